@@ -87,15 +87,15 @@ soak-failovers:
 	  go test -tags soak -run '^TestSoak(Failovers|AllMastersLost)$$' -count 1 -timeout 0 -v ./e2e
 
 # Ours against the yardstick, GNU sort and the coreutils, on the same files in
-# alternation. CASE, ROUNDS and SIZE choose; `go run ./bench/cmd/bench -list`
+# alternation. CASE, ROUNDS and SIZE choose; `bin/hammr bench programs --list`
 # names the cases. YARDSTICK_DIR has the yardstick's source, BENCH_DIR keeps
 # the input (12 times SIZE).
-bench:
-	go run ./bench/cmd/bench $(if $(CASE),-case '$(CASE)') -rounds $(ROUNDS) -size $(SIZE)
+bench: build
+	bin/hammr bench programs $(if $(CASE),--case '$(CASE)') --rounds $(ROUNDS) --size $(SIZE)
 
 # A cluster of processes on this machine against the same program in one process.
-bench-cluster:
-	go run ./bench/cmd/bench -case 'cluster-*' -rounds $(ROUNDS) -size $(SIZE)
+bench-cluster: build
+	bin/hammr bench programs --case 'cluster-*' --rounds $(ROUNDS) --size $(SIZE)
 
 # RUNS random drills of the seeds from SEED on, with OUT/drills.csv and a report of
 # each: ten seconds a drill. KINDS=all has all kinds, partitions and full disks too.
@@ -111,21 +111,19 @@ soak-drills: build
 
 # The simulator held against a cluster of processes on this machine; OUT gets
 # calibration.csv. It takes ten minutes, most of which tasks sleep.
-calibrate:
-	go build -o bin/hammr ./cmd/hammr
-	go run ./bench/cmd/calibrate -hammr bin/hammr -out $(OUT)
+calibrate: build
+	bin/hammr bench calibrate --out $(OUT)
 
 # How long tasks that were lost with a tasknode wait for a slot, over 20 kills under
 # each of two policies: a quarter of an hour, most of which tasks sleep.
-bench-recovery:
-	go build -o bin/hammr ./cmd/hammr
-	go run ./bench/cmd/recovery -hammr bin/hammr
+bench-recovery: build
+	bin/hammr bench recovery
 
 # How long a cluster takes to serve again when its leader is killed, is stopped, or has
 # a disk that stalls: six minutes for 20 FAILOVERS of each kind.
 FAILOVERS ?= 20
 bench-failover: build
-	go run ./bench/cmd/failover -hammr bin/hammr -rounds $(FAILOVERS)
+	bin/hammr bench failover --rounds $(FAILOVERS)
 
 # What preemption costs. The record loops with and without their looks for orders, in
 # LAYOUTS builds that the linker lays out in different ways: three and a half
@@ -143,11 +141,10 @@ bench-hooks:
 	  go test -tags hooks -ldflags=-randlayout=$$layout -run '^TestCostOfHooks$$' -count 1 -timeout 1h -v ./mr || exit 1; done
 
 bench-preempt-latency: build
-	go run ./bench/cmd/latency -hammr bin/hammr -out $(OUT)/latency -orders $(ORDERS)
+	bin/hammr bench latency --out $(OUT)/latency --orders $(ORDERS)
 
-bench-suspend:
-	go build -o bin/suspend ./bench/cmd/suspend
-	bin/suspend -out $(OUT)/suspend -swap-dir $(SWAP_DIR) -rounds $(SUSPEND_ROUNDS)
+bench-suspend: build
+	bin/hammr bench suspend --out $(OUT)/suspend --swap-dir $(SWAP_DIR) --rounds $(SUSPEND_ROUNDS)
 
 # The experiments of PAPERS in the simulator, into docs/papers: a quarter of an hour
 # of CPU time, nearly all of it for hfsp. PAPER_FLAGS=--short takes seconds.

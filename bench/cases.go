@@ -2,11 +2,10 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
+
+	"github.com/hammr/hammr/internal/minihdfs"
 )
 
 // Inputs of the yardstick's generator.
@@ -87,40 +86,17 @@ func contests() []Contest {
 
 // startHDFS starts an HDFS and puts the text into it.
 func startHDFS(ctx context.Context, k *Kit) (cleanup func() error, err error) {
-	dir := filepath.Join(k.work, "hdfs")
-	hammr := k.program("hammr")
-	if err := run(ctx, Command{Args: []string{hammr, "dev", "hdfs", "up", "--dir", dir}}); err != nil {
+	hdfs, err := minihdfs.Start(ctx, minihdfs.Config{Dir: filepath.Join(k.work, "hdfs")})
+	if err != nil {
 		return nil, err
 	}
-	cleanup = func() error {
-		return run(context.WithoutCancel(ctx), Command{Args: []string{hammr, "dev", "hdfs", "down", "--dir", dir}})
+	k.hdfs = hdfs.URI()
+	for _, args := range [][]string{
+		{"-mkdir", "-p", "/bench"}, {"-D", "dfs.replication=1", "-put", textInput.path(k), "/bench/"},
+	} {
+		if err := run(ctx, Command{Args: append([]string{k.program("hammr"), "fs", "-fs", k.hdfs}, args...)}); err != nil {
+			return nil, errors.Join(err, hdfs.Close())
+		}
 	}
-	if k.hdfs, err = uriOf(dir); err == nil {
-		err = run(ctx, Command{Args: []string{hammr, "fs", "-fs", k.hdfs, "-mkdir", "-p", "/bench"}})
-	}
-	if err == nil {
-		err = run(ctx, Command{Args: []string{hammr, "fs", "-D", "dfs.replication=1", "-fs", k.hdfs, "-put", textInput.path(k), "/bench/"}})
-	}
-	if err != nil {
-		return nil, errors.Join(err, cleanup())
-	}
-	return cleanup, nil
-}
-
-// uriOf is the URI of the HDFS in dir.
-func uriOf(dir string) (string, error) {
-	var state struct{ URI string }
-	if err := readJSON(filepath.Join(dir, "hdfs.json"), &state); err != nil {
-		return "", fmt.Errorf("URI of the HDFS: %w", err)
-	}
-	return state.URI, nil
-}
-
-// readJSON reads a file that holds one JSON document.
-func readJSON(name string, into any) error {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, into)
+	return hdfs.Close, nil
 }

@@ -6,15 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// emptyMaps is how many tasks a job has that only begins and ends tasks.
+// emptyMaps is the number of tasks of a job whose tasks only start and end.
 const emptyMaps = 1000
 
-// slowSync is by how much a write of a slow disk takes longer.
+// slowSync is the extra time of a write to a slow disk.
 const slowSync = "5ms"
 
-// Entries that run on a cluster, whose memory is that of the client alone.
+// Entries that run on a cluster. Their memory is that of the client only.
 var (
 	clusterWordcount = Entry{"hammr on a cluster", func(k *Kit, in, out string) Command {
 		return k.onCluster("wordcount", in, out)
@@ -30,7 +33,7 @@ var (
 	}}
 )
 
-// slowerBy is the ratio of a run that takes that many times as long.
+// slowerBy is the ratio of a run that takes so many times as long.
 func slowerBy(times float64) float64 { return 1 / times }
 
 // clusterContests compare a cluster of processes on this machine with the same
@@ -64,49 +67,43 @@ func clusterContests() []Contest {
 	}
 }
 
-// onCluster is a run of a bundled program on the cluster that a contest has
-// started.
+// onCluster runs a bundled program on the cluster that a contest has started.
 func (k *Kit) onCluster(name string, args ...string) Command {
 	c := k.ours([]string{"hammr", "run", name}, args...)
-	c.Env = []string{"HAMMR_MASTER=" + k.daemons.addresses(), "HAMMR_TOKEN_FILE=" + filepath.Join(k.clusterDir(), "token")}
+	c.Env = k.daemons.cluster.Environ()
 	return c
 }
 
-func (k *Kit) clusterDir() string { return filepath.Join(k.work, "cluster") }
-
-// startCluster starts a cluster with two slots of each kind on each tasknode,
-// its daemons with those variables in their environment.
+// startCluster starts a cluster with two slots of each kind on each tasknode, its daemons
+// with those variables in their environment.
 func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Context, k *Kit) (cleanup func() error, err error) {
 	return func(ctx context.Context, k *Kit) (func() error, error) {
-		hammr, dir := k.program("hammr"), k.clusterDir()
-		up := []string{
-			hammr, "up", "--dir", dir, "--detach", "--map-slots", "2", "--reduce-slots", "2",
-			"--masters", strconv.Itoa(masters), "--tasknodes", strconv.Itoa(tasknodes),
-		}
-		if err := run(ctx, Command{Args: up, Env: environ}); err != nil {
+		dir := filepath.Join(k.work, "cluster")
+		c, err := testcluster.Start(ctx, testcluster.Config{
+			Hammr: k.program("hammr"), Environ: environ,
+			Config: localcluster.Config{Dir: dir, Masters: masters, Tasknodes: tasknodes, MapSlots: 2, ReduceSlots: 2},
+		})
+		if err != nil {
 			return nil, err
 		}
 		cleanup := func() error {
 			k.daemons, k.notes = nil, nil
-			if err := run(context.WithoutCancel(ctx), Command{Args: []string{hammr, "down", "--dir", dir}}); err != nil {
-				return err
-			}
-			return os.RemoveAll(dir)
+			return errors.Join(c.Close(), os.RemoveAll(dir))
 		}
-		if err := k.inspectCluster(dir); err != nil {
+		if err := k.inspectCluster(c); err != nil {
 			return nil, errors.Join(err, cleanup())
 		}
 		return cleanup, nil
 	}
 }
 
-// inspectCluster finds out about the cluster in dir and the disk of its logs.
-func (k *Kit) inspectCluster(dir string) error {
-	disk, err := syncLatency(dir)
+// inspectCluster finds the processes of a cluster, and measures the disk of its logs.
+func (k *Kit) inspectCluster(c *testcluster.Cluster) error {
+	disk, err := syncLatency(c.Dir())
 	if err != nil {
 		return err
 	}
 	k.notes = append(k.notes, syncNote(disk))
-	k.daemons, err = daemonsOf(dir)
+	k.daemons, err = daemonsOf(c)
 	return err
 }

@@ -2,41 +2,37 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // daemons are the processes of the cluster that a contest has started.
 type daemons struct {
-	masters, tasknodes []process
+	cluster            *testcluster.Cluster
+	masters, tasknodes []int // process ids
 }
 
-// process is one daemon, as cluster.json tells of it.
-type process struct {
-	Address string
-	PID     int
-}
-
-// daemonsOf reads which daemons the cluster in dir has.
-func daemonsOf(dir string) (*daemons, error) {
-	var state struct{ Masters, Tasknodes []process }
-	if err := readJSON(filepath.Join(dir, "cluster.json"), &state); err != nil {
-		return nil, fmt.Errorf("daemons of the cluster: %w", err)
+// daemonsOf finds the processes of a cluster.
+func daemonsOf(c *testcluster.Cluster) (*daemons, error) {
+	d := &daemons{cluster: c}
+	masters, tasknodes := c.Names()
+	var errs []error
+	for _, list := range []struct {
+		names []string
+		pids  *[]int
+	}{{masters, &d.masters}, {tasknodes, &d.tasknodes}} {
+		for _, name := range list.names {
+			p, err := c.Process(name)
+			*list.pids, errs = append(*list.pids, p.PID), append(errs, err)
+		}
 	}
-	return &daemons{state.Masters, state.Tasknodes}, nil
-}
-
-// addresses are those of the masters.
-func (d *daemons) addresses() string {
-	var all []string
-	for _, m := range d.masters {
-		all = append(all, m.Address)
-	}
-	return strings.Join(all, ",")
+	return d, errors.Join(errs...)
 }
 
 // Usage is what the daemons of a cluster took while a command ran.
@@ -74,8 +70,8 @@ func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 
 // cpu is what each daemon has taken so far, masters first.
 func (d *daemons) cpu() (all []time.Duration, err error) {
-	for _, p := range append(d.masters[:len(d.masters):len(d.masters)], d.tasknodes...) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
+	for _, pid := range slices.Concat(d.masters, d.tasknodes) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
 			return nil, fmt.Errorf("CPU time of a daemon: %w", err)
 		}

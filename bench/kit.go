@@ -41,7 +41,6 @@ func (k *Kit) build(ctx context.Context) error {
 	for _, b := range []struct{ dir, pkg string }{
 		{".", "./cmd/hammr"},
 		{".", "./bench/program/..."},
-		{".", "./bench/cmd/timed"},
 		{k.cfg.Yardstick, "./..."},
 	} {
 		err := run(ctx, Command{

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // blockHosts are the machines that have the input of each map of a job. A map that was
@@ -18,14 +20,13 @@ func (h blockHosts) local(task int, machine string) bool {
 
 // locateBlocks asks where a file lies, each block of which is a map's.
 func (g *hdfsInput) locateBlocks(ctx context.Context, uri string) (blockHosts, error) {
-	c := Cluster{hammr: g.hammr}
-	text, err := c.do(ctx, "fs", "-blocks", uri)
+	text, err := testcluster.Program{File: g.hammr}.Run(ctx, "fs", "-blocks", uri)
 	if err != nil {
 		return nil, err
 	}
 	machines := make(map[string]string)
 	for i := range g.hdfs.DataNodes() {
-		machines[g.hdfs.Host(i)] = nodeName(i)
+		machines[g.hdfs.Host(i)] = tasknodeName(i)
 	}
 	return parseBlocks(text, machines)
 }

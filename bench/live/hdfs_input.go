@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -103,8 +104,7 @@ func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockRe
 	text, to := io.Pipe()
 	go func() { to.CloseWithError(j.writeText(to)) }()
 	defer text.Close()
-	c := Cluster{hammr: g.hammr}
-	_, err := c.feed(ctx, text, "fs", "-D", fmt.Sprint("dfs.replication=", copies), "-D", fmt.Sprint("dfs.blocksize=", j.block), "-put", "-", uri)
+	_, err := testcluster.Program{File: g.hammr}.Feed(ctx, text, "fs", "-D", fmt.Sprint("dfs.replication=", copies), "-D", fmt.Sprint("dfs.blocksize=", j.block), "-put", "-", uri)
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,7 @@ func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockRe
 // removeOldInputs removes what trials of another repetition have read, if that was another.
 func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
 	if g.seed != seed && len(g.written) > 0 {
-		c := Cluster{hammr: g.hammr}
-		if _, err := c.do(ctx, append([]string{"fs", "-rm"}, g.written...)...); err != nil {
+		if _, err := (testcluster.Program{File: g.hammr}).Run(ctx, append([]string{"fs", "-rm"}, g.written...)...); err != nil {
 			return err
 		}
 		g.written = nil

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wait"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -67,12 +67,7 @@ func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop()) }()
-	client, err := cluster.Client()
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	t := &latencyRun{PreemptionLatency: o, kind: kind, cluster: cluster, client: client}
+	t := &latencyRun{PreemptionLatency: o, kind: kind, cluster: cluster, client: cluster.Client()}
 	if t.long, err = t.submitLong(ctx); err != nil {
 		return nil, err
 	}
@@ -128,22 +123,15 @@ func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 	})
 }
 
-// await looks until cond holds.
+// await waits until cond holds.
 func (t *latencyRun) await(ctx context.Context, what string, cond func() (bool, error)) error {
-	const patience, pause = 2 * time.Minute, 5 * time.Millisecond
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		ok, err := cond()
-		if ok || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return fmt.Errorf("never within %v: %s", patience, what)
+	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("not within %v: %s", stepTimeout, what))
+	defer cancel()
+	return wait.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return cond() })
 }
+
+// stepTimeout bounds everything that is waited for.
+const stepTimeout = 2 * time.Minute
 
 // ripe is for how long an attempt runs before it is told anything: so that it is in
 // the midst of its work, and one that buffers has something to write.
@@ -210,6 +198,5 @@ func (t *latencyRun) output(ctx context.Context) (bytes int64, err error) {
 }
 
 func (t *latencyRun) submit(ctx context.Context, args ...string) (id string, err error) {
-	id, err = t.cluster.do(ctx, append([]string{"submit"}, args...)...)
-	return strings.TrimSpace(id), err
+	return t.cluster.Program().Run(ctx, append([]string{"submit"}, args...)...)
 }

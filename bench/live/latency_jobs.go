@@ -31,7 +31,7 @@ func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 	set := func(name, value string) []string { return []string{"-D", name + "=" + value} }
 	switch {
 	case t.kind.bytes:
-		in, out := filepath.Join(t.Work, "in"), filepath.Join(t.cluster.dir, "out")
+		in, out := filepath.Join(t.Work, "in"), filepath.Join(t.cluster.Dir(), "out")
 		if err := writeLines(in, int64(t.PreemptionLatency.Orders+1)*perOrder); err != nil {
 			return "", err
 		}

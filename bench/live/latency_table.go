@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // DiskRate is how many bytes a second a file in a directory takes, synced at the end.
@@ -81,8 +82,8 @@ func WriteLatencyTable(w io.Writer, list []Latency, rate float64) error {
 		if kind.Bound > 0 {
 			bound = kind.Bound.String()
 		}
-		fmt.Fprintf(t, "%s\t%d\t%v\t%v\t%v\t%d\t%v\t%s\t\n", kind.Name, len(took), inMillis(percentile.Of(took, 50)), inMillis(percentile.Of(took, 95)),
-			inMillis(percentile.Of(took, 100)), percentile.Of(bytes, 50), inMillis(percentile.Of(beyond, 95)), bound)
+		fmt.Fprintf(t, "%s\t%d\t%v\t%v\t%v\t%d\t%v\t%s\t\n", kind.Name, len(took), testcluster.Millis(percentile.Of(took, 50)), testcluster.Millis(percentile.Of(took, 95)),
+			testcluster.Millis(percentile.Of(took, 100)), percentile.Of(bytes, 50), testcluster.Millis(percentile.Of(beyond, 95)), bound)
 	}
 	return t.Flush()
 }

@@ -30,8 +30,8 @@ func newLinks(machines, mbits int) (*links, error) {
 	}
 	l := &links{bridge: bridge, mbits: mbits}
 	for i := range machines {
-		l.namespaces = append(l.namespaces, nodeName(i))
-		if err := bridge.AddMachine(nodeName(i), fmt.Sprintf("%s.%d", linksNetwork, 11+i)); err != nil {
+		l.namespaces = append(l.namespaces, tasknodeName(i))
+		if err := bridge.AddMachine(tasknodeName(i), fmt.Sprintf("%s.%d", linksNetwork, 11+i)); err != nil {
 			return nil, errors.Join(err, bridge.Remove())
 		}
 	}

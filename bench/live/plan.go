@@ -2,27 +2,26 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/wait"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// Job is one that is submitted at a time.
+// Job is a job to submit at a time.
 type Job struct {
-	Name string        // unique in its plan; the arguments give it to the job
+	Name string        // unique in its plan; also the job's name on the cluster
 	At   time.Duration // since the start of the run
-	Args []string      // of hammr submit, from the program on
-	Out  string        // a last argument: the name of a directory for output; "" for none
+	Args []string      // of hammr submit, starting with the program
+	Out  string        // the last argument, a directory for output; "" for none
 
-	blockHosts blockHosts // of its maps' input; nil for maps that read none
+	blockHosts blockHosts // of its maps' input; nil if they read none
 }
 
 // Plan is a workload of jobs in the order in which they are submitted.
@@ -33,21 +32,21 @@ type Plan struct {
 	StopAfter   string // the job at whose end the others are killed; "" for the last one's
 }
 
-// Run is what came of a plan.
+// Run is the outcome of a plan.
 type Run struct {
 	Begin        time.Time
-	Jobs         []*wire.JobStatus // by their histories, in the order of the plan
+	Jobs         []*wire.JobStatus // from their histories, in the order of the plan
 	Files        []string          // those histories
-	LostMachines []LostMachine     // machines that were made to fail, in order of time
+	LostMachines []LostMachine     // in order of time
 
 	blockHosts map[string]blockHosts // of jobs, by their names
 }
 
-// Run submits the jobs of a plan at their times, fails machines, and waits until
-// all jobs are over, whether they succeed or not.
+// Run submits the jobs of a plan at their times, makes machines fail, and waits until all
+// jobs have ended, successfully or not.
 func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
-	ctx, cancel := c.whileUp(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	r := &Run{Begin: time.Now(), blockHosts: make(map[string]blockHosts)}
 	for _, j := range p.Jobs {
 		r.blockHosts[j.Name] = j.blockHosts
@@ -57,28 +56,13 @@ func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	if err == nil {
 		err = c.await(ctx, p, ids)
 	}
-	cancel(nil) // a failure that has not come to pass by now never does
+	cancel() // failures that have not happened by now never do
 	lost, failed := failures()
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	r.LostMachines = lost
 	return r, r.read(c.Histories(), ids)
-}
-
-// whileUp is a context that ends with the cluster, too.
-func (c *Cluster) whileUp(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if c.up != nil {
-		go func() {
-			select {
-			case <-c.up.gone:
-				cancel(fmt.Errorf("the cluster ended by itself\n%s", c.up.faults.text()))
-			case <-ctx.Done():
-			}
-		}()
-	}
-	return ctx, cancel
 }
 
 // submitAll returns the ids of the jobs.
@@ -93,78 +77,60 @@ func (c *Cluster) submitAll(ctx context.Context, p Plan, begin time.Time) (ids [
 		if j.Out != "" {
 			args = append(args, j.Out)
 		}
-		id, err := c.do(ctx, args...)
+		id, err := c.Program().Run(ctx, args...)
 		if err != nil {
 			return ids, fmt.Errorf("job %s: %w", j.Name, err)
 		}
-		ids = append(ids, strings.TrimSpace(id))
+		ids = append(ids, id)
 	}
 	return ids, nil
 }
 
-// await waits until all jobs have their histories: a master writes that of a job
-// when it is over.
+// await waits for the histories of all jobs, which a master writes when a job ends.
 func (c *Cluster) await(ctx context.Context, p Plan, ids []string) error {
 	last := slices.IndexFunc(p.Jobs, func(j Job) bool { return j.Name == p.StopAfter })
 	if last >= 0 {
-		if err := awaitHistories(ctx, c.Histories(), ids[last:last+1]); err != nil {
+		if err := c.awaitHistories(ctx, ids[last:last+1]); err != nil {
 			return err
 		}
 		if err := c.killOthers(ctx, ids); err != nil {
 			return err
 		}
 	}
-	return awaitHistories(ctx, c.Histories(), ids)
+	return c.awaitHistories(ctx, ids)
 }
 
-// killOthers ends those of the jobs that run.
+// killOthers kills those of the jobs that run.
 func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
-	running, err := c.jobs(ctx)
+	running, err := c.Client().Jobs(ctx, false)
 	for _, j := range running {
-		if err == nil && slices.Contains(ids, j.JobID) {
-			_, err = c.do(ctx, "job", "kill", j.JobID)
+		if err == nil && slices.Contains(ids, j.JobId) {
+			err = c.Client().Kill(ctx, j.JobId, "the experiment is over")
 		}
 	}
 	return err
 }
 
-// jobProgress is how far a job is.
-type jobProgress struct {
-	JobID, Name   string
-	Maps, Reduces struct {
-		Total, Done int
-		Fraction    float64
-	}
-}
-
-// jobs are those that are not over.
-func (c *Cluster) jobs(ctx context.Context) (list []jobProgress, err error) {
-	text, err := c.do(ctx, "job", "list", "--json")
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("hammr job list: %w", err)
-	}
-	return list, nil
-}
-
 func historyOf(dir, id string) string { return filepath.Join(dir, id+".jsonl") }
 
-// awaitHistories waits for the histories of jobs.
-func awaitHistories(ctx context.Context, dir string, ids []string) error {
-	look := time.NewTicker(50 * time.Millisecond)
-	defer look.Stop()
-	for left := ids; len(left) > 0; {
-		if _, err := os.Stat(historyOf(dir, left[0])); err == nil {
-			left = left[1:]
-			continue
+// awaitHistories waits for the histories of jobs. It fails if all masters have ended.
+func (c *Cluster) awaitHistories(ctx context.Context, ids []string) error {
+	missing := ids
+	err := wait.Poll(ctx, 50*time.Millisecond, func(context.Context) (bool, error) {
+		for len(missing) > 0 {
+			if _, err := os.Stat(historyOf(c.Histories(), missing[0])); err != nil {
+				masters, _ := c.Names()
+				if !slices.ContainsFunc(masters, c.Running) {
+					return false, fmt.Errorf("all masters have ended\n%s", c.LogEnds(2000))
+				}
+				return false, nil
+			}
+			missing = missing[1:]
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%d jobs of %d are not over: %w", len(left), len(ids), context.Cause(ctx))
-		case <-look.C:
-		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%d jobs of %d have not ended: %w", len(missing), len(ids), err)
 	}
 	return nil
 }

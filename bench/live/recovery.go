@@ -17,7 +17,7 @@ type failedMachine struct {
 
 // noteLost finds when a machine was given up: what ran there ends at that moment.
 func (t *resultBuilder) noteLost(l LostMachine) {
-	v := failedMachine{node: nodeName(l.Node), failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
+	v := failedMachine{node: tasknodeName(l.Node), failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
 	for _, j := range t.run.Jobs {
 		for _, task := range j.Tasks {
 			for _, a := range task.Attempts {
@@ -74,7 +74,7 @@ func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int,
 // machineOf is the number of a tasknode, from 0.
 func machineOf(name string) int {
 	for n := range maxNodes {
-		if nodeName(n) == name {
+		if tasknodeName(n) == name {
 			return n
 		}
 	}

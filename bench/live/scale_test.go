@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/preempt"
@@ -66,15 +65,6 @@ func TestSettingsShrinkWithTime(t *testing.T) {
 	}
 	if pools := strings.Join(poolsOf(conf), " "); pools != "a b" {
 		t.Errorf("pools %q", pools)
-	}
-}
-
-// TestFlagsHaveWholeTimes has no fractions in what daemons are told.
-func TestFlagsHaveWholeTimes(t *testing.T) {
-	cfg := Config{Dir: "d", Nodes: 2, MapSlots: 2, Expiry: 2500 * time.Millisecond, Pools: []string{"a", "b"}}
-	const want = "up --dir d --tasknodes 2 --map-slots 2 --reduce-slots 1 --pools a,b --expiry 2500ms --heartbeat 500ms"
-	if got := strings.Join(cfg.flags(), " "); got != want {
-		t.Errorf("flags %s\nwant %s", got, want)
 	}
 }
 

@@ -17,12 +17,14 @@ const overheadBytes = 64 << 20
 type Cage struct {
 	group group
 	swap  swapFile
+	task  func(bytes int64) []string // command of a task
 }
 
-// NewCage sets up a cage with a swap file of so many bytes in a directory. Without
-// swap it is a cage all the same, and why is why there is none. It must be closed.
-func NewCage(dir string, swap int64) (c *Cage, why error) {
-	c = new(Cage)
+// NewCage sets up a cage with a swap file of so many bytes in a directory. task is the
+// command of a process that calls RunTask. Without swap the cage is usable, and why is the
+// reason. The caller calls Close.
+func NewCage(dir string, swap int64, task func(bytes int64) []string) (c *Cage, why error) {
+	c = &Cage{task: task}
 	if c.group, why = newGroup(fmt.Sprintf("hammr-suspend-%d", os.Getpid())); why != nil {
 		return c, why
 	}

@@ -14,22 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is a task that runs.
+// process is a running task.
 type process struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// start starts a task of so many bytes in the cage. It ends with ctx.
+// start starts a task of so many bytes in the cage. The task ends with ctx.
 func (c *Cage) start(ctx context.Context, bytes int64) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	p := &process{cmd: exec.CommandContext(ctx, self)}
-	p.cmd.Env = append(os.Environ(), taskVariable+"="+strconv.FormatInt(bytes, 10))
+	command := c.task(bytes)
+	p := &process{cmd: exec.CommandContext(ctx, command[0], command[1:]...)}
 	p.cmd.Stderr = os.Stderr
+	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -48,7 +45,7 @@ func (c *Cage) start(ctx context.Context, bytes int64) (*process, error) {
 	return p, nil
 }
 
-// next has the process do what is next, and is how long that took by itself.
+// next starts the next step of the task, and returns the time that the task took for it.
 func (p *process) next() (time.Duration, error) {
 	if _, err := io.WriteString(p.in, "\n"); err != nil {
 		return 0, fmt.Errorf("task: %w", err)
@@ -61,7 +58,7 @@ func (p *process) next() (time.Duration, error) {
 	return time.Duration(ns), err
 }
 
-// stop has the process stand still, and is how long that took.
+// stop stops the process, and returns the time until the kernel reports it as stopped.
 func (p *process) stop() (time.Duration, error) {
 	began := time.Now()
 	if err := p.cmd.Process.Signal(unix.SIGSTOP); err != nil {
@@ -77,16 +74,16 @@ func (p *process) stop() (time.Duration, error) {
 
 func (p *process) resume() error { return p.cmd.Process.Signal(unix.SIGCONT) }
 
-// swapped is how many bytes of the process are in the swap file.
+// swapped is the number of bytes of the process in the swap file.
 func (p *process) swapped() int64 {
 	kib, err := strconv.ParseInt(strings.TrimSuffix(p.field("VmSwap"), " kB"), 10, 64)
 	if err != nil {
-		return 0 // a kernel without swap does not tell
+		return 0 // a kernel without swap has no such line
 	}
 	return kib << 10
 }
 
-// field is what the kernel says of the process, "" for nothing.
+// field is a field of the process's status in /proc, "" if it has none.
 func (p *process) field(name string) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -100,8 +97,8 @@ func (p *process) field(name string) string {
 	return ""
 }
 
-// end ends the process, which may stand still.
+// end ends the process, which may be stopped.
 func (p *process) end() {
-	_ = p.cmd.Process.Kill() // else it has ended
-	_ = p.cmd.Wait()         // killed, as it was to be
+	_ = p.cmd.Process.Kill() // it may have ended
+	_ = p.cmd.Wait()         // which reports the kill
 }

@@ -1,16 +1,14 @@
-// Growth draws what an event of the simulator costs each policy as jobs, machines
-// and queues grow, from the output of the benchmark that tells it:
+// Package growth draws what an event of the simulator costs each policy as jobs, machines
+// and queues grow. It reads the output of BenchmarkGrowth of package sim:
 //
-//	go test -run '^$' -bench Growth -benchtime 1x ./sim | go run ./bench/cmd/growth -out docs/growth
-package main
+//	go test -run '^$' -bench Growth -benchtime 1x ./sim | hammr bench growth --out docs/growth
+package growth
 
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"log"
 	"maps"
 	"os"
 	"slices"
@@ -22,33 +20,22 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// axes are what grows: a picture each.
+// axes are what grows, with a picture each.
 var axes = []struct{ key, title, x string }{
 	{"jobs", "Jobs, one after the other", "jobs"},
 	{"nodes", "Machines, with as many maps for each", "machines"},
 	{"queue", "Jobs that all wait at once", "jobs"},
 }
 
-// costUnit is the metric that is drawn.
+// costUnit is the drawn metric.
 const costUnit = "µs/event"
-
-func main() {
-	log.SetFlags(0)
-	log.SetPrefix("growth: ")
-	out := flag.String("out", "", "`directory` for growth.svg and growth.png")
-	flag.Parse()
-	if *out == "" {
-		log.Fatal("-out DIR is missing")
-	}
-	if err := run(os.Stdin, *out); err != nil {
-		log.Fatal(err)
-	}
-}
 
 // curves are points by what grows, then by policy.
 type curves map[string]map[string][]plot.Point
 
-func run(in io.Reader, out string) error {
+// Draw reads the output of the benchmark, and writes growth.svg and growth.png into a
+// directory, which it creates.
+func Draw(in io.Reader, out string) error {
 	all, err := read(in)
 	if err != nil {
 		return err

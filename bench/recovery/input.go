@@ -1,4 +1,4 @@
-package main
+package recovery
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 
 const (
 	nodes     = 4
-	replicas  = 3    // of each block, as is usual
+	replicas  = 3    // of each block, the usual number
 	inputs    = 8    // files of a block each, one for a map
-	lines     = 1500 // of each, a word of its own in every one
+	lines     = 1500 // of each file, each with a different word
 	lineBytes = 10
 )
 
@@ -27,8 +27,8 @@ func startHDFS(ctx context.Context, dir string) (*minihdfs.Cluster, error) {
 
 func inputFile(n int) string { return fmt.Sprintf("/in/part-%d", n) }
 
-// prepare writes the input and finds out which hosts have each file.
-func prepare(ctx context.Context, hdfs *minihdfs.Cluster) (homes []map[string]bool, err error) {
+// writeInput writes the input, and returns the hosts of each file.
+func writeInput(ctx context.Context, hdfs *minihdfs.Cluster) (hosts []map[string]bool, err error) {
 	router, err := fsconf.NewRouter(conf.New(), nil)
 	if err != nil {
 		return nil, err
@@ -55,9 +55,9 @@ func prepare(ctx context.Context, hdfs *minihdfs.Cluster) (homes []map[string]bo
 		for _, host := range blocks[0].Hosts {
 			on[host] = true
 		}
-		homes = append(homes, on)
+		hosts = append(hosts, on)
 	}
-	return homes, nil
+	return hosts, nil
 }
 
 func write(ctx context.Context, fs storage.FS, n int) error {

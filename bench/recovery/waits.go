@@ -1,4 +1,4 @@
-package main
+package recovery
 
 import (
 	"fmt"
@@ -11,16 +11,16 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// header is of the table that row has the rows of; times are ms.
+// header heads the table; times are ms.
 const header = `| policy | task | lost | wait p50 | p95 | most | local | failures | right again p50 | p95 |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|`
 
-// waits is what came of the failures, in ms.
+// waits are the results of the failures, in ms.
 type waits struct {
-	tasks    []int64 // of each task that was lost while it ran
+	tasks    []int64 // of each task that was lost while running
 	failures []int64 // of each failure until the last of its tasks ran again
 
-	placed, local int // tasks whose input lies somewhere, and that run again there
+	placed, local int // tasks with input on some machines, and those that run again there
 }
 
 // running are the tasknodes on which tasks of a kind run.
@@ -35,8 +35,8 @@ func running(j *wire.JobStatus, kind taskproc.Kind) (nodes []string) {
 	return nodes
 }
 
-// mostOf is the name that comes most often, of several the first.
-func mostOf(names []string) string {
+// mostFrequent is the most frequent name, the first of several.
+func mostFrequent(names []string) string {
 	slices.Sort(names)
 	count := make(map[string]int)
 	for _, name := range names {
@@ -45,8 +45,9 @@ func mostOf(names []string) string {
 	return slices.MaxFunc(names, func(a, b string) int { return count[a] - count[b] })
 }
 
-// add counts a failure once all that ran on the machine when it was killed has started
-// again, and reports whether it has. Local tells where input lies; nil is nowhere.
+// add counts a failure if all that ran on the machine when it was killed has started
+// again, and reports whether it has. local says where the input of a task lies, nil for
+// nowhere.
 func (w *waits) add(j *wire.JobStatus, machine string, killed int64, local func(task int, node string) bool) bool {
 	var found waits
 	for n, t := range j.Tasks {
@@ -85,7 +86,7 @@ func (w *waits) row(policy, what string) string {
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
-// percentileCell is one of some times, "–" where there are none.
+// percentileCell is one of some times, "–" for none.
 func percentileCell(values []int64, percent int) string {
 	if len(values) == 0 {
 		return "–"

@@ -1,4 +1,4 @@
-package main
+package recovery
 
 import (
 	"fmt"
@@ -6,26 +6,25 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// job is one that is handed in.
+// job is a job to submit.
 type job struct {
 	args   []string // of hammr run, from the program on
 	writes bool     // the name of its output follows
-	tasks  int      // that have to run before anything else happens
+	tasks  int      // that have to run before the next step
 }
 
-// scene is a cluster that is full of two jobs: each holds half of the slots, and the
-// lesser one wants more.
+// scene is two jobs that fill a cluster: each has half of the slots, and the one of lower
+// priority wants more.
 type scene struct {
-	what           string
-	kind           taskproc.Kind
-	better, lesser job
+	what          string
+	kind          taskproc.Kind
+	higher, lower job
 }
 
-// highest is the property of a job that has a better claim than others under fair,
-// too.
+// highest is the property of a job that fair, too, serves before others.
 const highest = "mapreduce.job.priority=VERY_HIGH"
 
-// maps is of 8 slots: four maps of half a minute, and eight of half as long.
+// maps has 8 slots: four maps of half a minute, and eight of half as long.
 func maps(uri string) scene {
 	words := func(files string, records int, more ...string) []string {
 		args := append([]string{"wordcount", "-D", "hammr.debug.record.sleep=20", "-D", "mapreduce.job.reduces=0"}, more...)
@@ -33,19 +32,19 @@ func maps(uri string) scene {
 	}
 	return scene{
 		what: "map", kind: taskproc.Kind_MAP,
-		better: job{args: words("/in/part-[0-3]", lines, "-D", highest), writes: true, tasks: nodes},
-		lesser: job{args: words("/in/part-[4-7]", lines/2), writes: true, tasks: nodes},
+		higher: job{args: words("/in/part-[0-3]", lines, "-D", highest), writes: true, tasks: nodes},
+		lower:  job{args: words("/in/part-[4-7]", lines/2), writes: true, tasks: nodes},
 	}
 }
 
-// reduces is of 4 slots: two reduces of 40 s, and two of four.
+// reduces has 4 slots: two reduces of 40 s, and two of four.
 func reduces() scene {
 	sleep := func(reduces int, more ...string) []string {
 		return append(append([]string{"sleep"}, more...), "-m", "1", "-mt", "20", "-r", fmt.Sprint(reduces), "-rt", "40000", "-recordt", "20")
 	}
 	return scene{
 		what: "reduce", kind: taskproc.Kind_REDUCE,
-		better: job{args: sleep(nodes/2, "-D", highest), tasks: nodes / 2},
-		lesser: job{args: sleep(nodes), tasks: nodes / 2},
+		higher: job{args: sleep(nodes/2, "-D", highest), tasks: nodes / 2},
+		lower:  job{args: sleep(nodes), tasks: nodes / 2},
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package growth
 
 import (
 	"os"
@@ -24,7 +24,7 @@ func TestResultsAreRead(t *testing.T) {
 		t.Errorf("got %+v", all)
 	}
 	dir := filepath.Join(t.TempDir(), "pictures")
-	if err := run(strings.NewReader(results), dir); err != nil {
+	if err := Draw(strings.NewReader(results), dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"growth.svg", "growth.png"} {

@@ -1,0 +1,184 @@
+// Package failover measures how long a cluster of three masters takes until it serves
+// again after its leader is killed, stopped, or has a disk that stalls.
+//
+//	err := failover.Run(ctx, failover.Config{Hammr: program, Dir: dir, Rounds: 20, Out: os.Stdout})
+//
+// A time is from just before the fault to the first answer of another master to a client
+// that changes something, so that the change is in the log of a majority. The client
+// repeats its call all the time. Times depend on the load of the machine and on the
+// masters' time-outs.
+package failover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/wait"
+)
+
+// Config describes a measurement. All fields are required.
+type Config struct {
+	Hammr    string        // file of the hammr program
+	Dir      string        // of the cluster
+	Faults   []string      // some of Faults
+	Rounds   int           // faults of each kind
+	Election time.Duration // silence of a leader before an election
+	Stall    time.Duration // after which a leader with a stalled log gives up
+	Out      io.Writer     // gets a Markdown table
+}
+
+const (
+	roundTimeout = 2 * time.Minute
+	callTimeout  = 250 * time.Millisecond // of one call, before it is repeated
+	pollInterval = 5 * time.Millisecond
+)
+
+// Faults are the kinds of faults.
+func Faults() []string { return []string{"killed", "stopped", "stalled"} }
+
+// fault is how a leader is lost and comes back.
+type fault struct {
+	inject, undo func(ctx context.Context, r *rig.Rig, leader string) error
+}
+
+var faults = map[string]fault{
+	"killed":  {kill, restart},
+	"stopped": {stop, resume},
+	"stalled": {stall, restart},
+}
+
+// Run measures all faults and writes a row of the table for each kind.
+func Run(ctx context.Context, cfg Config) (err error) {
+	if cfg.Rounds < 1 {
+		return fmt.Errorf("%d rounds: expected 1 or more", cfg.Rounds)
+	}
+	for _, kind := range cfg.Faults {
+		if _, known := faults[kind]; !known {
+			return fmt.Errorf("fault %q: expected %s", kind, strings.Join(Faults(), ", "))
+		}
+	}
+	r, err := rig.Start(ctx, rig.Config{
+		Dir: cfg.Dir, Hammr: cfg.Hammr, Tasknodes: 1,
+		MasterFlags: []string{"--election-timeout", testcluster.Millis(cfg.Election), "--stall-timeout", testcluster.Millis(cfg.Stall)},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	fmt.Fprintln(cfg.Out, "| leader | rounds | p50 ms | p95 | most |\n|---|--:|--:|--:|--:|")
+	m := &measurement{rig: r}
+	for _, kind := range cfg.Faults {
+		var all []time.Duration
+		for n := range cfg.Rounds {
+			took, err := m.round(ctx, faults[kind])
+			if err != nil {
+				return fmt.Errorf("%s, round %d: %w", kind, n+1, err)
+			}
+			all = append(all, took)
+		}
+		fmt.Fprintln(cfg.Out, row(kind, all))
+	}
+	return nil
+}
+
+func kill(ctx context.Context, r *rig.Rig, leader string) error   { return r.Kill(ctx, leader) }
+func stop(ctx context.Context, r *rig.Rig, leader string) error   { return r.Stop(ctx, leader) }
+func resume(ctx context.Context, r *rig.Rig, leader string) error { return r.Continue(ctx, leader) }
+
+func stall(ctx context.Context, r *rig.Rig, leader string) error {
+	return r.Failpoint(ctx, leader, "jobmaster/log-append", "delay=10m")
+}
+
+func restart(ctx context.Context, r *rig.Rig, leader string) error {
+	if err := r.Kill(ctx, leader); err != nil {
+		return err
+	}
+	return r.Start(ctx, leader)
+}
+
+// measurement loses the leaders of one cluster.
+type measurement struct {
+	rig     *rig.Rig
+	changes int // so far, no two in a row alike
+}
+
+// round loses the leader, and returns the time until another master has made a change.
+func (m *measurement) round(ctx context.Context, f fault) (took time.Duration, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, roundTimeout, fmt.Errorf("it had %v", roundTimeout))
+	defer cancel()
+	leader, err := m.awaitAllMasters(ctx)
+	if err != nil {
+		return 0, err
+	}
+	names, _ := m.rig.Names()
+	others, err := m.rig.ClientOf(slices.DeleteFunc(names, func(name string) bool { return name == leader })...)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, others.Close()) }()
+	start := time.Now()
+	if err := f.inject(ctx, m.rig, leader); err != nil {
+		return 0, err
+	}
+	if err := m.change(ctx, others); err != nil {
+		return 0, fmt.Errorf("no other master leads than %s: %w", leader, err)
+	}
+	return time.Since(start), f.undo(ctx, m.rig, leader)
+}
+
+// awaitAllMasters waits until all masters lead or follow, and returns the leader.
+func (m *measurement) awaitAllMasters(ctx context.Context) (leader string, err error) {
+	err = repeat(ctx, func(ctx context.Context) error {
+		info, err := m.rig.Client().Info(ctx)
+		if err != nil {
+			return err
+		}
+		if leader = info.Leader; leader == "" || info.AnsweredBy != leader {
+			return errors.New("there is no leader")
+		}
+		for _, master := range info.Masters {
+			if master.State != "leader" && master.State != "follower" {
+				return fmt.Errorf("%s is %s", master.Id, master.State)
+			}
+		}
+		return nil
+	})
+	return leader, err
+}
+
+// change makes a leading master change something, which a majority writes to its log.
+func (m *measurement) change(ctx context.Context, client *remote.Client) error {
+	m.changes++
+	policy := []string{"fifo", "fair"}[m.changes%2]
+	return repeat(ctx, func(ctx context.Context) error { return client.SetPolicy(ctx, policy, nil) })
+}
+
+// repeat calls f until it succeeds.
+func repeat(ctx context.Context, f func(ctx context.Context) error) error {
+	var last error
+	err := wait.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
+		call, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		last = f(call)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w; %w", err, last)
+	}
+	return nil
+}
+
+// row is a line of the table.
+func row(kind string, times []time.Duration) string {
+	of := func(p int) int64 { return percentile.Of(times, p).Milliseconds() }
+	return fmt.Sprintf("| %s | %d | %d | %d | %d |", kind, len(times), of(50), of(95), of(100))
+}

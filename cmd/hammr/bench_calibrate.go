@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/bench/calibrate"
+	"github.com/hammr/hammr/bench/live"
+)
+
+// benchCalibrate has the flags of `hammr bench calibrate`.
+type benchCalibrate struct {
+	out, plan string
+	policies  []string
+	megabytes int
+}
+
+func newBenchCalibrate() *cobra.Command {
+	var b benchCalibrate
+	cmd := &cobra.Command{
+		Use:   "calibrate --out DIR",
+		Short: "Compare the simulator with a real cluster",
+		Long: `Run a workload on a cluster of this machine under several policies, and report
+how well the simulator predicts the sojourn time of each job. The plan 'sleeping'
+has tasks that sleep; the control 'busy' counts the words of a text. Both take
+about ten minutes.
+
+DIR, which must not exist, gets calibration.csv and environment.json.`,
+		Example: "  hammr bench calibrate --plan sleeping --policies fifo,fair --out calibration",
+		Args:    cobra.NoArgs,
+		RunE:    checked(b.check, b.run),
+	}
+	outFlag(cmd, &b.out)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&b.policies, "policies", []string{"fifo", "fair", "hfsp"}, "`names` of policies")
+	flags.StringVar(&b.plan, "plan", "", "`name` of the one plan to run: sleeping or busy")
+	flags.IntVar(&b.megabytes, "text", 512, "size of the text of the plan busy, `MB`")
+	return cmd
+}
+
+func (b *benchCalibrate) check() error {
+	if !slices.Contains([]string{"", "sleeping", "busy"}, b.plan) {
+		return fmt.Errorf("--plan %q: expected sleeping or busy", b.plan)
+	}
+	return checkNumber("text", b.megabytes, b.out)
+}
+
+func (b *benchCalibrate) run(ctx context.Context, stdout, stderr io.Writer) error {
+	return runExperiment("calibrate", stderr, func(e experiment) error {
+		text := filepath.Join(e.scratch, "text")
+		if err := os.WriteFile(text, randomWords(b.megabytes<<20), 0o666); err != nil {
+			return err
+		}
+		if err := e.writeEnvironment(b.out, nil); err != nil {
+			return err
+		}
+		f, err := os.Create(filepath.Join(b.out, "calibration.csv"))
+		if err != nil {
+			return err
+		}
+		for _, plan := range []live.Plan{calibrate.SleepingPlan(), calibrate.ComputePlan(text)} {
+			if err == nil && (b.plan == "" || b.plan == plan.Name) {
+				err = b.runPlan(ctx, e, plan, f, stdout)
+			}
+		}
+		return errors.Join(err, f.Close())
+	})
+}
+
+func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Plan, csv, stdout io.Writer) error {
+	outcomes, err := calibrate.Run(ctx, calibrate.Config{
+		Hammr: e.hammr, Work: filepath.Join(e.scratch, plan.Name), Plan: plan, Policies: b.policies,
+		Nodes: 3, MapSlots: 2, ReduceSlots: 1,
+	}, e.logf)
+	if err != nil {
+		return err
+	}
+	return errors.Join(calibrate.WriteCSV(csv, plan.Name, outcomes), calibrate.WriteTable(stdout, plan, outcomes))
+}
+
+// randomWords is a text of so many bytes, the same for each size.
+func randomWords(size int) []byte {
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 0, size+32)
+	for len(text) < size {
+		text = fmt.Appendf(text, "w%d ", random.IntN(100_000))
+		if random.IntN(10) == 0 {
+			text = append(text, '\n')
+		}
+	}
+	return append(text[:size-1], '\n')
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/bench/live"
+)
+
+// benchLatency has the flags of `hammr bench latency`.
+type benchLatency struct {
+	out, only string
+	orders    int
+}
+
+func newBenchLatency() *cobra.Command {
+	var b benchLatency
+	cmd := &cobra.Command{
+		Use:   "latency --out DIR",
+		Short: "Time from a preemption order to a slot with its next task",
+		Long: `Measure on a cluster of this machine how long it takes from an order that takes a
+slot to the start of the task that gets it. Each kind of order has a cluster of
+its own. 40 orders of each kind take a quarter of an hour.
+
+DIR, which must not exist, gets latency.csv, a line for each order, and
+environment.json. Percentiles are printed.`,
+		Example: "  hammr bench latency --orders 20 --only split --out latency",
+		Args:    cobra.NoArgs,
+		RunE:    checked(func() error { return checkNumber("orders", b.orders, b.out) }, b.run),
+	}
+	outFlag(cmd, &b.out)
+	cmd.Flags().IntVar(&b.orders, "orders", 40, "`number` of orders of each kind")
+	cmd.Flags().StringVar(&b.only, "only", "", "measure kinds that have this `text` in their names")
+	return cmd
+}
+
+func (b *benchLatency) run(ctx context.Context, stdout, stderr io.Writer) error {
+	return runExperiment("latency", stderr, func(e experiment) error {
+		if err := e.writeEnvironment(b.out, map[string]string{"orders": fmt.Sprint(b.orders)}); err != nil {
+			return err
+		}
+		rate, err := live.DiskRate(e.scratch)
+		if err != nil {
+			return err
+		}
+		e.logf("the disk takes %.0f MB/s", rate/1e6)
+		list, err := b.measure(ctx, e)
+		return errors.Join(err,
+			writeTo(filepath.Join(b.out, "latency.csv"), func(w io.Writer) error { return live.WriteLatencies(w, list, rate) }),
+			live.WriteLatencyTable(stdout, list, rate),
+		)
+	})
+}
+
+// measure gives the orders of all wanted kinds. With an error it returns the latencies
+// measured before.
+func (b *benchLatency) measure(ctx context.Context, e experiment) (all []live.Latency, err error) {
+	o := live.PreemptionLatency{Hammr: e.hammr, Work: e.scratch, Orders: b.orders, Logf: e.logf}
+	for _, kind := range live.OrderKinds {
+		if !strings.Contains(kind.Name, b.only) {
+			continue
+		}
+		e.logf("%s, %d times", kind.Name, b.orders)
+		list, err := o.Measure(ctx, kind)
+		all = append(all, list...)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}

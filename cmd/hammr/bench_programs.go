@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/bench"
+)
+
+func newBenchPrograms() *cobra.Command {
+	var list bool
+	var size string
+	cfg := bench.Config{Dir: os.Getenv("BENCH_DIR"), Yardstick: os.Getenv("YARDSTICK_DIR")}
+	cmd := &cobra.Command{
+		Use:   "programs [--case CASES] [--rounds N] [--size BYTES]",
+		Short: "Compare Hammr's programs with hand-written ones, GNU sort and coreutils",
+		Long: `Build Hammr and its rivals from source, and run them on the same files in
+alternation. It runs in the root of Hammr's source. YARDSTICK_DIR is the source
+of the rivals; BENCH_DIR keeps the input, which takes twelve times --size.`,
+		Example: "  hammr bench programs --case 'terasort*,wordcount' --rounds 5 --size 1g",
+		Args:    cobra.NoArgs,
+		RunE: checked(func() (err error) {
+			if size != "" {
+				cfg.SizeBytes, err = parseSize(size)
+			}
+			return err
+		}, func(ctx context.Context, stdout, _ io.Writer) error {
+			if list {
+				bench.List(stdout)
+				return nil
+			}
+			cfg.Out = stdout
+			return bench.Run(ctx, cfg)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&list, "list", false, "list the cases")
+	flags.StringSliceVar(&cfg.Cases, "case", nil, "`cases` to run, or patterns such as wordcount*")
+	flags.IntVar(&cfg.Rounds, "rounds", 5, "`number` of measurements of each side")
+	flags.StringVar(&size, "size", "", "`bytes` of the main input, with k, m or g (default 1g)")
+	flags.BoolVar(&cfg.Cold, "cold", false, "measure without a warm-up run before each measurement")
+	flags.StringVar(&cfg.Results, "results", "", "`directory` of the results (default bench/results)")
+	return cmd
+}
+
+// parseSize parses a number of bytes with an optional unit of 1024.
+func parseSize(s string) (int64, error) {
+	number, shift := strings.ToLower(s), 0
+	for i, unit := range []string{"k", "m", "g"} {
+		if rest, ok := strings.CutSuffix(number, unit); ok {
+			number, shift = rest, 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > 1<<40>>shift {
+		return 0, fmt.Errorf("--size %q: expected a size such as 512m", s)
+	}
+	return n << shift, nil
+}
