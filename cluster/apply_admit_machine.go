@@ -44,7 +44,7 @@ func (v View) NeededOn(m *Machine) (outputs []*Task, checkpoints []NeededCheckpo
 		for _, stage := range j.Stages {
 			needed := !stage.Stored && j.isNeeded(stage)
 			for _, t := range stage.Tasks {
-				if needed && t.Winner != nil && !t.Winner.Lost && t.Winner.DataMachine() == m.Name {
+				if needed && t.Winner != nil && !t.Winner.Lost() && t.Winner.DataMachine() == m.Name {
 					outputs = append(outputs, t)
 				}
 				for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {

@@ -13,13 +13,13 @@ func (c CheckpointAttempt) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	if p.attempt.State == AttemptRunning {
+	if p.attempt.Active() {
 		saved := c.Checkpoint
 		saved.Attempt, saved.Machine = c.Attempt, p.attempt.Machine
 		p.saveCheckpoint()
 		p.task.Checkpoint = &saved
 		p.stage.noteCheckpoint(p.attempt, saved, tx.at)
-		tx.endAttempt(p, AttemptPreempted, p.attempt.Cause)
+		tx.endAttempt(p, eventCheckpoint, p.attempt.Cause)
 		p.commitCheckpoint()
 	}
 	tx.leaveMachine(p)
@@ -32,9 +32,9 @@ func (s *Stage) noteCheckpoint(a *Attempt, c Checkpoint, at int64) {
 	s.Preemption.Checkpoints++
 	s.Preemption.CheckpointBytes += c.Bytes
 	switch {
-	case a.Suspended:
+	case a.Suspended():
 		s.Preemption.CheckpointMillis += at - a.SuspendedAt
-	case a.Pausing:
+	case a.Preempting():
 		s.Preemption.CheckpointMillis += at - a.PreemptRequestedAt
 		s.Preemption.KeptMillis += a.SlotTime(at)
 	}

@@ -1,6 +1,10 @@
 package cluster
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/preempt"
+)
 
 // DrainMachine excludes a machine from new tasks and has what runs there go on
 // elsewhere, without what it has done being lost: it ends early or writes a
@@ -29,7 +33,7 @@ func (c DrainMachine) apply(tx *transition) error {
 	m.Excluded, m.Draining = true, true
 	tx.setSlots(m)
 	for _, a := range m.Attempts {
-		if p, err := tx.attempt(a.ID); err == nil && a.State == AttemptRunning {
+		if p, err := tx.attempt(a.ID); err == nil && a.Active() {
 			tx.migrate(p, c.Cause)
 		}
 	}
@@ -47,23 +51,18 @@ func (tx *transition) otherTakesTasks(m *Machine) bool {
 	return false
 }
 
-// migrate has an attempt keep its work and end, so that another machine may go
-// on, and all that run in a gang with it. What stands still is woken for that, in
-// slots more than the machines have.
+// migrate makes an attempt, and all that run in a gang with it, save their work and
+// exit, so that another machine resumes it. Suspended attempts are resumed for that, in
+// more slots than their machines have. What cannot save its work runs on.
 func (tx *transition) migrate(p taskRef, cause string) {
-	if p.stage.Bundle.Gang && p.stage.DisallowedModes.Has(WayCheckpoint) {
+	if p.stage.Bundle.Gang && p.stage.DisallowedModes.Has(preempt.Checkpoint) {
 		return
 	}
-	cut := PauseAttempt{Attempt: p.attempt.ID, Cause: cause, Split: true}
-	save := PauseAttempt{Attempt: p.attempt.ID, Cause: cause}
 	for _, each := range p.gang() {
-		if each.attempt.Suspended {
+		if each.attempt.Suspended() {
 			tx.resume(each)
 			tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, each.attempt.ID)
 		}
 	}
-	if p.canSplit() && cut.apply(tx) == nil {
-		return
-	}
-	_ = save.apply(tx) // else it ends by itself
+	tx.preemptKeepingWork(p, cause, preempt.Split, preempt.Checkpoint)
 }

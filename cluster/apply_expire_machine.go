@@ -37,11 +37,11 @@ func (tx *transition) loseMachine(m *Machine, cause string, held []AttemptID, fe
 		if err != nil {
 			panic(fmt.Sprintf("cluster: attempt of machine %s: %v", m.Name, err))
 		}
-		if a.State == AttemptRunning {
-			tx.endAttempt(p, AttemptKilled, cause)
-			a.Lost = true
+		if a.Active() {
+			tx.endAttempt(p, eventLoseMachine, cause)
+		} else {
+			tx.step(p, eventLoseMachine)
 		}
-		tx.leaveMachine(p)
 	}
 	m.Lost, m.LostAt = true, tx.at
 	tx.lost++

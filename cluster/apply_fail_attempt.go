@@ -25,7 +25,7 @@ func (c FailAttempt) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	if p.attempt.State == AttemptRunning {
+	if p.attempt.Active() {
 		c.fail(tx, p)
 	}
 	if !c.OnMachine {
@@ -41,8 +41,10 @@ func (c FailAttempt) fail(tx *transition, p taskRef) {
 	}
 	f.Skipped = !c.Uncharged && !f.Fatal && p.skip(f.Record)
 	tx.recordFailure(p, f)
-	tx.endAttempt(p, AttemptFailed, f.Cause)
-	if c.OnMachine {
+	if !c.OnMachine {
+		tx.endAttempt(p, eventFail, f.Cause)
+	} else {
+		tx.endAttempt(p, eventTimeOut, f.Cause)
 		tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, p.attempt.ID)
 	}
 	if !f.Skipped && !c.Uncharged {

@@ -18,14 +18,14 @@ func (c FinishAttempt) apply(tx *transition) error {
 		return err
 	}
 	switch {
-	case p.attempt.State != AttemptRunning:
+	case !p.attempt.Active():
 	case c.Range != p.task.Range:
-		tx.endAttempt(p, AttemptKilled, "it finished "+c.Range.String()+" of "+p.task.Range.String())
+		tx.endAttempt(p, eventExit, "it finished "+c.Range.String()+" of "+p.task.Range.String())
 	default:
-		if p.attempt.Splitting {
+		if p.attempt.Splitting() {
 			p.stage.Preemption.KeptMillis += p.attempt.SlotTime(tx.at)
 		}
-		tx.finishAttempt(p, c.Output, c.Counters)
+		tx.finishAttempt(p, eventFinish, c.Output, c.Counters)
 	}
 	tx.leaveMachine(p)
 	return nil

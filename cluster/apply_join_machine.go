@@ -58,8 +58,8 @@ func (c JoinMachine) apply(tx *transition) error {
 // machine.
 func (tx *transition) restoreRetained(held []AttemptID, machine string) {
 	for _, id := range held {
-		if p, err := tx.attempt(id); err == nil && p.task.Winner == p.attempt && p.attempt.Lost && p.attempt.DataMachine() == machine {
-			p.stage.setOutputLost(p.task, false)
+		if p, err := tx.attempt(id); err == nil && p.task.Winner == p.attempt && p.attempt.Lost() && p.attempt.DataMachine() == machine {
+			p.stage.findOutput(p.task)
 		}
 	}
 }

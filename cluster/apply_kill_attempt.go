@@ -2,12 +2,10 @@ package cluster
 
 import "fmt"
 
-// KillAttempt tells a running attempt to end. Its task is tried again and not
-// charged.
+// KillAttempt orders an attempt to exit. Its task is tried again and not charged.
 type KillAttempt struct {
-	Attempt AttemptID `cbor:"Attempt"`
-	Cause   string    `cbor:"Cause"`
-	Preempt bool      `cbor:"Preempt"` // its slot is wanted for somebody else
+	Attempt AttemptID
+	Cause   string
 }
 
 func (c KillAttempt) apply(tx *transition) error {
@@ -15,13 +13,9 @@ func (c KillAttempt) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	if p.attempt.State != AttemptRunning {
-		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Attempt, p.attempt.State)
+	if !p.attempt.Active() {
+		return fmt.Errorf("%w: %v has ended: it is %v", ErrRefused, c.Attempt, p.attempt.State)
 	}
-	if c.Preempt {
-		tx.waste(p, c.Cause)
-	} else {
-		tx.kill(p, c.Cause)
-	}
+	tx.kill(p, c.Cause)
 	return nil
 }

@@ -3,6 +3,8 @@ package cluster
 import (
 	"fmt"
 	"slices"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 // MoveAttempt has an attempt that stands still keep its work and end, so that another
@@ -18,9 +20,9 @@ func (c MoveAttempt) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	if a := p.attempt; a.State != AttemptRunning || !a.Suspended || p.job.Suspended || !p.canMigrate() {
-		return fmt.Errorf("%w: %v is %v, suspended: %v, its job: %v, it can go on elsewhere: %v",
-			ErrRefused, c.Attempt, a.State, a.Suspended, p.job.Suspended, p.canMigrate())
+	if a := p.attempt; !a.Suspended() || p.job.Suspended || !p.canMigrate() {
+		return fmt.Errorf("%w: %v is %v, its job is suspended: %v, it can resume elsewhere: %v",
+			ErrRefused, c.Attempt, a.State, p.job.Suspended, p.canMigrate())
 	}
 	tx.migrate(p, c.Cause)
 	return nil
@@ -36,7 +38,7 @@ func (p taskRef) canMigrate() bool {
 	if slices.ContainsFunc(p.gang(), declined) {
 		return false
 	}
-	return !p.stage.DisallowedModes.Has(WayCheckpoint) || p.canSplit() && !p.stage.DisallowedModes.Has(WaySplit)
+	return !p.stage.DisallowedModes.Has(preempt.Checkpoint) || p.canSplit() && !p.stage.DisallowedModes.Has(preempt.Split)
 }
 
 // CanMigrate reports whether a suspended attempt may go on elsewhere, as MoveAttempt

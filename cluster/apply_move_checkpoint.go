@@ -42,8 +42,8 @@ func (c MoveCheckpoint) apply(tx *transition) error {
 		p.attempt.MovedTo = ""
 	}
 	for _, a := range p.task.Attempts {
-		if a.State == AttemptRunning && a.From == c.Attempt.Number+1 {
-			a.Outdated = true
+		if a.Active() && a.From == c.Attempt.Number+1 {
+			a.CheckpointMoved = true
 		}
 	}
 	return nil

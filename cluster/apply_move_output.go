@@ -33,7 +33,7 @@ func (c MoveOutput) apply(tx *transition) error {
 	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
 		p.attempt.MovedTo = ""
 	}
-	p.stage.setOutputLost(p.task, false) // should it have been lost while it was copied
+	p.stage.findOutput(p.task) // should it have been lost while it was copied
 	tx.delta.Moved = append(tx.delta.Moved, c.Attempt)
 	return nil
 }

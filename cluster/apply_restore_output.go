@@ -23,20 +23,18 @@ func (c RestoreOutput) apply(tx *transition) error {
 	}
 	m := tx.byName[p.attempt.DataMachine()] // nil when it is forgotten
 	switch {
-	case !p.attempt.Lost || m == nil || m.Lost:
+	case !p.attempt.Lost() || m == nil || m.Lost:
 		return fmt.Errorf("%w: %v has not come back", ErrRefused, c.Attempt)
 	case p.job.State != JobRunning || p.task.State >= TaskSucceeded || p.stage.Bundle.Gang:
 		return fmt.Errorf("%w: %v is %v", ErrRefused, p.task.ID, p.task.State)
 	case c.Range != p.task.Range:
 		return fmt.Errorf("%w: %v owns %v, not %v", ErrRefused, p.task.ID, p.task.Range, c.Range)
 	}
-	p.attempt.Lost = false
-	p.stage.Killed--
 	if p.task.State != TaskRunning {
 		tx.unsetPending(p.job, p.stage, p.task)
 		p.task.State = TaskRunning
 		p.stage.Running++
 	}
-	tx.finishAttempt(p, c.Output, c.Counters)
+	tx.finishAttempt(p, eventRestore, c.Output, c.Counters)
 	return nil
 }

@@ -14,8 +14,8 @@ func (c ResumeAttempt) apply(tx *transition) error {
 		return err
 	}
 	a := p.attempt
-	if a.State != AttemptRunning || !a.Suspended {
-		return fmt.Errorf("%w: %v is %v, suspended: %v", ErrRefused, c.Attempt, a.State, a.Suspended)
+	if !a.Suspended() {
+		return fmt.Errorf("%w: %v is %v, not Suspended", ErrRefused, c.Attempt, a.State)
 	}
 	if p.job.Suspended {
 		return fmt.Errorf("%w: %v is of a job that is suspended", ErrRefused, c.Attempt)
@@ -52,12 +52,10 @@ func (v View) CanResume(a *Attempt) bool {
 	return err == nil && v.s.firstWithoutSlots(p.gang()) == nil
 }
 
-// resume gives a slot to an attempt that stands still, whether one is free or not.
+// resume gives its slot back to a suspended attempt, whether one is free or not.
 func (tx *transition) resume(p taskRef) {
-	a, m := p.attempt, tx.byName[p.attempt.Machine]
-	a.Suspended, a.ResumedAt, a.Cause = false, tx.at, ""
+	a := p.attempt
+	tx.step(p, eventResume)
+	a.ResumedAt, a.Cause = tx.at, ""
 	a.SuspendedMillis += tx.at - a.SuspendedAt
-	m.Used = plus(m.Used, p.stage.Slots)
-	tx.indexFree(m)
-	p.stage.forgetSuspended(a)
 }

@@ -29,7 +29,7 @@ func (c SpeculateTask) apply(tx *transition) error {
 func (c SpeculateTask) check(p taskRef, m *Machine) error {
 	running := 0
 	for _, a := range p.task.Attempts {
-		if a.State == AttemptRunning {
+		if a.Active() {
 			running++
 		}
 	}

@@ -34,7 +34,7 @@ func (j *Job) CanSplit(t *Task) bool {
 // again. Who has read it keeps it and takes nothing else from the task, so that the
 // rest of it would be read twice from a task that was cut from it.
 func (t *Task) outputWasRead() bool {
-	return slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Revoked })
+	return slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Revoked() })
 }
 
 func (c SplitTask) apply(tx *transition) error {
@@ -43,7 +43,7 @@ func (c SplitTask) apply(tx *transition) error {
 		return err
 	}
 	t := p.task
-	if p.attempt.State != AttemptRunning || !t.Ranged || p.job.State != JobRunning || !p.job.Splittable(p.stage) {
+	if !p.attempt.Active() || !t.Ranged || p.job.State != JobRunning || !p.job.Splittable(p.stage) {
 		return fmt.Errorf("%w: %v does not read a range now", ErrRefused, c.Attempt)
 	}
 	if t.outputWasRead() {

@@ -3,6 +3,8 @@ package cluster
 import (
 	"errors"
 	"fmt"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 // SubmitJob adds a job, in state Prep.
@@ -43,25 +45,25 @@ func (c SubmitJob) apply(tx *transition) error {
 }
 
 func (s JobSpec) validate() error {
-	faults := []error{s.Graph.Validate()}
+	errs := []error{s.Graph.Validate()}
 	for kind, n := range s.MaxAttempts {
 		if n < 1 {
-			faults = append(faults, fmt.Errorf("cluster: %d attempts allowed for a %v task", n, Slot(kind)))
+			errs = append(errs, fmt.Errorf("cluster: %d attempts allowed for a %v task", n, Slot(kind)))
 		}
 	}
 	if s.SlowStartPPM < 0 || s.SlowStartPPM > 1_000_000 {
-		faults = append(faults, fmt.Errorf("cluster: slow start of %d millionths", s.SlowStartPPM))
+		errs = append(errs, fmt.Errorf("cluster: slow start of %d millionths", s.SlowStartPPM))
 	}
 	if s.SkipRecords < 0 || s.TimeoutMillis < 0 {
-		faults = append(faults, errors.New("cluster: negative limit"))
+		errs = append(errs, errors.New("cluster: negative limit"))
 	}
 	if len(s.DisallowedModes) > len(s.Graph.Stages) {
-		faults = append(faults, fmt.Errorf("cluster: ways barred for %d stages, of which there are %d", len(s.DisallowedModes), len(s.Graph.Stages)))
+		errs = append(errs, fmt.Errorf("cluster: preemption modes disallowed for %d stages of a graph of %d", len(s.DisallowedModes), len(s.Graph.Stages)))
 	}
-	for i, w := range s.DisallowedModes {
-		if !AllWays.Has(w) {
-			faults = append(faults, fmt.Errorf("cluster: ways %#x barred for stage %d: unknown", w, i))
+	for i, modes := range s.DisallowedModes {
+		if modes&^preempt.AllModes != 0 {
+			errs = append(errs, fmt.Errorf("cluster: preemption modes %#x disallowed for stage %d: unknown", uint8(modes), i))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

@@ -1,17 +1,20 @@
 package cluster
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/preempt"
+)
 
 // SuspendJob takes its slots from a job that is not over, and gives it none until
-// ResumeJob. What runs keeps its work: it ends early or writes a checkpoint, or
-// stands still where it can do neither; a gang does so whole. What bears none of this
-// runs on until it ends by itself.
+// ResumeJob. Its attempts keep their work: they are split, write a checkpoint, or are
+// suspended, a gang whole. An attempt that allows none of this runs on until it ends.
 type SuspendJob struct {
 	Job   JobID  `cbor:"Job"`
-	Cause string `cbor:"Cause"` // for people: what its attempts make room for
+	Cause string `cbor:"Cause"` // for people: what the slots are needed for
 
-	Split bool `cbor:"Split"` // maps finish what they have read, where that can be, instead of writing checkpoints
-	Still bool `cbor:"Still"` // what runs stands still instead of ending, where that can be
+	Split         bool `cbor:"Split"` // maps are split, where they can be, instead of writing checkpoints
+	PreferSuspend bool `cbor:"Still"` // attempts are suspended, where they can be, instead of ending
 }
 
 func (c SuspendJob) apply(tx *transition) error {
@@ -27,10 +30,23 @@ func (c SuspendJob) apply(tx *transition) error {
 	}
 	j.setSuspended(true)
 	for p := range j.running() {
-		tx.takeSlot(p, c.Cause, c.Split, c.Still)
+		tx.preemptKeepingWork(p, c.Cause, c.modes()...)
 	}
 	tx.delta.Jobs = append(tx.delta.Jobs, c.Job)
 	return nil
+}
+
+// modes are those by which slots are taken, the preferred one first.
+func (c SuspendJob) modes() []preempt.Mode {
+	switch {
+	case c.Split && c.PreferSuspend:
+		return []preempt.Mode{preempt.Suspend, preempt.Checkpoint, preempt.Split}
+	case c.PreferSuspend:
+		return []preempt.Mode{preempt.Suspend, preempt.Checkpoint}
+	case c.Split:
+		return []preempt.Mode{preempt.Split, preempt.Checkpoint, preempt.Suspend}
+	}
+	return []preempt.Mode{preempt.Checkpoint, preempt.Suspend}
 }
 
 // setSuspended hides what waits in a job from those who give out slots, or shows it
@@ -48,7 +64,7 @@ func (j *Job) running() func(yield func(taskRef) bool) {
 		for _, s := range j.Stages {
 			for _, t := range s.Tasks {
 				for _, a := range t.Attempts {
-					if a.State == AttemptRunning && !yield(taskRef{j, s, t, a}) {
+					if a.Active() && !yield(taskRef{j, s, t, a}) {
 						return
 					}
 				}
@@ -57,19 +73,12 @@ func (j *Job) running() func(yield func(taskRef) bool) {
 	}
 }
 
-// takeSlot takes its slot from an attempt that runs in the first way that it knows
-// and that keeps its work. One that knows none runs on.
-func (tx *transition) takeSlot(p taskRef, cause string, split, still bool) {
-	id := p.attempt.ID
-	ways := []Command{PauseAttempt{Attempt: id, Cause: cause}, SuspendAttempt{Attempt: id, Cause: cause}}
-	if split && p.canSplit() {
-		ways = append([]Command{PauseAttempt{Attempt: id, Cause: cause, Split: true}}, ways...)
-	}
-	if still {
-		ways[0], ways[len(ways)-1] = ways[len(ways)-1], ways[0]
-	}
-	for _, way := range ways {
-		if way.apply(tx) == nil {
+// preemptKeepingWork takes its slot from an active attempt, by the first of the modes
+// that it allows. One that allows none runs on.
+func (tx *transition) preemptKeepingWork(p taskRef, cause string, modes ...preempt.Mode) {
+	for _, mode := range modes {
+		command := PreemptAttempt{Attempt: p.attempt.ID, Mode: mode, Cause: cause}
+		if (mode != preempt.Split || p.canSplit()) && command.apply(tx) == nil {
 			return
 		}
 	}

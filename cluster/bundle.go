@@ -191,7 +191,7 @@ func (p taskRef) gang() []taskRef {
 	var all []taskRef
 	for _, t := range b.TasksOf(b.NumberOf(p.stage, p.task)) {
 		for _, a := range t.Attempts {
-			if a.State == AttemptRunning {
+			if a.Active() {
 				all = append(all, taskRef{p.job, p.job.stage(t.ID.Stage), t, a})
 			}
 		}

@@ -72,7 +72,7 @@ func (p taskRef) rejectCheckpoint() bool {
 	if p.attempt.From == 0 {
 		return false
 	}
-	if c := p.task.Checkpoint; c != nil && c.Attempt.Number+1 == p.attempt.From && !p.attempt.Outdated {
+	if c := p.task.Checkpoint; c != nil && c.Attempt.Number+1 == p.attempt.From && !p.attempt.CheckpointMoved {
 		p.stage.setCheckpoint(p.task, nil)
 	}
 	return true

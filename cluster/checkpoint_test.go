@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 // pausedMap is a job of one map that was paused on machine a, with another beside
@@ -14,7 +16,7 @@ func pausedMap(t *testing.T, c Checkpoint) (*State, *Task) {
 	first := attemptAt(mapTask(0), 0)
 	apply(t, s,
 		JoinMachine{Name: "a", Instance: "1", Slots: [2]int{1, 0}}, JoinMachine{Name: "b", Slots: [2]int{1, 0}},
-		submit(1, 0), StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"}, PauseAttempt{Attempt: first},
+		submit(1, 0), StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"}, PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint},
 		CheckpointAttempt{Attempt: first, Checkpoint: c})
 	task := s.View().Job(job1).Stages[0].Tasks[0]
 	if task.State != TaskCheckpointed || task.Checkpoint == nil || task.Checkpoint.Machine != "a" {
@@ -80,7 +82,7 @@ func TestMoveCheckpoint(t *testing.T) {
 		"goes back":                          {before: []Command{move(first, "b"), AdmitMachine{Name: "a"}, DrainMachine{Name: "b"}}, move: move(first, "a")},
 		"has gone on from it":                {before: []Command{start}, move: move(first, "c")},
 		"is of a job that is suspended":      {before: []Command{SuspendJob{Job: job1}}, move: move(first, "b")},
-		"has a newer one":                    {before: []Command{start, PauseAttempt{Attempt: second}, CheckpointAttempt{Attempt: second}}, move: move(first, "c"), fault: ErrRefused},
+		"has a newer one":                    {before: []Command{start, PreemptAttempt{Attempt: second, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: second}}, move: move(first, "c"), fault: ErrRefused},
 		"has finished":                       {before: []Command{start, FinishAttempt{Attempt: second}}, move: move(first, "c"), fault: ErrRefused},
 		"is of a job that is over":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, move: move(first, "b"), fault: ErrRefused},
 		"lost it":                            {before: []Command{ExpireMachine{Name: "a", Epoch: 1}}, move: move(first, "b"), fault: ErrRefused},
@@ -160,7 +162,7 @@ func TestABadCheckpointIsNobodysFault(t *testing.T) {
 func TestANewerCheckpointStays(t *testing.T) {
 	s, task := pausedMap(t, Checkpoint{Path: "c"})
 	second, third := attemptAt(mapTask(0), 1), attemptAt(mapTask(0), 2)
-	apply(t, s, StartAttempt{Task: task.ID, Machine: "b"}, PauseAttempt{Attempt: second},
+	apply(t, s, StartAttempt{Task: task.ID, Machine: "b"}, PreemptAttempt{Attempt: second, Mode: preempt.Checkpoint},
 		CheckpointAttempt{Attempt: second, Checkpoint: Checkpoint{Path: "d"}}, StartAttempt{Task: task.ID, Machine: "a"})
 	if a := task.Attempts[2]; a.From != 2 || task.Attempts[1].From != 1 || task.Attempts[0].From != 0 {
 		t.Fatalf("attempts went on from %d, %d, %d", task.Attempts[0].From, task.Attempts[1].From, a.From)
@@ -179,13 +181,13 @@ func TestADeclinedPauseMayBeAskedForAgain(t *testing.T) {
 	s := New("1")
 	id := attemptAt(mapTask(0), 0)
 	apply(t, s, JoinMachine{Name: "a", Slots: [2]int{1, 0}}, submit(1, 0), StartJob{job1},
-		StartAttempt{Task: id.Task, Machine: "a"}, PauseAttempt{Attempt: id, Split: true, Cause: "for others"}, DeclinePreemption{Attempt: id})
+		StartAttempt{Task: id.Task, Machine: "a"}, PreemptAttempt{Attempt: id, Cause: "for others", Mode: preempt.Split}, DeclinePreemption{Attempt: id})
 	_, _, a, _ := s.View().Attempt(id)
-	if a.State != AttemptRunning || a.Pausing || a.Splitting || a.Cause != "" || a.DeclinedAt == 0 {
+	if !a.Active() || a.Preempting() || a.Splitting() || a.Cause != "" || a.DeclinedAt == 0 {
 		t.Fatalf("attempt %+v", a)
 	}
 	if _, err := s.Apply(Entry{Command: DeclinePreemption{Attempt: id}}); err == nil {
 		t.Error("declined twice")
 	}
-	apply(t, s, PauseAttempt{Attempt: id}, CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "c"}})
+	apply(t, s, PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "c"}})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // trioGraph has one gang of three tasks in a row: a streams to b, and b to c.
@@ -26,12 +27,12 @@ func pausedGang(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
-	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"})
+	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Checkpoint})
 	if got := asked(j); got != "pause pause pause" {
 		t.Fatalf("attempts are asked for %q", got)
 	}
 	mustApply(t, s, finishTask(j, 0, 0), checkpointOf(j, 1), checkpointOf(j, 2))
-	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	wantStates(t, j, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED")
 	return s, j
 }
 
@@ -45,12 +46,12 @@ func checkpointOf(j *Job, stage int) CheckpointAttempt {
 func TestAGangIsPausedWhole(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
-	delta := apply(t, s, PauseAttempt{Attempt: newest(j, 2, 0), Cause: "others", Split: true})
+	delta := apply(t, s, PreemptAttempt{Attempt: newest(j, 2, 0), Cause: "others", Mode: preempt.Split})
 	if got := asked(j); got != "pause pause pause" || len(delta.OrdersChanged) != 3 {
 		t.Fatalf("attempts are asked for %q, told: %v", got, delta.OrdersChanged)
 	}
-	wantRefused(t, s, "pausing: true", PauseAttempt{Attempt: newest(j, 0, 0)})
-	wantRefused(t, s, "pausing: true", SuspendAttempt{Attempt: newest(j, 0, 0)})
+	wantRefused(t, s, "not Running", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
+	wantRefused(t, s, "not Running", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Suspend})
 	for i, step := range []struct {
 		command Command
 		states  string
@@ -58,10 +59,10 @@ func TestAGangIsPausedWhole(t *testing.T) {
 		waiting []int
 	}{
 		{DeclinePreemption{newest(j, 0, 0)}, "RUNNING | RUNNING | RUNNING", "[1 0] [0 1] [0 1]", nil},
-		{checkpointOf(j, 2), "RUNNING | RUNNING | PAUSED", "[1 0] [0 1] [0 0]", nil},
-		{PauseAttempt{Attempt: newest(j, 0, 0), Cause: "others"}, "RUNNING | RUNNING | PAUSED", "[1 0] [0 1] [0 0]", nil},
-		{finishTask(j, 0, 0), "SUCCEEDED | RUNNING | PAUSED", "[0 0] [0 1] [0 0]", nil},
-		{checkpointOf(j, 1), "SUCCEEDED | PAUSED | PAUSED", "[0 0] [0 0] [0 0]", []int{0}},
+		{checkpointOf(j, 2), "RUNNING | RUNNING | CHECKPOINTED", "[1 0] [0 1] [0 0]", nil},
+		{PreemptAttempt{Attempt: newest(j, 0, 0), Cause: "others", Mode: preempt.Checkpoint}, "RUNNING | RUNNING | CHECKPOINTED", "[1 0] [0 1] [0 0]", nil},
+		{finishTask(j, 0, 0), "SUCCEEDED | RUNNING | CHECKPOINTED", "[0 0] [0 1] [0 0]", nil},
+		{checkpointOf(j, 1), "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "[0 0] [0 0] [0 0]", []int{0}},
 	} {
 		mustApply(t, s, step.command)
 		wantStates(t, j, step.states)
@@ -90,10 +91,10 @@ func TestAGangIsNotPausedWhereOneOfItHasNoRoom(t *testing.T) {
 	}
 	had := s.View().Machine("n1").Offered
 	mustApply(t, s, room([slotKinds]int{}))
-	pause := PauseAttempt{Attempt: newest(j, 2, 0), Cause: "others"}
-	wantRefused(t, s, "a task on n1, which has no room for a checkpoint", pause)
+	pause := PreemptAttempt{Attempt: newest(j, 2, 0), Cause: "others", Mode: preempt.Checkpoint}
+	wantRefused(t, s, "a task on n1, which has no disk space for a checkpoint", pause)
 	mustApply(t, s, room(had), pause, checkpointOf(j, 2), DeclinePreemption{newest(j, 0, 0)}, DeclinePreemption{newest(j, 1, 0)},
-		room([slotKinds]int{}), PauseAttempt{Attempt: newest(j, 0, 0), Cause: "others"})
+		room([slotKinds]int{}), PreemptAttempt{Attempt: newest(j, 0, 0), Cause: "others", Mode: preempt.Checkpoint})
 	if got := asked(j); got != "pause pause" {
 		t.Errorf("of a gang that has paused in part, attempts are asked for %q", got)
 	}
@@ -179,36 +180,38 @@ func TestAPausedGangStartsAnew(t *testing.T) {
 // TestAGangGoesBackToItsCut when one of it ends otherwise than with a checkpoint or
 // finished: to the latest at which all of them were paused.
 func TestAGangGoesBackToItsCut(t *testing.T) {
-	pause := func(j *Job) Command { return PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"} }
+	pause := func(j *Job) Command {
+		return PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Checkpoint}
+	}
 	fail := func(j *Job) Command { return FailAttempt{Attempt: newest(j, 2, 0)} }
 	for name, tt := range map[string]struct {
 		do     []func(j *Job) Command // since the gang went on, on n0
 		states string
 		from   string // attempts that wrote the checkpoints from which the last two go on
 	}{
-		"one fails":           {[]func(*Job) Command{fail}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
-		"one is killed":       {[]func(*Job) Command{func(j *Job) Command { return KillAttempt{Attempt: newest(j, 1, 0)} }}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
-		"its machine is lost": {[]func(*Job) Command{func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} }}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"one fails":           {[]func(*Job) Command{fail}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
+		"one is killed":       {[]func(*Job) Command{func(j *Job) Command { return KillAttempt{Attempt: newest(j, 1, 0)} }}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
+		"its machine is lost": {[]func(*Job) Command{func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} }}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"another has finished since": {[]func(*Job) Command{
 			func(j *Job) Command { return finishTask(j, 1, 0) }, fail,
-		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"another is paused again": {[]func(*Job) Command{
 			pause, func(j *Job) Command { return checkpointOf(j, 1) }, fail,
-		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"another is paused again, and that checkpoint lost": {[]func(*Job) Command{
 			pause, func(j *Job) Command { return checkpointOf(j, 1) }, func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} },
-		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"it is whole again": {[]func(*Job) Command{
 			pause, func(j *Job) Command { return checkpointOf(j, 1) }, func(j *Job) Command { return checkpointOf(j, 2) },
 			func(j *Job) Command { return bundleStart(j, 0, 0, "n1", "n2") }, fail,
-		}, "SUCCEEDED | PAUSED | PAUSED", "1 1"},
+		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "1 1"},
 		"another had finished by the latest": {[]func(*Job) Command{
 			pause, func(j *Job) Command { return finishTask(j, 1, 0) }, func(j *Job) Command { return checkpointOf(j, 2) },
 			func(j *Job) Command { return bundleStart(j, 0, 0, "n2") }, fail,
-		}, "SUCCEEDED | SUCCEEDED | PAUSED", "- 1"},
+		}, "SUCCEEDED | SUCCEEDED | CHECKPOINTED", "- 1"},
 		"again and again": {[]func(*Job) Command{
 			fail, func(j *Job) Command { return bundleStart(j, 0, 0, "n0") }, func(j *Job) Command { return KillAttempt{Attempt: newest(j, 2, 0)} },
-		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, j := pausedGang(t)
@@ -258,7 +261,7 @@ func wantSound(t *testing.T, s *State) {
 func TestAGangThatIsBeingPausedStartsAnew(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
-	mustApply(t, s, PauseAttempt{Attempt: newest(j, 0, 0)}, checkpointOf(j, 2))
+	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 2))
 	mustApply(t, s, KillAttempt{Attempt: newest(j, 0, 0)})
 	wantStates(t, j, "PENDING | PENDING | PENDING")
 	mustApply(t, s, checkpointOf(j, 1)) // which it had under way
@@ -277,8 +280,8 @@ func TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready(t *testing.T) {
 	if c := j.Stages[1].Tasks[0].Checkpoint; c == nil || c.Machine != "" {
 		t.Errorf("it goes on from %+v", c)
 	}
-	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), checkpointOf(j, 2))
-	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 1), checkpointOf(j, 2))
+	wantStates(t, j, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED")
 	if c := j.Stages[1].Tasks[0].Checkpoint; c.Machine != "n0" || c.Attempt != newest(j, 1, 0) {
 		t.Errorf("it goes on from %+v", c)
 	}
@@ -291,14 +294,14 @@ func TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready(t *testing.T) {
 func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
-	mustApply(t, s, PauseAttempt{Attempt: newest(j, 0, 0)})
+	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
 	for stage := range 3 {
 		c := checkpointOf(j, stage)
 		c.Checkpoint.Copy = &CheckpointCopy{Path: "hdfs://h/c"}
 		mustApply(t, s, c)
 	}
 	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1})
-	wantStates(t, j, "PAUSED | PAUSED | PAUSED")
+	wantStates(t, j, "CHECKPOINTED | CHECKPOINTED | CHECKPOINTED")
 	if home := j.Stages[1].Tasks[0].CheckpointMachine(); home != "" {
 		t.Errorf("its home is %q", home)
 	}
@@ -307,21 +310,21 @@ func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
 // TestWhoMayPauseAGang is everybody, unless its job rules it out for one of its stages
 // or it stands still.
 func TestWhoMayPauseAGang(t *testing.T) {
-	for _, barred := range []Ways{WayCheckpoint, 0} {
+	for _, barred := range []preempt.ModeSet{preempt.SetOf(preempt.Checkpoint), 0} {
 		s := New("1")
 		spec := submit(0, 0)
-		spec.Spec.Graph, spec.Spec.DisallowedModes = trioGraph(), []Ways{0, 0, barred}
+		spec.Spec.Graph, spec.Spec.DisallowedModes = trioGraph(), []preempt.ModeSet{0, 0, barred}
 		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
 		j := s.jobs[0]
 		mustApply(t, s, bundleStart(j, 0, 0, "n0"))
 		if barred != 0 {
-			wantRefused(t, s, "its job rules it out", PauseAttempt{Attempt: newest(j, 0, 0)})
+			wantRefused(t, s, "its job rules it out", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
 			continue
 		}
-		mustApply(t, s, SuspendAttempt{Attempt: newest(j, 0, 0)})
-		wantRefused(t, s, "suspended: true", PauseAttempt{Attempt: newest(j, 1, 0)})
+		mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Suspend})
+		wantRefused(t, s, "is Suspended", PreemptAttempt{Attempt: newest(j, 1, 0), Mode: preempt.Checkpoint})
 	}
 }
 
@@ -337,7 +340,7 @@ func TestAStillGangIsSentAway(t *testing.T) {
 			t.Errorf("%s: attempts are asked for %q", name, got)
 		}
 		mustApply(t, s, checkpointOf(j, 0), checkpointOf(j, 1))
-		wantStates(t, j, "PAUSED | PAUSED | PENDING")
+		wantStates(t, j, "CHECKPOINTED | CHECKPOINTED | PENDING")
 		if err := s.CheckInvariants(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -353,16 +356,16 @@ func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
 	}{
 		"one that had it has finished": {func(j *Job) []Command {
 			return []Command{finishTask(j, 1, 0), ExpireMachine{Name: "n2", Epoch: 1}}
-		}, "PENDING | PAUSED | PAUSED"},
+		}, "PENDING | CHECKPOINTED | CHECKPOINTED"},
 		"one that had it is paused again": {func(j *Job) []Command {
 			has := Fetched{Outputs: []AttemptID{newest(j, 0, 0)}, Readers: []AttemptID{newest(j, 1, 0)}}
-			return []Command{PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
-		}, "PENDING | PAUSED | PAUSED"},
+			return []Command{PreemptAttempt{Attempt: newest(j, 1, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 1), ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
+		}, "PENDING | CHECKPOINTED | CHECKPOINTED"},
 		"one had it before it was paused": {func(j *Job) []Command {
 			now := newest(j, 1, 0)
 			has := Fetched{Outputs: []AttemptID{newest(j, 0, 0)}, Readers: []AttemptID{{now.Task, 0}, now}}
 			return []Command{ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
-		}, "SUCCEEDED | PAUSED | PAUSED"},
+		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := trioGraph()
@@ -370,9 +373,9 @@ func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
 			s, j := running(t, g)
 			mustApply(t, s, StartAttempt{Task: j.Stages[0].Tasks[0].ID, Machine: "n2"})
 			mustApply(t, s, finishTask(j, 0, 0), bundleStart(j, 1, 0, "n0", "n1"))
-			mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), checkpointOf(j, 2), bundleStart(j, 1, 0, "n0", "n1"))
+			mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 1), checkpointOf(j, 2), bundleStart(j, 1, 0, "n0", "n1"))
 			mustApply(t, s, tt.lose(j)...)
-			if a := j.Stages[0].Tasks[0]; a.Winner == nil || !a.Winner.Lost {
+			if a := j.Stages[0].Tasks[0]; a.Winner == nil || !a.Winner.Lost() {
 				t.Errorf("what a has written is not gone: it is %v", a.State)
 			}
 			mustApply(t, s, FailAttempt{Attempt: newest(j, 2, 0)})
@@ -387,7 +390,7 @@ func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
 func TestTheCutOfAGangIsMoved(t *testing.T) {
 	s, j := pausedGang(t)
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n2"))
-	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"}, checkpointOf(j, 2))
+	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Checkpoint}, checkpointOf(j, 2))
 	b, c := j.Stages[1].Tasks[0], j.Stages[2].Tasks[0]
 	if _, left := s.View().NeededOn(s.View().Machine("n2")); len(left) != 2 || left[0].Writer != c.Checkpoint.Attempt || left[1].Writer != c.ConsistentCheckpoint.Attempt {
 		t.Fatalf("left on n2: %v", left)
@@ -395,7 +398,7 @@ func TestTheCutOfAGangIsMoved(t *testing.T) {
 	mustApply(t, s, DrainMachine{Name: "n1"}, DrainMachine{Name: "n2"})
 	mustApply(t, s, MoveCheckpoint{Attempt: b.Checkpoint.Attempt, Machine: "n0", Path: "m"}, MoveCheckpoint{Attempt: c.ConsistentCheckpoint.Attempt, Machine: "n0", Path: "m"})
 	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1}, ExpireMachine{Name: "n2", Epoch: 1})
-	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	wantStates(t, j, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED")
 	if b.CheckpointMachine() != "n0" || c.CheckpointMachine() != "n0" || b.Checkpoint.Path != "m" || c.Checkpoint.Path != "m" {
 		t.Errorf("it goes on from %+v and %+v", b.Checkpoint, c.Checkpoint)
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 
 	"github.com/fxamacker/cbor/v2"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 // entriesVersion is the first byte of encoded entries.
@@ -23,12 +25,12 @@ type entryRecord struct {
 
 // verb is how a type of command is written.
 type verb struct {
-	name    string // never changes: logs hold it
-	command reflect.Type
-	decode  func(data []byte) (Command, error)
+	name   string // never changes: logs hold it
+	stored reflect.Type
+	decode func(data []byte) (Command, error)
 }
 
-// verbs are all commands, each under the name of its file.
+// verbs are all that is written, in the order of the names, which never change.
 var verbs = []verb{
 	verbOf[AdmitMachine]("admit_machine"),
 	verbOf[CheckpointAttempt]("checkpoint_attempt"),
@@ -43,13 +45,13 @@ var verbs = []verb{
 	verbOf[FinishAttempt]("finish_attempt"),
 	verbOf[ForgetMachine]("forget_machine"),
 	verbOf[JoinMachine]("join_machine"),
-	verbOf[KillAttempt]("kill_attempt"),
+	storedAs[killRecord]("kill_attempt"),
 	verbOf[KillJob]("kill_job"),
 	verbOf[LoseOutput]("lose_output"),
 	verbOf[MoveAttempt]("move_attempt"),
 	verbOf[MoveCheckpoint]("move_checkpoint"),
 	verbOf[MoveOutput]("move_output"),
-	verbOf[PauseAttempt]("pause_attempt"),
+	storedAs[saveRecord]("pause_attempt"),
 	verbOf[RestoreOutput]("restore_output"),
 	verbOf[ResumeAttempt]("resume_attempt"),
 	verbOf[ResumeJob]("resume_job"),
@@ -64,7 +66,7 @@ var verbs = []verb{
 	verbOf[StartBundle]("start_bundle"),
 	verbOf[StartJob]("start_job"),
 	verbOf[SubmitJob]("submit_job"),
-	verbOf[SuspendAttempt]("suspend_attempt"),
+	storedAs[suspendRecord]("suspend_attempt"),
 	verbOf[SuspendJob]("suspend_job"),
 }
 
@@ -75,27 +77,96 @@ var (
 
 func init() {
 	for _, v := range verbs {
-		verbsByName[v.name], verbsByType[v.command] = v, v
+		verbsByName[v.name], verbsByType[v.stored] = v, v
 	}
 }
 
+// verbOf is the verb of a command that is written as it is.
 func verbOf[C Command](name string) verb {
-	return verb{name: name, command: reflect.TypeFor[C](), decode: func(data []byte) (Command, error) {
+	return verb{name: name, stored: reflect.TypeFor[C](), decode: func(data []byte) (Command, error) {
 		var c C
 		err := decoding.Unmarshal(data, &c)
 		return c, err
 	}}
 }
 
+// commandRecord is a command in another form than that in which it is applied.
+type commandRecord interface{ command() Command }
+
+// storedAs is the verb of a command that is written as a record.
+func storedAs[R commandRecord](name string) verb {
+	return verb{name: name, stored: reflect.TypeFor[R](), decode: func(data []byte) (Command, error) {
+		var r R
+		err := decoding.Unmarshal(data, &r)
+		return r.command(), err
+	}}
+}
+
+// PreemptAttempt is written as one of three verbs, and KillAttempt shares the third.
+type (
+	saveRecord struct {
+		Attempt AttemptID `cbor:"Attempt"`
+		Cause   string    `cbor:"Cause"`
+		Split   bool      `cbor:"Split"`
+	}
+	suspendRecord struct {
+		Attempt AttemptID `cbor:"Attempt"`
+		Cause   string    `cbor:"Cause"`
+	}
+	killRecord struct {
+		Attempt AttemptID `cbor:"Attempt"`
+		Cause   string    `cbor:"Cause"`
+		Preempt bool      `cbor:"Preempt"`
+	}
+)
+
+func (r saveRecord) command() Command {
+	mode := preempt.Checkpoint
+	if r.Split {
+		mode = preempt.Split
+	}
+	return PreemptAttempt{Attempt: r.Attempt, Mode: mode, Cause: r.Cause}
+}
+
+func (r suspendRecord) command() Command {
+	return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Suspend, Cause: r.Cause}
+}
+
+func (r killRecord) command() Command {
+	if r.Preempt {
+		return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Kill, Cause: r.Cause}
+	}
+	return KillAttempt{Attempt: r.Attempt, Cause: r.Cause}
+}
+
+// storedForm is what is written of a command.
+func storedForm(command Command) any {
+	switch c := command.(type) {
+	case KillAttempt:
+		return killRecord{Attempt: c.Attempt, Cause: c.Cause}
+	case PreemptAttempt:
+		switch c.Mode {
+		case preempt.Split, preempt.Checkpoint:
+			return saveRecord{Attempt: c.Attempt, Cause: c.Cause, Split: c.Mode == preempt.Split}
+		case preempt.Suspend:
+			return suspendRecord{Attempt: c.Attempt, Cause: c.Cause}
+		case preempt.Kill:
+			return killRecord{Attempt: c.Attempt, Cause: c.Cause, Preempt: true}
+		}
+	}
+	return command
+}
+
 // EncodeEntries writes entries in a form that every later version can read.
 func EncodeEntries(entries []Entry) ([]byte, error) {
 	records := make([]entryRecord, len(entries))
 	for i, e := range entries {
-		v, ok := verbsByType[reflect.TypeOf(e.Command)]
+		stored := storedForm(e.Command)
+		v, ok := verbsByType[reflect.TypeOf(stored)]
 		if !ok {
 			return nil, fmt.Errorf("cluster: command %T has no name in a log", e.Command)
 		}
-		command, err := encoding.Marshal(e.Command)
+		command, err := encoding.Marshal(stored)
 		if err != nil {
 			return nil, fmt.Errorf("cluster: command %s: %w", v.name, err)
 		}

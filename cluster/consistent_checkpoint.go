@@ -77,7 +77,7 @@ func (tx *transition) rollBackGang(p taskRef, why string) {
 	}
 	tx.rollingBack = true // what it ends breaks up nothing more
 	defer func() { tx.rollingBack = false }()
-	wasted := p.attempt != nil && p.attempt.Wasted
+	wasted := p.attempt != nil && p.attempt.WorkLost()
 	gang := append(p.otherTasks(), p)
 	back, cause := canRollBack(gang), fmt.Sprintf("its gang starts anew, since %s", why)
 	if back {
@@ -102,12 +102,12 @@ func (tx *transition) rollBackGang(p taskRef, why string) {
 // endGangTask tells the attempts of a task to end that run in a gang which is broken up.
 func (tx *transition) endGangTask(p taskRef, wasted bool, cause string) {
 	for _, a := range p.task.Attempts {
-		if a.State != AttemptRunning {
+		if !a.Active() {
 			continue
 		}
 		p.attempt = a
 		if wasted {
-			tx.waste(p, cause)
+			tx.preemptByKill(p, cause)
 		} else {
 			tx.kill(p, cause)
 		}

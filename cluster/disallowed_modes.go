@@ -4,56 +4,42 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
-// Ways are ways to take its slot from a running attempt, beside waiting for its
-// end. Logs hold their numbers.
-type Ways uint8
-
-const (
-	WaySplit      Ways = 1 << iota // a map finishes what it has read
-	WayCheckpoint                  // the attempt writes down how far it is, and ends
-	WaySuspend                     // it stands still
-	WayKill                        // it ends, and its work is lost
-
-	AllWays = WaySplit | WayCheckpoint | WaySuspend | WayKill
-)
-
-// Has reports whether all of other are among the ways.
-func (w Ways) Has(other Ways) bool { return w&other == other }
-
-// disallowModes notes the ways in which no slot may be taken from the tasks of bundles. Those of
-// a gang give up theirs together, so what one of them does not bear none does; and none
-// of them can be split.
+// disallowModes sets the modes in which no slot is taken from the tasks of bundles.
+// The attempts of a gang give up their slots together, so a mode that one stage of
+// it disallows is disallowed for all of it; and no task of a gang can be split.
 func (j *Job) disallowModes(b *Bundle) {
-	var whole Ways
+	var union preempt.ModeSet
 	for _, s := range b.Stages {
 		s.DisallowedModes = j.disallowedModes(s)
-		whole |= s.DisallowedModes
+		union |= s.DisallowedModes
 	}
 	for _, s := range b.Stages {
 		if b.Gang {
-			s.DisallowedModes = whole | WaySplit
+			s.DisallowedModes = union | preempt.SetOf(preempt.Split)
 		}
 	}
 }
 
-// disallowedModes are the ways in which no slot may be taken from a task of a stage: its job
-// rules them out, or it cannot be split.
-func (j *Job) disallowedModes(s *Stage) (w Ways) {
+// disallowedModes are those that the job rules out for a stage, and Split where a
+// task of the stage cannot end early.
+func (j *Job) disallowedModes(s *Stage) (disallowed preempt.ModeSet) {
 	for _, n := range s.Nodes {
 		if n < len(j.Spec.DisallowedModes) {
-			w |= j.Spec.DisallowedModes[n]
+			disallowed |= j.Spec.DisallowedModes[n]
 		}
 	}
 	if !j.canEndEarly(s) {
-		w |= WaySplit
+		disallowed |= preempt.SetOf(preempt.Split)
 	}
-	return w
+	return disallowed
 }
 
-// canEndEarly reports whether a task of a stage can finish with what it has read: it is
-// one Node, which reads a split and writes nothing but files.
+// canEndEarly reports whether a task of a stage can finish with what it has read. It
+// can if it is one Node that reads a split and writes only files: a reader of a
+// channel would take the end of the stream for the end of the input.
 func (j *Job) canEndEarly(s *Stage) bool {
 	if !s.Source || len(s.Nodes) != 1 || j.Spec.Graph.Stages[s.Nodes[0]].Nodes != j.Layout.Groups[s.Index].Count {
 		return false
@@ -63,12 +49,12 @@ func (j *Job) canEndEarly(s *Stage) bool {
 	})
 }
 
-// PreemptionStats is what it has come to that slots were taken from the attempts of a stage.
+// PreemptionStats counts the preemptions of a stage's attempts, and their cost.
 type PreemptionStats struct {
-	Requested        int   `cbor:"Asked"`            // attempts that were to give up their slots
-	Checkpoints      int   `cbor:"Checkpoints"`      // that have been written
-	CheckpointBytes  int64 `cbor:"CheckpointBytes"`  // of all of them
-	CheckpointMillis int64 `cbor:"CheckpointMillis"` // from the orders until they were there
-	LostMillis       int64 `cbor:"LostMillis"`       // for which killed attempts had held slots since their last checkpoint
-	KeptMillis       int64 `cbor:"KeptMillis"`       // for which attempts had held slots that ended early or stood still
+	Requested        int   `cbor:"Asked"`            // attempts that were ordered to give up their slots
+	Checkpoints      int   `cbor:"Checkpoints"`      // written
+	CheckpointBytes  int64 `cbor:"CheckpointBytes"`  // sum over them
+	CheckpointMillis int64 `cbor:"CheckpointMillis"` // sum of the times from the order to the report
+	LostMillis       int64 `cbor:"LostMillis"`       // slot time of killed attempts since their last checkpoint
+	KeptMillis       int64 `cbor:"KeptMillis"`       // slot time of attempts that were split, checkpointed or suspended
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // ran is a state in which map 0 and reduce 0 of a job run.
@@ -23,20 +24,20 @@ func ran(t *testing.T, change func(*JobSpec)) *State {
 func TestBarredWaysAreRefused(t *testing.T) {
 	id := attemptAt(mapTask(0), 0)
 	for _, tt := range []struct {
-		barred  Ways
+		barred  preempt.ModeSet
 		command Command
 		refused bool
 	}{
-		{0, PauseAttempt{Attempt: id}, false},
-		{WayCheckpoint, PauseAttempt{Attempt: id}, true},
-		{WayCheckpoint, PauseAttempt{Attempt: id, Split: true}, false},
-		{WaySplit, PauseAttempt{Attempt: id, Split: true}, false},
-		{WaySplit | WayCheckpoint, PauseAttempt{Attempt: id, Split: true}, true},
-		{WaySuspend, SuspendAttempt{Attempt: id}, true},
-		{WayCheckpoint | WayKill, SuspendAttempt{Attempt: id}, false},
-		{AllWays, KillAttempt{Attempt: id}, false}, // whoever may tell it to end
+		{0, PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint}, false},
+		{preempt.SetOf(preempt.Checkpoint), PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint}, true},
+		{preempt.SetOf(preempt.Checkpoint), PreemptAttempt{Attempt: id, Mode: preempt.Split}, false},
+		{preempt.SetOf(preempt.Split), PreemptAttempt{Attempt: id, Mode: preempt.Split}, false},
+		{preempt.SetOf(preempt.Split, preempt.Checkpoint), PreemptAttempt{Attempt: id, Mode: preempt.Split}, true},
+		{preempt.SetOf(preempt.Suspend), PreemptAttempt{Attempt: id, Mode: preempt.Suspend}, true},
+		{preempt.SetOf(preempt.Checkpoint, preempt.Kill), PreemptAttempt{Attempt: id, Mode: preempt.Suspend}, false},
+		{preempt.AllModes, KillAttempt{Attempt: id}, false}, // whoever may tell it to end
 	} {
-		s := ran(t, func(spec *JobSpec) { spec.DisallowedModes = []Ways{tt.barred} })
+		s := ran(t, func(spec *JobSpec) { spec.DisallowedModes = []preempt.ModeSet{tt.barred} })
 		_, err := s.Apply(Entry{At: 5, Command: tt.command})
 		if errors.Is(err, ErrRefused) != tt.refused {
 			t.Errorf("%T with %#b barred: %v", tt.command, tt.barred, err)
@@ -45,7 +46,7 @@ func TestBarredWaysAreRefused(t *testing.T) {
 }
 
 func TestJobsThatBarWhatThereIsNot(t *testing.T) {
-	for _, barred := range [][]Ways{{0, 0, WayKill}, {1 << 7}} {
+	for _, barred := range [][]preempt.ModeSet{{0, 0, preempt.SetOf(preempt.Kill)}, {1 << 7}} {
 		job := submit(1, 1)
 		job.Spec.DisallowedModes = barred
 		if _, err := New("1").Apply(Entry{Command: job}); !errors.Is(err, ErrRefused) {
@@ -64,13 +65,13 @@ func TestWhatCannotBeSplit(t *testing.T) {
 	piped.Edges = append(piped.Edges, dag.Edge{From: "reduce", To: "last", Channel: dag.ChannelSHM, Connection: dag.OneToOne})
 	for name, tt := range map[string]struct {
 		graph dag.Graph
-		want  []Ways
+		want  []preempt.ModeSet
 	}{
-		"maps and reduces":            {dag.MapReduce(4, 2), []Ways{0, WaySplit}},
-		"maps alone":                  {dag.MapReduce(4, 0), []Ways{0}},
-		"a stage that others read":    {chain, []Ways{0, WaySplit, WaySplit}},
-		"stages that share a process": {piped, []Ways{0, WaySplit}},
-		"a gang":                      {gangGraph(1), []Ways{WaySplit, WaySplit, WaySplit}},
+		"maps and reduces":            {dag.MapReduce(4, 2), []preempt.ModeSet{0, preempt.SetOf(preempt.Split)}},
+		"maps alone":                  {dag.MapReduce(4, 0), []preempt.ModeSet{0}},
+		"a stage that others read":    {chain, []preempt.ModeSet{0, preempt.SetOf(preempt.Split), preempt.SetOf(preempt.Split)}},
+		"stages that share a process": {piped, []preempt.ModeSet{0, preempt.SetOf(preempt.Split)}},
+		"a gang":                      {gangGraph(1), []preempt.ModeSet{preempt.SetOf(preempt.Split), preempt.SetOf(preempt.Split), preempt.SetOf(preempt.Split)}},
 	} {
 		s := New("1")
 		job := submit(1, 1)
@@ -92,27 +93,27 @@ func TestTaken(t *testing.T) {
 	for name, tt := range map[string]struct {
 		commands []Entry
 		want     PreemptionStats
-		state    AttemptState
+		status   AttemptStatus
 	}{
-		"killed for others": {[]Entry{{At: start + 1000, Command: KillAttempt{Attempt: id, Preempt: true}}},
-			PreemptionStats{Requested: 1, LostMillis: 1000}, AttemptPreempted},
-		"killed by hand": {[]Entry{{At: start + 1000, Command: KillAttempt{Attempt: id}}}, PreemptionStats{}, AttemptKilled},
+		"killed for others": {[]Entry{{At: start + 1000, Command: PreemptAttempt{Attempt: id, Mode: preempt.Kill}}},
+			PreemptionStats{Requested: 1, LostMillis: 1000}, StatusPreempted},
+		"killed by hand": {[]Entry{{At: start + 1000, Command: KillAttempt{Attempt: id}}}, PreemptionStats{}, StatusKilled},
 		"checkpointed": {[]Entry{
-			{At: start + 1000, Command: PauseAttempt{Attempt: id}},
+			{At: start + 1000, Command: PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint}},
 			{At: start + 1300, Command: CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "/c", Bytes: 7}}},
-		}, PreemptionStats{Requested: 1, Checkpoints: 1, CheckpointBytes: 7, CheckpointMillis: 300, KeptMillis: 1300}, AttemptPreempted},
+		}, PreemptionStats{Requested: 1, Checkpoints: 1, CheckpointBytes: 7, CheckpointMillis: 300, KeptMillis: 1300}, StatusPreempted},
 		"split": {[]Entry{
-			{At: start + 1000, Command: PauseAttempt{Attempt: id, Split: true}},
+			{At: start + 1000, Command: PreemptAttempt{Attempt: id, Mode: preempt.Split}},
 			{At: start + 1100, Command: SplitTask{Attempt: id, At: half.End}},
 			{At: start + 1100, Command: FinishAttempt{Attempt: id, Range: half}},
-		}, PreemptionStats{Requested: 1, KeptMillis: 1100}, AttemptSucceeded},
+		}, PreemptionStats{Requested: 1, KeptMillis: 1100}, StatusSucceeded},
 		"suspended": {[]Entry{
-			{At: start + 1000, Command: SuspendAttempt{Attempt: id}}, {At: start + 5000, Command: ResumeAttempt{Attempt: id}},
-		}, PreemptionStats{Requested: 1, KeptMillis: 1000}, AttemptRunning},
+			{At: start + 1000, Command: PreemptAttempt{Attempt: id, Mode: preempt.Suspend}}, {At: start + 5000, Command: ResumeAttempt{Attempt: id}},
+		}, PreemptionStats{Requested: 1, KeptMillis: 1000}, StatusRunning},
 		"with a checkpoint for an answer": {[]Entry{
-			{At: start + 1000, Command: SuspendAttempt{Attempt: id}},
+			{At: start + 1000, Command: PreemptAttempt{Attempt: id, Mode: preempt.Suspend}},
 			{At: start + 1200, Command: CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "/c", Bytes: 7}}},
-		}, PreemptionStats{Requested: 1, Checkpoints: 1, CheckpointBytes: 7, CheckpointMillis: 200, KeptMillis: 1000}, AttemptPreempted},
+		}, PreemptionStats{Requested: 1, Checkpoints: 1, CheckpointBytes: 7, CheckpointMillis: 200, KeptMillis: 1000}, StatusPreempted},
 	} {
 		s := ran(t, nil)
 		for _, e := range tt.commands {
@@ -122,8 +123,8 @@ func TestTaken(t *testing.T) {
 		}
 		stage := s.View().Job(job1).Stages[0]
 		a := stage.Tasks[0].Attempts[0]
-		if stage.Preemption != tt.want || a.State != tt.state || stage.Failed != 0 {
-			t.Errorf("%s: %+v, %v, %d failed; want %+v, %v", name, stage.Preemption, a.State, stage.Failed, tt.want, tt.state)
+		if stage.Preemption != tt.want || a.Status() != tt.status || stage.Failed != 0 {
+			t.Errorf("%s: %+v, %v, %d failed; want %+v, %v", name, stage.Preemption, a.Status(), stage.Failed, tt.want, tt.status)
 		}
 		if err := s.CheckInvariants(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -143,12 +144,12 @@ func TestResumed(t *testing.T) {
 	s := ran(t, nil)
 	whole, half := dag.Range{End: dag.Position{Offset: 100}}, dag.Range{End: dag.Position{Offset: 50}}
 	first := attemptAt(mapTask(0), 0)
-	apply(t, s, SuspendAttempt{Attempt: first}, ResumeAttempt{Attempt: first},
-		PauseAttempt{Attempt: first}, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "/c"}},
+	apply(t, s, PreemptAttempt{Attempt: first, Mode: preempt.Suspend}, ResumeAttempt{Attempt: first},
+		PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "/c"}},
 		StartAttempt{Task: mapTask(0), Machine: "a", Range: whole},
 		SplitTask{Attempt: attemptAt(mapTask(0), 1), At: half.End},
 		StartAttempt{Task: mapTask(2), Machine: "a", Range: dag.Range{Start: half.End, End: whole.End}},
-		KillAttempt{Attempt: attemptAt(mapTask(0), 1), Preempt: true}, ExitAttempt{Attempt: attemptAt(mapTask(0), 1)},
+		PreemptAttempt{Attempt: attemptAt(mapTask(0), 1), Mode: preempt.Kill}, ExitAttempt{Attempt: attemptAt(mapTask(0), 1)},
 		StartAttempt{Task: mapTask(1), Machine: "a", Range: whole})
 	maps := s.View().Job(job1).Stages[0].Tasks
 	for name, tt := range map[string]struct {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // TestNoTwoAttemptsAreEverVisible walks through every order in which the
@@ -137,10 +138,10 @@ func (w *walk) next(s *State) (commands []Command) {
 			for _, a := range task.Attempts {
 				out := Manifest{Pieces: []Piece{{Output: "part", Path: a.ID.String()}}}
 				commands = append(commands, FinishAttempt{Attempt: a.ID, Output: out}, RestoreOutput{Attempt: a.ID, Output: out})
-				if w.pause && a.OnMachine {
-					commands = append(commands, PauseAttempt{Attempt: a.ID}, CheckpointAttempt{Attempt: a.ID}, FailAttempt{Attempt: a.ID, BadCheckpoint: true})
+				if w.pause && a.OnMachine() {
+					commands = append(commands, PreemptAttempt{Attempt: a.ID, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: a.ID}, FailAttempt{Attempt: a.ID, BadCheckpoint: true})
 				}
-				if a.OnMachine {
+				if a.OnMachine() {
 					commands = append(commands, FailAttempt{Attempt: a.ID}, ExitAttempt{Attempt: a.ID})
 				}
 			}
@@ -160,7 +161,7 @@ func (w *walk) check(s *State) {
 		for _, task := range stage.Tasks {
 			winners := 0
 			for _, a := range task.Attempts {
-				if a.State == AttemptSucceeded {
+				if a.Status() == StatusSucceeded {
 					winners++
 				}
 			}

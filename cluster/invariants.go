@@ -97,7 +97,7 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 	c.require(s.jobSuspended == j.Suspended, "%v %s: halted %v, the job is suspended: %v", j.ID, s.Name, s.jobSuspended, j.Suspended)
 	c.require(s.Finished == finished, "%v %s: Finished %d, counted %d", j.ID, s.Name, s.Finished, finished)
 	c.require(s.Running == running, "%v %s: Running %d, counted %d", j.ID, s.Name, s.Running, running)
-	failed, killed := s.countEnded(AttemptFailed), s.countEnded(AttemptKilled)
+	failed, killed := s.countEnded(StatusFailed), s.countEnded(StatusKilled)
 	c.require(s.Failed == failed && s.Killed == killed, "%v %s: Failed %d, Killed %d, counted %d and %d", j.ID, s.Name, s.Failed, s.Killed, failed, killed)
 	c.require(s.pending.count == pending, "%v %s: %d waiting, counted %d", j.ID, s.Name, s.pending.count, pending)
 	c.ranges(j, s)
@@ -105,10 +105,10 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 }
 
 // countEnded counts the attempts of a stage that have come to a verdict.
-func (s *Stage) countEnded(verdict AttemptState) (n int) {
+func (s *Stage) countEnded(status AttemptStatus) (n int) {
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
-			if a.State == verdict {
+			if a.Status() == status {
 				n++
 			}
 		}
@@ -120,10 +120,8 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	won, running := 0, 0
 	for n, a := range t.Attempts {
 		c.require(a.ID == AttemptID{t.ID, n}, "%v stands at %v %d", a.ID, t.ID, n)
-		c.require(a.State != AttemptRunning || a.OnMachine, "%v runs nowhere", a.ID)
-		c.require(!a.Lost || a.State == AttemptKilled || a == t.Winner, "%v is lost and %v", a.ID, a.State)
-		c.require((a.State == AttemptRunning) == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
-		if a.OnMachine {
+		c.require(a.Active() == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
+		if a.OnMachine() {
 			occupied++
 			c.listed[a.Machine]++
 		}
@@ -131,13 +129,12 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 			c.used[a.Machine] = plus(c.used[a.Machine], s.Slots)
 		}
 		listed := slices.Contains(s.suspended, a)
-		c.require(listed == (a.Suspended && a.State == AttemptRunning), "%v is %v, suspended: %v, listed: %v", a.ID, a.State, a.Suspended, listed)
-		c.require(!a.Suspended || !a.Pausing, "%v is suspended and to pause", a.ID)
-		switch a.State {
-		case AttemptSucceeded:
+		c.require(listed == a.Suspended(), "%v is %v, listed as suspended: %v", a.ID, a.State, listed)
+		switch a.Status() {
+		case StatusSucceeded:
 			won++
 			c.require(t.Winner == a, "%v succeeded and is not the winner", a.ID)
-		case AttemptRunning:
+		case StatusRunning:
 			running++
 		}
 	}
@@ -170,8 +167,8 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 			}
 			for _, a := range t.Attempts {
 				switch {
-				case a.State != AttemptRunning:
-				case a.Suspended:
+				case !a.Active():
+				case a.Suspended():
 					still++
 				default:
 					going++
@@ -209,7 +206,7 @@ func (c *checker) machine(s *State, i int, m *Machine) {
 		c.require(s.free[kind].has(i) == free, "machine %s: free %v slot: %v, indexed: %v", m.Name, Slot(kind), free, !free)
 	}
 	for _, a := range m.Attempts {
-		c.require(a.OnMachine && a.Machine == m.Name, "machine %s lists %v, which is not there", m.Name, a.ID)
+		c.require(a.OnMachine() && a.Machine == m.Name, "machine %s lists %v, which is not there", m.Name, a.ID)
 	}
 	c.require(len(m.Attempts) == c.listed[m.Name], "machine %s lists %d attempts of %d", m.Name, len(m.Attempts), c.listed[m.Name])
 }

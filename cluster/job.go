@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // Slot is a kind of slot of a machine.
@@ -73,8 +74,8 @@ type JobSpec struct {
 
 	Speculative [slotKinds]bool `cbor:"Speculative"` // slow tasks may be tried a second time beside the first
 
-	DisallowedModes []Ways `cbor:"Barred"`  // by stage of Graph: ways in which its tasks do not give up their slots; nil: none
-	Passive         bool   `cbor:"Passive"` // no slots are taken from others for its tasks
+	DisallowedModes []preempt.ModeSet `cbor:"Barred"`  // by stage of Graph: ways in which its tasks do not give up their slots; nil: none
+	Passive         bool              `cbor:"Passive"` // no slots are taken from others for its tasks
 
 	Document []byte `cbor:"Document"` // the job as submitted, encoded by the body
 }

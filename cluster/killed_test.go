@@ -1,6 +1,10 @@
 package cluster
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/hammr/hammr/preempt"
+)
 
 // TestWhoMadeRoomIsNotKilled: attempts are counted as killed that were told to end
 // for good or lost, not those whose slots others wanted.
@@ -11,10 +15,10 @@ func TestWhoMadeRoomIsNotKilled(t *testing.T) {
 		killed, failed, asked int
 	}{
 		"killed":                  {[]Command{KillAttempt{Attempt: first}, ExitAttempt{Attempt: first}}, 1, 0, 0},
-		"preempted by kill":       {[]Command{KillAttempt{Attempt: first, Preempt: true}, ExitAttempt{Attempt: first}}, 0, 0, 1},
-		"paused":                  {[]Command{PauseAttempt{Attempt: first}, CheckpointAttempt{Attempt: first}}, 0, 0, 1},
-		"suspended and killed":    {[]Command{SuspendAttempt{Attempt: first}, KillAttempt{Attempt: first}, ExitAttempt{Attempt: first}}, 1, 0, 1},
-		"to pause, and lost":      {[]Command{PauseAttempt{Attempt: first}, ExpireMachine{Name: "a", Epoch: 1}}, 1, 0, 1},
+		"preempted by kill":       {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Kill}, ExitAttempt{Attempt: first}}, 0, 0, 1},
+		"paused":                  {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: first}}, 0, 0, 1},
+		"suspended and killed":    {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Suspend}, KillAttempt{Attempt: first}, ExitAttempt{Attempt: first}}, 1, 0, 1},
+		"to pause, and lost":      {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint}, ExpireMachine{Name: "a", Epoch: 1}}, 1, 0, 1},
 		"failed":                  {[]Command{FailAttempt{Attempt: first, Failure: Failure{Cause: "bad"}}}, 0, 1, 0},
 		"of a job that is killed": {[]Command{KillJob{Job: job1, Cause: "test"}}, 1, 0, 0},
 	} {

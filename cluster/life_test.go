@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // randomDAG is a valid graph of up to five stages, each joined to earlier ones
@@ -79,9 +80,9 @@ func (l *lifetime) ends() (commands []Command) {
 		for _, a := range m.Attempts {
 			_, stage, task, _ := l.s.View().Task(a.ID.Task)
 			switch {
-			case a.State != AttemptRunning:
+			case !a.Active():
 				commands = append(commands, ExitAttempt{Attempt: a.ID})
-			case a.Pausing:
+			case a.Preempting():
 				commands = append(commands, CheckpointAttempt{Attempt: a.ID}, DeclinePreemption{Attempt: a.ID})
 				fallthrough
 			case !slices.ContainsFunc(stage.upstream, func(up upstream) bool { return !up.stage.Complete() }):
@@ -110,7 +111,7 @@ func (l *lifetime) mishap() Command {
 	return []Command{
 		FailAttempt{Attempt: a, Failure: Failure{Cause: "bad"}, OnMachine: l.random.IntN(2) == 0, BadCheckpoint: l.random.IntN(2) == 0},
 		KillAttempt{Attempt: a, Cause: "enough"}, LoseOutput{a, "unreadable"}, RestoreOutput{Attempt: a, Range: t.Range}, ExitAttempt{Attempt: a},
-		PauseAttempt{Attempt: a}, PauseAttempt{Attempt: a}, PauseAttempt{Attempt: a},
+		PreemptAttempt{Attempt: a, Mode: preempt.Checkpoint}, PreemptAttempt{Attempt: a, Mode: preempt.Checkpoint}, PreemptAttempt{Attempt: a, Mode: preempt.Checkpoint},
 	}[l.random.IntN(8)]
 }
 

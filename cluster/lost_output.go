@@ -35,7 +35,7 @@ func (f Fetched) hasInputOf(t *Task) bool {
 	if t.State != TaskRunning {
 		return t.hasInput() && containsID(f.Readers, t.Checkpoint.Attempt)
 	}
-	return !slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.State == AttemptRunning && !containsID(f.Readers, a.ID) })
+	return !slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Active() && !containsID(f.Readers, a.ID) })
 }
 
 func containsID(ids []AttemptID, id AttemptID) bool {
@@ -50,10 +50,17 @@ func (t *Task) hasInput() bool { return t.Checkpoint != nil && !t.Checkpoint.May
 // run again, since nobody needs it.
 func (s *Stage) LostUnneeded() iter.Seq[*Task] { return s.tasks(&s.lostUnneeded) }
 
-func (s *Stage) setOutputLost(t *Task, gone bool) {
-	if t.Winner.Lost = gone; gone {
-		s.lostUnneeded.add(t.ID.Number)
-	} else {
+// loseOutput notes that the output of a finished task is lost and not needed, or not
+// known to be needed yet.
+func (s *Stage) loseOutput(t *Task) {
+	t.Winner.State = t.Winner.State.after(eventLoseOutput)
+	s.lostUnneeded.add(t.ID.Number)
+}
+
+// findOutput notes that the output of a finished task is there again if it was lost.
+func (s *Stage) findOutput(t *Task) {
+	if t.Winner.Lost() {
+		t.Winner.State = t.Winner.State.after(eventFindOutput)
 		s.lostUnneeded.remove(t.ID.Number)
 	}
 }
@@ -148,10 +155,10 @@ func (tx *transition) loseOutputs(j *Job, machine, cause string, held []AttemptI
 func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, held []AttemptID, fetched Fetched) {
 	demands := p.job.demands(p.stage, fetched)
 	for _, t := range p.stage.Tasks {
-		if t.Winner == nil || t.Winner.Lost || t.Winner.DataMachine() != machine || containsID(held, t.Winner.ID) {
+		if t.Winner == nil || t.Winner.Lost() || t.Winner.DataMachine() != machine || containsID(held, t.Winner.ID) {
 			continue
 		}
-		p.stage.setOutputLost(t, true)
+		p.stage.loseOutput(t)
 		known := containsID(fetched.Outputs, t.Winner.ID)
 		if slices.ContainsFunc(demands, func(d *demand) bool { return d.needs(p.job, t, known) }) {
 			p.task = t
@@ -228,7 +235,7 @@ func (j *Job) needsLostOutput(s *Stage, t *Task) bool {
 func (c *checker) lostOutputs(j *Job) {
 	for _, stage := range j.Stages {
 		for n, t := range stage.Tasks {
-			gone := t.Winner != nil && t.Winner.Lost
+			gone := t.Winner != nil && t.Winner.Lost()
 			c.require(stage.lostUnneeded.has(n) == gone, "%v is gone: %v, in the index: %v", t.ID, gone, !gone)
 			c.require(!gone || !stage.Stored, "%v is stored and gone", t.ID)
 			lacks := j.State == JobRunning && t.isWaiting() && !t.hasInput() && j.needsLostOutput(stage, t)

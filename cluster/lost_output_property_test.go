@@ -62,7 +62,7 @@ func (f fetches) readers(j *Job, w *Task) (have []AttemptID, everybody bool) {
 			}
 			has := false
 			for _, a := range t.Attempts {
-				if f[a.ID][w.Winner.ID] && (a.State == AttemptRunning || t.Checkpoint != nil && t.Checkpoint.Attempt == a.ID) {
+				if f[a.ID][w.Winner.ID] && (a.Active() || t.Checkpoint != nil && t.Checkpoint.Attempt == a.ID) {
 					have, has = append(have, a.ID), true
 				}
 			}
@@ -80,7 +80,7 @@ func (f fetches) check(t *rapid.T, s *State) {
 		}
 		for _, stage := range j.Stages {
 			for _, w := range stage.Tasks {
-				if w.Winner != nil && w.Winner.Lost {
+				if w.Winner != nil && w.Winner.Lost() {
 					f.checkReaders(t, j, w)
 				}
 			}
@@ -95,7 +95,7 @@ func (f fetches) checkReaders(t *rapid.T, j *Job, w *Task) {
 				continue
 			}
 			for _, a := range r.Attempts {
-				if a.State == AttemptRunning && !f[a.ID][w.Winner.ID] {
+				if a.Active() && !f[a.ID][w.Winner.ID] {
 					t.Fatalf("%v cannot read the output of %v, which is gone", a.ID, w.Winner.ID)
 				}
 			}
@@ -173,7 +173,7 @@ func (f fetches) draw(t *rapid.T, s *State) Command {
 	j := s.jobs[0]
 	for _, m := range s.machines {
 		for _, a := range m.Attempts {
-			if a.State == AttemptRunning && rapid.Bool().Draw(t, "fetches") {
+			if a.Active() && rapid.Bool().Draw(t, "fetches") {
 				f.fetch(t, j, a)
 			}
 		}
@@ -259,7 +259,7 @@ func (f fetches) fetch(t *rapid.T, j *Job, reader *Attempt) {
 	to := j.stage(reader.ID.Task.Stage).Tasks[reader.ID.Task.Number]
 	for _, stage := range j.Stages {
 		for _, w := range stage.Tasks {
-			if w.Winner != nil && !w.Winner.Lost && j.Reads(to, w) && !(some && rapid.Bool().Draw(t, "not this")) {
+			if w.Winner != nil && !w.Winner.Lost() && j.Reads(to, w) && !(some && rapid.Bool().Draw(t, "not this")) {
 				f[reader.ID][w.Winner.ID] = true
 			}
 		}

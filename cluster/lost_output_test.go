@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 var (
@@ -58,7 +59,7 @@ func fetchedBy(readers ...AttemptID) Fetched {
 func wantSpared(t *testing.T, s *State) {
 	t.Helper()
 	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-	if gone := slices.Collect(s.jobs[0].Stages[0].LostUnneeded()); len(gone) != 1 || !gone[0].Winner.Lost {
+	if gone := slices.Collect(s.jobs[0].Stages[0].LostUnneeded()); len(gone) != 1 || !gone[0].Winner.Lost() {
 		t.Errorf("gone are %v", gone)
 	}
 }
@@ -79,12 +80,12 @@ func TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded(t *testing.T) {
 		"it fails":                     {[]Command{FailAttempt{Attempt: r}}, true},
 		"it fails and stays":           {[]Command{FailAttempt{Attempt: r, OnMachine: true}}, true},
 		"it is killed":                 {[]Command{KillAttempt{Attempt: r}}, true},
-		"it is killed for another":     {[]Command{KillAttempt{Attempt: r, Preempt: true}}, true},
+		"it is killed for another":     {[]Command{PreemptAttempt{Attempt: r, Mode: preempt.Kill}}, true},
 		"it ends":                      {[]Command{ExitAttempt{Attempt: r}}, true},
 		"it is lost":                   {[]Command{ExpireMachine{Name: "c", Epoch: 1}}, true},
 		"its tasknode starts anew":     {[]Command{joinOf("c", "2")}, true},
-		"it stands still":              {[]Command{SuspendAttempt{Attempt: r}, ResumeAttempt{r}}, false},
-		"it declines to pause":         {[]Command{PauseAttempt{Attempt: r}, DeclinePreemption{r}}, false},
+		"it stands still":              {[]Command{PreemptAttempt{Attempt: r, Mode: preempt.Suspend}, ResumeAttempt{r}}, false},
+		"it declines to pause":         {[]Command{PreemptAttempt{Attempt: r, Mode: preempt.Checkpoint}, DeclinePreemption{r}}, false},
 		"it pauses":                    {[]Command{saved}, false},
 		"it goes on":                   {[]Command{saved, resumed}, false},
 		"it goes on and fails":         {[]Command{saved, resumed, FailAttempt{Attempt: second}}, false},
@@ -109,8 +110,8 @@ func TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded(t *testing.T) {
 					return
 				}
 				wantTask(t, s, mapTask(0), TaskPending, -1)
-				if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; !a.Lost || a.State != AttemptKilled || a.Cause == "" {
-					t.Errorf("%v is %v, lost: %v, because %q", a.ID, a.State, a.Lost, a.Cause)
+				if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; !a.Lost() || a.Status() != StatusKilled || a.Cause == "" {
+					t.Errorf("%v is %v, lost: %v, because %q", a.ID, a.State, a.Lost(), a.Cause)
 				}
 			})
 		}
@@ -163,7 +164,7 @@ func TestWhatIsHeldIsNotGone(t *testing.T) {
 	s := fetching(t)
 	apply(t, s, joinWith(fetchedBy(r, other), joinOf("a", "2", attemptAt(mapTask(0), 0))))
 	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-	if w := s.jobs[0].Stages[0].Tasks[0].Winner; w.Lost {
+	if w := s.jobs[0].Stages[0].Tasks[0].Winner; w.Lost() {
 		t.Errorf("%v is found and lost", w.ID)
 	}
 	for _, held := range []bool{false, true} {
@@ -217,7 +218,7 @@ func TestGoneOutputIsThereAgain(t *testing.T) {
 			s := spared(t, losses["lost"])
 			apply(t, s, back, FailAttempt{Attempt: attemptAt(firstReduce, 0)})
 			wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-			if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; a.Lost {
+			if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; a.Lost() {
 				t.Errorf("%v is still lost", a.ID)
 			}
 		})
@@ -284,8 +285,8 @@ func TestATaskIsNotCutWhoseOutputWasRead(t *testing.T) {
 	if _, err := s.Apply(Entry{Command: SplitTask{second, dag.Position{Offset: 40}}}); !errors.Is(err, ErrRefused) || j.CanSplit(m) {
 		t.Errorf("cut: %v, cuttable: %v", err, j.CanSplit(m))
 	}
-	apply(t, s, PauseAttempt{Attempt: second, Split: true})
-	if a := m.Attempts[1]; !a.Pausing || a.Splitting {
+	apply(t, s, PreemptAttempt{Attempt: second, Mode: preempt.Split})
+	if a := m.Attempts[1]; !a.Preempting() || a.Splitting() {
 		t.Errorf("asked to keep its work it is %+v", a)
 	}
 }

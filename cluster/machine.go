@@ -103,7 +103,7 @@ func (v View) FirstFullDisk(together []*Attempt) *Machine {
 // suspendedCount is how many attempts of a kind of slot are suspended on the machine.
 func (m *Machine) suspendedCount(kind Slot) (n int) {
 	for _, a := range m.Attempts {
-		if a.Suspended && a.Slot == kind {
+		if a.InMemory() && a.Slot == kind {
 			n++
 		}
 	}

@@ -61,7 +61,7 @@ func (v View) FailedOn(t *Task) []string {
 	}
 	var bad []string
 	for _, a := range t.Attempts {
-		if m := v.Machine(a.Machine); a.State == AttemptFailed && m != nil && !m.Lost && !slices.Contains(bad, a.Machine) {
+		if m := v.Machine(a.Machine); a.Status() == StatusFailed && m != nil && !m.Lost && !slices.Contains(bad, a.Machine) {
 			bad = append(bad, a.Machine)
 		}
 	}

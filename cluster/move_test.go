@@ -4,25 +4,27 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 // TestMoveAttempt has an attempt that stands still go on elsewhere, and nobody else.
 func TestMoveAttempt(t *testing.T) {
 	first := attemptAt(mapTask(0), 0)
-	stop, move := SuspendAttempt{Attempt: first}, MoveAttempt{Attempt: first, Cause: "its machine is full"}
+	stop, move := PreemptAttempt{Attempt: first, Mode: preempt.Suspend}, MoveAttempt{Attempt: first, Cause: "its machine is full"}
 	for name, tt := range map[string]struct {
 		before []Command
-		barred Ways
+		barred preempt.ModeSet
 		fault  error
 	}{
 		"stands still":                         {before: []Command{stop}},
 		"runs":                                 {fault: ErrRefused},
 		"went on":                              {before: []Command{stop, ResumeAttempt{Attempt: first}}, fault: ErrRefused},
 		"was moved already":                    {before: []Command{stop, move}, fault: ErrRefused},
-		"has a job that is suspended":          {before: []Command{SuspendJob{Job: job1, Still: true}}, fault: ErrRefused},
-		"has a job that is resumed":            {before: []Command{SuspendJob{Job: job1, Still: true}, ResumeJob{Job: job1}}},
-		"bars what keeps its work":             {before: []Command{stop}, barred: WaySplit | WayCheckpoint, fault: ErrRefused},
-		"bars being split":                     {before: []Command{stop}, barred: WaySplit},
+		"has a job that is suspended":          {before: []Command{SuspendJob{Job: job1, PreferSuspend: true}}, fault: ErrRefused},
+		"has a job that is resumed":            {before: []Command{SuspendJob{Job: job1, PreferSuspend: true}, ResumeJob{Job: job1}}},
+		"bars what keeps its work":             {before: []Command{stop}, barred: preempt.SetOf(preempt.Split, preempt.Checkpoint), fault: ErrRefused},
+		"bars being split":                     {before: []Command{stop}, barred: preempt.SetOf(preempt.Split)},
 		"has declined, and stands still again": {before: []Command{stop, move, DeclinePreemption{Attempt: first}, stop}},
 		"is lost with its machine":             {before: []Command{stop, ExpireMachine{Name: "a", Epoch: 1}}, fault: ErrRefused},
 		"is of a job that is killed":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, fault: ErrRefused},
@@ -30,7 +32,7 @@ func TestMoveAttempt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := New("1")
 			spec := submit(1, 0)
-			spec.Spec.DisallowedModes = []Ways{tt.barred, tt.barred}[:len(spec.Spec.Graph.Stages)]
+			spec.Spec.DisallowedModes = []preempt.ModeSet{tt.barred, tt.barred}[:len(spec.Spec.Graph.Stages)]
 			apply(t, s, joinOf("a", "1"), joinOf("b", "1"), spec, StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"})
 			apply(t, s, tt.before...)
 			delta, err := s.Apply(Entry{At: 50, Command: move})
@@ -41,7 +43,7 @@ func TestMoveAttempt(t *testing.T) {
 				return
 			}
 			_, _, a, _ := s.View().Attempt(first)
-			if a.Suspended || !a.Pausing || a.Cause != move.Cause || !a.HoldsSlot() || !slices.Contains(delta.OrdersChanged, first) {
+			if a.Suspended() || !a.Preempting() || a.Cause != move.Cause || !a.HoldsSlot() || !slices.Contains(delta.OrdersChanged, first) {
 				t.Errorf("it is %+v, told were %v", a, delta.OrdersChanged)
 			}
 			apply(t, s, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "c"}}, StartAttempt{Task: first.Task, Machine: "b"})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"pgregory.net/rapid"
 )
 
@@ -164,7 +165,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 	case "kill":
 		return KillJob{drawJob(t, s), "because"}
 	case "suspendjob":
-		return SuspendJob{Job: drawJob(t, s), Cause: "later", Split: rapid.Bool().Draw(t, "split"), Still: rapid.Bool().Draw(t, "still")}
+		return SuspendJob{Job: drawJob(t, s), Cause: "later", Split: rapid.Bool().Draw(t, "split"), PreferSuspend: rapid.Bool().Draw(t, "still")}
 	case "resumejob":
 		return ResumeJob{drawJob(t, s)}
 	case "failjob":
@@ -202,6 +203,9 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 	case "retire":
 		return RetireJob{drawJob(t, s)}
 	case "killattempt":
+		if rapid.Bool().Draw(t, "preempt") {
+			return PreemptAttempt{Attempt: drawAttempt(t, s), Mode: preempt.Kill, Cause: "others"}
+		}
 		return KillAttempt{Attempt: drawAttempt(t, s), Cause: "enough"}
 	case "policy":
 		return drawPolicy(t)
@@ -213,11 +217,11 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
 	switch verb {
 	case "pause":
-		return PauseAttempt{Attempt: a, Split: rapid.Bool().Draw(t, "split")}
+		return PreemptAttempt{Attempt: a, Mode: rapid.SampledFrom([]preempt.Mode{preempt.Checkpoint, preempt.Split}).Draw(t, "mode")}
 	case "decline":
 		return DeclinePreemption{Attempt: a}
 	case "suspend":
-		return SuspendAttempt{Attempt: a}
+		return PreemptAttempt{Attempt: a, Mode: preempt.Suspend}
 	case "resume":
 		return ResumeAttempt{a}
 	case "send away":

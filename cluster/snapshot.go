@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // Snapshot is a State at one moment. It shares nothing with it that changes, so
@@ -111,12 +112,16 @@ func recordTasks(s *Stage) []taskRecord {
 	return tasks
 }
 
+// recordAttempt writes the columns of the attempt's state instead of the state.
 func recordAttempt(a *Attempt) attemptRecord {
+	info, asked := a.State.info(), a.PreemptRequested()
 	return attemptRecord{
-		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), From: a.From, DeclinedAt: a.DeclinedAt, Pausing: a.Pausing, Splitting: a.Splitting,
-		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause, Lost: a.Lost,
-		Suspended: a.Suspended, SuspendedAt: a.SuspendedAt, SuspendedMillis: a.SuspendedMillis,
-		PreemptRequestedAt: a.PreemptRequestedAt, ResumedAt: a.ResumedAt, Wasted: a.Wasted, MovedTo: a.MovedTo, Revoked: a.Revoked, Outdated: a.Outdated,
+		Machine: a.Machine, Status: info.status, OnMachine: info.place != gone, Suspended: info.place == inMemory,
+		Lost: info.lost, Revoked: info.revoked, WorkLost: info.workLost,
+		Preempting: asked, Splitting: asked && a.PreemptMode == preempt.Split, PreemptRequestedAt: a.PreemptRequestedAt, DeclinedAt: a.DeclinedAt,
+		Range: recordRange(a.Range), From: a.From, MovedTo: a.MovedTo, CheckpointMoved: a.CheckpointMoved,
+		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause,
+		SuspendedAt: a.SuspendedAt, SuspendedMillis: a.SuspendedMillis, ResumedAt: a.ResumedAt,
 	}
 }
 

@@ -106,15 +106,15 @@ type taskRecord struct {
 }
 
 type attemptRecord struct {
-	Machine   string       `cbor:"1,keyasint"`
-	State     AttemptState `cbor:"2,keyasint"`
-	OnMachine bool         `cbor:"3,keyasint,omitempty"`
-	Range     rangeRecord  `cbor:"4,keyasint,omitzero"`
-	Pausing   bool         `cbor:"5,keyasint,omitempty"`
-	StartedAt int64        `cbor:"6,keyasint,omitempty"`
-	EndedAt   int64        `cbor:"7,keyasint,omitempty"`
-	Cause     string       `cbor:"8,keyasint,omitempty"`
-	Lost      bool         `cbor:"9,keyasint,omitempty"`
+	Machine    string        `cbor:"1,keyasint"`
+	Status     AttemptStatus `cbor:"2,keyasint"`
+	OnMachine  bool          `cbor:"3,keyasint,omitempty"`
+	Range      rangeRecord   `cbor:"4,keyasint,omitzero"`
+	Preempting bool          `cbor:"5,keyasint,omitempty"`
+	StartedAt  int64         `cbor:"6,keyasint,omitempty"`
+	EndedAt    int64         `cbor:"7,keyasint,omitempty"`
+	Cause      string        `cbor:"8,keyasint,omitempty"`
+	Lost       bool          `cbor:"9,keyasint,omitempty"`
 
 	Splitting          bool  `cbor:"10,keyasint,omitempty"`
 	Suspended          bool  `cbor:"11,keyasint,omitempty"`
@@ -122,14 +122,14 @@ type attemptRecord struct {
 	SuspendedMillis    int64 `cbor:"13,keyasint,omitempty"`
 	PreemptRequestedAt int64 `cbor:"14,keyasint,omitempty"`
 	ResumedAt          int64 `cbor:"15,keyasint,omitempty"`
-	Wasted             bool  `cbor:"16,keyasint,omitempty"`
+	WorkLost           bool  `cbor:"16,keyasint,omitempty"`
 	DeclinedAt         int64 `cbor:"18,keyasint,omitempty"`
 	From               int   `cbor:"19,keyasint,omitempty"`
 
 	MovedTo string `cbor:"17,keyasint,omitempty"`
 	Revoked bool   `cbor:"20,keyasint,omitempty"`
 
-	Outdated bool `cbor:"21,keyasint,omitempty"`
+	CheckpointMoved bool `cbor:"21,keyasint,omitempty"`
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

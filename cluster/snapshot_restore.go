@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 // Restore makes a state that goes on like the one of which s is the snapshot,
@@ -148,7 +150,7 @@ func (s *Stage) restore(r stageRecord) error {
 	}
 	s.combineSets, s.Preemption = slices.Clone(r.CombineSets), r.Preemption
 	s.WritesFiles, s.StartedAt, s.FinishedAt = r.WritesFiles, r.StartedAt, r.FinishedAt
-	s.Launched, s.LocalStarts, s.RackStarts, s.Failed, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.Failed, r.SlotMillis
+	s.Launched, s.LocalStarts, s.RackStarts, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.SlotMillis
 	return nil
 }
 
@@ -183,23 +185,26 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 	attempts := make([]Attempt, len(records))
 	for n, record := range records {
 		a := &attempts[n]
+		state, err := record.state()
+		if err != nil {
+			return fmt.Errorf("%v: %w", AttemptID{p.task.ID, n}, err)
+		}
 		*a = Attempt{
-			ID:      AttemptID{Task: p.task.ID, Number: n},
-			Machine: record.Machine, Slot: p.stage.Slot, State: record.State, OnMachine: record.OnMachine,
-			Range: record.Range.asRange(), From: record.From, DeclinedAt: record.DeclinedAt, Pausing: record.Pausing, Splitting: record.Splitting,
-			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause, Lost: record.Lost,
-			MovedTo: record.MovedTo, Revoked: record.Revoked, Outdated: record.Outdated, Suspended: record.Suspended, SuspendedAt: record.SuspendedAt, SuspendedMillis: record.SuspendedMillis,
-			PreemptRequestedAt: record.PreemptRequestedAt, ResumedAt: record.ResumedAt, Wasted: record.Wasted,
+			ID: AttemptID{Task: p.task.ID, Number: n}, Machine: record.Machine, Slot: p.stage.Slot, State: state,
+			Range: record.Range.asRange(), From: record.From, MovedTo: record.MovedTo, CheckpointMoved: record.CheckpointMoved,
+			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause,
+			PreemptRequestedAt: record.PreemptRequestedAt, PreemptMode: record.preemptMode(), DeclinedAt: record.DeclinedAt,
+			SuspendedAt: record.SuspendedAt, SuspendedMillis: record.SuspendedMillis, ResumedAt: record.ResumedAt,
 		}
 		p.task.Attempts = append(p.task.Attempts, a)
-		switch a.State {
-		case AttemptSucceeded:
+		p.stage.countStatus(a.Status(), 1)
+		if a.Status() == StatusSucceeded {
 			p.task.Winner = a
-			p.stage.setOutputLost(p.task, a.Lost)
-		case AttemptKilled:
-			p.stage.Killed++
 		}
-		if !a.OnMachine {
+		if a.State == AttemptOutputLost {
+			p.stage.lostUnneeded.add(p.task.ID.Number)
+		}
+		if !a.OnMachine() {
 			continue
 		}
 		m := r.byName[a.Machine]
@@ -209,11 +214,40 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 		p.job.Occupied++
 		if a.HoldsSlot() {
 			m.Used = plus(m.Used, p.stage.Slots)
-		} else if a.State == AttemptRunning {
+		} else if a.Suspended() {
 			p.stage.noteSuspended(a)
 		}
 	}
 	return nil
+}
+
+// state is the state that has the columns of the record. An attempt that has succeeded
+// may have been revoked before, which counts no more.
+func (r attemptRecord) state() (AttemptState, error) {
+	info := attemptStateInfo{status: r.Status, lost: r.Lost, revoked: r.Revoked && r.Status != StatusSucceeded, workLost: r.WorkLost}
+	switch {
+	case r.OnMachine && r.Suspended:
+		info.place = inMemory
+	case r.OnMachine:
+		info.place = inSlot
+	}
+	for s := AttemptRunning; int(s) < len(attemptStates); s++ {
+		// Running and Preempting have the same columns, and are told apart by the request.
+		if s.info() == info && (r.Status != StatusRunning || r.Preempting == (s == AttemptPreempting)) {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("no attempt is %+v, preempting: %v", info, r.Preempting)
+}
+
+func (r attemptRecord) preemptMode() preempt.Mode {
+	switch {
+	case r.Splitting:
+		return preempt.Split
+	case r.Preempting:
+		return preempt.Checkpoint
+	}
+	return ""
 }
 
 // placeAttempts gives each machine its attempts, in order of start.

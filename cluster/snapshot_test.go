@@ -203,10 +203,10 @@ func TestSnapshotsHoldEveryField(t *testing.T) {
 		{State{}, clusterRecord{}, "byName free lost"},
 		{Machine{}, machineRecord{}, "Slots Used index"},
 		{session{}, sessionRecord{}, ""},
-		{Job{}, jobRecord{}, "ID Occupied nameIndex sums unmet splits loaded Layout Bundles"},
-		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot Bundle Source Sink Stored Finished Running upstream pending gone byHost byHome suspended halted Barred"},
+		{Job{}, jobRecord{}, "ID Occupied nameIndex sums requiredLeft splits loaded Layout Bundles"},
+		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot Bundle Source Sink Stored Finished Running upstream pending lostUnneeded byHost byCheckpointMachine suspended jobSuspended DisallowedModes"},
 		{Task{}, taskRecord{}, "ID Winner"},
-		{Attempt{}, attemptRecord{}, "ID Slot"},
+		{Attempt{}, attemptRecord{}, "ID Slot State PreemptMode"},
 		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},
 		{dag.Position{}, struct{ Offset, Skip int64 }{}, ""},
 	} {

@@ -7,24 +7,25 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // Stage is the NodeGroups of a job that are alike, which are its tasks: a stage
 // of its graph, or several whose Nodes share processes; with the indexes over
 // them.
 type Stage struct {
-	Name            string         // of the graph's stages, joined by +
-	Code            string         // in ids: "m", "r" or "s<index>"
-	Index           int            // in Job.Stages and in the Groups of the layout
-	Nodes           []int          // places of its stages in the graph, ascending
-	Slots           [slotKinds]int // that a task takes
-	Slot            Slot           // the only kind of them; ReduceSlot if there are both
-	Bundle          *Bundle        // class of the bundles that its tasks are in
-	Source          bool           // it reads splits
-	Sink            bool           // what some of its Nodes write is read by nobody: it is the job's output
-	Stored          bool           // what it writes for other stages does not lie on its machines
-	WritesFiles     bool           // its tasks write files of the job's output beside what other stages read
-	DisallowedModes Ways           // in which its tasks do not give up their slots
+	Name            string          // of the graph's stages, joined by +
+	Code            string          // in ids: "m", "r" or "s<index>"
+	Index           int             // in Job.Stages and in the Groups of the layout
+	Nodes           []int           // places of its stages in the graph, ascending
+	Slots           [slotKinds]int  // that a task takes
+	Slot            Slot            // the only kind of them; ReduceSlot if there are both
+	Bundle          *Bundle         // class of the bundles that its tasks are in
+	Source          bool            // it reads splits
+	Sink            bool            // what some of its Nodes write is read by nobody: it is the job's output
+	Stored          bool            // what it writes for other stages does not lie on its machines
+	WritesFiles     bool            // its tasks write files of the job's output beside what other stages read
+	DisallowedModes preempt.ModeSet // in which its tasks do not give up their slots
 	Tasks           []*Task
 
 	Finished int // tasks that have succeeded; at most len(Tasks)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // busy is a job on a machine of four slots of a kind, of which two maps and a
@@ -29,7 +30,7 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 	}{
 		"by splits":      {SuspendJob{Job: job1, Split: true}, "split split pause"},
 		"by checkpoints": {SuspendJob{Job: job1}, "pause pause pause"},
-		"still":          {SuspendJob{Job: job1, Split: true, Still: true}, "still still still"},
+		"still":          {SuspendJob{Job: job1, Split: true, PreferSuspend: true}, "still still still"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, j := busy(t)
@@ -61,11 +62,11 @@ func asked(j *Job) (text string) {
 	for p := range j.running() {
 		word := "nothing"
 		switch {
-		case p.attempt.Suspended:
+		case p.attempt.Suspended():
 			word = "still"
-		case p.attempt.Splitting:
+		case p.attempt.Splitting():
 			word = "split"
-		case p.attempt.Pausing:
+		case p.attempt.Preempting():
 			word = "pause"
 		}
 		if text != "" {
@@ -78,7 +79,7 @@ func asked(j *Job) (text string) {
 
 func TestWhatStandsStillInASuspendedJobIsNotResumed(t *testing.T) {
 	s, j := busy(t)
-	mustApply(t, s, SuspendAttempt{Attempt: attemptAt(mapTask(0), 0)}, SuspendJob{Job: job1})
+	mustApply(t, s, PreemptAttempt{Attempt: attemptAt(mapTask(0), 0), Mode: preempt.Suspend}, SuspendJob{Job: job1})
 	wantRefused(t, s, "is suspended", ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})
 	mustApply(t, s, ResumeJob{job1}, ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})
 	if got := asked(j); got != "nothing pause pause" {
@@ -98,10 +99,10 @@ func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 // TestAGangOfASuspendedJob is paused, all of it, or stands still where its job rules
 // that out for one of its stages, or runs on.
 func TestAGangOfASuspendedJob(t *testing.T) {
-	for barred, want := range map[Ways]string{0: "pause pause", WayCheckpoint: "still still", WaySuspend | WayCheckpoint: "nothing nothing"} {
+	for barred, want := range map[preempt.ModeSet]string{0: "pause pause", preempt.SetOf(preempt.Checkpoint): "still still", preempt.SetOf(preempt.Suspend, preempt.Checkpoint): "nothing nothing"} {
 		s := New("1")
 		spec := submit(0, 0)
-		spec.Spec.Graph, spec.Spec.DisallowedModes = gangGraph(1), []Ways{0, barred, 0}
+		spec.Spec.Graph, spec.Spec.DisallowedModes = gangGraph(1), []preempt.ModeSet{0, barred, 0}
 		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
@@ -122,7 +123,7 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 func TestADrainedMachine(t *testing.T) {
 	s, j := busy(t)
 	wantRefused(t, s, "no other tasknode takes tasks", DrainMachine{Name: "n"})
-	mustApply(t, s, JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, SuspendAttempt{Attempt: attemptAt(mapTask(1), 0)})
+	mustApply(t, s, JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, PreemptAttempt{Attempt: attemptAt(mapTask(1), 0), Mode: preempt.Suspend})
 	mustApply(t, s, DrainMachine{Name: "n", Cause: "it goes"})
 	if got := asked(j); got != "split split pause" {
 		t.Errorf("attempts are asked for %q", got)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
 // stillGang is a job of a gang of two that runs on n2 and n0 and stands still.
@@ -12,7 +13,7 @@ func stillGang(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s, j := running(t, gangGraph(1))
 	mustApply(t, s, bundleStart(j, 0, 0, "n2", "n0"))
-	mustApply(t, s, SuspendAttempt{Attempt: newest(j, 1, 0), Cause: "others"})
+	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Suspend})
 	return s, j
 }
 
@@ -26,7 +27,7 @@ func TestAGangStandsStillWhole(t *testing.T) {
 	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0]), len(v.GangOf(a))); got != "still still[0 0] [0 0] [0] 2" {
 		t.Errorf("standing still: %s", got)
 	}
-	wantRefused(t, s, "suspended: true", SuspendAttempt{Attempt: one})
+	wantRefused(t, s, "is Suspended", PreemptAttempt{Attempt: one, Mode: preempt.Suspend})
 
 	mustApply(t, s, submit(1, 0))
 	loadSplits(s)
@@ -79,7 +80,7 @@ func TestAStillGangEnds(t *testing.T) {
 func TestAStillGangOfADrainedMachineGoesOn(t *testing.T) {
 	s, j := stillGang(t)
 	for _, stage := range j.Bundles[0].Stages {
-		stage.DisallowedModes |= WayCheckpoint
+		stage.DisallowedModes |= preempt.SetOf(preempt.Checkpoint)
 	}
 	mustApply(t, s, DrainMachine{Name: "n2"}, ResumeAttempt{Attempt: newest(j, 0, 0)})
 	if got := asked(j); got != "nothing nothing" {
@@ -94,7 +95,7 @@ func TestAGroupOfSeveralSlotsStandsStill(t *testing.T) {
 		Edges:  []dag.Edge{{From: "parse", To: "clean", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},
 	})
 	mustApply(t, s, bundleStart(j, 0, 0, "n1"))
-	mustApply(t, s, SuspendAttempt{Attempt: newest(j, 0, 0)})
+	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Suspend})
 	if m := s.View().Machine("n1"); m.Used != [2]int{} || m.suspendedCount(MapSlot) != 1 {
 		t.Errorf("used: %v, %d stand still", m.Used, m.suspendedCount(MapSlot))
 	}

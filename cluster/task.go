@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/hammr/hammr/dag"
@@ -28,7 +27,7 @@ const (
 )
 
 func (s TaskState) String() string {
-	names := [...]string{"NEW", "PENDING", "RUNNING", "PAUSED", "SUCCEEDED", "FAILED", "KILLED"}
+	names := [...]string{"NEW", "PENDING", "RUNNING", "CHECKPOINTED", "SUCCEEDED", "FAILED", "KILLED"}
 	if s < 0 || int(s) >= len(names) {
 		return fmt.Sprintf("TaskState(%d)", int(s))
 	}
@@ -96,78 +95,4 @@ type Checkpoint struct {
 	// MayMissInput says that it may lack output that is gone: an attempt that has gone on
 	// from it has that, or is to read it again.
 	MayMissInput bool `cbor:"Short,omitempty"`
-}
-
-// AttemptState is the verdict over an attempt.
-type AttemptState int
-
-const (
-	// AttemptRunning is entered by StartAttempt; any other state follows.
-	AttemptRunning AttemptState = iota + 1
-	// AttemptSucceeded is final; Killed follows only when the output is lost.
-	AttemptSucceeded
-	// AttemptFailed is final.
-	AttemptFailed
-	// AttemptKilled is final for one that was told to end. One that was lost
-	// with its machine may be made Succeeded by RestoreOutput.
-	AttemptKilled
-	// AttemptPreempted is final: its slot was taken for somebody else. Its work is
-	// kept in a checkpoint, or Wasted.
-	AttemptPreempted
-)
-
-func (s AttemptState) String() string {
-	names := [...]string{"NEW", "RUNNING", "SUCCEEDED", "FAILED", "KILLED", "PREEMPTED"}
-	if s < 0 || int(s) >= len(names) {
-		return fmt.Sprintf("AttemptState(%d)", int(s))
-	}
-	return names[s]
-}
-
-// Attempt is one try at a task.
-type Attempt struct {
-	ID        AttemptID
-	Machine   string
-	From      int // number, counted from 1, of the attempt whose checkpoint it went on from; 0: it began anew
-	Slot      Slot
-	State     AttemptState
-	OnMachine bool      // holds its slot; true while Running, and until its machine says that it is gone
-	Range     dag.Range // what it was started with; its task's range may have shrunk since
-	Pausing   bool      // it is asked to keep its work and end: in a checkpoint, or as Splitting says
-	Splitting bool      // it is asked to finish what it has read, and to leave the rest to another task
-	Suspended bool      // it stands still and holds memory instead of its slot
-	Lost      bool      // its machine was lost, which may come back with its output: it is Killed or, while nobody needs the output, Succeeded
-	Revoked   bool      // it has succeeded once, and its output, which others may have read, counted no more
-	MovedTo   string    // the machine to which its output or its checkpoint was moved, "" while that lies on Machine
-	Outdated  bool      // the checkpoint from which it went on was moved since
-	StartedAt int64
-	EndedAt   int64  // of the verdict, 0 while Running
-	Cause     string // why it was killed or failed, or what it makes room for
-
-	DeclinedAt int64 // when it went on last instead of keeping its work and ending as it was asked to; 0 if never
-
-	SuspendedAt     int64 // when it was suspended last; 0 if never
-	SuspendedMillis int64 // for how long it was, but for the time since SuspendedAt while it is
-
-	PreemptRequestedAt int64 // when it was asked to keep its work and end; 0 if never
-	ResumedAt          int64 // when it went on last: after it stood still, or with what another attempt had left; 0 if never
-	Wasted             bool  // it is Preempted, and its work lost
-}
-
-// WorkKept reports whether the attempt is preempted and its work is kept.
-func (a *Attempt) WorkKept() bool { return a.State == AttemptPreempted && !a.Wasted }
-
-// DataMachine is the machine on which the attempt's output or checkpoint lies, if it has any.
-func (a *Attempt) DataMachine() string { return cmp.Or(a.MovedTo, a.Machine) }
-
-// HoldsSlot reports whether the attempt keeps others from its slot.
-func (a *Attempt) HoldsSlot() bool { return a.OnMachine && !a.Suspended }
-
-// SlotTime is for how long the attempt has held its slot until a time at which it is
-// there, in ms. It is never below 0, also where masters' clocks have differed.
-func (a *Attempt) SlotTime(at int64) int64 {
-	if a.Suspended {
-		at = a.SuspendedAt
-	}
-	return max(at-a.StartedAt-a.SuspendedMillis, 0)
 }

@@ -42,29 +42,20 @@ func (tx *transition) unsetPending(j *Job, stage *Stage, t *Task) {
 	j.unindexHosts(stage, t)
 }
 
-// endAttempt gives a running attempt its verdict, and its task the state that follows.
-// It still holds its slot.
-func (tx *transition) endAttempt(p taskRef, verdict AttemptState, cause string) {
-	p.attempt.State, p.attempt.EndedAt, p.attempt.Cause = verdict, tx.at, cause
-	if p.attempt.Suspended {
-		p.stage.forgetSuspended(p.attempt)
-	}
-	switch verdict {
-	case AttemptFailed:
-		p.stage.Failed++
-	case AttemptKilled:
-		p.stage.Killed++
-	}
-	tx.delta.Ended = append(tx.delta.Ended, p.attempt.ID)
+// endAttempt ends an active attempt by an event, and gives its task the state that
+// follows. A gang whose attempt ends with its work lost is rolled back.
+func (tx *transition) endAttempt(p taskRef, event attemptEvent, cause string) {
+	p.attempt.Cause = cause
+	tx.step(p, event)
 	if p.task.State != TaskRunning {
 		return
 	}
-	if verdict == AttemptSucceeded {
+	if p.attempt.State == AttemptSucceeded {
 		p.stage.Running--
 		p.task.State = TaskSucceeded
 		return
 	}
-	if !slices.ContainsFunc(p.task.Attempts, isRunning) {
+	if !slices.ContainsFunc(p.task.Attempts, (*Attempt).Active) {
 		p.stage.Running--
 		tx.setPending(p.job, p.stage, p.task)
 		if !p.attempt.WorkKept() {
@@ -73,20 +64,24 @@ func (tx *transition) endAttempt(p taskRef, verdict AttemptState, cause string) 
 	}
 }
 
-func isRunning(a *Attempt) bool { return a.State == AttemptRunning }
+// leaveMachine notes that the process of an attempt is gone, which has ended before.
+func (tx *transition) leaveMachine(p taskRef) {
+	if !p.attempt.Active() && p.attempt.OnMachine() {
+		tx.step(p, eventExit)
+	}
+}
 
-// kill tells a running attempt to end.
+// kill orders an active attempt to exit.
 func (tx *transition) kill(p taskRef, cause string) {
-	tx.endAttempt(p, AttemptKilled, cause)
+	tx.endAttempt(p, eventKill, cause)
 	tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, p.attempt.ID)
 }
 
-// waste tells a running attempt to end whose slot is wanted for somebody else.
-func (tx *transition) waste(p taskRef, cause string) {
-	p.attempt.Wasted = true
+// preemptByKill orders an active attempt to exit because its slot is needed.
+func (tx *transition) preemptByKill(p taskRef, cause string) {
 	p.stage.Preemption.Requested++
 	p.stage.Preemption.LostMillis += p.attempt.SlotTime(tx.at)
-	tx.endAttempt(p, AttemptPreempted, cause)
+	tx.endAttempt(p, eventPreemptByKill, cause)
 	tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, p.attempt.ID)
 }
 
@@ -94,7 +89,7 @@ func (tx *transition) waste(p taskRef, cause string) {
 func (tx *transition) addAttempt(p taskRef, m *Machine) {
 	a := &Attempt{
 		ID:      AttemptID{Task: p.task.ID, Number: len(p.task.Attempts)},
-		Machine: m.Name, Slot: p.stage.Slot, State: AttemptRunning, OnMachine: true,
+		Machine: m.Name, Slot: p.stage.Slot, State: AttemptRunning,
 		Range: p.task.Range, StartedAt: tx.at,
 	}
 	if c := p.task.Checkpoint; c != nil {
@@ -109,25 +104,6 @@ func (tx *transition) addAttempt(p taskRef, m *Machine) {
 	m.Used = plus(m.Used, p.stage.Slots)
 	tx.indexFree(m)
 	tx.delta.Started = append(tx.delta.Started, a.ID)
-}
-
-// leaveMachine takes an attempt from its slot.
-func (tx *transition) leaveMachine(p taskRef) {
-	a := p.attempt
-	if !a.OnMachine {
-		return
-	}
-	a.OnMachine = false
-	p.job.Occupied--
-	p.stage.SlotMillis += a.SlotTime(tx.at)
-	m := tx.byName[a.Machine]
-	m.Attempts = slices.DeleteFunc(m.Attempts, func(b *Attempt) bool { return a == b })
-	if !a.Suspended {
-		m.Used = minus(m.Used, p.stage.Slots)
-		tx.indexFree(m)
-	}
-	a.Suspended = false
-	tx.delta.Freed = append(tx.delta.Freed, a.ID)
 }
 
 // setSlots gives a machine the slots that it is to have now.
@@ -168,7 +144,7 @@ func (tx *transition) killTasks(j *Job, cause string) {
 
 func (tx *transition) killTask(p taskRef, cause string) {
 	for _, a := range p.task.Attempts {
-		if a.State == AttemptRunning {
+		if a.Active() {
 			p.attempt = a
 			tx.kill(p, cause)
 		}
@@ -205,10 +181,10 @@ func (tx *transition) recordFailure(p taskRef, f Failure) {
 	p.job.Failures = append(p.job.Failures, f)
 }
 
-// finishAttempt makes an attempt the winner of its task.
-func (tx *transition) finishAttempt(p taskRef, m Manifest, counters []Counter) {
+// finishAttempt makes an attempt the winner of its task, by eventFinish or eventRestore.
+func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, counters []Counter) {
 	t, stage, j := p.task, p.stage, p.job
-	tx.endAttempt(p, AttemptSucceeded, "")
+	tx.endAttempt(p, event, "")
 	t.Winner, t.Output = p.attempt, &m
 	p.commitCheckpoint()
 	j.count(t, counters)
@@ -223,7 +199,7 @@ func (tx *transition) finishAttempt(p taskRef, m Manifest, counters []Counter) {
 	}
 	tx.publish(p)
 	for _, a := range t.Attempts {
-		if a.State == AttemptRunning {
+		if a.Active() {
 			tx.kill(taskRef{j, stage, t, a}, "another attempt has finished")
 		}
 	}
@@ -265,8 +241,8 @@ func (tx *transition) revoke(p taskRef, cause string) {
 		p.job.requiredLeft++
 	}
 	stage.lostUnneeded.remove(t.ID.Number)
-	t.Winner.State, t.Winner.Cause, t.Winner.Revoked = AttemptKilled, cause, true
-	stage.Killed++
+	t.Winner.Cause = cause
+	tx.step(taskRef{p.job, stage, t, t.Winner}, eventRevoke)
 	tx.delta.Revoked = append(tx.delta.Revoked, t.Winner.ID)
 	t.Winner, t.Output = nil, nil
 	tx.setPending(p.job, stage, t)

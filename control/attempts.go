@@ -14,7 +14,7 @@ func (c *Controller) finished(ev AttemptFinished) {
 	if !ok {
 		return
 	}
-	if a.State == cluster.AttemptRunning && t.Ranged &&
+	if a.Active() && t.Ranged &&
 		ev.Range.Start == t.Range.Start && ev.Range.End.Less(t.Range.End) && !ev.Range.Empty() {
 		c.enqueue(cluster.SplitTask{Attempt: ev.Attempt, At: ev.Range.End})
 	}

@@ -86,7 +86,7 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.outputCopied(now, ev)
 	case AttemptProgressed:
 		c.timeouts.progressed(now, ev.Attempt, ev.Mark)
-		if _, _, a, ok := c.view.Attempt(ev.Attempt); ok && a.State == cluster.AttemptRunning {
+		if _, _, a, ok := c.view.Attempt(ev.Attempt); ok && a.Active() {
 			c.reported.progress.update(now, a.Slot, ev)
 			c.reported.fetches.update(ev.Attempt, ev.Fetched)
 		}
@@ -192,13 +192,8 @@ func (c *Controller) plan(now int64) {
 
 // preempt takes its slot from an attempt that has not ended by itself.
 func (c *Controller) preempt(p sched.Preempt) {
-	switch p.Mode {
-	case preempt.Split, preempt.Checkpoint:
-		c.enqueue(cluster.PauseAttempt{Attempt: p.Attempt, Split: p.Mode == preempt.Split, Cause: p.Cause})
-	case preempt.Suspend:
-		c.enqueue(cluster.SuspendAttempt{Attempt: p.Attempt, Cause: p.Cause})
-	case preempt.Kill:
-		c.enqueue(cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause, Preempt: true})
+	if p.Mode != preempt.Wait {
+		c.enqueue(cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"pgregory.net/rapid"
 )
 
@@ -107,7 +108,7 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 		return s.event([]string{"join", name, "1", "1"})
 	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
-	if _, _, a, _ := s.state.View().Attempt(id); a.Pausing && rapid.Bool().Draw(rt, "pauses") {
+	if _, _, a, _ := s.state.View().Attempt(id); a.Preempting() && rapid.Bool().Draw(rt, "pauses") {
 		return []Event{AttemptCheckpointed{Attempt: id}}
 	}
 	switch rapid.IntRange(0, 7).Draw(rt, "event") {
@@ -125,7 +126,7 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 			return []Event{AttemptFinished{Attempt: id, Range: r}}
 		}
 	case 4:
-		return []Event{Requested{Command: cluster.PauseAttempt{Attempt: id}}}
+		return []Event{Requested{Command: cluster.PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint}}}
 	case 5:
 		return []Event{AttemptCheckpointed{Attempt: id}}
 	}

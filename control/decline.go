@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
 )
 
 // preemptionDeclined has an attempt go on that was asked to keep its work and end. Where it
@@ -12,17 +13,17 @@ import (
 func (c *Controller) preemptionDeclined(ev PreemptionDeclined) {
 	_, _, a, ok := c.view.Attempt(ev.Attempt)
 	switch {
-	case !ok || a.State != cluster.AttemptRunning:
-	case a.Suspended && c.view.CanResume(a):
+	case !ok || !a.Active():
+	case a.Suspended() && c.view.CanResume(a):
 		c.enqueue(cluster.ResumeAttempt{Attempt: ev.Attempt})
-	case a.Suspended:
+	case a.Suspended():
 		cause := fmt.Sprintf("its slot is taken and its work cannot be kept: %s", ev.Cause)
 		c.enqueue(cluster.KillAttempt{Attempt: ev.Attempt, Cause: cause})
-	case a.Pausing:
+	case a.Preempting():
 		cause := a.Cause
 		c.enqueue(cluster.DeclinePreemption{Attempt: ev.Attempt})
 		if ev.CanSuspend && c.view.FirstOverSuspended(c.view.GangOf(a), nil) == nil {
-			c.enqueue(cluster.SuspendAttempt{Attempt: ev.Attempt, Cause: cause})
+			c.enqueue(cluster.PreemptAttempt{Attempt: ev.Attempt, Cause: cause, Mode: preempt.Suspend})
 		}
 	}
 }

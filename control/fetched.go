@@ -64,7 +64,7 @@ func (f fetches) dropEnded(t *cluster.Task) {
 	}
 	for _, a := range t.Attempts {
 		kept := t.Checkpoint != nil && t.Checkpoint.Attempt == a.ID && t.State != cluster.TaskSucceeded
-		if a.State != cluster.AttemptRunning && !kept {
+		if !a.Active() && !kept {
 			delete(job, a.ID)
 		}
 	}
@@ -124,7 +124,7 @@ type loss struct {
 
 // includes reports whether the output of a task is lost.
 func (l loss) includes(w *cluster.Task) bool {
-	return w.Winner != nil && !w.Winner.Lost && w.Winner.DataMachine() == l.machine && !l.retains(w.Winner.ID)
+	return w.Winner != nil && !w.Winner.Lost() && w.Winner.DataMachine() == l.machine && !l.retains(w.Winner.ID)
 }
 
 // retains reports whether what an attempt has written there is left.
@@ -215,7 +215,7 @@ func appendPendingReaders(tasks []pendingReader, stage *cluster.Stage, l loss, k
 		}
 		n := pendingReader{task: t}
 		for _, a := range t.Attempts {
-			if a.State == cluster.AttemptRunning && a.Machine != l.machine {
+			if a.Active() && a.Machine != l.machine {
 				n.attempts = append(n.attempts, newFetchedBy(a, known))
 			}
 		}

@@ -105,7 +105,7 @@ func (s *stage) fetch(id cluster.AttemptID) []Event {
 	}
 	for up := range stage.Upstream() {
 		for _, w := range up.Tasks {
-			if w.Winner == nil || w.Winner.Lost || !j.Reads(reader, w) {
+			if w.Winner == nil || w.Winner.Lost() || !j.Reads(reader, w) {
 				continue
 			}
 			for _, seg := range w.Output.Segments {
@@ -148,7 +148,7 @@ func (s *stage) progress() (events []Event) {
 
 func (s *stage) toldToEnd(id cluster.AttemptID) bool {
 	_, _, a, ok := s.state.View().Attempt(id)
-	return ok && a.State != cluster.AttemptRunning
+	return ok && !a.Active()
 }
 
 // TestGraphsEnd plays jobs of several stages among failures, lost output and

@@ -33,7 +33,7 @@ func (c *Controller) updateJobTimeouts(now int64, id cluster.JobID) {
 // further.
 func (c *Controller) startTimeout(now int64, a *cluster.Attempt) {
 	j := c.view.Job(a.ID.Task.Job)
-	if a.State == cluster.AttemptRunning && !a.Suspended && !j.Suspended {
+	if a.Active() && !a.Suspended() && !j.Suspended {
 		c.timeouts.add(now, a.ID, j.Spec.TimeoutMillis)
 	}
 }

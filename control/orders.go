@@ -55,7 +55,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 
 func (c *Controller) orderStart(now int64, id cluster.AttemptID) {
 	j, _, a, ok := c.view.Attempt(id)
-	if !ok || a.State != cluster.AttemptRunning {
+	if !ok || !a.Active() {
 		return
 	}
 	c.order(a, Order{Kind: OrderStart})
@@ -66,14 +66,14 @@ func (c *Controller) orderStart(now int64, id cluster.AttemptID) {
 func (c *Controller) orderChange(id cluster.AttemptID) {
 	_, t, a, ok := c.view.Attempt(id)
 	switch {
-	case !ok || !a.OnMachine:
-	case a.State != cluster.AttemptRunning:
+	case !ok || !a.OnMachine():
+	case !a.Active():
 		c.order(a, Order{Kind: OrderKill, Cause: a.Cause})
-	case a.Suspended:
+	case a.Suspended():
 		c.order(a, Order{Kind: OrderSuspend})
-	case a.Pausing:
+	case a.Preempting():
 		c.orderResume(a)
-		c.order(a, Order{Kind: OrderPreempt, Split: a.Splitting})
+		c.order(a, Order{Kind: OrderPreempt, Mode: a.PreemptMode})
 	case a.Range != t.Range:
 		c.orderResume(a)
 		c.order(a, Order{Kind: OrderTruncate, Position: t.Range.End})
@@ -94,8 +94,8 @@ func (c *Controller) orderResume(a *cluster.Attempt) {
 func (c *Controller) updateTimeout(now int64, id cluster.AttemptID) {
 	_, _, a, ok := c.view.Attempt(id)
 	switch {
-	case !ok || a.State != cluster.AttemptRunning || a.SuspendedAt == 0:
-	case a.Suspended:
+	case !ok || !a.Active() || a.SuspendedAt == 0:
+	case a.Suspended():
 		c.timeouts.remove(id)
 	default:
 		c.startTimeout(now, a)
@@ -114,7 +114,7 @@ func (c *Controller) repeatOrders(machine string) {
 		return
 	}
 	for _, a := range m.Attempts {
-		if a.State == cluster.AttemptRunning {
+		if a.Active() {
 			c.order(a, Order{Kind: OrderStart})
 		}
 		c.orderChange(a.ID)
@@ -126,7 +126,7 @@ func (c *Controller) repeatOrders(machine string) {
 func (c *Controller) repeatStarts(id cluster.JobID) {
 	for m := range c.view.Machines() {
 		for _, a := range m.Attempts {
-			if a.ID.Task.Job == id && a.State == cluster.AttemptRunning {
+			if a.ID.Task.Job == id && a.Active() {
 				c.order(a, Order{Kind: OrderStart})
 				c.orderChange(a.ID)
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -26,7 +27,7 @@ type Order struct {
 	Job      cluster.JobID
 	Cause    string       // of OrderKill
 	Position dag.Position // of OrderTruncate: where the attempt's range ends now
-	Split    bool         // of OrderPreempt: a map is to finish what it has read, the rest goes to another task
+	Mode     preempt.Mode // of OrderPreempt: Split or Checkpoint
 }
 
 // OrderKind is the verb of an order.
@@ -39,8 +40,7 @@ const (
 	OrderKill
 	// OrderTruncate tells an attempt where its range ends since it was split.
 	OrderTruncate
-	// OrderPreempt asks an attempt to keep its work and end: as Split says, or in a
-	// checkpoint.
+	// OrderPreempt orders an attempt to save its work and exit, by Split or Checkpoint.
 	OrderPreempt
 	// OrderSuspend has an attempt stand still.
 	OrderSuspend
@@ -56,7 +56,7 @@ const (
 )
 
 func (k OrderKind) String() string {
-	names := [...]string{"none", "start", "kill", "stop", "pause", "suspend", "resume", "take-over", "let-go", "remove-job"}
+	names := [...]string{"none", "start", "kill", "truncate", "preempt", "suspend", "resume", "copy-output", "drop-copy", "remove-job"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("OrderKind(%d)", int(k))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/fifo"
 )
 
@@ -198,7 +199,7 @@ func (s *stage) event(words []string) []Event {
 	case "cleaned": // JOB
 		return request(cluster.CloseJob{Job: s.job(arg(1))})
 	case "suspend": // JOB [still]
-		return request(cluster.SuspendJob{Job: s.job(arg(1)), Cause: "later", Split: true, Still: arg(2) == "still"})
+		return request(cluster.SuspendJob{Job: s.job(arg(1)), Cause: "later", Split: true, PreferSuspend: arg(2) == "still"})
 	case "resume": // JOB
 		return request(cluster.ResumeJob{Job: s.job(arg(1))})
 	case "lead": // the controller begins anew
@@ -214,9 +215,9 @@ func (s *stage) event(words []string) []Event {
 	case "priority": // JOB NUMBER
 		return request(cluster.SetPriority{Job: s.job(arg(1)), Priority: int(s.number(arg(2)))})
 	case "stand": // ATTEMPT: it is suspended
-		return request(cluster.SuspendAttempt{Attempt: s.attempt(arg(1))})
-	case "pause": // ATTEMPT
-		return request(cluster.PauseAttempt{Attempt: s.attempt(arg(1))})
+		return request(cluster.PreemptAttempt{Attempt: s.attempt(arg(1)), Mode: preempt.Suspend})
+	case "checkpoint": // ATTEMPT
+		return request(cluster.PreemptAttempt{Attempt: s.attempt(arg(1)), Mode: preempt.Checkpoint})
 	case "split": // ATTEMPT OFFSET
 		return request(cluster.SplitTask{Attempt: s.attempt(arg(1)), At: dag.Position{Offset: s.number(arg(2))}})
 	case "progress": // ATTEMPT MARK [PERCENT]
@@ -235,7 +236,7 @@ func (s *stage) event(words []string) []Event {
 		return []Event{AttemptFinished{Attempt: s.attempt(arg(1)), Range: r, Output: s.segments(s.attempt(arg(1)))}}
 	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT | checkpoint]
 		return s.failure(s.attempt(arg(1)), arg(2))
-	case "paused": // ATTEMPT
+	case "checkpointed": // ATTEMPT
 		return []Event{AttemptCheckpointed{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
 	case "declined": // ATTEMPT [still]
 		return []Event{PreemptionDeclined{s.attempt(arg(1)), "disk full", arg(2) == "still"}}

@@ -114,7 +114,7 @@ func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 	if !ok || !a.HoldsSlot() || stage.Slots[cluster.MapSlot] == 0 {
 		return false
 	}
-	return a.State != cluster.AttemptRunning || stage.Bundle.InputsComplete()
+	return !a.Active() || stage.Bundle.InputsComplete()
 }
 
 // countUnplaceable is how many waiting tasks of a stage find no machine that they do not
@@ -166,7 +166,7 @@ func (c *Controller) preemptReaders(now int64, j *cluster.Job, stage *cluster.St
 // preemptReader tells a reader of a stage to end.
 func (c *Controller) preemptReader(now int64, a *cluster.Attempt, stage *cluster.Stage) {
 	cause := fmt.Sprintf("it makes room for %s tasks, for whose output it waits", stage.Name)
-	c.enqueue(cluster.KillAttempt{Attempt: a.ID, Cause: cause, Preempt: true})
+	c.enqueue(cluster.PreemptAttempt{Attempt: a.ID, Cause: cause, Mode: preempt.Kill})
 	c.traceTask(now, a.ID.Task, sched.Decision{Kind: sched.DecisionPreempt, Attempt: a.ID, Machine: a.Machine, Mode: preempt.Kill, Cause: cause})
 }
 
@@ -178,7 +178,7 @@ func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (ru
 			for _, a := range t.Attempts {
 				switch {
 				case !a.HoldsSlot() || reader.Slots[kind] == 0:
-				case a.State == cluster.AttemptRunning:
+				case a.Active():
 					running = append(running, a)
 				default:
 					ending += reader.Slots[kind]

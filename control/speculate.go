@@ -88,7 +88,7 @@ func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.St
 
 func running(t *cluster.Task) (attempts []*cluster.Attempt) {
 	for _, a := range t.Attempts {
-		if a.State == cluster.AttemptRunning {
+		if a.Active() {
 			attempts = append(attempts, a)
 		}
 	}

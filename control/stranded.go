@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -27,7 +28,7 @@ type stranded struct {
 // noteSuspended takes in that attempts stand still.
 func (c *Controller) noteSuspended(asked []cluster.AttemptID) {
 	for _, id := range asked {
-		if _, _, a, ok := c.view.Attempt(id); ok && a.Suspended {
+		if _, _, a, ok := c.view.Attempt(id); ok && a.Suspended() {
 			c.stranded.due = sched.Earliest(c.stranded.due, a.SuspendedAt+strandedAfter)
 		}
 	}
@@ -117,7 +118,7 @@ func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, fre
 	case c.view.CanResume(a):
 		c.enqueue(cluster.ResumeAttempt{Attempt: a.ID})
 	case !movable && len(together) > 1:
-		c.enqueue(cluster.KillAttempt{Attempt: a.ID, Preempt: true, Cause: "its gang stands still on a machine that takes no tasks any more"})
+		c.enqueue(cluster.PreemptAttempt{Attempt: a.ID, Cause: "its gang stands still on a machine that takes no tasks any more", Mode: preempt.Kill})
 	default:
 		c.stranded.retry = now + strandedRetry
 	}

@@ -140,10 +140,10 @@ func (m *Master) EndAttempt(ctx context.Context, attemptID string, fail bool) er
 			return change{}, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
 		case !known:
 			return change{}, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
-		case a.State != cluster.AttemptRunning:
+		case !a.Active():
 			return change{}, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
 		}
-		c := change{cluster.KillAttempt{Attempt: id, Cause: "killed by the user"}, func() bool { return a.State != cluster.AttemptRunning }}
+		c := change{cluster.KillAttempt{Attempt: id, Cause: "killed by the user"}, func() bool { return !a.Active() }}
 		if fail {
 			c.command = cluster.FailAttempt{Attempt: id, OnMachine: true, Failure: cluster.Failure{Cause: "failed by the user", Offset: -1}}
 		}

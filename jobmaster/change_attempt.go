@@ -36,11 +36,11 @@ func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
 		switch {
 		case err != nil:
 			return change{}, err
-		case !s.attempt.Suspended:
+		case !s.attempt.Suspended():
 			return change{}, fmt.Errorf("%w: %v does not stand still", cluster.ErrRefused, s.attempt.ID)
 		}
 		a := s.attempt
-		return change{cluster.ResumeAttempt{Attempt: a.ID}, func() bool { return !a.Suspended }}, nil
+		return change{cluster.ResumeAttempt{Attempt: a.ID}, func() bool { return !a.Suspended() }}, nil
 	})
 }
 
@@ -63,7 +63,7 @@ func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) 
 	switch {
 	case !known:
 		return s, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
-	case a.State != cluster.AttemptRunning:
+	case !a.Active():
 		return s, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
 	}
 	_, stage, _, _ := m.view.Task(t.ID)
@@ -75,9 +75,9 @@ func (s runningAttempt) choose(how preempt.Mode) (preempt.Mode, error) {
 	id := s.attempt.ID
 	switch {
 	case how == preempt.Kill:
-	case s.attempt.Pausing:
+	case s.attempt.Preempting():
 		return "", fmt.Errorf("%v is preempted already: it keeps its work and ends", id)
-	case s.attempt.Suspended:
+	case s.attempt.Suspended():
 		return "", fmt.Errorf("%v stands still already; it can be killed, or resumed ('hammr task preempt %v --resume')", id, id)
 	}
 	if how == preempt.Auto {
@@ -101,18 +101,13 @@ func (s runningAttempt) cheapest() (preempt.Mode, error) {
 // preempt is the change that takes the slot in a way that the attempt knows.
 func (s runningAttempt) preempt(how preempt.Mode) change {
 	a, stood := s.attempt, s.attempt.SuspendedAt
-	over := func() bool { return a.State != cluster.AttemptRunning }
+	over := func() bool { return !a.Active() }
+	done := func() bool { return a.WorkLost() }
 	switch how {
 	case preempt.Split, preempt.Checkpoint:
-		return change{
-			cluster.PauseAttempt{Attempt: a.ID, Split: how == preempt.Split, Cause: preemptedByUser},
-			func() bool { return a.Pausing || over() },
-		}
+		done = func() bool { return a.Preempting() || over() }
 	case preempt.Suspend:
-		return change{
-			cluster.SuspendAttempt{Attempt: a.ID, Cause: preemptedByUser},
-			func() bool { return a.SuspendedAt != stood || over() },
-		}
+		done = func() bool { return a.SuspendedAt != stood || over() }
 	}
-	return change{cluster.KillAttempt{Attempt: a.ID, Cause: preemptedByUser, Preempt: true}, func() bool { return a.Wasted }}
+	return change{cluster.PreemptAttempt{Attempt: a.ID, Mode: how, Cause: preemptedByUser}, done}
 }

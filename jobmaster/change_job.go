@@ -26,7 +26,7 @@ func (m *Master) SuspendJob(ctx context.Context, jobID string, how preempt.Mode)
 			c.Split = true
 		case preempt.Checkpoint:
 		case preempt.Suspend:
-			c.Split, c.Still = true, true
+			c.Split, c.PreferSuspend = true, true
 		default:
 			return change{}, fmt.Errorf("%w: a job is not suspended by %q, but by auto, checkpoint or suspend", cluster.ErrRefused, how)
 		}

@@ -3,7 +3,6 @@ package jobmaster
 import (
 	"fmt"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -18,7 +17,7 @@ func (s runningAttempt) checkMode(how preempt.Mode) error {
 	case preempt.Split:
 		return s.checkSplit()
 	case preempt.Checkpoint:
-		if s.stage.DisallowedModes.Has(cluster.WayCheckpoint) {
+		if s.stage.DisallowedModes.Has(preempt.Checkpoint) {
 			return fmt.Errorf("%v writes no checkpoint: its job rules that out; choose suspend or kill", id)
 		}
 		if m := s.m.view.FirstFullDisk(s.m.view.GangOf(s.attempt)); m != nil {
@@ -27,7 +26,7 @@ func (s runningAttempt) checkMode(how preempt.Mode) error {
 	case preempt.Suspend:
 		return s.checkSuspend()
 	case preempt.Kill:
-		if s.stage.DisallowedModes.Has(cluster.WayKill) {
+		if s.stage.DisallowedModes.Has(preempt.Kill) {
 			return fmt.Errorf("%v is not preempted by kill: its job rules that out; 'hammr task kill' ends it all the same", id)
 		}
 	default:
@@ -44,14 +43,14 @@ func (s runningAttempt) checkSplit() error {
 		return fmt.Errorf("%v reads no split of the input: only maps can be split; choose checkpoint, suspend or kill", id)
 	case split.Whole:
 		return fmt.Errorf("%v reads input that cannot be read from the middle; choose checkpoint, suspend or kill", id)
-	case !s.job.Splittable(s.stage), s.stage.DisallowedModes.Has(cluster.WaySplit):
+	case !s.job.Splittable(s.stage), s.stage.DisallowedModes.Has(preempt.Split):
 		return fmt.Errorf("%v cannot be split: its job rules that out, or others read what it writes as one; choose checkpoint, suspend or kill", id)
 	}
 	return nil
 }
 
 func (s runningAttempt) checkSuspend() error {
-	if s.stage.DisallowedModes.Has(cluster.WaySuspend) {
+	if s.stage.DisallowedModes.Has(preempt.Suspend) {
 		return fmt.Errorf("%v is not suspended: its job rules that out; choose split, checkpoint or kill", s.attempt.ID)
 	}
 	if m := s.m.view.FirstOverSuspended(s.m.view.GangOf(s.attempt), nil); m != nil {

@@ -32,7 +32,7 @@ func (m *Master) neededData(machine *cluster.Machine) (outputs []*cluster.Task, 
 func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID) {
 	for other := range m.view.Machines() {
 		for _, a := range other.Attempts {
-			if other == machine || !a.Outdated || a.State != cluster.AttemptRunning || m.hasResumed(a) {
+			if other == machine || !a.CheckpointMoved || !a.Active() || m.hasResumed(a) {
 				continue
 			}
 			if _, _, t, _ := m.view.Task(a.ID.Task); t.Attempts[a.From-1].Machine == machine.Name {
@@ -47,7 +47,7 @@ func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID)
 // is on its own machine.
 func (m *Master) hasResumed(a *cluster.Attempt) bool {
 	phase := m.record(a.ID.Task.Job).progress[a.ID].GetPhase() // "" where nothing was told
-	return a.State == cluster.AttemptRunning && phase != "" && phase != taskproc.PhaseResume
+	return a.Active() && phase != "" && phase != taskproc.PhaseResume
 }
 
 // hasWork reports whether work would be lost with a machine.

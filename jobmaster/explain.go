@@ -195,7 +195,7 @@ func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
 		for _, t := range stage.Tasks {
 			for _, a := range t.Attempts {
 				switch {
-				case a.Suspended, a.Pausing, a.State == cluster.AttemptPreempted, a.State == cluster.AttemptKilled:
+				case a.InMemory(), a.PreemptRequested(), a.Status() == cluster.StatusPreempted, a.Status() == cluster.StatusKilled:
 					out = append(out, attemptMessage(a))
 				}
 			}
@@ -212,13 +212,13 @@ func latest(taken []*wire.Explanation_Attempt) []*wire.Explanation_Attempt {
 
 func attemptMessage(a *cluster.Attempt) *wire.Explanation_Attempt {
 	out := &wire.Explanation_Attempt{
-		Id: a.ID.String(), Node: a.Machine, State: a.State.String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, StartTime: a.StartedAt,
+		Id: a.ID.String(), Node: a.Machine, State: a.Status().String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, StartTime: a.StartedAt,
 	}
 	switch {
-	case a.Suspended:
+	case a.InMemory():
 		out.State, out.Since = "SUSPENDED", a.SuspendedAt
-	case a.State == cluster.AttemptRunning && a.Pausing:
-		out.State = "PAUSING"
+	case a.Preempting():
+		out.State = "PREEMPTING"
 	}
 	return out
 }

@@ -157,7 +157,7 @@ func (s *finishedStage) attempts(t *wire.TaskStatus) (out []*wire.Explanation_At
 	waits, _ := s.waits(t)
 	for i, a := range t.Attempts {
 		out = append(out, &wire.Explanation_Attempt{
-			Id: a.Id, Node: a.Node, State: cluster.AttemptState(a.State).String(), Since: cmp.Or(a.FinishTime, a.StartTime), Cause: a.Cause,
+			Id: a.Id, Node: a.Node, State: cluster.AttemptStatus(a.State).String(), Since: cmp.Or(a.FinishTime, a.StartTime), Cause: a.Cause,
 			StartTime: a.StartTime, WaitedMillis: waits[i],
 		})
 	}

@@ -54,15 +54,15 @@ func (e *explainer) taskReasons() []string {
 	}
 	for _, a := range e.task.Attempts {
 		switch {
-		case a.Suspended:
+		case a.Suspended():
 			return []string{fmt.Sprintf("%v stands still on %s until a slot is free there and it has its turn", a.ID, a.Machine)}
-		case a.State == cluster.AttemptRunning:
+		case a.Active():
 			return []string{fmt.Sprintf("%v has a slot of %s", a.ID, a.Machine)}
-		case a.OnMachine:
+		case a.OnMachine():
 			return []string{fmt.Sprintf("%v is told to end, and has not yet: %s", a.ID, cmp.Or(a.Cause, "its job does not need it"))}
 		}
 	}
-	if w := e.task.Winner; w != nil && w.Lost {
+	if w := e.task.Winner; w != nil && w.Lost() {
 		return []string{fmt.Sprintf("it is %v; its output is lost with %s, and whoever reads it has finished or has a copy", e.task.State, w.DataMachine())}
 	}
 	if !e.waits() {

@@ -41,8 +41,8 @@ func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 			status := &wire.TaskStatus{Id: t.ID.String(), Kind: kind, State: wire.TaskState(t.State)}
 			for _, a := range t.Attempts {
 				status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
-					Id: a.ID.String(), Node: a.Machine, State: wire.AttemptState(a.State), StartTime: a.StartedAt, FinishTime: a.EndedAt,
-					ShuffleFinishTime: r.shuffleDone[a.ID], Wasted: a.Wasted, Suspended: a.Suspended, Pausing: a.State == cluster.AttemptRunning && a.Pausing,
+					Id: a.ID.String(), Node: a.Machine, State: wire.AttemptState(a.Status()), StartTime: a.StartedAt, FinishTime: a.EndedAt,
+					ShuffleFinishTime: r.shuffleDone[a.ID], Wasted: a.WorkLost(), Suspended: a.InMemory(), Pausing: a.Preempting(),
 					Cause: a.Cause, SuspendedMillis: a.SuspendedMillis,
 				})
 			}

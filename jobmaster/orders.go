@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
 )
 
 // sendOrder turns an order of the brain into a message to its machine.
@@ -28,7 +29,7 @@ func (m *Master) sendOrder(o control.Order) {
 			AttemptId: o.Attempt.String(), Position: taskproc.FromPosition(o.Position),
 		}}})
 	case control.OrderPreempt:
-		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String(), Split: o.Split}}})
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String(), Split: o.Mode == preempt.Split}}})
 	case control.OrderSuspend:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Suspend{Suspend: &wire.Order_SuspendAttempt{AttemptId: o.Attempt.String()}}})
 	case control.OrderResume:

@@ -50,7 +50,7 @@ func suspension(j *cluster.Job) string {
 			for _, a := range t.Attempts {
 				switch {
 				case !a.HoldsSlot():
-				case a.Pausing || a.State != cluster.AttemptRunning:
+				case a.Preempting() || !a.Active():
 					ending++
 				default:
 					going++

@@ -58,7 +58,7 @@ func running(j *cluster.Job) map[cluster.AttemptID]bool {
 		}
 		for _, t := range s.Tasks {
 			for _, a := range t.Attempts {
-				if a.State == cluster.AttemptRunning {
+				if a.Active() {
 					ids[a.ID] = true
 				}
 			}

@@ -48,8 +48,8 @@ func (r *tasknodeReport) handle(m *Master) {
 		return
 	}
 	_, _, attempt, known := m.view.Attempt(id)
-	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine {
-		if done := r.report.GetDone(); done != nil && attempt != nil && attempt.Lost && attempt.DataMachine() == a.machine {
+	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine() {
+		if done := r.report.GetDone(); done != nil && attempt != nil && attempt.Lost() && attempt.DataMachine() == a.machine {
 			m.outputRestored(attempt, done)
 		}
 		a.send(acknowledgeOrder(r.report.AttemptId))
@@ -77,7 +77,7 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 }
 
 func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
-	if a.State != cluster.AttemptRunning {
+	if !a.Active() {
 		return
 	}
 	r := m.record(a.ID.Task.Job)

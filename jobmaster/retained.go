@@ -33,7 +33,7 @@ func (m *Master) useRetained(a *Attachment) {
 		case t.Winner == attempt && a.addressChanged:
 			m.outputRevoked(id)
 			m.outputPublished(id)
-		case attempt.Lost && t.State < cluster.TaskSucceeded:
+		case attempt.Lost() && t.State < cluster.TaskSucceeded:
 			a.send(&wire.Order{Order: &wire.Order_Repeat_{Repeat: &wire.Order_Repeat{AttemptId: id.String()}}})
 		}
 	}

@@ -126,7 +126,7 @@ func jobSpec(spec *wire.JobSpec) (cluster.JobSpec, error) {
 		Graph: taskproc.ToGraph(spec.Graph), Document: document,
 	}
 	limits := setLimits(&out, spec.Properties)
-	return out, errors.Join(out.Graph.Validate(), checkGraph(out.Graph, spec), limits, setWays(&out, spec))
+	return out, errors.Join(out.Graph.Validate(), checkGraph(out.Graph, spec), limits, setPreemption(&out, spec))
 }
 
 // checkGraph holds a graph against what the client says of it.

@@ -108,7 +108,7 @@ func (m *Master) endStale(q *attachRequest) {
 	for _, name := range q.hello.Attempts {
 		id, err := cluster.ParseAttemptID(name)
 		_, _, a, known := m.view.Attempt(id)
-		if err != nil || !known || !a.OnMachine || a.Machine != q.name {
+		if err != nil || !known || !a.OnMachine() || a.Machine != q.name {
 			q.attachment.send(killOrder(name, "the job goes on without it"))
 		}
 	}

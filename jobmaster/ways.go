@@ -8,52 +8,49 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
 )
 
-// ways are the names of ways to take slots, as properties and clients call them.
-var ways = map[string]cluster.Ways{
-	"wait": 0, "split": cluster.WaySplit, "checkpoint": cluster.WayCheckpoint, "suspend": cluster.WaySuspend, "kill": cluster.WayKill,
-}
-
-// setWays takes over how slots may be taken from a job's tasks and for them: what
-// its properties do not allow, and what its client says that its code cannot bear.
-func setWays(out *cluster.JobSpec, spec *wire.JobSpec) error {
+// setPreemption sets how slots may be taken from a job's tasks, and whether slots are
+// taken for them: what its properties do not allow, and what its client reports that
+// its code cannot bear.
+func setPreemption(out *cluster.JobSpec, spec *wire.JobSpec) error {
 	c, err := conf.FromMap(spec.Properties)
 	if err != nil {
-		return nil // setLimits has said so
+		return nil // setLimits reports it
 	}
 	out.Passive = !c.Bool(conf.MayPreempt)
-	allowed := map[dag.SlotKind]cluster.Ways{
-		dag.SlotMap:    waysNamed(c.Strings(conf.MapPreemption)),
-		dag.SlotReduce: waysNamed(c.Strings(conf.ReducePreemption)) | cluster.WaySplit, // which reduces do not know
+	allowed := map[dag.SlotKind]preempt.ModeSet{
+		dag.SlotMap:    modesNamed(c.Strings(conf.MapPreemption)),
+		dag.SlotReduce: modesNamed(c.Strings(conf.ReducePreemption)) | preempt.SetOf(preempt.Split), // no reduce is split anyway
 	}
-	var all cluster.Ways
-	barred := make([]cluster.Ways, len(out.Graph.Stages))
+	var union preempt.ModeSet
+	disallowed := make([]preempt.ModeSet, len(out.Graph.Stages))
 	for i, s := range out.Graph.Stages {
-		barred[i] = cluster.AllWays&^allowed[out.Graph.SlotsOf(s.Name)] | waysNamed(strings.Split(spec.Barred[s.Name], ","))
-		all |= barred[i]
+		disallowed[i] = preempt.AllModes&^allowed[out.Graph.SlotsOf(s.Name)] | modesNamed(strings.Split(spec.Barred[s.Name], ","))
+		union |= disallowed[i]
 	}
-	if all != 0 {
-		out.DisallowedModes = barred
+	if union != 0 {
+		out.DisallowedModes = disallowed
 	}
 	for stage, names := range spec.Barred {
 		if out.Graph.StageIndex(stage) < 0 {
-			return fmt.Errorf("jobmaster: ways %s barred for stage %q, which is not in the graph", names, stage)
+			return fmt.Errorf("jobmaster: preemption modes %s disallowed for stage %q, which is not in the graph", names, stage)
 		}
 		for name := range strings.SplitSeq(names, ",") {
-			if _, known := ways[name]; !known {
-				return fmt.Errorf("jobmaster: way %q to take a slot, barred for stage %s: unknown", name, stage)
+			if mode := preempt.Mode(name); mode != preempt.Wait && preempt.SetOf(mode) == 0 {
+				return fmt.Errorf("jobmaster: preemption mode %q, disallowed for stage %s: unknown", name, stage)
 			}
 		}
 	}
 	return nil
 }
 
-// waysNamed are the ways of those names, in any case of letters; names that are not
-// known are none.
-func waysNamed(names []string) (w cluster.Ways) {
+// modesNamed is the set of the modes of those names, in any case of letters. Names that
+// are not known add nothing.
+func modesNamed(names []string) (s preempt.ModeSet) {
 	for _, name := range names {
-		w |= ways[strings.ToLower(name)]
+		s |= preempt.SetOf(preempt.Mode(strings.ToLower(name)))
 	}
-	return w
+	return s
 }

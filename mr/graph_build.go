@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/preempt"
 )
 
 // Graph is what the function given to Define builds: stages made by Read, Group
@@ -48,9 +49,9 @@ type stage struct {
 	slots      dag.SlotKind // as set
 	reads      []*link      // what it reads, sides aside
 	sides      []*link
-	read       bool     // some stage reads it
-	writes     bool     // it writes some output
-	disallowed []string // ways to take slots that its functions do not bear
+	read       bool            // some stage reads it
+	writes     bool            // it writes some output
+	disallowed preempt.ModeSet // that its functions cannot bear
 	run        func(t *Task, n *task.Node) error
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/preempt"
 )
 
 // Job is one MapReduce job: what reads, maps, reduces and writes. K and V are
@@ -37,7 +38,7 @@ type source[K, V, KO, VO any] struct {
 	input      splitter
 	mapAll     func(j *Job[K, V, KO, VO], m *task.Map) error
 	sample     func(ctx context.Context, j *Job[K, V, KO, VO], s *sampler) error
-	disallowed []string // ways to take slots that the mapper does not bear
+	disallowed preempt.ModeSet // that the mapper cannot bear
 }
 
 // New makes a job with a reduce phase. A mapper whose output does not fit the
@@ -210,7 +211,7 @@ type details struct {
 	needReduce error // why it cannot run without reduces; nil when it can
 	totalOrder *sampling
 	properties map[string]string
-	disallowed map[string][]string // by stage: ways to take slots that its functions do not bear
+	disallowed map[string]preempt.ModeSet // by stage: that its functions cannot bear
 
 	// graph is what the job is when the stages that read inputs have so many
 	// Nodes.

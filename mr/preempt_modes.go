@@ -1,64 +1,54 @@
 package mr
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 )
 
-// Ways to take its slot from a task that its code may not bear, as the properties
-// name them.
-const (
-	waySplit      = "split"
-	wayCheckpoint = "checkpoint"
-)
-
-// disallowedModes are the ways that a mapper or reducer does not bear.
-func disallowedModes[KO, VO any](user any) []string {
+// disallowedModes are the preemption modes that a mapper or reducer cannot bear.
+func disallowedModes[KO, VO any](user any) preempt.ModeSet {
 	if _, ok := user.(NotResumable); ok {
-		return []string{waySplit, wayCheckpoint}
+		return preempt.SetOf(preempt.Split, preempt.Checkpoint)
 	}
 	if _, ok := user.(Stateful); ok {
-		return []string{waySplit}
+		return preempt.SetOf(preempt.Split)
 	}
 	if closesUnsaved[KO, VO](user) {
-		return []string{wayCheckpoint}
+		return preempt.SetOf(preempt.Checkpoint)
 	}
-	return nil
+	return 0
 }
 
-// disallow notes that tasks of a stage do not bear some ways.
-func (det *details) disallow(stage string, ways []string) {
-	if len(ways) == 0 {
+// disallow adds preemption modes that tasks of a stage cannot bear.
+func (det *details) disallow(stage string, modes preempt.ModeSet) {
+	if modes == 0 {
 		return
 	}
 	if det.disallowed == nil {
-		det.disallowed = make(map[string][]string)
+		det.disallowed = make(map[string]preempt.ModeSet)
 	}
-	for _, w := range ways {
-		if !slices.Contains(det.disallowed[stage], w) {
-			det.disallowed[stage] = append(det.disallowed[stage], w)
-		}
-	}
+	det.disallowed[stage] |= modes
 }
 
-// disallowedIn is what the tasks of a graph do not bear, by stage.
+// disallowedIn is what the tasks of a graph cannot bear, by stage, as a submission
+// names it.
 func (det details) disallowedIn(g dag.Graph) map[string]string {
 	all := make(map[string]string)
-	for stage, ways := range det.disallowed {
+	for stage, modes := range det.disallowed {
 		if g.StageIndex(stage) >= 0 { // else a reducer that is left out
-			all[stage] = strings.Join(ways, ",")
+			all[stage] = strings.ReplaceAll(modes.String(), " ", "")
 		}
 	}
 	return all
 }
 
-// disallowedModes are the ways that Nodes of a stage do not bear. Those that read files and sides
-// cannot stop between two groups: the sides may be read by then.
-func (s *stage) disallowedModes() []string {
+// disallowedModes are the preemption modes that Nodes of a stage cannot bear. Those that
+// read files and sides cannot stop between two groups: the sides may be read by then.
+func (s *stage) disallowedModes() preempt.ModeSet {
 	if len(s.sides) > 0 && !s.reads[0].isLive() {
-		return append([]string{waySplit, wayCheckpoint}, s.disallowed...)
+		return preempt.SetOf(preempt.Split, preempt.Checkpoint) | s.disallowed
 	}
 	return s.disallowed
 }

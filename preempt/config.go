@@ -2,8 +2,6 @@ package preempt
 
 import (
 	"cmp"
-
-	"github.com/hammr/hammr/cluster"
 )
 
 // Config are the ways in which slots may be taken: by kind of task, one way or
@@ -32,7 +30,7 @@ type Victim struct {
 	CanSplit   bool  // it is a map whose input can be cut
 	CanSuspend bool  // its machine takes one more that stands still
 
-	DisallowedModes cluster.Ways // that its job rules out
+	DisallowedModes ModeSet // that its job rules out
 
 	Footprint
 	Others []Footprint // of a gang, on further machines
@@ -66,21 +64,21 @@ func (m Config) Choose(v Victim) Mode {
 // fallback is a way that the victim knows, for one that it may not: the next of those
 // that keep work, then Kill, at last Wait.
 func (v Victim) fallback(way Mode) Mode {
-	if way == Split && (v.Reduce || !v.CanSplit || v.DisallowedModes.Has(cluster.WaySplit)) {
+	if way == Split && (v.Reduce || !v.CanSplit || v.DisallowedModes.Has(Split)) {
 		way = Checkpoint
 	}
-	if way == Checkpoint && v.DisallowedModes.Has(cluster.WayCheckpoint) {
+	if way == Checkpoint && v.DisallowedModes.Has(Checkpoint) {
 		way = Suspend
 	}
 	switch {
-	case way == Suspend && !v.DisallowedModes.Has(cluster.WaySuspend):
+	case way == Suspend && !v.DisallowedModes.Has(Suspend):
 		if !v.CanSuspend || v.exceedsMemory() {
 			return Wait
 		}
 	case way == Suspend:
 		way = Kill
 	}
-	if way == Kill && v.DisallowedModes.Has(cluster.WayKill) {
+	if way == Kill && v.DisallowedModes.Has(Kill) {
 		return Wait
 	}
 	return way

@@ -3,13 +3,11 @@ package preempt
 import (
 	"slices"
 	"testing"
-
-	"github.com/hammr/hammr/cluster"
 )
 
 // TestNamedWays looks at what becomes of a way that is not for a victim.
 func TestNamedWays(t *testing.T) {
-	const keeping = cluster.WaySplit | cluster.WayCheckpoint | cluster.WaySuspend
+	keeping := SetOf(Split, Checkpoint, Suspend)
 	able := Victim{Elapsed: 1000, Remaining: 1000, CanSplit: true, CanSuspend: true}
 	for name, tt := range map[string]struct {
 		change func(*Victim)
@@ -20,12 +18,12 @@ func TestNamedWays(t *testing.T) {
 		"cannot be cut":         {func(v *Victim) { v.CanSplit = false }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},
 		"a full machine":        {func(v *Victim) { v.CanSuspend = false }, []Mode{Wait, Split, Checkpoint, Wait, Kill}},
 		"nothing is known":      {func(v *Victim) { v.Remaining = -1 }, []Mode{Wait, Wait, Wait, Wait, Wait}},
-		"no split":              {func(v *Victim) { v.DisallowedModes = cluster.WaySplit }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},
-		"cannot be resumed":     {func(v *Victim) { v.DisallowedModes = cluster.WaySplit | cluster.WayCheckpoint }, []Mode{Wait, Suspend, Suspend, Suspend, Kill}},
+		"no split":              {func(v *Victim) { v.DisallowedModes = SetOf(Split) }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},
+		"cannot be resumed":     {func(v *Victim) { v.DisallowedModes = SetOf(Split, Checkpoint) }, []Mode{Wait, Suspend, Suspend, Suspend, Kill}},
 		"keeps no work":         {func(v *Victim) { v.DisallowedModes = keeping }, []Mode{Wait, Kill, Kill, Kill, Kill}},
-		"must not lose any":     {func(v *Victim) { v.DisallowedModes = cluster.WayKill }, []Mode{Wait, Split, Checkpoint, Suspend, Wait}},
-		"bears nothing":         {func(v *Victim) { v.DisallowedModes = cluster.AllWays }, []Mode{Wait, Wait, Wait, Wait, Wait}},
-		"suspension or nothing": {func(v *Victim) { v.DisallowedModes, v.CanSuspend = cluster.AllWays&^cluster.WaySuspend, false }, []Mode{Wait, Wait, Wait, Wait, Wait}},
+		"must not lose any":     {func(v *Victim) { v.DisallowedModes = SetOf(Kill) }, []Mode{Wait, Split, Checkpoint, Suspend, Wait}},
+		"bears nothing":         {func(v *Victim) { v.DisallowedModes = AllModes }, []Mode{Wait, Wait, Wait, Wait, Wait}},
+		"suspension or nothing": {func(v *Victim) { v.DisallowedModes, v.CanSuspend = AllModes&^SetOf(Suspend), false }, []Mode{Wait, Wait, Wait, Wait, Wait}},
 	} {
 		v := able
 		tt.change(&v)
@@ -42,8 +40,7 @@ func TestNamedWays(t *testing.T) {
 // TestBarredWaysAreNeverTaken goes through all victims: what is chosen is not barred,
 // and Auto finds something that keeps work wherever there is something.
 func TestBarredWaysAreNeverTaken(t *testing.T) {
-	bits := map[Mode]cluster.Ways{Split: cluster.WaySplit, Checkpoint: cluster.WayCheckpoint, Suspend: cluster.WaySuspend, Kill: cluster.WayKill}
-	for barred := range cluster.AllWays + 1 {
+	for barred := range AllModes + 1 {
 		for shape := range 16 {
 			v := Victim{
 				DisallowedModes: barred, Elapsed: 1e6, Remaining: 1e6,
@@ -52,13 +49,13 @@ func TestBarredWaysAreNeverTaken(t *testing.T) {
 			for _, way := range Modes {
 				m := Config{Map: way, Reduce: way, Costs: Costs{MemoryShort: shape&8 > 0}}
 				got := m.Choose(v)
-				if got != Wait && barred.Has(bits[got]) {
+				if barred.Has(got) {
 					t.Errorf("%s of %+v: %s", way, v, got)
 				}
 				if got == Split && (v.Reduce || !v.CanSplit) || got == Suspend && !v.CanSuspend {
 					t.Errorf("%s of %+v: %s, which it cannot", way, v, got)
 				}
-				if way == Auto && !barred.Has(cluster.WayCheckpoint) && (got == Kill || got == Wait) {
+				if way == Auto && !barred.Has(Checkpoint) && (got == Kill || got == Wait) {
 					t.Errorf("%s of %+v: %s, and its work could be kept", way, v, got)
 				}
 			}

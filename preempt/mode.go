@@ -1,4 +1,14 @@
-// Package preempt is how a slot is taken from a running task, and at which price.
+// Package preempt chooses how a slot is taken from a running attempt, and knows what
+// each mode costs.
+//
+// A Mode says what happens to the attempt: it keeps the slot (Wait), publishes what it
+// has read (Split), writes its state to disk (Checkpoint), is stopped in memory
+// (Suspend), or loses its work (Kill). A policy has a Config with a mode for maps and
+// one for reduces. It describes a candidate as a Victim and calls Config.Choose, which
+// returns a mode that the victim's job allows. With Auto, Choose takes the mode that
+// costs least, as in section 4 of the papers on HFSP and Chronos.
+//
+// The package is pure and imports nothing of this module.
 package preempt
 
 import (
@@ -7,38 +17,85 @@ import (
 	"strings"
 )
 
-// Mode is a way to take its slot from a running attempt, after the papers on HFSP
-// (section 4) and Chronos (section 4).
+// Mode is how a slot is taken from a running attempt.
 type Mode string
 
 const (
-	// Auto is the cheapest way by Costs.
+	// Auto is the cheapest mode by Costs. It occurs only in a Config and in a user's
+	// request; Choose replaces it by one of the others.
 	Auto Mode = "auto"
 	// Wait leaves the slot to the attempt until it has finished.
 	Wait Mode = "wait"
-	// Split has a map finish what it has read; the rest becomes a new task
+	// Split makes a map publish what it has read; the rest becomes a new task
 	// (earlyEnd: Chronos, section 4).
 	Split Mode = "split"
-	// Checkpoint has an attempt write its state to the disk of its machine and
-	// end.
+	// Checkpoint makes an attempt write its state to the disk of its machine and exit.
+	// Its task resumes from there in another attempt.
 	Checkpoint Mode = "checkpoint"
-	// Suspend has it stand still; its memory stays, and it goes on where it is.
+	// Suspend stops an attempt's process. It keeps its memory and resumes on the same
+	// machine.
 	Suspend Mode = "suspend"
-	// Kill ends it at once; its work is lost.
+	// Kill ends an attempt at once; its work is lost.
 	Kill Mode = "kill"
 )
 
-// Modes are those that a user may name.
+// Modes are all modes that a user may name, in the order of help texts.
 var Modes = []Mode{Auto, Wait, Split, Checkpoint, Suspend, Kill}
 
-// Parse reads the name of a way.
+// Parse returns the mode of that name, in lower case.
 func Parse(name string) (Mode, error) {
-	if h := Mode(name); slices.Contains(Modes, h) {
-		return h, nil
+	if m := Mode(name); slices.Contains(Modes, m) {
+		return m, nil
 	}
-	names := make([]string, len(Modes))
-	for i, h := range Modes {
-		names[i] = string(h)
-	}
-	return "", fmt.Errorf("preempt: %q is no way to take a slot; choose one of %s", name, strings.Join(names, ", "))
+	return "", fmt.Errorf("preempt: unknown mode %q; choose one of %s", name, Names(Modes))
 }
+
+// Names lists modes for people, separated by commas.
+func Names(modes []Mode) string {
+	names := make([]string, len(modes))
+	for i, m := range modes {
+		names[i] = string(m)
+	}
+	return strings.Join(names, ", ")
+}
+
+// ModeSet is a set of the modes that take a slot from a running attempt: Split,
+// Checkpoint, Suspend and Kill. The zero value is empty. Raft logs and snapshots hold
+// its bits, so a mode never gets another one.
+type ModeSet uint8
+
+// AllModes is the set of all modes that take a slot.
+const AllModes ModeSet = 1<<4 - 1
+
+// bit is the set of one mode; it is empty for Wait, Auto and unknown modes.
+func (m Mode) bit() ModeSet {
+	switch m {
+	case Split:
+		return 1 << 0
+	case Checkpoint:
+		return 1 << 1
+	case Suspend:
+		return 1 << 2
+	case Kill:
+		return 1 << 3
+	}
+	return 0
+}
+
+// SetOf is the set of modes. Wait, Auto and unknown modes add nothing to it.
+func SetOf(modes ...Mode) (s ModeSet) {
+	for _, m := range modes {
+		s |= m.bit()
+	}
+	return s
+}
+
+// Has reports whether a mode is in the set.
+func (s ModeSet) Has(m Mode) bool { return s&m.bit() != 0 }
+
+// Modes are the members of the set, in the order of Modes.
+func (s ModeSet) Modes() []Mode {
+	return slices.DeleteFunc(slices.Clone(Modes), func(m Mode) bool { return !s.Has(m) })
+}
+
+func (s ModeSet) String() string { return Names(s.Modes()) }

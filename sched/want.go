@@ -104,7 +104,7 @@ func splitGangs(j *cluster.Job, b *cluster.Bundle) (checkpointed, fresh []int) {
 func suspendedIn(b *cluster.Bundle, number int) (suspended []*cluster.Attempt) {
 	for _, t := range b.TasksOf(number) {
 		for _, a := range t.Attempts {
-			if a.State == cluster.AttemptRunning && a.Suspended {
+			if a.Suspended() {
 				suspended = append(suspended, a)
 			}
 		}

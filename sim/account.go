@@ -91,25 +91,24 @@ func (b *body) notePreemptions(c cluster.Command) {
 		if a := b.runningAttempt(c.Attempt); a != nil {
 			b.noteKill(a)
 		}
-	case cluster.PauseAttempt:
-		how := preempt.Checkpoint
-		if c.Split {
-			how = preempt.Split
-		}
-		if a := b.runningAttempt(c.Attempt); a != nil && !a.Pausing && !a.Suspended {
-			b.notePreemption(a, how).Conserved = a.SlotTime(b.now)
-			b.account.pending[a.ID] = len(b.account.preempted) - 1
-		}
-	case cluster.SuspendAttempt:
-		if a := b.runningAttempt(c.Attempt); a != nil && !a.Pausing && !a.Suspended {
-			b.notePreemption(a, preempt.Suspend).Conserved = a.SlotTime(b.now)
+	case cluster.PreemptAttempt:
+		a := b.runningAttempt(c.Attempt)
+		switch {
+		case a == nil:
+		case c.Mode == preempt.Kill:
+			b.noteKill(a)
+		case a.State == cluster.AttemptRunning:
+			b.notePreemption(a, c.Mode).Conserved = a.SlotTime(b.now)
+			if c.Mode != preempt.Suspend {
+				b.account.pending[a.ID] = len(b.account.preempted) - 1
+			}
 		}
 	}
 }
 
 func (b *body) runningAttempt(id cluster.AttemptID) *cluster.Attempt {
 	_, _, a, ok := b.view.Attempt(id)
-	if !ok || a.State != cluster.AttemptRunning {
+	if !ok || !a.Active() {
 		return nil
 	}
 	return a
@@ -144,9 +143,9 @@ func (b *body) settlePreemption(a *cluster.Attempt) {
 	switch {
 	case a.WorkKept():
 		p.Mode = preempt.Checkpoint // also where a split was asked for and could not be
-	case a.Lost:
+	case a.Lost():
 		p.Conserved = 0
-	case a.State != cluster.AttemptSucceeded:
+	case a.Status() != cluster.StatusSucceeded:
 		p.Lost, p.Conserved = p.Conserved, 0
 	}
 }
@@ -164,7 +163,7 @@ func (b *body) noteFailure(m *machine) *LostMachine {
 		slotTime: make(map[cluster.AttemptID]int64),
 	}
 	for _, a := range b.view.Machine(m.name).Attempts {
-		if a.State == cluster.AttemptRunning {
+		if a.Active() {
 			m.pendingLoss.slotTime[a.ID] = a.SlotTime(b.now)
 		}
 	}

@@ -53,7 +53,7 @@ func (a *attempt) isReduce() bool { return phaseOf(a.id) == cluster.ReduceSlot }
 // startAttempt puts an attempt on its machine. A start that is ordered twice is one.
 func (b *body) startAttempt(m *machine, id cluster.AttemptID) {
 	j, t, known, ok := b.view.Attempt(id)
-	if !ok || known.State != cluster.AttemptRunning || b.attempts[id] != nil {
+	if !ok || !known.Active() || b.attempts[id] != nil {
 		return
 	}
 	a := &attempt{

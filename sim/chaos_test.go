@@ -45,7 +45,7 @@ func (c *chaos) preempts(view sched.View, plan sched.Plan) (preempts []sched.Pre
 	for m := range view.Machines() {
 		for n, a := range m.Attempts {
 			x := hashOf(c.seed, m.Name, int(c.now), n)
-			if a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended && !taken[a.ID] && x%3 == 0 {
+			if a.State == cluster.AttemptRunning && !taken[a.ID] && x%3 == 0 {
 				preempts = append(preempts, sched.Preempt{Attempt: a.ID, Mode: ways[x/3%4], Cause: "chaos"})
 			}
 		}

@@ -46,7 +46,7 @@ func migrating(m *cluster.Machine, kind cluster.Slot) (n int) {
 		return 0
 	}
 	for _, a := range m.Attempts {
-		if a.Slot == kind && a.Pausing && a.SuspendedAt > 0 {
+		if a.Slot == kind && a.PreemptRequested() && a.SuspendedAt > 0 {
 			n++
 		}
 	}

@@ -67,7 +67,7 @@ func (b *body) corruptOutput(m *machine) bool {
 			continue
 		}
 		for _, t := range s.Stages[0].Tasks {
-			if w := t.Winner; w != nil && !w.Lost && w.DataMachine() == m.name && !slices.Contains(j.corrupted, w.ID) {
+			if w := t.Winner; w != nil && !w.Lost() && w.DataMachine() == m.name && !slices.Contains(j.corrupted, w.ID) {
 				j.corrupted = append(j.corrupted, w.ID)
 				for _, a := range j.copying {
 					b.planCorruptRead(a)

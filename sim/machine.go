@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/preempt"
 )
 
 // machine is a machine of the cluster. Its tasknode obeys and reports; what it
@@ -132,7 +133,7 @@ func (b *body) deliver(o control.Order) {
 			a.stopped.orders = append(a.stopped.orders, o)
 		case a.preempting:
 		case o.Kind == control.OrderPreempt:
-			b.beginPreemption(a, o.Split)
+			b.beginPreemption(a, o.Mode == preempt.Split)
 		case o.Kind == control.OrderSuspend:
 			b.suspend(a)
 		case o.Kind == control.OrderResume:
@@ -143,7 +144,7 @@ func (b *body) deliver(o control.Order) {
 
 // reportNeverStarted tells of an attempt that never began, since it was to end before.
 func (b *body) reportNeverStarted(m *machine, id cluster.AttemptID) {
-	if _, _, known, ok := b.view.Attempt(id); ok && known.OnMachine {
+	if _, _, known, ok := b.view.Attempt(id); ok && known.OnMachine() {
 		b.report(m, control.AttemptExited{Attempt: id})
 	}
 }

@@ -72,7 +72,7 @@ func (b *body) sessionStarted(m *machine, known *cluster.Machine) {
 	}
 	for _, id := range b.retained(m) {
 		_, t, a, _ := b.view.Attempt(id)
-		if did, finished := b.account.finishedRanges[id]; a.Lost && finished && t.State < cluster.TaskSucceeded {
+		if did, finished := b.account.finishedRanges[id]; a.Lost() && finished && t.State < cluster.TaskSucceeded {
 			b.request(cluster.RestoreOutput{Attempt: id, Range: did})
 		}
 	}

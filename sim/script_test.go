@@ -52,7 +52,7 @@ func (s *script) Decide(now int64, view sched.View) sched.Plan {
 func (s *script) find(view sched.View) (id cluster.AttemptID, found bool) {
 	for m := range view.Machines() {
 		for _, a := range m.Attempts {
-			if a.State == cluster.AttemptRunning && strings.HasSuffix(a.ID.Task.String(), s.victim) {
+			if a.Active() && strings.HasSuffix(a.ID.Task.String(), s.victim) {
 				return a.ID, true
 			}
 		}

@@ -42,7 +42,7 @@ func (b *body) countSlots(j *job, id cluster.AttemptID) {
 	switch {
 	case a.HoldsSlot() && !isMigrating(a):
 		is = usesSlot
-	case a.OnMachine:
+	case a.OnMachine():
 		is = usesMemory
 	}
 	if b.series.uses == nil {
@@ -59,7 +59,9 @@ func (b *body) countSlots(j *job, id cluster.AttemptID) {
 
 // isMigrating reports whether an attempt that stood still was woken to write what it has
 // for another machine. That is in a slot more than its own has, and it gets no further.
-func isMigrating(a *cluster.Attempt) bool { return a.Pausing && a.PreemptRequestedAt == a.ResumedAt }
+func isMigrating(a *cluster.Attempt) bool {
+	return a.PreemptRequested() && a.PreemptRequestedAt == a.ResumedAt
+}
 
 func (s *Sample) add(is slotUse, n int) {
 	switch is {

@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/hammr/hammr/cluster"
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+)
 
 // TaskResult is what became of an attempt.
 type TaskResult struct {
@@ -54,15 +57,15 @@ func (j *job) isLocal(s *cluster.Job, t *cluster.Task, m *cluster.Machine) bool 
 
 func (j *job) outcome(a *cluster.Attempt) Outcome {
 	switch {
-	case a.State == cluster.AttemptSucceeded && a.Splitting:
+	case a.Status() == cluster.StatusSucceeded && a.PreemptRequested() && a.PreemptMode == preempt.Split:
 		return SplitOff
-	case a.State == cluster.AttemptSucceeded:
+	case a.Status() == cluster.StatusSucceeded:
 		return Finished
 	case a.WorkKept():
 		return Checkpointed
 	case j.revoked[a.ID]:
 		return OutputLost
-	case a.Lost:
+	case a.Lost():
 		return MachineLost
 	}
 	return Killed

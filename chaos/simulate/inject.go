@@ -88,7 +88,7 @@ func (p *player) attempt(w *sim.Simulation, kind string) (*cluster.Task, *cluste
 		for _, id := range w.AttemptsOn(node) {
 			_, _, a, ok := w.View().Attempt(id)
 			isMap := id.Task.Stage == "m"
-			if ok && a.State == cluster.AttemptRunning && (kind == chaos.Any || isMap == (kind == "map")) {
+			if ok && a.Active() && (kind == chaos.Any || isMap == (kind == "map")) {
 				running = append(running, id)
 			}
 		}

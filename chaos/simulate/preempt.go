@@ -17,21 +17,17 @@ func preemptTask(p *player, w *sim.Simulation, f chaos.Fault) (string, error) {
 	if a == nil {
 		return "", errNoTarget
 	}
-	const cause = "preempted by the user"
-	var command cluster.Command = cluster.KillAttempt{Attempt: a.ID, Cause: cause, Preempt: true}
 	refused := false
 	switch f.Mode {
 	case preempt.Split, preempt.Checkpoint:
-		command = cluster.PauseAttempt{Attempt: a.ID, Split: f.Mode == preempt.Split, Cause: cause}
-		refused = a.Pausing || a.Suspended || f.Mode == preempt.Split && !t.Ranged
+		refused = a.State != cluster.AttemptRunning || f.Mode == preempt.Split && !t.Ranged
 	case preempt.Suspend:
-		command = cluster.SuspendAttempt{Attempt: a.ID, Cause: cause}
-		refused = a.Pausing || a.Suspended || w.View().FirstOverSuspended(w.View().GangOf(a), nil) != nil
+		refused = a.State != cluster.AttemptRunning || w.View().FirstOverSuspended(w.View().GangOf(a), nil) != nil
 	}
 	if refused {
 		return a.ID.String(), fmt.Errorf("%w: %v cannot be preempted by %s now", errNoTarget, a.ID, f.Mode)
 	}
-	if !w.Request(command) {
+	if !w.Request(cluster.PreemptAttempt{Attempt: a.ID, Mode: f.Mode, Cause: "preempted by the user"}) {
 		return a.ID.String(), errNoTarget
 	}
 	return a.ID.String(), nil

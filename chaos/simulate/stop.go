@@ -46,11 +46,11 @@ func stopProcess(w *sim.Simulation, f chaos.Fault, id cluster.AttemptID) {
 func timeOut(w *sim.Simulation, id cluster.AttemptID, resumed func() bool) {
 	w.After(timeoutMillis, func() {
 		_, _, a, ok := w.View().Attempt(id)
-		if resumed() || !ok || a.State != cluster.AttemptRunning {
+		if resumed() || !ok || !a.Active() {
 			return
 		}
 		failure := cluster.Failure{Cause: fmt.Sprintf("Task %v failed to report status for %d ms", id, timeoutMillis), Offset: -1}
-		if !a.Suspended {
+		if !a.Suspended() {
 			w.Request(cluster.FailAttempt{Attempt: id, OnMachine: true, Failure: failure})
 		}
 		w.WhenLeaderElected(func() { timeOut(w, id, resumed) })

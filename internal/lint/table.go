@@ -15,8 +15,8 @@ type row struct {
 var importTable = []row{
 	// The pure core.
 	{"dag", nil},
-	{"cluster", []string{"dag"}},
-	{"preempt", []string{"cluster"}},
+	{"preempt", nil},
+	{"cluster", []string{"dag", "preempt"}},
 	{"locality/mincost", nil},
 	{"locality", []string{"locality/mincost"}},
 	{"sched", []string{"cluster", "preempt", "locality"}},
@@ -88,7 +88,7 @@ var importTable = []row{
 
 	// What users write on, and what they see.
 	{"mr", []string{
-		"dag", "shuffle", "storage",
+		"dag", "preempt", "shuffle", "storage",
 		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter",
 		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/keys",
 		"internal/report", "internal/rpc", "internal/task",

@@ -100,9 +100,9 @@ func (w *world) algorithm1() map[string]string {
 	for j := range w.View().Jobs() {
 		for _, t := range j.Stages[0].Tasks {
 			for _, a := range t.Attempts {
-				if a.Lost {
+				if a.Lost() {
 					recover = append(recover, t)
-				} else if a.State == cluster.AttemptRunning {
+				} else if a.Active() {
 					running = append(running, a)
 				}
 			}

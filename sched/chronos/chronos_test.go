@@ -225,7 +225,7 @@ func (s sharing) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.J
 func (s sharing) has(j *cluster.Job) (n int) {
 	for _, t := range j.Stages[0].Tasks {
 		for _, a := range t.Attempts {
-			if a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+			if a.State == cluster.AttemptRunning {
 				n++
 			}
 		}

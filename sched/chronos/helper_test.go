@@ -155,7 +155,7 @@ func (w *world) end(names ...string) {
 	w.T.Helper()
 	for m := range w.View().Machines() {
 		for _, a := range slices.Clone(m.Attempts) {
-			told := a.State != cluster.AttemptRunning || a.Pausing
+			told := !a.Active() || a.Preempting()
 			if told && (len(names) == 0 || slices.Contains(names, short(a.ID))) {
 				w.do(cluster.ExitAttempt{Attempt: a.ID})
 			}

@@ -75,11 +75,11 @@ func (l *life) step() {
 // leave ends an attempt in the way that it is meant to.
 func (l *life) leave(a *cluster.Attempt) {
 	switch {
-	case a.State != cluster.AttemptRunning:
+	case !a.Active():
 		l.do(cluster.ExitAttempt{Attempt: a.ID})
-	case a.Pausing && !a.Splitting:
+	case a.Preempting() && !a.Splitting():
 		l.do(cluster.CheckpointAttempt{Attempt: a.ID})
-	case !a.Suspended:
+	case !a.Suspended():
 		l.finish(a.ID, l.random.Int64N(9))
 	}
 }
@@ -106,7 +106,7 @@ func (l *life) fail(m *cluster.Machine) {
 	}
 	delta := l.do(cluster.ExpireMachine{Name: m.Name, Epoch: m.Epoch})
 	for _, id := range slices.Concat(delta.Ended, delta.Revoked) {
-		if _, _, a, _ := l.View().Attempt(id); a.Lost {
+		if _, _, a, _ := l.View().Attempt(id); a.Lost() {
 			l.allowed++
 		}
 	}

@@ -22,7 +22,7 @@ func lossOf(t *cluster.Task) *cluster.Attempt {
 		return nil
 	}
 	for i, a := range slices.Backward(t.Attempts) {
-		if !a.Lost {
+		if !a.Lost() {
 			continue
 		}
 		if slices.ContainsFunc(t.Attempts[i+1:], func(b *cluster.Attempt) bool { return b.StartedAt >= a.EndedAt }) {

@@ -33,7 +33,7 @@ func (p *Policy) confirm(now int64, view sched.View, id cluster.AttemptID) {
 		return
 	}
 	_, _, a, ok := view.Attempt(id)
-	if ok && a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+	if ok && a.State == cluster.AttemptRunning {
 		return // it was told something else
 	}
 	delete(p.asked, id)
@@ -97,7 +97,7 @@ func (r *recovery) mayInherit(t *task, c *candidate) bool {
 func (r *recovery) leaving() (leaving []*candidate) {
 	for m := range r.view.Machines() {
 		for _, a := range m.Attempts {
-			if !a.HoldsSlot() || a.State == cluster.AttemptRunning && !a.Pausing {
+			if !a.HoldsSlot() || a.Active() && !a.Preempting() {
 				continue
 			}
 			if j, stage, _, ok := r.view.Task(a.ID.Task); ok && stage.StartsAlone() {

@@ -75,7 +75,7 @@ func (h *hunt) on(machine string) []*candidate {
 func (h *hunt) candidate(a *cluster.Attempt) *candidate {
 	j, stage, _, ok := h.view.Task(a.ID.Task)
 	if !ok || !stage.StartsAlone() || j.State != cluster.JobRunning || h.spared[a.ID] ||
-		a.State != cluster.AttemptRunning || a.Pausing || a.Suspended {
+		a.State != cluster.AttemptRunning {
 		return nil
 	}
 	c := &candidate{attempt: a, job: j}

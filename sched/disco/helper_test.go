@@ -78,7 +78,7 @@ func (s *scene) clear() {
 	s.T.Helper()
 	for m := range s.View().Machines() {
 		for _, a := range slices.Clone(m.Attempts) {
-			if a.State != cluster.AttemptRunning {
+			if !a.Active() {
 				s.do(cluster.ExitAttempt{Attempt: a.ID})
 			}
 		}

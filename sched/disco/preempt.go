@@ -75,7 +75,7 @@ func (p *Policy) confirm(view cluster.View, id cluster.AttemptID) {
 	if !ok {
 		return
 	}
-	if _, _, a, there := view.Attempt(id); there && a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+	if _, _, a, there := view.Attempt(id); there && a.State == cluster.AttemptRunning {
 		return
 	}
 	delete(p.requested, id)

@@ -167,7 +167,7 @@ func TestASuspendedJobHasNoShare(t *testing.T) {
 	s := newScene(t, Config{}, 1, 6, 0)
 	first := s.maps(20)
 	s.settle()
-	s.do(cluster.SuspendJob{Job: first.ID, Still: true})
+	s.do(cluster.SuspendJob{Job: first.ID, PreferSuspend: true})
 	second := s.maps(20)
 	s.settle()
 	s.maps(20)

@@ -44,7 +44,7 @@ func wantRunning(t *testing.T, when string, a, b *cluster.Job, first, second int
 func unmoving(j *cluster.Job) (still []*cluster.Attempt) {
 	for _, task := range j.Stages[0].Tasks {
 		for _, a := range task.Attempts {
-			if a.Suspended {
+			if a.Suspended() {
 				still = append(still, a)
 			}
 		}
@@ -56,7 +56,7 @@ func unmoving(j *cluster.Job) (still []*cluster.Attempt) {
 // again when it is resumed; who has begun meanwhile goes on.
 func TestASuspendedJobTakesNobodysPlace(t *testing.T) {
 	first, second, change := oneAtATime(t)
-	change(cluster.SuspendJob{Job: first.ID, Still: true})
+	change(cluster.SuspendJob{Job: first.ID, PreferSuspend: true})
 	wantRunning(t, "it is suspended", first, second, 0, 2)
 	change(cluster.ResumeJob{Job: first.ID})
 	wantRunning(t, "it is resumed", first, second, 0, 2)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -15,7 +16,7 @@ func (w *world) paused(priority int, finished bool) *cluster.Job {
 	w.T.Helper()
 	j, starts := w.gang(priority)
 	first, second := cluster.AttemptID{Task: starts[0].Task}, cluster.AttemptID{Task: starts[1].Task}
-	w.Apply(cluster.PauseAttempt{Attempt: first})
+	w.Apply(cluster.PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint})
 	if finished {
 		w.Apply(cluster.FinishAttempt{Attempt: first, Range: starts[0].Range})
 	} else {

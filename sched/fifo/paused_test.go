@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -21,7 +22,7 @@ func TestAPausedTaskPrefersItsCheckpointsMachine(t *testing.T) {
 	j := w.Run(schedtest.Spec(dag.MapReduce(1, 2)))
 	w.Apply(cluster.FinishAttempt{Attempt: w.Start(j, 0, 0, "a"), Range: j.RangeOf(j.Stages[0].Tasks[0])})
 	first, other := w.Start(j, 1, 0, "c"), w.Start(j, 1, 1, "a")
-	w.Apply(cluster.PauseAttempt{Attempt: first})
+	w.Apply(cluster.PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint})
 	w.Apply(cluster.CheckpointAttempt{Attempt: first, Checkpoint: cluster.Checkpoint{Path: "p"}})
 	starts := func() string {
 		plan := w.Plan(new(Policy))
@@ -35,9 +36,9 @@ func TestAPausedTaskPrefersItsCheckpointsMachine(t *testing.T) {
 	}
 	w.Apply(cluster.StartAttempt{Task: first.Task, Machine: "c"})
 	again := j.Stages[1].Tasks[0].Attempts[1].ID
-	w.Apply(cluster.PauseAttempt{Attempt: again})
+	w.Apply(cluster.PreemptAttempt{Attempt: again, Mode: preempt.Checkpoint})
 	w.Apply(cluster.CheckpointAttempt{Attempt: again, Checkpoint: cluster.Checkpoint{Path: "q"}})
-	w.Apply(cluster.PauseAttempt{Attempt: other})
+	w.Apply(cluster.PreemptAttempt{Attempt: other, Mode: preempt.Checkpoint})
 	w.Apply(cluster.AdmitMachine{Name: "c", Excluded: true})
 	if m := starts(); m != "b" {
 		t.Errorf("it goes on on %s; b is the only one with a slot", m)
@@ -73,7 +74,7 @@ func TestAPausedMapGoesHome(t *testing.T) {
 			}
 			j := w.Run(spec(1, 0), "a")
 			first := w.Start(j, 0, 0, "c")
-			w.Apply(cluster.PauseAttempt{Attempt: first})
+			w.Apply(cluster.PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint})
 			w.Apply(cluster.CheckpointAttempt{Attempt: first, Checkpoint: cluster.Checkpoint{Path: "p", Copy: tt.copied}})
 			other := w.Run(spec(len(tt.busy), 0))
 			for n, m := range tt.busy {

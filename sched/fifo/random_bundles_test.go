@@ -97,7 +97,7 @@ func needsOfStill(view cluster.View, b *cluster.Bundle, number int) map[string][
 	needs := make(map[string][2]int)
 	for _, t := range b.TasksOf(number) {
 		for _, a := range t.Attempts {
-			if a.Suspended && a.State == cluster.AttemptRunning {
+			if a.Suspended() && a.Active() {
 				_, s, _, _ := view.Task(t.ID)
 				needs[a.Machine] = [2]int{needs[a.Machine][0] + s.Slots[0], needs[a.Machine][1] + s.Slots[1]}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -25,7 +26,7 @@ func (w *world) gang(priority int) (j *cluster.Job, starts []cluster.StartAttemp
 func (w *world) still(priority int) *cluster.Job {
 	w.T.Helper()
 	j, starts := w.gang(priority)
-	w.Apply(cluster.SuspendAttempt{Attempt: cluster.AttemptID{Task: starts[1].Task}})
+	w.Apply(cluster.PreemptAttempt{Attempt: cluster.AttemptID{Task: starts[1].Task}, Mode: preempt.Suspend})
 	return j
 }
 

@@ -35,9 +35,9 @@ func (s *scene) statesOf(j *cluster.Job) (running, still, ended int) {
 		for _, t := range stage.Tasks {
 			for _, a := range t.Attempts {
 				switch {
-				case a.State != cluster.AttemptRunning:
+				case !a.Active():
 					ended++
-				case a.Suspended:
+				case a.Suspended():
 					still++
 				default:
 					running++
@@ -182,7 +182,7 @@ func TestAttemptsGoOnWhereTheyAre(t *testing.T) {
 	first := s.submit(1000, 4, 0)
 	s.settle(1000)
 	id := s.View().Machine("m1").Attempts[0].ID
-	s.do(2000, cluster.SuspendAttempt{Attempt: id})
+	s.do(2000, cluster.PreemptAttempt{Attempt: id, Mode: preempt.Suspend})
 	s.finish(2000, first, cluster.MapSlot, -1)
 	later := s.submit(2000, 30, 0)
 	for i, machine := range []string{"m1", "m1", "m0", "m0"} { // the youngest are not on m1
@@ -237,7 +237,7 @@ func TestReducesThatCouldNotWork(t *testing.T) {
 	second := s.submit(102_000, 0+1, 2)
 	s.settle(102_000)
 	for _, a := range s.attempts(first, cluster.MapSlot) {
-		s.do(103_000, cluster.SuspendAttempt{Attempt: a.ID})
+		s.do(103_000, cluster.PreemptAttempt{Attempt: a.ID, Mode: preempt.Suspend})
 	}
 	if p := s.phaseOf(first, cluster.ReduceSlot); !p.stalled || p.late(1<<40) {
 		t.Fatalf("its maps stand still: %+v", p)

@@ -95,7 +95,7 @@ func (s *scene) settle(at int64) {
 
 // gone has an attempt that was told to end be gone.
 func (s *scene) gone(at int64, id cluster.AttemptID) {
-	if _, _, a, ok := s.View().Attempt(id); ok && a.State != cluster.AttemptRunning && a.OnMachine {
+	if _, _, a, ok := s.View().Attempt(id); ok && !a.Active() && a.OnMachine() {
 		s.do(at, cluster.ExitAttempt{Attempt: id})
 	}
 }
@@ -104,7 +104,7 @@ func (s *scene) gone(at int64, id cluster.AttemptID) {
 func (s *scene) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Attempt) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
-			if a.ID.Task.Job == j.ID && a.Slot == kind && a.State == cluster.AttemptRunning && !a.Suspended {
+			if a.ID.Task.Job == j.ID && a.Slot == kind && a.Active() && !a.Suspended() {
 				out = append(out, a)
 			}
 		}

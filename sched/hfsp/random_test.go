@@ -127,7 +127,7 @@ func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	seen := make(map[cluster.AttemptID]bool)
 	for _, pre := range plan.Preempts {
 		_, _, a, ok := l.View().Attempt(pre.Attempt)
-		if !ok || a.State != cluster.AttemptRunning || a.Suspended || pre.Cause == "" || pre.Mode == preempt.Wait || seen[a.ID] {
+		if !ok || !a.Active() || a.Suspended() || pre.Cause == "" || pre.Mode == preempt.Wait || seen[a.ID] {
 			rt.Fatalf("%+v makes no sense", pre)
 		}
 		seen[a.ID] = true

@@ -70,10 +70,10 @@ func (p *phase) samples(view cluster.View, most int) (times []float64, at int64)
 		switch {
 		case !ok:
 			continue
-		case a.State == cluster.AttemptRunning:
+		case a.Active():
 			slices.Sort(times)
 			return times, at
-		case a.State == cluster.AttemptSucceeded && a.EndedAt > a.StartedAt && task.Winner == a:
+		case a.Status() == cluster.StatusSucceeded && a.EndedAt > a.StartedAt && task.Winner == a:
 			times = append(times, timeOf(view, a))
 		}
 		at = max(at, a.EndedAt) // one that failed was waited for, too
@@ -93,7 +93,7 @@ func (p *phase) giveUpAt(view cluster.View, j *cluster.Job, failures int) int64 
 	}
 	var ends []int64
 	for _, t := range p.tries {
-		if _, _, a, ok := view.Attempt(t.id); ok && a.State == cluster.AttemptFailed {
+		if _, _, a, ok := view.Attempt(t.id); ok && a.Status() == cluster.StatusFailed {
 			ends = append(ends, a.EndedAt)
 		}
 	}
@@ -159,9 +159,9 @@ func (p *phase) judge(now int64, view sched.View, most int, delta int64) (times 
 		_, _, a, there := view.Attempt(t.id)
 		switch {
 		case !there:
-		case a.State == cluster.AttemptSucceeded:
+		case a.Status() == cluster.StatusSucceeded:
 			times = append(times, timeOf(view.View, a))
-		case a.State == cluster.AttemptRunning:
+		case a.Active():
 			time, known := judgedTime(now, view, a, delta)
 			if at := a.StartedAt + a.SuspendedMillis + delta; !known {
 				soon, ok = sched.Earliest(soon, max(at, now+retry)), false
@@ -191,7 +191,7 @@ func judgedTime(now int64, view sched.View, a *cluster.Attempt, delta int64) (ms
 		}
 		ok = ok && known.ReducingSince > 0
 	}
-	if !ok || a.Suspended || !(fraction > 0) || a.SlotTime(now) < delta || worked <= 0 {
+	if !ok || a.Suspended() || !(fraction > 0) || a.SlotTime(now) < delta || worked <= 0 {
 		return 0, false
 	}
 	return max((float64(worked)/fraction+float64(copied))*float64(stage.Slots[stage.Slot])/partOf(stage, t), 1), true

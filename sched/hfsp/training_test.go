@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -183,7 +184,7 @@ func TestStandingStillTakesNoTime(t *testing.T) {
 	j := s.submit(1000, 1, 0)
 	s.settle(1000)
 	id := s.attempts(j, cluster.MapSlot)[0].ID
-	s.do(5000, cluster.SuspendAttempt{Attempt: id})
+	s.do(5000, cluster.PreemptAttempt{Attempt: id, Mode: preempt.Suspend})
 	s.facts[id] = sched.Progress{ReportedAt: 5000, Fraction: .5}
 	s.Decide(30_000, s.PolicyView())
 	s.wantSize("it has run for 4 s", j, cluster.MapSlot, 60_000, guessed)
@@ -199,7 +200,7 @@ func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
 	j := s.submit(1000, 2, 0)
 	s.settle(1000)
 	m := s.View().Machine("m0")
-	s.do(2000, cluster.SuspendAttempt{Attempt: m.Attempts[0].ID})
+	s.do(2000, cluster.PreemptAttempt{Attempt: m.Attempts[0].ID, Mode: preempt.Suspend})
 	if p := s.phaseOf(j, cluster.MapSlot); p.still != 1 {
 		t.Fatalf("%d attempts stand still", p.still)
 	}
@@ -253,7 +254,7 @@ func TestASuspendedJobsSamplesKeepNobodyFromSampling(t *testing.T) {
 	s, small, large := training(t)
 	s.settle(1000)
 	s.want("at first", "4/0", "0/0")
-	s.do(2000, cluster.SuspendJob{Job: small.ID, Still: true})
+	s.do(2000, cluster.SuspendJob{Job: small.ID, PreferSuspend: true})
 	s.settle(2000)
 	s.want("the other has the slots", "0/0", "4/0")
 	if n := s.queues[cluster.MapSlot].samples; n != 2 {

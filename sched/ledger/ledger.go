@@ -144,7 +144,7 @@ func (l *Ledger) update(view cluster.View, id cluster.AttemptID) {
 		return
 	}
 	_, stage, _, _ := view.Task(id.Task)
-	is := Usage{Slots: stage.Slots, Leaving: a.State != cluster.AttemptRunning || a.Pausing}
+	is := Usage{Slots: stage.Slots, Leaving: !a.Active() || a.Preempting()}
 	account.Attempts[id] = is
 	l.add(account, is, 1)
 }

@@ -110,7 +110,7 @@ func (s *strife) submit() *cluster.Job {
 	spec.Pool = []string{"a", "b", "c"}[s.random.IntN(3)]
 	spec.Passive = s.random.IntN(3) == 0
 	for range spec.Graph.Stages {
-		spec.DisallowedModes = append(spec.DisallowedModes, cluster.Ways(s.random.IntN(3)/2*s.random.IntN(int(cluster.AllWays)+1)))
+		spec.DisallowedModes = append(spec.DisallowedModes, preempt.ModeSet(s.random.IntN(3)/2*s.random.IntN(int(preempt.AllModes)+1)))
 	}
 	spec.MaxAttempts = [2]int{99, 99}
 	id := s.do(cluster.SubmitJob{Spec: spec}).Submitted
@@ -172,12 +172,12 @@ func (s *strife) answers() (all []cluster.Command) {
 			_, t, _, _ := s.View().Attempt(a.ID)
 			middle := dag.Position{Offset: (t.Range.Start.Offset + t.Range.End.Offset) / 2}
 			switch {
-			case a.State != cluster.AttemptRunning:
+			case !a.Active():
 				all = append(all, cluster.ExitAttempt{Attempt: a.ID})
-			case a.Pausing && a.Splitting && t.Range.Start.Less(middle):
+			case a.Preempting() && a.Splitting() && t.Range.Start.Less(middle):
 				all = append(all, cluster.SplitTask{Attempt: a.ID, At: middle},
 					cluster.FinishAttempt{Attempt: a.ID, Range: dag.Range{Start: t.Range.Start, End: middle}})
-			case a.Pausing:
+			case a.Preempting():
 				all = append(all, cluster.CheckpointAttempt{Attempt: a.ID, Checkpoint: cluster.Checkpoint{Path: "c"}})
 			}
 		}
@@ -194,7 +194,7 @@ func (s *strife) check(plan sched.Plan) {
 		if at, ok := s.wentOn[p.Attempt]; ok && s.Now-at < rest {
 			s.T.Fatalf("%v is to make room by %s %d ms after it went on: %s", p.Attempt, p.Mode, s.Now-at, p.Cause)
 		}
-		if b := barred(stage); b.Has(wayOf(p.Mode)) {
+		if b := barred(stage); b.Has(p.Mode) {
 			s.T.Fatalf("%v is to make room by %s, and its job rules out %b", p.Attempt, p.Mode, b)
 		}
 		if claims[stage.Slot]--; claims[stage.Slot] < 0 && !stage.Bundle.Gang {
@@ -217,14 +217,8 @@ func (s *strife) claims() (n sched.Slots) {
 	return n
 }
 
-func wayOf(how preempt.Mode) cluster.Ways {
-	return map[preempt.Mode]cluster.Ways{
-		preempt.Split: cluster.WaySplit, preempt.Checkpoint: cluster.WayCheckpoint, preempt.Suspend: cluster.WaySuspend, preempt.Kill: cluster.WayKill,
-	}[how]
-}
-
 // barred is what no task of a stage, and none that ends with one, bears.
-func barred(s *cluster.Stage) (w cluster.Ways) {
+func barred(s *cluster.Stage) (w preempt.ModeSet) {
 	w = s.DisallowedModes
 	for _, mate := range s.Bundle.Stages {
 		if s.Bundle.Gang {
@@ -239,7 +233,7 @@ func (s *strife) end() {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
 			_, t, _, _ := s.View().Attempt(a.ID)
-			if a.State == cluster.AttemptRunning && !a.Suspended && s.random.IntN(4) == 0 {
+			if a.Active() && !a.Suspended() && s.random.IntN(4) == 0 {
 				s.do(cluster.FinishAttempt{Attempt: a.ID, Range: t.Range})
 				return
 			}

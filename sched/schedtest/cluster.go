@@ -11,7 +11,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -164,13 +163,7 @@ func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
 
 // commandFor is the command that takes its slot from an attempt.
 func commandFor(p sched.Preempt) cluster.Command {
-	switch p.Mode {
-	case preempt.Split, preempt.Checkpoint:
-		return cluster.PauseAttempt{Attempt: p.Attempt, Split: p.Mode == preempt.Split, Cause: p.Cause}
-	case preempt.Suspend:
-		return cluster.SuspendAttempt{Attempt: p.Attempt, Cause: p.Cause}
-	}
-	return cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause, Preempt: true}
+	return cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause}
 }
 
 // FullKnowledge knows of every attempt that it is half done.

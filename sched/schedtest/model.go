@@ -2,6 +2,7 @@ package schedtest
 
 import (
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"pgregory.net/rapid"
 )
@@ -71,13 +72,13 @@ func (l *ModelTest) Step() {
 	case verb == "expire":
 		l.Try(cluster.ExpireMachine{Name: machine, Epoch: m.Epoch})
 	case verb == "suspend":
-		l.Try(cluster.SuspendAttempt{Attempt: m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")].ID})
+		l.Try(cluster.PreemptAttempt{Attempt: m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")].ID, Mode: preempt.Suspend})
 	case verb == "resume":
 		l.Try(cluster.ResumeAttempt{Attempt: m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")].ID})
 	case verb == "pause":
-		l.Try(cluster.PauseAttempt{Attempt: m.Attempts[0].ID})
+		l.Try(cluster.PreemptAttempt{Attempt: m.Attempts[0].ID, Mode: preempt.Checkpoint})
 	case verb == "checkpoint":
-		if a := m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")]; a.Pausing {
+		if a := m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")]; a.Preempting() {
 			l.Try(cluster.CheckpointAttempt{Attempt: a.ID})
 		}
 	case verb == "kill":

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -135,10 +136,10 @@ func (b *RandomCluster) endSome() (some bool) {
 		for _, a := range append([]*cluster.Attempt(nil), m.Attempts...) {
 			_, stage, _, _ := view.Task(a.ID.Task)
 			switch {
-			case !a.OnMachine:
-			case a.State != cluster.AttemptRunning: // told to end
+			case !a.OnMachine():
+			case !a.Active(): // told to end
 				b.Do(cluster.ExitAttempt{Attempt: a.ID})
-			case a.Pausing && b.Random.IntN(2) == 0:
+			case a.Preempting() && b.Random.IntN(2) == 0:
 				b.Do(cluster.CheckpointAttempt{Attempt: a.ID})
 			case b.ends[a.ID] > b.Now || !written(stage):
 				continue
@@ -161,13 +162,13 @@ func (b *RandomCluster) CheckpointOne() {
 	var running []cluster.AttemptID
 	for m := range b.View().Machines() {
 		for _, a := range m.Attempts {
-			if a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+			if a.State == cluster.AttemptRunning {
 				running = append(running, a.ID)
 			}
 		}
 	}
 	if len(running) > 0 {
-		b.Do(cluster.PauseAttempt{Attempt: running[b.Random.IntN(len(running))], Cause: "others"})
+		b.Do(cluster.PreemptAttempt{Attempt: running[b.Random.IntN(len(running))], Cause: "others", Mode: preempt.Checkpoint})
 	}
 }
 

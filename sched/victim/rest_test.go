@@ -18,9 +18,9 @@ func TestWhatHasJustGoneOnIsSpared(t *testing.T) {
 		return s.job.Stages[0].Tasks[n].Attempts[0].ID
 	}
 	still := run(0)
-	s.Apply(cluster.SuspendAttempt{Attempt: still})
+	s.Apply(cluster.PreemptAttempt{Attempt: still, Mode: preempt.Suspend})
 	paused := run(1)
-	s.Apply(cluster.PauseAttempt{Attempt: paused})
+	s.Apply(cluster.PreemptAttempt{Attempt: paused, Mode: preempt.Checkpoint})
 	s.Apply(cluster.CheckpointAttempt{Attempt: paused, Checkpoint: cluster.Checkpoint{Path: "/c"}})
 	s.Apply(cluster.StartAttempt{Task: paused.Task, Machine: "m", Range: whole})
 	cut := run(2)
@@ -59,15 +59,15 @@ func TestWhatHasJustGoneOnIsSpared(t *testing.T) {
 // TestBarredWays leaves a victim what its job rules out.
 func TestBarredWays(t *testing.T) {
 	for _, tt := range []struct {
-		barred cluster.Ways
+		barred preempt.ModeSet
 		want   preempt.Mode
 	}{
-		{0, preempt.Split}, {cluster.WaySplit, preempt.Checkpoint}, {cluster.WaySplit | cluster.WayCheckpoint, preempt.Suspend},
-		{cluster.AllWays &^ cluster.WayKill, preempt.Kill}, {cluster.AllWays, ""},
+		{0, preempt.Split}, {preempt.SetOf(preempt.Split), preempt.Checkpoint}, {preempt.SetOf(preempt.Split, preempt.Checkpoint), preempt.Suspend},
+		{preempt.AllModes &^ preempt.SetOf(preempt.Kill), preempt.Kill}, {preempt.AllModes, ""},
 	} {
 		s := newScene(t, dag.MapReduce(0, 0))
 		spec := s.job.Spec
-		spec.Graph, spec.DisallowedModes = dag.MapReduce(1, 0), []cluster.Ways{tt.barred}
+		spec.Graph, spec.DisallowedModes = dag.MapReduce(1, 0), []preempt.ModeSet{tt.barred}
 		s.job = s.Run(spec)
 		v := Victim{Attempt: s.Start(s.job, 0, 0, "m")}
 		p, _ := s.finder(preempt.Config{Map: preempt.Split}).Take(v, "test")

@@ -82,10 +82,10 @@ func (f *Finder) victim(id cluster.AttemptID, hold ledger.Usage) (v Victim, ok b
 	for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
 		_, s, _, _ := f.View.Task(mate.ID)
 		for _, b := range mate.Attempts {
-			if b.State != cluster.AttemptRunning {
+			if !b.Active() {
 				continue
 			}
-			if first && b.ID != id || !f.isEligible(b) || b.Pausing {
+			if first && b.ID != id || !f.isEligible(b) || b.Preempting() {
 				return v, false
 			}
 			first = false
@@ -144,7 +144,7 @@ func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
 	v.Footprint, v.Others = held[0], held[1:]
 	v.CanSuspend = f.View.FirstOverSuspended(together, f.suspending) == nil
 	if f.View.FirstFullDisk(together) != nil {
-		v.DisallowedModes |= cluster.WayCheckpoint
+		v.DisallowedModes |= preempt.SetOf(preempt.Checkpoint)
 	}
 	for _, a := range together {
 		v.DisallowedModes |= f.declinedModes(a)
@@ -163,11 +163,11 @@ func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
 const declineBackoff = 30_000
 
 // declinedModes are the ways in which an attempt could not give up its slot lately.
-func (f *Finder) declinedModes(a *cluster.Attempt) cluster.Ways {
+func (f *Finder) declinedModes(a *cluster.Attempt) preempt.ModeSet {
 	if a.DeclinedAt == 0 || f.Now-a.DeclinedAt >= declineBackoff {
 		return 0
 	}
-	return cluster.WaySplit | cluster.WayCheckpoint
+	return preempt.SetOf(preempt.Split, preempt.Checkpoint)
 }
 
 // noteTaken remembers what was taken.

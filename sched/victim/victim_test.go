@@ -98,7 +98,7 @@ func TestWhatIsOfNoUseIsSpared(t *testing.T) {
 		s.Start(s.job, 0, n, "m")
 	}
 	s.Apply(cluster.KillAttempt{Attempt: s.job.Stages[0].Tasks[1].Attempts[0].ID})
-	s.Apply(cluster.PauseAttempt{Attempt: s.job.Stages[0].Tasks[2].Attempts[0].ID})
+	s.Apply(cluster.PreemptAttempt{Attempt: s.job.Stages[0].Tasks[2].Attempts[0].ID, Mode: preempt.Checkpoint})
 	s.SoftState = known{0: {}, 1: {}, 2: {}}
 	want(t, "those that go on and are known", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[0]")
 	s.Apply(cluster.ExpireMachine{Name: "m", Epoch: s.View().Machine("m").Epoch})
@@ -132,14 +132,14 @@ func TestAGangIsOneVictim(t *testing.T) {
 		}
 	}
 	other := s.Run(schedtest.Spec(dag.MapReduce(2, 0)))
-	s.Apply(cluster.SuspendAttempt{Attempt: s.Start(other, 0, 0, "m")})
+	s.Apply(cluster.PreemptAttempt{Attempt: s.Start(other, 0, 0, "m"), Mode: preempt.Suspend})
 	for still := range 2 {
 		f := s.finder(preempt.Config{Map: preempt.Suspend})
 		if p, ok := f.Take(s.among(f, cluster.MapSlot)[0], "test"); ok != (still == 0) {
 			t.Errorf("beside %d that stand still: %+v", still+1, p)
 		}
 		if still == 0 {
-			s.Apply(cluster.SuspendAttempt{Attempt: s.Start(other, 0, 1, "m")})
+			s.Apply(cluster.PreemptAttempt{Attempt: s.Start(other, 0, 1, "m"), Mode: preempt.Suspend})
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestWhatWasDeclinedIsNotAskedForAgainAtOnce(t *testing.T) {
 	s := newScene(t, dag.MapReduce(1, 0))
 	id := s.Start(s.job, 0, 0, "m")
 	s.Now += 1000
-	s.Apply(cluster.PauseAttempt{Attempt: id})
+	s.Apply(cluster.PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint})
 	s.Apply(cluster.DeclinePreemption{Attempt: id})
 	for _, tt := range []struct {
 		later int64
@@ -197,7 +197,7 @@ func TestWhatWasDeclinedIsNotAskedForAgainAtOnce(t *testing.T) {
 func TestNoMoreStandStillThanCouldRun(t *testing.T) {
 	s := newScene(t, dag.MapReduce(9, 0))
 	for n := range 2 {
-		s.Apply(cluster.SuspendAttempt{Attempt: s.Start(s.job, 0, n, "m")})
+		s.Apply(cluster.PreemptAttempt{Attempt: s.Start(s.job, 0, n, "m"), Mode: preempt.Suspend})
 	}
 	for n := range 4 {
 		s.Start(s.job, 0, 2+n, "m")
@@ -236,7 +236,7 @@ func TestAGangIsPausedWhole(t *testing.T) {
 		return p.Mode
 	}
 	for _, stage := range s.job.Stages {
-		stage.DisallowedModes |= cluster.WaySuspend
+		stage.DisallowedModes |= preempt.SetOf(preempt.Suspend)
 	}
 	ids := start()
 	s.SoftState = known{0: {Fraction: 0.7, ReportedAt: s.Now, ReducingSince: s.Now}}
@@ -245,7 +245,7 @@ func TestAGangIsPausedWhole(t *testing.T) {
 	s.SoftState = known{0: {Fraction: 0.67, ReportedAt: s.Now, ReducingSince: s.Now - 1000}}
 	want(t, "after a second", take(auto), "kill")
 	s.Now += 100_000
-	s.Apply(cluster.PauseAttempt{Attempt: ids[1]})
+	s.Apply(cluster.PreemptAttempt{Attempt: ids[1], Mode: preempt.Checkpoint})
 	for _, id := range ids {
 		s.Apply(cluster.CheckpointAttempt{Attempt: id})
 	}

@@ -17,8 +17,8 @@ func (c ExitAttempt) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	if p.attempt.State == AttemptRunning {
-		tx.endAttempt(p, AttemptKilled, c.Cause)
+	if p.attempt.Active() {
+		tx.endAttempt(p, eventExit, c.Cause)
 	}
 	tx.leaveMachine(p)
 	if c.Stuck != nil {

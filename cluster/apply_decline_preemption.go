@@ -15,9 +15,10 @@ func (c DeclinePreemption) apply(tx *transition) error {
 		return err
 	}
 	a := p.attempt
-	if a.State != AttemptRunning || !a.Pausing {
-		return fmt.Errorf("%w: %v is %v, pausing: %v", ErrRefused, c.Attempt, a.State, a.Pausing)
+	if !a.Preempting() {
+		return fmt.Errorf("%w: %v is %v, not Preempting", ErrRefused, c.Attempt, a.State)
 	}
-	a.Pausing, a.Splitting, a.Cause, a.DeclinedAt = false, false, "", tx.at
+	tx.step(p, eventDecline)
+	a.Cause, a.DeclinedAt = "", tx.at
 	return nil
 }
