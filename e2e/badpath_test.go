@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// noOutput checks that a local output directory is not there at all.
+// noOutput checks that a local output directory does not exist.
 func noOutput(t *testing.T, dir string) {
 	t.Helper()
 	if entries, err := os.ReadDir(dir); err == nil {
@@ -16,8 +16,8 @@ func noOutput(t *testing.T, dir string) {
 	}
 }
 
-// workspace is a directory with two inputs, a file and a directory of one, and
-// the path of an output that is not there.
+// workspace is a directory with two inputs, a file and a directory with a file, and the path
+// of an output that does not exist.
 type workspace struct{ dir, in, folder, out string }
 
 func newWorkspace(t *testing.T) workspace {
@@ -31,8 +31,8 @@ func newWorkspace(t *testing.T) workspace {
 	return w
 }
 
-// TestPathsThatCannotBe gives inputs and outputs that are refused before any
-// work; what was there before is there afterwards, and nothing else.
+// TestPathsThatCannotBe passes inputs and outputs that are rejected before any work.
+// Existing files stay as they are, and no others are created.
 func TestPathsThatCannotBe(t *testing.T) {
 	w := newWorkspace(t)
 	for name, c := range map[string]struct {
@@ -74,8 +74,8 @@ func wantNames(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// TestValuesThatCannotBe gives properties and options that are refused by name,
-// as errors of usage, before any work.
+// TestValuesThatCannotBe passes properties and options that are rejected by name, as usage
+// errors, before any work.
 func TestValuesThatCannotBe(t *testing.T) {
 	w := newWorkspace(t)
 	for name, c := range map[string]struct {
@@ -102,8 +102,8 @@ func TestValuesThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestNoReduces leaves the reducer out: the combiner too, so every word is there
-// as often as it is read.
+// TestNoReduces has no reduces, and therefore no combiner: every word is written as often as
+// it is read.
 func TestNoReduces(t *testing.T) {
 	w := newWorkspace(t)
 	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=0", w.in, w.out)
@@ -111,11 +111,11 @@ func TestNoReduces(t *testing.T) {
 	wantSame(t, readFile(t, w.out+"/part-m-00000"), []byte("a\t1\nb\t1\na\t1\n"))
 }
 
-// nobody is a user without rights over what the test makes.
+// nobody is the id of a user without rights to the files of the test.
 const nobody = 65534
 
-// asNobody runs hammr as another user when the test runs as root, to whom every
-// file is open. Everybody else runs it as oneself.
+// asNobody runs hammr as another user if the test runs as root, which may open every file.
+// Otherwise it runs hammr as the current user.
 func asNobody(t *testing.T, args ...string) *process {
 	t.Helper()
 	c := command{args: args}
@@ -125,8 +125,8 @@ func asNobody(t *testing.T, args ...string) *process {
 	return start(t, c)
 }
 
-// TestNoPermission may not read an input, not look into a directory of inputs,
-// and not write beside them.
+// TestNoPermission lacks the right to read an input, to list a directory of inputs, and to
+// write next to them.
 func TestNoPermission(t *testing.T) {
 	w := newWorkspace(t)
 	openWay(t, w.dir)
@@ -152,7 +152,8 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
-// openWay lets everybody pass to dir, which the testing package makes private.
+// openWay makes dir and its parents, which the testing package creates private, accessible
+// to every user.
 func openWay(t *testing.T, dir string) {
 	t.Helper()
 	must(t, os.Chmod(dir, 0o777))

@@ -21,7 +21,7 @@ import (
 	"github.com/hammr/hammr/tasknode/masterlink"
 )
 
-// stillWorks runs a job on the cluster: nothing that came before has harmed it.
+// stillWorks runs a job on the cluster to check that the earlier input did no damage.
 func (e *engine) stillWorks() {
 	e.t.Helper()
 	out := filepath.Join(e.t.TempDir(), "out")
@@ -29,21 +29,21 @@ func (e *engine) stillWorks() {
 	wantSame(e.t, parts(e.t, out, 1), []byte("a\t2\nb\t1\n"))
 }
 
-// log is what a daemon of the cluster has logged.
+// log returns the log of a daemon of the cluster.
 func (e *engine) log(name string) string {
 	e.t.Helper()
 	return string(readFile(e.t, filepath.Join(e.dir, "logs", name+".log")))
 }
 
-// TestOtherVersions lets a client and a tasknode meet a master of a later
-// version, and a master a client of one.
+// TestOtherVersions connects a client and a tasknode to a master of a later version, and a
+// later client to a master.
 func TestOtherVersions(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
 	refuse := connectrpc.NewErrorWriter()
 	later := rpc.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(rpc.HeaderProtocol, "2")
-		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "2", "protocol version 1, not 2")) // the client tells
+		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "2", "protocol version 1, not 2")) // the client reports
 	}), nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -76,8 +76,8 @@ func TestOtherVersions(t *testing.T) {
 	}
 }
 
-// TestClockSkew has a tasknode whose clock is an hour ahead: that is shown and
-// told of, and harms nobody.
+// TestClockSkew has a tasknode whose clock is an hour ahead. The skew is shown and logged,
+// and has no other effect.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -108,7 +108,7 @@ func TestClockSkew(t *testing.T) {
 	e.stillWorks()
 }
 
-// TestGarbage sends what is no protocol to every port of a cluster.
+// TestGarbage sends malformed data to every port of a cluster.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3")
@@ -140,7 +140,7 @@ func TestGarbage(t *testing.T) {
 	e.stillWorks()
 }
 
-// garbage is noise, words of other protocols, and noise after words of ours.
+// garbage returns noise, messages of other protocols, and valid messages followed by noise.
 func garbage() [][]byte {
 	noise := make([]byte, 64<<10)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -155,20 +155,19 @@ func garbage() [][]byte {
 	}
 }
 
-// say sends words to a port, and hears for a while what the other side has to
-// say.
+// say sends data to a port, and reads the answer for a while.
 func say(t *testing.T, port string, words []byte) {
 	t.Helper()
 	conn, err := net.Dial("tcp", port)
 	must(t, err)
 	defer conn.Close()
 	must(t, conn.SetDeadline(time.Now().Add(500*time.Millisecond)))
-	_, _ = conn.Write(words) // which the other side need not take
+	_, _ = conn.Write(words) // the other side may close the connection first
 	_, _ = bytes.NewBuffer(nil).ReadFrom(conn)
 }
 
-// TestJobsThatAreTooLarge are refused by the client, and by the master where a
-// client does not.
+// TestJobsThatAreTooLarge submits jobs beyond the limits. The client rejects them, and so
+// does the master if a client does not.
 func TestJobsThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -202,7 +201,7 @@ func TestJobsThatAreTooLarge(t *testing.T) {
 	e.stillWorks()
 }
 
-// TestUnknownPolicy asks for one at each place that takes its name.
+// TestUnknownPolicy names an unknown policy in each place that takes one.
 func TestUnknownPolicy(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -221,9 +220,8 @@ func TestUnknownPolicy(t *testing.T) {
 	e.stillWorks()
 }
 
-// TestNobodyLeads takes the majority away from a cluster with a job under way:
-// who wants something waits as long as it may, and says why. Afterwards the job
-// is there.
+// TestNobodyLeads takes the majority away from a cluster with a running job. Commands wait
+// for their time-out and report the cause. When the majority is back, the job continues.
 func TestNobodyLeads(t *testing.T) {
 	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))

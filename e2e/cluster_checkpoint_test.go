@@ -8,9 +8,9 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestAReduceMovesWithItsCheckpoint takes a reduce from a tasknode in the middle of
-// its work, while that gets no more work: it goes on on another one, which fetches
-// its checkpoint. The output is that of a run that nobody disturbs.
+// TestAReduceMovesWithItsCheckpoint preempts a running reduce on a tasknode that takes no
+// new tasks. The reduce resumes on another tasknode, which fetches its checkpoint. The
+// output equals that of an undisturbed run.
 func TestAReduceMovesWithItsCheckpoint(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestADrainedNodeKeepsNoCheckpoint has a job rest in checkpoints, drains the machine that
-// has one, and kills it: the job goes on from copies, and does nothing twice.
+// TestADrainedNodeKeepsNoCheckpoint checkpoints a job, drains the machine that has a
+// checkpoint, and kills it. The job resumes from the copies and repeats no work.
 func TestADrainedNodeKeepsNoCheckpoint(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "1", "--expiry", "5s")
@@ -44,8 +44,8 @@ func TestADrainedNodeKeepsNoCheckpoint(t *testing.T) {
 	}
 }
 
-// TestTheCutOfAGangLeavesADrainedNode while the gang rests: with the machine killed, it
-// goes on from the copies, and counts each record once.
+// TestTheCutOfAGangLeavesADrainedNode drains the machine of a checkpointed gang and kills
+// it. The gang resumes from the copies and counts each record once.
 func TestTheCutOfAGangLeavesADrainedNode(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	calm         = time.Minute     // for which a busy machine changes no leader
-	stoppedLimit = 3 * time.Second // until another one leads
+	calm         = time.Minute     // how long a busy machine must keep its leader
+	stoppedLimit = 3 * time.Second // until another master leads
 	killedLimit  = 2 * time.Second
 )
 
-// TestSoakElections keeps a machine busy with four processes that do nothing
-// else. For a minute nobody takes the lead; then leaders are stopped, and one is
-// killed, and each time another one leads soon.
+// TestSoakElections keeps all cores busy with four processes. For a minute the leader must
+// not change. Then leaders are stopped, and one is killed, and each time another master
+// leads soon.
 func TestSoakElections(t *testing.T) {
 	e := newEngine(t, "--masters", "3", "--tasknodes", "1")
 	for range 4 {
@@ -47,7 +47,7 @@ func TestSoakElections(t *testing.T) {
 	e.wantSuccessor("killed", leader, killedLimit)
 }
 
-// keepBusy has a process use as much of a core as it gets, until the test ends.
+// keepBusy starts a process that uses as much of a core as it gets, until the test ends.
 func keepBusy(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "while :; do :; done")
@@ -88,7 +88,7 @@ func (e *engine) awaitLeader(but string) (leader localcluster.Master) {
 	return leader
 }
 
-// figure is one of the metrics of a master, "" when it does not answer.
+// figure returns a metric of a master, "" if the master does not answer.
 func (e *engine) figure(m localcluster.Master, name string) string {
 	client := http.Client{Timeout: 500 * time.Millisecond}
 	defer client.CloseIdleConnections()

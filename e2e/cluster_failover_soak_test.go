@@ -27,22 +27,22 @@ var soakJobs = [][]string{
 	{"streamcount", "-D", "mapreduce.job.reduces=2", "-D", "hammr.debug.record.sleep=2ms"}, // of each word
 }
 
-// failoverSoak has jobs run while slots are taken from their tasks and masters from
-// the cluster.
+// failoverSoak runs jobs while their tasks are preempted and masters fail.
 type failoverSoak struct {
 	*rigged
-	random   *rand.Rand // of whoever disturbs
+	random   *rand.Rand // of the disturbances
 	in       string
-	want     []string // output of each of soakJobs in peace
+	want     []string // output of each of soakJobs without disturbances
 	counts   map[string]int
 	jobs     int
 	disturbs sync.WaitGroup
 }
 
-// TestSoakFailovers compares the output of jobs on three masters and three tasknodes,
-// while attempts are preempted and masters killed and stopped by seed, with what they
-// write in peace: HAMMR_SOAK_DURATION, a minute when unset, from HAMMR_SOAK_SEED on,
-// the time when unset. What hits what depends on when things happen.
+// TestSoakFailovers runs jobs on three masters and three tasknodes while attempts are
+// preempted, and masters are killed and suspended, as a seed says. It compares their output
+// with that of undisturbed runs. HAMMR_SOAK_DURATION is the duration, a minute by default;
+// HAMMR_SOAK_SEED the first seed, the time by default. Which attempt or master is hit
+// depends on timing.
 func TestSoakFailovers(t *testing.T) {
 	duration, seed := time.Minute, uint64(time.Now().Unix())
 	var err error
@@ -73,7 +73,7 @@ func TestSoakFailovers(t *testing.T) {
 	}
 }
 
-// pair runs two jobs at once.
+// pair runs two jobs at the same time.
 func (s *failoverSoak) pair(kinds ...int) {
 	s.t.Helper()
 	dir := s.t.TempDir()
@@ -88,12 +88,12 @@ func (s *failoverSoak) pair(kinds ...int) {
 		wantSameTree(s.t, filepath.Join(dir, fmt.Sprint(i)), s.want[kinds[i]])
 		s.jobs++
 	}
-	must(s.t, os.RemoveAll(dir)) // an hour has many
+	must(s.t, os.RemoveAll(dir)) // the directories of an hour would fill the disk
 }
 
-// disturb does something about every two seconds, to a master each fifth time. More
-// often and the few reduces at a job's end would be killed before they come further.
-// What cannot be done, as nobody leads or the attempt is over, is left out.
+// disturb causes a disturbance about every two seconds, every fifth time of a master. More
+// often, and the few reduces at the end of a job would be killed before they make progress.
+// It skips what is impossible because no master leads or the attempt has ended.
 func (s *failoverSoak) disturb(ctx context.Context) {
 	for {
 		select {
@@ -113,7 +113,7 @@ func (s *failoverSoak) disturb(ctx context.Context) {
 	}
 }
 
-// fault chooses what happens to a master, or to all.
+// fault chooses a fault for a master, or for all.
 func (s *failoverSoak) fault() (string, func(context.Context) error) {
 	masters, _ := s.rig.Names()
 	away := time.Duration(s.random.IntN(3000)) * time.Millisecond
@@ -140,7 +140,7 @@ func (s *failoverSoak) fault() (string, func(context.Context) error) {
 	}
 }
 
-// kill has masters be away for a time.
+// kill kills masters and restarts them after a while.
 func (s *failoverSoak) kill(ctx context.Context, away time.Duration, names ...string) error {
 	for _, name := range names {
 		if err := s.rig.Kill(ctx, name); err != nil {
@@ -158,7 +158,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// preempt takes the slot from one of the attempts that run, in any way.
+// preempt preempts one of the running attempts with a random mode.
 func (s *failoverSoak) preempt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -14,9 +14,9 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// TestLeaderLost kills the leader in the middle of a job, has the next one stand
-// still in another job, and the disk of the third in one more: each time another
-// master goes on, nothing runs again, and the client goes on to tell how far it is.
+// TestLeaderLost kills the leader during a job, suspends the next leader during another, and
+// breaks the disk of the third during one more. Each time another master takes over, no task
+// runs again, and the client continues to report progress.
 func TestLeaderLost(t *testing.T) {
 	t.Parallel()
 	c := newRigged(t, 2, "--stall-timeout", "3s")
@@ -45,8 +45,9 @@ func TestLeaderLost(t *testing.T) {
 	}
 }
 
-// TestAStoppedLeaderTakesNoTasknodesAlong though these notice its silence later than they
-// would be given up for their own: the next leader looks for them, and nothing runs again.
+// TestAStoppedLeaderTakesNoTasknodesAlong suspends the leader for longer than tasknodes may
+// be silent. The next leader probes the tasknodes before it declares them lost, and no task
+// runs again.
 func TestAStoppedLeaderTakesNoTasknodesAlong(t *testing.T) {
 	t.Parallel()
 	c := newRiggedWith(t, 3*time.Second, 2)
@@ -61,8 +62,8 @@ func TestAStoppedLeaderTakesNoTasknodesAlong(t *testing.T) {
 	c.follows(leader)
 }
 
-// TestLeaderLostInCommit has leaders crash at each step of a commit, and stand still
-// in one until another master is done with it. Each output is there once and whole.
+// TestLeaderLostInCommit crashes leaders at each step of a commit, and suspends one until
+// another master has finished the commit. Each output exists once and is complete.
 func TestLeaderLostInCommit(t *testing.T) {
 	t.Parallel()
 	c := newRigged(t, 2)
@@ -98,8 +99,8 @@ func TestLeaderLostInCommit(t *testing.T) {
 	wantSameTree(t, out, want)
 }
 
-// TestFollowersWithBadDisks has the disk of a follower be slow and then, in another job,
-// fail: jobs go on. It leads when its disk is in order again.
+// TestFollowersWithBadDisks has a follower whose disk is first slow and then, in another
+// job, fails. Jobs continue. The follower can lead when its disk works again.
 func TestFollowersWithBadDisks(t *testing.T) {
 	t.Parallel()
 	c := newRigged(t, 2)
@@ -108,7 +109,8 @@ func TestFollowersWithBadDisks(t *testing.T) {
 	leader := c.leads()
 	masters, _ := c.rig.Names()
 	follower := slices.DeleteFunc(masters, func(name string) bool { return name == leader })[0]
-	// Whose log has failed is left alone for seconds, so that comes last.
+	// The leader stops sending to a follower whose log failed for some seconds, so this case
+	// comes last.
 	for i, action := range []string{"delay=1s", "error"} {
 		c.set(follower, "jobmaster/log-append", action)
 		w := c.watch(fmt.Sprintf("job_%s_%04d", c.state.ID, i+1), in)
@@ -122,8 +124,8 @@ func TestFollowersWithBadDisks(t *testing.T) {
 	c.follows(follower)
 }
 
-// TestFollowerWithAFullDisk leaves a master no room for its log. Jobs go on, and when
-// there is room it has what was written meanwhile.
+// TestFollowerWithAFullDisk fills the disk of a master's log. Jobs continue, and when there
+// is space again, the master catches up.
 func TestFollowerWithAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "8m")
@@ -170,10 +172,9 @@ func TestAllMastersLost(t *testing.T) {
 	allMastersLost(t, 0)
 }
 
-// allMastersLost kills all masters while maps run. Some end in the meantime; one runs
-// on, as reduces do, until masters are back, which is not before the outage has
-// lasted. They begin from snapshots, hear what has become of the tasks, and run none
-// of them again. The client waits.
+// allMastersLost kills all masters while maps run. Some maps end during the outage; one
+// keeps running, as reduces do, until masters are back. The masters start from snapshots,
+// receive the results of the tasks, and run none of them again. The client waits.
 func allMastersLost(t *testing.T, outage time.Duration) {
 	t.Helper()
 	c := newRigged(t, 2, "--snapshot-entries", "8", "--snapshot-interval", "100ms")
@@ -209,14 +210,14 @@ func allMastersLost(t *testing.T, outage time.Duration) {
 	through.ends()
 }
 
-// through is a job whose one map runs until the test lets it end.
+// through is a job whose single map runs until the test ends it.
 type through struct {
 	*watched
 	*doors
 	want string
 }
 
-// through starts such a job, and returns when its map runs.
+// through starts such a job and returns when its map runs.
 func (c *rigged) through(t *testing.T) *through {
 	t.Helper()
 	in := newFile(t, "lines", []byte("some\nlines\n"))
@@ -227,7 +228,7 @@ func (c *rigged) through(t *testing.T) *through {
 	return j
 }
 
-// ends has the map end, and wants one attempt at each task.
+// ends lets the map end, and expects one attempt for each task.
 func (j *through) ends() {
 	j.doors.t.Helper()
 	j.open(0)
@@ -236,8 +237,8 @@ func (j *through) ends() {
 	j.once()
 }
 
-// hold has all tasks stand still and tells which maps have no output yet. It lets
-// them go on when there are none.
+// hold suspends all tasks and returns the maps that have no output yet. It resumes the tasks
+// if there are none.
 func (w *watched) hold() (maps []string) {
 	w.t.Helper()
 	w.signal(syscall.SIGSTOP)
@@ -259,7 +260,7 @@ func (w *watched) hold() (maps []string) {
 	return maps
 }
 
-// release ends what hold began.
+// release resumes the tasks that hold has suspended.
 func (w *watched) release() { w.signal(syscall.SIGCONT) }
 
 func (w *watched) signal(sig syscall.Signal) {
@@ -271,7 +272,7 @@ func (w *watched) signal(sig syscall.Signal) {
 	}
 }
 
-// hasSegment tells whether the output of a map lies on a tasknode.
+// hasSegment reports whether the output of a map is on a tasknode.
 func (w *watched) hasSegment(attempt string) bool {
 	_, tasknodes := w.rig.Names()
 	for _, name := range tasknodes {

@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 )
 
-// TestDaemonsThatCannotBe start beside a cluster with something wrong: each ends
-// soon and says what to do.
+// TestDaemonsThatCannotBe starts daemons with invalid settings. Each exits soon and reports
+// the remedy.
 func TestDaemonsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -62,7 +62,7 @@ func TestDaemonsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestClientsThatAreNotLetIn have the wrong secret, or the wrong address.
+// TestClientsThatAreNotLetIn uses a wrong token, or a wrong address.
 func TestClientsThatAreNotLetIn(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -85,7 +85,7 @@ func TestClientsThatAreNotLetIn(t *testing.T) {
 	}
 }
 
-// TestPages shows health and figures of each daemon, and profiles of none.
+// TestPages reads the health and the metrics of each daemon. Profiles are off by default.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -109,8 +109,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestNoQuorum leaves one of three masters: clients say so, and wait no longer
-// than they are told. Whatever comes back, goes on.
+// TestNoQuorum leaves one of three masters. Clients report that and wait no longer than
+// their time-out. When a master is back, the cluster continues.
 func TestNoQuorum(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3")
@@ -131,8 +131,8 @@ func TestNoQuorum(t *testing.T) {
 	e.done("node", "list")
 }
 
-// TestClusterOnHDFS pairs each tasknode with a DataNode by its address: maps run
-// where their blocks are.
+// TestClusterOnHDFS gives each tasknode the address of a DataNode: maps run on the machines
+// of their blocks.
 func TestClusterOnHDFS(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()

@@ -12,10 +12,10 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestOnlyLostOutputThatIsNotFetchedRunsAgain kills the tasknode that has run four
-// maps of five, while two reduces elsewhere hold the output of the first two, one of
-// them that of the third, and none that of the fourth. The third and the fourth run
-// again, nothing else does, and the output is that of a run in peace.
+// TestOnlyLostOutputThatIsNotFetchedRunsAgain kills the tasknode that has run four of five
+// maps. Two reduces elsewhere have fetched the output of the first two; one of them has that
+// of the third, none that of the fourth. Only the third and the fourth run again, and the
+// output equals that of an undisturbed run.
 func TestOnlyLostOutputThatIsNotFetchedRunsAgain(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
@@ -38,7 +38,7 @@ func TestOnlyLostOutputThatIsNotFetchedRunsAgain(t *testing.T) {
 	e.newNode("spare", "--dir", t.TempDir(), "--map-slots", "1", "--reduce-slots", "0")
 	d.wait(4)
 	d.open(0, 1, 4)
-	j.reach(6) // both have three
+	j.reach(6) // each has fetched three
 	readers[1].signalTasks(syscall.SIGSTOP)
 	d.open(2)
 	j.reach(7)
@@ -61,14 +61,14 @@ func TestOnlyLostOutputThatIsNotFetchedRunsAgain(t *testing.T) {
 	}
 }
 
-// fetching is a job whose reduces fetch while a test looks.
+// fetching is a job whose reduces are fetching.
 type fetching struct {
 	*engine
 	id string
 }
 
-// reach waits until the reduces have told of so many outputs that they have fetched,
-// counted at each; more are too many.
+// reach waits until the reduces have reported that many fetched outputs in all. It fails if
+// there are more.
 func (j *fetching) reach(want int64) {
 	j.t.Helper()
 	var n int64
@@ -81,7 +81,7 @@ func (j *fetching) reach(want int64) {
 	}
 }
 
-// ran is where each map ran, one tasknode for each attempt. The reduces may have run
+// ran returns the tasknode of each map, which must have one attempt. Reduces may have run
 // once.
 func (j *fetching) ran() map[string]string {
 	j.t.Helper()

@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// gangJob is a streamcount whose gang runs.
+// gangJob is a streamcount with a running gang.
 type gangJob struct {
 	*engine
 	in, out string
@@ -32,7 +32,7 @@ func startGangJobTo(t *testing.T, e *engine, out string) *gangJob {
 	return j
 }
 
-// running are the attempts of the gang that run. The stage before it is s0.
+// running returns the running attempts of the gang. The stage before it is s0.
 func (j *gangJob) running() (found []report.Attempt) {
 	for _, task := range j.job(j.id).Tasks {
 		for _, a := range task.Attempts {
@@ -44,14 +44,13 @@ func (j *gangJob) running() (found []report.Attempt) {
 	return found
 }
 
-// standing is how many attempts stand still.
+// standing returns the number of suspended attempts.
 func (j *gangJob) standing() int {
 	return strings.Count(j.done("task", "list", j.id).stdout, "SUSPENDED")
 }
 
-// succeeds waits for the job and wants the right bytes. It returns how many
-// attempts were made at the tasks of the gang, and at those before it, beyond
-// one each.
+// succeeds waits for the job and checks its output. It returns the number of attempts beyond
+// the first of each task, for the gang and for the tasks before it.
 func (j *gangJob) succeeds(t *testing.T) (gang, before int) {
 	t.Helper()
 	j.done("job", "wait", j.id, "--quiet")
@@ -59,7 +58,7 @@ func (j *gangJob) succeeds(t *testing.T) (gang, before int) {
 	return j.again()
 }
 
-// counted is what the job is to write, by wordcount.
+// counted returns the expected output, computed by wordcount.
 func (j *gangJob) counted(t *testing.T) []byte {
 	t.Helper()
 	want := filepath.Join(t.TempDir(), "want")
@@ -67,8 +66,8 @@ func (j *gangJob) counted(t *testing.T) []byte {
 	return parts(t, want, 2)
 }
 
-// again is how many attempts were made at the tasks of the gang, and at those before
-// it, beyond one each.
+// again returns the number of attempts beyond the first of each task, for the gang and for
+// the tasks before it.
 func (j *gangJob) again() (gang, before int) {
 	for _, task := range j.job(j.id).Tasks {
 		if strings.Contains(task.ID, "_s0_") {
@@ -80,8 +79,8 @@ func (j *gangJob) again() (gang, before int) {
 	return gang, before
 }
 
-// TestGangStartsAnew ends one member of a gang: all of it starts anew, and
-// nothing of what was finished before it.
+// TestGangStartsAnew kills one member of a gang: the whole gang starts over, but no finished
+// task before it.
 func TestGangStartsAnew(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
@@ -110,8 +109,8 @@ func (j *gangJob) killNode(name string) {
 	}
 }
 
-// TestGangLosesACheckpoint with the machine of a member that was paused: the checkpoints
-// of the others are of no use without it, and the gang starts anew.
+// TestGangLosesACheckpoint loses the machine with the checkpoint of one member. The
+// checkpoints of the others are useless without it, and the gang starts over.
 func TestGangLosesACheckpoint(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
@@ -125,8 +124,8 @@ func TestGangLosesACheckpoint(t *testing.T) {
 	}
 }
 
-// TestGangGoesBackToItsCheckpoints when one of it is killed after it has gone on from
-// them: what it had done before it was paused is not done again.
+// TestGangGoesBackToItsCheckpoints kills a member of a gang that has resumed. The gang
+// resumes from its checkpoints again and repeats only the work since then.
 func TestGangGoesBackToItsCheckpoints(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
@@ -145,9 +144,8 @@ func TestGangGoesBackToItsCheckpoints(t *testing.T) {
 	}
 }
 
-// TestGangStandsStill has a gang that takes all slots stand still, all of it, while
-// another job has them, and go on where it was; once with its job, once by an order for
-// one of its members.
+// TestGangStandsStill suspends a gang that takes all slots, while another job uses them, and
+// resumes it: once together with its job, once by an order for one of its members.
 func TestGangStandsStill(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
@@ -166,8 +164,9 @@ func TestGangStandsStill(t *testing.T) {
 	}
 }
 
-// TestGangThatWritesToHDFSStandsStill closes its files first, which HDFS would take
-// from a writer that is silent for long, and goes on in others.
+// TestGangThatWritesToHDFSStandsStill suspends a gang that writes to HDFS. It first closes
+// its files, because HDFS would take the lease from a writer that is silent for long, and
+// continues in other files.
 func TestGangThatWritesToHDFSStandsStill(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
@@ -186,7 +185,7 @@ func TestGangThatWritesToHDFSStandsStill(t *testing.T) {
 	}
 }
 
-// ended waits until none of some attempts runs.
+// ended waits until none of the attempts runs.
 func (j *gangJob) ended(t *testing.T, attempts []report.Attempt) {
 	t.Helper()
 	waitUntil(t, "all members of the gang have ended", func() bool {
@@ -196,8 +195,8 @@ func (j *gangJob) ended(t *testing.T, attempts []report.Attempt) {
 	})
 }
 
-// keptAll wants the job to have done nothing twice: its gang went on from checkpoints
-// alone, and has counted each record once.
+// keptAll checks that the job repeated no work: its gang resumed from checkpoints only and
+// counted each record once.
 func (j *gangJob) keptAll(t *testing.T, in report.Report) {
 	t.Helper()
 	gang, before := j.succeeds(t)
@@ -223,7 +222,7 @@ func (j *gangJob) keptAll(t *testing.T, in report.Report) {
 	}
 }
 
-// inPeace is the report of the job when nothing disturbs it.
+// inPeace returns the report of an undisturbed run of the job.
 func (j *gangJob) inPeace(t *testing.T) report.Report {
 	t.Helper()
 	id := j.submit("streamcount", "-D", "mapreduce.job.reduces=2", j.in, filepath.Join(t.TempDir(), "peace"))
@@ -231,15 +230,15 @@ func (j *gangJob) inPeace(t *testing.T) report.Report {
 	return j.job(id)
 }
 
-// TestGangIsPausedWhole has a gang write checkpoints by orders for one of its members,
-// again and again, and go on from them.
+// TestGangIsPausedWhole orders one member of a gang to write a checkpoint, again and again.
+// The whole gang writes checkpoints and resumes from them.
 func TestGangIsPausedWhole(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
 	for round := 0; round < 3; {
 		members := j.running()
 		if len(members) == 0 {
-			continue // it is about to go on
+			continue // it is about to resume
 		}
 		if start(t, j.command("task", "preempt", members[round%len(members)].ID, "--how", "checkpoint")).wait(t).code == 0 {
 			round++
@@ -249,8 +248,8 @@ func TestGangIsPausedWhole(t *testing.T) {
 	j.keptAll(t, j.inPeace(t))
 }
 
-// TestGangLeavesAMachineThatIsDrained with its work, which its members take from there to
-// other machines.
+// TestGangLeavesAMachineThatIsDrained drains a machine of a gang. The gang moves to other
+// machines with its checkpoints.
 func TestGangLeavesAMachineThatIsDrained(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "1", "--reduce-slots", "1"))

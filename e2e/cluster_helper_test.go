@@ -16,8 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// engine is a cluster of real processes, `hammr up` in the foreground. It ends
-// with the test, and with the test's process whatever ends that.
+// engine is a cluster of real processes, started by `hammr up` in the foreground. It ends
+// with the test, and also if the process of the test is killed.
 type engine struct {
 	t     *testing.T
 	dir   string
@@ -44,8 +44,7 @@ func newEngine(t *testing.T, args ...string) *engine {
 	return e
 }
 
-// end ends the cluster as Ctrl-C does. Nothing that has to do with it runs any
-// longer.
+// end stops the cluster as Ctrl-C does, and checks that no process of it is left.
 func (e *engine) end() {
 	if !e.up.waited {
 		must(e.t, e.up.cmd.Process.Signal(syscall.SIGINT))
@@ -59,7 +58,7 @@ func (e *engine) end() {
 	}
 }
 
-// showLogs shows the ends of the daemons' logs.
+// showLogs prints the ends of the daemons' logs.
 func (e *engine) showLogs() {
 	logs, _ := filepath.Glob(filepath.Join(e.dir, "logs", "*"))
 	for _, name := range logs {
@@ -68,8 +67,8 @@ func (e *engine) showLogs() {
 	}
 }
 
-// processes are the command lines of processes that run in the cluster's
-// directory, but for `up` itself: daemons and tasks.
+// processes returns the command lines of the daemons and tasks that run in the cluster's
+// directory.
 func (e *engine) processes() (found []string) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range lines {
@@ -86,7 +85,7 @@ func (e *engine) running(pid int) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
-// command is a command for this cluster.
+// command returns a command for this cluster.
 func (e *engine) command(args ...string) command {
 	return command{args: args, env: []string{
 		"HAMMR_MASTER=" + strings.Join(e.state.Addresses(), ","),
@@ -102,7 +101,7 @@ func (e *engine) done(args ...string) result {
 	return r
 }
 
-// json runs a command with --json, which must succeed, and reads its answer.
+// json runs a command with --json, which must succeed, and decodes its output.
 func (e *engine) json(into any, args ...string) {
 	e.t.Helper()
 	text := e.done(append(args, "--json")...).stdout
@@ -111,21 +110,21 @@ func (e *engine) json(into any, args ...string) {
 	}
 }
 
-// submit hands in a job that goes on by itself.
+// submit submits a job and does not wait for it.
 func (e *engine) submit(args ...string) (jobID string) {
 	e.t.Helper()
 	return strings.TrimSpace(e.done(slices.Concat([]string{"run"}, args, []string{"--detach"})...).stdout)
 }
 
-// job is the document of a job.
+// job returns the document of a job.
 func (e *engine) job(id string) (doc report.Report) {
 	e.t.Helper()
 	e.json(&doc, "job", "status", id)
 	return doc
 }
 
-// lasting runs functions on a thread that lives as long as the process: the
-// kernel tells a child of the end of the thread that has started it.
+// lasting runs functions on a thread that lives as long as the process: the kernel signals a
+// child when the thread that started it ends.
 var lasting struct {
 	sync.Once
 	calls chan func()

@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// freeAddress is an address that nobody listens on now.
+// freeAddress returns an address on which no process listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := localcluster.FreePorts("127.0.0.1", 1)
@@ -25,7 +25,7 @@ func freeAddress(t *testing.T) string {
 	return addresses[0]
 }
 
-// client speaks to the cluster from the test's own process.
+// client is a client in the test's own process.
 func (e *engine) client() *remote.Client {
 	e.t.Helper()
 	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
@@ -60,14 +60,14 @@ func (e *engine) join(id string, flags ...string) joining {
 	return j
 }
 
-// stop ends a master as an operator does.
+// stop stops a master as an operator does.
 func (j joining) stop(t *testing.T) {
 	t.Helper()
 	must(t, j.cmd.Process.Signal(syscall.SIGTERM))
 	j.wait(t).want(t, 0)
 }
 
-// masters are the ids of those that `master status` shows, with their states.
+// masters returns the leader and the states of the masters by id, from `master status`.
 func (e *engine) masters() (leader string, states map[string]string) {
 	e.t.Helper()
 	var status struct {
@@ -82,9 +82,9 @@ func (e *engine) masters() (leader string, states map[string]string) {
 	return status.Leader, states
 }
 
-// TestMastersComeAndGo adds a fourth and a fifth master while a job runs and others
-// are submitted, hands the lead to one of them, and removes two of the first three.
-// Each job is done once.
+// TestMastersComeAndGo adds a fourth and a fifth master while a job runs and others are
+// submitted, transfers leadership to one of them, and removes two of the first three. Each
+// job runs once.
 func TestMastersComeAndGo(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3", "--tasknodes", "2")
@@ -142,8 +142,8 @@ func TestMastersComeAndGo(t *testing.T) {
 	e.done("job", "status", j.id)
 }
 
-// TestMastersThatCannotBeAdded leave the cluster as it is: a master that is
-// counted and cannot vote would cost it its majority.
+// TestMastersThatCannotBeAdded adds masters that are not reachable. The cluster stays as it
+// is: a member that cannot vote could cost it its majority.
 func TestMastersThatCannotBeAdded(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "1")
@@ -167,8 +167,8 @@ func TestMastersThatCannotBeAdded(t *testing.T) {
 	e.done("node", "list")
 }
 
-// TestRestartedMasterRemembers ends a master that was added and starts it again
-// without being told of the others.
+// TestRestartedMasterRemembers stops a master that was added and starts it again without the
+// addresses of the others.
 func TestRestartedMasterRemembers(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3")

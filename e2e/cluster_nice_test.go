@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// TestMastersRunAboveTheirNeighbours looks at every thread of daemons and tasks: the
-// master's are less nice than the others, as far as the kernel lets it, and what
-// --nice says. Tasknodes and tasks are as nice as whoever has started the cluster.
+// TestMastersRunAboveTheirNeighbours checks the nice value of every thread of daemons and
+// tasks. A master's is lower than the others', as far as the kernel permits it and as --nice
+// says. Tasknodes and tasks have the nice value of the process that started the cluster.
 func TestMastersRunAboveTheirNeighbours(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "1", "--tasknodes", "2")
-	m2 := e.join("m2", "--nice", "19") // which takes no right
+	m2 := e.join("m2", "--nice", "19") // which needs no privilege
 	waitUntil(t, "all of the master of --nice 19 is", func() bool {
 		return slices.Equal(niceness(m2.cmd.Process.Pid), []string{"19"})
 	})
@@ -44,8 +44,8 @@ func TestMastersRunAboveTheirNeighbours(t *testing.T) {
 	wantNice(t, "the master", e.state.Masters[0].PID, strconv.Itoa(least))
 }
 
-// wantNice wants all threads of a process to be as nice. One that has ended is left
-// out.
+// wantNice expects all threads of a process to have a nice value. It skips threads that have
+// ended.
 func wantNice(t *testing.T, what string, pid int, want string) {
 	t.Helper()
 	if got := niceness(pid); len(got) > 0 && !slices.Equal(got, []string{want}) {
@@ -53,8 +53,8 @@ func wantNice(t *testing.T, what string, pid int, want string) {
 	}
 }
 
-// niceness is that of the threads of a process, each value once; none when it has
-// ended.
+// niceness returns the distinct nice values of the threads of a process; none if the process
+// has ended.
 func niceness(pid int) (values []string) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	for _, stat := range threads {
@@ -66,7 +66,7 @@ func niceness(pid int) (values []string) {
 	return slices.Compact(values)
 }
 
-// mayHaveNiceness tries a niceness on a thread that ends with it.
+// mayHaveNiceness tries to set a nice value on a thread that ends afterwards.
 func mayHaveNiceness(niceness int) error {
 	err := make(chan error)
 	go func() {

@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// handNode is a tasknode that the test starts and ends itself.
+// handNode is a tasknode that the test starts and stops itself.
 type handNode struct {
 	*engine
 	*process
@@ -21,8 +21,8 @@ type handNode struct {
 	args []string
 }
 
-// newNode starts a tasknode of the cluster with a name and settings of its own,
-// and returns when it offers work.
+// newNode starts a tasknode of the cluster with its own name and settings, and returns when
+// it offers slots.
 func (e *engine) newNode(name string, args ...string) *handNode {
 	e.t.Helper()
 	n := &handNode{engine: e, name: name, args: slices.Concat([]string{
@@ -55,15 +55,15 @@ func (n *handNode) start() {
 	})
 }
 
-// kill is the end of a tasknode as a crash of the machine would be.
+// kill kills a tasknode with its tasks, like a crash of its machine.
 func (n *handNode) kill() {
 	n.t.Helper()
 	must(n.t, n.cmd.Process.Kill())
 	n.waitOnly(n.t)
 }
 
-// newEngineWithout starts a cluster whose one tasknode gets no work: the test
-// brings its own.
+// newEngineWithout starts a cluster whose only tasknode takes no tasks, for tests that add
+// their own.
 func newEngineWithout(t *testing.T) *engine {
 	t.Helper()
 	e := newEngine(t)
@@ -71,8 +71,8 @@ func newEngineWithout(t *testing.T) *engine {
 	return e
 }
 
-// finishedMaps are the attempts with which maps of a job are done, nil while not
-// all are.
+// finishedMaps returns the winning attempts of the maps of a job, nil while some maps are
+// not finished.
 func (e *engine) finishedMaps(id string) (attempts []string) {
 	for _, task := range e.job(id).Tasks {
 		if task.Type != report.Map {
@@ -86,9 +86,9 @@ func (e *engine) finishedMaps(id string) (attempts []string) {
 	return attempts
 }
 
-// TestTasknodeStartedAgainOffersItsSegments kills the tasknode that has run all
-// maps of a job while another one runs its reduces: started again, at another
-// port, it serves what it has, and no map runs twice.
+// TestTasknodeStartedAgainOffersItsSegments kills the tasknode that has run all maps of a
+// job while another one runs its reduces. Restarted at another port, it serves its segments,
+// and no map runs twice.
 func TestTasknodeStartedAgainOffersItsSegments(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
@@ -113,8 +113,8 @@ func TestTasknodeStartedAgainOffersItsSegments(t *testing.T) {
 	}
 }
 
-// TestOrphansOfAKilledTasknodeAreReaped kills a tasknode in the middle of a job
-// and kills the job while it is away: once it is back, nothing is left.
+// TestOrphansOfAKilledTasknodeAreReaped kills a tasknode during a job, and kills the job in
+// the meantime. After the restart, no process and no file is left.
 func TestOrphansOfAKilledTasknodeAreReaped(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
@@ -133,8 +133,7 @@ func TestOrphansOfAKilledTasknodeAreReaped(t *testing.T) {
 	})
 }
 
-// nodeDocument is what `hammr node status --json` tells, as far as it matters
-// here.
+// nodeDocument is the part of the output of `hammr node status --json` that the tests read.
 type nodeDocument struct {
 	MapSlots    int `json:"mapSlots"`
 	Directories []struct {
@@ -145,8 +144,7 @@ type nodeDocument struct {
 	}
 }
 
-// TestLocalDirectories gives a tasknode two small disks that fill up, and come
-// back.
+// TestLocalDirectories gives a tasknode two small disks that fill up and are emptied.
 func TestLocalDirectories(t *testing.T) {
 	t.Parallel()
 	large, small := smallDisk(t, "64m"), smallDisk(t, "32m")
@@ -181,7 +179,8 @@ func TestLocalDirectories(t *testing.T) {
 	waitUntil(t, "nobody writes, and the disk is made read-only", func() bool {
 		return syscall.Mount("", large, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "") == nil
 	})
-	// Slots are told of at once, how the directories are with the next heartbeat.
+	// Changes of slots are reported at once, the state of directories with the next
+	// heartbeat.
 	waitUntil(t, "no slots are offered", func() bool { return status().MapSlots == 0 })
 	waitUntil(t, "a disk that cannot be written is told of", func() bool { return strings.Contains(status().Directories[1].Fault, "read-only") })
 	id := e.submit("wordcount", in, filepath.Join(t.TempDir(), "waits"))
@@ -193,9 +192,9 @@ func TestLocalDirectories(t *testing.T) {
 	})
 }
 
-// TestTasknodeThatJoinsARunningJob has tasks waiting that the one tasknode has
-// no slot for: another one gets some within a second. A machine that is busy just
-// then may be slower, so up to three come.
+// TestTasknodeThatJoinsARunningJob has waiting tasks for which no slot is free. A new
+// tasknode gets one within a second. A busy machine may be slower, so the test tries up to
+// three tasknodes.
 func TestTasknodeThatJoinsARunningJob(t *testing.T) {
 	e := newEngine(t, "--tasknodes", "1", "--map-slots", "1", "--reduce-slots", "1")
 	j := startSlowJob(t, e)
@@ -214,8 +213,8 @@ func TestTasknodeThatJoinsARunningJob(t *testing.T) {
 	}
 }
 
-// joinForWork starts a tasknode of one slot and returns how long it then waits
-// for its first task.
+// joinForWork starts a tasknode with one slot and returns how long it waits for its first
+// task.
 func (e *engine) joinForWork(name string) time.Duration {
 	e.t.Helper()
 	dir := e.t.TempDir()
@@ -228,8 +227,8 @@ func (e *engine) joinForWork(name string) time.Duration {
 	return time.Since(joined)
 }
 
-// TestTwoTasknodesOfOneLocalDirectory are refused: each would remove what the
-// other has.
+// TestTwoTasknodesOfOneLocalDirectory starts two tasknodes with the same directory. The
+// second is rejected, because each would remove the files of the other.
 func TestTwoTasknodesOfOneLocalDirectory(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -240,8 +239,8 @@ func TestTwoTasknodesOfOneLocalDirectory(t *testing.T) {
 	}}).wait(t).want(t, 1, "--local-dir", "another tasknode uses it")
 }
 
-// TestLogsOfAttemptsThatRun reads what a map has printed before it is over, and
-// the same afterwards from where logs are kept.
+// TestLogsOfAttemptsThatRun reads the output of a running map, and again when it has ended,
+// from the directory of kept logs.
 func TestLogsOfAttemptsThatRun(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
@@ -254,7 +253,7 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 		_, err := os.Stat(filepath.Join(dir, "tasks", id, attempt))
 		return err == nil
 	})
-	// The program prints nothing by itself: its tasknode has this of it.
+	// The program prints nothing itself; this is output of its tasknode.
 	log := filepath.Join(dir, "tasks", id, "logs", attempt, "stderr")
 	must(t, os.MkdirAll(filepath.Dir(log), 0o700))
 	must(t, os.WriteFile(log, []byte("half way\n"), 0o600))
@@ -271,8 +270,7 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfAKilledJob looks at every place that a job in the middle of
-// its work writes to.
+// TestNothingIsLeftOfAKilledJob checks every directory to which a running job writes.
 func TestNothingIsLeftOfAKilledJob(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "2")

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestSoakAllMastersLost has the cluster without a master for HAMMR_SOAK_OUTAGE, a
-// minute when unset: longer than the silence after which tasknodes are given up.
+// TestSoakAllMastersLost stops all masters for HAMMR_SOAK_OUTAGE, a minute by default:
+// longer than the expiry of tasknodes.
 func TestSoakAllMastersLost(t *testing.T) {
 	outage := time.Minute
 	if text := os.Getenv("HAMMR_SOAK_OUTAGE"); text != "" {

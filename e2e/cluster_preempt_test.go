@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// outputTree is every file below a directory, by its name there.
+// outputTree returns every file below a directory by its relative name.
 func outputTree(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	tree := make(map[string][]byte)
@@ -31,7 +31,7 @@ func outputTree(t *testing.T, dir string) map[string][]byte {
 	return tree
 }
 
-// wantSameTree compares a job's output with that of a run in peace.
+// wantSameTree compares the output of a job with that of an undisturbed run.
 func wantSameTree(t *testing.T, got, want string) {
 	t.Helper()
 	g, w := outputTree(t, got), outputTree(t, want)
@@ -45,13 +45,13 @@ func wantSameTree(t *testing.T, got, want string) {
 	}
 }
 
-// preempted is a job of which a test takes slots.
+// preempted is a job whose attempts the test preempts.
 type preempted struct {
 	*engine
 	id string
 }
 
-// attempts are those of a kind that are in a state.
+// attempts returns the attempts of a kind that are in a state.
 func (j *preempted) attempts(kind report.Kind, state report.State) (found []report.Attempt) {
 	for _, task := range j.job(j.id).Tasks {
 		for _, a := range task.Attempts {
@@ -63,8 +63,8 @@ func (j *preempted) attempts(kind report.Kind, state report.State) (found []repo
 	return found
 }
 
-// preempt takes the slot of an attempt that runs, and returns its id. One that has
-// ended before the order came, or could not follow it, is not it.
+// preempt preempts a running attempt and returns its id. It tries another one if the attempt
+// ends first or declines.
 func (j *preempted) preempt(kind report.Kind, how string) (attempt string) {
 	j.t.Helper()
 	waitUntil(j.t, "an attempt is preempted by "+how, func() bool {
@@ -79,8 +79,8 @@ func (j *preempted) preempt(kind report.Kind, how string) (attempt string) {
 	return attempt
 }
 
-// succeeds waits for the job. No attempt may have failed, no task may have been
-// finished twice, and work is lost if an attempt was preempted by kill and only then.
+// succeeds waits for the job. No attempt may fail, no task may finish twice, and work is
+// lost only for attempts that were preempted by kill.
 func (j *preempted) succeeds(killed ...string) {
 	j.t.Helper()
 	j.done("job", "wait", j.id, "--quiet")
@@ -108,14 +108,14 @@ func (j *preempted) succeeds(killed ...string) {
 	}
 }
 
-// preemptible has tasks last long enough for orders to reach them.
+// preemptible makes tasks last long enough for orders to reach them.
 var preemptible = slices.Concat([]string{"-D", "hammr.debug.record.sleep=10ms", "-D", "hammr.preempt.boundary.timeout=1m"}, manySplits)
 
-// manySplits makes as many parts of the output of a job without reduces.
+// manySplits divides the input of a job without reduces into many splits.
 var manySplits = []string{"-D", "mapreduce.input.fileinputformat.split.maxsize=20k"}
 
-// fewWords is a file of so many lines, for maps that last, of so many different
-// words, for reduces that do.
+// fewWords creates a file of that many lines, so that maps last, and that many distinct
+// words, so that reduces last.
 func fewWords(t *testing.T, lines, words int) string {
 	var text bytes.Buffer
 	for i := range lines {
@@ -127,8 +127,8 @@ func fewWords(t *testing.T, lines, words int) string {
 	return newFile(t, "words", text.Bytes())
 }
 
-// TestPreemptedSuspendedAndDrained does to a job whatever takes slots from it. Its
-// output is that of a run in peace, and only what was killed runs again.
+// TestPreemptedSuspendedAndDrained preempts a job in every way. Its output equals that of an
+// undisturbed run, and only killed attempts run again.
 func TestPreemptedSuspendedAndDrained(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "2")
@@ -175,9 +175,9 @@ var shout = func() *mr.Job[struct{}, []byte, struct{}, []byte] {
 	return job
 }()
 
-// TestMapsOfNamedOutputsArePreempted cuts, pauses and moves maps that write what
-// the job leaves: each part is named after the task that was cut first, and is the
-// pieces in the order of the input.
+// TestMapsOfNamedOutputsArePreempted splits, checkpoints and moves maps that write the final
+// output. Each part is named after the original task and consists of the pieces in the order
+// of the input.
 func TestMapsOfNamedOutputsArePreempted(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "2")
@@ -205,8 +205,8 @@ func TestMapsOfNamedOutputsArePreempted(t *testing.T) {
 	}
 }
 
-// TestACheckpointOutlivesItsMachine kills the machine that a reduce was paused on:
-// it goes on from the copy that lies with the output, on another machine.
+// TestACheckpointOutlivesItsMachine kills the machine with the checkpoint of a reduce. The
+// reduce resumes on another machine, from the copy in the output's file system.
 func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "1", "--expiry", "5s")
@@ -221,7 +221,7 @@ func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	waitUntil(t, "the maps are done and the reduce runs", func() bool {
 		return len(e.finishedMaps(j.id)) > 0 && len(j.attempts(report.Reduce, report.Running)) > 0
 	})
-	e.done("node", "remove", "lost") // whatever becomes free there is given to nobody
+	e.done("node", "remove", "lost") // a slot that becomes free there is not used
 	first := j.preempt(report.Reduce, "checkpoint")
 	waitUntil(t, "the reduce is paused", func() bool { return len(j.attempts(report.Reduce, report.Preempted)) > 0 })
 	lost.kill()
@@ -232,8 +232,8 @@ func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	if last.ID == first || last.Node != "spare" {
 		t.Errorf("the reduce was paused as %s and finished as %+v", first, last)
 	}
-	// Groups are counted where they are reduced: one that began anew would have
-	// reduced fewer records by itself than both have.
+	// Groups are counted where they are reduced: an attempt that started over would have
+	// reduced fewer records than both together.
 	if groups, records := counter("Reduce input groups"), counter("Reduce output records"); groups == 0 || groups != records {
 		t.Errorf("%d groups, %d records of output", groups, records)
 	}
@@ -242,8 +242,8 @@ func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	}
 }
 
-// TestReducesThatWriteToHDFSStandStill suspends reduces again and again while they
-// write to HDFS: each goes on in another file, and what they leave is as in peace.
+// TestReducesThatWriteToHDFSStandStill suspends reduces again and again while they write to
+// HDFS. Each continues in another file, and the output equals that of an undisturbed run.
 func TestReducesThatWriteToHDFSStandStill(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()

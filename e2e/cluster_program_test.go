@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// foreignProgram is a program for other machines.
+// foreignProgram returns a program for another architecture.
 func foreignProgram(t *testing.T) string {
 	t.Helper()
 	image := readFile(t, hammr)
@@ -27,8 +27,8 @@ func foreignProgram(t *testing.T) string {
 	return path
 }
 
-// TestProgramsThatTasksCannotRun are staged by a client on another kind of
-// machine, or are no programs of Hammr.
+// TestProgramsThatTasksCannotRun stages programs of another architecture, and programs that
+// do not use Hammr.
 func TestProgramsThatTasksCannotRun(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -50,8 +50,7 @@ func TestProgramsThatTasksCannotRun(t *testing.T) {
 	e.stillWorks()
 }
 
-// runProgram runs a job of one map with a program that need not be able to run
-// here.
+// runProgram runs a job of one map with a program that may not be executable here.
 func (e *engine) runProgram(t *testing.T, program string) *wire.JobStatus {
 	t.Helper()
 	settings, err := conf.FromMap(nil)

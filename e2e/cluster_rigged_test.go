@@ -15,24 +15,23 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// rigged is a cluster of three masters whose daemons may be broken from inside, too.
+// rigged is a cluster of three masters whose daemons accept injected faults.
 type rigged struct {
 	*engine
 	rig    *rig.Rig
 	client *remote.Client
 }
 
-// patient is the silence after which tasknodes are given up: on a machine however
-// busy, none is that lives.
+// patient is an expiry of tasknodes that a busy machine does not exceed.
 const patient = 50 * time.Second
 
-// newRigged starts a cluster of so many tasknodes, and returns when it is ready.
+// newRigged starts a cluster with that many tasknodes, and returns when it is ready.
 func newRigged(t *testing.T, tasknodes int, masterFlags ...string) *rigged {
 	t.Helper()
 	return newRiggedWith(t, patient, tasknodes, masterFlags...)
 }
 
-// newRiggedWith has another expiry.
+// newRiggedWith is newRigged with another expiry.
 func newRiggedWith(t *testing.T, expiry time.Duration, tasknodes int, masterFlags ...string) *rigged {
 	t.Helper()
 	r, err := rig.Start(t.Context(), rig.Config{
@@ -57,7 +56,7 @@ func (c *rigged) close() {
 	}
 }
 
-// leads is the name of the master that leads and is none of those; it waits for one.
+// leads waits for a leader that is not one of the given masters, and returns its name.
 func (c *rigged) leads(but ...string) (leader string) {
 	c.t.Helper()
 	waitUntil(c.t, "another master leads", func() bool {
@@ -73,7 +72,7 @@ func (c *rigged) leads(but ...string) (leader string) {
 	return leader
 }
 
-// again starts a daemon that has ended, or is ended first.
+// again starts daemons again; it first stops those that still run.
 func (c *rigged) again(names ...string) {
 	c.t.Helper()
 	for _, name := range names {
@@ -82,14 +81,14 @@ func (c *rigged) again(names ...string) {
 	must(c.t, c.rig.Start(c.t.Context(), names...))
 }
 
-// set sets a point inside of a daemon to an action.
+// set sets a failpoint of a daemon to an action.
 func (c *rigged) set(name, point, action string) {
 	c.t.Helper()
 	must(c.t, c.rig.Failpoint(c.t.Context(), name, point, action))
 }
 
-// follows waits until a master is one of those that follow, and has all that the
-// leader has: else it would not be handed the lead.
+// follows waits until a master is a follower with the complete log; otherwise leadership
+// could not be transferred to it.
 func (c *rigged) follows(name string) {
 	c.t.Helper()
 	waitUntil(c.t, name+" follows", func() bool {
@@ -101,7 +100,7 @@ func (c *rigged) follows(name string) {
 	})
 }
 
-// look is the job's status, nil when no master tells.
+// look returns the status of the job, nil if no master answers.
 func (c *rigged) look(id string) *wire.JobStatus {
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
 	defer cancel()
@@ -112,15 +111,15 @@ func (c *rigged) look(id string) *wire.JobStatus {
 	return status
 }
 
-// watched is a job whose client stays and tells how far it is.
+// watched is a job with a client that reports its progress.
 type watched struct {
 	*rigged
 	*process
 	id, out string
 }
 
-// watch runs the n-th job of the cluster, slowly, and returns when some of its maps
-// are done and some run.
+// watch runs the n-th job of the cluster, slowly, and returns when some of its maps are
+// finished and some are running.
 func (c *rigged) watch(id, in string, args ...string) *watched {
 	c.t.Helper()
 	w := &watched{rigged: c, id: id, out: filepath.Join(c.t.TempDir(), "out")}
@@ -132,15 +131,15 @@ func (c *rigged) watch(id, in string, args ...string) *watched {
 	return w
 }
 
-// ends waits for the client, which must have told of progress after a time and never
-// that the job is less far than before, and for output as in a run in peace, of one attempt
-// at each task.
+// ends waits for the client. The client must have reported progress after the given time,
+// and never less than before. The output must equal that of an undisturbed run, with one
+// attempt for each task.
 func (w *watched) ends(after time.Time, want string) {
 	w.t.Helper()
 	r := w.process.wait(w.t)
 	r.want(w.t, 0)
 	told := false
-	var maps, reduces [2]int // latest, and the line before
+	var maps, reduces [2]int // latest, and that of the line before
 	for line := range strings.Lines(r.stderr) {
 		at, rest, _ := strings.Cut(line, " INFO ")
 		if _, figures, found := strings.Cut(rest, " map "); found {
@@ -158,7 +157,7 @@ func (w *watched) ends(after time.Time, want string) {
 	w.once()
 }
 
-// once wants one attempt at each task.
+// once expects one attempt for each task.
 func (w *watched) once() {
 	w.t.Helper()
 	for _, task := range w.job(w.id).Tasks {
@@ -168,7 +167,7 @@ func (w *watched) once() {
 	}
 }
 
-// peace is what the same job writes in one process.
+// peace returns the output of the same job in one process.
 func peace(t *testing.T, in string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "want")

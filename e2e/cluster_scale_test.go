@@ -36,9 +36,9 @@ const (
 	masterBound = 2 << 30 // bytes of memory
 )
 
-// TestSoakScale fills three masters with jobs of 100,000 tasks, over few files,
-// over 100,000 and over none, and 1,000 jobs that wait behind them, asks what users ask, kills
-// the leader and ends it all.
+// TestSoakScale runs jobs of 100,000 tasks on three masters, over few files, over 100,000
+// and over none, with 1,000 jobs waiting behind them. It sends the queries of users, kills
+// the leader and kills all jobs.
 func TestSoakScale(t *testing.T) {
 	e := newEngine(t, "--masters", "3", "--tasknodes", "1")
 	timed := func(what string, limit time.Duration, f func()) {
@@ -86,9 +86,9 @@ func TestSoakScale(t *testing.T) {
 	}
 }
 
-// TestSoakLocationsOfManyFiles runs a map for each of more files than the client
-// asks HDFS about. The leader finds out where they lie in time: nearly all maps
-// run there.
+// TestSoakLocationsOfManyFiles runs a map for each of more files than the client locates in
+// HDFS. The leader locates the rest in time: nearly all maps run on machines of their
+// blocks.
 func TestSoakLocationsOfManyFiles(t *testing.T) {
 	const files, machines = 1000, 4
 	c, err := minihdfs.Start(t.Context(), minihdfs.Config{
@@ -119,7 +119,7 @@ func TestSoakLocationsOfManyFiles(t *testing.T) {
 	}
 }
 
-// sparseFiles makes a folder of files that take no room.
+// sparseFiles creates a directory of files that take no disk space.
 func sparseFiles(t *testing.T, n int, size int64) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -161,7 +161,7 @@ func (e *engine) queue(jobs int) {
 	must(e.t, group.Wait())
 }
 
-// wantJobs asks for the list of jobs.
+// wantJobs checks the number of jobs in the list.
 func (e *engine) wantJobs(n int) {
 	e.t.Helper()
 	var jobs []struct{ JobID string }
@@ -171,7 +171,7 @@ func (e *engine) wantJobs(n int) {
 	}
 }
 
-// memory is the most that a process has had, in bytes.
+// memory returns the peak memory of a process, in bytes.
 func (e *engine) memory(pid int) int64 {
 	e.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -182,7 +182,7 @@ func (e *engine) memory(pid int) int64 {
 	return kib << 10
 }
 
-// leader is the pid of the master that leads.
+// leader returns the pid of the leader.
 func (e *engine) leader() int {
 	e.t.Helper()
 	var status struct{ Leader string }

@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestStoredChannelsOutliveTasknodes kills a tasknode whose maps are all done
-// while reduces of other machines run: no map runs again, since what they wrote
-// is kept with the job's output, and nothing of it is left when the job is done.
+// TestStoredChannelsOutliveTasknodes kills a tasknode whose maps are all finished while
+// reduces run on other machines. No map runs again, because their output is stored in the
+// file system of the job's output. It is removed when the job ends.
 func TestStoredChannelsOutliveTasknodes(t *testing.T) {
 	e := newEngine(t, "--tasknodes", "3", "--expiry", "2s", "--heartbeat", "200ms")
 	in, out := proseFile(t, "prose", 200<<10), filepath.Join(t.TempDir(), "out")
@@ -44,8 +44,8 @@ func TestStoredChannelsOutliveTasknodes(t *testing.T) {
 	}
 }
 
-// mapsOnly is a tasknode that has run maps of a job and runs no reduce, while
-// others do; "" while there is none, or maps are not done.
+// mapsOnly returns a tasknode that has run maps of a job and runs no reduce while others do;
+// "" if there is none or some maps are not finished.
 func mapsOnly(doc report.Report) string {
 	var maps, reduces []string
 	for _, task := range doc.Tasks {

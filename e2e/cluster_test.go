@@ -12,12 +12,12 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// slowly makes a job last long enough for something to happen to it.
+// slowly makes a job last long enough for the test to act on it.
 var slowly = []string{"-D", "hammr.debug.record.sleep=1", "-D", "mapreduce.job.reduces=2",
 	"-D", "mapreduce.input.fileinputformat.split.maxsize=40k"}
 
-// onClusters runs a test on the smallest cluster and on one of three masters and
-// four tasknodes, started with args.
+// onClusters runs a test on the smallest cluster and on one of three masters and four
+// tasknodes, started with args.
 func onClusters(t *testing.T, test func(t *testing.T, e *engine), args ...string) {
 	for name, size := range map[string][]string{
 		"one of each":            {"--masters", "1", "--tasknodes", "1"},
@@ -27,7 +27,7 @@ func onClusters(t *testing.T, test func(t *testing.T, e *engine), args ...string
 	}
 }
 
-// slowJob is a wordcount under way on a cluster, some of whose maps are done.
+// slowJob is a running wordcount on a cluster, with some maps finished.
 type slowJob struct {
 	*engine
 	in, out string
@@ -53,8 +53,8 @@ func startSlowJob(t *testing.T, e *engine) *slowJob {
 	return j
 }
 
-// succeeds waits for the job and wants the right bytes. It returns how many
-// attempts were made beyond one at each task.
+// succeeds waits for the job and checks its output. It returns the number of attempts beyond
+// the first of each task.
 func (j *slowJob) succeeds(t *testing.T) (again int) {
 	t.Helper()
 	j.done("job", "wait", j.id, "--quiet")
@@ -67,8 +67,8 @@ func (j *slowJob) succeeds(t *testing.T) (again int) {
 	return again
 }
 
-// TestTasknodeKilled kills a tasknode in the middle of a job: what it held is
-// run again elsewhere, and its tasks end with it.
+// TestTasknodeKilled kills a tasknode during a job. Its work runs again elsewhere, and its
+// tasks end with it.
 func TestTasknodeKilled(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "3", "--expiry", "5s", "--heartbeat", "200ms")
@@ -88,7 +88,7 @@ func TestTasknodeKilled(t *testing.T) {
 	}
 }
 
-// TestClusterGoesOnAfterDown keeps what was done before, and adds a tasknode.
+// TestClusterGoesOnAfterDown restarts a cluster with its jobs, and adds a tasknode.
 func TestClusterGoesOnAfterDown(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cluster")

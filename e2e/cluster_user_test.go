@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// userProgram builds a program as its author would.
+// userProgram builds a program as a user does.
 func userProgram(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "mywords")
@@ -23,8 +23,8 @@ func userProgram(t *testing.T) string {
 	return path
 }
 
-// TestSubmit hands in a bundled program and a user's own, and sees the same
-// document of the job everywhere.
+// TestSubmit submits a bundled program and a user's own program, and compares all documents
+// of the job.
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--pools", "nightly")
@@ -55,7 +55,7 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// TestProgramsThatCannotBeSubmitted end before they have handed in a job.
+// TestProgramsThatCannotBeSubmitted runs programs that end without submitting a job.
 func TestProgramsThatCannotBeSubmitted(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -87,7 +87,7 @@ func TestProgramsThatCannotBeSubmitted(t *testing.T) {
 	}
 }
 
-// TestJobIsMovedAndHurried changes a job under way.
+// TestJobIsMovedAndHurried changes the pool and the priority of a running job.
 func TestJobIsMovedAndHurried(t *testing.T) {
 	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2", "--pools", "nightly,adhoc"))
@@ -95,7 +95,7 @@ func TestJobIsMovedAndHurried(t *testing.T) {
 	start(t, j.command("job", "move", "job_1_0001", "nightly")).wait(t).want(t, 1, "Could not find job job_1_0001")
 	j.done("job", "move", j.id, "nightly")
 	j.done("job", "priority", j.id, "VERY_HIGH")
-	j.done("master", "transfer") // and a new leader knows
+	j.done("master", "transfer") // the next leader has them too
 	if list := j.done("job", "list", "--queue", "nightly").stdout; !strings.Contains(list, j.id) || !strings.Contains(list, "VERY_HIGH") {
 		t.Errorf("jobs:\n%s", list)
 	}
@@ -105,8 +105,8 @@ func TestJobIsMovedAndHurried(t *testing.T) {
 	start(t, j.command("job", "move", j.id, "default")).wait(t).want(t, 1, "is SUCCEEDED")
 }
 
-// TestNodeTakenOutOfWork removes a tasknode in the midst of a job: what it runs
-// goes on and counts, and it gets nothing new until it is added again.
+// TestNodeTakenOutOfWork removes a tasknode during a job. Its running tasks finish and
+// count, and it gets no new tasks until it is added again.
 func TestNodeTakenOutOfWork(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "2", "--masters", "3")
@@ -147,7 +147,7 @@ func TestNodeTakenOutOfWork(t *testing.T) {
 	}
 }
 
-// attemptsOn are the attempts that have been made on a tasknode, in order.
+// attemptsOn returns the attempts on a tasknode, in order.
 func attemptsOn(doc report.Report, node string) (ids []string) {
 	for _, task := range doc.Tasks {
 		for _, a := range task.Attempts {

@@ -19,13 +19,13 @@ import (
 type command struct {
 	program string   // default: hammr
 	args    []string // its command line
-	env     []string // beside, and before, what every command gets
+	env     []string // added to the environment of every command
 	limit   time.Duration
-	// credential is who runs it; nil is whoever runs the test.
+	// credential is the user to run as; nil is the user of the test.
 	credential *syscall.Credential
 }
 
-// result is how a command has ended.
+// result is the result of a command.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -33,7 +33,7 @@ type result struct {
 	maxRSS         int64 // bytes
 }
 
-// process is a command under way.
+// process is a running command.
 type process struct {
 	cmd            *exec.Cmd
 	stdout, stderr bytes.Buffer
@@ -43,12 +43,11 @@ type process struct {
 	waited         bool
 }
 
-// defaultLimit ends a command that hangs, or a cluster. It is asked for its stacks
-// first.
+// defaultLimit ends a command or a cluster that hangs. It first prints its goroutine stacks.
 const defaultLimit = 5 * time.Minute
 
-// start starts a command in a process group and with a temporary directory of
-// its own. The test waits for it.
+// start starts a command in a process group and with a temporary directory of its own. The
+// caller waits for it.
 func start(t *testing.T, c command) *process {
 	t.Helper()
 	p := prepare(t, c)
@@ -56,7 +55,7 @@ func start(t *testing.T, c command) *process {
 	return p
 }
 
-// prepare is a command that has still to begin.
+// prepare returns a command that has not been started.
 func prepare(t *testing.T, c command) *process {
 	t.Helper()
 	if c.program == "" {
@@ -100,7 +99,7 @@ func (p *process) begin(t *testing.T) {
 	})
 }
 
-// wait waits for the end of a command and checks that nothing of it is left.
+// wait waits for the end of a command and checks that it leaves no process and no file.
 func (p *process) wait(t *testing.T) result {
 	t.Helper()
 	r := p.waitOnly(t)
@@ -115,8 +114,7 @@ func (p *process) wait(t *testing.T) result {
 	return r
 }
 
-// waitOnly waits for the end of a command that may leave things behind because
-// it was killed.
+// waitOnly waits for the end of a command that was killed and may leave files behind.
 func (p *process) waitOnly(t *testing.T) result {
 	t.Helper()
 	err := p.cmd.Wait()
@@ -148,7 +146,7 @@ func done(t *testing.T, args ...string) result {
 	return r
 }
 
-// want checks the exit code, and that stderr holds each of the texts.
+// want checks the exit code, and that stderr contains each of the texts.
 func (r result) want(t *testing.T, code int, texts ...string) {
 	t.Helper()
 	if r.code != code {
@@ -169,8 +167,8 @@ func (r result) within(t *testing.T, limit time.Duration) {
 	}
 }
 
-// shell runs a pipeline of the system's tools in the C locale, with the files
-// as "$@", and returns what it writes.
+// shell runs a pipeline of system tools in the C locale, with the files as "$@", and returns
+// its output.
 func shell(t *testing.T, pipeline string, files ...string) []byte {
 	t.Helper()
 	for _, tool := range []string{"sh", "sort", "uniq", "grep", "awk", "tr"} {
@@ -189,7 +187,7 @@ func shell(t *testing.T, pipeline string, files ...string) []byte {
 	return out
 }
 
-// children are the processes whose parent this one is.
+// children returns the child processes of this process.
 func children() []string {
 	var found []string
 	for _, pid := range childrenOf(os.Getpid()) {
@@ -199,7 +197,7 @@ func children() []string {
 	return found
 }
 
-// childrenOf are the processes that a process has started, and not waited for.
+// childrenOf returns the child processes of a process, including zombies.
 func childrenOf(parent int) (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, stat := range stats {
@@ -211,8 +209,8 @@ func childrenOf(parent int) (pids []int) {
 	return pids
 }
 
-// statFields are what such a file of the kernel tells of a process or a thread, from
-// its state on; nil when it has ended.
+// statFields returns the fields of a stat file of a process or thread, from its state on;
+// nil if it has ended.
 func statFields(file string) []string {
 	line, err := os.ReadFile(file)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/hammr/hammr/storage/hdfs"
 )
 
-// audited are the changes below dir that the NameNode has made, in its order:
-// "create NAME", "rename NAME", "delete NAME", "concat NAME", the names as they
-// are after the change and relative to dir. Directories made are left out.
+// audited returns the changes below dir in the order of the NameNode's audit log: "create
+// NAME", "rename NAME", "delete NAME", "concat NAME". Names are those after the change,
+// relative to dir. It omits the creation of directories.
 func audited(t *testing.T, dir string) []string {
 	t.Helper()
 	var changes []string
@@ -40,8 +40,8 @@ func audited(t *testing.T, dir string) []string {
 	return changes
 }
 
-// TestSuccessComesLast looks at the NameNode's audit log: the parts appear by a
-// rename each, then the temporary directory goes, then _SUCCESS comes.
+// TestSuccessComesLast reads the NameNode's audit log: each part appears by a rename, then
+// the temporary directory is removed, then _SUCCESS is created.
 func TestSuccessComesLast(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
@@ -57,7 +57,7 @@ func TestSuccessComesLast(t *testing.T) {
 	if len(visible) != 5 {
 		t.Fatalf("changes of the output: %v", visible)
 	}
-	slices.Sort(visible[:3]) // several are under way at once
+	slices.Sort(visible[:3]) // several are renamed concurrently
 	want := []string{
 		"rename part-r-00000", "rename part-r-00001", "rename part-r-00002", "delete _temporary", "create _SUCCESS",
 	}
@@ -66,8 +66,8 @@ func TestSuccessComesLast(t *testing.T) {
 	}
 }
 
-// TestNothingVisibleBeforeCommit looks at the output while a reduce is in the
-// middle of writing, and then ends the job in the ways that jobs end.
+// TestNothingVisibleBeforeCommit checks the output directory while a reduce is writing, and
+// then ends the job in each of the possible ways.
 func TestNothingVisibleBeforeCommit(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	in := readFile(t, binaryLines(t, "in", 3<<20))
@@ -103,9 +103,8 @@ func TestNothingVisibleBeforeCommit(t *testing.T) {
 	}
 }
 
-// TestKilledProgramLeavesNothingWhole kills the program at once, which leaves
-// its temporary files but nothing that can be taken for a result; and another
-// run is told that the directory exists.
+// TestKilledProgramLeavesNothingWhole kills the program, which leaves its temporary files
+// but nothing that looks like a result. Another run reports that the directory exists.
 func TestKilledProgramLeavesNothingWhole(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
@@ -121,7 +120,7 @@ func TestKilledProgramLeavesNothingWhole(t *testing.T) {
 	w.nothingWhole(dir + "/out")
 }
 
-// connect is the cluster as the engine opens it.
+// connect opens the cluster as the engine does.
 func connect(t *testing.T, c *minihdfs.Cluster) *hdfs.FS {
 	t.Helper()
 	fsys, err := hdfs.New(t.Context(), hdfs.Config{
@@ -133,9 +132,9 @@ func connect(t *testing.T, c *minihdfs.Cluster) *hdfs.FS {
 	return fsys
 }
 
-// TestPiecesAreJoinedByConcat joins the pieces of a task that was paused, as the
-// commit does: within the NameNode, with partial blocks and empty pieces, also
-// when it is begun again after a crash at any place.
+// TestPiecesAreJoinedByConcat joins the pieces of a checkpointed task as the commit does:
+// within the NameNode, with partial blocks and empty pieces, and also when the commit starts
+// over after a crash at any step.
 func TestPiecesAreJoinedByConcat(t *testing.T) {
 	c := cluster(t)
 	w, fsys := newWeb(t, c), connect(t, c)
@@ -150,7 +149,7 @@ func TestPiecesAreJoinedByConcat(t *testing.T) {
 		pieces = append(pieces, piece)
 	}
 	target := dir + "/part-r-00000"
-	for range 2 { // the second finds it done
+	for range 2 { // the second run finds the work done
 		must(t, storage.Join(t.Context(), fsys, target, pieces, "job"))
 		wantSame(t, w.read(target), bytes.Join(contents, nil))
 	}
@@ -163,8 +162,8 @@ func TestPiecesAreJoinedByConcat(t *testing.T) {
 	}
 }
 
-// TestSplitsAreWhereTheirBlocksAre cuts a file of several blocks: a split each,
-// with the addresses of the DataNodes that hold its block.
+// TestSplitsAreWhereTheirBlocksAre splits a file of several blocks: one split per block,
+// with the addresses of the DataNodes that have it.
 func TestSplitsAreWhereTheirBlocksAre(t *testing.T) {
 	c := cluster(t)
 	w, fsys := newWeb(t, c), connect(t, c)

@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compressed are the lines of text in the formats that are read by extension.
+// compressed returns the text in each of the compressed formats, by extension.
 func compressed(t *testing.T, text []byte) map[string][]byte {
 	t.Helper()
 	var gz, zst bytes.Buffer
@@ -31,8 +31,8 @@ func compressed(t *testing.T, text []byte) map[string][]byte {
 	return map[string][]byte{"gz": gz.Bytes(), "zst": zst.Bytes()}
 }
 
-// TestBrokenCompressedInput reads files that end in the middle and files with a
-// wrong byte. The error names the file and a place in it.
+// TestBrokenCompressedInput reads truncated files and files with a wrong byte. The error
+// names the file and an offset.
 func TestBrokenCompressedInput(t *testing.T) {
 	text := readFile(t, proseFile(t, "text", 2<<20))
 	files := compressed(t, text)
@@ -45,8 +45,8 @@ func TestBrokenCompressedInput(t *testing.T) {
 		for fault, content := range map[string][]byte{
 			"truncated": whole[:len(whole)/2],
 			"corrupt":   flipped(whole, len(whole)/2),
-			// The last bytes of bzip2 repeat the blocks' checksums: a file without
-			// them is whole.
+			// The last bytes of bzip2 repeat the checksums of the blocks: a file without
+			// them is complete.
 			"cut short": whole[:len(whole)-16],
 		} {
 			t.Run(extension+" "+fault, func(t *testing.T) {
@@ -60,14 +60,14 @@ func TestBrokenCompressedInput(t *testing.T) {
 	}
 }
 
-// flipped is content with one byte changed.
+// flipped returns content with one byte changed.
 func flipped(content []byte, at int) []byte {
 	content = slices.Clone(content)
 	content[at] ^= 0xff
 	return content
 }
 
-// wantPlace checks that a message about the file names a byte within it.
+// wantPlace checks that a message names the file and an offset within it.
 func wantPlace(t *testing.T, message, name string, size int) {
 	t.Helper()
 	m := regexp.MustCompile(regexp.QuoteMeta(name) + `\b.*?(?:byte|after|offset) (\d+)`).FindStringSubmatch(message)
@@ -79,8 +79,8 @@ func wantPlace(t *testing.T, message, name string, size int) {
 	}
 }
 
-// TestBrokenSequenceFile breaks files that Hadoop wrote, at each of its kinds of
-// compression, with fs -text as the reader.
+// TestBrokenSequenceFile damages files that Hadoop wrote, of each kind of compression, and
+// reads them with fs -text.
 func TestBrokenSequenceFile(t *testing.T) {
 	const dir = "../internal/format/seqfile/testdata/hadoop/"
 	for _, name := range []string{"NONE-bytes.seq", "RECORD-GzipCodec-bytes.seq", "BLOCK-DefaultCodec-bytes.seq"} {
@@ -102,15 +102,14 @@ func TestBrokenSequenceFile(t *testing.T) {
 	}
 }
 
-// TestSegmentCorruptedOnDisk changes a byte of the map's output while the job
-// stands between map and reduce: it is noticed, the map is run again and the
-// output is right.
+// TestSegmentCorruptedOnDisk changes a byte of a map's output between map and reduce. The
+// job detects it and runs the map again, and the output is right.
 func TestSegmentCorruptedOnDisk(t *testing.T) {
 	in := binaryLines(t, "in", 3<<20)
 	dir := t.TempDir()
 	local, out := filepath.Join(dir, "local"), filepath.Join(dir, "out")
 	g := newGate(t, "map", 2<<20)
-	// The first map's output is whole when the second one is at the gate.
+	// The first map's output is complete when the second map is at the gate.
 	p := g.start(t, "--workers", "1", "-D", "mapreduce.cluster.local.dir="+local,
 		"-D", "hammr.local.blocksize=1m", "-D", "hammr.input.combine=false", in, out)
 	g.wait(t, p)
@@ -128,7 +127,7 @@ func TestSegmentCorruptedOnDisk(t *testing.T) {
 	wantPlace(t, r.stderr, files[0], len(content))
 }
 
-// TestRecordLongerThanLimit names the file, the place and the limit.
+// TestRecordLongerThanLimit expects an error that names the file, the offset and the limit.
 func TestRecordLongerThanLimit(t *testing.T) {
 	text := append(bytes.Repeat([]byte("short\n"), 10), append(bytes.Repeat([]byte("x"), 5000), '\n')...)
 	in, out := newFile(t, "in", text), filepath.Join(t.TempDir(), "out")
@@ -137,7 +136,7 @@ func TestRecordLongerThanLimit(t *testing.T) {
 	noOutput(t, out)
 }
 
-// TestLocalFileRemovedDuringJob removes a file that the job has still to open.
+// TestLocalFileRemovedDuringJob removes a file that the job has not opened yet.
 func TestLocalFileRemovedDuringJob(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(dir+"/in", 0o755))
@@ -154,8 +153,8 @@ func TestLocalFileRemovedDuringJob(t *testing.T) {
 	noOutput(t, dir+"/out")
 }
 
-// TestLocalFileCutShortDuringJob shortens the file that is being read, and one
-// that has still to be.
+// TestLocalFileCutShortDuringJob truncates the file that is being read, and one that has not
+// been opened yet.
 func TestLocalFileCutShortDuringJob(t *testing.T) {
 	in, out := binaryLines(t, "in", 8<<20), filepath.Join(t.TempDir(), "out")
 	g := newGate(t, "map", 1000)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDAGShowOfAUsersProgram asks a user's own program for its graph, with and
-// without arguments, by way of hammr and directly.
+// TestDAGShowOfAUsersProgram prints the graph of a user's program, with and without
+// arguments, through hammr and directly.
 func TestDAGShowOfAUsersProgram(t *testing.T) {
 	t.Parallel()
 	own := userProgram(t)

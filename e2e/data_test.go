@@ -10,10 +10,9 @@ import (
 	"testing"
 )
 
-// proseFile writes about size bytes of words to a new file: few words are
-// frequent and many rare, some of them not ASCII and some not UTF-8, parted by
-// all that parts words, on lines from empty to very long. The last line has no
-// end.
+// proseFile writes about size bytes of words to a new file: few words are frequent and many
+// rare, some are not ASCII and some not UTF-8, separated by every kind of white space, on
+// lines from empty to very long. The last line has no end.
 func proseFile(t *testing.T, name string, size int) string {
 	random := rand.New(rand.NewPCG(uint64(size), 1))
 	zipf := rand.NewZipf(random, 1.2, 3, 50_000)
@@ -33,7 +32,7 @@ func proseFile(t *testing.T, name string, size int) string {
 	return newFile(t, name, text.Bytes())
 }
 
-// word is the nth word.
+// word returns the nth word.
 func word(n uint64) string {
 	return fmt.Sprintf([]string{"w%d", "wört%d", "b\x80\xff%d", "%d", "Δ%d.", "longer-than-eight-bytes-%d"}[n%6], n)
 }
@@ -81,8 +80,8 @@ func readFile(t *testing.T, name string) []byte {
 	return content
 }
 
-// parts reads the files of a complete local output in the order of their names.
-// There must be exactly n of them, beside _SUCCESS.
+// parts returns the content of the files of a complete local output in the order of their
+// names. There must be exactly n of them, and _SUCCESS.
 func parts(t *testing.T, dir string, n int) []byte {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -101,7 +100,7 @@ func parts(t *testing.T, dir string, n int) []byte {
 	return content
 }
 
-// partNames are the names in an output of n reduces.
+// partNames returns the file names in an output of n reduces.
 func partNames(n int) []string {
 	names := []string{"_SUCCESS"}
 	for i := range n {
@@ -110,7 +109,7 @@ func partNames(n int) []string {
 	return names
 }
 
-// wantSame compares bytes and shows the first difference.
+// wantSame compares bytes and prints the first difference.
 func wantSame(t *testing.T, got, want []byte) {
 	t.Helper()
 	if bytes.Equal(got, want) {
@@ -125,8 +124,7 @@ func wantSame(t *testing.T, got, want []byte) {
 
 func excerpt(b []byte, at int) []byte { return b[max(0, at-20):min(len(b), at+60)] }
 
-// sortedLines are the lines of a text in the order of their bytes, each with an
-// end.
+// sortedLines returns the lines of a text in byte order, each with a line end.
 func sortedLines(text []byte) []byte {
 	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 	slices.SortFunc(lines, bytes.Compare)

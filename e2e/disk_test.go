@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// smallDisk mounts a file system of so many bytes, which only root may.
+// smallDisk mounts a file system of the given size, which requires root.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -17,11 +17,11 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
-// TestDiskFull has too little room for spills, and for the output.
+// TestDiskFull has too little disk space for spills, and for the output.
 func TestDiskFull(t *testing.T) {
 	in := binaryLines(t, "in", 12<<20)
 	for name, c := range map[string]struct {
-		local bool // it is the disk of the spills that is small
+		local bool // the disk of the spills is small
 		file  string
 		hint  string
 	}{

@@ -18,9 +18,9 @@ import (
 // doorsProperty names the directory of a job's doors.
 const doorsProperty = "e2e.doors"
 
-// doored is a job on a cluster that sorts lines. Each map stands at a door of its own
-// until the test opens that: a socket with the map's number for a name. A door that
-// nobody listens at is open.
+// doored is a job on a cluster that sorts lines. Each map waits at a door of its own until
+// the test opens it. A door is a socket named after the number of the map. A door without a
+// listener is open.
 var doored = mr.New("doored", mr.TextLines(),
 	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, struct{}]) error {
 		standAtDoor(filepath.Join(t.Property(doorsProperty), strconv.Itoa(t.Part())))
@@ -41,21 +41,21 @@ func standAtDoor(door string) {
 		return
 	}
 	defer conn.Close()
-	_, _ = io.ReadAll(conn) // whatever ends that is the door
+	_, _ = io.ReadAll(conn) // any end of the connection opens the door
 }
 
-// doors are the test's side of them.
+// doors is the test's side of the doors.
 type doors struct {
 	t         *testing.T
 	dir       string
 	listeners []*net.UnixListener
-	waiting   []net.Conn // of the map at each; nil for none
+	waiting   []net.Conn // connection of the map at each door; nil for none
 }
 
-// newDoors makes so many doors, all closed.
+// newDoors creates that many doors, all closed.
 func newDoors(t *testing.T, n int) *doors {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "doors-") // names of sockets are short
+	dir, err := os.MkdirTemp("", "doors-") // socket names must be short
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	d := &doors{t: t, dir: dir, waiting: make([]net.Conn, n)}
@@ -68,7 +68,7 @@ func newDoors(t *testing.T, n int) *doors {
 	return d
 }
 
-// wait returns when maps stand at their doors.
+// wait returns when the given maps wait at their doors.
 func (d *doors) wait(maps ...int) {
 	d.t.Helper()
 	for _, i := range maps {
@@ -81,7 +81,7 @@ func (d *doors) wait(maps ...int) {
 	}
 }
 
-// open lets maps pass, and whoever comes to their doors later.
+// open lets maps pass, now and in later attempts.
 func (d *doors) open(maps ...int) {
 	for _, i := range maps {
 		d.listeners[i].Close()
@@ -91,7 +91,7 @@ func (d *doors) open(maps ...int) {
 	}
 }
 
-// run is a command that runs the job with these doors and as many maps.
+// run returns a command that runs the job with these doors and as many maps.
 func (d *doors) run(c command, in, out string, args ...string) command {
 	d.t.Helper()
 	self, err := os.Executable()
@@ -105,7 +105,7 @@ func (d *doors) run(c command, in, out string, args ...string) command {
 	return c
 }
 
-// submit hands the job in. It goes on by itself.
+// submit submits the job and does not wait for it.
 func (d *doors) submit(e *engine, in, out string, args ...string) (jobID string) {
 	d.t.Helper()
 	r := start(d.t, d.run(e.command(), in, out, append(args, "--detach")...)).wait(d.t)
@@ -113,7 +113,7 @@ func (d *doors) submit(e *engine, in, out string, args ...string) (jobID string)
 	return strings.TrimSpace(r.stdout)
 }
 
-// peace is what the job writes in one process, with all doors open.
+// peace returns the output of the job in one process, with all doors open.
 func (d *doors) peace(in string, args ...string) (dir string) {
 	d.t.Helper()
 	dir = filepath.Join(d.t.TempDir(), "want")

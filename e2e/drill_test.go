@@ -13,8 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 )
 
-// drilled runs drills, all of which must be good, and returns the rows of their
-// table.
+// drilled runs drills, all of which must pass, and returns the rows of their table.
 func drilled(t *testing.T, args ...string) []chaos.Row {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,13 +35,13 @@ func drilled(t *testing.T, args ...string) []chaos.Row {
 	return rows
 }
 
-// planned is a file with a plan of a wordcount and these faults.
+// planned writes a plan for a wordcount with the given faults to a file.
 func planned(t *testing.T, lines ...string) string {
 	t.Helper()
 	return newFile(t, "plan", []byte("hammr-plan 1\nseed 1\njob j1 wordcount\n"+strings.Join(lines, "\n")+"\n"))
 }
 
-// TestDrill loses a tasknode, the leader, a task and a byte in one job.
+// TestDrill kills a tasknode, the leader and a task, and corrupts a byte, in one job.
 func TestDrill(t *testing.T) {
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t,
@@ -56,10 +55,10 @@ func TestDrill(t *testing.T) {
 	}
 }
 
-// TestDrillOnHDFS has every kind of fault there is on a real HDFS, and loses a whole
-// machine with its DataNode, which then cannot be stopped any more.
+// TestDrillOnHDFS injects every kind of fault on a real HDFS, and kills a whole machine with
+// its DataNode, which cannot be stopped afterwards.
 func TestDrillOnHDFS(t *testing.T) {
-	cluster(t) // or is skipped where no HDFS can be had
+	cluster(t) // or skips the test if HDFS is not available
 	t.Parallel()
 	faults := []string{
 		"fault at 100ms do slow-disk tasknode 3 by 5ms for 1s",
@@ -84,7 +83,7 @@ func TestDrillOnHDFS(t *testing.T) {
 	}
 }
 
-// TestDrillOfNetworks cuts off a tasknode and the leader, and fills a disk.
+// TestDrillOfNetworks partitions a tasknode and the leader, and fills a disk.
 func TestDrillOfNetworks(t *testing.T) {
 	if err := rig.CanIsolate(); err != nil {
 		t.Skip(err)
@@ -99,8 +98,7 @@ func TestDrillOfNetworks(t *testing.T) {
 	}
 }
 
-// TestDrillOfCommits breaks things in the steps of two commits, which take a few ms
-// when nobody looks.
+// TestDrillOfCommits injects faults into the steps of two commits, which take only a few ms.
 func TestDrillOfCommits(t *testing.T) {
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t, "job j2 terasort",
@@ -113,7 +111,7 @@ func TestDrillOfCommits(t *testing.T) {
 	}
 }
 
-// TestDrillOfTheDead counts no fault of a daemon that is gone already.
+// TestDrillOfTheDead does not count faults of a daemon that has ended already.
 func TestDrillOfTheDead(t *testing.T) {
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t,
@@ -125,8 +123,8 @@ func TestDrillOfTheDead(t *testing.T) {
 	}
 }
 
-// TestDrillInside has disks be slow and fail, and clocks jump by an hour, inside of
-// daemons and tasks.
+// TestDrillInside makes disks slow and failing, and clocks jump by an hour, inside daemons
+// and tasks.
 func TestDrillInside(t *testing.T) {
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t,
@@ -141,8 +139,8 @@ func TestDrillInside(t *testing.T) {
 	}
 }
 
-// TestDrillOfFailpoints has points fail, wait and crash. The one that nothing comes to
-// does not count as a fault.
+// TestDrillOfFailpoints makes failpoints fail, wait and crash. A failpoint that is never
+// reached does not count as a fault.
 func TestDrillOfFailpoints(t *testing.T) {
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t,
@@ -159,13 +157,13 @@ func TestDrillOfFailpoints(t *testing.T) {
 	}
 }
 
-// fakeSSH takes a host and a command, in as many words as come, as ssh does.
+// fakeSSH takes a host and a command of any number of words, as ssh does.
 const fakeSSH = `test "$1" = here || exit 255
 shift
 exec sh -c "$*"
 `
 
-// hostfile starts a cluster that stays, and returns what makes a drill one of it.
+// hostfile starts a cluster that keeps running, and returns the arguments for a drill on it.
 func hostfile(t *testing.T, drills string) (args []string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "cluster")
@@ -178,7 +176,7 @@ func hostfile(t *testing.T, drills string) (args []string) {
 	state, err := localcluster.ReadState(dir)
 	must(t, err)
 	var hosts strings.Builder
-	// One 'up' waits for no other.
+	// An 'up' does not wait for another one.
 	again := fmt.Sprintf("here for i in 1 2 3 4 5 6 7 8 9; do env %s %s up --dir %s --detach && break; sleep 0.5; done", env[0], hammr, dir)
 	for _, m := range state.Masters {
 		fmt.Fprintf(&hosts, "jobmaster %s %s %s\n", m.ID, m.HTTP, again)
@@ -192,7 +190,7 @@ func hostfile(t *testing.T, drills string) (args []string) {
 	}
 }
 
-// TestDrillByHostfile drills a cluster that runs already.
+// TestDrillByHostfile runs a drill on an existing cluster.
 func TestDrillByHostfile(t *testing.T) {
 	t.Parallel()
 	args := hostfile(t, "true")
@@ -215,14 +213,14 @@ func TestDrillByHostfile(t *testing.T) {
 		"none of these kinds of faults can be injected there")
 }
 
-// TestNoDrillWithoutConsent refuses a cluster whose daemons take no part in drills.
+// TestNoDrillWithoutConsent is rejected by a cluster whose daemons do not allow drills.
 func TestNoDrillWithoutConsent(t *testing.T) {
 	t.Parallel()
 	args := append([]string{"chaos", "run", "--report", t.TempDir(), "--plan", planned(t, "masters 3", "tasknodes 2")}, hostfile(t, "false")...)
 	start(t, command{args: args}).wait(t).want(t, 1, "m1: failpoints of the daemon at", "it was not started with --drills")
 }
 
-// TestDrillInterrupted leaves nothing behind at Ctrl-C.
+// TestDrillInterrupted checks that Ctrl-C leaves no process and no file.
 func TestDrillInterrupted(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -246,7 +244,7 @@ func TestDrillInterrupted(t *testing.T) {
 	}
 }
 
-// TestPlansThatCannotBePlayed are refused before anything starts.
+// TestPlansThatCannotBePlayed are rejected before anything starts.
 func TestPlansThatCannotBePlayed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -13,10 +13,10 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// faultLimit is how long a job may take that meets a fault, all told.
+// faultLimit bounds the duration of a job that meets a fault.
 const faultLimit = 40 * time.Second
 
-// repaired makes the cluster whole again when the test ends.
+// repaired restores the cluster when the test ends.
 func repaired(t *testing.T, c *minihdfs.Cluster) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -25,7 +25,7 @@ func repaired(t *testing.T, c *minihdfs.Cluster) {
 	})
 }
 
-// faulty is a job under way that stands at a gate.
+// faulty is a running job that waits at a gate.
 type faulty struct {
 	*web
 	dir  string // of "in" and "out"
@@ -37,9 +37,9 @@ type faulty struct {
 	blocks []string // files of the input's blocks on the DataNodes
 }
 
-// startFaulty starts the gated program on a file of twelve blocks with three
-// copies each, read in one piece, and returns when a task of the phase has seen
-// so many MiB. A fault of the map meets reading alone: the output is then local.
+// startFaulty starts the gated program on a file of twelve blocks with three replicas each,
+// read as one split, and returns when a task of the phase has processed the given number of
+// MiB. A fault in the map phase affects reading alone, because the output is local.
 func startFaulty(t *testing.T, phase string, mib int, options ...string) *faulty {
 	t.Helper()
 	f := &faulty{web: newWeb(t, cluster(t))}
@@ -67,7 +67,7 @@ func startFaulty(t *testing.T, phase string, mib int, options ...string) *faulty
 	return f
 }
 
-// succeeds opens the gate and wants the right bytes.
+// succeeds opens the gate and checks the output.
 func (f *faulty) succeeds(t *testing.T) {
 	t.Helper()
 	f.gate.open()
@@ -82,8 +82,8 @@ func (f *faulty) succeeds(t *testing.T) {
 	wantSame(t, f.parts(f.dir+"/out", 1), sortedLines(f.in))
 }
 
-// TestDataNodesLostWhileReading kills one of three DataNodes and stops another,
-// so that it meets the one that is being read from or is next.
+// TestDataNodesLostWhileReading kills one of three DataNodes and stops another, so that the
+// reader is affected now or at the next block.
 func TestDataNodesLostWhileReading(t *testing.T) {
 	f := startFaulty(t, "map", 1)
 	restart(t, f.c, 0)
@@ -103,8 +103,8 @@ func restart(t *testing.T, c *minihdfs.Cluster, nodes ...int) {
 	})
 }
 
-// TestDataNodeKilledWhileWriting kills one of three, all of which are in the
-// pipeline of a file with three copies.
+// TestDataNodeKilledWhileWriting kills one of three DataNodes, all of which are in the
+// pipeline of a file with three replicas.
 func TestDataNodeKilledWhileWriting(t *testing.T) {
 	f := startFaulty(t, "reduce", 5, "-D", "dfs.replication=3")
 	restart(t, f.c, 1)
@@ -120,8 +120,8 @@ func TestDataNodeStoppedWhileWriting(t *testing.T) {
 	f.succeeds(t)
 }
 
-// TestNameNodeRestartedDuringJob restarts it while a map reads, and while a
-// reduce writes; the job meets the time without a NameNode.
+// TestNameNodeRestartedDuringJob restarts the NameNode while a map reads and while a reduce
+// writes, so that the job runs for a while without it.
 func TestNameNodeRestartedDuringJob(t *testing.T) {
 	for phase, mib := range map[string]int{"map": 1, "reduce": 5} {
 		t.Run(phase, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestNameNodeRestartedDuringJob(t *testing.T) {
 	}
 }
 
-// TestNameNodeLostDuringJob has no NameNode for longer than a call is repeated.
+// TestNameNodeLostDuringJob stops the NameNode for longer than calls are retried.
 func TestNameNodeLostDuringJob(t *testing.T) {
 	f := startFaulty(t, "reduce", 5, "-D", "hammr.hdfs.retry.timeout=2s")
 	repaired(t, f.c)
@@ -156,8 +156,8 @@ func TestNameNodeLostDuringJob(t *testing.T) {
 	f.nothingWhole(f.dir + "/out")
 }
 
-// TestFileRemovedDuringJob removes a file that the job has still to open: the
-// job fails, names it and leaves nothing.
+// TestFileRemovedDuringJob removes a file that the job has not opened yet: the job fails,
+// names the file and leaves no output.
 func TestFileRemovedDuringJob(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
@@ -176,8 +176,8 @@ func TestFileRemovedDuringJob(t *testing.T) {
 	w.nothing(dir + "/out")
 }
 
-// TestFileRemovedWhileRead removes the very file that is being read, with its
-// blocks on the DataNodes: what has not been read is lost.
+// TestFileRemovedWhileRead removes the file that is being read, with its blocks on the
+// DataNodes: the rest of it is lost.
 func TestFileRemovedWhileRead(t *testing.T) {
 	f := startFaulty(t, "map", 1)
 	f.remove(f.dir + "/in")
@@ -191,11 +191,11 @@ func TestFileRemovedWhileRead(t *testing.T) {
 	noOutput(t, f.out)
 }
 
-// TestNoNameNodeAtStart has nobody, or somebody else, at the address. Nothing
-// answers within 10 s by default; one wait for an answer lasts 15 s.
+// TestNoNameNodeAtStart has no NameNode, or another server, at the address. The default
+// time-out is 10 s if nothing answers; a single wait for an answer takes 15 s.
 func TestNoNameNodeAtStart(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	must(t, err)
 	t.Cleanup(func() { silent.Close() })
 	c := cluster(t)
@@ -223,7 +223,7 @@ func TestNoNameNodeAtStart(t *testing.T) {
 	}
 }
 
-// TestNameNodeStoppedAtStart has one that takes connections and is frozen.
+// TestNameNodeStoppedAtStart has a suspended NameNode that accepts connections.
 func TestNameNodeStoppedAtStart(t *testing.T) {
 	c := cluster(t)
 	repaired(t, c)
@@ -234,8 +234,8 @@ func TestNameNodeStoppedAtStart(t *testing.T) {
 	r.within(t, faultLimit)
 }
 
-// TestSafeMode has the NameNode refuse every change: a job fails when its
-// patience ends, and waits when the safe mode ends before that.
+// TestSafeMode has a NameNode that rejects every change: a job fails when its time-out ends,
+// and continues if safe mode ends first.
 func TestSafeMode(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
@@ -262,7 +262,7 @@ func TestSafeMode(t *testing.T) {
 	}
 }
 
-// blocks are the files of blocks on all DataNodes.
+// blocks returns the block files of all DataNodes.
 func blocks(c *minihdfs.Cluster) (files []string) {
 	for i := range c.DataNodes() {
 		files = append(files, blocksOf(c, i)...)
@@ -270,22 +270,22 @@ func blocks(c *minihdfs.Cluster) (files []string) {
 	return files
 }
 
-// blocksOf are the files of blocks on the disk of a DataNode.
+// blocksOf returns the block files on the disk of a DataNode.
 func blocksOf(c *minihdfs.Cluster, i int) (files []string) {
 	filepath.WalkDir(c.DataDir(i), func(name string, _ os.DirEntry, _ error) error {
 		if base := filepath.Base(name); strings.HasPrefix(base, "blk_") && !strings.HasSuffix(base, ".meta") {
 			files = append(files, name)
 		}
-		return nil // files come and go
+		return nil // files appear and disappear
 	})
 	return files
 }
 
-// patience is how long a test waits for what has to come in the end, however
-// busy the machine.
+// patience is how long a test waits for something that must happen eventually, on a busy
+// machine.
 const patience = 3 * time.Minute
 
-// waitUntil waits until something is so, looking ten times a second.
+// waitUntil waits until a condition holds, and checks it ten times a second.
 func waitUntil(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)

@@ -16,14 +16,14 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// gateEnv holds PHASE:BYTES:SOCKET: when a task of the phase has seen so many
-// bytes, it dials the socket and waits until the other end hangs up.
+// gateEnv is PHASE:BYTES:SOCKET. A task of the phase that has processed that many bytes
+// connects to the socket and waits until the other end closes the connection.
 const gateEnv = "HAMMR_E2E_GATE"
 
 func gateAddress() string { return os.Getenv(gateEnv) }
 
-// doorway is the gate as the program sees it: the first task that comes to it
-// knocks, and all that come wait.
+// doorway is the program's side of the gate: the first task that reaches it connects, and
+// all that reach it wait.
 type doorway struct {
 	phase  string
 	bytes  int
@@ -58,9 +58,9 @@ func (d *doorway) knock() {
 	}
 }
 
-// gatedProgram sorts lines, and its tasks stop at the gate: a map before the
-// record with which it has read so many bytes, a reduce when it has written
-// them. With the property "crash" the reduce then fails.
+// gatedProgram sorts lines. Its tasks stop at the gate: a map before the record at which it
+// has read that many bytes, a reduce when it has written them. With the property "crash" the
+// reduce then fails.
 func gatedProgram() *mr.Program {
 	d := newDoorway(gateAddress())
 	job := mr.New("gated", mr.TextLines(), &gatedMapper{door: d}, &gatedReducer{door: d}, mr.TextOutput[[]byte, struct{}]()).
@@ -99,18 +99,18 @@ func (r *gatedReducer) Reduce(t *mr.Task, line []byte, copies iter.Seq[struct{}]
 	return nil
 }
 
-// gate is the test's side.
+// gate is the test's side of the gate.
 type gate struct {
 	listener *net.UnixListener
 	waiting  net.Conn
 	address  string
 }
 
-// newGate makes a gate for tasks of the phase ("map", "reduce") that have seen
-// so many bytes.
+// newGate creates a gate for tasks of the phase ("map", "reduce") that have processed that
+// many bytes.
 func newGate(t *testing.T, phase string, bytes int) *gate {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gate-") // names of sockets are short
+	dir, err := os.MkdirTemp("", "gate-") // socket names must be short
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "s")
@@ -129,7 +129,7 @@ func (g *gate) start(t *testing.T, args ...string) *process {
 	return p
 }
 
-// prepare is the gated program that has still to begin.
+// prepare returns the gated program, not started yet.
 func (g *gate) prepare(t *testing.T, args ...string) *process {
 	t.Helper()
 	self, err := os.Executable()
@@ -137,7 +137,7 @@ func (g *gate) prepare(t *testing.T, args ...string) *process {
 	return prepare(t, command{program: self, args: args, env: []string{gateEnv + "=" + g.address}})
 }
 
-// wait returns when a task stands at the gate.
+// wait returns when a task waits at the gate.
 func (g *gate) wait(t *testing.T, p *process) {
 	t.Helper()
 	g.listener.SetDeadline(time.Now().Add(patience))
@@ -149,7 +149,7 @@ func (g *gate) wait(t *testing.T, p *process) {
 	g.waiting = conn
 }
 
-// open lets the tasks go on.
+// open lets the tasks continue.
 func (g *gate) open() {
 	g.listener.Close()
 	if g.waiting != nil {

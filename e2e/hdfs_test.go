@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// TestNamesOfClusters names the same files in all the ways that there are.
+// TestNamesOfClusters names the same files in every supported form.
 func TestNamesOfClusters(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
@@ -20,7 +20,7 @@ func TestNamesOfClusters(t *testing.T) {
 	nameService := []string{"HADOOP_CONF_DIR=" + nameServiceConf(t, w.c)}
 	for name, c := range map[string]struct {
 		env  []string
-		args []string // with the output's name as last argument
+		args []string // the name of the output is the last argument
 		want string
 	}{
 		"full names":           {nil, []string{w.c.URI() + dir + "/in", w.c.URI() + dir + "/full"}, "a\t2\nb\t1\n"},
@@ -51,8 +51,8 @@ func TestNamesOfClusters(t *testing.T) {
 	})
 }
 
-// nameServiceConf is a configuration that knows the cluster as "ns1", one
-// NameNode of which nothing listens at.
+// nameServiceConf is a configuration of the cluster as nameservice "ns1", with one NameNode
+// address on which nothing listens.
 func nameServiceConf(t *testing.T, c *minihdfs.Cluster) string {
 	t.Helper()
 	var site strings.Builder

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// TestManyJobsInOneProcess runs many jobs in this process, good ones and bad
-// ones: neither descriptors nor goroutines become more.
+// TestManyJobsInOneProcess runs many jobs in this process, successful and failing ones. The
+// numbers of file descriptors and goroutines must not grow.
 func TestManyJobsInOneProcess(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

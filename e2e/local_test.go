@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Pipelines that do what the bundled programs do.
+// Pipelines that compute the output of the bundled programs.
 const (
 	toolWordcount = `for f; do cat -- "$f"; echo; done | tr -s ' \t\n\r\f' '\n' | sed '/^$/d' | sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' | sort`
 	toolGrep      = `cat -- "$@" | grep -aoE 'w[0-9]*1' | sort | uniq -c | awk '{ print $1 "\t" $2 }' | sort -k1,1nr -k2,2`
 	regex         = `w[0-9]*1`
 )
 
-// smallMemory makes little input spill often and be cut into many splits.
+// smallMemory makes a small input spill often and have many splits.
 var smallMemory = []string{"-D", "mapreduce.task.io.sort.mb=1", "-D", "hammr.local.blocksize=256k", "-D", "hammr.input.combine=false"}
 
 func TestWordcountLikeTools(t *testing.T) {
@@ -70,7 +70,7 @@ func TestGrepLikeGrep(t *testing.T) {
 	}
 }
 
-// TestTerasort sorts the rows of teragen and checks them with a sort of its own.
+// TestTerasort sorts the rows of teragen and compares them with an independent sort.
 func TestTerasort(t *testing.T) {
 	dir := t.TempDir()
 	in, out, report := filepath.Join(dir, "in"), filepath.Join(dir, "out"), filepath.Join(dir, "report")
@@ -94,7 +94,7 @@ func TestTerasort(t *testing.T) {
 	}
 }
 
-// mapParts names the files of a complete local output of n maps.
+// mapParts returns the file names of a complete local output of n maps.
 func mapParts(t *testing.T, dir string, n int) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "part-m-*"))
@@ -108,7 +108,7 @@ func mapParts(t *testing.T, dir string, n int) []string {
 	return names
 }
 
-// sortedRows are rows of 100 bytes in the order of their first 10.
+// sortedRows returns rows of 100 bytes in the order of their first 10.
 func sortedRows(data []byte) []byte {
 	rows := slices.Collect(slices.Chunk(data, 100))
 	slices.SortStableFunc(rows, func(a, b []byte) int { return bytes.Compare(a[:10], b[:10]) })

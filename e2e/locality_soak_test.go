@@ -22,9 +22,9 @@ const (
 	localityRuns     = 5
 )
 
-// TestSoakLocality runs wordcount over files whose blocks lie differently each
-// time. By flow, in every run at most one map fewer than could be is local; the
-// other ways to place are there to compare with.
+// TestSoakLocality runs wordcount over files whose blocks are placed differently each time.
+// With flow, the number of local maps is at most one below the optimum in every run; the
+// other placements are for comparison.
 func TestSoakLocality(t *testing.T) {
 	c, err := minihdfs.Start(t.Context(), minihdfs.Config{
 		Dir: t.TempDir(), DataNodes: localityMachines, Replication: 1, BlockSize: blockSize,
@@ -46,7 +46,7 @@ func TestSoakLocality(t *testing.T) {
 		best := localOptimum(w.blockHosts(in))
 		methods := []string{"flow", "none", "delay"}
 		for turn := range methods {
-			method := methods[(turn+run)%len(methods)] // each comes first now and then
+			method := methods[(turn+run)%len(methods)] // each is first in some runs
 			doc := filepath.Join(t.TempDir(), "report")
 			e.done("run", "wordcount", "--quiet", "--report", doc, "-D", "hammr.job.placement="+method,
 				"-D", "hammr.debug.record.sleep=100us", "-D", "mapreduce.job.reduces=2", c.URI()+in, fmt.Sprintf("%s%s.%s", c.URI(), in, method))
@@ -61,7 +61,7 @@ func TestSoakLocality(t *testing.T) {
 	}
 }
 
-// localOptimum is how many maps can be local when no machine runs more than its
+// localOptimum is the number of maps that can be local if no machine runs more than its
 // share of waves.
 func localOptimum(blocks [][]string) (n int) {
 	waves := (len(blocks) + localityMachines*localitySlots - 1) / (localityMachines * localitySlots)

@@ -19,11 +19,11 @@ import (
 // hammr is the program under test, built by TestMain.
 var hammr string
 
-// clusterDir is the folder of the shared cluster.
+// clusterDir is the directory of the shared cluster.
 var clusterDir string
 
-// blockSize is the default size of a block on the shared cluster: small, so
-// that a file of some MiB has many.
+// blockSize is the default block size of the shared cluster: small, so that a file of a few
+// MiB has many blocks.
 const blockSize = 1 << 20
 
 func TestMain(m *testing.M) {
@@ -61,8 +61,8 @@ func testMain(m *testing.M) int {
 	return status
 }
 
-// sideBySide is how many of the tests that mostly wait run at once, unless the
-// command line says how many.
+// sideBySide is how many of the tests that mostly wait run in parallel, unless the command
+// line sets it.
 const sideBySide = "4"
 
 func runSideBySide() {
@@ -70,12 +70,12 @@ func runSideBySide() {
 	said := false
 	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
 	if !said {
-		_ = flag.Set("test.parallel", sideBySide) // a flag of package testing, which is there
+		_ = flag.Set("test.parallel", sideBySide) // a flag of package testing, so it exists
 	}
 }
 
-// nothingLeft reports processes that the tests have started and not waited for,
-// and a cluster that still listens.
+// nothingLeft reports child processes that have not been waited for, and a cluster that
+// still listens.
 func nothingLeft() error {
 	var faults []error
 	for _, pid := range children() {
@@ -91,10 +91,10 @@ func nothingLeft() error {
 	return errors.Join(faults...)
 }
 
-// shared remembers the cluster that a test has asked for.
+// shared is the cluster that the first test that needs it starts.
 var shared struct{ address string }
 
-// cluster is the shared HDFS with all its DataNodes live, or skips the test.
+// cluster returns the shared HDFS with all its DataNodes live, or skips the test.
 func cluster(t *testing.T) *minihdfs.Cluster {
 	t.Helper()
 	c := minihdfs.ForTest(t)

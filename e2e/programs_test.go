@@ -9,12 +9,11 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// programEnv names the program that the test's binary then is: a user's one
-// with a fault.
+// programEnv names the user's program that the test's binary then is. The program has a bug.
 const programEnv = "HAMMR_E2E_PROGRAM"
 
-// programs are users' programs with faults, by name. Each counts lines; the
-// line "bad" is where the fault is.
+// programs are users' programs with bugs, by name. Each counts lines and fails at the line
+// "bad".
 var programs = map[string]func() *mr.Program{
 	"panics":    func() *mr.Program { return lineCounter(func() error { panic("boom on bad") }, nil) },
 	"fails":     func() *mr.Program { return lineCounter(func() error { return errors.New("bad is not welcome") }, nil) },
@@ -36,9 +35,8 @@ func startProgram(t *testing.T, name string, args ...string) *process {
 	return start(t, command{program: self, args: args, env: []string{programEnv + "=" + name}})
 }
 
-// lineCounter counts equal lines. At the line "bad" its mapper calls fault; nil
-// stands for one that waits until the attempt is cancelled. With a codec, the
-// lines are its values.
+// lineCounter counts equal lines. At the line "bad" its mapper calls fault; if that is nil,
+// it waits until the attempt is cancelled. With a codec, the lines are its values.
 func lineCounter(fault func() error, codec mr.Codec[[]byte]) *mr.Program {
 	mapper := mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[string, []byte]) error {
 		if string(line) == "bad" && codec == nil {
@@ -68,7 +66,7 @@ func lineCounter(fault func() error, codec mr.Codec[[]byte]) *mr.Program {
 	return &mr.Program{Name: "lines", Jobs: []mr.Runnable{job}}
 }
 
-// lineCodec is a user's codec that does not know what to do with "bad".
+// lineCodec is a user's codec that fails for "bad".
 type lineCodec struct{ encode, decode, panics bool }
 
 func (c *lineCodec) Append(dst, line []byte) []byte {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReplayOfATrace has a cluster of its own run the jobs of a SWIM trace: its table is
-// the simulator's, and names the policy that the cluster has.
+// TestReplayOfATrace runs the jobs of a SWIM trace on a cluster of its own. The table has
+// the columns of the simulator's, and names the policy of the cluster.
 func TestReplayOfATrace(t *testing.T) {
 	t.Parallel()
 	trace := newFile(t, "trace.tsv", []byte("job0\t0\t0\t1000\t1000\t1000\njob1\t1\t1\t2000\t0\t10\n"))

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// Fields that docs/formats/report.md promises to be always there.
+// Fields that docs/formats/report.md guarantees to be present.
 var reportFields = map[string][]string{
 	"": {"version", "jobId", "name", "state", "startTime", "finishTime", "elapsedSeconds", "phases",
 		"tasks", "counters", "partitions", "configuration", "failures"},
@@ -25,7 +25,7 @@ var reportFields = map[string][]string{
 	"failures":   {"task", "attempt", "node", "cause", "input", "offset", "log"},
 }
 
-// checkFields looks for the fields of a part of the document, and below it.
+// checkFields checks the fields of a part of the document, recursively.
 func checkFields(t *testing.T, part string, object map[string]any) {
 	t.Helper()
 	for _, field := range reportFields[part] {
@@ -44,8 +44,7 @@ func checkFields(t *testing.T, part string, object map[string]any) {
 	}
 }
 
-// document reads a report, and checks the fields and what all reports have in
-// common.
+// document reads a report, and checks the fields and values that all reports have in common.
 func document(t *testing.T, name string) report.Report {
 	t.Helper()
 	var object map[string]any
@@ -74,7 +73,7 @@ func document(t *testing.T, name string) report.Report {
 	return r
 }
 
-// phases are the names of a report's phases.
+// phases returns the names of a report's phases.
 func phases(r report.Report) (names []string) {
 	for _, p := range r.Phases {
 		names = append(names, p.Name)

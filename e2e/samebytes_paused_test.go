@@ -12,10 +12,9 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestProgramsWriteTheSameBytesThoughTheyArePaused runs every bundled program while the
-// jobs of all write checkpoints, end and go on from them, again and again, and now and then
-// one of their attempts is killed, and goes on from the last: whatever their graphs, the
-// files are those of a run in peace.
+// TestProgramsWriteTheSameBytesThoughTheyArePaused runs every bundled program while all jobs
+// are checkpointed and resumed again and again, and some attempts are killed and resume from
+// the last checkpoint. For every graph, the files equal those of an undisturbed run.
 func TestProgramsWriteTheSameBytesThoughTheyArePaused(t *testing.T) {
 	t.Parallel()
 	inputs, want := bytesInputs(t), outputs(nil)
@@ -36,7 +35,7 @@ func TestProgramsWriteTheSameBytesThoughTheyArePaused(t *testing.T) {
 	}
 }
 
-// jobName is of a job that 'job list' names.
+// jobName is an entry of 'job list'.
 type jobName struct{ JobID, Name string }
 
 func (e *engine) jobs(which ...string) (jobs []jobName) {
@@ -45,13 +44,13 @@ func (e *engine) jobs(which ...string) (jobs []jobName) {
 	return jobs
 }
 
-// enoughPauses is how often jobs of one name are paused. Those that run alone at the end
-// are paused so fast that they would hardly come on.
+// enoughPauses is how often jobs of one name are checkpointed. More would hardly let the
+// jobs that run alone at the end make progress.
 const enoughPauses = 25
 
-// pauseJobs has jobs that run write checkpoints, one after the other, those first that
-// did so least, until over. After each third time one of their attempts is killed, which
-// is counted by the names of the jobs.
+// pauseJobs checkpoints running jobs in turn, those with the fewest checkpoints first, until
+// over is closed. After every third time it kills one of their attempts, which it counts by
+// job name.
 func (e *engine) pauseJobs(over <-chan struct{}, killed map[string]int) {
 	random, paused := rand.New(rand.NewPCG(1, 1)), make(map[string]int)
 	for {
@@ -80,8 +79,8 @@ func (e *engine) pauseJobs(over <-chan struct{}, killed map[string]int) {
 	}
 }
 
-// killOne takes its slot from one of the attempts of a job that run, when one does, and
-// reports whether it could.
+// killOne preempts one of the running attempts of a job by kill, and reports whether it
+// found one.
 func (e *engine) killOne(id string, random *rand.Rand) bool {
 	var running []string
 	waitUntil(e.t, "a job that was resumed runs, or is over", func() bool {
@@ -99,8 +98,8 @@ func (e *engine) killOne(id string, random *rand.Rand) bool {
 		start(e.t, e.command("task", "preempt", running[random.IntN(len(running))], "--how", "kill")).wait(e.t).code == 0
 }
 
-// rests reports whether whatever of a job runs stands still, as those do that may not
-// write checkpoints.
+// rests reports whether all attempts of a job are suspended, as those are that cannot be
+// checkpointed.
 func (e *engine) rests(id string) bool {
 	running := 0
 	for _, task := range e.job(id).Tasks {
@@ -113,8 +112,8 @@ func (e *engine) rests(id string) bool {
 	return running == 0 || running == strings.Count(e.done("task", "list", id).stdout, "SUSPENDED")
 }
 
-// wantPaused wants most kinds of graphs to have been paused, and nothing to have failed.
-// Killed are those whose gang has gone back to where it was paused.
+// wantPaused expects most kinds of graphs to have been checkpointed, and no attempt to have
+// failed. killed counts the jobs whose gang has resumed from its checkpoints after a kill.
 func (e *engine) wantPaused() {
 	e.t.Helper()
 	paused := make(map[string]int)
@@ -132,7 +131,7 @@ func (e *engine) wantPaused() {
 		}
 	}
 	e.t.Logf("attempts paused: %v", paused)
-	kinds := 0 // of graphs; which jobs are met while they run is chance
+	kinds := 0 // kinds of graphs; which jobs are hit while they run depends on timing
 	for _, name := range []string{"streamcount", "wordcountpipe", "pagerankdag", "broadcastjoin", "kmeans"} {
 		if paused[name] > 0 {
 			kinds++

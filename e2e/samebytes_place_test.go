@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// place is a directory, on the disk or on HDFS, with inputs in its "in".
+// place is a directory on the disk or on HDFS, with inputs in its subdirectory "in".
 type place interface {
-	// root is its full name.
+	// root returns its full name.
 	root() string
-	// files are those anywhere below one of its directories, by their names there.
-	// Directories are among them as names with a slash at the end.
+	// files returns all files below one of its directories, by relative name. Directories
+	// are included, with a trailing slash.
 	files(t *testing.T, dir string) map[string][]byte
 }
 

@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// bytesCase runs commands one after the other in a directory of their own. All
-// files that are there in the end are its output. In the arguments IN/ stands for
-// where the inputs are and OUT/ for that directory.
+// bytesCase runs commands in sequence in a directory of their own. All files that exist at
+// the end are its output. In the arguments, IN/ means the directory of the inputs and OUT/
+// that directory.
 type bytesCase struct {
 	name     string
 	commands [][]string
-	twin     string // a case above, of which the directory "out" is to be the same
-	only     string // the directory that counts; "" is all
+	twin     string // an earlier case whose directory "out" must be equal
+	only     string // the directory to compare; "" for all
 }
 
-// program is a case of one command, whose output is OUT/out.
+// program returns a case of one command, whose output is OUT/out.
 func program(name string, args ...string) bytesCase {
 	return bytesCase{name: name, commands: [][]string{append([]string{name}, args...)}}
 }
@@ -26,16 +26,16 @@ func (bc bytesCase) like(twin string) bytesCase {
 	return bc
 }
 
-// manyMaps and the others make a small job one of many tasks. A gang of two
-// reduces fits the smallest cluster.
+// manyMaps and the others make a small job have many tasks. A gang of two reduces fits the
+// smallest cluster.
 const (
 	manyMaps     = "-Dmapreduce.input.fileinputformat.split.maxsize=50k"
 	twoReduces   = "-Dmapreduce.job.reduces=2"
 	threeReduces = "-Dmapreduce.job.reduces=3"
 )
 
-// bytesCases are the bundled programs whose output is a function of their input
-// and arguments.
+// bytesCases are the bundled programs whose output depends only on their input and
+// arguments.
 var bytesCases = []bytesCase{
 	program("wordcount", manyMaps, twoReduces, "IN/prose", "OUT/out"),
 	program("wordcountpipe", manyMaps, twoReduces, "IN/prose", "OUT/out").like("wordcount"),
@@ -63,19 +63,19 @@ var bytesCases = []bytesCase{
 		{"teravalidate", "OUT/out", "OUT/report"},
 		{"teravalidate", "OUT/rows", "OUT/faults"},
 	}},
-	// What its jobs write is how long they took; the files are the same.
+	// The jobs write how long they took; the files are the same.
 	{name: "TestDFSIO", only: "io_data", commands: [][]string{
 		{"TestDFSIO", "-Dtest.build.data=OUT", "-write", "-nrFiles", "3", "-size", "100KB"},
 	}},
 }
 
-// bytesLeftOut are the bundled programs that leave no output.
+// bytesLeftOut are the bundled programs without reproducible output.
 var bytesLeftOut = map[string]string{
 	"mrbench": "removes what its jobs write",
 	"sleep":   "writes nothing",
 }
 
-// bytesInputs are files of several pieces, whose ends cut records.
+// bytesInputs returns files of several pieces whose boundaries are within records.
 func bytesInputs(t *testing.T) map[string][]byte {
 	t.Helper()
 	names := func(r *rand.Rand) string { return fmt.Sprintf("p%d", r.IntN(500)) }

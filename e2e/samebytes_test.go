@@ -12,12 +12,12 @@ import (
 	"github.com/hammr/hammr/examples"
 )
 
-// outputs are the files of each case, by their names in its directory.
+// outputs is the files of each case, by relative name.
 type outputs map[string]map[string][]byte
 
-// TestProgramsWriteTheSameBytes runs every bundled program in one process and on
-// clusters of both sizes, on local files and on HDFS: the files that it writes
-// are the same, name by name and byte by byte.
+// TestProgramsWriteTheSameBytes runs every bundled program in one process and on clusters of
+// both sizes, on local files and on HDFS. The files are the same, name by name and byte by
+// byte.
 func TestProgramsWriteTheSameBytes(t *testing.T) {
 	t.Parallel()
 	inputs, want := bytesInputs(t), outputs(nil)
@@ -35,8 +35,8 @@ func TestProgramsWriteTheSameBytes(t *testing.T) {
 	}, "--map-slots", "2", "--reduce-slots", "2")
 }
 
-// runCases runs all cases at a place, some side by side, with some settings, and wants
-// what they wrote elsewhere; nil is anything.
+// runCases runs all cases in a place, some in parallel, with some settings, and compares
+// their outputs with want, unless that is nil.
 func runCases(t *testing.T, p place, c command, want outputs, settings ...string) outputs {
 	t.Helper()
 	var mu sync.Mutex
@@ -58,8 +58,8 @@ func runCases(t *testing.T, p place, c command, want outputs, settings ...string
 	return got
 }
 
-// run runs the commands of a case and returns the files that they leave. Full
-// names in them are as if the place were called ROOT.
+// run runs the commands of a case and returns the files that they leave. In their content
+// the full name of the place is replaced by ROOT.
 func (bc bytesCase) run(t *testing.T, p place, c command, settings []string) map[string][]byte {
 	t.Helper()
 	names := strings.NewReplacer("IN/", p.root()+"/in/", "OUT", p.root()+"/"+bc.name)
@@ -91,9 +91,8 @@ func wantSameFiles(t *testing.T, got, want map[string][]byte) {
 	}
 }
 
-// wantMeaning wants of outputs that are compared with others that they are worth
-// it: they have content and nothing beside it, twins are alike, and rows are
-// sorted.
+// wantMeaning checks that the outputs are worth comparing: they are not empty and contain
+// nothing else, twins are equal, and rows are sorted.
 func wantMeaning(t *testing.T, of outputs) {
 	t.Helper()
 	for _, bc := range bytesCases {
@@ -117,21 +116,21 @@ func wantMeaning(t *testing.T, of outputs) {
 	}
 }
 
-// below are the files of a directory.
+// below returns the files of a directory.
 func below(files map[string][]byte, dir string) map[string][]byte {
 	found := maps.Clone(files)
 	maps.DeleteFunc(found, func(name string, _ []byte) bool { return !strings.HasPrefix(name, dir) })
 	return found
 }
 
-// without are all files but one.
+// without returns all files but one.
 func without(files map[string][]byte, name string) map[string][]byte {
 	found := maps.Clone(files)
 	delete(found, name)
 	return found
 }
 
-// joined are the contents of files in the order of their names.
+// joined returns the contents of files in the order of their names.
 func joined(files map[string][]byte) (content []byte) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content = append(content, files[name]...)
