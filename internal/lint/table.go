@@ -112,7 +112,7 @@ var importTable = []row{
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", nil},
 	{"internal/daemon", []string{"internal/conf"}},
-	{"internal/localcluster", []string{"internal/daemon", "internal/netns", "internal/procfs"}},
+	{"internal/localcluster", []string{"internal/daemon", "internal/netns", "internal/procfs", "internal/wait"}},
 	{"internal/testcluster", []string{
 		"internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/wait", "internal/wire",
 	}},

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/netns"
 	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/wait"
 )
 
 // program is a daemon as it is to be started.
@@ -48,7 +49,7 @@ type child struct {
 
 // start starts a daemon. It writes to the end of its log; what it says beside it
 // is all that is kept of its output, and only until it is started again.
-func (p program) start(parent *parent) (*child, error) {
+func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 	for _, dir := range []string{p.dir, filepath.Dir(p.log)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
@@ -68,7 +69,7 @@ func (p program) start(parent *parent) (*child, error) {
 	}
 	cmd := exec.Command(p.args[0], append(p.args[1:len(p.args):len(p.args)], "--ready-file", p.readyFile())...)
 	cmd.Stdout, cmd.Stderr = said, said
-	cmd.SysProcAttr = attributes(parent.detach)
+	cmd.SysProcAttr = attributes(detach)
 	if p.namespace != "" {
 		if err := netns.RunIn(cmd, p.namespace); err != nil {
 			return nil, fmt.Errorf("start of %s: %w", p.name, err)
@@ -79,7 +80,7 @@ func (p program) start(parent *parent) (*child, error) {
 			return nil, fmt.Errorf("before the start of %s: %w", p.name, err)
 		}
 	}
-	if err := parent.start(cmd); err != nil {
+	if err := starter.Start(cmd); err != nil {
 		return nil, fmt.Errorf("start of %s: %w", p.name, err)
 	}
 	c.process = Process{PID: cmd.Process.Pid, Dir: p.dir, Started: procfs.StartTime(cmd.Process.Pid)}
@@ -90,27 +91,28 @@ func (p program) start(parent *parent) (*child, error) {
 	return c, nil
 }
 
-// awaitReady waits until the daemon says that it is ready.
+// awaitReady waits until the daemon has written its ready file.
 func (c *child) awaitReady(ctx context.Context) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	err := wait.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) {
 		ready, err := daemon.ReadReady(c.readyFile())
 		if err == nil {
 			c.process.Address, c.process.HTTP = ready.Address, ready.HTTP
-			return nil
+			return true, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", c.name, err)
+			return false, fmt.Errorf("%s: %w", c.name, err)
 		}
 		select {
 		case <-c.exited:
-			return c.exitError()
-		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w; %s", c.name, context.Cause(ctx), c.logExcerpt())
-		case <-tick.C:
+			return false, c.exitError()
+		default:
+			return false, nil
 		}
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%s is not ready: %w; %s", c.name, context.Cause(ctx), c.logExcerpt())
 	}
+	return err
 }
 
 // exitError describes a daemon that has ended by itself.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/wait"
 )
 
 // endGrace is how long a daemon that is told to end may take.
@@ -51,14 +52,5 @@ func (p Process) end(ctx context.Context) error {
 }
 
 func (p Process) awaitEnd(ctx context.Context) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for p.alive() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
-	return nil
+	return wait.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) { return !p.alive(), nil })
 }

@@ -30,7 +30,7 @@ func (c *Cluster) Start(ctx context.Context, names ...string) error {
 		case process.alive():
 			continue
 		}
-		child, err := p.start(c.parent)
+		child, err := p.start(c.starter, c.cfg.Detach)
 		if err != nil {
 			faults = append(faults, err)
 			continue

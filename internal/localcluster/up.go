@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // Cluster is a cluster that is up.
@@ -18,7 +20,7 @@ type Cluster struct {
 	dir      string
 	cfg      Config
 	layout   *layout
-	parent   *parent
+	starter  *procfs.Starter
 	children []*child // what this process has started
 }
 
@@ -80,7 +82,7 @@ func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("it had %v", cfg.StartTimeout))
 	defer cancel()
-	c := &Cluster{dir: cfg.Dir, cfg: cfg, layout: l, parent: newParent(cfg.Detach)}
+	c := &Cluster{dir: cfg.Dir, cfg: cfg, layout: l, starter: procfs.NewStarter()}
 	if err := c.startAll(ctx, cfg, l); err != nil {
 		return nil, errors.Join(err, c.rollBack(context.WithoutCancel(ctx)))
 	}
@@ -135,7 +137,7 @@ func (g *startGroup) ensureRunning(p program, old Process) (Process, error) {
 			return Process{}, err
 		}
 	}
-	child, err := p.start(g.cluster.parent)
+	child, err := p.start(g.cluster.starter, g.cluster.cfg.Detach)
 	if err != nil {
 		return Process{}, err
 	}
@@ -200,7 +202,7 @@ func (c *Cluster) publish(l *layout) error {
 
 // rollBack ends what this process has started.
 func (c *Cluster) rollBack(ctx context.Context) error {
-	c.parent.close()
+	c.starter.Close()
 	var started []Process
 	for _, child := range slices.Backward(c.children) {
 		started = append(started, child.process)

@@ -32,7 +32,7 @@ func (c *Cluster) Wait(ctx context.Context, ended func(name, how string)) error 
 
 func (c *Cluster) down(ctx context.Context) error {
 	_, err := Down(context.WithoutCancel(ctx), c.dir)
-	c.parent.close()
+	c.starter.Close()
 	if err != nil {
 		return fmt.Errorf("end of the cluster: %w", err)
 	}
@@ -44,4 +44,4 @@ func (c *Cluster) down(ctx context.Context) error {
 
 // Release leaves the daemons to themselves; they outlive this process if that
 // was configured.
-func (c *Cluster) Release() { c.parent.close() }
+func (c *Cluster) Release() { c.starter.Close() }

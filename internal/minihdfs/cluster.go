@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // Cluster is a running HDFS. Its methods may be called by several goroutines,
@@ -17,7 +19,7 @@ type Cluster struct {
 	cfg      Config
 	network  string // "127.x.y"
 	conf     string // configuration folder
-	starter  *starter
+	starter  *procfs.Starter
 	nameNode *daemon
 	data     []*dataNode
 	closing  sync.Once
@@ -59,7 +61,7 @@ func prepare(cfg Config, jars string) (*Cluster, error) {
 		return nil, fmt.Errorf("minihdfs: %w", err)
 	}
 	cfg.Dir = dir
-	c := &Cluster{cfg: cfg, network: cfg.Network, conf: filepath.Join(dir, "conf"), starter: newStarter()}
+	c := &Cluster{cfg: cfg, network: cfg.Network, conf: filepath.Join(dir, "conf"), starter: procfs.NewStarter()}
 	if c.network == "" {
 		if c.network, err = chooseNetwork(dir, cfg.Supervisor != nil); err != nil {
 			return nil, err
@@ -80,15 +82,10 @@ func prepare(cfg Config, jars string) (*Cluster, error) {
 }
 
 func newNameNode(base program) *daemon {
-	d := &daemon{program: base}
-	d.name, d.class = "namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode"
-	return d
+	return &daemon{program: base.of("namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode")}
 }
 
 func newDataNode(base program, i int, host string, cfg Config) *dataNode {
-	d := &dataNode{daemon: daemon{program: base}, host: host}
-	d.name = fmt.Sprintf("datanode%d", i)
-	d.class = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 	properties := []string{
 		"dfs.datanode.address=" + host + ":9866",
 		"dfs.datanode.http.address=" + host + ":9864",
@@ -97,14 +94,12 @@ func newDataNode(base program, i int, host string, cfg Config) *dataNode {
 		"dfs.datanode.data.dir=file://" + filepath.Join(cfg.Dir, fmt.Sprintf("dn%d", i)),
 	}
 	if len(cfg.Namespaces) > 0 {
-		d.namespace = cfg.Namespaces[i]
+		base.namespace = cfg.Namespaces[i]
 	} else { // by its forwarder
 		properties = append(properties, "fs.defaultFS=hdfs://"+host+":"+rpcPort, "dfs.namenode.rpc-address="+host+":"+rpcPort)
 	}
-	for _, property := range properties {
-		d.args = append(d.args, "-D", property)
-	}
-	return d
+	p := base.of(fmt.Sprintf("datanode%d", i), "org.apache.hadoop.hdfs.server.datanode.DataNode", properties...)
+	return &dataNode{daemon: daemon{program: p}, host: host}
 }
 
 // start starts the NameNode and then the DataNodes, because one that finds no
@@ -137,7 +132,7 @@ func (c *Cluster) Close() error {
 			d.partition()
 		}
 		faults = append(faults, c.nameNode.kill())
-		c.starter.close()
+		c.starter.Close()
 	})
 	return errors.Join(faults...)
 }

@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/internal/netns"
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // program is what a daemon runs.
@@ -25,11 +25,20 @@ type program struct {
 	args      []string
 	env       []string // beside this process's
 	namespace string   // namespace; "" for this process's
-	starter   *starter
+	starter   *procfs.Starter
 
 	// deathSignal is the signal that it gets when this process ends in whatever way; 0
 	// is SIGKILL.
 	deathSignal syscall.Signal
+}
+
+// of is the program of a class with properties, NAME=VALUE, on its command line.
+func (p program) of(name, class string, properties ...string) program {
+	p.name, p.class, p.args = name, class, nil
+	for _, property := range properties {
+		p.args = append(p.args, "-D", property)
+	}
+	return p
 }
 
 // daemon is one process of the cluster. It may be started again after its end.
@@ -66,7 +75,7 @@ func (d *daemon) start() error {
 	if len(d.env) > 0 {
 		cmd.Env = append(os.Environ(), d.env...)
 	}
-	if err := d.starter.start(cmd); err != nil {
+	if err := d.starter.Start(cmd); err != nil {
 		return fmt.Errorf("minihdfs: start of %s: %w", d.name, err)
 	}
 	ended := make(chan struct{})
@@ -158,40 +167,6 @@ func (d *daemon) pid() int {
 func (d *daemon) exitError() error {
 	log, _ := os.ReadFile(d.logPath())
 	return fmt.Errorf("minihdfs: %s ended by itself, log %s ends in: %s", d.name, d.logPath(), tail(log))
-}
-
-// starter starts processes on one thread that lives until close: the kernel
-// sends the parent-death signal when the thread that forked ends, not the
-// process.
-type starter struct {
-	commands chan *exec.Cmd
-	results  chan error
-	mu       sync.Mutex // one start at a time
-}
-
-func newStarter() *starter {
-	s := &starter{commands: make(chan *exec.Cmd), results: make(chan error)}
-	go func() {
-		runtime.LockOSThread()
-		for cmd := range s.commands {
-			s.results <- cmd.Start()
-		}
-	}()
-	return s
-}
-
-func (s *starter) start(cmd *exec.Cmd) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.commands <- cmd
-	return <-s.results
-}
-
-// close ends the thread, and with it every process that still runs.
-func (s *starter) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.commands)
 }
 
 // runOnce runs a daemon's class to its end, as the format of a NameNode is.

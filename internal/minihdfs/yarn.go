@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // YarnConfig says how YARN is started over a cluster.
@@ -33,7 +35,7 @@ type Yarn struct {
 	dir             string
 	resourceManager *daemon
 	nodeManagers    []*daemon
-	starter         *starter
+	starter         *procfs.Starter
 	closing         sync.Once
 	patience        time.Duration // for the end of a daemon with what it runs
 }
@@ -49,7 +51,7 @@ func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 	if cfg.Maps == 0 {
 		cfg.Maps = 2
 	}
-	y := &Yarn{hdfs: c, jars: jars, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: newStarter(), patience: 20 * time.Second}
+	y := &Yarn{hdfs: c, jars: jars, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: procfs.NewStarter(), patience: 20 * time.Second}
 	if err = y.prepare(cfg); err == nil {
 		err = y.start(ctx)
 	}
@@ -73,8 +75,7 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 	}
 	y.java = Java{Jars: y.jars, Conf: filepath.Join(y.dir, "conf"), Temp: temp, HeapMiB: 256}
 	base := program{logs: logs, java: y.java, starter: y.starter, deathSignal: syscall.SIGTERM, env: []string{"JAVA_HOME=" + home}}
-	y.resourceManager = &daemon{program: base}
-	y.resourceManager.name, y.resourceManager.class = "resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+	y.resourceManager = &daemon{program: base.of("resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")}
 	for i := range y.hdfs.data {
 		y.nodeManagers = append(y.nodeManagers, newNodeManager(base, i, y.hdfs.Host(i), y.dir))
 	}
@@ -82,21 +83,15 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 }
 
 func newNodeManager(base program, i int, host, dir string) *daemon {
-	d := &daemon{program: base}
-	d.name = fmt.Sprintf("nodemanager%d", i)
-	d.class = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
-	for _, property := range []string{
-		"yarn.nodemanager.hostname=" + host,
-		"yarn.nodemanager.bind-host=" + host,
-		"yarn.nodemanager.address=" + host + ":8041",
-		"yarn.nodemanager.localizer.address=" + host + ":8040",
-		"yarn.nodemanager.webapp.address=" + host + ":8042",
-		"yarn.nodemanager.local-dirs=" + filepath.Join(dir, fmt.Sprintf("nm%d", i)),
-		"yarn.nodemanager.log-dirs=" + filepath.Join(dir, "logs", fmt.Sprintf("containers%d", i)),
-	} {
-		d.args = append(d.args, "-D", property)
-	}
-	return d
+	return &daemon{program: base.of(fmt.Sprintf("nodemanager%d", i), "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
+		"yarn.nodemanager.hostname="+host,
+		"yarn.nodemanager.bind-host="+host,
+		"yarn.nodemanager.address="+host+":8041",
+		"yarn.nodemanager.localizer.address="+host+":8040",
+		"yarn.nodemanager.webapp.address="+host+":8042",
+		"yarn.nodemanager.local-dirs="+filepath.Join(dir, fmt.Sprintf("nm%d", i)),
+		"yarn.nodemanager.log-dirs="+filepath.Join(dir, "logs", fmt.Sprintf("containers%d", i)),
+	)}
 }
 
 // start starts the ResourceManager and then the NodeManagers, which wait for it
@@ -172,7 +167,7 @@ func (y *Yarn) Close() error {
 		if y.resourceManager != nil {
 			faults[len(y.nodeManagers)] = y.resourceManager.end(y.patience)
 		}
-		y.starter.close()
+		y.starter.Close()
 	})
 	return errors.Join(faults...)
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // layOut prepares YARN over a cluster that does not run.
@@ -17,8 +19,8 @@ func layOut(t *testing.T, cfg YarnConfig) *Yarn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(hdfs.starter.close)
-	y := &Yarn{hdfs: hdfs, jars: "jars", dir: t.TempDir(), starter: newStarter()}
+	t.Cleanup(hdfs.starter.Close)
+	y := &Yarn{hdfs: hdfs, jars: "jars", dir: t.TempDir(), starter: procfs.NewStarter()}
 	t.Cleanup(func() {
 		if err := y.Close(); err != nil {
 			t.Error(err)

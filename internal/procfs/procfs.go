@@ -1,5 +1,5 @@
-// Package procfs tells processes apart that had one pid after the other, by what
-// Linux says of them below /proc.
+// Package procfs identifies and starts processes of Linux. A process id alone is reused;
+// with the start time in /proc it names one process for as long as the machine runs.
 package procfs
 
 import (
@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// StartTime is when a process was started, in clock ticks since the machine was;
-// "" when there is no such process, or only its exit status is left. With the pid
-// it names a process for as long as the machine runs. A process whose first thread
-// has ended is there until the last one has: until then its files and ports are open.
+// StartTime is when a process was started, in clock ticks since the machine was; "" if
+// there is no such process, or only its exit status remains. A process whose first thread
+// has ended exists until its last one has: until then its files and ports are open.
 func StartTime(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
