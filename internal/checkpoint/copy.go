@@ -14,14 +14,14 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Copier copies what a checkpoint names into one directory: of runs only what is still
-// to be merged.
+// Copier copies the files that a checkpoint names into one directory. Of a sorted run
+// it copies only what is left to merge.
 type Copier struct {
 	Source   Source
 	Dir      string
 	Create   func(path string) (storage.Writer, error)
-	FullName func(path string) string // under which a file is known; nil: its path
-	Retry    RetryPolicy              // with From
+	FullName func(path string) string // the name of a copied file; nil: its path
+	Retry    RetryPolicy              // for the source
 }
 
 // Copy returns the body of a checkpoint that names the copies.
@@ -35,8 +35,7 @@ func (c *Copier) Copy(ctx context.Context, body *taskproc.CheckpointBody) (*task
 	return copied, nil
 }
 
-// copyFilesOf copies what a Node has in files, but for what lies with the job's
-// output.
+// copyFilesOf copies the files of a Node, except those in the job's output.
 func (c *Copier) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
 	for i, m := range n.Merge {
 		if err := c.copyRun(ctx, m, fmt.Sprintf("%s/stage%d-node%d-run%d", c.Dir, n.Stage, n.Node, i)); err != nil {
@@ -54,7 +53,7 @@ func (c *Copier) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
 	return nil
 }
 
-// copyRun copies what is left of a run and has m name that.
+// copyRun copies the rest of a run and makes m name it.
 func (c *Copier) copyRun(ctx context.Context, m *taskproc.MergeInput, path string) error {
 	state := MergeStates([]*taskproc.MergeInput{m})[0]
 	open := func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
@@ -82,7 +81,7 @@ func (c *Copier) nameOf(path string) string {
 	return c.FullName(path)
 }
 
-// copyPublished copies a data file and its index and has o name them.
+// copyPublished copies a data file and its index, and makes o name them.
 func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path string) error {
 	var index *shuffle.Index
 	err := c.write(ctx, shuffle.IndexPath(path), func(w io.Writer) (err error) {
@@ -96,7 +95,7 @@ func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path 
 	return err
 }
 
-// maxIndex bounds the index files that are read, in bytes.
+// maxIndex limits the size of index files, in bytes.
 const maxIndex = 1 << 30
 
 func (c *Copier) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writer) (*shuffle.Index, error) {
@@ -136,7 +135,7 @@ func (c *Copier) copyData(ctx context.Context, path string, x *shuffle.Index, w 
 	return err
 }
 
-// errWriter remembers that it was the writer that failed.
+// errWriter remembers the error of its writer, to tell it from one of the source.
 type errWriter struct {
 	w   io.Writer
 	err error
@@ -147,8 +146,7 @@ func (k *errWriter) Write(p []byte) (n int, err error) {
 	return n, k.err
 }
 
-// write makes a file of the copy, from its beginning again as often as its source
-// may yet be had.
+// write makes one file of the copy. It starts over as often as the source may recover.
 func (c *Copier) write(ctx context.Context, path string, fill func(io.Writer) error) error {
 	return c.Retry.Do(ctx, func() error {
 		w, err := c.Create(path)

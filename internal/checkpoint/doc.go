@@ -1,8 +1,9 @@
-// Package checkpoint is checkpoint files: their bytes, which
-// docs/formats/checkpoint.md describes, and how one is copied from where it was
-// written with all that it names. A task copies those that it goes on from, a tasknode
-// those that it takes over from another one.
+// Package checkpoint reads and writes checkpoint files, whose bytes
+// docs/formats/checkpoint.md describes, and copies one with all files that it names. A
+// task copies the checkpoint that it resumes from, and a tasknode those of another one
+// that is being drained.
 //
-// What cannot be read is a *SourceError: the checkpoint is of no use there. Any
-// other error is one of the place that is copied to, or of a context that ends.
+// The caller distinguishes two errors. A *SourceError means that the checkpoint cannot be
+// read, so it is unusable there. Any other error is one of the destination, or of a
+// context that has ended: the checkpoint may be fine.
 package checkpoint

@@ -22,7 +22,7 @@ const (
 	maxLength  = 1 << 30 // bytes
 )
 
-// Encode is body as a checkpoint file.
+// Encode returns a checkpoint file with the body.
 func Encode(body *taskproc.CheckpointBody) ([]byte, error) {
 	b := append(make([]byte, 0, 1024), magic...)
 	b = binary.LittleEndian.AppendUint32(b, version)
@@ -38,8 +38,8 @@ func Encode(body *taskproc.CheckpointBody) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
 }
 
-// Decode verifies and reads a checkpoint file. What does not verify
-// wraps storage.ErrCorrupt.
+// Decode verifies and decodes a checkpoint file. An invalid file wraps
+// storage.ErrCorrupt.
 func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 	if len(b) < headLength+tailLength || string(b[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: no checkpoint", storage.ErrCorrupt)

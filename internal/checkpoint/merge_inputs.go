@@ -5,7 +5,7 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// MergeInputs are sorted runs, and how far each was read, as a checkpoint has them.
+// MergeInputs encodes sorted runs, and how far each has been read.
 func MergeInputs(state []shuffle.MergeInputState) (messages []*taskproc.MergeInput) {
 	for _, s := range state {
 		messages = append(messages, mergeInput(s))
@@ -22,7 +22,7 @@ func mergeInput(s shuffle.MergeInputState) *taskproc.MergeInput {
 	}
 }
 
-// MergeStates are the sorted runs of a checkpoint.
+// MergeStates decodes the sorted runs of a checkpoint.
 func MergeStates(inputs []*taskproc.MergeInput) []shuffle.MergeInputState {
 	var state []shuffle.MergeInputState
 	for _, m := range inputs {

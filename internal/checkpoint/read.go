@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// FileRef is a checkpoint file as it was recorded when it was written.
+// FileRef is a checkpoint file as recorded when it was written.
 type FileRef struct {
 	Path     string
 	Bytes    int64

@@ -9,17 +9,17 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// RetryPolicy is with what may pass.
+// RetryPolicy is how often a source is asked again that does not answer.
 type RetryPolicy struct {
-	Timeout  time.Duration // for how long a source is asked that does not answer
-	MaxDelay time.Duration // for how long it is left alone at most
+	Timeout  time.Duration // after which the source is given up
+	MaxDelay time.Duration // between two requests
 }
 
-// firstDelay is how long a source that failed is left alone at first.
+// firstDelay is the delay before the first retry. It doubles with each further one.
 const firstDelay = 100 * time.Millisecond
 
-// Do tries again what may pass: faults of the network as long as patience lasts,
-// damage once.
+// Do calls try until it succeeds or fails for good. It repeats errors of the network
+// until Timeout, and damaged data once: the network may have damaged it.
 func (p RetryPolicy) Do(ctx context.Context, try func() error) error {
 	longest := min(p.MaxDelay, p.Timeout/4)
 	begun, damaged := time.Now(), false

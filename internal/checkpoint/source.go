@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Source opens files that a checkpoint names: length bytes from offset on, or all of
-// them when length is negative.
+// Source opens files that a checkpoint names: length bytes from offset, or all from
+// there if length is negative.
 type Source interface {
 	Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error)
 }
@@ -37,7 +37,7 @@ func (s FSFiles) Open(ctx context.Context, path string, offset, length int64) (i
 	}{io.LimitReader(f, length), f}, nil
 }
 
-// RemoteFiles asks another machine's shuffle server for files of a job.
+// RemoteFiles requests files of a job from another machine's shuffle server.
 type RemoteFiles struct {
 	Fetcher      *transfer.Fetcher
 	Address, Job string
@@ -52,14 +52,14 @@ func (s RemoteFiles) Open(ctx context.Context, path string, offset, length int64
 	return s.Fetcher.Open(ctx, file, offset, length)
 }
 
-// SourceError is a fault of what is copied, not of where it is copied to.
+// SourceError is an error of the source of a copy, not of its destination.
 type SourceError struct{ Err error }
 
 func (e *SourceError) Error() string { return e.Err.Error() }
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// IsUnusable reports whether an error is one of a checkpoint file, or of the files that
-// it names.
+// IsUnusable reports whether an error is one of a checkpoint file, or of files that it
+// names.
 func IsUnusable(err error) bool {
 	return errors.As(err, new(*SourceError)) || errors.As(err, new(*shuffle.SourceError))
 }

@@ -11,12 +11,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// MaxMessageBytes is the longest message that is sent or accepted. It leaves
-// room for a job configuration of 64 MiB.
+// MaxMessageBytes is the longest message that is sent or accepted. It allows a job
+// configuration of 64 MiB.
 const MaxMessageBytes = 128 << 20
 
-// ErrMessageTooLong marks a message of more than MaxMessageBytes, or a stream
-// that is not one of messages at all.
+// ErrMessageTooLong marks a message of more than MaxMessageBytes, or a stream that has
+// no messages at all.
 var ErrMessageTooLong = errors.New("taskproc: message too long")
 
 // WriteMessage writes m as its length (a uvarint) and its bytes, in one Write.
@@ -35,9 +35,9 @@ func WriteMessage(w io.Writer, m proto.Message) error {
 	return err
 }
 
-// ReadMessage reads the next message into m. It returns io.EOF at the end of
-// the stream and io.ErrUnexpectedEOF when the stream ends inside a message.
-// Memory grows with the bytes that arrive, never by the announced length alone.
+// ReadMessage reads the next message into m. The error is io.EOF at the end of the
+// stream, and io.ErrUnexpectedEOF if the stream ends inside a message. Memory grows
+// with the bytes that arrive, not with the announced length.
 func ReadMessage(r *bufio.Reader, m proto.Message) error {
 	size, err := binary.ReadUvarint(r)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// FromGraph is g as a message.
+// FromGraph encodes a graph.
 func FromGraph(g dag.Graph) *Graph {
 	out := new(Graph)
 	for _, s := range g.Stages {
@@ -20,8 +20,7 @@ func FromGraph(g dag.Graph) *Graph {
 	return out
 }
 
-// ToGraph is the graph of a message; that of nil is empty. It may be one that
-// Validate refuses.
+// ToGraph decodes a graph; nil is an empty one. Validate may refuse the result.
 func ToGraph(g *Graph) dag.Graph {
 	var out dag.Graph
 	for _, s := range g.GetStages() {
@@ -35,8 +34,8 @@ func ToGraph(g *Graph) dag.Graph {
 	return out
 }
 
-// FileInputs are the places in the graph's edges of those that are files and
-// lead to the group that start is about, ascending.
+// FileInputs returns the places in the graph's edges of the files that the group of
+// start reads, ascending.
 func FileInputs(start *Start) []int32 {
 	if start.Graph == nil { // of maps and reduces
 		if start.Kind == Kind_REDUCE {

@@ -10,7 +10,7 @@ import (
 // Handover is the tasknode's end of a Next.
 type Handover struct{ conn *net.UnixConn }
 
-// NewHandover makes a pair of ends; theirs is for a process to inherit.
+// NewHandover makes a pair of ends. A process inherits theirs.
 func NewHandover() (ours *Handover, theirs *os.File, err error) {
 	conn, theirs, err := SocketPair()
 	if err != nil {
@@ -19,16 +19,16 @@ func NewHandover() (ours *Handover, theirs *os.File, err error) {
 	return &Handover{conn.(*net.UnixConn)}, theirs, nil
 }
 
-// AwaitTaskEnd waits until the process says that its task is over. It is false when
-// the process is gone, or Close was called.
+// AwaitTaskEnd waits until the process reports that its task has ended. It returns
+// false if the process has exited, or Close was called.
 func (h *Handover) AwaitTaskEnd() bool {
 	text := make([]byte, 1)
 	n, err := h.conn.Read(text)
 	return err == nil && n == 1 && text[0] == taskEndedByte
 }
 
-// Assign gives the process what belongs to its next task. The caller closes the
-// files, which are the process's own from then on.
+// Assign gives the process the files of its next task. The caller closes its own
+// copies.
 func (h *Handover) Assign(control, stdout, stderr *os.File) error {
 	rights := unix.UnixRights(int(control.Fd()), int(stdout.Fd()), int(stderr.Fd()))
 	_, _, err := h.conn.WriteMsgUnix([]byte{nextTaskByte}, rights, nil)
@@ -38,8 +38,7 @@ func (h *Handover) Assign(control, stdout, stderr *os.File) error {
 // Close tells the process that no task follows.
 func (h *Handover) Close() error { return h.conn.Close() }
 
-// SocketPair is two ends of a connection, one of them to be given to another
-// process.
+// SocketPair makes two ends of a connection, one of them for another process.
 func SocketPair() (ours net.Conn, theirs *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// ControlVariable is the environment variable that makes a process a task: the
-// number of the descriptor that is its control socket.
+// ControlVariable is the environment variable that makes a process a task: the number
+// of the descriptor of its control socket.
 const ControlVariable = "HAMMR_TASK_FD"
 
-// Inherited is the control socket of a process that a tasknode has started as a
-// task, nil in any other process. The mark and the socket are the process's
-// own: what it starts in turn gets neither, and a second call finds nothing.
+// Inherited returns the control socket of a process that a tasknode has started as a
+// task, nil in any other process. It removes the variable and closes the descriptor on
+// exec, so that children of the process are no tasks. A second call returns nil.
 func Inherited() (net.Conn, error) { return inherited(ControlVariable) }
 
-// inherited is the socket whose descriptor is in an environment variable, nil
-// when that is not set.
+// inherited returns the socket whose descriptor is in an environment variable, nil if
+// that is not set.
 func inherited(variable string) (net.Conn, error) {
 	mark, found := os.LookupEnv(variable)
 	if !found {

@@ -12,31 +12,31 @@ import (
 )
 
 // NextVariable is the environment variable that lets the process of a task wait for
-// another one when that is done: the number of the descriptor to wait at.
+// another task: the number of the descriptor to wait at.
 //
 //	task process                              tasknode
-//	     ── last word on the control socket ──►
-//	     ── "over" ────────────────────────────► Handover.Over
-//	     ◄── control socket, stdout, stderr ──── Handover.Give
+//	     ── last message on the control socket ─►
+//	     ── taskEndedByte ──────────────────────► Handover.AwaitTaskEnd
+//	     ◄── control socket, stdout, stderr ───── Handover.Assign
 //
-// A program that knows nothing of it ends after its task, which is as well.
+// A program that does not know the variable ends after its task.
 const NextVariable = "HAMMR_TASK_NEXT_FD"
 
-// The one byte of a message at the descriptor of NextVariable.
+// Messages at the descriptor of NextVariable have one byte.
 const (
-	taskEndedByte = 'o' // the task is over, and nothing of it is left in the process
-	nextTaskByte  = 'n' // comes with the descriptors of the next one
+	taskEndedByte = 'o' // the task has ended, and nothing of it is left in the process
+	nextTaskByte  = 'n' // comes with the descriptors of the next task
 )
 
 // givenFiles is how many descriptors a process gets for its next task.
 const givenFiles = 3
 
-// Next is where the process of a task that is done waits for another one.
+// Next is where the process of a finished task waits for another one.
 type Next struct{ conn *net.UnixConn }
 
-// InheritedNext is where this process may wait for a second task, nil where
-// there is none. It is asked for once. Processes that are left behind by what a
-// task starts become this one's children from then on, so that Alone sees them.
+// InheritedNext returns where this process may wait for further tasks, nil if it may
+// not. It is called once. From then on this process becomes the parent of orphaned
+// descendants, so that HasNoDescendants sees them.
 func InheritedNext() (*Next, error) {
 	conn, err := inherited(NextVariable)
 	if conn == nil || err != nil {
@@ -50,13 +50,13 @@ func InheritedNext() (*Next, error) {
 	return &Next{unixConn}, adoptOrphans()
 }
 
-// HasNoDescendants reports whether nothing that this process has started, or that was
-// started by such, is left.
+// HasNoDescendants reports whether no process is left that this one, or its
+// descendants, have started.
 func HasNoDescendants() bool { return !hasDescendants() }
 
-// Await says that the task is over, waits for the next one and returns its
-// control socket, nil when there will be none. What the process prints goes
-// nowhere while it waits, and then to the next attempt's logs.
+// Await reports that the task has ended, waits for the next one, and returns its
+// control socket; nil if there will be none. Output of the process is discarded while
+// it waits, and then goes to the next attempt's logs.
 func (n *Next) Await() (net.Conn, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
@@ -83,7 +83,7 @@ func (n *Next) Await() (net.Conn, error) {
 	return net.FileConn(control)
 }
 
-// receive waits for the descriptors of the next task, none when there is none.
+// receive waits for the descriptors of the next task, none if there is none.
 func (n *Next) receive() (fds []int, err error) {
 	text, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(givenFiles*4))
 	count, size, _, _, err := n.conn.ReadMsgUnix(text, rights)
@@ -103,7 +103,7 @@ func (n *Next) receive() (fds []int, err error) {
 	return fds, nil
 }
 
-// rightsIn are the descriptors of a message.
+// rightsIn returns the descriptors of a message.
 func rightsIn(control []byte) (fds []int, err error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	for i := 0; i < len(messages) && err == nil; i++ {

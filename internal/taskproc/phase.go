@@ -1,5 +1,5 @@
 package taskproc
 
-// PhaseResume is the phase of a Progress while the attempt brings what it goes on from
-// to its own machine. In later phases no other machine need have that any more.
+// PhaseResume is the phase of a Progress while the attempt fetches the checkpoint that it
+// resumes from. In later phases the attempt needs no other machine for it.
 const PhaseResume = "resume"

@@ -14,10 +14,10 @@ import (
 // as on a task's connection. The job names it by path and by the xxhash64 over
 // its bytes.
 
-// ErrDamagedSplits marks a staging file that is not as it was written.
+// ErrDamagedSplits marks a staging file that differs from what was written.
 var ErrDamagedSplits = errors.New("taskproc: damaged file of splits")
 
-// EncodeSplits is the content of a staging file and its hash.
+// EncodeSplits returns the content of a staging file and its hash.
 func EncodeSplits(splits []*Split) (data []byte, hash uint64, err error) {
 	var b bytes.Buffer
 	for i, s := range splits {
@@ -28,8 +28,8 @@ func EncodeSplits(splits []*Split) (data []byte, hash uint64, err error) {
 	return b.Bytes(), xxhash.Sum64(b.Bytes()), nil
 }
 
-// DecodeSplits reads a staging file. One that does not have the hash, or that
-// ends inside a split, is an error that wraps ErrDamagedSplits.
+// DecodeSplits reads a staging file. The error wraps ErrDamagedSplits if the hash
+// differs, or if the file ends inside a split.
 func DecodeSplits(r io.Reader, hash uint64) ([]*Split, error) {
 	sum := xxhash.New()
 	in := bufio.NewReader(io.TeeReader(r, sum))
