@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// adversarial are inputs on which sorts and hash tables often do badly. Lines
-// are what is sorted; words are what is counted.
+// adversarial are inputs on which sorts and hash tables often perform badly: their lines are
+// sorted, their words counted.
 var adversarial = []Input{
 	{Name: "equal", Bytes: quarter, Generate: equalLines},
 	{Name: "sorted", Bytes: quarter, Generate: sortedLines},
@@ -18,7 +18,7 @@ var adversarial = []Input{
 
 func seeded() *rand.Rand { return rand.New(rand.NewPCG(42, 7)) }
 
-// fill writes what line makes until the size is reached.
+// fill writes lines until the size is reached.
 func fill(w *bufio.Writer, bytes int64, line func(dst []byte) []byte) error {
 	var b []byte
 	for written := int64(0); written < bytes; written += int64(len(b)) {
@@ -35,7 +35,7 @@ func equalLines(w *bufio.Writer, bytes int64) error {
 	return fill(w, bytes, func(dst []byte) []byte { return append(dst, "the same key on every line\n"...) })
 }
 
-// sortedLines is in order already, with prefixes that are long and equal.
+// sortedLines is sorted already, with long common prefixes.
 func sortedLines(w *bufio.Writer, bytes int64) error {
 	n := 0
 	return fill(w, bytes, func(dst []byte) []byte {
@@ -44,7 +44,7 @@ func sortedLines(w *bufio.Writer, bytes int64) error {
 	})
 }
 
-// shortLines have five bytes: more bookkeeping than data.
+// shortLines have five bytes each, so that bookkeeping costs more than data.
 func shortLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	return fill(w, bytes, func(dst []byte) []byte {
@@ -57,7 +57,7 @@ func shortLines(w *bufio.Writer, bytes int64) error {
 	})
 }
 
-// longLines have a mebibyte each: a few of them fill a buffer.
+// longLines have a mebibyte each, so that a few fill a buffer.
 func longLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	const length = 1 << 20
@@ -72,8 +72,8 @@ func longLines(w *bufio.Writer, bytes int64) error {
 	})
 }
 
-// zipfLines have few keys that are very frequent and many that are rare, far
-// more than a table in cache holds.
+// zipfLines have a few very frequent keys and many rare ones, more than fit into a table in
+// cache.
 func zipfLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	zipf := rand.NewZipf(random, 1.1, 1, 50_000_000)

@@ -17,7 +17,7 @@ var (
 	tinyInput    = Input{Name: "text", Bytes: kibibyte, Yardstick: [2]string{"text", "42"}}
 )
 
-// Our entries.
+// Entries of Hammr.
 var (
 	wordcount = Entry{"hammr", func(k *Kit, in, out string) Command {
 		return k.ours([]string{"hammr", "run", "wordcount"}, in, out)
@@ -39,7 +39,7 @@ var (
 	}}
 )
 
-// Their entries.
+// Entries of rivals.
 var (
 	fast2 = Entry{"yardstick wc fast2", func(k *Kit, in, out string) Command {
 		return Command{Args: []string{k.program("wc"), "fast2", in, out}}

@@ -17,20 +17,20 @@ import (
 // Command is a process to run; Stdin and Stdout name files or are "".
 type Command struct {
 	Args          []string
-	Env           []string // beside the environment of this process
+	Env           []string // added to the environment of this process
 	Stdin, Stdout string
 }
 
-// Sample is what one run of a process took.
+// Sample is the cost of one run of a process.
 type Sample struct {
 	Seconds     float64 `json:"seconds"` // start to exit
 	CPUSeconds  float64 `json:"cpuSeconds"`
 	MaxRSSBytes int64   `json:"maxRSSBytes"` // of the largest process
-	// Cluster is what the daemons took, where a contest has started some.
+	// Cluster is the cost of daemons, for contests that have started some.
 	Cluster *Usage `json:"cluster,omitempty"`
 }
 
-// run runs a command to its end; an error has what it said on stderr.
+// run runs a command to its end. The error quotes its standard error.
 func run(ctx context.Context, c Command) error {
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
@@ -76,9 +76,9 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// measure runs a command to its end below a process of its own, the command
-// timed: the system counts the memory of a process that forks as that of its
-// child, and ours may be large from comparing outputs.
+// measure runs a command below the program timed. On exec the kernel carries the peak memory
+// of the forking process over to the child, and this process may be large from comparing
+// outputs.
 func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 	name := filepath.Join(k.work, "sample")
 	c.Args = append([]string{k.program("timed"), name}, c.Args...)
@@ -96,9 +96,9 @@ func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 	return s, nil
 }
 
-// Timed is the work of the command timed: it runs a command with the standard
-// streams of this process, writes what it took to the file name, and returns
-// its exit code. Signals that come in go to the command.
+// Timed is the work of the program timed: it runs a command with the standard streams of
+// this process, writes its Sample to a file, and returns its exit code. It forwards signals
+// to the command.
 func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, err error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -8,30 +8,30 @@ import (
 	"path/filepath"
 )
 
-// Config says what to run and where.
+// Config describes a run of the kit.
 type Config struct {
-	// Cases names contests, or patterns of them as path.Match has. Default all
-	// but those that have to be asked for by name.
+	// Cases names contests, or patterns for path.Match. Default all except those that run
+	// only by name.
 	Cases []string
 	// Rounds is how often each side is measured. Default 5.
 	Rounds int
-	// Cold leaves out the unmeasured run before each measured one.
+	// Cold leaves out the warm-up run before each measured one.
 	Cold bool
-	// SizeBytes is the size of the main input files. Default 1 GiB. The large
-	// sort has four times as much, data that is not friendly a quarter.
+	// SizeBytes is the size of the main input files. Default 1 GiB. The large sort has four
+	// times as much, adversarial inputs a quarter.
 	SizeBytes int64
-	// Dir keeps generated input from run to run; it takes some twelve times
-	// SizeBytes. Default hammr-bench in the user's cache directory.
+	// Dir keeps generated input from run to run, about twelve times SizeBytes. Default
+	// hammr-bench in the user's cache directory.
 	Dir string
 	// Yardstick is the source of the yardstick. Default ../shared/yardstick.
 	Yardstick string
 	// Results is the directory for the results. Default bench/results.
 	Results string
-	// Out gets the table and what is being done. Default os.Stdout.
+	// Out gets the table and the progress. Default os.Stdout.
 	Out io.Writer
 }
 
-// EnsureDefaults fills in what was left zero.
+// EnsureDefaults fills in what is zero.
 func (c *Config) EnsureDefaults() error {
 	if c.Rounds == 0 {
 		c.Rounds = 5
@@ -58,7 +58,7 @@ func (c *Config) EnsureDefaults() error {
 	return nil
 }
 
-// Validate reports every fault at once.
+// Validate reports every error at once.
 func (c *Config) Validate() error {
 	var errs []error
 	if c.Rounds < 1 {

@@ -13,41 +13,41 @@ type Contest struct {
 	About string // one line
 	Input Input
 	Ours  Entry
-	Rival Entry // the zero Entry when only absolute figures matter
+	Rival Entry // the zero Entry if only absolute figures matter
 	Goals Goals
 
-	// Compare compares what both have written; nil compares nothing.
+	// Compare compares the outputs of both; nil for no comparison.
 	Compare func(ours, rival string) error
-	// Tasks is how many tasks a run has, where that is what counts.
+	// Tasks is the number of tasks of a run, for contests that measure tasks.
 	Tasks int
 	// SingleRound measures one round only, for rivals that take minutes.
 	SingleRound bool
-	// OnlyByName runs the contest only when it is named.
+	// OnlyByName runs the contest only if it is named.
 	OnlyByName bool
-	// Prepare is called before anything runs; what it returns, after.
+	// Prepare is called before anything runs, and cleanup afterwards.
 	Prepare func(ctx context.Context, k *Kit) (cleanup func() error, err error)
 }
 
-// Goals are what is to be reached; 0 is no goal.
+// Goals are the results to reach; 0 is no goal.
 type Goals struct {
 	Ratio       float64 // the rival's time over ours, at least
-	Target      float64 // the same, hoped for
+	Target      float64 // the same, as a further aim
 	Seconds     float64 // our time, at most
 	MaxRSSBytes int64   // our memory, at most
-	MasterShare float64 // what a master takes of a core, at most
+	MasterShare float64 // the part of a core that a master uses, at most
 }
 
-// Entry is one program's way to do the work.
+// Entry is a program of a contest.
 type Entry struct {
 	Name string
-	// Command makes a process that reads in and writes out, a file or
-	// directory that does not exist yet.
+	// Command is the command that reads in and writes out, a file or directory that does not
+	// exist yet.
 	Command func(k *Kit, in, out string) Command
 }
 
 func (e Entry) missing() bool { return e.Command == nil }
 
-// choose picks the contests that the patterns name, in their own order.
+// choose selects the contests that the patterns name, in the order of all.
 func choose(all []Contest, patterns []string) ([]Contest, error) {
 	used := make([]bool, len(patterns))
 	chosen := slices.DeleteFunc(slices.Clone(all), func(c Contest) bool {

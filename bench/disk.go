@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// How the disk of a cluster's logs is measured: so many times a page is written
-// and waited for, as each entry of a log is.
+// How the disk of a cluster's logs is measured: a page is written and synced repeatedly,
+// like entries of a log.
 const (
 	syncRounds = 100
 	syncBytes  = 4096
 )
 
-// syncLatency is how long a disk takes to make a page durable.
+// syncLatency is the time in which a disk makes a page durable.
 func syncLatency(dir string) (s Spread, err error) {
 	f, err := os.CreateTemp(dir, "sync-")
 	if err != nil {
@@ -37,7 +37,7 @@ func syncLatency(dir string) (s Spread, err error) {
 	return spreadOf(seconds), nil
 }
 
-// syncNote tells of a disk's latency.
+// syncNote is a note on a disk's latency.
 func syncNote(s Spread) string {
 	return fmt.Sprintf("the disk syncs a page in %.2f ms (%.2f to %.2f)", s.Median*1e3, s.Min*1e3, s.Max*1e3)
 }

@@ -1,22 +1,23 @@
-// Package bench compares Hammr, on the same files and in alternation, with
-// programs that do nothing but the work: a hand-written wordcount and sort (the
-// yardstick), GNU sort and the coreutils.
+// Package bench compares Hammr with programs that do only the work: a hand-written wordcount
+// and sort (the yardstick), GNU sort and the coreutils. They run on the same files in
+// alternation.
 //
-// A Contest has two Entries, ours and a rival, and an Input. Both run once
-// unmeasured, which warms the page cache, and what they wrote is compared: a
-// fast wrong answer does not count. Then they take turns, and who begins a
-// round changes. Each turn is two runs, of which the second is measured, so that
-// both find the memory that they themselves have just released: a virtual
-// machine whose host takes back free pages makes the first touch of a page cost
-// up to ten times a later one, and what the rival left would decide. Config.Cold
-// leaves the first run out. The machine's mood changes over minutes by more than the
-// difference between programs, so the figure that counts is the median of the
-// rounds' ratios, rival's time over ours; times and MB/s are there to be
-// understood, not to be compared with those of another day.
+// A Contest has two Entries, ours and a rival, and an Input. Both run once unmeasured, which
+// warms the page cache, and their outputs are compared, since a fast wrong answer does not
+// count. Then they take turns; the first of a round alternates.
 //
-// Processes are measured from outside: wall-clock time from start to exit, and
-// from rusage the CPU time and the peak resident memory of their largest
-// process. Output is not synced, and removed after each turn.
+// Each turn is two runs, of which the second is measured. So both find the memory that they
+// have just released themselves. On a virtual machine whose host takes back free pages, the
+// first touch of a page costs up to ten times a later one, and the rival's leftovers would
+// decide. Config.Cold leaves out the first run.
+//
+// The speed of a machine varies over minutes by more than the difference between programs.
+// The figure that counts is therefore the median of the rounds' ratios, the rival's time
+// over ours. Times and MB/s of different days are not comparable.
+//
+// Processes are measured from outside: wall-clock time from start to exit, and from rusage
+// the CPU time and the peak resident memory of the largest process. Output is not synced,
+// and is removed after each turn.
 //
 //	err := bench.Run(ctx, bench.Config{Cases: []string{"terasort*"}, Rounds: 5})
 package bench

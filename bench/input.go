@@ -14,10 +14,10 @@ import (
 // Input is a file that is generated once and kept.
 type Input struct {
 	Name string
-	// Bytes is its size given the size of the main files.
+	// Bytes is its size, by the size of the main files.
 	Bytes func(size int64) int64
-	// Yardstick are the arguments of the yardstick's generator before and
-	// after the size, or Generate writes the file.
+	// Yardstick are the arguments of the yardstick's generator before and after the size.
+	// Without them, Generate writes the file.
 	Yardstick [2]string
 	Generate  func(w *bufio.Writer, bytes int64) error
 }
@@ -62,7 +62,7 @@ func (in Input) generate(ctx context.Context, k *Kit, name string) error {
 	return errors.Join(in.Generate(w, in.size(k)), w.Flush(), f.Close())
 }
 
-// warm reads the file, so that it lies in the page cache if that has room.
+// warm reads the file into the page cache.
 func (in Input) warm(k *Kit) error {
 	f, err := os.Open(in.path(k))
 	if err != nil {

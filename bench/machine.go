@@ -8,21 +8,19 @@ import (
 	"strings"
 )
 
-// Machine is where the figures come from. Facts that the system does not tell
-// are empty.
+// Machine is where the figures come from. What the system does not report is empty.
 type Machine struct {
 	CPU      string `json:"cpu"`
 	Cores    int    `json:"cores"`
 	MemBytes int64  `json:"memBytes"`
 	Kernel   string `json:"kernel"`
 	Go       string `json:"go"`
-	// Load is the number of processes that wanted to run in the last minute,
-	// before the first contest. Above 0.5 somebody else is at work, and the
-	// figures are worth little.
+	// Load is the load average of the last minute before the first contest. Above 0.5 other
+	// programs run, and the figures are worth little.
 	Load float64 `json:"load"`
 }
 
-// ThisMachine looks at the machine that this process runs on.
+// ThisMachine describes this machine.
 func ThisMachine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version()}
 	m.CPU = field("/proc/cpuinfo", "model name")

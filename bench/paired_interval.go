@@ -10,22 +10,21 @@ import (
 	"strconv"
 )
 
-// Pair is what two arms have taken that were measured right after one another, in
-// the same unit.
+// Pair is the measurements of two arms right after one another, in the same unit.
 type Pair struct{ With, Without float64 }
 
-// Difference is how much more the one with took, as a part of the one without.
+// Difference is the extra of With, as a part of Without.
 func (p Pair) Difference() float64 { return (p.With - p.Without) / p.Without }
 
-// Interval is the median of differences, and between which bounds the median of all
-// that could have been measured lies with 95 %.
+// Interval is the median of differences, and the 95 % confidence interval of the true
+// median.
 type Interval struct{ Median, Low, High float64 }
 
-// resamples are drawn for an interval.
+// resamples is the number of bootstrap samples of an interval.
 const resamples = 10_000
 
-// IntervalOf is the interval of pairs by bootstrap: the same for the same pairs, and
-// zero of none.
+// IntervalOf is the bootstrap interval of pairs. It is the same for the same pairs, and zero
+// for none.
 func IntervalOf(pairs []Pair) Interval {
 	if len(pairs) == 0 {
 		return Interval{}
@@ -46,8 +45,7 @@ func IntervalOf(pairs []Pair) Interval {
 	return Interval{Median: spreadOf(differences).Median, Low: medians[resamples/40], High: medians[resamples-1-resamples/40]}
 }
 
-// WritePairs writes a line for each pair, as CSV with a heading; name stands in each
-// line.
+// WritePairs writes a line for each pair, as CSV with a heading; name is the first column.
 func WritePairs(w io.Writer, name, unit string, pairs []Pair) error {
 	lines := [][]string{{"case", "pair", "with_" + unit, "without_" + unit}}
 	for i, p := range pairs {
@@ -56,7 +54,7 @@ func WritePairs(w io.Writer, name, unit string, pairs []Pair) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// ReadPairs reads what WritePairs wrote.
+// ReadPairs reads the output of WritePairs.
 func ReadPairs(r io.Reader) ([]Pair, error) {
 	lines, err := csv.NewReader(r).ReadAll()
 	if err != nil || len(lines) == 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Report is what one run of the kit found out, as written to Config.Results.
+// Report is the results of one run of the kit, as written to Config.Results.
 type Report struct {
 	Version int       `json:"version"` // 1
 	Time    time.Time `json:"time"`
@@ -26,7 +26,7 @@ type Result struct {
 	Ratio    *Spread `json:"ratio,omitempty"`
 	Goal     string  `json:"goal,omitempty"`
 	Met      bool    `json:"met"`
-	Compared bool    `json:"compared"` // the outputs were, and are the same
+	Compared bool    `json:"compared"` // the outputs were compared, and are equal
 	// Notes are further findings, a sentence each.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -43,7 +43,7 @@ func sideOf(e Entry, samples []Sample) Side {
 	return Side{Name: e.Name, Seconds: spreadOf(secondsOf(samples)), MaxRSSBytes: maxRSS(samples), Samples: samples}
 }
 
-// resultOf draws the conclusion from the samples of a contest.
+// resultOf makes the result from the samples of a contest.
 func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
 	r := Result{Case: c.Name, Bytes: bytes, Ours: sideOf(c.Ours, ours), Goal: c.Goals.String(), Compared: c.Compare != nil}
 	if !c.Rival.missing() {
@@ -55,7 +55,7 @@ func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
 	return r
 }
 
-// notesOn are findings about a run of many tasks, and about daemons.
+// notesOn are findings about tasks and daemons.
 func notesOn(c Contest, s Side) (notes []string) {
 	if c.Tasks > 0 {
 		notes = append(notes, fmt.Sprintf("%.0f tasks/s", float64(c.Tasks)/s.Seconds.Median))

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Run runs the chosen contests, prints their table and writes the report. A
-// contest whose outputs differ is an error, a goal that is missed is not.
+// Run runs the chosen contests, prints their table and writes the report. Different outputs
+// are an error; a missed goal is not.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.EnsureDefaults(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func List(w io.Writer) {
 	}
 }
 
-// runContest holds one contest.
+// runContest runs one contest.
 func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	if err := c.Input.ensure(ctx, k); err != nil {
 		return r, err
@@ -95,7 +95,7 @@ func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	return r, nil
 }
 
-// checkOutputs runs both sides once and compares what they wrote.
+// checkOutputs runs both sides once and compares their outputs.
 func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 	fmt.Fprintf(k.cfg.Out, "%s: rehearsal\n", c.Name)
 	ours, rival := k.output("ours"), k.output("rival")
@@ -112,7 +112,7 @@ func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 	return c.Compare(ours, rival)
 }
 
-// alternate lets both sides take turns; who begins a round changes.
+// alternate measures both sides in turn; the first of a round alternates.
 func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival []Sample, err error) {
 	for round := range rounds {
 		turns := []struct {
@@ -137,7 +137,7 @@ func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival
 	return ours, rival, nil
 }
 
-// turn measures one entry once, warm unless that would take minutes.
+// turn measures one entry once, after a warm-up unless that takes minutes.
 func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	if !k.cfg.Cold && !c.SingleRound {
 		if _, err := k.run(ctx, c, e); err != nil {
@@ -147,7 +147,7 @@ func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	return k.run(ctx, c, e)
 }
 
-// run measures one run of an entry and removes what it wrote.
+// run measures one run of an entry and removes its output.
 func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	out := k.output("out")
 	usage := func() (*Usage, error) { return nil, nil }

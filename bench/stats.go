@@ -2,7 +2,7 @@ package bench
 
 import "slices"
 
-// Spread is the middle of some figures and how far they reach.
+// Spread is the median of some figures and their range.
 type Spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
@@ -36,8 +36,8 @@ func secondsOf(samples []Sample) []float64 {
 	return out
 }
 
-// usageOf is what daemons took in each sample that tells: the busiest master's
-// share of a core, and seconds of CPU time.
+// usageOf is the cost of daemons in the samples that have it: the busiest master's part of a
+// core, and seconds of CPU time.
 func usageOf(samples []Sample) (share, cpu []float64) {
 	for _, s := range samples {
 		if s.Cluster != nil {

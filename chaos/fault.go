@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Role is the sort of a target.
+// Role is the class of a target.
 type Role string
 
 // Roles of targets.
@@ -34,7 +34,7 @@ type Target struct {
 
 func (t Target) String() string { return strings.TrimSpace(string(t.Role) + " " + t.Name) }
 
-// Fault is one event of a plan that goes wrong, once.
+// Fault is one event of a plan.
 type Fault struct {
 	Kind    Kind
 	Target  Target

@@ -10,7 +10,7 @@ import (
 
 // Limits of plans.
 const (
-	// DefaultLimit is how long the faults of a plan may take to come.
+	// DefaultLimit is the default of Plan.Limit.
 	DefaultLimit = 15 * time.Second
 
 	maxLimit  = 24 * time.Hour
@@ -18,17 +18,17 @@ const (
 	maxFaults = 1000
 )
 
-// Plan is a cluster, what runs on it, and what goes wrong.
+// Plan is a cluster, its jobs and its faults.
 type Plan struct {
 	Seed      uint64        // of random plans, and of the jobs' input
 	Masters   int           // 1, 3 or 5
 	Tasknodes int           // 1 to 100
-	HDFS      bool          // input and output lie in a real HDFS, with a DataNode a tasknode
-	Limit     time.Duration // after which no fault is injected any more, since the first job
+	HDFS      bool          // input and output are in a real HDFS, with a DataNode for each tasknode
+	Limit     time.Duration // no fault is injected later than this after the first job
 	Jobs      []Job
 	Faults    []Fault
 
-	File string // it was read from, "" for none
+	File string // name of its file, "" for none
 }
 
 // Job is one of the jobs of a plan.
@@ -38,10 +38,10 @@ type Job struct {
 	Line    int    // of the plan's file, 0 for none
 }
 
-// Programs are what jobs of plans may run.
+// Programs are the programs that jobs may run.
 func Programs() []string { return []string{"wordcount", "terasort", "invertedindex"} }
 
-// NewPlan has 3 masters, 4 tasknodes and nothing that runs.
+// NewPlan has 3 masters, 4 tasknodes and no jobs.
 func NewPlan() *Plan { return &Plan{Masters: 3, Tasknodes: 4, Limit: DefaultLimit} }
 
 // Format is the plan as text, which Parse reads.
@@ -67,7 +67,7 @@ func (p *Plan) With(faults []Fault) *Plan {
 	return &other
 }
 
-// Kinds are those of the plan's faults, each once.
+// Kinds are the kinds of the plan's faults, each once.
 func (p *Plan) Kinds() (used []Kind) {
 	for _, f := range p.Faults {
 		if !slices.Contains(used, f.Kind) {
@@ -80,7 +80,7 @@ func (p *Plan) Kinds() (used []Kind) {
 // Check names everything that is wrong with the plan, with file and line.
 func (p *Plan) Check() error { return p.check(true, nil).join(p) }
 
-// problem is something wrong in a line of the plan's file, 0 for none.
+// problem is an error in a line of the plan's file, 0 for none.
 type problem struct {
 	line int
 	err  error
@@ -102,8 +102,8 @@ func (m problems) join(p *Plan) error {
 	return errors.Join(faults...)
 }
 
-// check is what is wrong, of settings in these lines. Where not all of its jobs could be
-// read, none is missed.
+// check finds what is wrong; lines has the lines of settings. If not all jobs could be
+// parsed, a missing job is no problem.
 func (p *Plan) check(jobs bool, lines map[string]int) (wrong problems) {
 	setting, err := p.checkSizes(jobs)
 	wrong.add(lines[setting], err)
@@ -116,7 +116,7 @@ func (p *Plan) check(jobs bool, lines map[string]int) (wrong problems) {
 	return wrong
 }
 
-// at says where in the plan something is wrong.
+// at adds the file and the line to an error.
 func (p *Plan) at(line int, err error) error {
 	file := p.File
 	if file == "" {
@@ -128,7 +128,7 @@ func (p *Plan) at(line int, err error) error {
 	return fmt.Errorf("%s:%d: %w", file, line, err)
 }
 
-// checkSizes tells which setting is wrong, "" for none of them, and what is.
+// checkSizes returns the name of a wrong setting, "" for none, and its error.
 func (p *Plan) checkSizes(jobs bool) (setting string, err error) {
 	switch {
 	case p.Masters != 1 && p.Masters != 3 && p.Masters != 5:
@@ -159,7 +159,7 @@ func (p *Plan) checkJob(i int) error {
 	return nil
 }
 
-// checkFault holds a fault against itself and the plan.
+// checkFault checks a fault by itself and against the plan.
 func (p *Plan) checkFault(f Fault, jobs bool) error {
 	if err := errors.Join(f.Trigger.check(), f.check()); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (p *Plan) checkTarget(f Fault) error {
 	return nil
 }
 
-// isName reports whether a job may be called so.
+// isName reports whether a job may have a name.
 func isName(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false

@@ -2,10 +2,9 @@ package chaos
 
 import "slices"
 
-// Shrink looks for a plan with fewer faults that still fails: it leaves out
-// halves of the faults, then quarters, down to single ones, for as long as that
-// helps. fails plays a plan; budget is how often it may be called. The plan that
-// is returned has failed whenever it was played.
+// Shrink looks for a plan with fewer faults that still fails. It leaves out halves of the
+// faults, then quarters, down to single ones, as long as that helps. fails plays a plan, at
+// most budget times. The returned plan has failed whenever it was played.
 func Shrink(plan *Plan, budget int, fails func(*Plan) bool) *Plan {
 	for size := max(1, (len(plan.Faults)+1)/2); ; size = max(1, size/2) {
 		smaller := false

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Row is a drill in the table of all drills, which only ever grows.
+// Row is a drill in the table of all drills, which only grows.
 type Row struct {
 	Seed          uint64
 	Faults        int // injected
@@ -54,7 +54,7 @@ func (r Row) fields() []string {
 	}
 }
 
-// Append adds a row to the table in a file, and makes the file if there is none.
+// Append appends a row to the table in a file, which it creates if necessary.
 func (r Row) Append(file string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {

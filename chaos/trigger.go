@@ -10,14 +10,14 @@ type Event string
 
 // Events. Numbers of spills and of files count over all of a job.
 const (
-	AtTime           Event = "at"     // so long after the first job was submitted
+	AtTime           Event = "at"     // a time after the submission of the first job
 	AtMapProgress    Event = "map"    // this percentage of a job's map work is done
-	AtReduceProgress Event = "reduce" // likewise; 0 is when the first reduce runs
+	AtReduceProgress Event = "reduce" // the same for reduces; 0 is when the first reduce runs
 	AtSpill          Event = "spill"  // the job has spilled so many sorted files
 	AtCommit         Event = "commit" // so many files have their final names; 0 is when the commit begins
 )
 
-// Trigger is when a fault is due. A job that never comes so far triggers nothing.
+// Trigger is when a fault is due. A job that never gets so far triggers nothing.
 type Trigger struct {
 	Event Event
 	At    time.Duration // AtTime
@@ -36,7 +36,7 @@ func (t Trigger) String() string {
 	return fmt.Sprintf("when %s %s %d", t.Job, t.Event, t.N)
 }
 
-// check tells what is wrong with a trigger by itself.
+// check reports what is wrong with a trigger by itself.
 func (t Trigger) check() error {
 	switch {
 	case t.Event == AtTime && (t.At < 0 || t.At > maxLimit):

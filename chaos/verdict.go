@@ -9,35 +9,35 @@ import (
 // VerdictVersion is the version of a Verdict as JSON.
 const VerdictVersion = 1
 
-// Verdict is what came of a drill. Times are in ms.
+// Verdict is the outcome of a drill. Times are in ms.
 type Verdict struct {
 	Version int           `json:"version"`
 	Seed    uint64        `json:"seed"`
 	Good    bool          `json:"good"`
-	Wrong   []string      `json:"wrong"` // what makes it bad, a sentence each
+	Wrong   []string      `json:"wrong"` // the reasons of a bad verdict, a sentence each
 	Faults  []FaultResult `json:"faults"`
 	Jobs    []JobResult   `json:"jobs"`
 
-	Bytes         int64 `json:"bytes"`         // of output that were compared with an undisturbed run
-	Lost          int64 `json:"lost"`          // files of output that are missing, too many, or different
-	ExtraAttempts int   `json:"attemptsAgain"` // beyond one a task
+	Bytes         int64 `json:"bytes"`         // of output, compared with an undisturbed run
+	Lost          int64 `json:"lost"`          // output files that are missing, in excess, or different
+	ExtraAttempts int   `json:"attemptsAgain"` // beyond one for each task
 	WorkLost      int64 `json:"workLostMs"`    // ms of attempts whose work is in no output
-	Recovery      int64 `json:"recoveryMs"`    // the longest of any fault; 0 when nothing was injected
+	Recovery      int64 `json:"recoveryMs"`    // the longest of any fault; 0 if nothing was injected
 	Elapsed       int64 `json:"elapsedMs"`     // from the first job's submission to the end of the last
 }
 
-// FaultResult is what came of one fault.
+// FaultResult is the outcome of one fault.
 type FaultResult struct {
 	Fault    string `json:"fault"`              // as in the plan
 	Target   string `json:"target,omitempty"`   // what it hit, by name
 	Injected bool   `json:"injected"`           // it was due, and there was something to hit
 	At       int64  `json:"atMs,omitempty"`     // since the first job was submitted
-	Recovery int64  `json:"recoveryMs"`         // until a master leads, or what was hit goes on; 0 when nothing was injected
-	Reason   string `json:"why,omitempty"`      // it was not injected
-	TimedOut bool   `json:"timedOut,omitempty"` // nothing went on before the drill ended
+	Recovery int64  `json:"recoveryMs"`         // until a master leads, or the work that was hit resumes; 0 if not injected
+	Reason   string `json:"why,omitempty"`      // for not being injected
+	TimedOut bool   `json:"timedOut,omitempty"` // no work resumed before the drill ended
 }
 
-// JobResult is what became of one job.
+// JobResult is the outcome of one job.
 type JobResult struct {
 	Name          string `json:"name"` // in the plan
 	Program       string `json:"program"`
@@ -49,7 +49,7 @@ type JobResult struct {
 	Lost          int64  `json:"lost"`
 }
 
-// Sum fills in what follows from faults and jobs.
+// Sum fills in the sums over faults and jobs.
 func (v *Verdict) Sum() {
 	v.Version = VerdictVersion
 	v.Bytes, v.Lost, v.ExtraAttempts, v.Recovery = 0, 0, 0, 0
@@ -64,7 +64,7 @@ func (v *Verdict) Sum() {
 	v.Good = len(v.Wrong) == 0 && v.Lost == 0
 }
 
-// Injected is how many faults were.
+// Injected is the number of injected faults.
 func (v *Verdict) Injected() (n int) {
 	for _, f := range v.Faults {
 		if f.Injected {

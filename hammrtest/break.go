@@ -8,30 +8,28 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// Kill ends a daemon at once, as a crash does; the tasks of a tasknode end with
-// it.
+// Kill ends a daemon at once, as a crash does. The tasks of a tasknode end with it.
 func (c *C) Kill(name string) {
 	c.t.Helper()
 	c.noError("kill "+name, c.rig.Kill(c.t.Context(), name))
 }
 
-// Restart starts a daemon that was killed, or kills and starts one that runs, and
-// waits until it is ready.
+// Restart kills a daemon if it runs, starts it, and waits until it is ready.
 func (c *C) Restart(name string) {
 	c.t.Helper()
 	c.Kill(name)
 	c.noError("start of "+name, c.rig.Start(c.t.Context(), name))
 }
 
-// Stop freezes a daemon: its ports accept, nothing answers. The tasks of a
-// tasknode go on.
+// Stop stops a daemon: its ports accept connections, but nothing answers. The tasks of a
+// tasknode run on.
 func (c *C) Stop(name string) {
 	c.t.Helper()
 	c.requireRunning("stop of ", name)
 	c.noError("stop of "+name, c.rig.Stop(c.t.Context(), name))
 }
 
-// requireRunning fails the test for a daemon that is gone.
+// requireRunning fails the test if a daemon does not run.
 func (c *C) requireRunning(what, name string) {
 	c.t.Helper()
 	p, err := c.rig.Process(name)
@@ -46,14 +44,13 @@ func (c *C) Continue(name string) {
 	c.noError("continue "+name, c.rig.Continue(c.t.Context(), name))
 }
 
-// Leader is the name of the master that leads; it waits until there is one.
+// Leader waits until a master leads, and returns its name.
 func (c *C) Leader() (name string) {
 	c.t.Helper()
 	return c.OtherLeader("")
 }
 
-// OtherLeader is the name of the master that leads; it waits until one does that is not
-// named than.
+// OtherLeader waits until a master leads that has another name, and returns its name.
 func (c *C) OtherLeader(than string) (name string) {
 	c.t.Helper()
 	c.await("another master than "+strconv.Quote(than)+" leads", func(ctx context.Context) bool {
@@ -68,7 +65,7 @@ func (c *C) OtherLeader(than string) (name string) {
 	return name
 }
 
-// KillLeader kills the master that leads, and returns its name.
+// KillLeader kills the leading master, and returns its name.
 func (c *C) KillLeader() string {
 	c.t.Helper()
 	name := c.Leader()
@@ -76,8 +73,8 @@ func (c *C) KillLeader() string {
 	return name
 }
 
-// Partition cuts a daemon off from all others, until Heal, in a test that has asked
-// for networks of their own: see Networks.
+// Partition cuts a daemon off from all others, until Heal. The test must have called
+// Networks.
 func (c *C) Partition(name string) {
 	c.t.Helper()
 	if !rig.Isolated() {
@@ -92,8 +89,8 @@ func (c *C) Heal(name string) {
 	c.noError("heal "+name, c.rig.Heal(name))
 }
 
-// CorruptSegment changes a byte of one of the segments that a tasknode holds, and
-// returns the file; it waits until there is one.
+// CorruptSegment waits until a tasknode has a segment, changes a byte of it, and returns the
+// file.
 func (c *C) CorruptSegment(name string) (file string) {
 	c.t.Helper()
 	c.await(name+" holds a segment", func(context.Context) bool { return len(c.rig.Segments(name, "")) > 0 })

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// waitLimit is how long a cluster may take to become what a test waits for.
+// waitLimit bounds everything that a test waits for.
 const waitLimit = 2 * time.Minute
 
 // C is a cluster. It ends with its test.
@@ -20,10 +20,9 @@ type C struct {
 	outs int // that Output has named
 }
 
-// Cluster starts a cluster of so many masters (1, 3 or 5) and tasknodes, each
-// with two slots for maps and one for reduces, and waits until it is ready. A
-// tasknode that is silent for a second is given up. When the test fails, the ends
-// of the daemons' logs are shown.
+// Cluster starts a cluster of so many masters (1, 3 or 5) and tasknodes, each with two map
+// slots and one reduce slot, and waits until it is ready. A tasknode that is silent for a
+// second is lost. If the test fails, it logs the ends of the daemons' logs.
 func Cluster(t testing.TB, masters, tasknodes int) *C {
 	t.Helper()
 	if masters < 1 || tasknodes < 1 {
@@ -54,14 +53,14 @@ func (c *C) close() {
 	}
 }
 
-// Environ is what a command such as hammr needs in its environment, beside what
-// this process has, to use the cluster.
+// Environ is added to the environment of a command such as hammr, so that it uses the
+// cluster.
 func (c *C) Environ() []string { return c.rig.Environ() }
 
 // Dir has the daemons' logs in logs/, and everything else that they write.
 func (c *C) Dir() string { return c.rig.Dir() }
 
-// Output names a directory that is not there yet, for a job's output.
+// Output is a new directory for a job's output.
 func (c *C) Output() string {
 	c.outs++
 	return filepath.Join(filepath.Dir(c.rig.Dir()), fmt.Sprintf("out%d", c.outs))
@@ -75,7 +74,7 @@ func (c *C) noError(what string, err error) {
 	}
 }
 
-// await looks again and again until something is so.
+// await polls until something is true.
 func (c *C) await(what string, so func(ctx context.Context) bool) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), waitLimit)

@@ -1,7 +1,7 @@
-// Package hammrtest is a cluster of real processes for tests, which may be
-// broken: masters and tasknodes on this machine, that end with the test.
+// Package hammrtest starts clusters of real processes for tests, and breaks them: masters
+// and tasknodes on this machine that end with the test.
 //
-//	func TestMain(m *testing.M) { hammrtest.Main(m, wordcount) } // tasks are this binary again
+//	func TestMain(m *testing.M) { hammrtest.Main(m, wordcount) } // tasks run this binary
 //
 //	func TestWordcountSurvives(t *testing.T) {
 //		c := hammrtest.Cluster(t, 3, 4)
@@ -14,11 +14,10 @@
 //		job.SameAsUndisturbed()
 //	}
 //
-// Daemons have names: m1, m2, … are masters, n1, n2, … tasknodes. Whatever cannot
-// be done fails the test, so calls return no errors; they are made from the
-// goroutine of the test.
+// m1, m2, … are the names of masters, n1, n2, … those of tasknodes. Calls return no errors:
+// what cannot be done fails the test. They are made from the goroutine of the test.
 //
-// The daemons are the program hammr: the file that the environment variable
-// HAMMR_PROGRAM names, else one that is built once for all tests of the binary, by
-// the Go command, from the version of this module that the tests use.
+// The daemons run the program hammr. The environment variable HAMMR_PROGRAM names its file.
+// Without it, the Go command builds the program once for all tests of the binary, from the
+// version of this module that the tests use.
 package hammrtest

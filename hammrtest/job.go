@@ -13,18 +13,18 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Job is one that was submitted.
+// Job is a submitted job.
 type Job struct {
 	c       *C
 	program mr.Runnable
 	args    []string // as given to Submit
 	id      string
-	status  *wire.JobStatus // as heard last, nil before
+	status  *wire.JobStatus // the latest, nil before the first
 }
 
-// Submit submits a job or program of this binary with its command line, and
-// returns once the cluster has it. The last argument is the output directory. The
-// program has one job; one with more is run by the program hammr, with Environ.
+// Submit submits a job or program of this binary with its command line, and returns when the
+// cluster has accepted it. The last argument is the output directory. The program has one
+// job; the program hammr, with Environ, runs programs with more.
 func (c *C) Submit(program mr.Runnable, args ...string) *Job {
 	c.t.Helper()
 	j := &Job{c: c, program: program, args: args}
@@ -42,7 +42,7 @@ func (c *C) Submit(program mr.Runnable, args ...string) *Job {
 // ID is the job's.
 func (j *Job) ID() string { return j.id }
 
-// refresh asks for the job's status; false is for no answer.
+// refresh reads the job's status. It reports false if no master answers.
 func (j *Job) refresh(ctx context.Context) bool {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -53,14 +53,14 @@ func (j *Job) refresh(ctx context.Context) bool {
 	return err == nil
 }
 
-// AwaitMaps waits until this percentage of the work of maps is done. The test
-// fails if the job does.
+// AwaitMaps waits until this percentage of the maps' work is done. The test fails if the job
+// does.
 func (j *Job) AwaitMaps(percent float64) {
 	j.c.t.Helper()
 	j.await("maps", func(s *wire.JobStatus) bool { return s.MapProgress*100 >= percent && s.MapsRunning+s.MapsDone > 0 })
 }
 
-// AwaitReduces is AwaitMaps of reduces; at 0 one runs.
+// AwaitReduces is AwaitMaps for reduces; at 0 it waits until one runs.
 func (j *Job) AwaitReduces(percent float64) {
 	j.c.t.Helper()
 	j.await("reduces", func(s *wire.JobStatus) bool {
@@ -68,7 +68,7 @@ func (j *Job) AwaitReduces(percent float64) {
 	})
 }
 
-// Succeeds waits for the end of the job, which must have succeeded.
+// Succeeds waits for the end of the job, which must succeed.
 func (j *Job) Succeeds() {
 	j.c.t.Helper()
 	j.await("success", func(s *wire.JobStatus) bool { return s.State == wire.JobState_SUCCEEDED })
@@ -84,13 +84,13 @@ func (j *Job) await(what string, so func(*wire.JobStatus) bool) {
 		case wire.JobState_FAILED, wire.JobState_KILLED:
 			j.c.t.Fatalf("%s is %v: %s", j.id, j.status.State, j.status.Cause)
 		case wire.JobState_SUCCEEDED:
-			return true // whatever is waited for has been
+			return true // all that can be waited for has happened
 		}
 		return so(j.status)
 	})
 }
 
-// Again is how many attempts were made beyond one for each task, as heard last.
+// Again is the number of attempts beyond one for each task, in the latest status.
 func (j *Job) Again() (n int) {
 	for _, t := range j.status.GetTasks() {
 		n += max(0, len(t.Attempts)-1)
@@ -98,8 +98,8 @@ func (j *Job) Again() (n int) {
 	return n
 }
 
-// SameAsUndisturbed runs the same command line in this process, into another
-// directory, and compares the files of both, byte by byte.
+// SameAsUndisturbed runs the same command line in this process, into another directory, and
+// compares the files of both byte by byte.
 func (j *Job) SameAsUndisturbed() {
 	j.c.t.Helper()
 	out := j.args[len(j.args)-1]
@@ -113,7 +113,7 @@ func (j *Job) SameAsUndisturbed() {
 	sameFiles(j.c, out, want)
 }
 
-// withoutSleep leaves out what makes a job slow and changes none of its output.
+// withoutSleep removes the property that makes a job slow without changing its output.
 func withoutSleep(args []string) (out []string) {
 	for i := 0; i < len(args); i++ {
 		if args[i] == "-D" && i+1 < len(args) && strings.HasPrefix(args[i+1], "hammr.debug.record.sleep=") {
@@ -131,7 +131,7 @@ func sameFiles(c *C, got, want string) {
 	names := func(dir string) (names []string) {
 		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.HasPrefix(d.Name(), ".") {
-				name, _ := filepath.Rel(dir, path) // path lies below dir
+				name, _ := filepath.Rel(dir, path) // path is below dir
 				names = append(names, name)
 			}
 			return err

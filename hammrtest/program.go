@@ -13,19 +13,18 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// ProgramVariable is the environment variable that names the program of the
-// daemons.
+// ProgramVariable is the environment variable with the file of the daemons' program.
 const ProgramVariable = "HAMMR_PROGRAM"
 
-// builtProgram is the program of the daemons for all tests of the binary.
+// builtProgram is the daemons' program for all tests of the binary.
 var builtProgram struct {
 	sync.Once
 	dir, file string
 	err       error
 }
 
-// Main runs the tests of a binary whose jobs run on clusters, and exits. On a
-// tasknode the same binary is a task of these programs.
+// Main runs the tests of a binary whose jobs run on clusters, and exits. On a tasknode the
+// same binary runs tasks of these programs.
 func Main(m *testing.M, programs ...mr.Runnable) {
 	mr.ServeTask(programs...)
 	if rig.Isolated() {
@@ -60,8 +59,8 @@ func program(t testing.TB) string {
 	return builtProgram.file
 }
 
-// build makes the daemons' program, in the module that this package is of: the sums of
-// a tester's own module are those of what its tests import, which is less.
+// build builds the daemons' program in the module of this package. The tester's own module
+// may lack checksums of packages that only the program imports.
 func build(file string) error {
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/hammr/hammr")
 	var errText strings.Builder

@@ -1,11 +1,9 @@
-// Package calibrate holds the simulator against a real cluster: it runs a mixed
-// workload on a cluster of processes of this machine under one policy after the
-// other, plays the histories of these runs in sim, and reports how far the
-// predicted sojourn times are from the real ones.
+// Package calibrate compares the simulator with a real cluster. It runs a mixed workload on
+// a cluster of this machine under several policies, simulates the histories of these runs,
+// and reports the errors of the predicted sojourn times.
 //
-// Two predictions are made for each run. The replay knows how long each task took
-// in that very run, so that its error is that of the model: of heartbeats, starts
-// and order. The forecast knows only how long the tasks took in the run of the
-// first policy, as somebody does who asks what another policy would have made of
-// a day.
+// Each run has two predictions. The replay knows the time of each task in that very run, so
+// its error is that of the model: of heartbeats, task starts and order. The forecast knows
+// only the times of tasks in the run of the first policy, like a user who asks how another
+// policy would have scheduled the same day.
 package calibrate

@@ -13,9 +13,9 @@ type jobShape struct {
 	at, maps, mapMillis, reduces, reduceMillis int
 }
 
-// sleepingJobs is a mixed workload for six map slots and three reduce slots: long jobs
-// with shorter ones that come behind them. Its tasks sleep for each record, so
-// that slots are what jobs compete for, and not the cores of this machine.
+// sleepingJobs is a mixed workload for six map slots and three reduce slots: long jobs,
+// followed by shorter ones. Its tasks sleep for each record, so that jobs compete for slots
+// and not for the cores of this machine.
 var sleepingJobs = []jobShape{
 	{at: 0, maps: 36, mapMillis: 3000, reduces: 3, reduceMillis: 4000},
 	{at: 2, maps: 2, mapMillis: 1500, reduces: 1, reduceMillis: 1000},
@@ -45,8 +45,9 @@ func SleepingPlan() live.Plan {
 	return p
 }
 
-// ComputePlan is the control: jobs that count the words of a text and are bound by the
-// cores of this machine, of which all slots have a part. Their output goes to directories of their names.
+// ComputePlan is the control: jobs that count the words of a text. They are bound by the
+// cores of this machine, which all slots share. Their outputs go to directories of their
+// names.
 func ComputePlan(text string) live.Plan {
 	p := live.Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
 	for i, at := range []int{0, 1, 3, 6} {

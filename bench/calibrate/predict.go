@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// settingsOf is what policies are set to, here and there: slots are waited for.
+// settingsOf are the policies' settings on the cluster and in the simulator: no preemption.
 func settingsOf(policy string) map[string]string {
 	if policy == "hfsp" {
 		return map[string]string{"mapred.hfsp-scheduler.preemption-strategy": "wait"}

@@ -28,21 +28,21 @@ func WriteCSV(w io.Writer, plan string, outcomes []Outcome) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// errorOf is by which part of the real time a prediction is off.
+// errorOf is the error of a prediction, as a part of the real time.
 func (o Outcome) errorOf(predicted time.Duration) float64 {
 	return float64(predicted-o.Real) / float64(max(o.Real, 1))
 }
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }
 
-// Error is how far predictions are from what was, as parts of it.
+// Error is the error of predictions, as parts of the real times.
 type Error struct {
-	Mean  float64 // of the amounts of all jobs' errors
+	Mean  float64 // of the absolute errors of all jobs
 	Worst float64 // the largest of them
-	Bias  float64 // of the mean sojourn time: positive when it was predicted too long
+	Bias  float64 // of the mean sojourn time; positive if the prediction is too long
 }
 
-// ErrorOf is that of one prediction over the jobs of a policy.
+// ErrorOf is the error of one prediction over the jobs of a policy.
 func ErrorOf(outcomes []Outcome, prediction func(Outcome) time.Duration) (e Error) {
 	var observed, predicted time.Duration
 	for _, o := range outcomes {
@@ -55,10 +55,10 @@ func ErrorOf(outcomes []Outcome, prediction func(Outcome) time.Duration) (e Erro
 	return e
 }
 
-// ReplayOf and Forecast are the two predictions.
+// ReplayOf and ForecastOf are the two predictions.
 func ReplayOf(o Outcome) time.Duration { return o.Replay }
 
-// ForecastOf is what was predicted from the run of the first policy.
+// ForecastOf is the prediction from the run of the first policy.
 func ForecastOf(o Outcome) time.Duration { return o.Forecast }
 
 // WriteTable writes a line for each policy, for people.
@@ -84,7 +84,7 @@ func mean(outcomes []Outcome, of func(Outcome) time.Duration) (seconds float64) 
 	return seconds
 }
 
-// policiesOf are the policies in the order in which they come.
+// policiesOf are the policies in order of appearance.
 func policiesOf(outcomes []Outcome) (names []string) {
 	for _, o := range outcomes {
 		if !slices.Contains(names, o.Policy) {

@@ -13,17 +13,17 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Config is the real cluster, and what runs on it.
+// Config describes the cluster and its workload.
 type Config struct {
 	Hammr    string // file of the hammr program
-	Work     string // directory for clusters, which is made; each is removed again
+	Work     string // directory for clusters, which are removed at their end
 	Plan     live.Plan
-	Policies []string // in the order in which they run; the forecasts rest on the first
+	Policies []string // in the order of their runs; forecasts use the first
 
 	Nodes, MapSlots, ReduceSlots int
 }
 
-// Outcome is what became of a job under a policy.
+// Outcome is the result of a job under a policy.
 type Outcome struct {
 	Policy, Job    string
 	Real           time.Duration // sojourn time on the cluster
@@ -54,8 +54,8 @@ func Run(ctx context.Context, cfg Config, tell func(format string, args ...any))
 	return outcomes, nil
 }
 
-// runOnCluster runs the plan on a cluster and returns its history and how long each
-// job was there.
+// runOnCluster runs the plan on a cluster, and returns its history and the sojourn times of
+// its jobs.
 func runOnCluster(ctx context.Context, cfg Config, policy string) (w *workload.Workload, outcomes []Outcome, err error) {
 	c, err := live.Start(ctx, live.Config{
 		Hammr: cfg.Hammr, Dir: filepath.Join(cfg.Work, policy), Policy: policy, Conf: settingsOf(policy),
@@ -83,7 +83,7 @@ func runOnCluster(ctx context.Context, cfg Config, policy string) (w *workload.W
 	return w, outcomes, err
 }
 
-// appendOutcomes adds predictions to what was observed.
+// appendOutcomes adds the predictions to the measured outcomes.
 func appendOutcomes(ctx context.Context, cfg Config, policy string, to, observed []Outcome, w, first *workload.Workload) ([]Outcome, error) {
 	replay, err := simulate(ctx, cfg, w, policy)
 	if err != nil {
@@ -100,7 +100,7 @@ func appendOutcomes(ctx context.Context, cfg Config, policy string, to, observed
 	return to, nil
 }
 
-// sojourns are how long the jobs of a run were there. All have succeeded.
+// sojourns are the sojourn times of a run's jobs. It fails if a job has.
 func sojourns(r *live.Run, policy string) (outcomes []Outcome, err error) {
 	for _, j := range r.Jobs {
 		if j.State != wire.JobState_SUCCEEDED {

@@ -22,7 +22,7 @@ type Options struct {
 	Dir   string // of the traces: hfsp_fb2009.csv, hfsp_fb2010.csv, swim/
 	Only  string // name of the one workload to play; "" is all
 	Seed  uint64 // 0 is 1
-	Short bool   // a tenth of the tasks of the first workload on a tenth of the machines
+	Short bool   // a tenth of the first workload's tasks, on a tenth of the machines
 }
 
 // Load is a workload on a cluster.
@@ -30,7 +30,7 @@ type Load struct {
 	Name    string
 	source  paper.Source
 	cluster sim.Config
-	length  time.Duration // for which machines fail
+	length  time.Duration // during which machines fail
 }
 
 // Arm is a policy with its settings.
@@ -40,7 +40,7 @@ type Arm struct {
 	conf   map[string]string
 }
 
-// reference is the arm whose sojourn times are what is fair.
+// reference is the arm whose sojourn times count as fair.
 const reference = "fair"
 
 // Arms are the policies that are compared.
@@ -58,7 +58,7 @@ func Arms() []Arm {
 	return arms
 }
 
-// nodes is how many machines the HFSP paper has; all clusters here are like its.
+// nodes is the number of machines in the HFSP paper; all clusters here are like its.
 const nodes = 100
 
 func clusterOf(n int) sim.Config {
@@ -112,22 +112,22 @@ func Loads(o Options) (loads []Load, err error) {
 	return loads, nil
 }
 
-// sampled is a smaller load like l.
+// sampled is a smaller load of the same shape.
 func (l Load) sampled() Load {
 	l.cluster, l.source = clusterOf(nodes/paper.SampleEvery), paper.Sampled(l.source)
 	return l
 }
 
-// A machine fails every hour, and is back after a while.
+// A machine fails every hour and returns after some minutes.
 const (
 	failEvery = time.Hour
 	failFor   = 10 * time.Minute
 )
 
-// failures are those of a load: the n-th machine of a stride through all of them
-// in the midst of hour n.
+// failures are those of a load: in the middle of hour n one machine fails, in steps through
+// all machines.
 func (l *Load) failures() (list []sim.Failure) {
-	const stride = 37 // prime to the number of machines: no machine fails twice before all have
+	const stride = 37 // prime to the number of machines, so no machine fails twice before all others have
 	for n := 0; time.Duration(n)*failEvery < l.length; n++ {
 		list = append(list, sim.Failure{
 			Machine: n * stride % l.cluster.Machines,
@@ -137,7 +137,7 @@ func (l *Load) failures() (list []sim.Failure) {
 	return list
 }
 
-// preemption let each policy take slots in the cheapest way.
+// preemption lets each policy take slots in the cheapest mode.
 var preemption = preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}
 
 func (l *Load) trial(a Arm, failing bool, seed uint64) paper.Trial {

@@ -9,21 +9,20 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// Row is what a policy made of a workload.
+// Row is the result of a policy on a workload.
 type Row struct {
 	Load, Arm string
 	Failing   bool // a machine an hour failed
 	sim.Summary
 
-	// WorstJob is the job that took longest beside what it took under fair
-	// sharing, Worst is how many times as long, and Late is how many jobs took
-	// more than 1.25 times as long.
+	// WorstJob is the job with the largest slowdown compared with fair sharing, Worst is
+	// that slowdown, and Late is the number of jobs with more than 1.25.
 	WorstJob string
 	Worst    float64
 	Late     int
 }
 
-// late is how many times as long as under fair sharing no job should take.
+// late is the slowdown compared with fair sharing that no job should exceed.
 const late = 1.25
 
 // Table is all rows: of each load first without failures, then with them.
@@ -32,8 +31,7 @@ type Table struct {
 	Rows  []Row
 }
 
-// Run runs all policies on all workloads. Progress may be
-// nil, and is called by one goroutine after the other.
+// Run runs all policies on all workloads. progress may be nil; calls do not overlap.
 func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, all int)) (*Table, error) {
 	loads, err := Loads(o)
 	if err != nil {
@@ -68,7 +66,7 @@ func referenceIndex() int {
 	panic("compare: no arm " + reference)
 }
 
-// judge holds the jobs against what they took under fair sharing.
+// judge compares the jobs with those under fair sharing.
 func (r *Row) judge(jobs, fair []sim.JobResult) {
 	took := make(map[string]int64, len(fair))
 	for i := range fair {

@@ -9,16 +9,16 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// blockHosts are the machines that have the input of each map of a job. A map that was
-// made of what another had left has none that is known.
+// blockHosts are the machines that have the input of each map of a job. A map that was split
+// off another one has none, since its input is not known.
 type blockHosts [][]string
 
-// local is whether a machine has a map's input.
+// local reports whether a machine has a map's input.
 func (h blockHosts) local(task int, machine string) bool {
 	return task >= 0 && task < len(h) && slices.Contains(h[task], machine)
 }
 
-// locateBlocks asks where a file lies, each block of which is a map's.
+// locateBlocks returns the hosts of a file's blocks, each of which is the input of one map.
 func (g *hdfsInput) locateBlocks(ctx context.Context, uri string) (blockHosts, error) {
 	text, err := testcluster.Program{File: g.hammr}.Run(ctx, "fs", "-blocks", uri)
 	if err != nil {
@@ -31,8 +31,8 @@ func (g *hdfsInput) locateBlocks(ctx context.Context, uri string) (blockHosts, e
 	return parseBlocks(text, machines)
 }
 
-// parseBlocks reads what hammr fs -blocks says of one file: a line that names it, and
-// one for each block, "offset TAB length TAB host,host".
+// parseBlocks parses the output of `hammr fs -blocks` for one file: a line with its name,
+// and for each block "offset TAB length TAB host,host".
 func parseBlocks(text string, machines map[string]string) (list blockHosts, err error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines[1:] {

@@ -11,14 +11,15 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// samplerBytes is how much the map reads that tells how fast maps compute.
+// samplerBytes is the input of the map that measures how fast maps compute.
 const samplerBytes = 64 << 20
 
-// samples is how often that is measured. The fastest counts: others had to share.
+// samples is the number of measurements. The fastest counts, since the others may have
+// shared a core.
 const samples = 3
 
-// computePlan is a plan of jobs whose maps count the words of as much text as one map
-// alone gets through in their time. How much that is, is measured once.
+// computePlan is a plan of jobs whose maps count words. Each map gets as much text as a map
+// that runs alone processes in the map's time. That rate is measured once.
 func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Workload, fast float64) (p Plan, err error) {
 	dir := filepath.Join(r.Work, "computing")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
@@ -42,7 +43,7 @@ func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Worklo
 	return p, nil
 }
 
-// wordcountJob is a word count of a directory, with a map for each file.
+// wordcountJob is a word count of a directory, with one map for each file.
 func wordcountJob(j *workload.Job, fast float64, in, out string) Job {
 	args := append([]string{"wordcount"}, properties(j)...)
 	args = append(args, "-D", "hammr.input.combine=false", "-D", "mapreduce.task.io.sort.mb="+sortMegabytes,
@@ -50,7 +51,7 @@ func wordcountJob(j *workload.Job, fast float64, in, out string) Job {
 	return Job{Name: j.ID, At: submitTime(j, fast), Args: args, Out: out}
 }
 
-// measureMapRate is how many bytes a second one map computes that has the machine to itself.
+// measureMapRate is the bytes a second that one map processes while it runs alone.
 func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error) {
 	in := filepath.Join(dir, "pace")
 	if err := writeParts(in, 1, samplerBytes); err != nil {
@@ -67,7 +68,7 @@ func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error
 	return fastest, nil
 }
 
-// sample is the pace of one map.
+// sample is one measurement of that rate.
 func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}
 	run, err := c.Run(ctx, Plan{Jobs: []Job{wordcountJob(&j, 1, in, out)}})
@@ -87,8 +88,8 @@ func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 	return 0, errors.New("its history has no attempt with a time")
 }
 
-// writeParts makes a directory of files of so many bytes of text, all the same: they
-// are one file with several names.
+// writeParts creates a directory of n files with the same text. They are hard links to one
+// file.
 func writeParts(dir string, n, size int) error {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err
@@ -105,7 +106,7 @@ func writeParts(dir string, n, size int) error {
 	return nil
 }
 
-// sampleText is text of so many bytes, at least one, of short words that recur.
+// sampleText is text of so many bytes, at least one, made of short words that recur.
 func sampleText(size int) []byte {
 	size = max(size, 1)
 	text := make([]byte, 0, size+16)

@@ -14,18 +14,18 @@ import (
 	"github.com/hammr/hammr/bench"
 )
 
-// Environment is where and with what a run was made. What the system does not
-// tell is empty.
+// Environment describes the machine, the version and the settings of a run. What the system
+// does not report is empty.
 type Environment struct {
 	bench.Machine
 	Loads         string            `json:"loads"` // of 1, 5 and 15 minutes, before the run
-	Disk          string            `json:"disk"`  // file system of the clusters, and whether the disk turns
+	Disk          string            `json:"disk"`  // file system of the clusters, and whether the disk rotates
 	Version       string            `json:"version"`
 	Time          time.Time         `json:"time"`
 	Configuration map[string]string `json:"configuration,omitempty"`
 }
 
-// EnvironmentOf looks at the machine, for clusters in a directory that exists.
+// EnvironmentOf describes this machine, for clusters in an existing directory.
 func EnvironmentOf(dir string, configuration map[string]string) Environment {
 	return Environment{
 		Machine: bench.ThisMachine(), Loads: content("/proc/loadavg"), Disk: diskOf(dir),
@@ -33,7 +33,7 @@ func EnvironmentOf(dir string, configuration map[string]string) Environment {
 	}
 }
 
-// version is what this program was built from.
+// version is the version and the revision of this program.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -72,13 +72,13 @@ func (e Environment) Markdown() string {
 	return b.String()
 }
 
-// content is that of a file of the system, "" when it cannot be read.
+// content is the text of a system file, "" if it cannot be read.
 func content(path string) string {
 	data, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(data))
 }
 
-// diskOf tells the file system of a directory, and of its device whether it turns.
+// diskOf is the file system of a directory, and whether its disk rotates.
 func diskOf(dir string) string {
 	var s syscall.Stat_t
 	if err := syscall.Stat(dir, &s); err != nil {
@@ -94,9 +94,9 @@ func diskOf(dir string) string {
 	return ""
 }
 
-// rotational is "" for what is no device of its own.
+// rotational is "" for a file system without a device of its own.
 func rotational(number string) string {
-	for _, up := range []string{"", ".."} { // of a part of a disk, the disk tells
+	for _, up := range []string{"", ".."} { // the disk of a partition is its parent
 		switch content(filepath.Join("/sys/dev/block", number, up, "queue/rotational")) {
 		case "0":
 			return ", does not turn"

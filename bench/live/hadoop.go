@@ -13,9 +13,9 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// hadoop runs the jobs of a trial by Hadoop's MapReduce, on YARN over the HDFS of
-// the ground, and keeps histories and logs in a directory. A machine without
-// Hadoop's jars leaves the trial out.
+// hadoop runs the jobs of a trial by Hadoop's MapReduce, on YARN over the trials' HDFS, and
+// keeps histories and logs in a directory. On a machine without Hadoop's jars the trial is
+// left out.
 type hadoop struct {
 	*hdfsInput
 	scratch, keep string
@@ -23,7 +23,7 @@ type hadoop struct {
 	trial         paper.Trial
 }
 
-// run returns what came of it, in the time of the workload.
+// run returns the outcome, in the time of the workload.
 func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome, err error) {
 	if len(w.Jobs) != 1 {
 		return nil, fmt.Errorf("workload %s for Hadoop's MapReduce: it has %d jobs, and one is what is played", w.Name, len(w.Jobs))
@@ -52,15 +52,15 @@ func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome
 	return h.outcome(ctx, yarn, id, j)
 }
 
-// end ends YARN and keeps its logs, those of what failed too.
+// end ends YARN and keeps its logs, also after a failure.
 func (h hadoop) end(yarn *minihdfs.Yarn) error {
 	logs := filepath.Join(h.keep, "yarn")
 	return errors.Join(yarn.Close(), os.RemoveAll(logs), os.CopyFS(logs, os.DirFS(yarn.Logs())), os.RemoveAll(yarn.Dir()))
 }
 
-// waits have the FairScheduler wait for local slots as the simulated arm does: by
-// the clock, which it does when it schedules all the time, and not only when
-// NodeManagers report.
+// waits are settings that make the FairScheduler wait for local slots by the clock, as the
+// simulated arm does. It does that only if it schedules continuously; otherwise it counts
+// reports of NodeManagers.
 func (h hadoop) waits() map[string]string {
 	d := h.trial.Setup.Placement.Delay
 	return map[string]string{
@@ -70,8 +70,8 @@ func (h hadoop) waits() map[string]string {
 	}
 }
 
-// The programs of a streaming job that counts words, and sleeps for each line of a
-// map and for each word of a reduce.
+// The programs of a streaming job that counts words. They sleep for each line of a map and
+// each word of a reduce.
 const (
 	mapScript = `#!/bin/sh
 while IFS= read -r line; do
@@ -93,8 +93,8 @@ done
 `
 )
 
-// streamed are the arguments of Hadoop's streaming for the job, without its input
-// and output. Its programs are written into a directory.
+// streamed writes the job's programs into a directory, and returns the arguments of Hadoop's
+// streaming without input and output.
 func (j blockReadingJob) streamed(dir string) ([]string, error) {
 	args := append(properties(j.Job), "-D", fmt.Sprintf("mapreduce.job.reduces=%d", len(j.Reduces)),
 		"-D", "mapreduce.map.speculative=false", "-D", "mapreduce.reduce.speculative=false")
@@ -109,7 +109,7 @@ func (j blockReadingJob) streamed(dir string) ([]string, error) {
 	return args, nil
 }
 
-// outcome reads the history of the job, which is kept.
+// outcome keeps and reads the history of the job.
 func (h hadoop) outcome(ctx context.Context, yarn *minihdfs.Yarn, id string, j blockReadingJob) (*paper.Outcome, error) {
 	if err := os.MkdirAll(h.keep, 0o777); err != nil {
 		return nil, err

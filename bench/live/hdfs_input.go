@@ -15,17 +15,17 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// hdfsInput is the HDFS that jobs of trials read, for one trial after the other.
+// hdfsInput is the HDFS that jobs of trials read, shared by one trial after the other.
 type hdfsInput struct {
 	hammr   string
 	hdfs    *minihdfs.Cluster
 	links   *links // of its machines; nil for the loopback device
-	seed    uint64 // of the trials that have read what is there
+	seed    uint64 // of the trials that read the present files
 	written []string
 }
 
-// prepare has a DataNode for each machine of a trial. A machine without Java or
-// Hadoop's jars leaves the trial out.
+// prepare starts an HDFS with a DataNode for each machine of a trial. Without Java or
+// Hadoop's jars the trial is left out.
 func (g *hdfsInput) prepare(ctx context.Context, dir string, cluster sim.Config, s Scale) (err error) {
 	if err := minihdfs.CheckAvailable(ctx); err != nil {
 		return &paper.LeftOut{Reason: err.Error()}
@@ -50,12 +50,11 @@ func (g *hdfsInput) prepare(ctx context.Context, dir string, cluster sim.Config,
 	return err
 }
 
-// deadAfter has a DataNode that was killed not be given up before it is started again,
-// as in Hadoop, which waits for ten minutes: what lay there is not copied while a
-// trial runs.
+// deadAfter is set so high that HDFS does not give up a killed DataNode before it is started
+// again, as in Hadoop, which waits for ten minutes. So no block is copied during a trial.
 const deadAfter = "dfs.namenode.heartbeat.recheck-interval"
 
-// mbits is what links carry; 0 of none.
+// mbits is the rate of the links; 0 for none.
 func (g *hdfsInput) mbits() int {
 	if g.links == nil {
 		return 0
@@ -74,9 +73,9 @@ func (g *hdfsInput) close() (err error) {
 	return err
 }
 
-// input is the URI of what a job of a trial reads. All trials of a repetition read
-// the same blocks, wherever chance has put them: this process has no DataNode at its
-// address. Links carry anything while it is written.
+// input is the URI of the input of a job of a trial. All trials of a repetition read the
+// same blocks. HDFS places them at random, since this process has no DataNode at its
+// address. The links are not limited while the input is written.
 func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob) (uri string, err error) {
 	path := fmt.Sprintf("/in-%s-%d-%s", fileName(t.Experiment), t.Seed, fileName(j.ID))
 	uri = g.hdfs.URI() + path
@@ -99,7 +98,7 @@ func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob)
 	return uri, nil
 }
 
-// write writes the input of a job, and waits for its copies.
+// write writes the input of a job, and waits for its replicas.
 func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockReadingJob) error {
 	text, to := io.Pipe()
 	go func() { to.CloseWithError(j.writeText(to)) }()
@@ -111,7 +110,7 @@ func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockRe
 	return g.hdfs.WaitReplicated(ctx)
 }
 
-// removeOldInputs removes what trials of another repetition have read, if that was another.
+// removeOldInputs removes the inputs of another repetition.
 func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
 	if g.seed != seed && len(g.written) > 0 {
 		if _, err := (testcluster.Program{File: g.hammr}).Run(ctx, append([]string{"fs", "-rm"}, g.written...)...); err != nil {
@@ -123,12 +122,12 @@ func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
 	return nil
 }
 
-// output is a URI that no other job of the HDFS writes.
+// output is a URI that is unique in this HDFS.
 func (g *hdfsInput) output(t paper.Trial, job string) string {
 	return g.hdfs.URI() + "/out-" + fileName(t.String()) + "-" + fileName(job)
 }
 
-// plan is a workload whose maps read.
+// plan is a workload whose maps read blocks.
 func (g *hdfsInput) plan(ctx context.Context, t paper.Trial, w *workload.Workload, s Scale) (Plan, error) {
 	p := Plan{Name: w.Name, About: "tasks that read a block of HDFS, and sleep for each record"}
 	for i := range w.Jobs {
@@ -146,7 +145,7 @@ func (g *hdfsInput) plan(ctx context.Context, t paper.Trial, w *workload.Workloa
 	return p, nil
 }
 
-// restartDataNodes starts the DataNodes of machines that failed, where there are any.
+// restartDataNodes starts the DataNodes of failed machines.
 func (g *hdfsInput) restartDataNodes(ctx context.Context, lost []LostMachine) (err error) {
 	if g.hdfs == nil || len(lost) == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// hadoopJob is what the history of one of Hadoop's jobs tells. Times are ms since the
-// epoch, 0 for what never was.
+// hadoopJob is the content of the history of one of Hadoop's jobs. Times are ms since the
+// epoch, 0 for what never happened.
 type hadoopJob struct {
 	submit, finish                                 int64
 	mapStart, mapFinish, reduceStart, reduceFinish int64
@@ -26,7 +26,7 @@ type historyLine struct {
 	Event map[string]hadoopEvent
 }
 
-// hadoopEvent is what is read of all kinds of events.
+// hadoopEvent has the fields that are read of any kind of event.
 type hadoopEvent struct {
 	SubmitTime, StartTime, FinishTime int64
 	FinishedMaps, FinishedReduces     int
@@ -40,17 +40,17 @@ type hadoopEvent struct {
 	}
 }
 
-// longestEvent bounds a line of a history: that of a whole job's counters has some KiB.
+// longestEvent bounds a line of a history. The event with a job's counters has some KiB.
 const longestEvent = 16 << 20
 
-// readHadoop reads the history that a master of Hadoop's MapReduce has written, in
-// Avro's JSON. It fails for a job that has not succeeded.
+// readHadoop reads the history that a master of Hadoop's MapReduce has written in Avro's
+// JSON. It fails for a job that has not succeeded.
 func readHadoop(r io.Reader) (*hadoopJob, error) {
 	job := new(hadoopJob)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestEvent)
 	for n := 1; lines.Scan(); n++ {
-		if n <= 2 || len(lines.Bytes()) == 0 { // the format, and its schema
+		if n <= 2 || len(lines.Bytes()) == 0 { // the format and its schema
 			continue
 		}
 		var line historyLine
@@ -70,7 +70,7 @@ func readHadoop(r io.Reader) (*hadoopJob, error) {
 	return job, nil
 }
 
-// add takes an event in.
+// add adds an event.
 func (h *hadoopJob) add(kind string, e hadoopEvent) {
 	switch kind {
 	case "JOB_SUBMITTED":
@@ -103,7 +103,7 @@ func earliest(a, b int64) int64 {
 	return min(a, b)
 }
 
-// outcome is what a simulator would say of it, in the time of the workload.
+// outcome is what a simulator would report, in the time of the workload.
 func (h *hadoopJob) outcome(j blockReadingJob) *paper.Outcome {
 	at := func(ms int64) int64 {
 		if ms == 0 {

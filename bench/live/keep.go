@@ -8,12 +8,11 @@ import (
 	"path/filepath"
 )
 
-// blockHostsFile has the machines with the input of each map of each job, in order, by the
-// jobs' names.
+// blockHostsFile has, by the jobs' names, the machines with the input of each map in order.
 const blockHostsFile = "homes.json"
 
-// Keep copies the histories of a run, and the logs of the daemons, into a directory
-// that it makes. Where maps have read HDFS it writes there, too, where their input lay.
+// Keep copies the histories of a run and the logs of the daemons into a directory, which it
+// creates. If maps have read HDFS, it also writes where their input was.
 func (c *Cluster) Keep(r *Run, dir string) error {
 	files := r.Files
 	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))
@@ -38,7 +37,7 @@ func (c *Cluster) Keep(r *Run, dir string) error {
 	return os.WriteFile(filepath.Join(dir, blockHostsFile), data, 0o666)
 }
 
-// readsHDFS is whether maps have read blocks.
+// readsHDFS reports whether maps have read blocks.
 func (r *Run) readsHDFS() bool {
 	for _, h := range r.blockHosts {
 		if h != nil {
@@ -48,7 +47,7 @@ func (r *Run) readsHDFS() bool {
 	return false
 }
 
-// copyFile copies a regular file. A log may grow in the meantime.
+// copyFile copies a regular file, which may grow meanwhile.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -14,32 +14,33 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// PreemptionLatency measures how long it takes from an order that takes a slot to the moment
-// at which the master has given the slot to somebody else. A cluster has one slot
-// that matters, which a long job has; a job of more claim waits for it. The time
-// begins right before the call of the master, and ends when the waiting job's attempt
-// started by the master's log: it has the call, two entries of the log and the
-// decision of the policy in it. For a suspended attempt that is when the slot is
-// given away; the process stands still as soon as its tasknode has heard of it.
+// PreemptionLatency measures how long it takes from an order that takes a slot until the
+// master has given the slot to another job. A cluster has one slot, which a long job
+// occupies; a job of higher priority waits for it.
+//
+// The time starts just before the call to the master, and ends with the start of the waiting
+// job's attempt in the master's log. It includes the call, two entries of the log and the
+// decision of the policy. The slot of a suspended attempt is given away at once; its process
+// stops when the tasknode receives the order.
 type PreemptionLatency struct {
 	Hammr  string // file of the hammr program
-	Work   string // directory for clusters, and for the input of those that buffer
+	Work   string // directory for clusters and for the input of maps that buffer
 	Orders int    // of each kind
 	Logf   func(format string, args ...any)
 }
 
-// OrderKind is an order to attempts at a phase.
+// OrderKind is an order to attempts in a phase.
 type OrderKind struct {
 	Name  string
 	mode  string
 	kind  taskproc.Kind
 	phase string // of a reduce: copy, or reduce
 
-	Bound time.Duration // that is asked for, at the 95th percentile, beside what is written; 0 for none
-	bytes bool          // the attempt has output in memory that is to be written
+	Bound time.Duration // of the 95th percentile, without the time to write the bytes; 0 for none
+	bytes bool          // the attempt has buffered output that it must write
 }
 
-// OrderKinds are those that are measured.
+// OrderKinds are the measured kinds.
 var OrderKinds = []OrderKind{
 	{Name: "split a map", mode: "split", kind: taskproc.Kind_MAP, Bound: 100 * time.Millisecond},
 	{Name: "split a map that buffers", mode: "split", kind: taskproc.Kind_MAP, Bound: 100 * time.Millisecond, bytes: true},
@@ -49,18 +50,18 @@ var OrderKinds = []OrderKind{
 	{Name: "kill a map", mode: "kill", kind: taskproc.Kind_MAP},
 }
 
-// Latency is what became of one order.
+// Latency is the result of one order.
 type Latency struct {
 	Kind  OrderKind
 	Took  time.Duration
-	Bytes int64 // that the attempt had put out when it ended, all of which was in memory
+	Bytes int64 // that the attempt had emitted when it ended, all of it buffered
 }
 
-// Measure gives all orders of one kind, on a cluster of its own.
+// Measure measures all orders of one kind, on a cluster of its own.
 func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []Latency, err error) {
 	maps := 1
 	if kind.kind == taskproc.Kind_REDUCE {
-		maps = 3 // two of the long job, and the one of the waiting one
+		maps = 3 // two of the long job, and one of the waiting job
 	}
 	cluster, err := Start(ctx, Config{Hammr: o.Hammr, Dir: filepath.Join(o.Work, "cluster"), Nodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo"})
 	if err != nil {
@@ -81,17 +82,17 @@ func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []
 	return list, nil
 }
 
-// latencyRun takes the slot from the long job again and again.
+// latencyRun takes the slot from one long job repeatedly.
 type latencyRun struct {
 	PreemptionLatency
 	kind    OrderKind
 	cluster *Cluster
 	client  *remote.Client
 	long    string // id of the long job
-	written int64  // bytes that its attempts had put out which have ended
+	written int64  // emitted by its attempts that have ended
 }
 
-// measureOrder has one order followed.
+// measureOrder gives one order and waits until the waiting job has ended.
 func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 	attempt, err := t.awaitVictim(ctx)
 	if err != nil {
@@ -133,14 +134,14 @@ func (t *latencyRun) await(ctx context.Context, what string, cond func() (bool, 
 // stepTimeout bounds everything that is waited for.
 const stepTimeout = 2 * time.Minute
 
-// ripe is for how long an attempt runs before it is told anything: so that it is in
-// the midst of its work, and one that buffers has something to write.
+// minAge is how long an attempt runs before it gets an order, so that it is in the middle of
+// its work. A map that buffers runs longer, so that it has something to write.
 const (
 	minAge          = time.Second
 	minAgeBuffering = 4 * time.Second
 )
 
-// awaitVictim is an attempt of the long job that is in the phase.
+// awaitVictim waits for an attempt of the long job in the phase.
 func (t *latencyRun) awaitVictim(ctx context.Context) (attempt string, err error) {
 	age := minAge
 	if t.kind.bytes {
@@ -185,8 +186,8 @@ func (t *latencyRun) awaitStart(ctx context.Context, id string) (at int64, err e
 	return at, err
 }
 
-// output is how many bytes those maps of the long job have put out that have ended:
-// they are counted then.
+// output is the bytes that ended maps of the long job have emitted. A map is counted when it
+// ends.
 func (t *latencyRun) output(ctx context.Context) (bytes int64, err error) {
 	j, err := t.client.Job(ctx, t.long, false)
 	for _, c := range j.GetCounters() {

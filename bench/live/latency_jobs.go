@@ -13,17 +13,17 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// longSleepMillis is how long tasks sleep that are to have a slot until all orders are given,
-// in ms.
+// longSleepMillis is the time in ms of tasks that keep their slot until all orders are
+// given.
 const longSleepMillis = "86400000"
 
-// Of the input of those that buffer: a line at a time, and how long a map sleeps for
-// each, which makes 8 MB/s.
+// The input of maps that buffer: long lines, each of which takes longSleep ms, so that a map
+// emits 8 MB/s.
 const (
 	longLine    = 40_000 // bytes
 	longSleep   = 5      // ms
 	perOrder    = 64 << 20
-	bufferSlots = 256 // MiB, which no map fills between two orders
+	bufferSlots = 256 // MiB; no map fills it between two orders
 )
 
 // submitLong submits the job that has the slot.
@@ -52,7 +52,7 @@ func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 	return t.submit(ctx, append(args, "-m", "2", "-mt", maps, "-r", "1", "-rt", reduces, "-recordt", "5")...)
 }
 
-// submitShort submits the job that waits for the slot, and waits until it does.
+// submitShort submits the job that waits for the slot, and returns when it waits.
 func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	reduces := "0"
 	if t.kind.kind == taskproc.Kind_REDUCE {
@@ -69,7 +69,7 @@ func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	})
 }
 
-// writeLines writes a file of long lines, each another.
+// writeLines writes a file of long lines that all differ.
 func writeLines(path string, bytes int64) (err error) {
 	f, err := os.Create(path)
 	if err != nil {

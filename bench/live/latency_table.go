@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// DiskRate is how many bytes a second a file in a directory takes, synced at the end.
+// DiskRate is the bytes a second at which a file in a directory is written and synced.
 func DiskRate(dir string) (rate float64, err error) {
 	const size = 256 << 20
 	path := filepath.Join(dir, "rate")
@@ -40,8 +40,8 @@ func DiskRate(dir string) (rate float64, err error) {
 	return size / time.Since(began).Seconds(), nil
 }
 
-// Allowed is the bound for an order: that of its kind, and the time in which what the
-// attempt had in memory is written at a rate, in bytes/s; 0 for none.
+// Allowed is the bound for an order: that of its kind, and the time to write the attempt's
+// buffered bytes at a rate in bytes/s. It is 0 for none.
 func (l Latency) Allowed(rate float64) time.Duration {
 	if l.Kind.Bound == 0 {
 		return 0
@@ -61,8 +61,8 @@ func WriteLatencies(w io.Writer, list []Latency, rate float64) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// WriteLatencyTable writes percentiles for people, kind by kind. Over the bound are
-// the 95th percentile of what orders took beyond what their bytes account for.
+// WriteLatencyTable writes percentiles of each kind for people. P95 WITHOUT BYTES is that of
+// the time beyond what writing the bytes takes.
 func WriteLatencyTable(w io.Writer, list []Latency, rate float64) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ORDER\tORDERS\tP50\tP95\tMAX\tBYTES P50\tP95 WITHOUT BYTES\tBOUND\t")

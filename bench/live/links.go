@@ -7,17 +7,17 @@ import (
 	"github.com/hammr/hammr/internal/netns"
 )
 
-// links give each machine of a cluster a network of its own, with its tasknode and its
-// DataNode in it, and a link that carries so many Mbit/s in either direction. Masters,
-// the NameNode and clients are in this process's network, behind no link.
+// links give each machine of a cluster, with its tasknode and its DataNode, a network of its
+// own and a link with a rate in Mbit/s for both directions. Masters, the NameNode and
+// clients are in this process's network, behind no link.
 type links struct {
 	bridge     *netns.Bridge
-	namespaces []string // of machines, which are their names
+	namespaces []string // of machines, which have the same names
 	mbits      int
 }
 
-// linksNetwork is the first three numbers of all addresses. minihdfs gives DataNodes
-// theirs, which tasknodes share.
+// linksNetwork is the first three numbers of all addresses. minihdfs chooses those of
+// DataNodes, which tasknodes share.
 const linksNetwork = "10.77.0"
 
 // masterHost is the address of this process's network.

@@ -29,7 +29,7 @@ type Plan struct {
 	Name, About string
 	Jobs        []Job
 	Failures    []Failure
-	StopAfter   string // the job at whose end the others are killed; "" for the last one's
+	StopAfter   string // the job at whose end the others are killed; "" to wait for all
 }
 
 // Run is the outcome of a plan.
@@ -65,7 +65,7 @@ func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	return r, r.read(c.Histories(), ids)
 }
 
-// submitAll returns the ids of the jobs.
+// submitAll submits the jobs at their times, and returns their ids.
 func (c *Cluster) submitAll(ctx context.Context, p Plan, begin time.Time) (ids []string, err error) {
 	for _, j := range p.Jobs {
 		select {

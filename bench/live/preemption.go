@@ -18,10 +18,9 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// PreemptionBench is the benchmark of preemption: a high-priority job comes to a cluster
-// that a low-priority one has filled, and tasknodes fail when the latter's maps or
-// reduces are half done. Slots are waited for, or taken by kill, or so that work is
-// kept, in turn.
+// PreemptionBench compares preemption modes: a high-priority job arrives at a cluster that a
+// low-priority job has filled, and tasknodes fail when the latter's maps or reduces are half
+// done. In turn, slots are waited for, taken by kill, or taken with the work conserved.
 type PreemptionBench struct {
 	Hammr string // file of the hammr program
 	Work  string // directory for clusters
@@ -30,17 +29,17 @@ type PreemptionBench struct {
 	Logf  func(format string, args ...any)
 }
 
-// preemptionArms are the ways to take slots, for maps and reduces.
+// preemptionArms are the modes for maps and reduces.
 var preemptionArms = []struct{ name, way string }{{"wait", "wait"}, {"kill", "kill"}, {"work-conserving", "auto"}}
 
-// preemptionLoads are the pairs of jobs, times in ms; the second comes late. Reduces of
-// one wave that are lost with a machine begin anew in the slots of the first that
-// end, however those were preempted.
+// preemptionLoads are the pairs of jobs, times in ms; the second arrives late. With one wave
+// of reduces, those that were lost with a machine start over in the first slots that become
+// free, whatever the mode.
 var preemptionLoads = []struct {
 	name      string
 	low, high workload.Job
 	late      int64
-	phase     string // of the first job, at half of which machines fail
+	phase     string // of the first job; machines fail at half of it
 }{
 	{"map-heavy", pair("low", 16, 16000, 2, 1000), pair("high", 8, 2000, 2, 1000), 8000, "map"},
 	{"reduce-heavy", pair("low", 8, 1000, 16, 16000), pair("high", 4, 1000, 8, 2000), 10000, "reduce"},
@@ -57,7 +56,7 @@ func pair(id string, maps int, mapMillis int64, reduces int, reduceMillis int64)
 	return j
 }
 
-// PreemptionRun is one run of a contest.
+// PreemptionRun is one run of the comparison.
 type PreemptionRun struct {
 	Load      string
 	Failures  int
@@ -66,9 +65,9 @@ type PreemptionRun struct {
 	High, Low time.Duration // sojourn times of the two jobs
 }
 
-// Run runs them all, each on a cluster of its own: one that has lost a machine is
-// another. The arms take turns, each first as often as the others. With an error it
-// returns those that are over.
+// Run runs all loads, numbers of failures and arms, each on a cluster of its own, since a
+// cluster that has lost a machine is no longer the same. Each arm is first equally often.
+// With an error it returns the finished runs.
 func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err error) {
 	for run := range c.Runs {
 		for load := range preemptionLoads {
@@ -88,7 +87,7 @@ func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err err
 	return list, nil
 }
 
-// preemptionPools have slots taken soon from a pool that has more than its share.
+// preemptionPools take slots soon from a pool that has more than its share.
 const preemptionPools = `<allocations>
   <fairSharePreemptionTimeout>1</fairSharePreemptionTimeout>
   <pool name="low"><weight>1</weight></pool>
@@ -134,7 +133,7 @@ func sojournOf(r *Run, job int) time.Duration {
 	return time.Duration(r.Jobs[job].FinishTime-r.Jobs[job].SubmitTime) * time.Millisecond
 }
 
-// WritePreemptionRuns writes a line for each bout, as CSV with a heading.
+// WritePreemptionRuns writes a line for each run, as CSV with a heading.
 func WritePreemptionRuns(w io.Writer, bouts []PreemptionRun) error {
 	lines := [][]string{{"load", "failures", "arm", "run", "high_s", "low_s"}}
 	for _, b := range bouts {
@@ -146,8 +145,8 @@ func WritePreemptionRuns(w io.Writer, bouts []PreemptionRun) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// WritePreemptionTable writes medians and their ratios for people: the high-priority job
-// against wait and kill, the low-priority one against kill.
+// WritePreemptionTable writes medians and their ratios for people, to those of wait and of
+// kill.
 func WritePreemptionTable(w io.Writer, bouts []PreemptionRun) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Join([]string{"LOAD", "FAILURES", "ARM", "RUNS", "HIGH", "TO WAIT", "TO KILL", "LOW", "TO WAIT", "TO KILL", ""}, "\t"))
@@ -176,7 +175,7 @@ func WritePreemptionTable(w io.Writer, bouts []PreemptionRun) error {
 	return t.Flush()
 }
 
-// medianOf is of one time of bouts, in s; 0 of none.
+// medianOf is the median of one time of runs in s; 0 for no runs.
 func medianOf(bouts []PreemptionRun, of func(PreemptionRun) time.Duration) float64 {
 	var values []time.Duration
 	for _, b := range bouts {

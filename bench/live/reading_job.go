@@ -13,44 +13,43 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// A block of input is a map's, and has so many lines, of so many bytes with words.
-// It is small, since the time of a map is what it sleeps for each line. Lines of
-// blocks that are larger end in blanks.
+// A block is the input of one map. It is small, since the time of a map is its sleep for
+// each line. The lines of larger blocks end in blanks.
 const (
 	textBytes  = 1024
 	blockLines = 64
 	blockBytes = blockLines * textBytes
 )
 
-// wordBytes is the length of a word of the input with the space behind it.
+// wordBytes is the length of a word of the input with its space.
 const wordBytes = 8
 
-// blockReadingJob is a word count of one block of HDFS for each map, that sleeps for each
-// line of a map and each word of a reduce.
+// blockReadingJob counts the words of one HDFS block for each map. It sleeps for each line
+// of a map and each word of a reduce.
 type blockReadingJob struct {
 	*workload.Job
 	speedup float64
 	block   int // bytes
 }
 
-// reading is a job of the workload that reads, by the scale of its trial.
+// reading makes a job of the workload read blocks, scaled like its trial.
 func (s Scale) reading(j *workload.Job) blockReadingJob {
 	return blockReadingJob{j, s.Speedup, cmp.Or(s.Block, blockBytes)}
 }
 
-// recordSleep is what one line of a map, or one word of a reduce, takes longer.
+// recordSleep is the sleep for one line of a map, or one word of a reduce.
 func (j blockReadingJob) recordSleep() time.Duration {
 	return time.Duration(Mean(j.Maps) / j.speedup / blockLines * float64(time.Millisecond))
 }
 
-// vocabulary is how many words there are: by the nap, a reduce that gets its part of
-// them takes the mean of its time.
+// vocabulary is the number of different words. A reduce that sleeps for its part of them
+// takes the mean time of reduces.
 func (j blockReadingJob) vocabulary() int {
 	each := math.Round(blockLines * Mean(j.Reduces) / max(Mean(j.Maps), 1))
 	return max(int(each)*len(j.Reduces), 1)
 }
 
-// writeText writes the input. Its words come in turn, line for line.
+// writeText writes the input, in which all words take turns.
 func (j blockReadingJob) writeText(to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<20)
 	words, next, blanks := j.vocabulary(), 0, strings.Repeat(" ", j.block/blockLines-textBytes)
@@ -67,7 +66,7 @@ func (j blockReadingJob) writeText(to io.Writer) error {
 	return w.Flush()
 }
 
-// submitted is the job on a Hammr cluster, by the URIs of its input and output.
+// submitted is the job on a Hammr cluster, with the URIs of its input and output.
 func (j blockReadingJob) submitted(input, output string) Job {
 	args := append([]string{"wordcount"}, properties(j.Job)...)
 	for _, set := range []string{
@@ -79,5 +78,5 @@ func (j blockReadingJob) submitted(input, output string) Job {
 	return Job{Name: j.ID, At: submitTime(j.Job, j.speedup), Args: append(args, input), Out: output}
 }
 
-// sortMegabytes is a sort buffer that suits blocks of some KiB.
+// sortMegabytes is a sort buffer for blocks of some KiB.
 const sortMegabytes = "8"

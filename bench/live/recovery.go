@@ -6,16 +6,16 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// failedMachine is a machine that failed, and when it was given up; times are ms since
-// the epoch.
+// failedMachine is a machine that failed and when it was declared lost, in ms since the
+// epoch.
 type failedMachine struct {
 	node           string
 	failedAt       int64
-	declaredLostAt int64 // 0 when no attempt tells of it
-	record         int   // place in Result.Lost
+	declaredLostAt int64 // 0 if no attempt shows it
+	record         int   // index in Result.Lost
 }
 
-// noteLost finds when a machine was given up: what ran there ends at that moment.
+// noteLost finds when a machine was declared lost: its running attempts end at that moment.
 func (t *resultBuilder) noteLost(l LostMachine) {
 	v := failedMachine{node: tasknodeName(l.Node), failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
 	for _, j := range t.run.Jobs {
@@ -31,10 +31,10 @@ func (t *resultBuilder) noteLost(l LostMachine) {
 	t.lost, t.out.Lost = append(t.lost, v), append(t.out.Lost, record)
 }
 
-// lossOf is the failure that an attempt, or the output of one, was lost with; nil
-// for none. What ran ends behind the failure. Output that is lost has the attempt
-// killed that wrote it, with the time at which it had finished: it is told from one
-// that was killed earlier by the next one, which starts behind the verdict.
+// lossOf is the failure with which an attempt, or its output, was lost; nil for none. A
+// running attempt ends after the failure. An attempt whose output is lost is killed too, but
+// with its old finish time. Its successor, which starts after the loss was declared, tells
+// it from an attempt that was killed earlier.
 func (t *resultBuilder) lossOf(task *wire.TaskStatus, n int) *failedMachine {
 	a := task.Attempts[n]
 	for i := range t.lost {
@@ -50,7 +50,7 @@ func (t *resultBuilder) lossOf(task *wire.TaskStatus, n int) *failedMachine {
 	return nil
 }
 
-// recover notes what was lost with an attempt, and the attempt that came for it.
+// recover records what was lost with an attempt, and the attempt that replaces it.
 func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int, v *failedMachine) {
 	a, record := task.Attempts[n], &t.out.Lost[v.record]
 	if a.FinishTime <= v.failedAt {
@@ -81,9 +81,9 @@ func machineOf(name string) int {
 	return -1
 }
 
-const maxNodes = 1000 // hammr up starts no more
+const maxNodes = 1000 // the most that hammr up starts
 
-// slotChange is an attempt that gets a slot or gives it up.
+// slotChange is an attempt that gets or releases a slot.
 type slotChange struct {
 	at        int64 // ms of the workload
 	job, pool string

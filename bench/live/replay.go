@@ -13,18 +13,18 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Replay is a workload that is run on a cluster as it came.
+// Replay is a workload to run at its own times.
 type Replay struct {
-	Config                     // of the cluster to start; of one that runs, its policy, and the slots that slowdown is of
-	Attach  string             // directory of the cluster that runs; "" to start one
-	Load    *workload.Workload // what is run
-	Speedup float64            // by which times of arrivals and tasks are divided; 0 is 1
+	Config                     // of the cluster to start; Policy, and the slots that slowdown is computed from, also apply to one that runs
+	Attach  string             // directory of a running cluster; "" to start one
+	Load    *workload.Workload // the workload
+	Speedup float64            // divides times of arrivals and tasks; 0 is 1
 	Data    string             // directory for generated input, which jobs sort; "" for jobs that sleep
-	Keep    string             // directory for histories and logs, which is made; "" for none
+	Keep    string             // directory for histories and logs, which Run creates; "" for none
 }
 
-// Run runs the workload and returns what came of it, in the time of the workload, and
-// under which policy. It fails when a job does.
+// Run runs the workload and returns its outcome, in the time of the workload, and its
+// policy. It fails if a job does.
 func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	r.Speedup = cmp.Or(r.Speedup, 1)
 	c, err := r.open(ctx)
@@ -56,7 +56,7 @@ func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	return played, nil
 }
 
-// open starts a cluster, or finds the one that runs.
+// open starts a cluster, or finds the running one.
 func (r *Replay) open(ctx context.Context) (*Cluster, error) {
 	if r.Attach == "" {
 		return Start(ctx, r.Config)
@@ -70,8 +70,8 @@ func (r *Replay) open(ctx context.Context) (*Cluster, error) {
 
 const rowBytes = 100 // of the generated input
 
-// sortingPlan generates the input of all jobs, a file for each map, and plans jobs that
-// sort it. What they shuffle is their input.
+// sortingPlan generates the input of all jobs, a file for each map, and plans jobs that sort
+// it, so that they shuffle their input.
 func sortingPlan(ctx context.Context, c *Cluster, w *workload.Workload, fast float64, dir string) (Plan, error) {
 	generate, p := Plan{Name: "input"}, Plan{Name: w.Name, About: "jobs that sort generated input"}
 	for i := range w.Jobs {
@@ -98,7 +98,7 @@ func sortingPlan(ctx context.Context, c *Cluster, w *workload.Workload, fast flo
 	return p, made.Failed()
 }
 
-// fileName is a name for a file that has to do with what has any name.
+// fileName makes a valid file name of a text.
 func fileName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {

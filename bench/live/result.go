@@ -15,18 +15,18 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Shape is what a Result has that histories do not tell: the workload and the
-// cluster, in the time of the workload, of which the run was so many times as fast.
+// Shape is what a Result needs in addition to histories: the workload and the cluster, in
+// the time of the workload, and the speed-up of the run.
 type Shape struct {
-	Workload *workload.Workload // jobs are known by their ids, which are names on the cluster
+	Workload *workload.Workload // its job ids are names on the cluster
 	Cluster  sim.Config
 	Speedup  float64 // 0 is 1
 }
 
-// Result is what a simulator would say of the run, in the time of the workload.
-// Three things histories do not tell. What attempts kept that ended early or stood
-// still is the jobs' as counters have it, and not each preemption's. An attempt that
-// stood still counts as running in Series. Preempted has no splits and suspensions.
+// Result is what a simulator would report of the run, in the time of the workload. Histories
+// lack three things. The work that preempted attempts conserved is known by the job's
+// counters only, not for each preemption. A suspended attempt counts as running in Series.
+// Preempted lists no splits and suspensions.
 func (r *Run) Result(s Shape) *sim.Result {
 	t := resultBuilder{run: r, shape: s, inputs: make(map[string]*workload.Job)}
 	if s.Workload != nil {
@@ -48,17 +48,17 @@ func (r *Run) Result(s Shape) *sim.Result {
 	return out
 }
 
-// resultBuilder makes a Result of histories.
+// resultBuilder makes a Result from histories.
 type resultBuilder struct {
 	run     *Run
 	shape   Shape
 	inputs  map[string]*workload.Job
-	lost    []failedMachine // in the order of Run.Lost
+	lost    []failedMachine // in the order of Run.LostMachines
 	changes []slotChange
 	out     sim.Result
 }
 
-// time is ms since the epoch as ms of the workload since the start; -1 for never.
+// time converts ms since the epoch to ms of the workload since the start; -1 for never.
 func (t *resultBuilder) time(at int64) int64 {
 	if at == 0 {
 		return -1
@@ -66,7 +66,7 @@ func (t *resultBuilder) time(at int64) int64 {
 	return t.span(at - t.run.Begin.UnixMilli())
 }
 
-// span is a time of the run in that of the workload, ms.
+// span converts a duration of the run to the time of the workload, in ms.
 func (t *resultBuilder) span(ms int64) int64 { return int64(float64(ms) * cmp.Or(t.shape.Speedup, 1)) }
 
 func (t *resultBuilder) job(j *wire.JobStatus) {
@@ -94,7 +94,7 @@ func (t *resultBuilder) job(j *wire.JobStatus) {
 	t.out.End = max(t.out.End, out.Finish)
 }
 
-// finished is when an attempt succeeded, -1 when it did not.
+// finished is when an attempt succeeded, -1 if it did not.
 func (t *resultBuilder) finished(a *wire.TaskStatus_Attempt) int64 {
 	if a.State != wire.AttemptState_ATTEMPT_SUCCEEDED {
 		return -1
@@ -102,7 +102,7 @@ func (t *resultBuilder) finished(a *wire.TaskStatus_Attempt) int64 {
 	return t.time(a.FinishTime)
 }
 
-// widen takes a start and an end into a phase; -1 is none.
+// widen extends a phase by a start and an end; -1 is none.
 func widen(first, last *int64, start, end int64) {
 	if start >= 0 && (*first < 0 || start < *first) {
 		*first = start
@@ -110,7 +110,7 @@ func widen(first, last *int64, start, end int64) {
 	*last = max(*last, end)
 }
 
-// task notes what a task tells of preemption, recovery and slots.
+// task records the preemptions, recoveries and slots of a task.
 func (t *resultBuilder) task(j *wire.JobStatus, task *wire.TaskStatus) {
 	kind := kindOf(task)
 	for n, a := range task.Attempts {

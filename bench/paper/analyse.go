@@ -7,10 +7,10 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// seconds are those of ms.
+// seconds converts ms to s.
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
-// mean is NaN of nothing.
+// mean is the mean, NaN of no values.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -19,7 +19,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// fraction is the part of what there is that is as wanted; NaN of nothing.
+// fraction is the part of all that is wanted; NaN of none.
 func fraction[T any](all []T, wanted func(T) bool) float64 {
 	hits := 0
 	for _, one := range all {
@@ -30,7 +30,7 @@ func fraction[T any](all []T, wanted func(T) bool) float64 {
 	return float64(hits) / float64(len(all))
 }
 
-// jobNamed is a job of an outcome. An experiment knows its own jobs.
+// jobNamed is a job of an outcome. An unknown id is an error in the experiment.
 func jobNamed(o *Outcome, id string) *sim.JobResult {
 	for i := range o.Jobs {
 		if o.Jobs[i].ID == id {
@@ -40,7 +40,7 @@ func jobNamed(o *Outcome, id string) *sim.JobResult {
 	panic("paper: no job " + id)
 }
 
-// sojourn is the time of a job from its submission to its end, in s.
+// sojourn is the time from a job's submission to its end, in s.
 func sojourn(o *Outcome, id string) float64 { return seconds(jobNamed(o, id).Sojourn()) }
 
 // sojourns are those of the jobs of a class, in s; of all jobs for "".
@@ -56,7 +56,7 @@ func sojourns(o *Outcome, class string) (times []float64) {
 // localMaps is the part of the maps that ran where their input is, in %.
 func localMaps(o *Outcome) float64 { return 100 * o.Summary().Local }
 
-// slotsUsed is how many slots of a kind those of the series that belong hold, as steps.
+// slotsUsed is the number of slots that the selected samples of a kind use, over time.
 func slotsUsed(o *Outcome, kind cluster.Slot, belongs func(sim.Sample) bool) steps {
 	var s steps
 	last := make(map[string]int)
@@ -80,13 +80,13 @@ func ofPool(name string) func(sim.Sample) bool {
 	return func(s sim.Sample) bool { return s.Pool == name }
 }
 
-// step is a value from a time on, in s.
+// step is a value from a time in s on.
 type step struct{ from, value float64 }
 
-// steps is a value over time; 0 before the first.
+// steps is a value over time, 0 before the first step.
 type steps []step
 
-// to has a value from a time on that is not before the last one.
+// to appends a value from a time on, which is not before the last one.
 func (s steps) to(at, value float64) steps {
 	if n := len(s); n > 0 && s[n-1].from == at {
 		s[n-1].value = value
@@ -120,8 +120,7 @@ func (s steps) mean(from, to float64) float64 {
 	return (sum + value*(to-at)) / (to - from)
 }
 
-// first is the first time, not before from, at which the value is what is wanted;
-// NaN when it never is.
+// first is the first time, not before from, at which the value is as wanted; NaN for never.
 func (s steps) first(from float64, wanted func(value float64) bool) float64 {
 	if wanted(s.at(from)) {
 		return from

@@ -51,17 +51,17 @@ const (
 	noFailure   = "no failure"
 )
 
-// noDelay is how Hadoop places maps without delay scheduling: a machine that has
-// a free slot takes a task of the job whose turn it is, one that is local to it if
-// there is any. The paper's plain policies do so.
+// noDelay is how Hadoop places maps without delay scheduling: a machine with a free slot
+// takes a task of the next job, a local one if there is any. The paper's plain policies do
+// that.
 var noDelay = sched.Placement{Method: sched.Delay}
 
-// plainArm is a policy that knows nothing of failures.
+// plainArm is a policy that does not react to failures.
 func plainArm(policy string) Arm {
 	return Arm{Name: policy, Policy: policy, Setup: sched.Setup{Placement: noDelay}}
 }
 
-// chronosArm has chronos around a policy.
+// chronosArm is chronos around a policy.
 func chronosArm(name, policy string, means preempt.Config, conf map[string]string) Arm {
 	a := Arm{Name: name, Policy: "chronos", Conf: map[string]string{chronosBase: policy}}
 	maps.Copy(a.Conf, conf)
@@ -69,10 +69,10 @@ func chronosArm(name, policy string, means preempt.Config, conf map[string]strin
 	return a
 }
 
-// lightTask is a task that has 200 MB in memory, all that Hadoop gives it by default.
+// lightTask has 200 MB of memory, Hadoop's default for a task.
 var lightTask = preempt.Costs{TaskBytes: 200e6}
 
-// workConserving are the paper's means: nothing is lost.
+// workConserving are the paper's modes: no work is lost.
 var workConserving = preempt.Config{Map: preempt.Split, Reduce: preempt.Checkpoint, Costs: lightTask}
 
 // noFailureArm is a policy on machines that do not fail.
@@ -87,7 +87,7 @@ func threeArms(policy string) []Arm {
 	return []Arm{plainArm(policy), chronosArm(withChronos, policy, workConserving, nil), noFailureArm(policy)}
 }
 
-// paperCluster is that of section 5.
+// paperCluster is the cluster of section 5.
 func paperCluster(nodes int) sim.Config {
 	return sim.Config{
 		Machines: nodes, MapSlots: 8, ReduceSlots: 4, Replication: 2, Heartbeat: 300, ProgressInterval: 1000, Expiry: 25_000,
@@ -95,7 +95,7 @@ func paperCluster(nodes int) sim.Config {
 	}
 }
 
-// failMachines has machines fail when a job is so far: one, or the next ones as well.
+// failMachines makes one or more machines fail when a job has made some progress.
 func failMachines(machines int, job, phase string, percent float64) func(*Trial) {
 	return func(t *Trial) {
 		t.Cluster.Failures = nil
@@ -106,7 +106,7 @@ func failMachines(machines int, job, phase string, percent float64) func(*Trial)
 	}
 }
 
-// failOneAt is a point without a name at which one machine fails.
+// failOneAt is a single point at which one machine fails.
 func failOneAt(job, phase string, percent float64) []Point {
 	return []Point{{Set: failMachines(1, job, phase, percent)}}
 }
@@ -134,8 +134,7 @@ func twoWordcounts() jobMix {
 	return jobMix{name: "word counts of 17 and 56 GB", sigma: 0.1, jobs: []jobSpec{wordcount("job 1", 0, smallJobBlocks, 32), wordcount("job 2", 1, largeJobBlocks, 32)}}
 }
 
-// recoveries are the maps or reduces of a job that were started anew; of all jobs
-// for "".
+// recoveries are the maps or reduces of a job that started over; of all jobs for "".
 func recoveries(o *Outcome, kind cluster.Slot, job string) (list []sim.Recovery) {
 	for _, r := range o.Recovered {
 		if r.Kind == kind && (job == "" || r.Job == job) {
@@ -145,8 +144,8 @@ func recoveries(o *Outcome, kind cluster.Slot, job string) (list []sim.Recovery)
 	return list
 }
 
-// recoveryWait is the mean wait of a job's recoveries after the verdict, s; NaN
-// when there is nothing to recover.
+// recoveryWait is the mean wait of a job's recoveries after the loss is declared, in s; NaN
+// for none.
 func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
 	var waits []float64
 	for _, r := range recoveries(o, kind, job) {
@@ -155,8 +154,8 @@ func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
 	return mean(waits)
 }
 
-// misscheduledFor is how long after the verdict the last lost map of a job starts, s: for
-// so long others have slots that it has the better claim to.
+// misscheduledFor is the time in s from the declared loss to the start of a job's last lost
+// map. Until then other jobs have slots to which it has the higher claim.
 func misscheduledFor(o *Outcome, job string) float64 {
 	longest := 0.
 	for _, r := range recoveries(o, cluster.MapSlot, job) {
@@ -165,24 +164,23 @@ func misscheduledFor(o *Outcome, job string) float64 {
 	return longest
 }
 
-// recoveredLocally is the part of the recovered maps that have their input at hand,
-// in %; NaN when there are none.
+// recoveredLocally is the percentage of recovered maps with local input; NaN for none.
 func recoveredLocally(o *Outcome, job string) float64 {
 	return 100 * fraction(recoveries(o, cluster.MapSlot, job), func(r sim.Recovery) bool { return r.Local })
 }
 
-// jobLocality is the part of a job's maps that were local, in %.
+// jobLocality is the percentage of a job's maps that were local.
 func jobLocality(o *Outcome, job string) float64 {
 	j := jobNamed(o, job)
 	return 100 * float64(j.LocalMaps) / float64(j.Maps)
 }
 
-// relativeChange is by how much a job takes longer under one arm than under another, in %.
+// relativeChange is the extra time of a job under arm to, compared with arm from, in %.
 func relativeChange(from, to, job string) func(Repeat) float64 {
 	return func(r Repeat) float64 { return 100 * (sojourn(r.Of(to), job)/sojourn(r.Of(from), job) - 1) }
 }
 
-// changeMeasures are measures of both jobs of an experiment, chronos against a policy.
+// changeMeasures measure both jobs of an experiment, chronos against a policy.
 func changeMeasures(policy string, papers [2]float64, why string) (list []Measure) {
 	for i, paper := range papers {
 		job, why := fmt.Sprintf("job %d", i+1), why

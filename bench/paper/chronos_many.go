@@ -7,10 +7,10 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// whyTotals is why times of whole sets of jobs differ.
+// whyTotals is the reason for other times of whole sets of jobs.
 const whyTotals = "the paper does not say which of the jobs have 17 and which 56 GB, nor when they come; ours alternate, a second apart"
 
-// whyMean is why the mean gains less.
+// whyMean is the reason for a smaller gain of the mean.
 const whyMean = "job 1 is the one that gains, as its are the tasks that are lost, and here it is one of many"
 
 // wordcounts are so many jobs, of 17 and 56 GB in turn.
@@ -104,7 +104,7 @@ var moments = []struct {
 	{"at half of job 1's reduces", "reduce", 50},
 }
 
-// whyNoLoss is why job 2 loses nothing by the slots that job 1 takes from its
+// whyNoLoss is the reason why job 2 loses nothing by the slots that job 1 takes from its
 // reduces.
 const whyNoLoss = "in the paper the reduces of job 2 that are paused wait for slots, and it for them. With us they have slots back when job 1 ends, and that is about when job 2's own maps do, for which its reduces have to wait anyway"
 

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// Reasons that several experiments share.
+// Reasons of several experiments.
 const (
 	whyWaits   = "a recovery waits until the first tasks end that began behind the failure, less the 25 s until the verdict; times of tasks are ours"
 	whyChronos = "chronos waits until the tasks beside the input have told how far they are, which they do once a second here, and for 1.5 s at most; then a map takes half a second to end early, and a reduce 2 s to write what it has in memory"
@@ -62,13 +62,14 @@ started: until then the second one has slots to which the first has the better c
 	return e
 }
 
-// quotedNumber is a number of the paper, and what it says where it does not give it as such.
+// quotedNumber is a number of the paper, and its own words if it gives no number.
 type quotedNumber struct {
 	number float64
 	quote  string
 }
 
-// waitMeasures are measures of the recovery waits of job 1, under the plain policy and under chronos.
+// waitMeasures measure the recovery waits of job 1, under the plain policy and under
+// chronos.
 func waitMeasures(policy string, kind cluster.Slot, paper [2]quotedNumber) (list []Measure) {
 	for i, arm := range []string{policy, withChronos} {
 		list = append(list, Measure{
@@ -138,7 +139,7 @@ pauses reduces, or kills both.`,
 	return e
 }
 
-// addKillMeasures are measures of what killing costs at a point.
+// addKillMeasures adds measures of the cost of killing at a point.
 func (e *Experiment) addKillMeasures(point string) {
 	for i, job := range []string{"job 1", "job 2"} {
 		m := Measure{Name: point + ": " + job + " takes longer by, kill against chronos", Unit: "%", Quote: "similar",
@@ -162,7 +163,7 @@ func (e *Experiment) addKillMeasures(point string) {
 	)
 }
 
-// workLost is what each preempted task had done for nothing, s.
+// workLost is the work in s that each preempted task has lost.
 func workLost(o *Outcome) (values []float64) {
 	for _, p := range o.Preempted {
 		values = append(values, seconds(p.Lost))
@@ -205,7 +206,7 @@ func chronosSame() Experiment {
 	return e
 }
 
-// chronosOverhead is Fig. 9: what chronos costs when nothing fails.
+// chronosOverhead is Fig. 9: the cost of chronos without failures.
 func chronosOverhead() Experiment {
 	e := Experiment{
 		ID: "overhead", Title: "Without any failure (section 6.4, Fig. 9)",

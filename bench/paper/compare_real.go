@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// comparisons are the findings of a section and what the same measures found on a real
-// cluster, where that could tell.
+// comparisons are the findings of a section in the simulator, with those of the same
+// measures on a real cluster if it can measure them.
 func (r *Report) comparisons(section int) (list []comparison) {
 	s, other := &r.Sections[section], &r.Real.Sections[section]
 	for i := range s.Findings {
@@ -42,7 +42,7 @@ func (r *Report) writeComparison(w io.Writer) error {
 	return t.Flush()
 }
 
-// comparisonMarkdown writes the same for the report, and what it was run on.
+// comparisonMarkdown writes the same for the report, with the environment.
 func (r *Report) comparisonMarkdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## On a real cluster\n\n%s\n", r.Environment)
 	for i := range r.Sections {

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// write makes the files of an experiment: all trials, a line each, and all jobs
-// of the first repetition.
+// write writes the files of an experiment: a line for each trial, and all jobs of the first
+// repetition.
 func (s *Section) write(dir string) error {
 	if len(s.Trials) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (s *Section) writeTrials(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// jobLines bounds what a file has about jobs: the rest can be made again.
+// jobLines bounds the jobs in a file; the rest can be computed again.
 const jobLines = 1500
 
 func (s *Section) writeJobs(w io.Writer) error {

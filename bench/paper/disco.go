@@ -33,7 +33,7 @@ free slot. The latter stands in for it.`,
 	},
 }
 
-// The arms, and when production comes, s.
+// The arms, and the arrival of production in s.
 const (
 	original          = "fair, no preemption"
 	preemptive        = "disco, preemptive"
@@ -93,8 +93,8 @@ Lognormal spread, sigma 0.03. Preemption kills.`,
 	}
 }
 
-// discoBusy is the control of discoJobs on real clusters, with tasks that compute. It
-// is as large as two cores bear.
+// discoBusy is the control of discoJobs on real clusters, with tasks that compute. Its size
+// suits two cores.
 func discoBusy() Experiment {
 	e := discoJobs()
 	e.ID, e.Title = "busy", "Control: the same on two slots, with maps that compute"

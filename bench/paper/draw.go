@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// pooled is what all repetitions have, in one list.
+// pooled is the values of all repetitions in one list.
 func pooled(all []Repeat, of func(Repeat) []float64) (values []float64) {
 	for _, r := range all {
 		values = append(values, of(r)...)
@@ -24,8 +24,8 @@ func cdfs(axes plot.Axes, all []Repeat, arms []string, of func(*Outcome) []float
 	return plot.CDF(axes, samples...)
 }
 
-// curves is a picture of a number at all points, one curve for each arm, with the
-// intervals of all repetitions.
+// curves is a picture of a number at all points, one curve for each arm, with the intervals
+// over all repetitions.
 func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func(*Outcome) float64) *plot.Figure {
 	var lines []plot.Line
 	for _, arm := range arms {
@@ -49,14 +49,14 @@ func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat,
 			bar.Values = append(bar.Values, plot.Value{Y: s.Median, Low: s.Low, High: s.High})
 			ran = ran || s.N > 0
 		}
-		if ran { // else it was left out
+		if ran { // otherwise the arm was left out
 			series = append(series, bar)
 		}
 	}
 	return plot.Bars(axes, groups, series...)
 }
 
-// stacked is a picture of who has slots over time. Who has none is not in it.
+// stacked is a picture of slot usage over time, without users that never have a slot.
 func stacked(axes plot.Axes, names []string, of map[string]steps) *plot.Figure {
 	var times []float64
 	for _, s := range of {

@@ -11,17 +11,17 @@ import (
 type Experiment struct {
 	ID    string // names files: fig3
 	Title string // names what is shown, and the paper's figure
-	Setup string // what is run, in sentences, for the report
+	Setup string // for the report: what is run, in sentences
 
 	Arms     []Arm
-	Points   []Point // nil is one without a name
+	Points   []Point // nil for a single one without a name
 	Cluster  sim.Config
 	Workload Source // nil for experiments without trials
-	Runs     int    // at most so many repetitions; 0 is as many as are asked for
+	Runs     int    // bounds the repetitions; 0 for no bound
 
 	Measures []Measure
 	Charts   []Chart
-	Notes    []string // that explain what is seen, sentences
+	Notes    []string // sentences that explain the results
 }
 
 // Arm is a policy with its settings.
@@ -30,42 +30,42 @@ type Arm struct {
 	Policy string // as sched/registry knows it
 	Conf   map[string]string
 	Setup  sched.Setup
-	Set    func(*Trial) // what else is its own; nil for nothing. Points come first
+	Set    func(*Trial) // its own further settings, after those of the point; nil for none
 
-	// Once says that points make no difference to it: it is run at the first, and
-	// that is what it has at all of them.
+	// Once says that points make no difference to the arm: it runs at the first point, and
+	// all points share that outcome.
 	Once bool
 }
 
-// Point is a value of what an experiment varies.
+// Point is a value of the parameter that an experiment varies.
 type Point struct {
 	Name  string
-	Value float64 // where it stands in charts
+	Value float64 // its place in charts
 	Set   func(*Trial)
 }
 
 // Source makes the workload of a repetition.
 type Source func(seed uint64) (*workload.Workload, error)
 
-// Measure is a number that the experiment finds, and what the paper says.
+// Measure is a number that the experiment measures, and the paper's number for it.
 type Measure struct {
 	Name string
 	Unit string // "s", "%", "x" for ratios; may be ""
 
-	Paper  float64 // the paper's number; 0 when it has none
-	Quote  string  // what it says instead, or in its own words; may be ""
-	Within float64 // by which part of Paper ours may differ without a reason; 0 is a tenth. Of %, by how many points; 0 is 2
+	Paper  float64 // the paper's number; 0 for none
+	Quote  string  // the paper's words, instead of a number or in addition; may be ""
+	Within float64 // how far ours may differ without a reason, as a part of Paper; 0 is a tenth. Of %, in points; 0 is 2
 
-	// Of is the number in one repetition; NaN when it has none.
+	// Of is the number in one repetition; NaN for none.
 	Of     func(Repeat) float64
-	Reason string // ours may differ from the paper's
+	Reason string // why ours may differ from the paper's
 
-	NeedsBlocks bool // it is about where input lies, which jobs without input cannot tell
+	NeedsBlocks bool // it needs jobs that read blocks
 }
 
 // Chart is a picture of an experiment.
 type Chart struct {
-	Name    string // of the file, without its ending
+	Name    string // of the file, without its extension
 	Caption string
 	Draw    func([]Repeat) *plot.Figure
 }

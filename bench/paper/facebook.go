@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// SampleEvery is by how much the short form has fewer tasks and machines.
+// SampleEvery is the factor by which the short form has fewer tasks and machines.
 const SampleEvery = 10
 
 // TaskSigma is the spread of the times of tasks that a model makes.
@@ -19,13 +19,13 @@ const TaskSigma = 0.2
 
 // traces are the two workloads of the HFSP paper.
 type traces struct {
-	files   map[string]string // by fb2009 and fb2010; a name as workload.ReadFile takes it
-	note    string            // on where they come from
+	files   map[string]string // by fb2009 and fb2010; names for workload.ReadFile
+	note    string            // on their origin
 	sampled bool
 }
 
-// facebook finds the workloads: the files of a directory, or the presets that
-// stand in for them when none is named.
+// facebook finds the workloads: the files of a directory, or presets if no directory is
+// named.
 func facebook(o Options) (t traces, err error) {
 	t = traces{files: make(map[string]string), sampled: o.Short}
 	for _, name := range []string{"fb2009", "fb2010"} {
@@ -44,7 +44,7 @@ func facebook(o Options) (t traces, err error) {
 	return t, nil
 }
 
-// notes are what a report should say about where workloads come from.
+// notes are the report's notes on the origin of workloads.
 func (t traces) notes() []string {
 	if t.note == "" {
 		return nil
@@ -63,7 +63,7 @@ func (t traces) source(name string, blockTime time.Duration) Source {
 	return read
 }
 
-// Sampled is a workload with a part of its tasks, one in Thinning.
+// Sampled is a workload with one task in SampleEvery.
 func Sampled(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w, err := s(seed)
@@ -91,7 +91,7 @@ func mapsOnly(s Source) Source {
 	}
 }
 
-// sample leaves some of the tasks, at least one of any.
+// sample keeps some of the tasks, at least one if there are any.
 func sample(tasks []workload.Task) (some []workload.Task) {
 	for i := 0; i < len(tasks); i += SampleEvery {
 		some = append(some, tasks[i])

@@ -26,13 +26,13 @@ func planFair(o Options) ([]Experiment, error) {
 	return []Experiment{fairShares(), fairTimeouts(), fairDelay(o)}, nil
 }
 
-// pool is a pool of an allocation file.
+// poolSpec is a pool of an allocation file.
 type poolSpec struct {
 	name     string
 	demand   int // maps that it wants to run
 	min      int
 	weight   float64 // 0 is 1
-	minAfter int     // s that it is below its minimum before it takes slots; 0 is for ever
+	minAfter int     // s below its minimum before it takes slots; 0 for never
 }
 
 // allocations is an allocation file with pools.
@@ -73,7 +73,7 @@ var vectors = []vector{
 	{45, []poolSpec{{demand: 10, min: 20, weight: 2}, {demand: 11}, {demand: 30, min: 5}, {demand: 20, min: 15, weight: .5}}, []int{10, 10, 10, 15}},
 }
 
-// point has a vector's pools fill an empty cluster, one job for each.
+// point fills an empty cluster with a vector's pools, one job for each.
 func (v vector) point() Point {
 	var demands, shares []string
 	m := jobMix{name: "vector"}
@@ -98,8 +98,8 @@ func (v vector) point() Point {
 	}}
 }
 
-// agree is how many pools have the share that they should, half a minute after
-// the start, when nothing has finished yet.
+// agree is the number of pools with the expected share, half a minute after the start, when
+// no task has finished.
 func (v vector) agree(o *Outcome) float64 {
 	same := 0
 	for i, share := range v.shares {
@@ -130,14 +130,14 @@ minimum shares and weights, then the slots that each pool is to have.`,
 	return e
 }
 
-// Of the experiment on time-outs: when production comes, s, and what it needs.
+// The experiment on time-outs: the arrival of production in s, and its needs.
 const (
 	productionAt  = 100
 	productionMin = 10
 	fairSlots     = 40
 )
 
-// fairTimeouts has a job that fills the cluster, and one that comes later.
+// fairTimeouts has a job that fills the cluster, and one that arrives later.
 func fairTimeouts() Experiment {
 	m := jobMix{name: "production beside research", sigma: 0.2, jobs: []jobSpec{
 		{id: "research", pool: "research", maps: taskBatch{n: 400, seconds: 600}},
@@ -164,7 +164,7 @@ first time-out, or below half of its fair share (20 slots) for the second.`, pro
 	return e
 }
 
-// add is a point with time-outs, and the measure that belongs to it.
+// add adds a point with time-outs, and its measure.
 func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) {
 	e.Points = append(e.Points, Point{Name: name, Set: func(t *Trial) {
 		t.Conf = allocations(fairAfter, poolSpec{name: "research"}, poolSpec{name: "production", min: productionMin, minAfter: minAfter})
@@ -196,7 +196,7 @@ func drawTimeouts(all []Repeat) *plot.Figure {
 	return plot.Lines(plot.Axes{X: "time [s]", Y: "map slots of production", Marks: []plot.Mark{{X: productionAt}}}, lines...)
 }
 
-// fairDelay varies how long slots are left to others for the sake of locality.
+// fairDelay varies how long jobs wait for local slots.
 func fairDelay(o Options) Experiment {
 	nodes, jobs := 100, 120
 	if o.Short {

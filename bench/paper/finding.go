@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// Finding is a Measure with what came out.
+// Finding is a Measure with its result.
 type Finding struct {
 	Measure
 	Ours   results.Spread
@@ -27,7 +27,7 @@ func (e *Experiment) findings(all []Repeat) (list []Finding) {
 	return list
 }
 
-// Ratio is ours over the paper's; NaN where the paper has no number.
+// Ratio is ours over the paper's; NaN if the paper has no number.
 func (f *Finding) Ratio() float64 {
 	if f.Paper == 0 {
 		return math.NaN()
@@ -35,8 +35,8 @@ func (f *Finding) Ratio() float64 {
 	return f.Ours.Median / f.Paper
 }
 
-// differs reports whether ours is farther from the paper's than it may be without
-// a reason. What has no number to compare with is always explained.
+// differs reports whether ours differs from the paper's by more than needs no reason. A
+// measure without a number of the paper always needs one.
 func (f *Finding) differs() bool {
 	within, distance := cmp.Or(f.Within, 0.1), math.Abs(f.Ratio()-1)
 	if f.Unit == "%" {
@@ -45,7 +45,7 @@ func (f *Finding) differs() bool {
 	return f.Paper == 0 || !(distance <= within)
 }
 
-// paper is what the paper has, for people.
+// paper is the paper's figure, for people.
 func (f *Finding) paper() string {
 	switch {
 	case f.Paper == 0 && f.Quote == "":
@@ -58,8 +58,8 @@ func (f *Finding) paper() string {
 	return quantity(f.Paper, f.Unit) + " (" + f.Quote + ")"
 }
 
-// verdict is how ours is to the paper's number, for people: the ratio, or the
-// difference of what is a part of something.
+// verdict compares ours with the paper's number, for people: as a ratio, or for percentages
+// as a difference.
 func (f *Finding) verdict() string {
 	switch {
 	case f.Paper == 0 || f.Ours.N == 0:

@@ -29,8 +29,8 @@ const (
 	withoutFlow = "hammr, without"
 )
 
-// HadoopFair is the arm that Hadoop's own MapReduce plays on a real cluster, and
-// our fair policy in the simulator.
+// HadoopFair is the arm that runs Hadoop's own MapReduce on a real cluster, and our fair
+// policy in the simulator.
 const HadoopFair = "hadoop fair, delay"
 
 func hammrLocality() Experiment {
@@ -72,7 +72,7 @@ fair scheduler waits 4.5 s for a local task, and as long again for one in the ra
 	}
 }
 
-// ofArm is a number of the outcome of an arm; NaN where that was not run.
+// ofArm is a number of an arm's outcome; NaN if the arm was not run.
 func ofArm(number func(*Outcome) float64) func(arm string) func(Repeat) float64 {
 	return func(arm string) func(Repeat) float64 {
 		return func(r Repeat) float64 {
@@ -87,7 +87,7 @@ func ofArm(number func(*Outcome) float64) func(arm string) func(Repeat) float64 
 // hammrPools are the pools of Fig. 5, each with a job of six maps.
 var hammrPools = []poolSpec{{name: "A", weight: 1}, {name: "B", weight: 2}, {name: "C", weight: 3}}
 
-// poolCArrival is when pool C comes, s.
+// poolCArrival is the arrival of pool C, in s.
 const poolCArrival = 5
 
 func hammrShares() Experiment {
@@ -134,8 +134,8 @@ share for 1 s; the paper gives neither the threshold nor the grace.`,
 	return e
 }
 
-// poolMean is how many map slots a pool has, on the average, from when pool C has
-// its share until some pool has fewer maps left than its share is slots.
+// poolMean is the mean number of a pool's map slots, from when pool C has its share until
+// some pool has fewer maps than slots in its share.
 func poolMean(o *Outcome, pool string) float64 {
 	from := slotsUsed(o, cluster.MapSlot, ofPool("C")).first(poolCArrival, atLeast(3))
 	to := math.Inf(1)

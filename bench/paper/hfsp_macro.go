@@ -49,7 +49,7 @@ func hfspSmall(o Options, t traces) Experiment {
 	return e
 }
 
-// jobClass is one of the sizes of FB2009's jobs, with what the paper says of HFSP there.
+// jobClass is one of the sizes of FB2009's jobs, with the paper's words on HFSP.
 type jobClass struct{ name, says, why string }
 
 var classes = []jobClass{
@@ -58,7 +58,7 @@ var classes = []jobClass{
 	{"big", "clearly better", "the largest jobs are served last, and gain what is left when the others have gone: less where the load is below 1"},
 }
 
-// whyLocal is why maps are local more or less often than in the paper.
+// whyLocal is the reason for another locality than in the paper.
 const whyLocal = "the paper does not say how long it waits for local slots. Samples of ours do not wait: of the small jobs, whose maps are all samples, not half are local at 60 s a block. So hfsp is behind fair in this at 60 s a block, and hardly ahead at 30 s"
 
 // byClass are measures of the jobs of a class at a point.
@@ -130,7 +130,7 @@ func hfspLarge(o Options, t traces) Experiment {
 	return e
 }
 
-// doneAt is the part of the jobs that are over at a time, s.
+// doneAt is the part of the jobs that have ended at a time in s.
 func doneAt(o *Outcome, at float64) float64 {
 	done := 0
 	for i := range o.Jobs {
@@ -141,7 +141,7 @@ func doneAt(o *Outcome, at float64) float64 {
 	return float64(done) / float64(len(o.Jobs))
 }
 
-// timeOfDone is when a part of the jobs is over, s.
+// timeOfDone is when a part of the jobs has ended, in s.
 func timeOfDone(o *Outcome, part float64) float64 {
 	var ends []float64
 	for i := range o.Jobs {
@@ -172,10 +172,11 @@ func reducePhases(o *Outcome) (times []float64) {
 	return times
 }
 
-// whySuspended is why more or fewer tasks are suspended than in the paper.
+// whySuspended is the reason for more or fewer suspended tasks than in the paper.
 const whySuspended = "the paper has 10 % of \"running tasks\", by its logs, and does not say whether maps are among them, which are never suspended. Which jobs are in each other's way at their reduces depends on the times of tasks, which are ours"
 
-// suspendedShare is how much of a workload was suspended, each task and job counted once.
+// suspendedShare is the part of a workload that was suspended; each task and job counts
+// once.
 type suspendedShare struct{ ofTasks, ofReduces, jobs float64 }
 
 func suspendedParts(o *Outcome) suspendedShare {
@@ -224,7 +225,8 @@ func hfspNodes(o Options, t traces) Experiment {
 	return e
 }
 
-// whyMachines is why the gap does not close with more machines, as it does in the paper.
+// whyMachines is the reason why the gap does not close with more machines, as it does in the
+// paper.
 const whyMachines = "from 80 machines on it grows again, since fair gains nothing by more machines there: nothing is taken from reduces that began when 5 % of their job's maps had ended, and one job has 200, as many as 100 machines have slots; medium jobs wait minutes for their first. HFSP suspends such reduces. The paper's jobs are others, of up to 500 reduces and more"
 
 // nodeRuns is how often each size of cluster is repeated.

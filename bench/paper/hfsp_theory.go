@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// hfspSingle is Fig. 1: one server that can be divided at will.
+// hfspSingle is Fig. 1: one divisible server.
 func hfspSingle() (Experiment, error) {
 	e := Experiment{
 		ID: "fig1", Title: "One server: PS against FSP (Fig. 1)",
@@ -70,7 +70,7 @@ and which are suspended.`, machines, slots),
 	return e
 }
 
-// sojourns are measures of numbers that are known: those of each job, and the mean.
+// sojourns adds measures of computed numbers: those of each job, and the mean.
 func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 	for i := range ours {
 		what := fmt.Sprintf("%s, job %d", arm, i+1)
@@ -81,7 +81,7 @@ func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 	}
 }
 
-// jobAreas is a picture of which job has how many slots.
+// jobAreas is a picture of the slots of jobs over time.
 func jobAreas(o *Outcome, kind cluster.Slot, jobs []string) *plot.Figure {
 	of := make(map[string]steps)
 	for _, j := range jobs {

@@ -8,15 +8,15 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// taskBatch is alike tasks of a job.
+// taskBatch is equal tasks of a job.
 type taskBatch struct {
 	n       int
 	seconds float64 // mean of a task
 	bytes   int64   // of a task
 }
 
-// jobMix is a workload that is made of a few jobs. Its noise is lognormal with mean
-// 1, and each job's depends on the seed and the job's name only.
+// jobMix is a workload of a few jobs. Its noise is lognormal with mean 1; that of a job
+// depends only on the seed and the job's name.
 type jobMix struct {
 	name  string
 	sigma float64 // of the times of tasks
@@ -28,10 +28,10 @@ type jobSpec struct {
 	at           float64 // s
 	maps         taskBatch
 	reduces      taskBatch
-	afterAllMaps bool // reduces start when no map is left; else as Hadoop has it
+	afterAllMaps bool // reduces start after all maps; otherwise as in Hadoop
 }
 
-// source makes the mix of a seed.
+// source makes the workload of a seed.
 func (m jobMix) source() Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w := &workload.Workload{Name: m.name}

@@ -7,20 +7,19 @@ import (
 	"sync"
 )
 
-// LeftOut is the error of a trial that cannot be run where it was to be run, for
-// want of something that others do not need. A report does without its arm, and
-// says why.
+// LeftOut is the error of a trial that lacks something on this machine that other trials do
+// not need. The report leaves out its arm, and gives the reason.
 type LeftOut struct{ Reason string }
 
 // Error implements error.
 func (l *LeftOut) Error() string { return l.Reason }
 
-// skipRecorder has a report note the trials that another Runner leaves out. Their
-// outcomes are nil.
+// skipRecorder records in a report the trials that another Runner leaves out. Their outcomes
+// are nil.
 type skipRecorder struct {
 	Runner
 	report *Report
-	mu     sync.Mutex // guards report.Left
+	mu     sync.Mutex // guards report.Skipped
 }
 
 // Run implements Runner.

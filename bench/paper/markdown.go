@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// writeMarkdown writes the report. It has nothing in it that changes from one run
-// to the next: no time, no machine.
+// writeMarkdown writes the report. It contains nothing that changes from run to run, such as
+// the time or the machine.
 func (r *Report) writeMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", r.Paper.Title)
@@ -24,7 +24,7 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 	return err
 }
 
-// repetitions says how often it was run, and what intervals are.
+// repetitions describes the repetitions and the intervals.
 func (r *Report) repetitions() string {
 	text := fmt.Sprintf("Each experiment is run with seed %d.", r.Options.Seed)
 	if r.Options.Runs > 1 {
@@ -72,7 +72,7 @@ func (s *Section) markdown(b *strings.Builder) {
 	}
 }
 
-// reasons are why ours differ, one for all findings that share it.
+// reasons lists why ours differ, once for all findings with the same reason.
 func (s *Section) reasons(b *strings.Builder) {
 	var order []string
 	about := make(map[string][]string)

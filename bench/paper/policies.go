@@ -6,14 +6,14 @@ import (
 	"github.com/hammr/hammr/sched/registry"
 )
 
-// Settings of policies, as sched/registry calls them.
+// Settings of policies, by their names in sched/registry.
 const (
 	chronosBase    = registry.ChronosPolicy
 	chronosSameJob = "hammr.chronos.same-job"
 	hfspEstimator  = "hammr.hfsp.estimator"
 )
 
-// sizeError has HFSP mistake the sizes of jobs, evenly by up to a of them.
+// sizeError makes HFSP mistake the sizes of jobs, uniformly by up to the part a.
 func sizeError(t *Trial, a float64) {
 	t.set("hammr.hfsp.size-error", strconv.FormatFloat(a, 'g', -1, 64))
 	t.set("hammr.hfsp.size-error-law", "uniform")

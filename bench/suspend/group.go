@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// group is a control group for memory; the zero one is none, which limits nothing.
+// group is a control group for memory. The zero group limits nothing.
 type group struct {
 	dir   string
 	limit string // name of the file with the limit
 }
 
-// newGroup makes a group below that of this process, by version 1 of control groups
-// or by version 2.
+// newGroup makes a group below that of this process, with version 1 or 2 of control groups.
 func newGroup(name string) (g group, err error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -43,9 +42,9 @@ func newGroup(name string) (g group, err error) {
 	return group{}, fmt.Errorf("no control group for memory can be made: %w", errors.Join(faults...))
 }
 
-// parentsOf are groups below which one could be made, best first, by the text of
-// /proc/self/cgroup. A group of version 2 that has processes has no groups with
-// limits below it: its root is the other choice.
+// parentsOf are possible parents of a group, best first, from the text of /proc/self/cgroup.
+// A group of version 2 with processes cannot have children with limits, so the root of
+// version 2 is another choice.
 func parentsOf(text string) (parents []group, err error) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -76,7 +75,8 @@ func (g group) add(pid int) error {
 	return os.WriteFile(filepath.Join(g.dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o644)
 }
 
-// remove removes the group, whose processes have ended; the kernel takes a moment.
+// remove removes the group after its processes have ended. The kernel takes a moment for
+// that.
 func (g group) remove() (err error) {
 	if g.dir == "" {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// overheadBytes is what a task takes beside its footprint, and the kernel for both, in bytes.
+// overheadBytes is the memory of a task beyond its footprint, including the kernel's.
 const overheadBytes = 64 << 20
 
-// Cage is where tasks run: a control group that can be made too small for two of
-// them, and a swap file.
+// Cage is where tasks run: a control group, which can be made too small for two tasks, and a
+// swap file.
 type Cage struct {
 	group group
 	swap  swapFile
@@ -35,24 +35,25 @@ func NewCage(dir string, swap int64, task func(bytes int64) []string) (c *Cage, 
 // Swaps reports whether the arm "swapped" can be measured.
 func (c *Cage) Swaps() bool { return c.swap != "" }
 
-// Close removes all that NewCage has made. No Measure is under way.
+// Close removes all that NewCage has made. No Measure may be running.
 func (c *Cage) Close() error { return errors.Join(c.swap.remove(), c.group.remove()) }
 
 // Sample is what it has cost to suspend and to resume one task.
 type Sample struct {
 	Footprint int64 // bytes of the task
-	Pressed   bool  // memory was too short for two
-	Swapped   int64 // bytes of the task that were in the swap file when it went on
+	Pressed   bool  // memory was too small for two tasks
+	Swapped   int64 // bytes of the task in the swap file when it resumed
 
-	Stop          time.Duration // from the signal until the task stood still
+	Stop          time.Duration // from the signal until the task was stopped
 	Alone, Beside time.Duration // in which the task, and the one in its place, filled their memory
-	Before, After time.Duration // in which the task touched all its pages, before and when it went on
+	Before, After time.Duration // in which the task touched all its pages, before and after its suspension
 }
 
-// Suspend is how much longer the second task took to fill its memory, and the stop.
+// Suspend is the extra time of the second task to fill its memory, and the time to stop the
+// first.
 func (s Sample) Suspend() time.Duration { return s.Stop + max(s.Beside-s.Alone, 0) }
 
-// Resume is how much longer the first took to touch its own again.
+// Resume is the extra time of the first task to touch its memory again.
 func (s Sample) Resume() time.Duration { return max(s.After-s.Before, 0) }
 
 // Measure suspends and resumes one task of a footprint.
@@ -93,7 +94,7 @@ func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sa
 	return s, nil
 }
 
-// runAnother runs a task to its end, and is how long it took to fill its memory.
+// runAnother runs a task to its end, and returns the time in which it filled its memory.
 func (c *Cage) runAnother(ctx context.Context, footprint int64) (time.Duration, error) {
 	p, err := c.start(ctx, footprint)
 	if err != nil {

@@ -8,13 +8,12 @@ import (
 	"syscall"
 )
 
-// namespaceMark is in the environment of a process that Isolate has prepared.
+// namespaceMark marks the environment of a process that Isolate has prepared.
 const namespaceMark = "HAMMR_DRILL_NAMESPACES"
 
-// Isolate prepares a command to run in namespaces of its own for mounts and
-// networks, where it may cut off daemons and fill disks without harm to anything
-// else: all that it makes goes with its last process. The program calls
-// EnterIsolation first.
+// Isolate prepares a command to run in namespaces of its own for mounts and networks, where
+// it may cut off daemons and fill disks without harming anything else. All that it makes
+// ends with its last process. The program calls EnterIsolation first.
 func Isolate(cmd *exec.Cmd) {
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGTERM}
 	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
@@ -26,8 +25,8 @@ func Isolate(cmd *exec.Cmd) {
 	cmd.Env = append(cmd.Environ(), namespaceMark+"=1")
 }
 
-// CanIsolate tells why Isolate does not work for this user on this machine; nil
-// when it does.
+// CanIsolate reports why Isolate does not work for this user on this machine; nil if it
+// does.
 func CanIsolate() error {
 	for _, tool := range []string{"ip", "tc", "true"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -42,12 +41,11 @@ func CanIsolate() error {
 	return nil
 }
 
-// Isolated is whether this process is one that Isolate has prepared.
+// Isolated reports whether Isolate has prepared this process.
 func Isolated() bool { return os.Getenv(namespaceMark) == "1" }
 
-// EnterIsolation makes the namespaces of a process that Isolate has prepared
-// ready for use: mounts stay within, the loopback device is up, and /run is
-// empty.
+// EnterIsolation sets up the namespaces of a process that Isolate has prepared: mounts are
+// private, the loopback device is up, and /run is empty.
 func EnterIsolation() error {
 	if !Isolated() {
 		return errors.New("rig: this process has no namespaces of its own")

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// actionKind is what happens at a point.
+// actionKind is the effect of an action.
 type actionKind int64
 
-// Deeds.
+// Kinds of actions. Their numbers are in the shared page.
 const (
 	noAction actionKind = iota
 	fail
@@ -18,30 +18,30 @@ const (
 	crash
 )
 
-// Action is what a point is set to.
+// Action is the setting of a point.
 type Action struct {
 	kind  actionKind
 	delay time.Duration // of sleep
-	nth   int64         // the hit, from 1, at which it happens, once; 0 is at each
+	nth   int64         // the only hit, from 1, at which it happens; 0 is each hit
 }
 
-// Nth is the hit, from 1, at which it happens, once; 0 is at each.
+// Nth is the only hit, from 1, at which the action happens; 0 is each hit.
 func (a Action) Nth() int64 { return a.nth }
 
-// Fails reports whether it is an error.
+// Fails reports whether the action is an error.
 func (a Action) Fails() bool { return a.kind == fail }
 
-// Crashes reports whether it ends the process.
+// Crashes reports whether the action ends the process.
 func (a Action) Crashes() bool { return a.kind == crash }
 
-// Delay is how long it takes, 0 for a deed that takes no time.
+// Delay is the duration of a delay, 0 for other actions.
 func (a Action) Delay() time.Duration { return a.delay }
 
-// maxDelay is the longest time that anything may be delayed by.
+// maxDelay bounds all delays.
 const maxDelay = time.Hour
 
-// ParseAction reads "error", "crash" or "delay=TIME", with "@N" behind it for the
-// N-th hit from now on alone; "" is nothing.
+// ParseAction parses "error", "crash" or "delay=TIME". "@N" after it selects only the N-th
+// hit from now on; "" is no action.
 func ParseAction(text string) (a Action, err error) {
 	word, nth, once := strings.Cut(text, "@")
 	if once {

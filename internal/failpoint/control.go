@@ -11,30 +11,29 @@ import (
 	"time"
 )
 
-// FileName is the file of a daemon's page in its directory.
+// FileName is the name of the page's file in a daemon's directory.
 const FileName = "drill.faults"
 
-// EnvVar is the environment variable that names it to tasks.
+// EnvVar is the environment variable with that file's name, for tasks.
 const EnvVar = "HAMMR_DRILL_FAULTS"
 
-// active is the process's page, nil outside of drills.
+// active is the page of this process, nil outside of drills.
 var active atomic.Pointer[page]
 
-// Control is a daemon's end of its page. Any goroutine may use it.
+// Control is the daemon's end of its page. Any goroutine may use it.
 type Control struct {
 	page *page
 	file string
-	mu   sync.Mutex // one who changes something at a time
+	mu   sync.Mutex // one change at a time
 }
 
-// Status is what is known of a point.
+// Status is the state of a point.
 type Status struct {
 	Name string
-	Hits int64 // since it was set, or since the daemon began
+	Hits int64 // since it was set, or since the daemon started
 }
 
-// Open has this process take part in drills, with a page in dir, and everything
-// in order so far.
+// Open makes this process take part in drills, with a new page in dir that has no faults.
 func Open(dir string) (*Control, error) {
 	c := &Control{file: filepath.Join(dir, FileName)}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -48,8 +47,8 @@ func Open(dir string) (*Control, error) {
 	return c, nil
 }
 
-// Join has this process take part in the drills of its daemon, if that does: the
-// environment tells.
+// Join makes this process take part in the drills of its daemon, if the environment names a
+// page.
 func Join() error {
 	file := os.Getenv(EnvVar)
 	if file == "" {
@@ -62,11 +61,11 @@ func Join() error {
 	return err
 }
 
-// File is the page's, for Variable of tasks.
+// File is the page's file, the value of EnvVar for tasks.
 func (c *Control) File() string { return c.file }
 
-// Close leaves the drills: nothing goes wrong any more. The memory stays, as
-// somebody may be reading it.
+// Close ends all faults and the participation in drills. The memory stays mapped, since
+// another goroutine may be reading it.
 func (c *Control) Close() error {
 	c.Clear()
 	active.CompareAndSwap(c.page, nil)
@@ -94,10 +93,10 @@ func (c *Control) IOErrors(oneOf int64) error {
 	return nil
 }
 
-// maxClockOffset is how far a clock may jump in all.
+// maxClockOffset bounds the sum of all jumps of a clock.
 const maxClockOffset = 10 * 365 * 24 * time.Hour
 
-// JumpClock moves the clock, back when by is below 0.
+// JumpClock moves the clock, back if by is negative.
 func (c *Control) JumpClock(by time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +108,7 @@ func (c *Control) JumpClock(by time.Duration) error {
 	return nil
 }
 
-// Set sets a point to an action as of ParseAction, and counts its hits from 0.
+// Set sets a point to an action, see ParseAction, and counts its hits from 0.
 func (c *Control) Set(name, action string) error {
 	p, unknown := Find(name)
 	a, err := ParseAction(action)
@@ -131,7 +130,7 @@ func (c *Control) set(p Point, a Action) {
 	at.deed.Store(int64(a.kind))
 }
 
-// Clear has nothing go wrong any more; the clock is right again.
+// Clear ends all faults and resets the clock.
 func (c *Control) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +142,7 @@ func (c *Control) Clear() {
 	}
 }
 
-// Points tells of every point.
+// Points is the state of every point.
 func (c *Control) Points() []Status {
 	out := make([]Status, points)
 	for p := range points {
@@ -152,5 +151,5 @@ func (c *Control) Points() []Status {
 	return out
 }
 
-// ErrInjected is what fails on command.
+// ErrInjected is the error of everything that fails because of a drill.
 var ErrInjected = fmt.Errorf("injected by a drill: %w", syscall.EIO)

@@ -13,8 +13,7 @@ import (
 // Enabled reports whether this process takes part in drills.
 func Enabled() bool { return active.Load() != nil }
 
-// Hit does what a drill has set the point to. The error wraps ErrInjected; outside
-// of drills it is nil.
+// Hit runs the action of a point. The error wraps ErrInjected; outside of drills it is nil.
 func Hit(p Point) error {
 	page := active.Load()
 	if page == nil {
@@ -40,15 +39,14 @@ func (g *page) hit(p Point) error {
 	return nil
 }
 
-// crashProcess ends the process as a crash does: nothing is tidied up.
+// crashProcess ends the process like a crash, without any cleanup.
 func crashProcess() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {} // the signal is on its way
 }
 
-// Disk does to an operation of a local file what a drill has set. The error wraps
-// ErrInjected, or is that of ctx while the operation is held up; outside of drills
-// it is nil.
+// Disk applies the disk faults to an operation of a local file. The error wraps ErrInjected,
+// or is that of ctx if it ends during a delay; outside of drills it is nil.
 func Disk(ctx context.Context, op, path string) error {
 	page := active.Load()
 	if page == nil {
@@ -64,8 +62,8 @@ func Disk(ctx context.Context, op, path string) error {
 	return nil
 }
 
-// NextDiskFault is what happens to the next operation of a local file: how much longer
-// it takes, and how it fails, nil if it does not.
+// NextDiskFault is the fault of the next operation of a local file: its extra time, and its
+// error, nil for none.
 func NextDiskFault() (time.Duration, error) {
 	if page := active.Load(); page != nil {
 		return page.disk()
@@ -80,8 +78,8 @@ func (g *page) disk() (delay time.Duration, err error) {
 	return time.Duration(g.delay.Load()), err
 }
 
-// Now is the time of a clock that drills may have jump. Then it tells the time of
-// day alone: like a clock that was set, it does not tell how long anything took.
+// Now is the time of a clock that drills can move. After a jump it has the time of day only,
+// without the monotonic clock: like a clock that was set, it cannot measure durations.
 func Now() time.Time {
 	now := time.Now()
 	if page := active.Load(); page != nil {

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// page is what is to go wrong, shared by a daemon and its tasks. The machine's
-// byte order is that of its only readers.
+// page has the faults, shared by a daemon and its tasks on one machine. So it uses the
+// machine's byte order.
 type page struct {
-	layout atomic.Uint64 // of this page, see layoutID
+	layout atomic.Uint64 // see layoutID
 
-	delay       atomic.Int64 // ns that each operation of a file takes longer
-	failOneIn   atomic.Int64 // of how many operations of files one fails, 0 for none
+	delay       atomic.Int64 // ns of extra time of each operation of a file
+	failOneIn   atomic.Int64 // one of so many operations fails, 0 for none
 	operations  atomic.Int64 // since failOneIn was set
 	clockOffset atomic.Int64 // ns by which the clock has jumped
 
@@ -32,10 +32,10 @@ type page struct {
 
 const pageBytes = 4096
 
-// The page has room for all points.
+// All points fit into the page; otherwise this does not compile.
 var _ [pageBytes - unsafe.Sizeof(page{})]byte
 
-// layoutID tells pages apart whose fields or points differ.
+// layoutID distinguishes pages with other fields or points.
 func layoutID() uint64 {
 	const version = 1
 	return version<<32 | uint64(crc32.ChecksumIEEE([]byte(strings.Join(names[:], ","))))
@@ -50,7 +50,8 @@ func mapPage(f *os.File) (*page, error) {
 	return (*page)(unsafe.Pointer(&b[0])), nil
 }
 
-// newPage makes the file of a page. One that is there is left to who uses it.
+// newPage makes the file of a page. It replaces an old file; processes that have mapped the
+// old one keep it.
 func newPage(name string) (p *page, err error) {
 	if err := os.RemoveAll(name); err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func newPage(name string) (p *page, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	// Tasks count as the users whose jobs they are of.
+	// Tasks may run as the users of their jobs, so everyone may write.
 	if err := errors.Join(f.Chmod(0o666), f.Truncate(pageBytes)); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func openPage(name string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // the mapping stays
+	defer f.Close() // the mapping remains
 	if info, err := f.Stat(); err != nil || info.Size() != pageBytes {
 		return nil, errors.Join(err, fmt.Errorf("faults of drills in %s: not %d bytes", name, pageBytes))
 	}

@@ -13,20 +13,20 @@ import (
 	"github.com/hammr/hammr/internal/wire/wireconnect"
 )
 
-// Client injects faults into daemons, each meant by the address of its page,
-// host:port. Any goroutine may use it.
+// Client injects faults into daemons, named by the addresses of their pages, host:port. Any
+// goroutine may use it.
 type Client struct {
 	transport *http.Transport
 	http      *http.Client
 }
 
-// NewClient makes the drill's end, with the cluster's token. The caller calls Close.
+// NewClient makes a client with the cluster's token. The caller calls Close.
 func NewClient(token string) *Client {
 	base := new(http.Transport)
 	return &Client{transport: base, http: &http.Client{Transport: tokenTransport{base, token}}}
 }
 
-// tokenTransport has every call show the cluster's token.
+// tokenTransport adds the cluster's token to every call.
 type tokenTransport struct {
 	*http.Transport
 	token string
@@ -39,7 +39,7 @@ func (s tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.Transport.RoundTrip(r)
 }
 
-// Close closes connections. No call is under way.
+// Close closes the connections. No call may be running.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // SlowDisk makes each operation of local files of the daemon and its tasks take
@@ -53,7 +53,7 @@ func (c *Client) IOErrors(ctx context.Context, page string, oneOf int) error {
 	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_IoErrors{IoErrors: int64(oneOf)}})
 }
 
-// JumpClock moves the daemon's clock, back when by is below 0.
+// JumpClock moves the daemon's clock, back if by is negative.
 func (c *Client) JumpClock(ctx context.Context, page string, by time.Duration) error {
 	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_ClockJump{ClockJump: int64(by)}})
 }
@@ -65,7 +65,7 @@ func (c *Client) SetFailpoint(ctx context.Context, page, point, action string) e
 	}})
 }
 
-// Clear ends all that was injected.
+// Clear ends all faults of the daemon.
 func (c *Client) Clear(ctx context.Context, page string) error {
 	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_Clear{Clear: true}})
 }

@@ -1,10 +1,10 @@
-// Package faultrpc carries the faults of drills to a daemon: both ends of the call
-// that internal/wire names Drills.
+// Package faultrpc sends the faults of drills to a daemon: it has both ends of the service
+// Drills of internal/wire.
 //
-//	mux.Handle(inject.Path, faultrpc.NewHandler(token, control))     // in a daemon
+//	mux.Handle(faultrpc.Path, faultrpc.NewHandler(config))     // in a daemon
 //	err := faultrpc.NewClient(token).SlowDisk(ctx, "n1:7081", 20*time.Millisecond)
 //
-// Every daemon answers the call at the address of its page. One that takes no part
-// in drills, which is what daemons do unless they are told otherwise, refuses, and
-// so does each without the cluster's token. There are no goroutines.
+// Every daemon answers the call at the address of its page. It refuses callers without the
+// cluster's token, and all faults unless it was started with --drills. There are no
+// goroutines.
 package faultrpc

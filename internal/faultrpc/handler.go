@@ -19,26 +19,26 @@ import (
 	"github.com/hammr/hammr/internal/wire/wireconnect"
 )
 
-// Path is the pattern of http.ServeMux that the handler answers for.
+// Path is the handler's pattern for http.ServeMux.
 const Path = "/" + wireconnect.DrillsName + "/"
 
-// maxRequestBytes bounds a request in bytes.
+// maxRequestBytes bounds a request.
 const maxRequestBytes = 64 << 10
 
-// ErrDrillsDisabled is the answer of a daemon that takes no part in drills.
+// ErrDrillsDisabled is the answer of a daemon that was not started for drills.
 var ErrDrillsDisabled = errors.New("this daemon takes no faults: it was not started with --drills, which is for clusters whose work may be lost")
 
-// Config says what a daemon answers with.
+// Config configures the daemon's end.
 type Config struct {
-	// Token is the cluster's; "" lets nobody in.
+	// Token is the cluster's; "" refuses all callers.
 	Token string
-	// Control has the daemon's faults; nil is a daemon that takes no part in drills.
+	// Control has the daemon's faults; nil for a daemon that was not started for drills.
 	Control *failpoint.Control
-	// Logger hears of every fault; default nobody.
+	// Logger logs every fault. Default none.
 	Logger *slog.Logger
 }
 
-// NewHandler makes the daemon's end.
+// NewHandler makes the daemon's end of the service.
 func NewHandler(cfg Config) http.Handler {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -48,7 +48,7 @@ func NewHandler(cfg Config) http.Handler {
 	return &authHandler{cfg: cfg, next: inside, errorWriter: connect.NewErrorWriter(option)}
 }
 
-// authHandler lets callers in.
+// authHandler checks the callers.
 type authHandler struct {
 	cfg         Config
 	next        http.Handler
@@ -58,14 +58,14 @@ type authHandler struct {
 // ServeHTTP implements http.Handler.
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := g.check(r.Header); err != nil {
-		_ = g.errorWriter.Write(w, r, err) // a caller that is gone does not miss it
+		_ = g.errorWriter.Write(w, r, err) // the caller may be gone
 		return
 	}
 	g.next.ServeHTTP(w, r)
 }
 
-// check is why a caller is refused, nil if it is not. Whoever has no token does
-// not hear whether there are drills.
+// check is the reason to refuse a caller, nil for none. A caller without the token does not
+// learn whether drills are enabled.
 func (g *authHandler) check(h http.Header) error {
 	ours, theirs := sha256.Sum256([]byte(g.cfg.Token)), sha256.Sum256([]byte(rpc.Token(h)))
 	if g.cfg.Token == "" || subtle.ConstantTimeCompare(ours[:], theirs[:]) == 0 {
@@ -77,7 +77,7 @@ func (g *authHandler) check(h http.Header) error {
 	return nil
 }
 
-// service answers whoever was let in.
+// service answers authorized callers.
 type service struct{ cfg Config }
 
 // Inject implements wireconnect.DrillsHandler.
@@ -89,7 +89,7 @@ func (d *service) Inject(_ context.Context, r *wire.InjectRequest) (*wire.Inject
 	return new(wire.InjectResponse), nil
 }
 
-// apply does what a request wants.
+// apply injects the fault of a request.
 func apply(c *failpoint.Control, r *wire.InjectRequest) error {
 	switch f := r.Fault.(type) {
 	case *wire.InjectRequest_SlowDisk:

@@ -9,43 +9,43 @@ import (
 	"time"
 )
 
-// Config says what to start. Numbers, slots, addresses and flags count for a
-// directory without a cluster, and for tasknodes that are added; a cluster that
-// is there is started as it is.
+// Config describes a cluster. Numbers, slots, addresses and flags apply to a directory
+// without a cluster, and to tasknodes that are added. A cluster that exists is started with
+// its old layout.
 type Config struct {
 	// Dir has the cluster. Required.
 	Dir string
 	// Program is the command of a daemon, before "jobmaster" or "tasknode" and
 	// its flags. Required.
 	Program []string
-	// Masters is how many jobmasters; default 1.
+	// Masters is the number of jobmasters. Default 1.
 	Masters int
-	// Tasknodes is how many tasknodes; default as many as Addresses, else 1.
+	// Tasknodes is the number of tasknodes. Default that of Addresses, else 1.
 	Tasknodes int
-	// MapSlots and ReduceSlots are of each tasknode; default 2 and 1.
+	// MapSlots and ReduceSlots are those of each tasknode. Default 2 and 1.
 	MapSlots, ReduceSlots int
-	// Addresses are IP addresses of this machine, one for each tasknode;
-	// default 127.0.0.1 for all.
+	// Addresses are IP addresses of this machine, one for each tasknode. Default 127.0.0.1
+	// for all.
 	Addresses []string
-	// MasterHosts are IP addresses, one for each jobmaster, on which all ports are
-	// free; default 127.0.0.1 for all, and ports that are free.
+	// MasterHosts are IP addresses, one for each jobmaster, on which all ports are free.
+	// Default 127.0.0.1 for all, with ports that are free.
 	MasterHosts []string
-	// Namespaces are network namespaces of this machine, one for each tasknode, in
-	// which they and their tasks run; default none: all share this process's.
+	// Namespaces are network namespaces of this machine, one for each tasknode and its
+	// tasks. Default none: all share this process's namespace.
 	Namespaces []string
-	// MasterFlags and TasknodeFlags are more flags for the daemons; default none.
+	// MasterFlags and TasknodeFlags are more flags for the daemons. Default none.
 	MasterFlags, TasknodeFlags []string
-	// Detach lets the daemons live on after this process. Without it they end
-	// with it, whatever ends it.
+	// Detach lets the daemons outlive this process. Without it they end with it, whatever
+	// ends it.
 	Detach bool
-	// Before, which may be nil, sees each daemon's command before it is started, when
-	// its directory is there; it may change the command. An error fails the start.
+	// BeforeStart, if not nil, may change each daemon's command before it starts. The
+	// daemon's directory exists then. An error fails the start.
 	BeforeStart func(name, dir string, cmd *exec.Cmd) error
-	// StartTimeout is how long the daemons may take to be ready; default 30 s.
+	// StartTimeout bounds the start of the daemons. Default 30 s.
 	StartTimeout time.Duration
 }
 
-// EnsureDefaults fills in what was left zero.
+// EnsureDefaults fills in what is zero.
 func (c *Config) EnsureDefaults() {
 	set := func(field *int, value int) {
 		if *field == 0 {
@@ -61,7 +61,7 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault at once.
+// Validate reports every error at once.
 func (c *Config) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {

@@ -20,7 +20,7 @@ import (
 	"github.com/hammr/hammr/internal/wait"
 )
 
-// program is a daemon as it is to be started.
+// program describes how a daemon is started.
 type program struct {
 	name string
 	args []string
@@ -32,8 +32,8 @@ type program struct {
 	beforeStart func(name, dir string, cmd *exec.Cmd) error // Config's; nil for nothing
 }
 
-// stderrFile is the file with what the daemon writes beside its log: what it fails
-// with, and how it crashes.
+// stderrFile is the file with the daemon's output that is not in its log: errors at its
+// start, and crashes.
 func (p program) stderrFile() string { return strings.TrimSuffix(p.log, ".log") + ".err" }
 
 func (p program) readyFile() string { return filepath.Join(p.dir, "ready.json") }
@@ -44,11 +44,10 @@ type child struct {
 	process   Process
 	logOffset int64         // length of the log before the start
 	exited    chan struct{} // closed when it has ended
-	exitErr   error         // how; holds once gone is closed
+	exitErr   error         // valid once exited is closed
 }
 
-// start starts a daemon. It writes to the end of its log; what it says beside it
-// is all that is kept of its output, and only until it is started again.
+// start starts a daemon. Its log grows; other output is kept only until the next start.
 func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 	for _, dir := range []string{p.dir, filepath.Dir(p.log)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -120,7 +119,7 @@ func (c *child) exitError() error {
 	return fmt.Errorf("%s ended: %v; %s", c.name, exitText(c.exitErr), c.logExcerpt())
 }
 
-// exitText tells how a process has ended.
+// exitText describes how a process has ended.
 func exitText(end error) string {
 	if end == nil {
 		return "exit code 0"
@@ -128,13 +127,13 @@ func exitText(end error) string {
 	return end.Error()
 }
 
-// What is shown of a log at most.
+// Limits of what an error quotes of a log.
 const (
 	tailLines = 10
 	tailBytes = 16 << 10
 )
 
-// logExcerpt are the ends of what the daemon has written since its start.
+// logExcerpt is the end of what the daemon has written since its start.
 func (c *child) logExcerpt() string {
 	words := fmt.Sprintf("the end of its log, %s:\n%s", c.log, tail(c.log, c.logOffset))
 	if info, err := os.Stat(c.stderrFile()); err == nil && info.Size() > 0 {
@@ -143,8 +142,8 @@ func (c *child) logExcerpt() string {
 	return words
 }
 
-// tail is the last lines of a file, but for those before an offset. A file that
-// is shorter was begun anew.
+// tail is the last lines of a file after an offset. A file that is shorter than the offset
+// was truncated, and is read from its start.
 func tail(name string, from int64) string {
 	f, err := os.Open(name)
 	if err != nil {
@@ -165,7 +164,7 @@ func tail(name string, from int64) string {
 	return "  " + strings.Join(lines[max(0, len(lines)-tailLines):], "\n  ")
 }
 
-// master is how a jobmaster of the layout is started.
+// master is the program of a jobmaster of the layout.
 func (l *layout) master(cfg Config, m masterLayout) program {
 	dir := filepath.Join(cfg.Dir, m.ID)
 	args := []string{
@@ -176,7 +175,7 @@ func (l *layout) master(cfg Config, m masterLayout) program {
 	return newProgram(cfg, m.ID, dir, append(args, l.MasterFlags...))
 }
 
-// tasknode is how a tasknode of the layout is started.
+// tasknode is the program of a tasknode of the layout.
 func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 	dir := filepath.Join(cfg.Dir, n.Name)
 	args := []string{
@@ -196,7 +195,7 @@ func newProgram(cfg Config, name, dir string, args []string) program {
 	return p
 }
 
-// masters is the list that jobmasters are given.
+// masters is the list of masters for jobmasters.
 func (l *layout) masters() string {
 	var list []string
 	for _, m := range l.Masters {
@@ -205,7 +204,7 @@ func (l *layout) masters() string {
 	return strings.Join(list, ",")
 }
 
-// addresses is the list that tasknodes are given.
+// addresses is the list of masters for tasknodes.
 func (l *layout) addresses() string {
 	var list []string
 	for _, m := range l.Masters {
@@ -214,8 +213,7 @@ func (l *layout) addresses() string {
 	return strings.Join(list, ",")
 }
 
-// attributes are those of a daemon's process: Ctrl-C at this one's terminal is
-// not for it.
+// attributes are those of a daemon's process. It gets no Ctrl-C of this process's terminal.
 func attributes(outlive bool) *syscall.SysProcAttr {
 	if outlive {
 		return &syscall.SysProcAttr{Setsid: true}

@@ -12,10 +12,9 @@ import (
 	"sync"
 )
 
-// Down ends the cluster of a directory: the processes that cluster.json names,
-// and only those that are still the ones that were started. Tasknodes go first,
-// so that they can end their tasks. The directory stays, and Up starts the
-// cluster again. running is whether there was one.
+// Down ends the cluster of a directory: the processes of cluster.json that are still the
+// ones that were started. Tasknodes end first, so that they can end their tasks. The
+// directory stays, and Up starts the cluster again. running reports whether there was one.
 func Down(ctx context.Context, dir string) (running bool, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return false, err
@@ -44,7 +43,7 @@ func Down(ctx context.Context, dir string) (running bool, err error) {
 	return true, errors.Join(removeIfThere(filepath.Join(dir, startingFile)), removeIfThere(filepath.Join(dir, StateFile)))
 }
 
-// endAll ends processes all at once.
+// endAll ends all processes at once.
 func endAll(ctx context.Context, processes []Process) error {
 	faults := make([]error, len(processes))
 	var all sync.WaitGroup

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// layout is what a cluster consists of, whether it runs or not. Masters keep
-// their ports, because masters know each other by them.
+// layout is what a cluster consists of, running or not. Masters keep their ports, because
+// other masters and tasknodes know them.
 type layout struct {
-	ID            string           `json:"id"` // of the cluster: ms since the epoch of its beginning
+	ID            string           `json:"id"` // of the cluster: ms since the epoch at its creation
 	Masters       []masterLayout   `json:"masters"`
 	Tasknodes     []tasknodeLayout `json:"tasknodes"`
 	MasterFlags   []string         `json:"masterFlags,omitempty"`
@@ -38,10 +38,10 @@ type tasknodeLayout struct {
 	Namespace   string `json:"namespace,omitempty"` // network namespace
 }
 
-// localhost is where daemons listen that were given no address.
+// localhost is the default address of daemons.
 const localhost = "127.0.0.1"
 
-// readOrCreateLayout reads the layout of a directory, or makes one for cfg.
+// readOrCreateLayout reads the layout of a directory, or creates one for cfg.
 func readOrCreateLayout(cfg Config) (*layout, error) {
 	l := new(layout)
 	path := filepath.Join(cfg.Dir, layoutFile)
@@ -61,7 +61,7 @@ func readOrCreateLayout(cfg Config) (*layout, error) {
 	return l, writeJSON(path, l)
 }
 
-// checkEmpty refuses a directory that has other things in it.
+// checkEmpty refuses a directory with other files.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -91,8 +91,7 @@ func newLayout(cfg Config) (*layout, error) {
 	return l, nil
 }
 
-// add adds n tasknodes, with the addresses and namespaces of cfg as far as there are
-// any.
+// add adds n tasknodes, with the addresses and namespaces of cfg if there are any.
 func (l *layout) add(cfg Config, n int) {
 	for i := range n {
 		host, namespace := localhost, ""
@@ -109,7 +108,7 @@ func (l *layout) add(cfg Config, n int) {
 	}
 }
 
-// createToken writes a secret that nobody can guess, unless there is one.
+// createToken writes a random secret, unless there is one.
 func createToken(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -122,14 +121,14 @@ func createToken(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Ports are chosen below those that the kernel gives to outgoing connections,
-// one of which could otherwise take a master's port while it is down.
+// Ports are chosen below those of outgoing connections, one of which could otherwise take a
+// master's port while the master is down.
 const (
 	firstPort = 17000
 	lastPort  = 31999
 )
 
-// masterPorts are host:port for calls and for the page of each master.
+// masterPorts are host:port of the calls and of the page of each master.
 func masterPorts(cfg Config) (ports []string, err error) {
 	if len(cfg.MasterHosts) == 0 {
 		return FreePorts(localhost, 2*cfg.Masters)
@@ -140,8 +139,7 @@ func masterPorts(cfg Config) (ports []string, err error) {
 	return ports, nil
 }
 
-// FreePorts are n addresses that nobody listens on now, and whose ports no outgoing
-// connection gets.
+// FreePorts are n addresses with free ports that no outgoing connection gets.
 func FreePorts(host string, n int) (addresses []string, err error) {
 	var held []net.Listener
 	defer func() {

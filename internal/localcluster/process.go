@@ -13,11 +13,11 @@ import (
 	"github.com/hammr/hammr/internal/wait"
 )
 
-// endGrace is how long a daemon that is told to end may take.
+// endGrace is how long a daemon may take to end after SIGTERM.
 const endGrace = 10 * time.Second
 
-// alive reports whether the very process that was started runs. One that is ending, and
-// still holds its ports, has no command line any more.
+// alive reports whether the process that was started still runs. A process that is ending,
+// and still has its ports, has an empty command line.
 func (p Process) alive() bool {
 	if p.PID <= 0 || p.Started == "" || procfs.StartTime(p.PID) != p.Started {
 		return false
@@ -26,8 +26,8 @@ func (p Process) alive() bool {
 	return err == nil && (len(line) == 0 || slices.Contains(strings.Split(string(line), "\x00"), p.Dir))
 }
 
-// end tells the process to end and waits until it is gone; one that takes too
-// long is killed. One that is gone already is left alone.
+// end ends the process with SIGTERM, and with SIGKILL if it takes too long. It ignores a
+// process that is gone.
 func (p Process) end(ctx context.Context) error {
 	if !p.alive() {
 		return nil
@@ -41,7 +41,7 @@ func (p Process) end(ctx context.Context) error {
 		return nil
 	}
 	if p.alive() {
-		syscall.Kill(p.PID, syscall.SIGKILL) // that it is gone is seen below
+		syscall.Kill(p.PID, syscall.SIGKILL) // checked below
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endGrace)
 	defer cancel()

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Start starts daemons, by their names or ids, that this cluster has and that do not
-// run; those that run are left as they are. All are started before any is waited
-// for, since masters need each other; it returns when they are ready. It changes
-// State, and may not be called by several goroutines at once.
+// Start starts those of the named daemons of this cluster that do not run. It starts all
+// before it waits for any, since masters need each other, and returns when they are ready.
+// It changes State; only one goroutine may call it at a time.
 func (c *Cluster) Start(ctx context.Context, names ...string) error {
 	unlock, err := lock(ctx, c.dir)
 	if err != nil {
@@ -42,10 +41,10 @@ func (c *Cluster) Start(ctx context.Context, names ...string) error {
 		faults = append(faults, child.awaitReady(ctx))
 		*process = child.process
 	}
-	return errors.Join(append(faults, c.publish(c.layout))...) // ready or not: down ends what is written there
+	return errors.Join(append(faults, c.publish(c.layout))...) // ready or not: Down ends what is written there
 }
 
-// daemon is how a daemon is started, and where State has its process; nil for none.
+// daemon is the program of a daemon, and its process in State; nil for an unknown name.
 func (c *Cluster) daemon(name string) (program, *Process) {
 	for _, m := range c.layout.Masters {
 		if i := slices.IndexFunc(c.State.Masters, func(s Master) bool { return s.ID == name }); m.ID == name && i >= 0 {
@@ -60,6 +59,5 @@ func (c *Cluster) daemon(name string) (program, *Process) {
 	return program{}, nil
 }
 
-// Alive reports whether the very process that was started still runs; one that
-// stands still does.
+// Alive reports whether the process that was started still runs, stopped or not.
 func (p Process) Alive() bool { return p.alive() }

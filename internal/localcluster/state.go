@@ -12,43 +12,43 @@ import (
 // Names of files in a cluster's directory.
 const (
 	StateFile = "cluster.json" // State of what runs
-	TokenFile = "token"        // readable for its owner alone
+	TokenFile = "token"        // only its owner may read it
 
 	layoutFile   = "layout.json"
-	startingFile = "cluster.json.starting" // State of what has been started and is not ready
+	startingFile = "cluster.json.starting" // State of daemons that are started and not ready yet
 	lockFile     = "lock"
-	stagingDir   = "staging" // with history and joblogs beside it, which the masters make
+	stagingDir   = "staging" // masters create history and joblogs next to it
 )
 
-// State is what runs.
+// State is the running cluster.
 type State struct {
 	ID        string     `json:"id"` // of the cluster
 	Masters   []Master   `json:"masters"`
 	Tasknodes []Tasknode `json:"tasknodes"`
 }
 
-// Master is a jobmaster that runs.
+// Master is a running jobmaster.
 type Master struct {
 	ID string `json:"id"`
 	Process
 }
 
-// Tasknode is a tasknode that runs.
+// Tasknode is a running tasknode.
 type Tasknode struct {
 	Name string `json:"name"`
 	Process
 }
 
-// Process is a daemon's process and where it listens.
+// Process is a daemon's process and its addresses.
 type Process struct {
 	Address string `json:"address"` // host:port
 	HTTP    string `json:"http"`    // host:port
 	PID     int    `json:"pid"`
 	Dir     string `json:"dir"`
-	Started string `json:"started"` // clock ticks between the machine's start and the process's
+	Started string `json:"started"` // clock ticks from the machine's start to the process's
 }
 
-// Addresses are those of the masters, as clients are given them.
+// Addresses are those of the masters, for clients.
 func (s *State) Addresses() []string {
 	var out []string
 	for _, m := range s.Masters {
@@ -57,7 +57,7 @@ func (s *State) Addresses() []string {
 	return out
 }
 
-// processes are all by name, tasknodes first.
+// processes are all daemons by name.
 func (s *State) processes() (tasknodes, masters map[string]Process) {
 	tasknodes, masters = make(map[string]Process), make(map[string]Process)
 	for _, n := range s.Tasknodes {
@@ -69,14 +69,14 @@ func (s *State) processes() (tasknodes, masters map[string]Process) {
 	return tasknodes, masters
 }
 
-// ReadState reads what runs in a directory. It wraps fs.ErrNotExist where
-// nothing does.
+// ReadState reads the running cluster of a directory. The error wraps fs.ErrNotExist if
+// there is none.
 func ReadState(dir string) (*State, error) {
 	s := new(State)
 	return s, readJSON(filepath.Join(dir, StateFile), s)
 }
 
-// readRunning is what runs, ready or not; empty where nothing does.
+// readRunning reads what runs, ready or not. It is empty if nothing does.
 func readRunning(dir string) (*State, error) {
 	s := new(State)
 	err := readJSON(filepath.Join(dir, startingFile), s)
@@ -100,7 +100,7 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// writeJSON writes by rename, so that a reader sees a whole file or none.
+// writeJSON writes by rename, so that a reader sees the whole file or none.
 func writeJSON(path string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

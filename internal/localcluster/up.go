@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/procfs"
 )
 
-// Cluster is a cluster that is up.
+// Cluster is a running cluster.
 type Cluster struct {
 	// State is what runs.
 	State State
@@ -24,12 +24,11 @@ type Cluster struct {
 	children []*child // what this process has started
 }
 
-// Up starts the cluster of a directory, a new one if there is none, and returns
-// when all of it is ready. What runs already is left as it is. When a daemon does
-// not become ready, or ctx ends before, everything that was started is ended
-// again.
+// Up starts the cluster of a directory, a new one if there is none, and returns when all of
+// it is ready. It leaves running daemons alone. If a daemon does not become ready, or ctx
+// ends before, Up ends everything that it has started.
 //
-// The caller calls Wait, or Release if the daemons are to outlive this process.
+// The caller calls Wait, or Release if the daemons outlive this process.
 func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 	return startOrAdd(ctx, cfg, 0)
 }
@@ -37,8 +36,8 @@ func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 // Dir is the directory of the cluster.
 func (c *Cluster) Dir() string { return c.dir }
 
-// Add starts n more tasknodes of a cluster, and whatever else of it does not
-// run. The caller does the same as after Up.
+// Add starts n more tasknodes of a cluster, and whatever else of it does not run. The caller
+// continues as after Up.
 func Add(ctx context.Context, cfg Config, n int) (*Cluster, error) {
 	cfg.Tasknodes = n
 	if _, err := os.Stat(filepath.Join(cfg.Dir, layoutFile)); err != nil {
@@ -47,7 +46,7 @@ func Add(ctx context.Context, cfg Config, n int) (*Cluster, error) {
 	return startOrAdd(ctx, cfg, n)
 }
 
-// startOrAdd starts what does not run of the layout and of more tasknodes.
+// startOrAdd adds tasknodes to the layout, and starts what does not run.
 func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -77,8 +76,8 @@ func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 	return start(ctx, cfg, l)
 }
 
-// start starts what does not run. Masters come first: a tasknode that finds none
-// waits longer and longer before it looks again.
+// start starts what does not run. Masters start first: a tasknode that finds no master waits
+// longer before each new attempt.
 func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("it had %v", cfg.StartTimeout))
 	defer cancel()
@@ -121,18 +120,18 @@ func (c *Cluster) startAll(ctx context.Context, cfg Config, l *layout) error {
 	return c.publish(l)
 }
 
-// startGroup is some daemons that are started together.
+// startGroup is a set of daemons that are started at once.
 type startGroup struct {
 	cluster  *Cluster
 	notReady []*child
 }
 
-// ensureRunning is the process of a daemon that runs and is ready, else a new one.
+// ensureRunning is the process of a daemon that is ready, or else a new process.
 func (g *startGroup) ensureRunning(p program, old Process) (Process, error) {
 	if old.alive() && old.Address != "" {
 		return old, nil
 	}
-	if old.alive() { // it was started and never waited for
+	if old.alive() { // it was started, but is not known to be ready
 		if err := old.end(context.Background()); err != nil {
 			return Process{}, err
 		}
@@ -146,7 +145,7 @@ func (g *startGroup) ensureRunning(p program, old Process) (Process, error) {
 	return child.process, nil
 }
 
-// await waits until all are ready, having written down who they are.
+// await records the processes, and waits until all are ready.
 func (g *startGroup) await(ctx context.Context) error {
 	c := g.cluster
 	if err := writeJSON(filepath.Join(c.dir, startingFile), c.State); err != nil {
@@ -160,7 +159,7 @@ func (g *startGroup) await(ctx context.Context) error {
 		all.Go(func() {
 			if err := child.awaitReady(ctx); err != nil && context.Cause(ctx) != errOtherNotReady {
 				faults[i] = err
-				cancel(errOtherNotReady) // the others need not be waited for
+				cancel(errOtherNotReady) // the others need no further wait
 			}
 		})
 	}
@@ -169,10 +168,10 @@ func (g *startGroup) await(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// errOtherNotReady ends the wait for daemons beside one that is not to be ready.
+// errOtherNotReady ends the wait for other daemons after one has failed.
 var errOtherNotReady = errors.New("another daemon is not ready")
 
-// setAddresses takes over where the children listen.
+// setAddresses copies the addresses of the children into State.
 func (c *Cluster) setAddresses() {
 	set := func(p *Process) {
 		i := slices.IndexFunc(c.children, func(child *child) bool { return child.process.PID == p.PID })
@@ -188,7 +187,7 @@ func (c *Cluster) setAddresses() {
 	}
 }
 
-// publish says that all is ready, and that the cluster is to be like that again.
+// publish writes cluster.json and layout.json.
 func (c *Cluster) publish(l *layout) error {
 	if err := writeJSON(filepath.Join(c.dir, layoutFile), l); err != nil {
 		return err

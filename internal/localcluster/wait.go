@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Wait stays until ctx ends or every daemon that this process has started has,
-// and then ends the whole cluster. ended, which may be nil, hears of daemons
-// that end in the meantime; the others go on without them.
+// Wait returns when ctx has ended, or every daemon that this process has started. It then
+// ends the whole cluster. ended, which may be nil, is called for each daemon that ends
+// before.
 func (c *Cluster) Wait(ctx context.Context, ended func(name, how string)) error {
 	type news struct{ name, how string }
 	said := make(chan news, len(c.children))
@@ -42,6 +42,5 @@ func (c *Cluster) down(ctx context.Context) error {
 	return nil
 }
 
-// Release leaves the daemons to themselves; they outlive this process if that
-// was configured.
+// Release leaves the daemons alone. They outlive this process if Config.Detach is set.
 func (c *Cluster) Release() { c.starter.Close() }

@@ -32,9 +32,9 @@ type dataNode struct {
 	forwarder *forwarder // nil while partitioned, and always in a network of its own
 }
 
-// Start starts a cluster and returns when all its DataNodes are live, which
-// takes about 8 s. On an error nothing of it is left running. The caller calls
-// Close; if it cannot, the daemons end with the caller's process.
+// Start starts a cluster and returns when all its DataNodes are live, which takes about 8 s.
+// If it fails, nothing of it runs. The caller calls Close; without it, the daemons end with
+// the caller's process.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -95,15 +95,15 @@ func newDataNode(base program, i int, host string, cfg Config) *dataNode {
 	}
 	if len(cfg.Namespaces) > 0 {
 		base.namespace = cfg.Namespaces[i]
-	} else { // by its forwarder
+	} else { // it reaches the NameNode through its forwarder
 		properties = append(properties, "fs.defaultFS=hdfs://"+host+":"+rpcPort, "dfs.namenode.rpc-address="+host+":"+rpcPort)
 	}
 	p := base.of(fmt.Sprintf("datanode%d", i), "org.apache.hadoop.hdfs.server.datanode.DataNode", properties...)
 	return &dataNode{daemon: daemon{program: p}, host: host}
 }
 
-// start starts the NameNode and then the DataNodes, because one that finds no
-// NameNode sleeps for 5 s.
+// start starts the NameNode before the DataNodes, because a DataNode that finds no NameNode
+// sleeps for 5 s.
 func (c *Cluster) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -150,10 +150,10 @@ func (c *Cluster) HTTP() string { return net.JoinHostPort(c.network+".1", httpPo
 // that DataNode.
 func (c *Cluster) Host(i int) string { return fmt.Sprintf("%s.%d", c.network, 11+i) }
 
-// Conf is the configuration folder, good as HADOOP_CONF_DIR.
+// Conf is the configuration folder, a value for HADOOP_CONF_DIR.
 func (c *Cluster) Conf() string { return c.conf }
 
-// DataNodes is how many the cluster has, running or not.
+// DataNodes is the number of DataNodes, running or not.
 func (c *Cluster) DataNodes() int { return len(c.data) }
 
 // DataDir is the folder in which DataNode i keeps its blocks.

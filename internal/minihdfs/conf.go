@@ -22,10 +22,10 @@ log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 `
 
-// properties makes HDFS notice faults in seconds instead of minutes: a silent
-// DataNode is stale after 3 s and dead after 12 s. A busy DataNode is as good as
-// any: with so few of them it would often be missing from a pipeline. The edit
-// log is not flushed to the disk, so only a crash of the machine loses any of it.
+// properties makes HDFS notice faults in seconds instead of minutes: a silent DataNode is
+// stale after 3 s and dead after 12 s. Load is ignored: with so few DataNodes a busy one
+// would often be missing from a pipeline. The edit log is not synced to disk, so only a
+// crash of the machine loses entries.
 func (c *Cluster) properties() map[string]string {
 	host := c.network + ".1"
 	p := map[string]string{
@@ -56,9 +56,9 @@ func (c *Cluster) properties() map[string]string {
 	return p
 }
 
-// writeConf writes the configuration folder, which serves the daemons and any
-// client that is given it as HADOOP_CONF_DIR. The jars lack Hadoop's web pages;
-// empty folders in their place let HTTP work all the same.
+// writeConf writes the configuration folder, for the daemons and for clients with
+// HADOOP_CONF_DIR. The jars lack Hadoop's web pages; empty folders make HTTP work without
+// them.
 func (c *Cluster) writeConf() error {
 	for _, app := range []string{"hdfs", "datanode", "static"} {
 		if err := os.MkdirAll(filepath.Join(c.conf, "webapps", app), 0o755); err != nil {
@@ -68,7 +68,7 @@ func (c *Cluster) writeConf() error {
 	site := siteXML(c.properties())
 	files := map[string]string{
 		"core-site.xml":    site, // read by every program
-		"hdfs-site.xml":    site, // again, for HDFS reads its own defaults after core-site
+		"hdfs-site.xml":    site, // HDFS reads its own defaults after core-site, and then this
 		"log4j.properties": log4j,
 		"topology":         c.topology(),
 	}
@@ -93,7 +93,7 @@ func siteXML(properties map[string]string) string {
 	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		b.WriteString("  <property><name>" + name + "</name><value>")
-		xml.EscapeText(&b, []byte(properties[name])) // a Builder takes everything
+		xml.EscapeText(&b, []byte(properties[name])) // a Builder never fails
 		b.WriteString("</value></property>\n")
 	}
 	b.WriteString("</configuration>\n")

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Config says how a cluster is started.
+// Config describes a cluster.
 type Config struct {
 	// Dir holds the configuration, the logs and the data. A cluster started on
 	// the Dir of an earlier one finds its files again. Required.
 	Dir string
-	// DataNodes is how many to start, at most 200. Default 3.
+	// DataNodes is their number, at most 200. Default 3.
 	DataNodes int
 	// Replication is the default number of copies of a block. Default the
 	// smaller of 3 and DataNodes.
@@ -22,26 +22,26 @@ type Config struct {
 	// BlockSize is the default size of a block in bytes, a multiple of 512.
 	// Default 128 MiB.
 	BlockSize int64
-	// Network is the first three numbers of the cluster's addresses, such as
-	// "127.10.20". Default one derived from Dir that nothing listens on.
+	// Network is the first three numbers of the cluster's addresses, such as "127.10.20".
+	// Default one derived from Dir on which nothing listens.
 	Network string
-	// Namespaces are network namespaces, one for each DataNode, in which they run,
-	// with their addresses; this process's has the NameNode's, and Network is any
+	// Namespaces are network namespaces, one for each DataNode, with the DataNodes'
+	// addresses. The NameNode's address is in this process's namespace, and Network is any
 	// private one. Default none: all share this process's loopback device.
 	Namespaces []string
-	// Racks names the rack of each DataNode, by index. Default "/rack1" for all
-	// but the last, which is in "/rack2"; a single one is in "/rack1".
+	// Racks names the rack of each DataNode, by index. Default "/rack1" for all but the last
+	// of several, which is in "/rack2".
 	Racks []string
 	// HeapMiB bounds the heap of each daemon. Default 256.
 	HeapMiB int
-	// Properties are set beside, and win over, those of this package.
+	// Properties override those of this package.
 	Properties map[string]string
-	// Supervisor is the command that Up starts in the background, given Dir as
-	// last argument. It calls Supervise. Only Up needs it.
+	// Supervisor is the command that Up starts in the background, with Dir as its last
+	// argument. It calls Supervise. Only Up needs it.
 	Supervisor []string
 }
 
-// EnsureDefaults fills in what was left zero, except Network.
+// EnsureDefaults fills in what is zero, except Network.
 func (c *Config) EnsureDefaults() {
 	if c.DataNodes == 0 {
 		c.DataNodes = 3
@@ -69,7 +69,7 @@ func defaultRack(i, n int) string {
 	return "/rack1"
 }
 
-// Validate reports every fault at once.
+// Validate reports every error at once.
 func (c *Config) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {
@@ -96,9 +96,9 @@ func validNetwork(network string) bool {
 	return net.ParseIP(network+".1").To4() != nil && strings.Count(network, ".") == 2
 }
 
-// chooseNetwork returns a network that nobody listens on: the first one free in
-// an order that depends on dir and, unless stable is set, on this process. A
-// stable order gives a restarted cluster the addresses it had.
+// chooseNetwork returns a network on which nothing listens: the first free one in an order
+// that depends on dir and, unless stable is set, on this process. With a stable order a
+// restarted cluster keeps its addresses.
 func chooseNetwork(dir string, stable bool) (string, error) {
 	hash := fnv.New32a()
 	hash.Write([]byte(dir))

@@ -15,32 +15,31 @@ import (
 	"github.com/hammr/hammr/internal/procfs"
 )
 
-// State describes a cluster that outlives the command that started it, as
-// written in StateFile.
+// State is a cluster that outlives the command that started it, as written in StateFile.
 type State struct {
 	URI        string    `json:"uri"`
 	HTTP       string    `json:"http"` // host:port of WebHDFS
-	Conf       string    `json:"conf"` // good as HADOOP_CONF_DIR
+	Conf       string    `json:"conf"` // a value for HADOOP_CONF_DIR
 	Supervisor Process   `json:"supervisor"`
 	NameNode   Process   `json:"nameNode"`
 	DataNodes  []Process `json:"dataNodes"`
 }
 
-// Process names a process so that a later one with its id is not taken for it.
+// Process identifies a process, so that a later one with the same id is not mistaken for it.
 type Process struct {
 	PID     int    `json:"pid"`
 	Started string `json:"started"` // clock ticks since the machine's start
 	Address string `json:"address,omitempty"`
 }
 
-// StateFile is where the State of a running cluster lies in its folder.
+// StateFile has the State of a running cluster, in its folder.
 const StateFile = "hdfs.json"
 
 func statePath(dir string) string { return filepath.Join(dir, StateFile) }
 
-// Up starts a cluster that lives on after this process, in a supervisor that is
-// started from cfg.Supervisor with the folder as its last argument. A cluster of
-// dir that runs already is returned as it is.
+// Up starts a cluster that outlives this process. Its supervisor is started from
+// cfg.Supervisor with the folder as its last argument. If the cluster of dir runs already,
+// Up returns it.
 func Up(ctx context.Context, cfg Config) (*State, error) {
 	if len(cfg.Supervisor) == 0 {
 		return nil, errors.New("minihdfs: Supervisor is empty")
@@ -57,7 +56,7 @@ func Up(ctx context.Context, cfg Config) (*State, error) {
 	if state, err := readState(dir); err == nil && state.Supervisor.alive() {
 		return state, nil
 	}
-	if _, err := Jars(ctx); err != nil { // here, where the user can watch and stop it
+	if _, err := Jars(ctx); err != nil { // here the user can watch and interrupt the download
 		return nil, err
 	}
 	return startSupervisor(ctx, cfg)
@@ -87,8 +86,8 @@ func startSupervisor(ctx context.Context, cfg Config) (*State, error) {
 	return awaitState(ctx, cfg.Dir, cmd.Process, ended)
 }
 
-// awaitState waits for the supervisor to write its state, and ends it when ctx
-// is done first.
+// awaitState waits until the supervisor has written its state, and ends it if ctx ends
+// first.
 func awaitState(ctx context.Context, dir string, supervisor *os.Process, ended chan error) (*State, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -109,9 +108,8 @@ func awaitState(ctx context.Context, dir string, supervisor *os.Process, ended c
 	}
 }
 
-// Supervise is the life of the supervisor: it starts the cluster that Up has
-// described in dir, writes its state, and ends it at SIGTERM or SIGINT. The
-// caller's main calls it as the whole work of the process.
+// Supervise is the whole work of the supervisor: it starts the cluster that Up has described
+// in dir, writes its state, and ends it at SIGTERM or SIGINT.
 func Supervise(ctx context.Context, dir string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -140,8 +138,8 @@ func (c *Cluster) state() *State {
 	return s
 }
 
-// Down ends the cluster of dir, by the ids in its state, and only processes that
-// are still the ones recorded. The files stay. Where none runs it does nothing.
+// Down ends the cluster of dir: the processes in its state that are still the ones recorded.
+// The files stay. If none runs, it does nothing.
 func Down(ctx context.Context, dir string) error {
 	state, err := readState(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -164,8 +162,8 @@ func Down(ctx context.Context, dir string) error {
 	return nil
 }
 
-// end sends sig and waits until the process is gone, for 20 s or until ctx is
-// done; then it kills it.
+// end sends sig and waits until the process is gone. It kills the process after 20 s, or
+// when ctx ends.
 func (p Process) end(ctx context.Context, sig syscall.Signal) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -206,7 +204,7 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// writeJSON writes by rename, so that a reader sees a whole file or none.
+// writeJSON writes by rename, so that a reader sees the whole file or none.
 func writeJSON(path string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

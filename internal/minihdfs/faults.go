@@ -6,13 +6,13 @@ import (
 	"syscall"
 )
 
-// NameNodeRuns reports whether the NameNode runs, or stands still.
+// NameNodeRuns reports whether the NameNode has a process, stopped or not.
 func (c *Cluster) NameNodeRuns() bool { return c.nameNode.runs() }
 
 // KillNameNode ends the NameNode at once, as a crash does.
 func (c *Cluster) KillNameNode() error { return c.nameNode.kill() }
 
-// StopNameNode freezes the NameNode: its port still accepts, nothing answers.
+// StopNameNode stops the NameNode: its port accepts connections, but nothing answers.
 func (c *Cluster) StopNameNode() error { return c.nameNode.signal(syscall.SIGSTOP) }
 
 // ContinueNameNode ends what StopNameNode began.
@@ -36,14 +36,13 @@ func (c *Cluster) RestartNameNode(ctx context.Context) error {
 	})
 }
 
-// DataNodeRuns reports whether DataNode i runs, or stands still.
+// DataNodeRuns reports whether DataNode i has a process, stopped or not.
 func (c *Cluster) DataNodeRuns(i int) bool { return c.data[i].runs() }
 
-// KillDataNode ends DataNode i at once. The NameNode holds it for live for
-// another 12 s.
+// KillDataNode ends DataNode i at once. The NameNode considers it live for another 12 s.
 func (c *Cluster) KillDataNode(i int) error { return c.data[i].kill() }
 
-// StopDataNode freezes DataNode i; it is stale after 3 s and dead after 12 s.
+// StopDataNode stops DataNode i. It is stale after 3 s and dead after 12 s.
 func (c *Cluster) StopDataNode(i int) error { return c.data[i].signal(syscall.SIGSTOP) }
 
 // ContinueDataNode ends what StopDataNode began.
@@ -68,9 +67,9 @@ func (c *Cluster) launchDataNode(i int) error {
 	return c.data[i].start()
 }
 
-// PartitionDataNode cuts DataNode i off from the NameNode. Clients and other
-// DataNodes still reach it. One with a network of its own goes on: its link is
-// the caller's to cut.
+// PartitionDataNode cuts DataNode i off from the NameNode. Clients and other DataNodes still
+// reach it. It has no effect on a DataNode with a network of its own, whose link the caller
+// can disconnect.
 func (c *Cluster) PartitionDataNode(i int) { c.data[i].partition() }
 
 // HealDataNode ends what PartitionDataNode began.

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// RequireEnv names the environment variable that turns "no HDFS here" from a
-// skipped test into a failed one. CI=true does the same.
+// RequireEnv is the environment variable that makes a test fail instead of being skipped if
+// HDFS is missing. CI=true does the same.
 const RequireEnv = "HAMMR_REQUIRE_HDFS"
 
-// TB is the part of testing.TB that ForTest needs; a program that links this
-// package does not link testing.
+// TB is the part of testing.TB that ForTest needs, so that programs with this package do not
+// link testing.
 type TB interface {
 	Helper()
 	Skipf(format string, args ...any)
@@ -57,9 +57,9 @@ func Main(m interface{ Run() int }, cfg Config) int {
 	return status
 }
 
-// ForTest returns the cluster shared by all tests of the binary and starts it
-// the first time. The test is skipped where Java or the jars cannot be had,
-// unless CI is "true" or RequireEnv is "1".
+// ForTest returns the cluster shared by all tests of the binary, which it starts on first
+// use. If Java or the jars are missing, the test is skipped, or fails if CI is "true" or
+// RequireEnv is "1".
 func ForTest(t TB) *Cluster {
 	t.Helper()
 	shared.once.Do(startSharedCluster)

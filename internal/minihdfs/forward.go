@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// forwarder carries the connections of one DataNode to the NameNode and gives
-// them the DataNode's address as their source. It has one goroutine that accepts
-// and two for each connection; close waits for all of them.
+// forwarder forwards the connections of one DataNode to the NameNode, with the DataNode's
+// address as their source. It has one goroutine that accepts and two for each connection;
+// close waits for all of them.
 type forwarder struct {
 	listener net.Listener
 	dialer   net.Dialer
@@ -54,7 +54,7 @@ func (f *forwarder) carry(in net.Conn) {
 	defer f.remove(in)
 	out, err := f.dialer.Dial("tcp", f.target)
 	if err != nil {
-		return // the DataNode sees its connection end and tries again
+		return // the DataNode retries when its connection ends
 	}
 	defer out.Close()
 	if !f.add(out) {

@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// JarsEnv names the environment variable that points at a folder of ready jars.
-// When it is set nothing is fetched, for ExampleJars and YarnJars neither.
+// JarsEnv is the environment variable with a folder of all jars. If it is set, nothing is
+// fetched.
 const JarsEnv = "HAMMR_HADOOP_JARS"
 
 //go:embed pom.xml
 var pom []byte
 
-// Jars returns the folder with the jars of HDFS, which it fetches with mvn the
-// first time. Any number of processes may call it at once; one fetches.
+// Jars returns the folder with the jars of HDFS. It fetches them with mvn on first use, also
+// if several processes call it at once.
 func Jars(ctx context.Context) (string, error) { return jarSet(ctx, "hdfs") }
 
 // ExampleJars returns the folder with the jars of HDFS and of Hadoop's own
@@ -62,7 +62,7 @@ func jarSet(ctx context.Context, name string, mvnArgs ...string) (string, error)
 	return dir, fetchJars(ctx, cache, dir, mvnArgs)
 }
 
-// cacheDir is the folder for this very pom, so a changed pom fetches anew.
+// cacheDir is a folder for this version of pom.xml, so a changed one is fetched again.
 func cacheDir() (string, error) {
 	user, err := os.UserCacheDir()
 	if err != nil {
@@ -79,9 +79,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// lock takes the exclusive lock of a file and waits for it as long as ctx
-// allows. The descriptor is closed on exec like all of Go's, so no child that is
-// started meanwhile holds the lock on.
+// lock takes the exclusive lock of a file, and waits for it until ctx ends. Go closes the
+// descriptor on exec, so no child keeps the lock.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -100,8 +99,8 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// fetchJars lets mvn copy the jars beside dir and renames them into place, so
-// that a dir that exists is whole.
+// fetchJars makes mvn copy the jars into a temporary folder and renames it, so that an
+// existing dir is complete.
 func fetchJars(ctx context.Context, cache, dir string, mvnArgs []string) error {
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {

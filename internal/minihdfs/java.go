@@ -10,9 +10,9 @@ import (
 
 // Java runs classes of Hadoop.
 type Java struct {
-	Jars    string // folder of jars, as from Jars or ExampleJars
+	Jars    string // folder of jars, from Jars, ExampleJars or YarnJars
 	Conf    string // configuration folder; "" for Hadoop's defaults
-	Temp    string // folder for temporary files, which exists; "" for the system's
+	Temp    string // existing folder for temporary files; "" for the system's
 	HeapMiB int    // bound of the heap; 0 for Java's default
 }
 
@@ -28,8 +28,7 @@ func Examples(ctx context.Context, conf string) (*Java, error) {
 	return &Java{Jars: jars, Conf: conf}, nil
 }
 
-// Run runs a class to its end and returns what it printed on both outputs,
-// with an error that quotes the last of it when the exit status is not 0.
+// Run runs a class to its end and returns its output. The error quotes the end of it.
 func (j *Java) Run(ctx context.Context, class string, args ...string) ([]byte, error) {
 	java, argv, err := j.command(class, args)
 	if err != nil {
@@ -42,10 +41,9 @@ func (j *Java) Run(ctx context.Context, class string, args ...string) ([]byte, e
 	return out, nil
 }
 
-// command returns the program and its arguments. C1 alone and the serial
-// collector make a daemon start a quarter faster; the first WebHDFS call of some
-// kinds needs java.lang opened. A daemon that is killed leaves its temporary
-// files, and its performance data in the system's folder.
+// command returns the program and its arguments. With C1 only and the serial collector a
+// daemon starts a quarter faster. Some WebHDFS calls need java.lang opened. Performance data
+// is disabled, since a killed daemon would leave it in the system's folder.
 func (j *Java) command(class string, args []string) (java string, argv []string, err error) {
 	java, err = findJava()
 	if err != nil {
@@ -66,8 +64,8 @@ func (j *Java) command(class string, args []string) (java string, argv []string,
 	return java, append(argv, args...), nil
 }
 
-// CheckAvailable is why no cluster can be started here, for want of Java or of HDFS's jars;
-// nil when one can.
+// CheckAvailable reports why no cluster can be started here: Java or HDFS's jars are
+// missing. It is nil if one can.
 func CheckAvailable(ctx context.Context) error {
 	if _, err := findJava(); err != nil {
 		return err

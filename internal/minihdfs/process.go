@@ -16,19 +16,19 @@ import (
 	"github.com/hammr/hammr/internal/procfs"
 )
 
-// program is what a daemon runs.
+// program describes how a daemon is started.
 type program struct {
 	name      string // of its log file
 	logs      string // folder
 	java      Java
 	class     string
 	args      []string
-	env       []string // beside this process's
+	env       []string // added to this process's
 	namespace string   // namespace; "" for this process's
 	starter   *procfs.Starter
 
-	// deathSignal is the signal that it gets when this process ends in whatever way; 0
-	// is SIGKILL.
+	// deathSignal is what the daemon gets when this process ends, whatever ends it; 0 is
+	// SIGKILL.
 	deathSignal syscall.Signal
 }
 
@@ -104,8 +104,8 @@ func (d *daemon) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// kill ends the process at once and returns when it is gone. A process that has
-// ended already, or never began, is no error.
+// kill ends the process and returns when it is gone. It ignores a process that has ended or
+// never started.
 func (d *daemon) kill() error {
 	d.mu.Lock()
 	process, ended := d.mu.process, d.mu.ended
@@ -121,7 +121,7 @@ func (d *daemon) kill() error {
 	return nil
 }
 
-// end tells the process to end, waits for it so long, and kills it then.
+// end ends the process with SIGTERM, and with SIGKILL after a while.
 func (d *daemon) end(patience time.Duration) error {
 	if ended := d.exited(); ended != nil && d.signal(syscall.SIGTERM) == nil {
 		select {
@@ -132,14 +132,14 @@ func (d *daemon) end(patience time.Duration) error {
 	return d.kill()
 }
 
-// exited is closed when the process that was started last is gone.
+// exited is closed when the latest process is gone.
 func (d *daemon) exited() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.mu.ended
 }
 
-// runs reports whether the process is there.
+// runs reports whether there is a process.
 func (d *daemon) runs() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -169,7 +169,7 @@ func (d *daemon) exitError() error {
 	return fmt.Errorf("minihdfs: %s ended by itself, log %s ends in: %s", d.name, d.logPath(), tail(log))
 }
 
-// runOnce runs a daemon's class to its end, as the format of a NameNode is.
+// runOnce runs a daemon's class to its end, for example to format a NameNode.
 func (d *program) runOnce(ctx context.Context, args ...string) error {
 	out, err := d.java.Run(ctx, d.class, append(args, d.args...)...)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Health is what the NameNode says of the cluster.
+// Health is the state of the cluster according to the NameNode.
 type Health struct {
 	State string `json:"FSState"` // "Operational" or "safeMode"
 	Live  int    `json:"NumLiveDataNodes"`
 	Dead  int    `json:"NumDeadDataNodes"`
 	Stale int    `json:"NumStaleDataNodes"`
-	// Usable is how many live DataNodes have told of their storage, without which
-	// they get no blocks.
+	// Usable is the number of live DataNodes that have reported their storage. Others get no
+	// blocks.
 	Usable int `json:"-"`
-	// UnderReplicated is how many blocks have fewer copies than wanted.
+	// UnderReplicated is the number of blocks with too few replicas.
 	UnderReplicated int `json:"UnderReplicatedBlocks"`
 }
 
@@ -44,14 +44,14 @@ func (c *Cluster) Health(ctx context.Context) (Health, error) {
 	return health, nil
 }
 
-// metrics decodes one bean of a daemon's metrics.
+// metrics decodes one bean of a daemon's JMX metrics.
 func metrics(ctx context.Context, address, bean string, into any) error {
 	url := "http://" + address + "/jmx?qry=Hadoop:" + bean
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return fmt.Errorf("minihdfs: %w", err)
 	}
-	request.Close = true // a pooled connection would outlive the cluster
+	request.Close = true // an idle connection would outlive the cluster
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return fmt.Errorf("minihdfs: %w", err)
@@ -70,8 +70,8 @@ func metrics(ctx context.Context, address, bean string, into any) error {
 	return nil
 }
 
-// isRegistered reports whether the process of the DataNode has had an answer to
-// its first heartbeat. The NameNode by itself may still mean the process before.
+// isRegistered reports whether this process of the DataNode has got an answer to its first
+// heartbeat. The NameNode alone cannot tell it from the process before.
 func (d *dataNode) isRegistered(ctx context.Context) (bool, error) {
 	var info struct{ BPServiceActorInfo string } // JSON within JSON
 	err := metrics(ctx, d.host+":9864", "service=DataNode,name=DataNodeInfo", &info)
@@ -86,8 +86,8 @@ func (d *dataNode) isRegistered(ctx context.Context) (bool, error) {
 	return ok, fmt.Errorf("minihdfs: %s is not registered: %+v", d.name, links)
 }
 
-// WaitLive returns when the file system takes writes, n DataNodes are live and
-// fresh, and none is dead that the cluster means to have running.
+// WaitLive returns when the file system is writable, n DataNodes are live and fresh, and all
+// others are known to be dead.
 func (c *Cluster) WaitLive(ctx context.Context, n int) error {
 	return c.poll(ctx, func(ctx context.Context) (bool, error) {
 		h, err := c.Health(ctx)
@@ -96,7 +96,7 @@ func (c *Cluster) WaitLive(ctx context.Context, n int) error {
 	})
 }
 
-// WaitReplicated returns when no block has fewer copies than wanted.
+// WaitReplicated returns when no block has too few replicas.
 func (c *Cluster) WaitReplicated(ctx context.Context) error {
 	return c.poll(ctx, func(ctx context.Context) (bool, error) {
 		h, err := c.Health(ctx)
@@ -105,8 +105,7 @@ func (c *Cluster) WaitReplicated(ctx context.Context) error {
 	})
 }
 
-// patience is how long a daemon may take: on a machine that is at work otherwise the
-// start of nine takes minutes.
+// patience bounds the start of daemons. On a busy machine the start of nine takes minutes.
 const patience = 4 * time.Minute
 
 // poll repeats check until it says true, patience has run out, ctx is done, or

@@ -1,22 +1,22 @@
-// Package netns gives machines that are played by processes of one machine a
-// network each: a namespace, which a link joins to a bridge.
+// Package netns gives processes of one machine separate networks, as if they ran on several
+// machines: each has a network namespace, which a link connects to a bridge.
 //
 //	namespace of m1      this process's            namespace of n1
 //	10.77.0.11 eth0 ──── v-m1 ─┬ bridge ┬─ v-n1 ──── eth0 10.77.0.101
 //	                        10.77.0.1
 //
-// What a machine sends to its own address stays within it; all else crosses its
-// link, and that of whom it is for. A link can be cut, and it can be slow.
+// What a machine sends to its own address stays within it. Everything else crosses its link
+// and that of the receiver. A link can be disconnected, and its rate can be limited.
 //
 //	b, err := netns.New("drill", "10.77.0.1")
 //	defer b.Remove()
-//	err = b.Join("n1", "10.77.0.101")
-//	err = b.Limit("n1", 256)
-//	err = netns.Within(cmd, "n1") // cmd runs there
+//	err = b.AddMachine("n1", "10.77.0.101")
+//	err = b.LimitRate("n1", 256)
+//	err = netns.RunIn(cmd, "n1")
 //
-// It takes a process that may make namespaces, and the programs ip and tc of
-// iproute2. Names are of this process's mounts and network: one with namespaces of
-// its own leaves nothing behind, whatever ends it.
+// It takes the right to make namespaces, and the programs ip and tc of iproute2. Names
+// belong to this process's mounts and network: a process with namespaces of its own leaves
+// nothing behind, whatever ends it.
 package netns
 
 import (
@@ -26,14 +26,14 @@ import (
 	"strings"
 )
 
-// Bridge is the network between machines. Its methods may be called by several
-// goroutines at once, but for Join and Remove.
+// Bridge is the network between machines. Several goroutines may call its methods at once,
+// except AddMachine and Remove.
 type Bridge struct {
 	name     string
-	machines []string // in the order of Join, also those for which it failed
+	machines []string // in the order of AddMachine, including failed ones
 }
 
-// New makes a bridge, with an address for this process's namespace. Its machines have
+// New makes a bridge with an address for this process's namespace. Its machines have
 // addresses with the same first three numbers. The caller calls Remove.
 func New(name, address string) (*Bridge, error) {
 	b := &Bridge{name: name}
@@ -59,18 +59,18 @@ func (b *Bridge) AddMachine(machine, address string) error {
 	})
 }
 
-// Ends of a machine's link.
+// The ends of a machine's link.
 const device = "eth0" // in its namespace
 
 func linkOf(machine string) string { return "v-" + machine } // on the bridge
 
-// Disconnect makes all that crosses a machine's link vanish; connections stay.
+// Disconnect drops all packets on a machine's link; connections stay open.
 func (b *Bridge) Disconnect(machine string) error { return ip("link", "set", linkOf(machine), "down") }
 
-// Reconnect ends what Cut began.
+// Reconnect ends what Disconnect began.
 func (b *Bridge) Reconnect(machine string) error { return ip("link", "set", linkOf(machine), "up") }
 
-// LimitRate has a machine's link carry so many Mbit/s in either direction; 0 ends that.
+// LimitRate limits a machine's link to so many Mbit/s in each direction; 0 ends that.
 func (b *Bridge) LimitRate(machine string, mbits int) error {
 	ends := [][]string{{"-n", machine, "qdisc", "replace", "dev", device, "root"}, {"qdisc", "replace", "dev", linkOf(machine), "root"}}
 	rate := []string{"tbf", "rate", fmt.Sprintf("%dmbit", mbits), "burst", "256kb", "latency", "50ms"}
@@ -83,18 +83,18 @@ func (b *Bridge) LimitRate(machine string, mbits int) error {
 	return runAll(tc, ends)
 }
 
-// Remove takes the bridge away, and all machines with their links. Processes that
-// still run there keep a namespace that leads nowhere.
+// Remove removes the bridge and all machines with their links. Processes that still run in a
+// machine keep a namespace without a link.
 func (b *Bridge) Remove() error {
 	for _, machine := range b.machines {
 		_ = ip("link", "del", linkOf(machine)) // it may not have been made
-		_ = ip("netns", "del", machine)        // likewise
+		_ = ip("netns", "del", machine)        // it may not have been made
 	}
 	b.machines = nil
 	return ip("link", "del", b.name)
 }
 
-// RunIn has a command run in the namespace of a machine, with the same process id.
+// RunIn makes a command run in the namespace of a machine, with the same process id.
 func RunIn(cmd *exec.Cmd, machine string) error {
 	path, err := exec.LookPath("ip")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command naive is wordcount as somebody writes it who has not read the guide:
-// string keys, bytes.Fields, a copy of each word.
+// Command naive is wordcount by an author who has not read the guide: with string keys,
+// bytes.Fields, and a copy of each word.
 package main
 
 import (

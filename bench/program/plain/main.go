@@ -1,5 +1,5 @@
-// Command plain is wordcount without a combiner: every word goes through the
-// sort and the shuffle.
+// Command plain is wordcount without a combiner: every word passes through the sort and the
+// shuffle.
 package main
 
 import "github.com/hammr/hammr/mr"

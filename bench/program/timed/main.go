@@ -1,4 +1,4 @@
-// Command timed runs a command and writes what it took to a file:
+// Command timed runs a command and writes its cost to a file:
 //
 //	timed SAMPLE COMMAND [ARGS...]
 package main
