@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// phaseOf is whether an attempt is at a map or at a reduce, whatever slot it has.
+// phaseOf returns the phase of an attempt's task, whatever kind of slot it has.
 func phaseOf(id cluster.AttemptID) cluster.Slot {
 	if id.Task.Stage == "m" {
 		return cluster.MapSlot
@@ -14,29 +14,28 @@ func phaseOf(id cluster.AttemptID) cluster.Slot {
 	return cluster.ReduceSlot
 }
 
-// Preemption is a slot that was taken from a running attempt for somebody else.
-// Work is the time for which the attempt held its slot until then. Of an attempt
-// that its machine's failure ended before it could keep its work, it is neither
-// lost nor conserved here, but lost in LostMachine.
+// Preemption is a slot that was taken from a running attempt for another task. Work is the
+// slot time of the attempt until then. If the machine fails before the attempt can keep its
+// work, that work is neither lost nor conserved here: it counts in LostMachine.
 type Preemption struct {
 	At      int64
 	Job     string       // id in the workload
-	Kind    cluster.Slot // its phase
-	Task    int          // number in it
-	Attempt int          // number in the task
+	Kind    cluster.Slot // phase of the task
+	Task    int          // number of the task in its phase
+	Attempt int          // number of the attempt in its task
 	Mode    preempt.Mode `json:"How"`
 
-	Lost      int64 // ms of work that was thrown away
-	Conserved int64 // ms of work that counts
+	Lost      int64 // ms of work thrown away
+	Conserved int64 // ms of work kept
 }
 
-// Cost is what a way of taking slots has cost.
+// Cost sums up the preemptions of one mode.
 type Cost struct {
 	Preemptions     int
 	Lost, Conserved int64 // ms of work
 }
 
-// ByMode sums up what each way of taking slots has cost.
+// ByMode sums up the cost of each preemption mode.
 func (r *Result) ByMode() map[preempt.Mode]Cost {
 	sums := make(map[preempt.Mode]Cost)
 	for _, p := range r.Preempted {
@@ -46,45 +45,45 @@ func (r *Result) ByMode() map[preempt.Mode]Cost {
 	return sums
 }
 
-// LostMachine is the failure of a machine.
+// LostMachine is the failure of a machine, and what it cost.
 type LostMachine struct {
 	Machine   int   `json:"Node"` // number of the machine
 	At        int64 // when it failed
-	ExpiredAt int64 `json:"Verdict"` // when it was given up, or was back before that; -1 when the run ended first
-	Back      int64 // when it was back; -1 for never
+	ExpiredAt int64 `json:"Verdict"` // when it was declared lost or returned before that; -1 if the run ended first
+	Back      int64 // when it returned; -1 for never
 
-	Running  int   // attempts that were lost
-	WorkLost int64 // ms for which those had held slots until the failure
+	Running  int   // running attempts that were lost
+	WorkLost int64 // ms of slot time of those until the failure
 	Outputs  int   // finished attempts whose output was lost while it was needed
-	Output   int64 // ms for which those had held slots
+	Output   int64 // ms of slot time of those
 }
 
-// Recovery is the first attempt at a task since an earlier one, or its output,
-// was lost with a machine.
+// Recovery is the first attempt at a task after a machine failure has lost an earlier
+// attempt or its output.
 type Recovery struct {
 	Job       string       // id in the workload
-	Kind      cluster.Slot // its phase
-	Task      int          // number in it
+	Kind      cluster.Slot // phase of the task
+	Task      int          // number of the task in its phase
 	Attempt   int
-	Machine   int   // on which it runs
-	ExpiredAt int64 `json:"Verdict"` // when the machine of the earlier attempt was given up
+	Machine   int   // number of the machine on which it runs
+	ExpiredAt int64 `json:"Verdict"` // when the machine of the earlier attempt was declared lost
 	Start     int64
-	Local     bool // it is a map whose input lies on its machine
+	Local     bool // it is a map on a machine with its input
 }
 
-// Wait is for how long a task waited for its recovery after the verdict, in ms.
+// Wait is how long the task waited for its recovery after the expiry, in ms.
 func (r Recovery) Wait() int64 { return r.Start - r.ExpiredAt }
 
-// account is what preemption and failures have cost so far.
+// account sums up what preemptions and failures have cost so far.
 type account struct {
 	preempted      []Preemption
-	pending        map[cluster.AttemptID]int // places in preempted whose attempts have yet to end with what they keep
+	pending        map[cluster.AttemptID]int // indexes in preempted of attempts that are about to save their work
 	lost           []*LostMachine
-	finishedRanges map[cluster.AttemptID]dag.Range // what attempts have finished, whatever masters make of it; nil where nobody asks
+	finishedRanges map[cluster.AttemptID]dag.Range // what attempts have finished, even if no master knows; nil unless a check needs it
 	recovered      []Recovery
 }
 
-// notePreemptions notes what a command that is about to be applied takes from attempts.
+// notePreemptions records what a command takes from attempts, before it is applied.
 func (b *body) notePreemptions(c cluster.Command) {
 	switch c := c.(type) {
 	case cluster.KillAttempt:
@@ -121,7 +120,7 @@ func (b *body) notePreemption(a *cluster.Attempt, how preempt.Mode) *Preemption 
 	return &b.account.preempted[len(b.account.preempted)-1]
 }
 
-// noteKill takes the place of what was to be kept.
+// noteKill replaces a pending preemption that would have kept the work.
 func (b *body) noteKill(a *cluster.Attempt) {
 	if i, asked := b.account.pending[a.ID]; asked {
 		p := &b.account.preempted[i]
@@ -132,7 +131,7 @@ func (b *body) noteKill(a *cluster.Attempt) {
 	b.notePreemption(a, preempt.Kill).Lost = a.SlotTime(b.now)
 }
 
-// settlePreemption notes what became of an attempt that was to keep its work.
+// settlePreemption records how an attempt ended that was ordered to keep its work.
 func (b *body) settlePreemption(a *cluster.Attempt) {
 	i, asked := b.account.pending[a.ID]
 	if !asked {
@@ -142,7 +141,7 @@ func (b *body) settlePreemption(a *cluster.Attempt) {
 	p := &b.account.preempted[i]
 	switch {
 	case a.WorkKept():
-		p.Mode = preempt.Checkpoint // also where a split was asked for and could not be
+		p.Mode = preempt.Checkpoint // the fallback of an impossible split, too
 	case a.Lost():
 		p.Conserved = 0
 	case a.Status() != cluster.StatusSucceeded:
@@ -150,13 +149,13 @@ func (b *body) settlePreemption(a *cluster.Attempt) {
 	}
 }
 
-// loss is what the failure of a machine costs, until it is given up.
+// loss is what a machine failure costs, until the machine expires.
 type loss struct {
 	record   *LostMachine
-	slotTime map[cluster.AttemptID]int64 // ms for which attempts that ran there had held slots
+	slotTime map[cluster.AttemptID]int64 // ms of the attempts that ran there
 }
 
-// noteFailure notes what a machine has when it fails.
+// noteFailure records the attempts on a machine that fails.
 func (b *body) noteFailure(m *machine) *LostMachine {
 	m.pendingLoss = &loss{
 		record:   &LostMachine{Machine: m.number, At: b.time(), ExpiredAt: -1, Back: -1},
@@ -172,7 +171,7 @@ func (b *body) noteFailure(m *machine) *LostMachine {
 	return m.pendingLoss.record
 }
 
-// noteExpiry notes what of a machine that failed has been given up.
+// noteExpiry records what was lost with a machine that expires.
 func (b *body) noteExpiry(m *machine, delta cluster.Delta) {
 	if m.pendingLoss == nil {
 		return
@@ -194,14 +193,14 @@ func (b *body) noteExpiry(m *machine, delta cluster.Delta) {
 	b.probe()
 }
 
-// noteLostTask notes that a task was lost, if nobody else is at it.
+// noteLostTask records that a task is lost, unless another attempt runs.
 func (b *body) noteLostTask(id cluster.TaskID) {
 	if _, _, t, ok := b.view.Task(id); ok && (t.State == cluster.TaskPending || t.State == cluster.TaskCheckpointed) {
 		b.jobs[id.Job].lostSince[id] = b.time()
 	}
 }
 
-// noteRecovery notes the start of an attempt at a task that was lost.
+// noteRecovery records the start of an attempt at a lost task.
 func (b *body) noteRecovery(id cluster.AttemptID) {
 	owner := b.jobs[id.Task.Job]
 	since, missing := owner.lostSince[id.Task]

@@ -2,7 +2,7 @@ package sim
 
 import "github.com/hammr/hammr/cluster"
 
-// applyDelta notes what a change of the state means for the world.
+// applyDelta updates the model after a change of the state.
 func (b *body) applyDelta(delta cluster.Delta) {
 	b.applyJobDelta(delta)
 	for _, name := range delta.Machines {
@@ -45,10 +45,10 @@ func (b *body) applyDelta(delta cluster.Delta) {
 	}
 }
 
-// applyJobDelta notes which jobs there are, and which are over.
+// applyJobDelta records submitted and finished jobs.
 func (b *body) applyJobDelta(delta cluster.Delta) {
 	if delta.Submitted != (cluster.JobID{}) {
-		j := b.submitted[len(b.jobs)] // they are submitted in this order
+		j := b.submitted[len(b.jobs)] // jobs are submitted in this order
 		j.id = delta.Submitted
 		b.jobs[j.id] = j
 	}
@@ -69,7 +69,7 @@ func (b *body) outputChanged(id cluster.AttemptID) {
 	b.attemptChanged(id)
 }
 
-// attemptChanged looks at what depends on an attempt that has changed.
+// attemptChanged updates what depends on the state of an attempt.
 func (b *body) attemptChanged(id cluster.AttemptID) {
 	j := b.jobs[id.Task.Job]
 	b.fireFailures(j)

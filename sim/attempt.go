@@ -9,48 +9,55 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// attempt is a try at a task that runs on a machine.
+// attempt is an attempt that runs on a machine.
+//
+//	startAttempt ─► stalled ── proceed ─► running ── planFinish ─► reach(AtEnd) ─► endAttempt
+//	                   ▲                    │
+//	                   └─────── stall ──────┘   suspend, preemption, stopped process, delay
+//
+// Progress is not stepped. updateProgress computes it when something changes; between two
+// changes it grows linearly.
 type attempt struct {
 	id      cluster.AttemptID
-	kind    cluster.Slot // that it holds
+	kind    cluster.Slot // of the slot that it occupies
 	machine *machine
 	job     *job
 	rng     dag.Range
 	ended   bool
 
-	taskWork     int64 // ms of the task's work
-	restoredWork int64 // of them, that a checkpoint has and this attempt does not do again
-	ownWork      int64 // ms that it has to do: the rest, and what a map reads from afar; of a reduce, behind the copying
+	taskWork     int64 // ms of the whole task
+	restoredWork int64 // ms of these that the checkpoint has already done
+	ownWork      int64 // ms to do here: the rest, and a map's remote reads; of a reduce, the time after copying
 
-	// How far it was at since. From then on it goes on, unless it stands.
+	// Progress at the time since. It grows from then on unless the attempt is stalled.
 	since            int64
-	workDone, copied int64 // ms of work, bytes of a reduce
+	workDone, copied int64 // ms of ownWork, and bytes of a reduce
 	stalled          bool
-	suspended        bool // it stands because it has no slot
+	suspended        bool // it is stalled because its slot was taken
 
-	// A reduce copies, as fast as it can, what maps have written. It is through
-	// some time after all maps have finished, at ready; 0 while that is not known.
+	// A reduce copies map output at a constant rate. Its input is complete some time after
+	// the last map has finished, at inputReadyAt; 0 while that is unknown.
 	bytes        int64
 	inputReadyAt int64
-	fetched      bool // it has all of it, whatever becomes of the maps
+	fetched      bool // it has all its input, even if map output is lost later
 
 	rate       int64 // bytes/s
-	preempting bool  // it does nothing but write what it has done
+	preempting bool  // it only saves its work
 
-	planned       int            // number of what was planned for it last: the rest does not count
-	next          func()         // what was planned last while it stood, by nextPlanned, for due
-	nextAt        int64          // ms
-	nextPlanned   int            // number of that
-	stopped       stoppedProcess // its process is stopped
-	pendingReport control.Event  // what it has ended with, nil before; it is repeated until it is in the log
-	reportsFrom   int64          // from when on it reports every so often
-	reported      sched.Progress // what had been heard of it at since
+	planned       int            // number of the action planned last; earlier ones are void
+	next          func()         // the action planned last while it was stalled, see nextPlanned
+	nextAt        int64          // ms; when next is due
+	nextPlanned   int            // number of the action in next
+	stopped       stoppedProcess // set while a fault stops its process
+	pendingReport control.Event  // how it ended, nil before; repeated until it is in the log
+	reportsFrom   int64          // since when it reports at intervals
+	reported      sched.Progress // the report that the master had at the time since
 }
 
-// isReduce tells a reduce from a map.
+// isReduce reports whether the attempt is at a reduce.
 func (a *attempt) isReduce() bool { return phaseOf(a.id) == cluster.ReduceSlot }
 
-// startAttempt puts an attempt on its machine. A start that is ordered twice is one.
+// startAttempt starts an attempt on its machine. A repeated order has no effect.
 func (b *body) startAttempt(m *machine, id cluster.AttemptID) {
 	j, t, known, ok := b.view.Attempt(id)
 	if !ok || !known.Active() || b.attempts[id] != nil {
@@ -78,8 +85,8 @@ func (b *body) startAttempt(m *machine, id cluster.AttemptID) {
 	b.reach(a, AtLaunch, func() { b.planNext(a, at, begin) })
 }
 
-// measureMap finds what there is to do of a map: its part of the block's time,
-// and to read what is left of its bytes when they are elsewhere.
+// measureMap computes the work of a map: its part of the block's time, and the time to read
+// the remaining bytes if they are on another machine.
 func (b *body) measureMap(a *attempt, t *cluster.Task, local bool) {
 	in := a.job.in.Maps[t.Part]
 	a.taskWork = millisOfRange(in, a.rng)
@@ -93,7 +100,7 @@ func (b *body) measureMap(a *attempt, t *cluster.Task, local bool) {
 	}
 }
 
-// planNext plans something for an attempt, in place of what was planned before.
+// planNext plans the next action of an attempt and voids the one before.
 func (b *body) planNext(a *attempt, at int64, do func()) {
 	a.planned++
 	plan := a.planned
@@ -110,7 +117,7 @@ func (b *body) planNext(a *attempt, at int64, do func()) {
 	b.queue.plan(at, act)
 }
 
-// proceed has an attempt begin, or go on where it is.
+// proceed makes an attempt run from where it is.
 func (b *body) proceed(a *attempt) {
 	b.updateProgress(a)
 	a.reportsFrom, a.stalled = b.now, false
@@ -137,7 +144,7 @@ func (b *body) planFinish(a *attempt, at int64) {
 	})
 }
 
-// finish ends an attempt that has done its work, or a part of it.
+// finish ends an attempt that has done all its work, or a part of it.
 func (b *body) finish(a *attempt, did dag.Range) {
 	if b.account.finishedRanges != nil {
 		b.account.finishedRanges[a.id] = did
@@ -145,7 +152,7 @@ func (b *body) finish(a *attempt, did dag.Range) {
 	b.endAttempt(a, control.AttemptFinished{Attempt: a.id, Range: did})
 }
 
-// endAttempt takes an attempt from its machine and reports what became of it.
+// endAttempt removes an attempt from its machine and reports how it ended.
 func (b *body) endAttempt(a *attempt, ev control.Event) {
 	b.stall(a)
 	a.ended, a.pendingReport = true, ev
@@ -153,7 +160,7 @@ func (b *body) endAttempt(a *attempt, ev control.Event) {
 	b.report(a.machine, ev)
 }
 
-// stall has an attempt stand still.
+// stall stops the progress of an attempt.
 func (b *body) stall(a *attempt) {
 	b.updateProgress(a)
 	a.stalled, a.inputReadyAt = true, 0
@@ -161,7 +168,8 @@ func (b *body) stall(a *attempt) {
 	a.job.copying = slices.DeleteFunc(a.job.copying, func(other *attempt) bool { return other == a })
 }
 
-// updateProgress takes down how far an attempt is, and what it has told of that.
+// updateProgress brings the progress of an attempt up to now, and what it has reported of
+// it.
 func (b *body) updateProgress(a *attempt) {
 	a.reported, _ = b.progressOf(a)
 	a.workDone, a.copied, a.fetched = a.workDoneAt(b.now), a.copiedAt(b.now), a.fetchedAt(b.now)
@@ -171,7 +179,7 @@ func (b *body) updateProgress(a *attempt) {
 	}
 }
 
-// workDoneAt is how many ms of its work an attempt has done at a time from since on.
+// workDoneAt is the work that an attempt has done at a time not before since, in ms.
 func (a *attempt) workDoneAt(at int64) int64 {
 	began := a.since
 	if a.isReduce() {
@@ -183,8 +191,8 @@ func (a *attempt) workDoneAt(at int64) int64 {
 	return min(a.workDone+at-began, a.ownWork)
 }
 
-// taskWorkDoneAt is how many ms of its task's work are done at a time from since on, by
-// it and before its checkpoint.
+// taskWorkDoneAt is the work of the task that is done at a time not before since, in ms: by
+// the attempt and before its checkpoint.
 func (a *attempt) taskWorkDoneAt(at int64) int64 {
 	return a.restoredWork + scale(a.taskWork-a.restoredWork, a.workDoneAt(at), a.ownWork)
 }

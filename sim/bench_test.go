@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// traces is where public workloads lie beside the repository, if they do.
+// traces is the directory of public traces next to the repository, if there is one.
 const traces = "../../shared/traces/"
 
 func readTrace(t testing.TB, name string) *workload.Workload {
@@ -36,7 +36,7 @@ func policyOf(t testing.TB, name string) sched.Policy {
 	return p
 }
 
-// TestTrace plays the smaller workload of the HFSP paper.
+// TestTrace runs the smaller workload of the HFSP paper.
 func TestTrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
@@ -58,7 +58,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// benchmark plays a workload again and again and tells how fast.
+// benchmark runs a workload repeatedly and reports the speed.
 func benchmark(b *testing.B, policy string, nodes int, w *workload.Workload) {
 	var events, steps int64
 	for b.Loop() {
@@ -73,7 +73,7 @@ func benchmark(b *testing.B, policy string, nodes int, w *workload.Workload) {
 	b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(events), "µs/event")
 }
 
-// BenchmarkTargets plays what a run is to be done with in so many seconds.
+// BenchmarkTargets runs workloads that have a time limit.
 func BenchmarkTargets(b *testing.B) {
 	for _, c := range []struct {
 		name    string
@@ -96,8 +96,8 @@ func BenchmarkTargets(b *testing.B) {
 	}
 }
 
-// regular is jobs of as many maps of half a minute, and a reduce for every fifty,
-// that come at even intervals.
+// regular makes jobs with maps of half a minute and a reduce for every fifty maps. They
+// arrive at equal intervals.
 func regular(jobs, maps int, gap int64) *workload.Workload {
 	w := workloadOf()
 	for n := range jobs {
@@ -106,8 +106,8 @@ func regular(jobs, maps int, gap int64) *workload.Workload {
 	return w
 }
 
-// BenchmarkGrowth tells what an event costs as jobs, machines, and jobs that wait
-// at a time become more, the rest staying as it is.
+// BenchmarkGrowth measures the cost of an event while one of these grows and the others
+// stay: jobs, machines, and jobs that wait at the same time.
 func BenchmarkGrowth(b *testing.B) {
 	for _, policy := range registry.Names() {
 		for _, jobs := range []int{30, 100, 300, 1000} { // one after the other
@@ -116,7 +116,7 @@ func BenchmarkGrowth(b *testing.B) {
 		for _, nodes := range []int{10, 100, 1000} { // as many maps for each
 			b.Run(fmt.Sprintf("policy=%s/nodes=%d", policy, nodes), func(b *testing.B) { benchmark(b, policy, nodes, regular(10, 20*nodes, 60_000)) })
 		}
-		for _, queue := range []int{10, 30, 100, 300} { // all at once
+		for _, queue := range []int{10, 30, 100, 300} { // at the same time
 			b.Run(fmt.Sprintf("policy=%s/queue=%d", policy, queue), func(b *testing.B) { benchmark(b, policy, 20, regular(queue, 100, 0)) })
 		}
 	}

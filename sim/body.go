@@ -8,14 +8,20 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// epoch is the time of the state at which a run begins, since 0 stands there for
-// "not yet".
+// epoch is the state's time at the start of a run. It is not 0, because 0 means "not yet"
+// there.
 const epoch = 1000
 
-// body is the world around a controller.
+// body is what surrounds a controller: machines, attempts, the log and the clock. Everything
+// runs in one goroutine, driven by the queue of planned actions.
+//
+//	advance ─► planned actions ─► events ─► step ─► control.Controller ─► commands ─► apply ─► applyDelta
+//	   ▲                                     └────► orders ─► deliver ─► attempts plan actions
+//	   └──────────────────────────── until no job is unfinished ◄──────────────────┘
 type body struct {
 	cfg      Config
 	workload *workload.Workload
@@ -24,48 +30,48 @@ type body struct {
 	brain    *control.Controller
 	masters  masters
 
-	now    int64 // of the state's clock
+	now    int64 // by the state's clock
 	queue  queue
-	events []control.Event // that happened now
-	wakeAt int64           // when the controller is to be stepped at the latest; 0 for never
+	events []control.Event // of this moment, for the next step
+	wakeAt int64           // the controller wants a step then at the latest; 0 for never
 
 	machines   []*machine
 	byName     map[string]*machine
 	jobs       map[cluster.JobID]*job
-	submitted  []*job                         // as they were submitted
-	unfinished int                            // jobs that are not over
-	attempts   map[cluster.AttemptID]*attempt // that have not left their machine, as far as the master knows
-	probes     []int64                        // when all attempts were asked how far they are, ascending
+	submitted  []*job                         // in order of submission
+	unfinished int                            // number of jobs
+	attempts   map[cluster.AttemptID]*attempt // those that the master believes to be on a machine
+	probes     []int64                        // when all attempts were asked for their progress, ascending
 
-	steps, eventCount int64 // of the controller, and in the world, so far
-	idleWakes         int   // times that it was woken for nothing since anything happened
+	steps, eventCount int64 // steps of the controller, actions of the model
+	idleWakes         int   // controller steps since the last action of the model
 	account           account
 	series            series
-	err               error // that ends the run
+	err               error // ends the run
 }
 
-// Run plays a workload to its end. It fails when the configuration or the
-// workload is faulty, when ctx ends, when the state breaks a rule of its own, and
-// when nothing more would happen though jobs are left: then alone there is a result
-// too.
+// Run simulates a workload to its end. It returns an error if the configuration or the
+// workload is invalid, if ctx ends, or if the state violates an invariant. If nothing more
+// would happen although jobs are left, it returns the result so far and an error that wraps
+// ErrStuck.
 func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error) {
 	cfg.ensureDefaults()
-	faults := errors.Join(cfg.validate(), cfg.validateTriggers(w), w.Validate())
+	err := errors.Join(cfg.validate(), cfg.validateTriggers(w), w.Validate())
 	if cfg.Policy == nil {
-		faults = errors.Join(faults, errors.New("sim: no policy"))
+		err = errors.Join(err, errors.New("sim: no policy"))
 	}
-	if faults != nil {
-		return nil, faults
+	if err != nil {
+		return nil, err
 	}
 	b := newBody(cfg, w)
-	err := b.runToEnd(ctx)
+	err = b.runToEnd(ctx)
 	if err != nil && !errors.Is(err, ErrStuck) {
 		return nil, err
 	}
 	return b.result(), err
 }
 
-// newBody is a cluster at the start of a run, by a configuration with its defaults.
+// newBody returns a cluster at the start of a run. The configuration has its defaults.
 func newBody(cfg Config, w *workload.Workload) *body {
 	b := &body{
 		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch, unfinished: len(w.Jobs),
@@ -84,7 +90,7 @@ func newBody(cfg Config, w *workload.Workload) *body {
 	return b
 }
 
-// build plans what comes from outside: machines, their failures, and jobs.
+// build plans everything that comes from outside: machines, their failures, and jobs.
 func (b *body) build() {
 	b.enqueue(control.Leading{})
 	for n := range b.cfg.Machines {
@@ -112,19 +118,19 @@ func (b *body) build() {
 	b.request(cluster.SetPools{Names: pools})
 }
 
-// enqueue notes an event for the controller's next step.
+// enqueue adds an event for the controller's next step.
 func (b *body) enqueue(ev control.Event) { b.events = append(b.events, ev) }
 
 func (b *body) request(c cluster.Command) { b.enqueue(control.Requested{Command: c}) }
 
-// maxRounds bounds how often the controller proposes something at one moment.
+// maxRounds limits the proposals of one moment, so that a faulty policy does not run for
+// ever.
 const maxRounds = 1_000_000
 
-// checkEvery is how many steps apart the end of the context is looked for, and
-// those who watch are told.
+// checkEvery is the number of steps between checks of the context and calls of OnProgress.
 const checkEvery = 1024
 
-// runToEnd lets happen what is planned until all jobs are over.
+// runToEnd runs until every job has finished.
 func (b *body) runToEnd(ctx context.Context) error {
 	for b.unfinished > 0 {
 		if err := b.step(); err != nil {
@@ -146,11 +152,10 @@ func (b *body) runToEnd(ctx context.Context) error {
 	return nil
 }
 
-// maxIdle is how often the policy may have itself woken while nothing is under way
-// and do nothing.
+// maxIdle limits the wake-ups of a policy that changes nothing while no action is planned.
 const maxIdle = 10_000
 
-// advance lets the next things happen; false when nothing more would.
+// advance runs the next planned actions. It returns false if nothing more would happen.
 func (b *body) advance() bool {
 	at, planned := b.queue.next()
 	b.idleWakes++
@@ -174,12 +179,12 @@ func (b *body) advance() bool {
 	return true
 }
 
-// step has the controller deal with what has happened, and the world with what
-// it makes of it. What it proposes is in the log at once.
+// step passes events to the controller and carries out its output, until no event is left.
+// Commands are in the log at once.
 func (b *body) step() error {
 	for rounds := 0; b.hasLeader(); rounds++ {
 		if rounds == maxRounds {
-			return fmt.Errorf("sim: at %d ms the policy proposes without end", b.time())
+			return fmt.Errorf("sim: at %d ms the policy makes proposals without end", b.time())
 		}
 		events := b.events
 		b.events = nil
@@ -199,7 +204,7 @@ func (b *body) step() error {
 			}
 		}
 		if b.masters.writing != nil {
-			b.wakeAt = 0 // it proposes nothing before that is in the log
+			b.wakeAt = 0 // no proposals until the batch is in the log
 		}
 		if len(b.events) == 0 {
 			return nil
@@ -208,7 +213,7 @@ func (b *body) step() error {
 	return nil
 }
 
-// apply puts a batch into the state.
+// apply applies a batch to the state and to the model.
 func (b *body) apply(batch []cluster.Entry) error {
 	var done control.Applied
 	for _, e := range batch {
@@ -218,8 +223,8 @@ func (b *body) apply(batch []cluster.Entry) error {
 			b.applyDelta(delta)
 		}
 		if b.cfg.CheckInvariants {
-			if fault := b.checkInvariants(); fault != nil {
-				return fmt.Errorf("sim: at %d ms, after %T: %w", b.time(), e.Command, fault)
+			if err := b.checkInvariants(); err != nil {
+				return fmt.Errorf("sim: at %d ms, after %T: %w", b.time(), e.Command, err)
 			}
 		}
 		done.Results = append(done.Results, control.Result{Entry: e, Delta: delta, Err: err})
@@ -231,7 +236,7 @@ func (b *body) apply(batch []cluster.Entry) error {
 // time is the time since the start of the run, in ms.
 func (b *body) time() int64 { return b.now - epoch }
 
-// perform does at once what the controller wants done for a job.
+// perform does the controller's work for a job at once.
 func (b *body) perform(w control.Work) {
 	switch w.Kind {
 	case control.WorkSetUp:
@@ -248,5 +253,16 @@ func (b *body) perform(w control.Work) {
 		b.commit(b.jobs[w.Job])
 	case control.WorkCleanUp:
 		b.request(cluster.CloseJob{Job: w.Job})
+	}
+}
+
+// reportDecisions passes decisions to OnDecision, in the time of the run.
+func (b *body) reportDecisions(decisions []sched.Decision) {
+	for _, d := range decisions {
+		d.At -= epoch
+		if d.Until != 0 {
+			d.Until -= epoch
+		}
+		b.cfg.OnDecision(d)
 	}
 }

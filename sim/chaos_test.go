@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// chaos is a policy that takes slots from anybody, in any way and for no reason,
-// during the first minutes of a run.
+// chaos is a policy that preempts random attempts, in any mode, during the first minutes of
+// a run.
 type chaos struct {
 	sched.Policy
 	seed uint64
@@ -33,7 +33,7 @@ func (c *chaos) Decide(now int64, view sched.View) sched.Plan {
 	return plan
 }
 
-// next is when slots are taken next.
+// next is the time of the next preemptions.
 func (c *chaos) next() int64 { return (c.now/chaosPeriod + 1) * chaosPeriod }
 
 func (c *chaos) preempts(view sched.View, plan sched.Plan) (preempts []sched.Preempt) {
@@ -60,7 +60,7 @@ func (c *chaos) NextWake() int64 {
 	return sched.Earliest(c.Policy.NextWake(), c.next())
 }
 
-// TestChaos has every way of taking slots happen, and each work count once.
+// TestChaos checks that every mode occurs and that all work counts once.
 func TestChaos(t *testing.T) {
 	cfg := configOf(3, 3, 2)
 	cfg.Policy, cfg.CheckInvariants, cfg.Tasks = &chaos{Policy: new(fifo.Policy), seed: 1}, true, true

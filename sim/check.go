@@ -1,16 +1,18 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 )
 
-// checkInvariants looks the state through, and holds the world against it: no
-// machine is at more tasks than it has slots, and nothing that stands goes on.
+// checkInvariants checks the state, and compares the model with it: no machine runs more
+// attempts than it has slots, and no attempt has done more work than it has.
 func (b *body) checkInvariants() error {
-	faults := []error{b.state.CheckInvariants()}
+	errs := []error{b.state.CheckInvariants()}
 	for _, m := range b.machines {
 		busy := [2]int{}
 		for _, a := range m.running {
@@ -18,10 +20,10 @@ func (b *body) checkInvariants() error {
 				busy[a.kind]++
 			}
 			if a.ended || a.machine != m || b.attempts[a.id] != a {
-				faults = append(faults, fmt.Errorf("%s runs %v, which is not there", m.name, a.id))
+				errs = append(errs, fmt.Errorf("%s runs %v, which the model does not have", m.name, a.id))
 			}
 			if a.workDone < 0 || a.workDone > a.ownWork || a.copied > a.bytes || a.restoredWork > a.taskWork {
-				faults = append(faults, fmt.Errorf("%v has done %d of %d ms, before that %d of %d, and copied %d of %d bytes",
+				errs = append(errs, fmt.Errorf("%v has done %d of %d ms, its checkpoint %d of %d ms, and it has copied %d of %d bytes",
 					a.id, a.workDone, a.ownWork, a.restoredWork, a.taskWork, a.copied, a.bytes))
 			}
 		}
@@ -29,18 +31,18 @@ func (b *body) checkInvariants() error {
 		for kind, n := range busy {
 			moving := migrating(known, cluster.Slot(kind))
 			if n > b.slotsOf(cluster.Slot(kind))+moving {
-				faults = append(faults, fmt.Errorf("%s is at %d %vs", m.name, n, cluster.Slot(kind)))
+				errs = append(errs, fmt.Errorf("%s runs %d %vs, more than it has slots", m.name, n, cluster.Slot(kind)))
 			}
 			if known != nil && known.Free(cluster.Slot(kind))+moving < 0 && !known.Lost {
-				faults = append(faults, fmt.Errorf("%s has more than its slots given out", m.name))
+				errs = append(errs, fmt.Errorf("%s has more slots assigned than it has", m.name))
 			}
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// migrating is how many attempts were woken on a machine to go on elsewhere, for which it
-// may have no slot: they are about to end.
+// migrating counts the attempts that a machine has woken so that they can move elsewhere.
+// They may run without a slot, since they are about to end.
 func migrating(m *cluster.Machine, kind cluster.Slot) (n int) {
 	if m == nil {
 		return 0
@@ -51,4 +53,46 @@ func migrating(m *cluster.Machine, kind cluster.Slot) (n int) {
 		}
 	}
 	return n
+}
+
+// outputError compares what attempts have done with what the state says of a job that has
+// succeeded. The finished ranges of each block must cover it without gap or overlap, and
+// each reduce must have one winner. "" means that this holds.
+func (b *body) outputError(j *job, s *cluster.Job) string {
+	for _, stage := range s.Stages[1:] {
+		for _, t := range stage.Tasks {
+			if t.Winner == nil || !b.hasFinished(t, t.Winner) {
+				return fmt.Sprintf("no attempt has finished %v", t.ID)
+			}
+		}
+	}
+	maps := slices.SortedFunc(slices.Values(s.Stages[0].Tasks), func(a, b *cluster.Task) int {
+		return cmp.Or(cmp.Compare(a.Part, b.Part), a.Range.Start.Compare(b.Range.Start), a.Range.End.Compare(b.Range.End))
+	})
+	part, at := 0, int64(0) // everything before is covered
+	for _, t := range maps {
+		if t.Part != part && (t.Part != part+1 || at != lengthOf(j.in.Maps[part])) {
+			break
+		}
+		if t.Part != part {
+			part, at = t.Part, 0
+		}
+		if t.Range.Start.Offset != at {
+			break
+		}
+		if !slices.ContainsFunc(t.Attempts, func(a *cluster.Attempt) bool { return (t.Winner == a || j.revoked[a.ID]) && b.hasFinished(t, a) }) {
+			return fmt.Sprintf("no attempt has finished %v", t.ID)
+		}
+		at = t.Range.End.Offset
+	}
+	if part != len(j.in.Maps)-1 || at != lengthOf(j.in.Maps[part]) {
+		return fmt.Sprintf("what maps have finished of block %d ends at byte %d, or overlaps there", part, at)
+	}
+	return ""
+}
+
+// hasFinished reports whether an attempt has done exactly the range of its task.
+func (b *body) hasFinished(t *cluster.Task, a *cluster.Attempt) bool {
+	did, finished := b.account.finishedRanges[a.ID]
+	return finished && did == t.Range
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// wordCount is a job of the Chronos paper, whose maps read 256 MB each and last
-// about a minute.
+// wordCount is a job of the Chronos paper: its maps read 256 MB each and last about a
+// minute.
 func wordCount(id string, submit int64, maps, reduces int) workload.Job {
 	j := workload.Job{ID: id, Submit: submit, SlowStart: 1}
 	for n := range maps {
@@ -23,8 +23,8 @@ func wordCount(id string, submit int64, maps, reduces int) workload.Job {
 	return j
 }
 
-// runPaperJobs has the cluster of the Chronos paper (section 5) run two word counts of
-// 17 and 56 GB, and machines fail when half of the first one's maps have finished.
+// runPaperJobs runs two word counts of 17 and 56 GB on the cluster of the Chronos paper
+// (section 5). Machines fail when half of the first job's maps have finished.
 func runPaperJobs(t *testing.T, policy sched.Policy, failures ...Failure) *Result {
 	t.Helper()
 	for i := range failures {
@@ -40,8 +40,8 @@ func runPaperJobs(t *testing.T, policy sched.Policy, failures ...Failure) *Resul
 	return r
 }
 
-// recoveriesOf is how long on average the maps of a job waited for their recovery, in
-// ms, and how many of how many started where their input is.
+// recoveriesOf is the mean wait of a job's maps for their recovery, in ms, and how many of
+// all of them started next to their input.
 func recoveriesOf(r *Result, job string) (wait int64, local, all int) {
 	for _, one := range r.Recovered {
 		if one.Job != job {
@@ -91,8 +91,8 @@ func TestChronosRecoversAtOnceAndLocally(t *testing.T) {
 	}
 }
 
-// TestChronosUnderTwoFailures loses a second machine with the first, or while slots
-// are being freed for what that one had (section 6.5).
+// TestChronosUnderTwoFailures loses a second machine together with the first, or while slots
+// are freed for the first one's tasks (section 6.5).
 func TestChronosUnderTwoFailures(t *testing.T) {
 	for _, later := range []int64{0, 400, 1000} {
 		r := runPaperJobs(t, chronosOverFIFO(), Failure{Machine: 3}, Failure{Machine: 4, At: later})
@@ -107,7 +107,7 @@ func TestChronosUnderTwoFailures(t *testing.T) {
 	}
 }
 
-// TestChronosCostsNothingWithoutFailure has the same run in every bit.
+// TestChronosCostsNothingWithoutFailure compares whole results.
 func TestChronosCostsNothingWithoutFailure(t *testing.T) {
 	run := func(policy sched.Policy) *Result {
 		r, err := Run(t.Context(), Config{Policy: policy, Machines: 8, MapSlots: 8, ReduceSlots: 4, Replication: 2},

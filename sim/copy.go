@@ -8,7 +8,8 @@ import (
 	"github.com/hammr/hammr/control"
 )
 
-// updateCopies looks again at the reduces of a job that copy.
+// updateCopies updates the reduces of a job that copy, after the set of finished maps has
+// changed.
 func (b *body) updateCopies(j *job) {
 	all := b.view.Job(j.id).Stages[0].Complete()
 	for _, a := range j.copying {
@@ -16,9 +17,9 @@ func (b *body) updateCopies(j *job) {
 	}
 }
 
-// updateCopy finds when a reduce that copies is through: some time after the last map
-// has finished. What it copies until then, and whether that is there yet, is taken
-// to keep pace.
+// updateCopy computes when a copying reduce has all its input: some time after the last map
+// has finished. The model does not know which outputs are copied before that; it assumes
+// that copying keeps pace with the maps.
 func (b *body) updateCopy(a *attempt, allMaps bool) {
 	switch {
 	case a.inputReadyAt == 0 && (allMaps || a.fetched):
@@ -29,15 +30,15 @@ func (b *body) updateCopy(a *attempt, allMaps bool) {
 		}
 		b.planCorruptRead(a)
 		b.planFinish(a, a.inputReadyAt+a.ownWork-a.workDone)
-	case a.inputReadyAt > b.now && !allMaps: // output was lost that it had not copied
+	case a.inputReadyAt > b.now && !allMaps: // output was lost before it was copied
 		b.updateProgress(a)
 		a.inputReadyAt = 0
 		a.planned++
 	}
 }
 
-// copiedAt is how many bytes a reduce has copied at a time from since on. While
-// maps run, the last one's part at least is left.
+// copiedAt is the bytes that a reduce has copied at a time not before since. While maps run,
+// the part of the last map is never copied.
 func (a *attempt) copiedAt(at int64) int64 {
 	switch {
 	case a.stalled || a.bytes == 0:
@@ -53,13 +54,13 @@ func (a *attempt) copiedAt(at int64) int64 {
 	return max(a.copied, min(copied, most))
 }
 
-// fetchedAt reports whether a reduce has all its input at a time from since on.
+// fetchedAt reports whether a reduce has all its input at a time not before since.
 func (a *attempt) fetchedAt(at int64) bool {
 	return a.fetched || !a.stalled && a.inputReadyAt > 0 && a.inputReadyAt <= at
 }
 
-// corruptOutput has the output of a finished map on a machine be bad, if there is one that
-// may still be read, and reports whether there is.
+// corruptOutput corrupts the output of a finished map on a machine, if some is left that may
+// be read. It reports whether there was any.
 func (b *body) corruptOutput(m *machine) bool {
 	for _, j := range b.submitted {
 		s := b.view.Job(j.id)
@@ -79,8 +80,7 @@ func (b *body) corruptOutput(m *machine) bool {
 	return false
 }
 
-// planCorruptRead has a reduce that is copying find out, when it has all its input, that some of
-// it is bad.
+// planCorruptRead makes a copying reduce fail on corrupted output when it has all its input.
 func (b *body) planCorruptRead(a *attempt) {
 	if len(a.job.corrupted) == 0 || a.fetched || a.inputReadyAt == 0 || a.inputReadyAt < b.now {
 		return

@@ -1,10 +1,11 @@
-// Package sim plays a cluster in virtual time. Its masters are the real ones:
-// it steps control.Controller over cluster.State with a real policy, and models
-// only what lies around them, the machines, their tasks and the network. Two runs
-// with the same configuration, workload and seed are equal in every bit.
+// Package sim simulates a cluster in virtual time. The masters are the real ones: it steps
+// control.Controller over cluster.State with a real policy. It models only what surrounds
+// them: machines, tasks, messages and the log. It is the third body
+// around that brain, next to jobmaster and internal/embedded.
 //
-//	result, err := sim.Run(ctx, sim.Config{Nodes: 100, MapSlots: 4, ReduceSlots: 2, Policy: new(fifo.Policy)}, w)
+//	result, err := sim.Run(ctx, sim.Config{Machines: 100, MapSlots: 4, ReduceSlots: 2, Policy: new(fifo.Policy)}, w)
 //
-// What is modelled, and how, stands in docs/sim.md. All times are ms of virtual
-// time since the start of the run. There are no goroutines.
+// Two runs with the same configuration, workload and seed have equal results, bit for bit.
+// There are no goroutines. All times are in ms of virtual time since the start of the run.
+// The caller supplies a new policy for each run. docs/sim.md describes the model.
 package sim

@@ -5,36 +5,36 @@ import (
 	"github.com/hammr/hammr/control"
 )
 
-// Failpoint is a place that attempts and masters come to, where something may go wrong.
+// Failpoint is a place that attempts and masters reach, where a fault may be injected.
 type Failpoint int
 
-// The places.
+// The failpoints.
 const (
 	AtLaunch      Failpoint = iota // an attempt is about to begin
-	AtCheckpoint                   // it is about to write a checkpoint
-	AtEnd                          // it has done its work, and is about to publish it
+	AtCheckpoint                   // an attempt is about to write a checkpoint
+	AtEnd                          // an attempt has done its work and is about to publish it
 	AtAppend                       // a master is about to write entries to its log
-	AtCommitBegin                  // the leader is about to name the parts of an output
-	AtCommitFile                   // it is about to name one of them
-	AtCommitEnd                    // all have their names
+	AtCommitBegin                  // the leader is about to rename the parts of an output
+	AtCommitFile                   // the leader is about to rename one part
+	AtCommitEnd                    // all parts are renamed
 )
 
-// FailpointHit is that somebody comes to a place.
+// FailpointHit is an attempt or a master that reaches a failpoint.
 type FailpointHit struct {
 	Failpoint Failpoint
-	Machine   int               // machine, at the places of attempts
-	Attempt   cluster.AttemptID // likewise
-	Master    int               // at the others
-	Entries   int               // at AtAppend, how many
+	Machine   int               // number of the machine, for attempts
+	Attempt   cluster.AttemptID // for attempts
+	Master    int               // number of the master, for masters
+	Entries   int               // number of entries, at AtAppend
 }
 
-// Effect is what happens at a place. The zero value is nothing.
+// Effect is what happens at a failpoint. The zero value is nothing.
 type Effect struct {
-	Delay int64  // ms that it takes longer
-	Fail  string // why it fails, "" when it does not; a checkpoint that fails is not written
+	Delay int64  // additional ms
+	Fail  string // cause of a failure, "" for none; a failing checkpoint is not written
 }
 
-// hitFailpoint asks what happens at a place.
+// hitFailpoint asks OnFailpoint for the effect.
 func (b *body) hitFailpoint(v FailpointHit) Effect {
 	if b.cfg.OnFailpoint == nil {
 		return Effect{}
@@ -42,8 +42,8 @@ func (b *body) hitFailpoint(v FailpointHit) Effect {
 	return b.cfg.OnFailpoint(&Simulation{b}, v)
 }
 
-// reach has an attempt come to a place and then go on with what it does, unless it
-// fails there or its machine is lost.
+// reach runs then when an attempt has passed a failpoint. It does not if the attempt fails
+// there or its machine is lost.
 func (b *body) reach(a *attempt, place Failpoint, then func()) {
 	effect := b.hitFailpoint(FailpointHit{Failpoint: place, Machine: a.machine.number, Attempt: a.id})
 	switch {
@@ -64,7 +64,47 @@ func (b *body) reach(a *attempt, place Failpoint, then func()) {
 	}
 }
 
-// failAttempt ends an attempt as its own failure.
+// failAttempt ends an attempt as failed by itself.
 func (b *body) failAttempt(a *attempt, cause string) {
 	b.endAttempt(a, control.AttemptFailed{Attempt: a.id, Failure: cluster.Failure{Cause: cause, Offset: -1}})
+}
+
+// stoppedProcess is how a process continues after a fault has stopped it.
+type stoppedProcess struct {
+	depth     int             // number of faults that stop it; 0 while it runs
+	remaining int64           // ms until next
+	next      func()          // action when it continues, nil for none
+	orders    []control.Order // orders that wait for it
+}
+
+// stopProcess stops the process of an attempt. Several faults may do so.
+func (b *body) stopProcess(a *attempt) {
+	a.stopped.depth++
+	switch {
+	case a.stopped.depth > 1:
+	case !a.stalled:
+		b.stall(a)
+		a.stopped.remaining, a.stopped.next = 0, func() { b.proceed(a) }
+	case a.nextPlanned == a.planned && a.nextAt > b.now:
+		a.stopped.remaining, a.stopped.next = a.nextAt-b.now, a.next
+		a.planned++
+	default:
+		a.stopped.next = nil
+	}
+}
+
+// continueProcess ends one such fault. If it was the last, the process continues and carries
+// out the orders that wait.
+func (b *body) continueProcess(a *attempt) {
+	if a.stopped.depth--; a.stopped.depth > 0 || a.ended {
+		return
+	}
+	was := a.stopped
+	a.stopped = stoppedProcess{}
+	if was.next != nil {
+		b.planNext(a, b.now+was.remaining, was.next)
+	}
+	for _, o := range was.orders {
+		b.deliver(o)
+	}
 }

@@ -19,7 +19,7 @@ func TestInvalidFailures(t *testing.T) {
 	err := cfg.ValidateFor(workloadOf(jobOf("a", 0, 1, 0, 1)))
 	for _, want := range []string{
 		"machine n0003 at 0 ms for 0 ms: there are machines n0001 to n0002", "machine n0001 at -1 ms", "for -1 ms: times may not be negative",
-		`it names no job for phase "map" and 0 %`, `it names no job for phase "" and 3 %`,
+		`phase without a job: "map" and 0 %`, `phase without a job: "" and 3 %`,
 		`phase "shuffle" of job "a": the phase is map or reduce`, `at 101 % of phase "map" of job "a": expected 0 to 100 %`, "NaN % of",
 		`job "b": workload test has no such job`, `phase "reduce" of job "a": it has no reduces`,
 	} {
@@ -32,7 +32,7 @@ func TestInvalidFailures(t *testing.T) {
 	}
 }
 
-// TestFailuresTriggeredByJobs has a machine fail when a job has come so far.
+// TestFailuresTriggeredByJobs fails a machine at some progress of a job.
 func TestFailuresTriggeredByJobs(t *testing.T) {
 	for _, c := range []struct {
 		failure Failure
@@ -42,9 +42,9 @@ func TestFailuresTriggeredByJobs(t *testing.T) {
 		{Failure{Job: "b", Phase: "map", Percent: 50}, 6000},
 		{Failure{Job: "b", Phase: "map", Percent: 50, At: 300}, 6300},
 		{Failure{Job: "b", Phase: "map", Percent: 51}, 7000},
-		{Failure{Job: "a", Phase: "reduce"}, 5000},               // when it may start
+		{Failure{Job: "a", Phase: "reduce"}, 5000},               // when reduces may start
 		{Failure{Job: "a", Phase: "reduce", Percent: 50}, 6800},  // copied at 6000, half done at 6750, seen at 6800
-		{Failure{Job: "a", Phase: "reduce", Percent: 100}, 7500}, // when the job is over
+		{Failure{Job: "a", Phase: "reduce", Percent: 100}, 7500}, // when the job has finished
 	} {
 		cfg := configOf(2, 1, 1)
 		c.failure.Machine, c.failure.BackAfter = 1, 100
@@ -62,9 +62,9 @@ func TestFailuresTriggeredByJobs(t *testing.T) {
 	}
 }
 
-// TestFetchedOutputDoesNotRunAgain loses a machine with half of the maps' output while
-// the only reduce works, which has said so or not. It is given up, or is back before
-// that with nothing of what it had.
+// TestFetchedOutputDoesNotRunAgain loses a machine with half of the maps' output while the
+// only reduce works, before or after it has reported its input. The machine expires, or is
+// back before that without data.
 func TestFetchedOutputDoesNotRunAgain(t *testing.T) {
 	for progress, outputs := range map[int64]int{1000: 0, 1_000_000: 3} {
 		for _, back := range []int64{0, 500} {
@@ -80,8 +80,8 @@ func TestFetchedOutputDoesNotRunAgain(t *testing.T) {
 	}
 }
 
-// TestCostOfFailures loses a machine in the midst of its second map, before a
-// reduce has copied the first one's output.
+// TestCostOfFailures loses a machine during its second map, before a reduce has copied the
+// output of the first.
 func TestCostOfFailures(t *testing.T) {
 	cfg := configOf(2, 1, 1)
 	cfg.Failures, cfg.Expiry, cfg.Tasks = []Failure{{Machine: 1, At: 1400}}, 3000, true
@@ -115,7 +115,7 @@ func TestCostOfFailures(t *testing.T) {
 	}
 }
 
-// TestTwoFailuresOfOneMachine has it give up on the second one at the right time.
+// TestTwoFailuresOfOneMachine checks the expiry of the second failure.
 func TestTwoFailuresOfOneMachine(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Policy, cfg.CheckInvariants, cfg.Expiry = new(fifo.Policy), true, 2000

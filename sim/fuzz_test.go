@@ -18,9 +18,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzSim plays anything by any policy, with any way to take slots, among
-// failures: every job ends, nothing is given to two, and a second run is equal to
-// the first in every byte.
+// FuzzSim runs random workloads under any policy, with any preemption mode and with
+// failures. Every job ends, no slot is assigned twice, and a second run is equal to the
+// first.
 func FuzzSim(f *testing.F) {
 	for seed := range byte(8) {
 		draws := make([]byte, 1<<14) // as many as the longest run needs
@@ -30,7 +30,7 @@ func FuzzSim(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(checkRun))
 }
 
-// TestRandomRuns does the same for chosen cases.
+// TestRandomRuns does the same for random cases.
 func TestRandomRuns(t *testing.T) { rapid.Check(t, checkRun) }
 
 func checkRun(rt *rapid.T) {
@@ -110,7 +110,7 @@ func drawFailures(rt *rapid.T, cfg Config, w *workload.Workload) (failures []Fai
 	return failures
 }
 
-// conf has policies preempt as soon as they may.
+// conf makes policies preempt as early as possible.
 func conf(policy string) map[string]string {
 	c := make(map[string]string)
 	if strings.HasSuffix(policy, "fair") {
@@ -123,7 +123,7 @@ func conf(policy string) map[string]string {
 	return c
 }
 
-// patience is for how long a run of so few tasks may take.
+// patience limits the time of a run with so few tasks.
 const patience = 20 * time.Second
 
 func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Config, cfg Config, w *workload.Workload) *Result {
@@ -134,7 +134,7 @@ func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Config, cfg
 	if cfg.Policy = p; chaotic {
 		cfg.Policy = &chaos{Policy: p, seed: cfg.Seed}
 	}
-	ctx, cancel := context.WithTimeoutCause(rt.Context(), patience, errors.New("it goes on and on"))
+	ctx, cancel := context.WithTimeoutCause(rt.Context(), patience, errors.New("the run does not end"))
 	defer cancel()
 	r, err := Run(ctx, cfg, w)
 	if err != nil {
@@ -143,7 +143,7 @@ func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Config, cfg
 	return r
 }
 
-// checkResult holds the parts of a result against each other.
+// checkResult compares the parts of a result with each other.
 func checkResult(rt *rapid.T, cfg Config, r *Result) {
 	var done [2]map[string]float64
 	for kind := range done {
@@ -159,7 +159,7 @@ func checkResult(rt *rapid.T, cfg Config, r *Result) {
 	}
 	for _, j := range r.Jobs {
 		maps, reduces := done[cluster.MapSlot][j.ID], done[cluster.ReduceSlot][j.ID]
-		lost := float64(j.Maps) - maps // that nobody needed any more when their machine failed
+		lost := float64(j.Maps) - maps // not needed when their machine failed
 		if j.State != cluster.JobSucceeded || reduces != float64(j.Reduces) || lost < -1e-9 || lost > 1e-9 && (len(r.Lost) == 0 || j.Reduces == 0) {
 			rt.Fatalf("%v of its maps and %v of its reduces are done: %+v", maps, reduces, j)
 		}
@@ -183,8 +183,7 @@ func checkResult(rt *rapid.T, cfg Config, r *Result) {
 	checkSeries(rt, cfg, r.Series)
 }
 
-// checkSeries adds up who has slots: never more than there are, and in the end
-// nobody.
+// checkSeries adds up the slots of jobs: never more than there are, and none at the end.
 func checkSeries(rt rapid.TB, cfg Config, series []Sample) {
 	type key struct {
 		job  string
@@ -208,7 +207,7 @@ func checkSeries(rt rapid.TB, cfg Config, series []Sample) {
 			maps, reduces = maps-held[cluster.ReduceSlot], maps
 		}
 		if held[cluster.MapSlot] > maps || held[cluster.ReduceSlot] > reduces {
-			rt.Fatalf("%d slots for maps and for reduces are held at %d", held, s.At)
+			rt.Fatalf("%d slots for maps and for reduces are used at %d", held, s.At)
 		}
 	}
 	for _, s := range now {

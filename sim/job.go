@@ -15,23 +15,23 @@ type job struct {
 	in      *workload.Job
 	id      cluster.JobID
 	ended   bool
-	copying []*attempt // reduces that run and do not stand, in order of start
+	copying []*attempt // reduces that run and are not stalled, in order of start
 
-	checkpoints    map[cluster.TaskID]savedTask // what checkpoints hold
-	lostSince      map[cluster.TaskID]int64     // tasks that were lost with a machine and have not started again: since when
-	revoked        map[cluster.AttemptID]bool   // finished ones whose output was lost
-	failures       []Failure                    // that wait for it
-	polling        bool                         // its reduces are being looked at for those
-	commitTerm     int                          // the lead that its output is committed under; 0 before
-	partsCommitted int                          // parts of its output that have their final names
-	corrupted      []cluster.AttemptID          // whose output is damaged
-	starvingSince  int64                        // since when it wants slots and has none; 0 when that is not so
+	checkpoints    map[cluster.TaskID]savedTask // content of the checkpoints of tasks
+	lostSince      map[cluster.TaskID]int64     // lost tasks that have not started again, and since when
+	revoked        map[cluster.AttemptID]bool   // finished attempts whose output was lost
+	failures       []Failure                    // failures that wait for its progress
+	polling        bool                         // its reduces are polled for failures
+	commitTerm     int                          // term of the leader that commits its output; 0 before
+	partsCommitted int                          // parts of its output that are renamed
+	corrupted      []cluster.AttemptID          // attempts whose output is corrupted
+	starvingSince  int64                        // when it began to starve; 0 if it does not
 
-	slots   [2]Sample // by kind, as they are now
-	sampled [2]Sample // as the series has them
+	slots   [2]Sample // by phase, now
+	sampled [2]Sample // by phase, as in the series
 }
 
-// submit hands in a job.
+// submit submits a job.
 func (b *body) submit(in *workload.Job) {
 	j := &job{in: in, checkpoints: make(map[cluster.TaskID]savedTask), lostSince: make(map[cluster.TaskID]int64)}
 	b.submitted = append(b.submitted, j)
@@ -55,7 +55,7 @@ const (
 	failureDecay       = 600_000 // ms, as hammr.job.fault.decay
 )
 
-// graph is what the job looks like to the master.
+// graph is the job's graph, as a client would submit it.
 func (b *body) graph(in *workload.Job) dag.Graph {
 	g := dag.MapReduce(len(in.Maps), len(in.Reduces))
 	if b.cfg.SharedSlots && len(in.Reduces) > 0 {
@@ -64,9 +64,9 @@ func (b *body) graph(in *workload.Job) dag.Graph {
 	return g
 }
 
-// splits are the blocks that the maps of a job read, with the machines that hold
-// them: like HDFS the first anywhere, the second in another rack, further ones
-// in that of the second, as far as there are racks.
+// splits are the blocks that the maps of a job read, and the machines that have copies. As
+// in HDFS the first copy lies anywhere, the second in another rack, and others in the rack
+// of the second.
 func (b *body) splits(j *job) []cluster.Split {
 	splits := make([]cluster.Split, len(j.in.Maps))
 	for n, t := range j.in.Maps {
@@ -95,7 +95,7 @@ func (b *body) replicas(job string, block int) (hosts []string) {
 	return hosts
 }
 
-// hashOf is a number that is random in its arguments and nothing else.
+// hashOf is a pseudo-random number that depends on its arguments only.
 func hashOf(seed uint64, name string, a, b int) uint64 {
 	h := fnv.New64a()
 	var head [24]byte
@@ -104,17 +104,31 @@ func hashOf(seed uint64, name string, a, b int) uint64 {
 	binary.LittleEndian.PutUint64(head[16:], uint64(b))
 	h.Write(head[:])
 	h.Write([]byte(name))
-	x := h.Sum64() // whose high bits mix badly for like inputs
+	x := h.Sum64() // mix the high bits, which differ little for similar inputs
 	x ^= x >> 32
 	x *= 0xd6e8feb86659fd93
 	x ^= x >> 32
 	return x
 }
 
-// revoke notes that the output of an attempt was lost.
+// revoke records that the output of an attempt was lost.
 func (j *job) revoke(id cluster.AttemptID) {
 	if j.revoked == nil {
 		j.revoked = make(map[cluster.AttemptID]bool)
 	}
 	j.revoked[id] = true
+}
+
+// Oracle returns the true sizes of a workload's jobs, for policies that go by size
+// (sched.Setup).
+func Oracle(w *workload.Workload) func(*cluster.Job, cluster.Slot) (ms int64, ok bool) {
+	sizes := make(map[string][2]int64)
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		sizes[j.ID] = [2]int64{workload.Sum(j.Maps).Millis, workload.Sum(j.Reduces).Millis}
+	}
+	return func(j *cluster.Job, kind cluster.Slot) (int64, bool) {
+		size, known := sizes[j.Spec.Name]
+		return size[kind], known
+	}
 }

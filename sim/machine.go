@@ -9,38 +9,37 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// machine is a machine of the cluster. Its tasknode obeys and reports; what it
-// reports waits for its next heartbeat, if there are any.
+// machine is a machine of the cluster, with its tasknode.
 type machine struct {
 	number        int
 	name          string
 	rack          string
 	dead          bool
 	running       []*attempt // in order of start
-	instance      int        // how often its tasknode was started
-	knownInstance int        // which of them the state has
-	partitions    int        // how many troubles keep it from being heard, or from hearing
-	silentSince   int64      // since when it is dead or silent; 0 when it is neither
-	emptiedAt     int64      // since when it has what is on its disks
+	instance      int        // number of starts of its tasknode
+	knownInstance int        // the instance that the state has
+	partitions    int        // number of network partitions that it is in
+	silentSince   int64      // since when it is dead or partitioned; 0 if neither
+	emptiedAt     int64      // since when its disks hold data
 
-	diskBusyUntil   int64        // until when it writes and reads what it has been asked to
-	leavingAt       [2][]int64   // by kind of slot, ascending: when suspended attempts will have left theirs
-	pendingLoss     *loss        // what its failure costs, until it is given up; else nil
-	lastFailure     *LostMachine // its last failure; nil for none
-	heartbeatOffset int64        // of its heartbeats
+	diskBusyUntil   int64        // when its disk has done all reads and writes so far
+	leavingAt       [2][]int64   // by kind of slot, ascending: when slots of suspended attempts become free
+	pendingLoss     *loss        // cost of its failure until it expires, else nil
+	lastFailure     *LostMachine // nil for none
+	heartbeatOffset int64        // of its first heartbeat, ms
 }
 
-// MachineName is what the state, decisions, tasks.csv and pictures call the machine
-// of a number from 0: n0001 is the first.
+// MachineName is the name of a machine in the state, in decisions, tables and pictures:
+// n0001 for number 0.
 func MachineName(number int) string { return fmt.Sprintf("n%04d", number+1) }
 
-// slotsOf is how many slots of a kind a machine has.
+// slotsOf is the number of slots of a kind on each machine.
 func (b *body) slotsOf(kind cluster.Slot) int {
 	return [2]int{b.cfg.MapSlots, b.cfg.ReduceSlots}[kind]
 }
 
-// slotFreeAt is when a slot that the master has given out is there: those that have been
-// suspended may still hold theirs.
+// slotFreeAt is when a slot that the master has assigned is free. Suspended attempts may
+// still occupy theirs while their memory is written.
 func (m *machine) slotFreeAt(kind cluster.Slot, slots int, now int64) int64 {
 	m.leavingAt[kind] = slices.DeleteFunc(m.leavingAt[kind], func(at int64) bool { return at <= now })
 	busy := len(m.leavingAt[kind])
@@ -57,24 +56,24 @@ func (m *machine) slotFreeAt(kind cluster.Slot, slots int, now int64) int64 {
 	return at
 }
 
-// reserveDisk is when the memory of a task will have been written to the disk of a
-// machine or read from it, from a time on: what else it has to do comes before.
+// reserveDisk returns when the disk will have read or written the memory of a task, starting
+// not before from. Transfers on a disk run one after the other.
 func (b *body) reserveDisk(m *machine, from, rate int64) int64 {
 	m.diskBusyUntil = max(m.diskBusyUntil, from) + scale(b.cfg.Costs.TaskBytes, 1000, rate)
 	return m.diskBusyUntil
 }
 
-// startTasknode has a tasknode begin.
+// startTasknode starts the tasknode of a machine.
 func (b *body) startTasknode(m *machine) {
 	m.instance++
 	m.partitions, m.silentSince = 0, 0
 	b.attach(m)
 }
 
-// instanceName tells one start of a tasknode from the next.
+// instanceName distinguishes the starts of a tasknode.
 func (m *machine) instanceName() string { return string(rune('a' + m.instance%26)) }
 
-// attach has a tasknode say what it is to the master that leads.
+// attach makes a tasknode join the master that leads.
 func (b *body) attach(m *machine) {
 	c := cluster.JoinMachine{
 		Name: m.name, Instance: m.instanceName(), Rack: m.rack, Hosts: []string{m.name},
@@ -86,8 +85,8 @@ func (b *body) attach(m *machine) {
 	b.request(c)
 }
 
-// failMachine ends a machine with all that runs there. It is given up when it has been
-// silent for long enough, or comes back before that, with its disks or empty.
+// failMachine ends a machine and everything that runs there. It expires after a time of
+// silence, or is back before that, with its disks or empty.
 func (b *body) failMachine(m *machine, back int64, keeps bool) {
 	if m.dead {
 		return
@@ -111,22 +110,22 @@ func (b *body) failMachine(m *machine, back int64, keeps bool) {
 	}
 }
 
-// deliver carries an order to its machine, unless that is started anew meanwhile.
+// deliver carries an order to its machine, unless the tasknode is restarted before.
 func (b *body) deliver(o control.Order) {
 	m := b.byName[o.Machine]
 	instance := m.instance
-	if m.knownInstance != instance { // it is meant for the tasknode that was there before
+	if m.knownInstance != instance { // meant for an earlier instance
 		return
 	}
 	b.queue.plan(b.now+b.cfg.Latency, func() {
 		a := b.attempts[o.Attempt]
 		switch {
-		case m.silentSince != 0 || m.instance != instance: // it hears what it should be doing when it attaches
+		case m.silentSince != 0 || m.instance != instance: // it gets its orders when it attaches
 		case o.Kind == control.OrderStart:
 			b.startAttempt(m, o.Attempt)
 		case o.Kind == control.OrderKill && a == nil:
 			b.reportNeverStarted(m, o.Attempt)
-		case a == nil || a.ended: // what became of it has been reported
+		case a == nil || a.ended: // its end has been reported
 		case o.Kind == control.OrderKill:
 			b.endAttempt(a, control.AttemptExited{Attempt: a.id})
 		case a.stopped.depth > 0:
@@ -142,15 +141,15 @@ func (b *body) deliver(o control.Order) {
 	})
 }
 
-// reportNeverStarted tells of an attempt that never began, since it was to end before.
+// reportNeverStarted answers an order to kill an attempt that never started.
 func (b *body) reportNeverStarted(m *machine, id cluster.AttemptID) {
 	if _, _, known, ok := b.view.Attempt(id); ok && known.OnMachine() {
 		b.report(m, control.AttemptExited{Attempt: id})
 	}
 }
 
-// report has the master hear something from a machine, unless the machine is
-// lost before it has said it. What nobody hears it says again when it attaches.
+// report sends an event from a machine to the master, unless the machine is lost before. A
+// tasknode repeats what no master has received when it attaches.
 func (b *body) report(m *machine, ev control.Event) {
 	instance := m.instance
 	b.queue.plan(b.nextHeartbeat(m, b.now)+b.cfg.Latency, func() {
@@ -160,7 +159,7 @@ func (b *body) report(m *machine, ev control.Event) {
 	})
 }
 
-// nextHeartbeat is when a machine says what it has to say from a time on.
+// nextHeartbeat is the time of the first heartbeat from a time on.
 func (b *body) nextHeartbeat(m *machine, at int64) int64 {
 	beat := b.cfg.Heartbeat
 	if beat == 0 {

@@ -7,19 +7,21 @@ import (
 	"github.com/hammr/hammr/control"
 )
 
-// masters are who decides. One of them leads, for as long as most of them are there;
-// the state is in the log of all.
+// masters are the jobmasters. One of them leads as long as a majority is reachable. The
+// state is in the log of all.
+//
+//	leads ── isolateMaster (leader, or majority lost) ─► no leader ── elect, after ElectionTime ─► becomeLeader
 type masters struct {
-	isolated    []int // of each, how many troubles keep it from the others; 0 when it is there
-	leader      int   // its number; -1 while nobody leads
-	leaderSince int64 // when it began to lead
+	isolated    []int // of each master, the number of faults that isolate it; 0 if it is reachable
+	leader      int   // its number; -1 for none
+	leaderSince int64 // when it became the leader
 	elections   []int64
 
-	onLeader []func()        // for somebody to lead
-	writing  []cluster.Entry // what the leader has proposed and is writing to a slow log
+	onLeader []func()        // called when a master becomes the leader
+	writing  []cluster.Entry // a batch that the leader is writing to a slow log
 }
 
-// majority reports whether most masters are there.
+// majority reports whether a majority of masters is reachable.
 func (m *masters) majority() bool {
 	there := 0
 	for _, away := range m.isolated {
@@ -30,14 +32,14 @@ func (m *masters) majority() bool {
 	return 2*there > len(m.isolated)
 }
 
-// hasLeader reports whether somebody decides.
+// hasLeader reports whether a master leads.
 func (b *body) hasLeader() bool { return b.masters.leader >= 0 }
 
-// term tells one lead from the next.
+// term numbers the leaders.
 func (b *body) term() int { return len(b.masters.elections) }
 
-// isolateMaster has a master be gone. Nobody leads when it was the leader, or when most
-// are gone.
+// isolateMaster makes a master unreachable. There is no leader if it was the one, or if the
+// majority is lost.
 func (b *body) isolateMaster(i int) {
 	m := &b.masters
 	m.isolated[i]++
@@ -50,7 +52,7 @@ func (b *body) isolateMaster(i int) {
 	b.elect()
 }
 
-// resubmit has clients repeat what they have asked for and never got an answer to.
+// resubmit makes clients repeat submissions that were never answered.
 func (b *body) resubmit(batch []cluster.Entry) {
 	for _, e := range batch {
 		if _, submits := e.Command.(cluster.SubmitJob); submits {
@@ -59,21 +61,21 @@ func (b *body) resubmit(batch []cluster.Entry) {
 	}
 }
 
-// isResubmitted reports whether an event is the word of somebody who repeats it until a
-// master has answered. Tasknodes tell everything anew when they attach.
+// isResubmitted reports whether a client repeats an event until a master answers. Tasknodes
+// report everything again when they attach, so their events may be dropped.
 func isResubmitted(ev control.Event) bool {
 	r, requested := ev.(control.Requested)
 	_, submits := r.Command.(cluster.SubmitJob)
 	return requested && submits
 }
 
-// rejoinMaster has a master be there again.
+// rejoinMaster makes a master reachable again.
 func (b *body) rejoinMaster(i int) {
 	b.masters.isolated[i]--
 	b.elect()
 }
 
-// elect has a master lead some time later, if most are there then.
+// elect plans an election, if a majority is reachable then.
 func (b *body) elect() {
 	if b.hasLeader() || !b.masters.majority() {
 		return
@@ -85,8 +87,8 @@ func (b *body) elect() {
 	})
 }
 
-// becomeLeader has a master lead whose controller knows nothing but the state. Tasknodes attach
-// to it; those that do not in time are given up.
+// becomeLeader starts a controller that knows only the state. Tasknodes attach to it; those
+// that do not in time expire.
 func (b *body) becomeLeader(i int) {
 	m := &b.masters
 	m.leader, m.leaderSince = i, b.now
@@ -108,8 +110,8 @@ func (b *body) becomeLeader(i int) {
 	m.onLeader = nil
 }
 
-// appendLog puts a batch into the log. It is not there when the leader is lost while it
-// writes it; one whose disk is slow goes on meanwhile.
+// appendLog writes a batch to the log. If the leader is lost while it writes, the batch is
+// lost. A leader with a slow disk continues meanwhile.
 func (b *body) appendLog(batch []cluster.Entry) error {
 	var delay int64
 	if b.cfg.OnFailpoint != nil {
@@ -133,8 +135,7 @@ func (b *body) appendLog(batch []cluster.Entry) error {
 	return nil
 }
 
-// hitAppend has all masters come to their logs, and returns how long the leader
-// takes.
+// hitAppend makes all masters reach AtAppend, and returns the delay of the leader.
 func (b *body) hitAppend(entries int) (delay int64) {
 	for i, away := range b.masters.isolated {
 		if away > 0 {
@@ -148,8 +149,8 @@ func (b *body) hitAppend(entries int) (delay int64) {
 	return delay
 }
 
-// commit gives the parts of a job's output their final names, one by one. Who begins to
-// lead meanwhile does it again, as far as it is left to do.
+// commit renames the parts of a job's output, one after the other. A new leader repeats it
+// for the parts that are left.
 func (b *body) commit(j *job) {
 	if b.cfg.CommitTime == 0 && b.cfg.OnFailpoint == nil {
 		b.request(cluster.CommitJob{Job: j.id})
@@ -162,7 +163,7 @@ func (b *body) commit(j *job) {
 	b.commitStep(j, AtCommitBegin, 0)
 }
 
-// commitStep does what comes next in a commit: it begins, names a part, or ends.
+// commitStep does the next step of a commit: it begins, renames a part, or ends.
 func (b *body) commitStep(j *job, place Failpoint, part int) {
 	term := b.term()
 	effect := b.hitFailpoint(FailpointHit{Failpoint: place, Master: b.masters.leader})

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// playWithMasters plays a job on three machines and three masters, while somebody breaks things.
+// playWithMasters runs a job on three machines and three masters, with faults.
 func playWithMasters(t *testing.T, change func(*Config)) *Result {
 	t.Helper()
 	cfg := configOf(3, 2, 1)
@@ -27,7 +27,7 @@ func playWithMasters(t *testing.T, change func(*Config)) *Result {
 	return r
 }
 
-// at has something happen at a time.
+// at does something at a time.
 func at(ms int64, do func(w *Simulation)) func(*Simulation) int64 {
 	return func(w *Simulation) int64 {
 		if w.Time() < ms {
@@ -38,8 +38,8 @@ func at(ms int64, do func(w *Simulation)) func(*Simulation) int64 {
 	}
 }
 
-// TestNewLeaderRerunsNothing has another master lead at any time, with attempts
-// that begin, run, end and are committed meanwhile.
+// TestNewLeaderRerunsNothing changes the leader at any time, while attempts start, run, end
+// and are committed.
 func TestNewLeaderRerunsNothing(t *testing.T) {
 	end := playWithMasters(t, func(*Config) {}).End
 	for when := int64(0); when < end; when += 13 {
@@ -53,8 +53,8 @@ func TestNewLeaderRerunsNothing(t *testing.T) {
 	}
 }
 
-// TestLeaderLostAtEveryEntry has the leader be gone whenever it is about to write
-// something, and nothing of that is lost or done twice.
+// TestLeaderLostAtEveryEntry isolates the leader before each of its writes. Nothing is lost
+// or done twice.
 func TestLeaderLostAtEveryEntry(t *testing.T) {
 	for n := 1; ; n++ {
 		batches := 0
@@ -83,7 +83,7 @@ func TestLeaderLostAtEveryEntry(t *testing.T) {
 	}
 }
 
-// TestNoDecisionsWithoutMajority takes followers, and then one too many.
+// TestNoDecisionsWithoutMajority isolates followers, and then one too many.
 func TestNoDecisionsWithoutMajority(t *testing.T) {
 	r := playWithMasters(t, func(c *Config) {
 		c.InjectFaults = at(500, func(w *Simulation) { w.IsolateMaster(1) })
@@ -102,9 +102,9 @@ func TestNoDecisionsWithoutMajority(t *testing.T) {
 	}
 }
 
-// TestOutputCommittedOnce loses the leader at each step of a commit.
+// TestOutputCommittedOnce isolates the leader at each step of a commit.
 func TestOutputCommittedOnce(t *testing.T) {
-	for step := range 5 { // it begins, names three parts, and ends
+	for step := range 5 { // it begins, renames three parts, and ends
 		steps := 0
 		r := playWithMasters(t, func(c *Config) {
 			c.OnFailpoint = func(w *Simulation, v FailpointHit) Effect {
@@ -123,14 +123,14 @@ func TestOutputCommittedOnce(t *testing.T) {
 	}
 }
 
-// TestPartitionedTasknode has a tasknode be silent for less and for more than it takes to be given
-// up. What it has finished meanwhile counts.
+// TestPartitionedTasknode partitions a tasknode for less and for more than the expiry. What
+// it finishes meanwhile counts.
 func TestPartitionedTasknode(t *testing.T) {
 	for _, c := range []struct {
 		silent int64
 		lost   int
 	}{{300, 0}, {1900, 0}, {2500, 1}} {
-		restored := 0 // tasks that ran again in vain
+		restored := 0 // tasks that ran twice
 		for when := int64(0); when < 3000; when += 53 {
 			r := playWithMasters(t, func(cfg *Config) {
 				cfg.InjectFaults = at(when, func(w *Simulation) { w.After(c.silent, w.Partition(1)) })
@@ -150,10 +150,10 @@ func TestPartitionedTasknode(t *testing.T) {
 	}
 }
 
-// TestRestartedTasknodeKeepsItsOutput has one begin again: what it had finished does not
-// run again, what ran does.
+// TestRestartedTasknodeKeepsItsOutput restarts one: its finished attempts do not run again,
+// its running ones do.
 func TestRestartedTasknodeKeepsItsOutput(t *testing.T) {
-	for _, back := range []int64{300, 4000} { // before it is given up, and behind that
+	for _, back := range []int64{300, 4000} { // before and after its expiry
 		running := 0
 		r := playWithMasters(t, func(c *Config) {
 			c.InjectFaults = at(1000, func(w *Simulation) {
@@ -167,7 +167,7 @@ func TestRestartedTasknodeKeepsItsOutput(t *testing.T) {
 	}
 }
 
-// TestDamagedOutputRunsAgain damages the output of a map while reduces copy.
+// TestDamagedOutputRunsAgain corrupts the output of a map while reduces copy.
 func TestDamagedOutputRunsAgain(t *testing.T) {
 	damaged := false
 	r := playWithMasters(t, func(c *Config) {
@@ -182,7 +182,8 @@ func TestDamagedOutputRunsAgain(t *testing.T) {
 	}
 }
 
-// TestStoppedProcess stands still for as long as it is frozen, in whatever it does.
+// TestStoppedProcess stops a process in every phase. It makes no progress until it
+// continues.
 func TestStoppedProcess(t *testing.T) {
 	plain := playWithMasters(t, func(*Config) {})
 	for when := int64(0); when < 2500; when += 31 {

@@ -7,8 +7,7 @@ import (
 	"github.com/hammr/hammr/control"
 )
 
-// markSilent notes that nothing is heard of a machine from now on. It is given up when that
-// lasts.
+// markSilent records that a machine sends nothing from now on, and plans its expiry.
 func (b *body) markSilent(m *machine) {
 	if m.silentSince == 0 {
 		m.silentSince = b.now
@@ -16,8 +15,8 @@ func (b *body) markSilent(m *machine) {
 	}
 }
 
-// planExpiry has a machine be given up by a master that has heard nothing of it for
-// long enough while it led.
+// planExpiry declares a machine lost when a leader has received nothing of it for the time
+// of Expiry.
 func (b *body) planExpiry(m *machine) {
 	since := m.silentSince
 	b.queue.plan(b.now+b.cfg.Expiry, func() {
@@ -32,8 +31,7 @@ func (b *body) planExpiry(m *machine) {
 	})
 }
 
-// partition keeps a tasknode from hearing and being heard until end is called. Its tasks
-// go on.
+// partition cuts a tasknode off from the masters until end is called. Its tasks continue.
 func (b *body) partition(m *machine) (end func()) {
 	m.partitions++
 	b.markSilent(m)
@@ -52,7 +50,7 @@ func (b *body) partition(m *machine) (end func()) {
 	}
 }
 
-// endExpiredAttempts ends what runs on a machine that was given up and is there all the same.
+// endExpiredAttempts ends what runs on a machine that was declared lost but is up.
 func (b *body) endExpiredAttempts(m *machine) {
 	for _, a := range m.running {
 		b.stall(a)
@@ -61,8 +59,8 @@ func (b *body) endExpiredAttempts(m *machine) {
 	m.running = nil
 }
 
-// sessionStarted is what comes of a tasknode that has attached: it hears what it should be
-// doing, and says again what nobody has taken down.
+// sessionStarted carries out a tasknode's join: it gets its orders, and repeats the reports
+// that are not in the log.
 func (b *body) sessionStarted(m *machine, known *cluster.Machine) {
 	b.enqueue(control.MachineConnected{Name: m.name})
 	for _, on := range known.Attempts {
@@ -78,7 +76,7 @@ func (b *body) sessionStarted(m *machine, known *cluster.Machine) {
 	}
 }
 
-// retained are the attempts, in order, whose output or checkpoint lies on the disks of a
+// retained lists, in order, the attempts whose output or checkpoint lies on the disks of a
 // machine.
 func (b *body) retained(m *machine) (held []cluster.AttemptID) {
 	if m.emptiedAt == b.now {

@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// beginPreemption has an attempt keep its work and end.
+// beginPreemption makes an attempt save its work and end.
 func (b *body) beginPreemption(a *attempt, split bool) {
 	b.stall(a)
 	a.preempting = true
@@ -27,8 +27,8 @@ func (b *body) saveCheckpoint(a *attempt) {
 	}})
 }
 
-// publishSplit has a map publish what it has read. One that has read nothing has
-// nothing to publish.
+// publishSplit makes a map publish what it has read. A map that has read nothing exits
+// without a result.
 func (b *body) publishSplit(a *attempt) {
 	cut := splitPosition(a.rng, a.taskWorkDoneAt(b.now), a.taskWork)
 	if !a.rng.Start.Less(cut) {
@@ -40,17 +40,17 @@ func (b *body) publishSplit(a *attempt) {
 	})
 }
 
-// savedTask is how far a task was when it wrote its checkpoint.
+// savedTask is the content of a checkpoint.
 type savedTask struct {
 	done, copied int64
 	fetched      bool
-	machine      *machine // where it lies
+	machine      *machine // that has it
 	at           int64    // when it was written
 }
 
-// restore has an attempt go on from the checkpoint of its task, if it has one
-// that is still there, and returns when it has read it. It has its slot from the
-// time at on.
+// restore gives an attempt the progress of its task's checkpoint, if there is one and it is
+// not lost. It returns when the checkpoint is read; the attempt has its slot from the time
+// at.
 func (b *body) restore(a *attempt, t *cluster.Task, at int64) int64 {
 	s, known := a.job.checkpoints[t.ID]
 	if t.Checkpoint == nil || !known || s.machine.dead || s.at < s.machine.emptiedAt {
@@ -64,8 +64,8 @@ func (b *body) restore(a *attempt, t *cluster.Task, at int64) int64 {
 	return b.reserveDisk(s.machine, at, rate)
 }
 
-// suspend has an attempt stand still. Where memory is short it leaves its slot
-// only when it is written to the disk.
+// suspend stalls an attempt. If memory is short, its slot becomes free when the memory is on
+// disk.
 func (b *body) suspend(a *attempt) {
 	if a.suspended {
 		return
@@ -77,8 +77,7 @@ func (b *body) suspend(a *attempt) {
 	}
 }
 
-// resume has an attempt go on, as soon as there is room for it and it is in
-// memory again.
+// resume lets a suspended attempt continue when a slot is free and its memory is loaded.
 func (b *body) resume(a *attempt) {
 	if !a.suspended {
 		return

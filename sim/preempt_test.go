@@ -7,16 +7,16 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// oneMapJob is a job of one map that takes ten seconds, and after it perhaps a reduce
-// that copies for one and works for ten.
+// oneMapJob is a job with one map of ten seconds, and optional reduces that copy for one
+// second and work for ten.
 func oneMapJob(id string, reduces int) workload.Job {
 	j := jobOf(id, 0, 1, reduces, 10_000)
 	j.Maps[0].Bytes = 1000
 	return j
 }
 
-// TestPreemption takes the slot of a map that has worked for four of its ten
-// seconds, and gives it back two seconds later at the soonest.
+// TestPreemption preempts a map after four of its ten seconds. Its slot is free again two
+// seconds later at the earliest.
 func TestPreemption(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -50,8 +50,7 @@ func TestPreemption(t *testing.T) {
 	}
 }
 
-// TestPreemptionOfReduces takes the slot of a reduce in the midst of its copying,
-// and in the midst of its work.
+// TestPreemptionOfReduces preempts a reduce while it copies, and while it works.
 func TestPreemptionOfReduces(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -78,8 +77,8 @@ func TestPreemptionOfReduces(t *testing.T) {
 	}
 }
 
-// TestSwappedOutSlotIsFreedLate has another job get the slot of a task that is being
-// written to the disk.
+// TestSwappedOutSlotIsFreedLate gives another job the slot of a task whose memory is being
+// written to disk.
 func TestSwappedOutSlotIsFreedLate(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Costs.MemoryShort = true
@@ -90,8 +89,7 @@ func TestSwappedOutSlotIsFreedLate(t *testing.T) {
 	}
 }
 
-// TestRepeatedSplits cuts a map whose input is elsewhere: both parts read their own
-// bytes only.
+// TestRepeatedSplits splits a map with remote input: each part reads only its own bytes.
 func TestRepeatedSplits(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.RemoteRate = 100 // 10 s for the whole block
@@ -126,7 +124,7 @@ func TestRepeatedSplits(t *testing.T) {
 	}
 }
 
-// TestSplitBeforeFirstRecord tells a map to end that has done nothing.
+// TestSplitBeforeFirstRecord splits a map that has done nothing.
 func TestSplitBeforeFirstRecord(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 0, until: 2000, wakes: []int64{1}}, oneMapJob("a", 0))
@@ -135,7 +133,7 @@ func TestSplitBeforeFirstRecord(t *testing.T) {
 	}
 }
 
-// TestCheckpointLostWithMachine pauses a map, and then its machine fails.
+// TestCheckpointLostWithMachine checkpoints a map; then its machine fails.
 func TestCheckpointLostWithMachine(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Costs.TaskBytes = 1e7
@@ -146,7 +144,7 @@ func TestCheckpointLostWithMachine(t *testing.T) {
 	}
 }
 
-// TestSuspendedAttemptLostWithMachine does the same with one that stands.
+// TestSuspendedAttemptLostWithMachine suspends a map; then its machine fails.
 func TestSuspendedAttemptLostWithMachine(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Failures = []Failure{{Machine: 0, At: 5000, BackAfter: 1000}}
@@ -156,14 +154,14 @@ func TestSuspendedAttemptLostWithMachine(t *testing.T) {
 	}
 }
 
-// TestMigratingAttemptHoldsNoSlot suspends a map whose slot another job then keeps. After
-// half a minute it is woken to end early, since a machine is idle, and that is given
-// to a third job meanwhile: still no more slots than there are count as held.
+// TestMigratingAttemptHoldsNoSlot suspends a map whose slot another job keeps. After half a
+// minute the map is split, since a machine is idle, and a third job gets the slot. Used
+// slots never exceed the slots of the machine.
 func TestMigratingAttemptHoldsNoSlot(t *testing.T) {
 	cfg := configOf(2, 1, 1)
 	cfg.Costs.SplitMillis = 5000
 	b := jobOf("b", 3000, 2, 0, 100_000)
-	b.Maps[0].Millis = 2000 // beside a, which makes room for the long one
+	b.Maps[0].Millis = 2000 // next to a, which gives up its slot to the long job
 	suspend := &script{how: preempt.Suspend, victim: "1_m_000000", at: 4000, until: 20_000, othersMay: true}
 	r := perform(t, cfg, suspend, oneMapJob("a", 0), b, jobOf("c", 35_000, 1, 0, 10_000))
 	checkSeries(t, cfg, r.Series)

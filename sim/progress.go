@@ -6,9 +6,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Progress implements sched.SoftState: what the controller has heard of an attempt. No
-// report is an event of its own: what an attempt has said is found when somebody
-// asks.
+// Progress implements sched.SoftState: the last report of an attempt that the controller
+// has. Reports are not events; the last one is computed when it is asked for.
 func (b *body) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	if a := b.attempts[id]; a != nil {
 		return b.progressOf(a)
@@ -16,7 +15,7 @@ func (b *body) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	return p, false
 }
 
-// progressOf is the last that has been heard of an attempt.
+// progressOf is the last report of an attempt that has arrived.
 func (b *body) progressOf(a *attempt) (p sched.Progress, ok bool) {
 	p = a.reported
 	if at := b.lastReport(a); at > p.ReportedAt && at >= a.since {
@@ -28,9 +27,9 @@ func (b *body) progressOf(a *attempt) (p sched.Progress, ok bool) {
 	return p, p.Fraction > 0
 }
 
-// Fetched implements control.FetchReporter: it is known of a reduce that it has all its
-// input, in memory or in its checkpoint. Which outputs it has before that nobody
-// knows: what it copies is taken to keep pace with the maps.
+// Fetched implements control.FetchReporter. It knows a reduce that has reported all its
+// input, in memory or in its checkpoint. Before that the model does not know which outputs
+// were copied.
 func (b *body) Fetched(reader cluster.AttemptID) control.FetchedSet {
 	if a := b.attempts[reader]; a != nil && a.isReduce() && b.hasReportedAllInput(a) {
 		return allOutputs{}
@@ -38,7 +37,7 @@ func (b *body) Fetched(reader cluster.AttemptID) control.FetchedSet {
 	return nil
 }
 
-// hasReportedAllInput reports whether it has been heard of a reduce that it has all its input.
+// hasReportedAllInput reports whether the master knows that a reduce has all its input.
 func (b *body) hasReportedAllInput(a *attempt) bool {
 	if a.ended {
 		return a.job.checkpoints[a.id.Task].fetched
@@ -47,14 +46,14 @@ func (b *body) hasReportedAllInput(a *attempt) bool {
 	return a.reported.Fraction > sched.ReducePhaseStart || at >= max(a.since, 1) && a.fetchedAt(at)
 }
 
-// allOutputs is all input of a reduce.
+// allOutputs is the FetchedSet of a reduce with all its input.
 type allOutputs struct{}
 
 // Has implements control.FetchedSet.
 func (allOutputs) Has(*cluster.Task) bool { return true }
 
-// fractionAt is how far an attempt is at a time from since on: of a reduce two
-// thirds are copying and merging.
+// fractionAt is the progress of an attempt at a time not before since. Of a reduce, copying
+// and merging are two thirds.
 func (a *attempt) fractionAt(at int64) float64 {
 	own := float64(a.taskWorkDoneAt(at)) / float64(max(a.taskWork, 1))
 	switch {
@@ -66,47 +65,46 @@ func (a *attempt) fractionAt(at int64) float64 {
 	return sched.ReducePhaseStart * float64(a.copiedAt(at)) / float64(max(a.bytes, 1))
 }
 
-// lastReport is when an attempt has said last how far it is, of what has arrived;
-// 0 when it has not.
+// lastReport is the time of the last report that has arrived; 0 for none.
 func (b *body) lastReport(a *attempt) (at int64) {
-	heard := b.now - b.cfg.Latency
+	arrived := b.now - b.cfg.Latency
 	if a.ended {
 		return 0
 	}
 	if every := b.cfg.ProgressInterval; every > 0 && !a.stalled {
-		for n := (heard - a.reportsFrom) / every; n > 0 && at == 0; n-- {
-			if r := b.nextHeartbeat(a.machine, a.reportsFrom+n*every); r <= heard {
+		for n := (arrived - a.reportsFrom) / every; n > 0 && at == 0; n-- {
+			if r := b.nextHeartbeat(a.machine, a.reportsFrom+n*every); r <= arrived {
 				at = r
 			}
 		}
 	}
 	for _, probe := range b.probes {
-		if probe <= heard {
+		if probe <= arrived {
 			at = max(at, probe)
 		}
 	}
 	return at
 }
 
-// firstReport is when an attempt that goes on said first how far it is behind a
-// time; last is when it did so at any rate.
-func (b *body) firstReport(a *attempt, behind, last int64) int64 {
+// firstReport is the time of the first report of a running attempt after a time. It is last
+// if no earlier one is found.
+func (b *body) firstReport(a *attempt, after, last int64) int64 {
 	if every := b.cfg.ProgressInterval; every > 0 && !a.stalled {
-		for n := max((behind-b.cfg.Heartbeat-a.reportsFrom)/every, 1); a.reportsFrom+n*every <= last; n++ {
-			if r := b.nextHeartbeat(a.machine, a.reportsFrom+n*every); r > behind {
+		for n := max((after-b.cfg.Heartbeat-a.reportsFrom)/every, 1); a.reportsFrom+n*every <= last; n++ {
+			if r := b.nextHeartbeat(a.machine, a.reportsFrom+n*every); r > after {
 				last = min(last, r)
 				break
 			}
 		}
 	}
 	for _, probe := range b.probes {
-		if probe > behind {
+		if probe > after {
 			last = min(last, probe)
 		}
 	}
 	return last
 }
 
-// probe asks all attempts how far they are, since a machine was given up: whom to
-// take slots from depends on it.
+// probe asks all attempts for their progress when a machine expires, since it decides which
+// of them are preempted.
 func (b *body) probe() { b.probes = append(b.probes, b.now+b.cfg.Latency) }

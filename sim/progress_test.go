@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestProgressIsFromLastReport suspends a map that reports every three
-// seconds, and looks at what is known of it.
+// TestProgressIsFromLastReport suspends a map that reports every three seconds, and checks
+// what is known of it.
 func TestProgressIsFromLastReport(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Latency = 10 // it starts at 10
@@ -28,7 +28,7 @@ func TestProgressIsFromLastReport(t *testing.T) {
 	early := sched.Progress{ReportedAt: epoch + 3010, Fraction: 0.3}
 	for at, want := range map[int64]sched.Progress{
 		0: {}, 3019: {}, 3020: early, 3500: early, 5900: early, 9000: early,
-		9100: {ReportedAt: epoch + 9010, Fraction: 0.7}, // it goes on at 6010, with four seconds done
+		9100: {ReportedAt: epoch + 9010, Fraction: 0.7}, // it resumes at 6010, with four seconds done
 	} {
 		if got := known[at]; got.ReportedAt != want.ReportedAt || math.Abs(got.Fraction-want.Fraction) > 1e-9 || got.ReducingSince != 0 {
 			t.Errorf("at %d: %+v, want %+v", at, got, want)
@@ -36,7 +36,7 @@ func TestProgressIsFromLastReport(t *testing.T) {
 	}
 }
 
-// TestProbe has all attempts say how far they are when a machine is given up.
+// TestProbe makes all attempts report when a machine expires.
 func TestProbe(t *testing.T) {
 	cfg := configOf(2, 1, 1)
 	cfg.Latency, cfg.ProgressInterval, cfg.Expiry = 10, -1, 2000
@@ -54,7 +54,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestReducing tells since when a reduce is known to work.
+// TestReducing checks since when a reduce is known to work.
 func TestReducing(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	known := make(map[int64]sched.Progress)
@@ -77,16 +77,16 @@ func TestReducing(t *testing.T) {
 	}
 }
 
-// reporter is what attempts say, by one event for each report: the dumb twin of
-// what the controller is told when it asks.
+// reporter sends one event for each report of an attempt: the dumb twin of what the
+// simulator computes on request.
 type reporter struct {
-	b     *body
-	begun map[*attempt]int64 // when those began last that go on
-	told  map[cluster.AttemptID]sched.Progress
+	b        *body
+	begun    map[*attempt]int64 // start of the current run of each attempt
+	reported map[cluster.AttemptID]sched.Progress
 }
 
-// tick looks at all attempts at the end of a millisecond. What ceases to go on in
-// the very one in which it reports has reported.
+// tick visits all attempts at the end of a millisecond. An attempt that stalls in the
+// millisecond of a report has still sent it.
 func (r *reporter) tick() {
 	for id, a := range r.b.attempts {
 		began, goes := r.begun[a]
@@ -94,7 +94,7 @@ func (r *reporter) tick() {
 			began = a.reportsFrom
 			r.begun[a] = began
 		}
-		if gone := r.b.now - began; began > 0 && gone > 0 && gone%r.b.cfg.ProgressInterval == 0 {
+		if elapsed := r.b.now - began; began > 0 && elapsed > 0 && elapsed%r.b.cfg.ProgressInterval == 0 {
 			r.report(id, a)
 		}
 		if a.stalled || a.ended {
@@ -104,15 +104,15 @@ func (r *reporter) tick() {
 }
 
 func (r *reporter) report(id cluster.AttemptID, a *attempt) {
-	p := sched.Progress{ReportedAt: r.b.now, Fraction: a.fractionAt(r.b.now), ReducingSince: r.told[id].ReducingSince}
+	p := sched.Progress{ReportedAt: r.b.now, Fraction: a.fractionAt(r.b.now), ReducingSince: r.reported[id].ReducingSince}
 	if p.ReducingSince == 0 && p.Fraction > sched.ReducePhaseStart && a.kind == cluster.ReduceSlot {
 		p.ReducingSince = p.ReportedAt
 	}
-	r.told[id] = p
+	r.reported[id] = p
 }
 
-// TestProgressMatchesEventReports steps clusters by the ms and holds what is known of
-// each attempt against its reports.
+// TestProgressMatchesEventReports steps clusters millisecond by millisecond and compares the
+// computed report of each attempt with the events.
 func TestProgressMatchesEventReports(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &script{
@@ -141,7 +141,7 @@ func checkProgress(rt *rapid.T, cfg Config, jobs ...workload.Job) {
 		if at > epoch+100_000 {
 			rt.Fatal("it does not end")
 		}
-		b.queue.plan(at, func() {}) // so that each ms is stepped through
+		b.queue.plan(at, func() {}) // so that every ms is a step
 		if err := b.step(); err != nil {
 			rt.Fatal(err)
 		}
@@ -164,13 +164,13 @@ func checkProgress(rt *rapid.T, cfg Config, jobs ...workload.Job) {
 
 func (r *reporter) compare(rt *rapid.T) {
 	for id, a := range r.b.attempts {
-		if slices.Contains(r.b.probes, r.b.now) && !a.ended && r.told[id].ReportedAt < r.b.now {
-			r.report(id, a) // as it was asked to
+		if slices.Contains(r.b.probes, r.b.now) && !a.ended && r.reported[id].ReportedAt < r.b.now {
+			r.report(id, a) // the answer to a probe
 		}
 		got, ok := r.b.Progress(id)
-		want := r.told[id]
+		want := r.reported[id]
 		if ok == (want.Fraction > 0) && !ok {
-			continue // what has done nothing is as unknown as what has said nothing
+			continue // no work done counts as unknown
 		}
 		if got.ReportedAt != want.ReportedAt || got.ReducingSince != want.ReducingSince || math.Abs(got.Fraction-want.Fraction) > 1e-9 {
 			rt.Fatalf("at %d, %v: %+v, want %+v; it is %+v", r.b.time(), id, got, want, a)

@@ -2,27 +2,26 @@ package sim
 
 import "container/heap"
 
-// queue holds what is to happen, by time, and among equal times in the order in
-// which it was planned.
+// queue holds planned actions by time; those of the same time are in the order of planning.
 type queue struct {
 	items actionHeap
-	count uint64 // planned so far
+	count uint64 // planned so far, for order
 }
 
-// plannedAction is something that comes to pass at a time.
+// plannedAction is called at a time.
 type plannedAction struct {
 	at    int64
 	order uint64
 	do    func()
 }
 
-// plan has do called at a time.
+// plan calls do at a time.
 func (q *queue) plan(at int64, do func()) {
 	heap.Push(&q.items, plannedAction{at, q.count, do})
 	q.count++
 }
 
-// next is the time of the first happening; ok is false when there is none.
+// next is the time of the first action; ok is false if there is none.
 func (q *queue) next() (at int64, ok bool) {
 	if len(q.items) == 0 {
 		return 0, false

@@ -5,57 +5,56 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Result is what came of a workload. Times are ms since the start of the run.
+// Result is the outcome of a run. Times are in ms since its start.
 type Result struct {
 	Jobs   []JobResult // in order of submission
-	End    int64       // when the last job was over
+	End    int64       // when the last job finished
 	Steps  int64       // of the controller
-	Events int64       // that came to pass in the world around it
+	Events int64       // actions of the model
 
-	Preempted []Preemption  // in order of time
-	Lost      []LostMachine // in the order in which they failed
-	Recovered []Recovery    // in order of start
-	Elections []int64       `json:"Leads"` // when masters began to lead
+	Preempted []Preemption  // by time
+	Lost      []LostMachine // by time of failure
+	Recovered []Recovery    // by start
+	Elections []int64       `json:"Leads"` // when masters became the leader
 
-	Tasks  []TaskResult // with Config.Tasks, in order of job, phase, task and attempt
-	Series []Sample     // with Config.Series, in order of time
+	Tasks  []TaskResult // with Config.Tasks, by job, phase, task and attempt
+	Series []Sample     // with Config.Series, by time
 }
 
-// JobResult is what became of a job. Times are ms since the start of the run.
+// JobResult is the outcome of a job. Times are in ms since the start of the run.
 type JobResult struct {
 	ID, Pool, Class string
 	State           cluster.JobState
 
-	Submit, Start, Finish int64 // Start is that of the first task; -1 when none has started
+	Submit, Start, Finish int64 // Start is that of the first task, -1 for none
 
 	Maps, Reduces int
-	LocalMaps     int // that ran where their input is, of the attempts that count
+	LocalMaps     int // maps whose winners all ran on a machine with their input
 	Preemptions   int
-	WorkLost      int64 // ms of slots that preemption threw away
-	WorkConserved int64 // ms of slots that preempted attempts had run and kept
+	WorkLost      int64 // ms of slot time that preemption threw away
+	WorkConserved int64 // ms of slot time that preempted attempts kept
 
-	// When the first task of a phase started, and when the last one finished;
-	// -1 where that never came.
+	// Start of the first and end of the last task of each phase; -1 for never.
 	MapStart, MapFinish, ReduceStart, ReduceFinish int64
 
-	// Alone is the least time that it takes on the cluster with nobody else
-	// there: the longest map, or all maps spread evenly over all slots, and
-	// likewise for reduces, one phase behind the other.
+	// Alone is the least time of the job alone on the cluster: for each phase the longest
+	// task, or all tasks spread evenly over all slots, whichever is more. There is no
+	// shuffle.
 	Alone int64
 
-	// OutputError is, of a job that has succeeded, what of its work is in its output not
-	// once; "" for nothing. It is looked for with Config.CheckInvariants.
+	// OutputError says which work of a successful job is missing from its output or there
+	// twice; "" for none. Config.CheckInvariants asks for the check.
 	OutputError string `json:"Wrong"`
 }
 
-// Sojourn is the time from submission to the end, in ms.
+// Sojourn is the time from submission to the end of the job, in ms.
 func (r *JobResult) Sojourn() int64 { return r.Finish - r.Submit }
 
-// Slowdown is the sojourn time over the time that the job takes alone, at least
-// a millisecond.
+// Slowdown is the sojourn time over Alone, of which it assumes at least 1 ms.
 func (r *JobResult) Slowdown() float64 { return float64(r.Sojourn()) / float64(max(r.Alone, 1)) }
 
 func (b *body) result() *Result {
@@ -109,8 +108,8 @@ func (b *body) jobResult(j *job) JobResult {
 	return out
 }
 
-// lastFinish is when the last task of a stage finished, whatever became of its output;
-// 0 for none.
+// lastFinish is the end of the last finished task of a stage, even if its output was lost
+// later; 0 for none.
 func (j *job) lastFinish(stage *cluster.Stage) (at int64) {
 	for _, t := range stage.Tasks {
 		for _, a := range t.Attempts {
@@ -122,7 +121,7 @@ func (j *job) lastFinish(stage *cluster.Stage) (at int64) {
 	return at
 }
 
-// sinceStart is a time of the state in ms since the start of the run, -1 for never.
+// sinceStart converts a time of the state to ms since the start of the run; never is -1.
 func sinceStart(at int64) int64 {
 	if at == 0 {
 		return -1
@@ -130,7 +129,7 @@ func sinceStart(at int64) int64 {
 	return at - epoch
 }
 
-// localMaps are the maps of which all parts that count ran where their input is.
+// localMaps counts the maps whose parts all have a winner on a machine with their input.
 func (b *body) localMaps(j *job) int {
 	s := b.view.Job(j.id)
 	local := make([]bool, len(j.in.Maps))
@@ -153,7 +152,7 @@ func (b *body) localMaps(j *job) int {
 
 func (b *body) alone(j *job) int64 { return b.cfg.Alone(j.in) }
 
-// Alone is what JobResult.Alone is of a job on this cluster, in ms.
+// Alone computes JobResult.Alone of a job on this cluster, in ms.
 func (c *Config) Alone(j *workload.Job) int64 {
 	phase := func(tasks []workload.Task, slots int) (sum int64) {
 		var longest int64
@@ -167,4 +166,38 @@ func (c *Config) Alone(j *workload.Job) int64 {
 		reduceSlots = c.MapSlots
 	}
 	return phase(j.Maps, c.MapSlots) + phase(j.Reduces, reduceSlots)
+}
+
+// Summary is a run in a few numbers. Times are in seconds.
+type Summary struct {
+	Jobs            int
+	Mean            float64 // of the sojourn times
+	P50, P95, P99   float64 // of the sojourn times, by nearest rank
+	Slowdown        float64 // mean
+	Local           float64 // fraction of the maps that were local
+	Preemptions     int
+	Lost, Conserved float64 // slot time
+	End             float64
+}
+
+// Summary computes the summary of a run.
+func (r *Result) Summary() Summary {
+	s := Summary{Jobs: len(r.Jobs), End: float64(r.End) / 1000}
+	var sojourns []float64
+	maps, local := 0, 0
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		sojourns = append(sojourns, float64(j.Sojourn())/1000)
+		s.Slowdown += j.Slowdown() / float64(len(r.Jobs))
+		maps, local = maps+j.Maps, local+j.LocalMaps
+		s.Preemptions += j.Preemptions
+		s.Lost += float64(j.WorkLost) / 1000
+		s.Conserved += float64(j.WorkConserved) / 1000
+	}
+	for _, t := range sojourns {
+		s.Mean += t / float64(len(sojourns))
+	}
+	s.P50, s.P95, s.P99 = percentile.Of(sojourns, 50), percentile.Of(sojourns, 95), percentile.Of(sojourns, 99)
+	s.Local = float64(local) / float64(max(maps, 1))
+	return s
 }

@@ -11,22 +11,21 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// script is FIFO, but for one attempt from which it takes its slot at a time, in
-// ms since the start of the run. Until another time nothing starts and nothing
-// goes on, but maps of other jobs, if they may.
+// script is FIFO with one preemption at a given time, in ms since the start of the run.
+// Until another time nothing starts or resumes, except maps of other jobs if othersMay.
 type script struct {
 	fifo.Policy
 
 	how       preempt.Mode
-	victim    string // text of its task's end, such as "m_000000"
+	victim    string // suffix of its task's id, such as "m_000000"
 	at, until int64
-	othersMay bool // other jobs go on meanwhile
-	told      bool
+	othersMay bool // other jobs continue meanwhile
+	preempted bool
 
-	wakes []int64                          // other times at which it is asked
-	look  func(now int64, view sched.View) // at whatever time it is asked, by the run's clock
+	wakes []int64                          // other times at which it decides
+	look  func(now int64, view sched.View) // called at each decision, by the run's clock
 	job   cluster.JobID                    // of the victim
-	now   int64                            // of the state's clock, when it was asked last
+	now   int64                            // time of the last decision, by the state's clock
 }
 
 func (s *script) Decide(now int64, view sched.View) sched.Plan {
@@ -38,8 +37,8 @@ func (s *script) Decide(now int64, view sched.View) sched.Plan {
 	if now < s.at+epoch {
 		return plan
 	}
-	if id, found := s.find(view); found && !s.told {
-		s.told, s.job = true, id.Task.Job
+	if id, found := s.find(view); found && !s.preempted {
+		s.preempted, s.job = true, id.Task.Job
 		return sched.Plan{Preempts: []sched.Preempt{{Attempt: id, Mode: s.how, Cause: "the script says so"}}}
 	}
 	if now < s.until+epoch {
@@ -48,7 +47,7 @@ func (s *script) Decide(now int64, view sched.View) sched.Plan {
 	return plan
 }
 
-// find is the attempt that runs at the victim.
+// find returns the running attempt of the victim.
 func (s *script) find(view sched.View) (id cluster.AttemptID, found bool) {
 	for m := range view.Machines() {
 		for _, a := range m.Attempts {
@@ -60,7 +59,7 @@ func (s *script) find(view sched.View) (id cluster.AttemptID, found bool) {
 	return id, false
 }
 
-// startOthers starts a map of another job, if it may.
+// startOthers starts a map of another job, if allowed.
 func (s *script) startOthers(view sched.View) (plan sched.Plan) {
 	for j := range view.Jobs() {
 		if !s.othersMay || j.ID == s.job || !j.Ready(j.Stages[0]) {
@@ -83,10 +82,10 @@ func (s *script) NextWake() int64 {
 	return wake
 }
 
-// never is a time that does not come.
+// never is after the end of every run.
 const never = 1 << 40
 
-// after is a time by the clock of the policy, 0 when the script is past it.
+// after is a time by the clock of the policy, 0 if it has passed.
 func (s *script) after(at int64) int64 {
 	if at+epoch <= s.now || at == never {
 		return 0
@@ -94,7 +93,7 @@ func (s *script) after(at int64) int64 {
 	return at + epoch
 }
 
-// perform plays jobs by a script.
+// perform runs jobs with a script.
 func perform(t testing.TB, cfg Config, s *script, jobs ...workload.Job) *Result {
 	t.Helper()
 	cfg.Policy, cfg.CheckInvariants, cfg.Tasks, cfg.Series = s, true, true, true

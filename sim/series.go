@@ -6,24 +6,24 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Sample is how many slots a job has from a time on, until the next sample of
-// that job and kind. It is 0 before the first.
+// Sample is the number of slots of a job's phase from a time until the next sample of it.
+// Before the first sample the job has none.
 type Sample struct {
 	At        int64 // ms since the start of the run
 	Job, Pool string
-	Kind      cluster.Slot // the phase
-	Running   int          // attempts that hold slots
-	Suspended int          // attempts that stand still, or write what they have to go on elsewhere
+	Kind      cluster.Slot // phase
+	Running   int          // attempts that occupy slots
+	Suspended int          // attempts that are suspended or migrate
 }
 
-// series is how the slots of jobs have changed.
+// series records how the slots of jobs change.
 type series struct {
 	samples []Sample
 	uses    map[cluster.AttemptID]slotUse
-	changed []*job // since the last sample, maybe more than once
+	changed []*job // since the last sample, with repetitions
 }
 
-// slotUse is what an attempt has of its machine.
+// slotUse is what an attempt uses on its machine.
 type slotUse int
 
 const (
@@ -32,7 +32,7 @@ const (
 	usesMemory
 )
 
-// countSlots follows an attempt that has changed.
+// countSlots updates the counts after an attempt has changed.
 func (b *body) countSlots(j *job, id cluster.AttemptID) {
 	if !b.cfg.Series {
 		return
@@ -57,8 +57,8 @@ func (b *body) countSlots(j *job, id cluster.AttemptID) {
 	}
 }
 
-// isMigrating reports whether an attempt that stood still was woken to write what it has
-// for another machine. That is in a slot more than its own has, and it gets no further.
+// isMigrating reports whether a suspended attempt was woken to save its work for another
+// machine. It then uses a slot beyond those of its machine, and makes no progress.
 func isMigrating(a *cluster.Attempt) bool {
 	return a.PreemptRequested() && a.PreemptRequestedAt == a.ResumedAt
 }
@@ -72,7 +72,7 @@ func (s *Sample) add(is slotUse, n int) {
 	}
 }
 
-// sample takes down what has changed by the end of a moment.
+// sample records what has changed by the end of a moment.
 func (b *body) sample() {
 	for _, j := range b.series.changed {
 		for kind := range j.slots {

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// jobOf is a job of equal tasks.
+// jobOf makes a job of equal tasks.
 func jobOf(id string, submit int64, maps, reduces int, millis int64) workload.Job {
 	j := workload.Job{ID: id, Submit: submit, SlowStart: -1}
 	for range maps {
@@ -26,7 +26,7 @@ func workloadOf(jobs ...workload.Job) *workload.Workload {
 	return &workload.Workload{Name: "test", Jobs: jobs}
 }
 
-// play runs jobs by FIFO and checks the state after every change.
+// play runs jobs under FIFO and checks the state after every change.
 func play(t testing.TB, cfg Config, jobs ...workload.Job) *Result {
 	t.Helper()
 	cfg.Policy, cfg.CheckInvariants = new(fifo.Policy), true
@@ -37,12 +37,12 @@ func play(t testing.TB, cfg Config, jobs ...workload.Job) *Result {
 	return r
 }
 
-// configOf is a cluster without delays of its own.
+// configOf is a cluster without delays.
 func configOf(nodes, mapSlots, reduceSlots int) Config {
 	return Config{Machines: nodes, MapSlots: mapSlots, ReduceSlots: reduceSlots, Latency: -1}
 }
 
-// TestMapTimes has three maps on two slots, all of them local.
+// TestMapTimes runs three local maps on two slots.
 func TestMapTimes(t *testing.T) {
 	r := play(t, configOf(1, 2, 1), jobOf("a", 100, 3, 0, 1000))
 	j := r.Jobs[0]
@@ -51,8 +51,8 @@ func TestMapTimes(t *testing.T) {
 	}
 }
 
-// TestReduceTimes copies 50 MB in a second, the last quarter of it when the
-// last map has finished, and works for another second.
+// TestReduceTimes copies 50 MB in a second, the last quarter after the last map has
+// finished, and works for another second.
 func TestReduceTimes(t *testing.T) {
 	j := play(t, configOf(1, 1, 1), jobOf("a", 0, 4, 1, 1000)).Jobs[0]
 	if j.Finish != 4000+250+1000 {
@@ -60,12 +60,12 @@ func TestReduceTimes(t *testing.T) {
 	}
 	cfg := configOf(1, 4, 1)
 	if j := play(t, cfg, jobOf("a", 0, 4, 1, 1000)).Jobs[0]; j.Finish != 1000+1000+1000 {
-		t.Errorf("a reduce that starts behind the maps: %+v", j)
+		t.Errorf("a reduce that starts after the maps: %+v", j)
 	}
 }
 
-// TestSharedSlots has a reduce that waits for the slots of maps: a second to copy,
-// one of its own.
+// TestSharedSlots has a reduce that waits for the maps' slots: a second to copy, and one of
+// work.
 func TestSharedSlots(t *testing.T) {
 	cfg := configOf(1, 2, -1)
 	cfg.SharedSlots = true
@@ -75,7 +75,7 @@ func TestSharedSlots(t *testing.T) {
 	}
 }
 
-// TestRemoteInputTakesLonger has one copy of each block and maps elsewhere.
+// TestRemoteInputTakesLonger has one copy of each block, and maps on other machines.
 func TestRemoteInputTakesLonger(t *testing.T) {
 	cfg := configOf(2, 1, 1)
 	cfg.Replication, cfg.RemoteRate = 1, 1<<20
@@ -85,7 +85,7 @@ func TestRemoteInputTakesLonger(t *testing.T) {
 	}
 }
 
-// TestMessageLatency adds a heartbeat and the way there and back.
+// TestMessageLatency adds a heartbeat and a round trip.
 func TestMessageLatency(t *testing.T) {
 	cfg := Config{Machines: 1, MapSlots: 1, Latency: 10, Heartbeat: 300}
 	j := play(t, cfg, jobOf("a", 0, 2, 0, 1000)).Jobs[0]
@@ -102,18 +102,18 @@ func TestLostMachine(t *testing.T) {
 	if j.State != cluster.JobSucceeded || j.Finish < 7000 {
 		t.Errorf("%+v: the lost half was not run again", j)
 	}
-	cfg.Failures[0].BackAfter = 200 // before anybody has noticed
+	cfg.Failures[0].BackAfter = 200 // before the expiry
 	if back := play(t, cfg, jobOf("a", 0, 6, 1, 1000)).Jobs[0]; back.Finish >= j.Finish {
 		t.Errorf("%+v where the machine is back, %+v where it is not", back, j)
 	}
 }
 
-// TestStuck has reduces and no slots for them.
+// TestStuck has reduces but no reduce slots.
 func TestStuck(t *testing.T) {
 	cfg := configOf(1, 1, -1)
 	cfg.Policy = new(fifo.Policy)
 	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 2, 1, 1000)))
-	if err == nil || !strings.Contains(err.Error(), "a: RUNNING, map: 0 wait, 0 run, 2 of 2 finished, reduce: 1 wait") {
+	if err == nil || !strings.Contains(err.Error(), "a: RUNNING, map: 0 waiting, 0 running, 2 of 2 finished, reduce: 1 waiting") {
 		t.Error(err)
 	}
 }

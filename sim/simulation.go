@@ -6,11 +6,11 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Simulation is a run under way, for those who break it on purpose: Config.Disturb and
-// Config.Visited. What lasts returns what ends it.
+// Simulation is a run in progress, for Config.InjectFaults and Config.OnFailpoint. A fault
+// that lasts returns a function that ends it. Machines and masters are numbered from 0.
 type Simulation struct{ b *body }
 
-// injectFaults calls who breaks things, now and as often as they like.
+// injectFaults calls InjectFaults, now and as often as it asks.
 func (b *body) injectFaults() {
 	if again := b.cfg.InjectFaults(&Simulation{b}); again > 0 {
 		b.queue.plan(b.now+again, b.injectFaults)
@@ -20,14 +20,13 @@ func (b *body) injectFaults() {
 // Time is the time since the start of the run, in ms.
 func (w *Simulation) Time() int64 { return w.b.time() }
 
-// View is the state, as the log has it.
+// View is the state in the log.
 func (w *Simulation) View() cluster.View { return w.b.view }
 
-// After has do called some ms from now.
+// After calls do in so many ms.
 func (w *Simulation) After(ms int64, do func()) { w.b.queue.plan(w.b.now+ms, do) }
 
-// Job is the job of the workload's id in the state, nil as long as it has not been
-// submitted.
+// Job is the state of a job by its id in the workload; nil before its submission.
 func (w *Simulation) Job(id string) *cluster.Job {
 	if j := w.b.named(id); j != nil {
 		return w.b.view.Job(j.id)
@@ -43,8 +42,8 @@ func (b *body) named(id string) *job {
 	return b.submitted[i]
 }
 
-// Reached reports whether a job is as far as a Failure of that Phase and Percent waits
-// for.
+// Reached reports whether a job has the progress that a Failure of that Phase and Percent
+// waits for.
 func (w *Simulation) Reached(id, phase string, percent float64) bool {
 	j := w.b.named(id)
 	if j == nil || phase == "reduce" && len(j.in.Reduces) == 0 {
@@ -53,7 +52,7 @@ func (w *Simulation) Reached(id, phase string, percent float64) bool {
 	return w.b.reached(j, Failure{Phase: phase, Percent: percent})
 }
 
-// PartsCommitted is how many parts of a job's output have their final names.
+// PartsCommitted is the number of renamed parts of a job's output.
 func (w *Simulation) PartsCommitted(id string) int {
 	if j := w.b.named(id); j != nil {
 		return j.partsCommitted
@@ -61,7 +60,7 @@ func (w *Simulation) PartsCommitted(id string) int {
 	return 0
 }
 
-// Request has the master that leads hear what a user wants; false when nobody leads.
+// Request sends a user's command to the leader. It returns false if there is none.
 func (w *Simulation) Request(c cluster.Command) bool {
 	if !w.b.hasLeader() {
 		return false
@@ -70,7 +69,7 @@ func (w *Simulation) Request(c cluster.Command) bool {
 	return true
 }
 
-// WhenLeaderElected has do called when the next master leads; at once if one does.
+// WhenLeaderElected calls do when a master leads; at once if one does.
 func (w *Simulation) WhenLeaderElected(do func()) {
 	if w.b.hasLeader() {
 		do()
@@ -79,10 +78,10 @@ func (w *Simulation) WhenLeaderElected(do func()) {
 	w.b.masters.onLeader = append(w.b.masters.onLeader, do)
 }
 
-// IsMachineUp reports whether a machine is there, whether it is heard or not.
+// IsMachineUp reports whether a machine runs, even if it is partitioned.
 func (w *Simulation) IsMachineUp(node int) bool { return !w.b.machines[node].dead }
 
-// AttemptsOn are the attempts whose processes are on a machine, in order of start.
+// AttemptsOn lists the attempts with a process on a machine, by start.
 func (w *Simulation) AttemptsOn(node int) (ids []cluster.AttemptID) {
 	for _, a := range w.b.machines[node].running {
 		ids = append(ids, a.id)
@@ -90,16 +89,16 @@ func (w *Simulation) AttemptsOn(node int) (ids []cluster.AttemptID) {
 	return ids
 }
 
-// FailMachine ends a machine with all that runs there, but not what is on its disks. It is
-// back some ms later, 0 for never.
+// FailMachine ends a machine and everything that runs there; its disks keep their data. It
+// is back after so many ms, 0 for never.
 func (w *Simulation) FailMachine(node int, back int64) {
 	w.b.failMachine(w.b.machines[node], back, true)
 }
 
-// Partition keeps the tasknode of a machine from being heard and from hearing.
+// Partition cuts the tasknode of a machine off from the masters.
 func (w *Simulation) Partition(node int) (end func()) { return w.b.partition(w.b.machines[node]) }
 
-// StopProcess stops the process of an attempt.
+// StopProcess stops the process of an attempt, as SIGSTOP does.
 func (w *Simulation) StopProcess(id cluster.AttemptID) (end func()) {
 	a := w.b.attempts[id]
 	if a == nil || a.ended {
@@ -109,24 +108,24 @@ func (w *Simulation) StopProcess(id cluster.AttemptID) (end func()) {
 	return func() { w.b.continueProcess(a) }
 }
 
-// FailAttempt ends an attempt as its own failure.
+// FailAttempt ends an attempt as failed by itself.
 func (w *Simulation) FailAttempt(id cluster.AttemptID, cause string) {
 	if a := w.b.attempts[id]; a != nil && !a.ended {
 		w.b.failAttempt(a, cause)
 	}
 }
 
-// CorruptOutput has the output of a map on a machine be bad. Who reads it finds out. It is
-// false where there is none.
+// CorruptOutput corrupts the output of a finished map on a machine; its readers find out. It
+// returns false if there is none.
 func (w *Simulation) CorruptOutput(node int) bool { return w.b.corruptOutput(w.b.machines[node]) }
 
-// Leader is the number of the master that leads, -1 while none does.
+// Leader is the number of the leader, -1 for none.
 func (w *Simulation) Leader() int { return w.b.masters.leader }
 
-// IsMasterUp reports whether a master is there.
+// IsMasterUp reports whether a master is reachable.
 func (w *Simulation) IsMasterUp(i int) bool { return w.b.masters.isolated[i] == 0 }
 
-// IsolateMaster has a master be gone, or not be heard.
+// IsolateMaster makes a master unreachable, as a crash or a partition does.
 func (w *Simulation) IsolateMaster(i int) (end func()) {
 	w.b.isolateMaster(i)
 	return func() { w.b.rejoinMaster(i) }

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// watchStarvation looks whether a job wants slots and has none, and for how long.
+// watchStarvation records since when a job starves, and ends the run after StarvationLimit.
 func (b *body) watchStarvation(j *job) {
 	if b.cfg.StarvationLimit == 0 || j.id == (cluster.JobID{}) {
 		return
@@ -28,7 +28,7 @@ func (b *body) watchStarvation(j *job) {
 	})
 }
 
-// isStarving reports whether tasks of a job could go on, and none of them has a slot.
+// isStarving reports whether tasks of a job could run and none of them has a slot.
 func (b *body) isStarving(j *cluster.Job) bool {
 	wants, standing := false, 0
 	for _, stage := range j.Stages {
@@ -38,20 +38,20 @@ func (b *body) isStarving(j *cluster.Job) bool {
 	return wants && j.Occupied == standing
 }
 
-// starvationError tells of a job that gets no slots.
+// starvationError describes a job that gets no slots.
 func (b *body) starvationError(j *job) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "sim: at %d ms job %s has had no slot since %d ms, and wants some", b.time(), j.in.ID, j.starvingSince-epoch)
+	fmt.Fprintf(&text, "sim: at %d ms job %s starves: it could use a slot and has had none since %d ms", b.time(), j.in.ID, j.starvingSince-epoch)
 	b.describe(&text, j)
-	text.WriteString("\nthe slots are held by")
+	text.WriteString("\nslots are occupied by")
 	b.describeHolders(&text)
 	return fmt.Errorf("%s", text.String())
 }
 
-// ErrStuck is why a run ends whose jobs will never be over.
+// ErrStuck ends a run in which nothing more happens although jobs are left.
 var ErrStuck = errors.New("nothing more happens")
 
-// stuckError tells of jobs that will never end.
+// stuckError describes the jobs that cannot finish.
 func (b *body) stuckError() error {
 	var text strings.Builder
 	for _, j := range b.submitted {
@@ -59,24 +59,24 @@ func (b *body) stuckError() error {
 			b.describe(&text, j)
 		}
 	}
-	text.WriteString("\nthe slots are held by")
+	text.WriteString("\nslots are occupied by")
 	b.describeHolders(&text)
-	return fmt.Errorf("sim: at %d ms %w, and %d jobs are not over:%s", b.time(), ErrStuck, b.unfinished, text.String())
+	return fmt.Errorf("sim: at %d ms %w, %d jobs have not finished:%s", b.time(), ErrStuck, b.unfinished, text.String())
 }
 
-// maxDescribed is how many attempts or machines are told of one by one.
+// maxDescribed limits the attempts that an error lists.
 const maxDescribed = 10
 
-// describe tells what a job waits for.
+// describe writes what a job waits for.
 func (b *body) describe(text *strings.Builder, j *job) {
 	s := b.view.Job(j.id)
 	fmt.Fprintf(text, "\n%s: %v", j.in.ID, s.State)
 	for _, stage := range s.Stages {
-		fmt.Fprintf(text, ", %s: %d wait, %d run, %d of %d finished", stage.Name, stage.Waiting(), stage.Running-len(stage.Suspended()), stage.Finished, len(stage.Tasks))
+		fmt.Fprintf(text, ", %s: %d waiting, %d running, %d of %d finished", stage.Name, stage.Waiting(), stage.Running-len(stage.Suspended()), stage.Finished, len(stage.Tasks))
 		switch {
 		case stage.Waiting() == 0:
 		case !s.Ready(stage):
-			text.WriteString(" (not ready: too few of what it reads have finished)")
+			text.WriteString(" (not ready: too few of its inputs have finished)")
 		default:
 			fmt.Fprintf(text, " (%d %v slots are free)", b.freeSlots(stage.Slot), stage.Slot)
 		}
@@ -86,13 +86,13 @@ func (b *body) describe(text *strings.Builder, j *job) {
 				break
 			}
 			m := b.view.Machine(a.Machine)
-			fmt.Fprintf(text, ", %v stands since %d ms and waits for one of the %d %v slots of %s (%d free)",
+			fmt.Fprintf(text, ", %v is suspended since %d ms and waits for one of the %d %v slots of %s (%d free)",
 				a.ID, a.SuspendedAt-epoch, m.Slots[a.Slot], a.Slot, m.Name, m.Free(a.Slot))
 		}
 	}
 }
 
-// freeSlots is how many slots of a kind could be given out.
+// freeSlots is the number of free slots of a kind.
 func (b *body) freeSlots(kind cluster.Slot) (n int) {
 	for m := range b.view.Machines() {
 		n += max(m.Free(kind), 0)
@@ -100,7 +100,7 @@ func (b *body) freeSlots(kind cluster.Slot) (n int) {
 	return n
 }
 
-// describeHolders tells which jobs have how many slots, those with the most first.
+// describeHolders writes the slots that each job occupies.
 func (b *body) describeHolders(text *strings.Builder) {
 	none := true
 	for _, j := range b.submitted {
@@ -122,6 +122,6 @@ func (b *body) describeHolders(text *strings.Builder) {
 		}
 	}
 	if none {
-		text.WriteString(" nobody")
+		text.WriteString(" no job")
 	}
 }

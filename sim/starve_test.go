@@ -10,15 +10,15 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// TestStarvation has a job wait behind another for six seconds.
+// TestStarvation makes a job wait behind another for six seconds.
 func TestStarvation(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Policy, cfg.StarvationLimit = new(fifo.Policy), 5999
 	jobs := workloadOf(jobOf("a", 0, 7, 0, 1000), jobOf("b", 1000, 3, 0, 1000))
 	_, err := Run(t.Context(), cfg, jobs)
 	for _, want := range []string{
-		"at 7000 ms job b has had no slot since 1000 ms", "b: RUNNING, map: 3 wait, 0 run, 0 of 3 finished (0 map slots are free)",
-		"the slots are held by a (1 map, 0 reduce)",
+		"at 7000 ms job b starves: it could use a slot and has had none since 1000 ms", "b: RUNNING, map: 3 waiting, 0 running, 0 of 3 finished (0 map slots are free)",
+		"slots are occupied by a (1 map, 0 reduce)",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
@@ -30,7 +30,7 @@ func TestStarvation(t *testing.T) {
 	}
 }
 
-// wakingPolicy gives out nothing, and has itself woken again and again.
+// wakingPolicy assigns nothing and wakes itself repeatedly.
 type wakingPolicy struct {
 	fifo.Policy
 	now int64
@@ -47,24 +47,24 @@ func TestStuckWhilePolicyWakes(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Policy = new(wakingPolicy)
 	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 2, 1, 1000)))
-	for _, want := range []string{"nothing more happens", "map: 2 wait, 0 run, 0 of 2 finished (1 map slots are free)", "1 wait, 0 run, 0 of 1 finished (not ready", "held by nobody"} {
+	for _, want := range []string{"nothing more happens", "map: 2 waiting, 0 running, 0 of 2 finished (1 map slots are free)", "1 waiting, 0 running, 0 of 1 finished (not ready", "occupied by no job"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}
 	}
 }
 
-// TestStuckWithSuspendedAttempts never has a suspended attempt go on.
+// TestStuckWithSuspendedAttempts never resumes a suspended attempt.
 func TestStuckWithSuspendedAttempts(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Policy = &script{how: preempt.Suspend, victim: "m_000000", at: 400, until: never}
 	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 1, 0, 1000)))
-	if want := "m_000000_0 stands since 400 ms and waits for one of the 1 map slots of n0001 (1 free)"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "m_000000_0 is suspended since 400 ms and waits for one of the 1 map slots of n0001 (1 free)"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("no %q in %v", want, err)
 	}
 }
 
-// TestSeries follows a map that is suspended for another job's.
+// TestSeries suspends a map for another job.
 func TestSeries(t *testing.T) {
 	s := &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 10_000, othersMay: true}
 	r := perform(t, configOf(1, 1, 1), s, oneMapJob("a", 0), oneMapJob("b", 0))

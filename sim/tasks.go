@@ -5,35 +5,35 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TaskResult is what became of an attempt.
+// TaskResult is the outcome of an attempt.
 type TaskResult struct {
 	Job     string       // id in the workload
-	Kind    cluster.Slot // its phase
-	Task    int          // number in it
-	Attempt int          // number in the task
+	Kind    cluster.Slot // phase of the task
+	Task    int          // number of the task in its phase
+	Attempt int          // number of the attempt in its task
 	Machine int          // number of the machine
 
-	Start, End int64 // End is when it was clear what becomes of it; -1 when that was never
-	Suspended  int64 // ms for which it stood still
-	Local      bool  // it is a map whose input lies on its machine
+	Start, End int64 // End is that of the command that ended it; -1 for never
+	Suspended  int64 // ms in suspension
+	Local      bool  // it is a map on a machine with its input
 	Outcome    Outcome
-	Fraction   float64 // of the original task that it was to do, or has done if it succeeded
+	Fraction   float64 // of the original task that it had to do, or did if it succeeded
 }
 
-// Outcome is what became of an attempt.
+// Outcome is how an attempt ended.
 type Outcome string
 
-// The outcomes of attempts.
+// Outcomes of attempts, as in tasks.csv.
 const (
 	Finished     Outcome = "finished"
-	SplitOff     Outcome = "split"       // it finished a part, the rest went to another task
-	Checkpointed Outcome = "checkpoint"  // another attempt may go on from what it wrote
-	Killed       Outcome = "killed"      // its work came to nothing
-	MachineLost  Outcome = "lost"        // it ran on a machine that failed
-	OutputLost   Outcome = "output lost" // it finished, and its output was lost, or found damaged, while it was needed
+	SplitOff     Outcome = "split"       // it finished a part; the rest became a new task
+	Checkpointed Outcome = "checkpoint"  // its checkpoint keeps its work
+	Killed       Outcome = "killed"      // its work was lost
+	MachineLost  Outcome = "lost"        // its machine failed
+	OutputLost   Outcome = "output lost" // it finished, and its output was lost or corrupted while it was needed
 )
 
-// taskResults are the attempts of a job.
+// taskResults lists the attempts of a job.
 func (b *body) taskResults(j *job) (list []TaskResult) {
 	s := b.view.Job(j.id)
 	for _, stage := range s.Stages {
@@ -71,7 +71,7 @@ func (j *job) outcome(a *cluster.Attempt) Outcome {
 	return Killed
 }
 
-// fractionOf is the part of its original task that an attempt was to do.
+// fractionOf is the fraction of the original task that an attempt had to do.
 func (j *job) fractionOf(t *cluster.Task, a *cluster.Attempt) float64 {
 	if !t.Ranged {
 		return 1

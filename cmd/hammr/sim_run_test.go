@@ -136,7 +136,7 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --expiry 0":                            "--expiry 0s: expected 1ms or more",
 		"--nodes 2 --allocations twice.csv":               "--allocations: none of fifo has pools of its own; fair does",
 		"--nodes 2 --runs 0":                              "--runs 0: expected 1 to 10000",
-		"--nodes 2 --workload twice.csv":                  `twice.csv:3: job id "a" once more, it is at twice.csv:2; expected one of its own`,
+		"--nodes 2 --workload twice.csv":                  `twice.csv:3: job id "a" is repeated, first at twice.csv:2; expected unique ids`,
 		"--nodes 2 --workload nothing":                    "workload: stat nothing: no such file or directory",
 		"--nodes 2 --out taken":                           "taken exists; remove it, or name another directory with --out",
 		"--nodes 2 --allocations blank.xml --policy fair": "--policy: blank.xml:1: empty; expected <allocations>",

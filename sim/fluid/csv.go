@@ -20,10 +20,10 @@ const (
 	columnSojourn  = "sojourn_s"
 )
 
-// ReadJobs reads jobs from CSV with a header: the columns jobid, arrival_s and
-// size_s, and if they are there estimate_s (otherwise the size) and weight
-// (otherwise 1), in any order; other columns are left alone. Errors tell name,
-// which is the file's, the line, what is wrong and what was expected.
+// ReadJobs reads jobs from CSV with a header. The columns jobid, arrival_s and size_s are
+// required; estimate_s (default: the size) and weight (default: 1) are optional. Columns
+// come in any order, and others are ignored. Errors name the file, the line, what was found
+// and what was expected.
 func ReadJobs(name string, from io.Reader) ([]Job, error) {
 	r := &reader{name: name, csv: csv.NewReader(from), check: newJobCheck()}
 	r.csv.ReuseRecord = true
@@ -43,12 +43,12 @@ func ReadJobs(name string, from io.Reader) ([]Job, error) {
 	}
 }
 
-// reader reads one file.
+// reader reads one file of jobs.
 type reader struct {
 	name   string
 	csv    *csv.Reader
 	width  int            // of the header
-	column map[string]int // of each name that is known and there
+	column map[string]int // index of each known column of the file
 	check  *jobCheck
 }
 
@@ -67,7 +67,7 @@ func (r *reader) header() error {
 			continue
 		}
 		if _, twice := r.column[n]; twice {
-			return fmt.Errorf("%s:%d: column %s is there twice; expected it once", r.name, r.line(i), n)
+			return fmt.Errorf("%s:%d: column %s is repeated; expected it once", r.name, r.line(i), n)
 		}
 		r.column[n] = i
 	}
@@ -80,7 +80,7 @@ func (r *reader) header() error {
 	return nil
 }
 
-// next is io.EOF at the end.
+// next reads a job; io.EOF at the end.
 func (r *reader) next() (Job, error) {
 	record, err := r.csv.Read()
 	if errors.Is(err, io.EOF) {
@@ -100,7 +100,7 @@ func (r *reader) next() (Job, error) {
 	return j, nil
 }
 
-// job is what a record says, right or wrong.
+// job parses a record. It does not check the values.
 func (r *reader) job(record []string) (Job, error) {
 	j := Job{ID: strings.Clone(record[r.column[columnID]]), Weight: 1}
 	for _, f := range []struct {
@@ -125,7 +125,7 @@ func (r *reader) job(record []string) (Job, error) {
 	return j, nil
 }
 
-// line is where a field of the record read last begins.
+// line is the line of a field in the last record.
 func (r *reader) line(field int) int {
 	line, _ := r.csv.FieldPos(field)
 	return line
@@ -137,13 +137,13 @@ func (r *reader) malformed(err error) error {
 	case !errors.As(err, &parse):
 		return fmt.Errorf("%s: %w", r.name, err)
 	case errors.Is(err, csv.ErrFieldCount):
-		return fmt.Errorf("%s:%d: another number of fields than the header's; expected %d", r.name, parse.Line, r.width)
+		return fmt.Errorf("%s:%d: number of fields differs from the header; expected %d", r.name, parse.Line, r.width)
 	}
-	return fmt.Errorf("%s:%d: column %d: %w; expected CSV, fields with quotes in quotes", r.name, parse.Line, parse.Column, parse.Err)
+	return fmt.Errorf("%s:%d: column %d: %w; expected CSV, with fields that contain quotes in quotes", r.name, parse.Line, parse.Column, parse.Err)
 }
 
-// WriteSojourns writes the columns jobid and sojourn_s, in the order of jobs and
-// with fifteen significant digits.
+// WriteSojourns writes the columns jobid and sojourn_s, in the order of jobs, with fifteen
+// significant digits.
 func WriteSojourns(to io.Writer, jobs []Job, sojourns []float64) error {
 	w := csv.NewWriter(to)
 	if err := w.Write([]string{columnID, columnSojourn}); err != nil {

@@ -31,17 +31,17 @@ func TestReadJobsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                             "f.csv: empty; expected a header with jobid, arrival_s and size_s",
 		"jobid,size_s\n":               "f.csv:1: column arrival_s is missing; expected a header with jobid, arrival_s and size_s",
-		"\njobid,size_s,size_s\n":      "f.csv:2: column size_s is there twice; expected it once",
-		"jobid,\"x\n":                  "f.csv:1: column 10: extraneous or missing \" in quoted-field; expected CSV, fields with quotes in quotes",
-		head + "a,0,1\nb,0\n":          "f.csv:3: another number of fields than the header's; expected 3",
-		head + "a,0,1\n\nb\",0,1\n":    "f.csv:4: column 2: bare \" in non-quoted-field; expected CSV, fields with quotes in quotes",
+		"\njobid,size_s,size_s\n":      "f.csv:2: column size_s is repeated; expected it once",
+		"jobid,\"x\n":                  "f.csv:1: column 10: extraneous or missing \" in quoted-field; expected CSV, with fields that contain quotes in quotes",
+		head + "a,0,1\nb,0\n":          "f.csv:3: number of fields differs from the header; expected 3",
+		head + "a,0,1\n\nb\",0,1\n":    "f.csv:4: column 2: bare \" in non-quoted-field; expected CSV, with fields that contain quotes in quotes",
 		head + "a,zero,1\n":            `f.csv:2: job "a": arrival_s is "zero"; expected a number`,
 		head + "a,0,\n":                `f.csv:2: job "a": size_s is ""; expected a number`,
 		head + "a,0,1e999\n":           `f.csv:2: job "a": size_s is "1e999"; expected a number`,
 		head + "a,0,NaN\n":             `f.csv:2: job "a": size_s is NaN; expected seconds from 0 to 1e+18`,
 		head + "a,-1,1\n":              `f.csv:2: job "a": arrival_s is -1; expected seconds from 0 to 1e+18`,
 		head + ",0,1\n":                "f.csv:2: jobid is empty; expected a name",
-		head + "a,0,1\nb,0,1\na,0,1\n": `f.csv:4: job "a" is there twice, first at line 2; expected one job for each jobid`,
+		head + "a,0,1\nb,0,1\na,0,1\n": `f.csv:4: job "a" is repeated, first at line 2; expected one job for each jobid`,
 		head + "a,5,1\nb,4,1\n":        `f.csv:3: job "b" arrives at 4 s, before job "a" of line 2, which arrives at 5 s; expected jobs sorted by arrival_s`,
 		"jobid,arrival_s,size_s,weight\na,0,1,0\n":      `f.csv:2: job "a": weight is 0; expected a number from 1e-09 to 1e+09`,
 		"jobid,arrival_s,size_s,estimate_s\na,0,1,-1\n": `f.csv:2: job "a": estimate_s is -1; expected seconds from 0 to 1e+18`,
@@ -77,8 +77,7 @@ type fullDisk struct{ err error }
 
 func (d fullDisk) Write([]byte) (int, error) { return 0, d.err }
 
-// FuzzReadJobs: what is read is served to its end, and what is not has an error
-// that names the file.
+// FuzzReadJobs checks that valid input is served to its end, and that errors name the file.
 func FuzzReadJobs(f *testing.F) {
 	f.Add("jobid,arrival_s,size_s\na,0,1\n")
 	f.Add("jobid,arrival_s,size_s,estimate_s,weight\na,0,1,2,3\nb,0,0x1p-9,1e18,1e9\n")

@@ -1,8 +1,8 @@
 package fluid
 
-// fifo serves jobs one after the other as they come.
+// fifo serves jobs one after the other, by arrival.
 type fifo struct {
-	left  []number // of each job, shared with the maker; the first's is counted down
+	left  []number // remaining size of each job, shared with the caller
 	queue []int
 }
 

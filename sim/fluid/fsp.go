@@ -1,24 +1,24 @@
 package fluid
 
-// fsp serves jobs one after the other in the order in which they would be done
-// under ps, which it runs beside on what the sizes are believed to be. With
-// right estimates no job is done later than under ps itself.
+// fsp serves jobs one after the other, in the order of their completion under ps with the
+// estimated sizes. It runs that ps as a virtual server. With exact estimates no job
+// completes later than under ps.
 //
-// A job that is done there and not here is late: more of it is left than was
-// believed. Late jobs come before all others. Served fifo, in the order in which
-// they became late, this is FSP as in HFSP; sharing by weight it is PSBS
-// (Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling",
-// IEEE Trans. Computers, 2015), where one late giant does not block the rest.
+// A job is late if it is complete in the virtual server but not here: its size was
+// underestimated. Late jobs are served before all others. With fifo among late jobs this is
+// FSP as in HFSP. With ps among them it is PSBS (Dell'Amico, Carra and Michiardi, "PSBS:
+// Practical Size-Based Scheduling", IEEE Trans. Computers, 2015), where one large late job
+// does not block the rest.
 type fsp struct {
-	left    []number // really, of each job
-	done    []bool   // really
-	virtual ps       // of estimates
-	queue   jobQueue // neither done nor late, by place in belief
+	left    []number // remaining true size of each job
+	done    []bool   // by true size
+	virtual ps       // with the estimates
+	queue   jobQueue // neither done nor late, by completion in virtual
 	late    discipline
 }
 
-// newFSP takes a discipline for late jobs, one that finds in the demands' sizes
-// what is left of a job when it arrives.
+// newFSP takes the discipline of late jobs. When a job becomes late, that discipline finds
+// its remaining size in demands.size.
 func newFSP(d demands, late discipline) *fsp {
 	return &fsp{
 		left: d.size, done: make([]bool, len(d.size)),
@@ -38,8 +38,7 @@ func (f *fsp) horizon() (number, bool) {
 	return real, busy
 }
 
-// realHorizon is how long it is until a job is really done, if no other becomes
-// late before.
+// realHorizon is the time until a job is really complete, if no other becomes late before.
 func (f *fsp) realHorizon() (number, bool) {
 	if dt, any := f.late.horizon(); any {
 		return dt, true
@@ -55,7 +54,7 @@ func (f *fsp) elapse(dt number) {
 	f.serve(dt)
 }
 
-// serve serves who is really served.
+// serve gives dt of service to the late jobs, or else to the first in the queue.
 func (f *fsp) serve(dt number) {
 	if _, any := f.late.horizon(); any {
 		f.late.elapse(dt)
@@ -79,8 +78,8 @@ func (f *fsp) complete() int {
 	return job
 }
 
-// becomeLate notes that a job is done in belief. If it really is not it is the
-// first in the queue, which is in the same order.
+// becomeLate handles a completion in the virtual server. If the job is not really done it is
+// the first in the queue, since both have the same order.
 func (f *fsp) becomeLate(job int) {
 	if !f.done[job] {
 		f.queue.take()
@@ -88,7 +87,7 @@ func (f *fsp) becomeLate(job int) {
 	}
 }
 
-// takeFinished takes out the job that is really done now.
+// takeFinished removes the job that is really complete now.
 func (f *fsp) takeFinished() int {
 	if _, any := f.late.horizon(); any {
 		return f.late.complete()

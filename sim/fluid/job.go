@@ -5,28 +5,27 @@ import (
 	"math"
 )
 
-// Bounds of what jobs may ask for, within which precision holds.
+// Limits within which results are exact.
 const (
 	maxSeconds = 1e18
 	minWeight  = 1e-9
 	maxWeight  = 1e9
 )
 
-// Job is what a server is asked to do. Times are in seconds, from 0 to 1e18.
+// Job is a job of the server. Times are in seconds, from 0 to 1e18.
 type Job struct {
-	ID       string  // not empty, unlike every other
-	ArrivalS float64 // not before the job that comes before it in a list
-	SizeS    float64 // service that it takes
+	ID       string  // not empty, unique
+	ArrivalS float64 // not less than that of the job before it in a list
+	SizeS    float64 // service that it needs
 
-	// EstimateS is what srpt, fsp and psbs believe SizeS to be. There is no
-	// default: 0 is an estimate of 0.
+	// EstimateS is what srpt, fsp and psbs assume SizeS to be. It has no default: 0 is an
+	// estimate of 0.
 	EstimateS float64
-	// Weight is its share of the server against others, for ps, fsp and psbs:
-	// from 1e-9 to 1e9, usually 1.
+	// Weight is the job's weight under ps, fsp and psbs, from 1e-9 to 1e9; usually 1.
 	Weight float64
 }
 
-// validate tells what is wrong with the job itself; nil: nothing.
+// validate reports an invalid field.
 func (j Job) validate() error {
 	if j.ID == "" {
 		return fmt.Errorf("%s is empty; expected a name", columnID)
@@ -45,24 +44,24 @@ func (j Job) validate() error {
 	return nil
 }
 
-// jobCheck holds jobs that come in against each other.
+// jobCheck compares each job of a list with those before it.
 type jobCheck struct {
-	seen  map[string]string // where each id was
+	seen  map[string]string // place of each id
 	last  Job
-	where string // the last one
+	where string // place of last
 }
 
 func newJobCheck() *jobCheck {
 	return &jobCheck{seen: make(map[string]string), last: Job{ArrivalS: math.Inf(-1)}}
 }
 
-// admit tells what is wrong with the next job, which comes from where.
+// admit reports what is wrong with the next job. where is its place in the input.
 func (in *jobCheck) admit(j Job, where string) error {
 	if err := j.validate(); err != nil {
 		return err
 	}
 	if before, twice := in.seen[j.ID]; twice {
-		return fmt.Errorf("job %q is there twice, first at %s; expected one job for each %s", j.ID, before, columnID)
+		return fmt.Errorf("job %q is repeated, first at %s; expected one job for each %s", j.ID, before, columnID)
 	}
 	if j.ArrivalS < in.last.ArrivalS {
 		return fmt.Errorf("job %q arrives at %v s, before job %q of %s, which arrives at %v s; expected jobs sorted by %s",

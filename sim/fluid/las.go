@@ -1,20 +1,20 @@
 package fluid
 
-// las serves the jobs that have got the least service, equally.
+// las serves the jobs that have received the least service, equally.
 //
-// Jobs that have got the same are a group, and groups are a stack: the top has
-// got least and is served. It rises until a job of it is done or it has got as
-// much as the group below, and then both are one. A new job has got nothing, so
-// it comes on top.
+// Jobs with the same service are a group, and groups are a stack. The top group has received
+// the least and is served. Its level rises until one of its jobs completes, or until it
+// meets the level of the group below and both merge. A new job has received nothing, so it
+// starts on top.
 type las struct {
 	size   []number
-	groups []*group // levels fall strictly to the top, which is the last
+	groups []*group // levels decrease strictly towards the top, which is the last
 }
 
-// group is jobs that have got the same service.
+// group is the jobs that have received the same service.
 type group struct {
-	level number   // what each has got
-	queue jobQueue // by size, so that the first is done first
+	level number   // service that each has received
+	queue jobQueue // by size: the first completes first
 }
 
 func (l *las) top() *group { return l.groups[len(l.groups)-1] }
@@ -34,7 +34,7 @@ func (l *las) horizon() (number, bool) {
 	return l.top().level.until(level).times(count(len(l.top().queue))), true
 }
 
-// nextLevel is the level up to which the top rises, and whether it meets the group
+// nextLevel is the level at which the top group stops rising, and whether it meets the group
 // below there.
 func (l *las) nextLevel() (level number, meets bool) {
 	size := l.top().queue[0].key
@@ -70,8 +70,8 @@ func (l *las) complete() int {
 	return job
 }
 
-// merge makes the top part of the group below. The smaller moves, so a job
-// moves a logarithmic number of times at most.
+// merge joins the top group and the one below. The smaller group moves, so each job moves at
+// most a logarithmic number of times.
 func (l *las) merge() {
 	top := l.top()
 	l.groups = l.groups[:len(l.groups)-1]

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// precision leaves a hundred bits behind the point of the largest quotient
-	// of a time and a weight that Job allows.
+	// precision leaves a hundred bits after the point of the largest quotient of a time and
+	// a weight that Job allows.
 	precision = 192
-	// tickBits make a tick of 2^-80 s, about 1e-24 s. Rounding stays far below
-	// that, and whatever jobs differ by on purpose far above.
+	// tickBits make a tick of 2^-80 s, about 1e-24 s. Rounding errors are far smaller, and
+	// intended differences between jobs far larger.
 	tickBits = 80
 )
 
@@ -21,13 +21,13 @@ var (
 	halfOne = number{big.NewFloat(0.5).SetPrec(precision)}
 )
 
-// number is a value that is never changed in place.
+// number is an immutable value.
 type number struct{ v *big.Float }
 
 // decimal is the shortest decimal that denotes x, which is finite.
 func decimal(x float64) number {
 	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
-		return number{blank().SetFloat64(x)} // which is far quicker
+		return number{blank().SetFloat64(x)} // the common case, and much faster
 	}
 	v, _, err := big.ParseFloat(strconv.FormatFloat(x, 'g', -1, 64), 10, precision, big.ToNearestEven)
 	if err != nil {
@@ -44,15 +44,15 @@ func (a number) plus(b number) number  { return number{blank().Add(a.v, b.v)} }
 func (a number) minus(b number) number { return number{blank().Sub(a.v, b.v)} }
 func (a number) times(b number) number { return number{blank().Mul(a.v, b.v)} }
 
-// over divides by b, which is above 0.
+// over divides by b, which is greater than 0.
 func (a number) over(b number) number { return number{blank().Quo(a.v, b.v)} }
 
 func (a number) less(b number) bool { return a.v.Cmp(b.v) < 0 }
 
-// clearlyLess is less by more than rounding explains.
+// clearlyLess reports whether a is less than b by more than rounding.
 func (a number) clearlyLess(b number) bool { return oneTick.less(b.minus(a)) }
 
-// until is how long it is from a to b: 0 where rounding has put b before a.
+// until is b - a, or 0 if rounding has put b before a.
 func (a number) until(b number) number {
 	if !a.less(b) {
 		return zero
@@ -65,8 +65,7 @@ func (a number) float() float64 {
 	return f
 }
 
-// tick is the number of whole ticks nearest to a: equal for numbers that are
-// equal but for rounding.
+// tick is a rounded to whole ticks. It is equal for numbers that differ by rounding only.
 func (a number) tick() *big.Int {
 	scaled := blank().SetMantExp(a.v, tickBits)
 	if a.v.Signbit() {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// exactEstimates gives jobs their sizes as estimates.
+// exactEstimates sets estimates to sizes.
 func exactEstimates(jobs []Job) []Job {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
@@ -36,7 +36,7 @@ func sum(xs []float64) (s float64) {
 	return s
 }
 
-// busySeconds is for how long there is any job, by its sojourn times.
+// busySeconds is the time with any job in the server, by sojourn times.
 func busySeconds(jobs []Job, sojourns []float64) (busy float64) {
 	until := 0.0
 	for i, j := range jobs { // by arrival
@@ -47,8 +47,8 @@ func busySeconds(jobs []Job, sojourns []float64) (busy float64) {
 	return busy
 }
 
-// TestWorkIsConserved: there is a job in the server for exactly as long as it
-// has work, and it has as much as the jobs have brought.
+// TestWorkIsConserved checks that the server is busy exactly as long as it has work, and
+// that all work is done.
 func TestWorkIsConserved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := workloads().Draw(t, "jobs")
@@ -64,8 +64,8 @@ func TestWorkIsConserved(t *testing.T) {
 	})
 }
 
-// checkNoneLater wants no sojourn time to be above its bound by more than the
-// rounding of a float64.
+// checkNoneLater requires that no sojourn time exceeds its bound by more than the rounding
+// of a float64.
 func checkNoneLater(t *rapid.T, what string, got, bound []float64) {
 	for i := range got {
 		if got[i] > bound[i]*(1+1e-15)+1e-22 {
@@ -74,8 +74,8 @@ func checkNoneLater(t *rapid.T, what string, got, bound []float64) {
 	}
 }
 
-// TestExactEstimates: fsp and psbs are the same, and no job is done later than
-// under ps, whatever the weights; nothing has a smaller sum than srpt.
+// TestExactEstimates: fsp and psbs are equal, no job completes later than under ps, whatever
+// the weights, and no sum is smaller than that of srpt.
 func TestExactEstimates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := exactEstimates(workloads().Draw(t, "jobs"))
@@ -99,9 +99,9 @@ func checkSame(t *rapid.T, what string, got, want []float64) {
 	}
 }
 
-// TestSimultaneousArrivals: las is then ps, and fsp is srpt, shortest job first.
-// The sums of all follow from the sizes alone: of jobs a ≤ b ≤ … the i-th of n
-// counts n-i times under srpt and 2(n-i)-1 times under ps.
+// TestSimultaneousArrivals: las equals ps, and fsp equals srpt, shortest job first. The sums
+// follow from the sizes alone: of jobs a ≤ b ≤ … the i-th of n counts n-i times under srpt
+// and 2(n-i)-1 times under ps.
 func TestSimultaneousArrivals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := equalWeights(exactEstimates(workloads().Draw(t, "jobs")))
@@ -112,9 +112,9 @@ func TestSimultaneousArrivals(t *testing.T) {
 		slices.Sort(sizes)
 		var shortestFirst, sharing float64
 		for i, s := range sizes {
-			behind := float64(len(sizes) - i)
-			shortestFirst += behind * s
-			sharing += (2*behind - 1) * s
+			others := float64(len(sizes) - i)
+			shortestFirst += others * s
+			sharing += (2*others - 1) * s
 		}
 		ps, srpt := sojournsIn(t, "ps", jobs), sojournsIn(t, "srpt", jobs)
 		checkSame(t, "las against ps", sojournsIn(t, "las", jobs), ps)
@@ -128,7 +128,7 @@ func TestSimultaneousArrivals(t *testing.T) {
 	})
 }
 
-// TestExtraJobHelpsNoOther under the disciplines where that holds.
+// TestExtraJobHelpsNoOther, under the disciplines where it holds.
 func TestExtraJobHelpsNoOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := workloads().Draw(t, "jobs")
@@ -141,8 +141,8 @@ func TestExtraJobHelpsNoOther(t *testing.T) {
 	})
 }
 
-// TestUnitsAndOrderDoNotMatter: in half seconds everything takes twice as long,
-// and it is all the same in which order the list has jobs that come together.
+// TestUnitsAndOrderDoNotMatter: with doubled times results double, and the order of
+// simultaneous jobs in the list has no effect.
 func TestUnitsAndOrderDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := workloads().Draw(t, "jobs")
@@ -171,7 +171,7 @@ func TestUnitsAndOrderDoNotMatter(t *testing.T) {
 	})
 }
 
-// TestExtremes of what Job allows end, and take no less than the job itself.
+// TestExtremes of what Job allows complete, and take at least their own size.
 func TestExtremes(t *testing.T) {
 	values := []float64{0, math.SmallestNonzeroFloat64, 1e-300, 1e-24, 1e-9, 1, 1e9, maxSeconds}
 	weights := []float64{minWeight, 0.3, 1, maxWeight}
@@ -195,8 +195,8 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestSmallJobAfterLongBacklog keeps all its digits: a float64 clock of a day
-// has five for a microsecond.
+// TestSmallJobAfterLongBacklog keeps all digits, where a float64 clock of a day has five for
+// a microsecond.
 func TestSmallJobAfterLongBacklog(t *testing.T) {
 	jobs := []Job{job("big", 0.1, 1e5), job("small", 86400.7, 1.2345678901234e-6)}
 	expectations{
@@ -218,7 +218,7 @@ func TestInvalidJobs(t *testing.T) {
 		{[]Job{job("a", 0, math.Inf(1)).estimated(1)}, `place 1: job "a": size_s is +Inf; expected seconds from 0 to 1e+18`},
 		{[]Job{job("a", 0, 1).estimated(-2)}, `place 1: job "a": estimate_s is -2; expected seconds from 0 to 1e+18`},
 		{[]Job{job("a", 0, 1).weighted(0)}, `place 1: job "a": weight is 0; expected a number from 1e-09 to 1e+09`},
-		{[]Job{job("a", 0, 1), job("b", 1, 1), job("a", 2, 1)}, `place 3: job "a" is there twice, first at place 1; expected one job for each jobid`},
+		{[]Job{job("a", 0, 1), job("b", 1, 1), job("a", 2, 1)}, `place 3: job "a" is repeated, first at place 1; expected one job for each jobid`},
 		{[]Job{job("a", 3, 1), job("b", 2, 1)},
 			`place 2: job "b" arrives at 2 s, before job "a" of place 1, which arrives at 3 s; expected jobs sorted by arrival_s`},
 	} {

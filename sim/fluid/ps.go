@@ -1,24 +1,24 @@
 package fluid
 
-// ps serves all jobs at once in proportion to their weights: generalised
-// processor sharing.
+// ps serves all jobs at the same time in proportion to their weights: generalised processor
+// sharing.
 //
-// Its clock, lag, is the service that a job of weight 1 would have got since the
-// server was last idle. A job of size s and weight w that arrives at lag g is
-// done at lag g + s/w, whoever comes and goes meanwhile, so the order in which
-// jobs are done is fixed when they arrive.
+// Its clock, lag, is the service that a job of weight 1 would have received since the server
+// was last idle. A job of size s and weight w that arrives at lag g completes at lag g +
+// s/w, whatever other jobs arrive or complete. So the order of completions is fixed when
+// jobs arrive.
 type ps struct {
-	size   []number // of each job; of jobs that have not arrived, the maker may change it
+	size   []number // of each job; the caller may change it before the job arrives
 	weight []number
 
 	lag   number
-	total number   // weight of the jobs in line; meaningless without one
-	queue jobQueue // by the lag at which they are done
+	total number   // weight of the jobs in queue; undefined without one
+	queue jobQueue // by the lag at which they complete
 }
 
 func (p *ps) arrive(job int) { p.enter(job) }
 
-// enter is arrive, and returns the place that the job has got.
+// enter is arrive, and returns the job's key.
 func (p *ps) enter(job int) queued {
 	if len(p.queue) == 0 {
 		p.lag, p.total = zero, zero

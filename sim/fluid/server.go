@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// discipline is who is served. Jobs are known by their number: 0 is the first
-// to arrive. It knows nothing of what time it is.
+// discipline decides which jobs are served. Jobs are numbered by arrival from 0. A
+// discipline does not know the time.
 type discipline interface {
-	// arrive takes in a job, now.
+	// arrive adds a job, now.
 	arrive(job int)
-	// horizon is how long it is, if nobody arrives, until a job is done or the
-	// order changes; false: nothing will ever happen.
+	// horizon is the time until the next completion or change of order, if no job arrives;
+	// false if there is none.
 	horizon() (number, bool)
-	// elapse lets time go by, less than to the horizon.
+	// elapse passes time, less than to the horizon.
 	elapse(dt number)
-	// complete lets time go by to the horizon. It returns the job that is done
-	// then, or nobody.
+	// complete passes the time to the horizon. It returns the job that completes then, or
+	// noJob.
 	complete() int
 }
 
-// noJob is no job.
+// noJob means that the order changes and no job completes.
 const noJob = -1
 
-// disciplines are the disciplines, in the order in which people list them.
+// disciplines is in the order of documentation.
 var disciplines = []struct {
 	name string
 	make func(demands) discipline
@@ -38,7 +38,7 @@ var disciplines = []struct {
 	{"las", func(d demands) discipline { return &las{size: d.size} }},
 }
 
-// Disciplines are the names that Sojourns knows.
+// Disciplines lists the names that Sojourns accepts.
 func Disciplines() []string {
 	names := make([]string, len(disciplines))
 	for i, d := range disciplines {
@@ -47,7 +47,7 @@ func Disciplines() []string {
 	return names
 }
 
-// CheckDiscipline tells of a name that Sojourns does not know.
+// CheckDiscipline reports an unknown name.
 func CheckDiscipline(name string) error {
 	if !slices.Contains(Disciplines(), name) {
 		return fmt.Errorf("unknown discipline %q; known are %s", name, strings.Join(Disciplines(), ", "))
@@ -55,13 +55,13 @@ func CheckDiscipline(name string) error {
 	return nil
 }
 
-// demands is what jobs ask for, by their number. Its owner is the discipline,
-// which may count size down.
+// demands holds sizes, estimates and weights by job number. The discipline owns it and may
+// count size down.
 type demands struct{ size, estimate, weight []number }
 
-// Sojourns are the times from the arrival of each job until it is done, in
-// seconds and in the order of jobs. The error names a discipline that is not
-// known, or a job that Job forbids.
+// Sojourns returns the time from arrival to completion of each job, in seconds and in the
+// order of jobs. It returns an error for an unknown discipline or a job that Job does not
+// allow.
 func Sojourns(discipline string, jobs []Job) ([]float64, error) {
 	if err := CheckDiscipline(discipline); err != nil {
 		return nil, err
@@ -82,9 +82,9 @@ func Sojourns(discipline string, jobs []Job) ([]float64, error) {
 	return sojourns, nil
 }
 
-// serve returns the sojourn times of jobs that arrive in this order. A job that
-// is done when another arrives is done before that, whatever rounding says: it
-// would have to wait until the other is done, under las for one.
+// serve returns the sojourn times of jobs in the order of arrival. A completion at the
+// moment of an arrival comes first, whatever rounding says. Under las, for one, that job
+// would otherwise wait for the new one.
 func serve(d discipline, arrivals []number) []number {
 	sojourns := make([]number, len(arrivals))
 	now := zero
@@ -108,7 +108,7 @@ func serve(d discipline, arrivals []number) []number {
 	}
 }
 
-// arrivalOrder is places in the list of jobs by arrival, then id.
+// arrivalOrder is the indexes of jobs, by arrival and then id.
 func arrivalOrder(jobs []Job) []int {
 	order := make([]int, len(jobs))
 	for i := range order {

@@ -1,12 +1,12 @@
 package fluid
 
-// srpt serves the job of which the least seems to be left: its estimate less
-// the service it has got. That goes below 0 for a job that was underestimated,
-// which then keeps the server until it is done.
+// srpt serves the job with the least estimated remaining size: its estimate less the service
+// received. That is negative for an underestimated job, which then keeps the server until it
+// completes.
 type srpt struct {
-	left     []number // really
+	left     []number // true remaining sizes
 	estimate []number
-	queue    jobQueue // by what seems to be left
+	queue    jobQueue // by estimated remaining size
 }
 
 func (s *srpt) arrive(job int) { s.queue.add(queuedAt(s.estimate[job], job)) }
@@ -18,7 +18,8 @@ func (s *srpt) horizon() (number, bool) {
 	return s.left[s.queue[0].job], true
 }
 
-// elapse leaves the first the first, since its place falls and no other does.
+// elapse does not reorder the queue: only the key of the first job changes, and it
+// decreases.
 func (s *srpt) elapse(dt number) {
 	if len(s.queue) == 0 {
 		return

@@ -18,26 +18,25 @@ const (
 	fb2010 = "FB-2010_samples_24_times_1hr_0.tsv"
 )
 
-// shuffleWeight is how often a shuffled byte counts in a job's size: it is read
-// and sent over a network that has a quarter of the disks' speed. Published
-// figures for these traces, those of the PSBS paper among them, are for this.
+// shuffleWeight is the weight of a shuffled byte in a job's size: it is read, and sent over
+// a network with a quarter of the disks' speed. Published figures for these traces, such as
+// those of the PSBS paper, use it.
 const shuffleWeight = 1 + 4
 
-// traceJobs are the jobs of a trace in a server with a load of 0.9: a job's size
-// is in proportion to its bytes, all together 0.9 of the time from second 0 to
-// the last arrival.
+// traceJobs are the jobs of a trace at a load of 0.9: sizes are in proportion to bytes, and
+// all together are 0.9 of the time up to the last arrival.
 func traceJobs(t testing.TB, name string) []Job {
 	t.Helper()
 	shared := os.Getenv("SHARED_DIR")
 	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared") // beside the module
+		shared = filepath.Join("..", "..", "..", "shared") // next to the repository
 	}
 	path := filepath.Join(shared, "traces", "swim", name)
 	f, err := os.Open(path)
 	if err != nil {
 		t.Skipf("%s is not here; SHARED_DIR names the directory that has traces/swim", path)
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read only
 	var jobs []Job
 	bytes := 0.0
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -67,7 +66,7 @@ func number64(t testing.TB, s string) float64 {
 
 func mean(xs []float64) float64 { return sum(xs) / float64(len(xs)) }
 
-// quantile is a value that q of all are not above.
+// quantile is the value that a fraction q of the values do not exceed.
 func quantile(xs []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(xs))
 	return sorted[int(q*float64(len(sorted)-1))]
@@ -83,7 +82,7 @@ func sojournsByDiscipline(t testing.TB, jobs []Job) map[string][]float64 {
 	return all
 }
 
-// checkTrace holds what theory says of right estimates against a trace.
+// checkTrace checks a trace against the theory of exact estimates.
 func checkTrace(t *testing.T, jobs []Job, all map[string][]float64) {
 	t.Helper()
 	work := 0.0
@@ -109,8 +108,8 @@ func checkTrace(t *testing.T, jobs []Job, all map[string][]float64) {
 	checkNear(t, "fifo against its recursion", all["fifo"], fifoSojourns(jobs))
 }
 
-// fifoSojourns is fifo by the recursion of Lindley, with the clock of the
-// sums: each waits for what the one before it still has to wait for and to do.
+// fifoSojourns is fifo by Lindley's recursion: each job waits for what the one before it
+// waits for and needs.
 func fifoSojourns(jobs []Job) []float64 {
 	sojourns := make([]float64, len(jobs))
 	left, last := zero, zero
@@ -122,7 +121,7 @@ func fifoSojourns(jobs []Job) []float64 {
 	return sojourns
 }
 
-// TestFB2009 against the figure that is published for it: 75 s under ps.
+// TestFB2009 compares with the published figure: 75 s under ps.
 func TestFB2009(t *testing.T) {
 	jobs := traceJobs(t, fb2009)
 	all := sojournsByDiscipline(t, jobs)
@@ -137,8 +136,8 @@ func TestFB2010(t *testing.T) {
 	checkTrace(t, jobs, sojournsByDiscipline(t, jobs))
 }
 
-// TestTraceStartsAgainstTwin job by job, which is more than means and
-// percentiles. Estimates are wrong, and each third job weighs twice as much.
+// TestTraceStartsAgainstTwin compares each job of the first hours, with noisy estimates and
+// every third job of double weight.
 func TestTraceStartsAgainstTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{fb2009, fb2010} {
@@ -152,7 +151,7 @@ func TestTraceStartsAgainstTwin(t *testing.T) {
 	}
 }
 
-// noisyEstimates makes estimates wrong by a lognormal factor with a sigma of 0.5.
+// noisyEstimates multiplies estimates by a lognormal factor with a sigma of 0.5.
 func noisyEstimates(jobs []Job, r *rand.Rand) []Job {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
@@ -161,11 +160,11 @@ func noisyEstimates(jobs []Job, r *rand.Rand) []Job {
 	return jobs
 }
 
-// TestWrongEstimatesOnFB2009: what is published for them is 40 s under psbs,
-// 460 s under fsp and 427 s under srpt, against 75 s under ps, which needs none.
-// These are means over draws of which few, those that underestimate a giant,
-// make most of the sum; so here they are held to what does not depend on the
-// draw. A draw can at most help a little: srpt with right estimates is the bound.
+// TestWrongEstimatesOnFB2009: published figures are 40 s under psbs, 460 s under fsp and 427
+// s under srpt, against 75 s under ps. They are means over draws, and the few draws that
+// underestimate a very large job dominate them. So the test checks only what does not depend
+// on the draw. srpt with exact estimates is the lower bound, which a draw can only slightly
+// beat.
 func TestWrongEstimatesOnFB2009(t *testing.T) {
 	jobs := traceJobs(t, fb2009)
 	least := mean(sojournsOf(t, "srpt", jobs))
@@ -194,7 +193,7 @@ func TestWrongEstimatesOnFB2009(t *testing.T) {
 	}
 }
 
-// wrongDraws has a few with an underestimated giant among them.
+// wrongDraws include a few with an underestimated very large job.
 const wrongDraws = 4
 
 func BenchmarkFB2010(b *testing.B) {

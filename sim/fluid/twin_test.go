@@ -7,25 +7,25 @@ import (
 	"pgregory.net/rapid"
 )
 
-// twin is the same server as its definition: before each step it looks at all
-// jobs anew, and gives each a rate. It knows no lag, no heap and no groups.
+// twin is the server by definition: before each step it considers all jobs and gives each a
+// rate. It has no lag, no heap and no groups.
 type twin struct {
 	discipline string
 	want       demands
 
-	here  []int // jobs that have arrived and are not done, or not done in belief
+	here  []int // jobs that have arrived and are not complete, really or virtually
 	state []twinJob
-	late  []int // in the order in which they became so
+	late  []int // in the order in which they became late
 }
 
 type twinJob struct {
 	left, got    number
 	done         bool
-	believed     number // left in belief
+	believed     number // remaining estimate
 	doneBelieved bool
 }
 
-// twinSojourns is Sojourns.
+// twinSojourns is the twin of Sojourns.
 func twinSojourns(discipline string, jobs []Job) []float64 {
 	order := arrivalOrder(jobs)
 	arrivals := arrivalsOf(jobs, order)
@@ -57,7 +57,7 @@ func (w *twin) arrive(job int) {
 	w.here = append(w.here, job)
 }
 
-// rates is the share of the server that each job has that is here.
+// rates is the fraction of the server that each job gets.
 func (w *twin) rates() []number {
 	rates := make([]number, len(w.here))
 	for i := range rates {
@@ -74,7 +74,7 @@ func (w *twin) rates() []number {
 	return shares(rates)
 }
 
-// shares makes the sum 1.
+// shares normalizes the sum to 1.
 func shares(rates []number) []number {
 	total := zero
 	for _, r := range rates {
@@ -88,7 +88,7 @@ func shares(rates []number) []number {
 	return rates
 }
 
-// served are the jobs that get anything.
+// served lists the jobs that get service.
 func (w *twin) served() []int {
 	waiting := slices.DeleteFunc(slices.Clone(w.here), func(job int) bool { return w.state[job].done })
 	if len(waiting) == 0 {
@@ -113,7 +113,7 @@ func (w *twin) served() []int {
 	return w.late
 }
 
-// least are the jobs for which f is least, in the order of jobs.
+// least lists the jobs for which f is least, in order.
 func (w *twin) least(jobs []int, f func(job int) number) []int {
 	var least []int
 	var value number
@@ -140,8 +140,8 @@ func (w *twin) virtualRates() []number {
 	return shares(rates)
 }
 
-// shortest is the time until the first job is done, really or in belief, or has
-// got as much service as another.
+// shortest is the time until the first job completes, really or virtually, or has received
+// as much service as another.
 func (w *twin) shortest(rates, believed []number) (dt number, any bool) {
 	shorten := func(work, rate number) {
 		if !zero.less(rate) || work.less(zero) {
@@ -158,15 +158,15 @@ func (w *twin) shortest(rates, believed []number) (dt number, any bool) {
 			continue
 		}
 		for k, other := range w.here {
-			if ahead := w.state[other].got.minus(w.state[job].got); !zero.less(rates[k]) && ahead.tick().Sign() > 0 {
-				shorten(ahead, rates[i])
+			if difference := w.state[other].got.minus(w.state[job].got); !zero.less(rates[k]) && difference.tick().Sign() > 0 {
+				shorten(difference, rates[i])
 			}
 		}
 	}
 	return dt, any
 }
 
-// step returns the jobs that are done at its end.
+// step returns the jobs that complete at its end.
 func (w *twin) step(dt number, rates, believed []number) (done []int) {
 	for i, job := range w.here {
 		s := &w.state[job]
@@ -191,11 +191,11 @@ func (w *twin) step(dt number, rates, believed []number) (done []int) {
 	return done
 }
 
-// workloads are small and full of ties, of times as well as of service.
+// workloads generates small workloads with many ties, of times as well as of service.
 func workloads() *rapid.Generator[[]Job] {
 	whole := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 9).Draw(t, "whole")) })
 	tenths := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 99).Draw(t, "tenths")) / 10 })
-	any := rapid.Float64Range(1e-15, 10) // some way above a tick
+	any := rapid.Float64Range(1e-15, 10) // far above a tick
 	times := rapid.OneOf(whole, whole, tenths, any)
 	return rapid.Custom(func(t *rapid.T) []Job {
 		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c0-9]{1,3}`), 1, 14, rapid.ID).Draw(t, "ids")

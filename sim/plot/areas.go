@@ -10,19 +10,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Area is a share of something over time, such as the slots of a job.
+// Area is a quantity over time, such as the slots of a job.
 type Area struct {
 	Name   string
-	Values []float64 // from each of the times on, until the next
+	Values []float64 // one for each time, valid until the next
 }
 
-// areaColumns is how many columns a picture of areas has: each shows the mean
-// over its time.
+// areaColumns is the number of columns in a picture of areas. Each shows the mean over its
+// time.
 const areaColumns = 600
 
-// Areas draws areas one on top of the other, the first below. Times ascend, and
-// each area has a value for each; the last value counts for nothing but its time. Axes are
-// never logarithmic.
+// Areas stacks areas, the first at the bottom. Times ascend, and each area has a value for
+// each time; the last value only ends the picture. Axes are never logarithmic.
 func Areas(a Axes, times []float64, areas ...Area) *Figure {
 	a.LogX, a.LogY = false, false
 	var names []string
@@ -43,7 +42,7 @@ func Areas(a Axes, times []float64, areas ...Area) *Figure {
 	})
 }
 
-// stackedAreas are areas on top of each other, as heights of their upper edges.
+// stackedAreas holds the heights of the upper edges of areas.
 type stackedAreas struct {
 	from, to float64
 	edges    [][]float64 // of each area, a height for each column
@@ -54,7 +53,7 @@ func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stacke
 	l := &stackedAreas{from: times[0], to: times[len(times)-1]}
 	for i, t := range times {
 		if i > 0 && t < times[i-1] || math.IsNaN(t) || math.IsInf(t, 0) {
-			return nil, fmt.Errorf("plot: time %g behind %g: expected ascending ones", t, times[max(i-1, 0)])
+			return nil, fmt.Errorf("plot: time %g after %g: expected ascending times", t, times[max(i-1, 0)])
 		}
 	}
 	below := make([]float64, areaColumns)
@@ -65,7 +64,7 @@ func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stacke
 		edge := means(times, area.Values, areaColumns)
 		for i := range edge {
 			if edge[i] += below[i]; math.IsNaN(edge[i]) || math.IsInf(edge[i], 0) {
-				return nil, fmt.Errorf("plot: %s: a value that is no finite number", area.Name)
+				return nil, fmt.Errorf("plot: %s: a value that is not a finite number", area.Name)
 			}
 		}
 		l.edges, l.colours = append(l.edges, edge), append(l.colours, of[area.Name].colour)
@@ -74,7 +73,7 @@ func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stacke
 	return l, nil
 }
 
-// means are those of a step function over so many equal columns of its time.
+// means are the means of a step function over equal columns of its time.
 func means(times, values []float64, columns int) []float64 {
 	sums := make([]float64, columns)
 	from, width := times[0], (times[len(times)-1]-times[0])/float64(columns)
@@ -100,7 +99,7 @@ func means(times, values []float64, columns int) []float64 {
 func (l *stackedAreas) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	width := (l.to - l.from) / areaColumns
-	for k := len(l.edges) - 1; k >= 0; k-- { // the lower ones over the higher ones, without seams
+	for k := len(l.edges) - 1; k >= 0; k-- { // lower areas cover higher ones, so that there are no seams
 		var path vg.Path
 		path.Move(vg.Point{X: x(l.from), Y: y(0)})
 		height := 0.

@@ -10,33 +10,32 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Axes are what stands around a picture.
+// Axes are the title, the labels and the scales of a picture.
 type Axes struct {
 	Title string
-	X, Y  string // what the axes measure, with the unit
+	X, Y  string // labels, with the unit
 
-	// LogX and LogY scale an axis logarithmically. What is not above 0 stands at
-	// the least value that is.
+	// LogX and LogY make an axis logarithmic. Values that are not positive are drawn at the
+	// least positive one.
 	LogX, LogY bool
 
-	// Max bounds the vertical axis from above; 0 leaves it to the data.
+	// Max is the upper bound of the vertical axis; 0 derives it from the data.
 	Max float64
 
 	Marks []Mark
 }
 
-// Mark is a moment on the horizontal axis, such as the loss of a machine: a
-// vertical line across the picture.
+// Mark is a vertical line at a moment, such as a machine failure.
 type Mark struct {
 	X    float64
-	Name string // above it; may be ""
+	Name string // above the line; may be ""
 }
 
 const (
 	titleSize  = 13
 	labelSize  = 12
 	tickSize   = 10.5
-	markHeight = 19 // for the names of marks, above a picture
+	markHeight = 19 // space above a picture for the names of marks
 )
 
 var (
@@ -44,7 +43,7 @@ var (
 	pale = color.Gray{Y: 0xdd}
 )
 
-// sans is the font of all words.
+// sans is the font of all text.
 func sans(size font.Length, weight font.Font) font.Font {
 	weight.Typeface, weight.Variant, weight.Size = "Liberation", "Sans", size
 	return weight
@@ -69,7 +68,7 @@ func (a Axes) panel() *gplot.Plot {
 	return p
 }
 
-// finish fits the axes to what the panel has got, and draws the marks over it.
+// finish fits the axes to the data and draws the marks over it.
 func (a Axes) finish(p *gplot.Plot) {
 	for _, m := range a.Marks {
 		p.Add(&markLine{Mark: m})
@@ -84,8 +83,7 @@ func (a Axes) finish(p *gplot.Plot) {
 	}
 }
 
-// fit rounds an axis to whole decades or leaves it as it is; one without data
-// goes from 0 to 1.
+// fit sets the scale of an axis. Without data it is from 0 to 1.
 func fit(axis *gplot.Axis, log bool) {
 	if axis.Min > axis.Max {
 		axis.Min, axis.Max = 0, 1
@@ -105,7 +103,7 @@ func fit(axis *gplot.Axis, log bool) {
 	}
 }
 
-// pad leaves some room on both sides of the data, where curves rise upright.
+// pad adds a margin on both sides of the data, where curves rise vertically.
 func (a Axes) pad(axis *gplot.Axis) {
 	const room = 0.015
 	if a.LogX {
@@ -117,8 +115,8 @@ func (a Axes) pad(axis *gplot.Axis) {
 	axis.Min, axis.Max = axis.Min-width, axis.Max+width
 }
 
-// clampToPositive puts values that a logarithmic axis has no place for at the least
-// that it has one for, or at 1 when there is none.
+// clampToPositive replaces values that a logarithmic axis cannot show by the least positive
+// one, or by 1 if there is none.
 func clampToPositive(values []float64) {
 	least := math.Inf(1)
 	for _, v := range values {

@@ -9,23 +9,23 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Bar is one series of bars, a value for each group.
+// Bar is one series of bars, with a value for each group.
 type Bar struct {
 	Name   string
 	Values []Value
 }
 
-// Value is the height of a bar, and perhaps the interval in which it lies.
+// Value is the height of a bar, with an optional interval.
 type Value struct {
 	Y         float64
 	Low, High float64 // such as a 95 % interval; both 0 for none
 }
 
-// barsWidth is how much of its room a group takes.
+// barsWidth is the fraction of its space that a group fills.
 const barsWidth = 0.8
 
-// Bars draws groups of bars side by side, each group under its name and in it one
-// bar of each series.
+// Bars draws groups of bars side by side, labelled by name. Each group has one bar of each
+// series.
 func Bars(a Axes, groups []string, series ...Bar) *Figure {
 	var names []string
 	for _, s := range series {
@@ -59,20 +59,20 @@ func Bars(a Axes, groups []string, series ...Bar) *Figure {
 	})
 }
 
-// barSlot is where a series of bars stands.
+// barSlot is the place of a series in each group.
 type barSlot struct {
-	k, n        int     // the bar is number k of n in each group
-	base, floor float64 // where bars begin, and the least that the axis can show
+	k, n        int     // bar k of n in each group
+	base, floor float64 // where bars begin, and the least value that the axis can show
 }
 
-// add puts a bar into each group.
+// add draws the bar of each group.
 func (s Bar) add(p *gplot.Plot, of lineStyle, at barSlot) error {
 	var all boxes
 	bars := &whiskers{style: draw.LineStyle{Color: ink, Width: vg.Points(1)}}
 	width := barsWidth / float64(at.n)
 	for i, v := range s.Values {
 		if sum := v.Y + v.Low + v.High; math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return fmt.Errorf("plot: %s: a value that is no finite number", s.Name)
+			return fmt.Errorf("plot: %s: a value that is not a finite number", s.Name)
 		}
 		left := float64(i) - barsWidth/2 + float64(at.k)*width
 		height := max(v.Y, at.floor)
@@ -88,8 +88,8 @@ func (s Bar) add(p *gplot.Plot, of lineStyle, at barSlot) error {
 	return nil
 }
 
-// logBase is the decade under the least bar above 0, where bars on a logarithmic
-// axis stand.
+// logBase is the decade below the least positive bar. Bars on a logarithmic axis begin
+// there.
 func logBase(series []Bar) float64 {
 	least := math.Inf(1)
 	for _, s := range series {

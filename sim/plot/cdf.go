@@ -9,23 +9,22 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// Sample is a number of values of one kind, such as the sojourn times under one
-// policy.
+// Sample is a set of values, such as the sojourn times under one policy.
 type Sample struct {
 	Name   string
 	Values []float64 // in any order
 }
 
 const (
-	// logSpread is how many times the least value the largest is from which on a
-	// distribution has a logarithmic axis.
+	// logSpread is the ratio of the largest to the least value from which on the axis is
+	// logarithmic.
 	logSpread = 50
-	// cdfPoints bounds how many steps a curve has.
+	// cdfPoints limits the steps of a curve.
 	cdfPoints = 1000
 )
 
-// CDF draws the shares of the samples that are not above a value. The horizontal
-// axis is logarithmic when the spread of the values asks for it.
+// CDF draws the empirical distribution functions of samples. The horizontal axis is
+// logarithmic if the values spread over decades.
 func CDF(a Axes, samples ...Sample) *Figure {
 	if a.Y == "" {
 		a.Y = "fraction of jobs"
@@ -57,8 +56,8 @@ func CDF(a Axes, samples ...Sample) *Figure {
 	})
 }
 
-// spansDecades reports whether the values spread over so much that only a logarithmic
-// axis shows the small ones.
+// spansDecades reports whether the values spread so much that only a logarithmic axis shows
+// the small ones.
 func spansDecades(samples []Sample) bool {
 	least, most := math.Inf(1), 0.
 	for _, s := range samples {
@@ -71,7 +70,7 @@ func spansDecades(samples []Sample) bool {
 	return most >= least*logSpread
 }
 
-// distribution is a curve from 0 to 1, with no more points than one can see.
+// distribution is a curve from 0 to 1 with at most cdfPoints steps.
 func (s Sample) distribution(log bool) (points plotter.XYs) {
 	sorted := slices.Clone(s.Values)
 	if log {

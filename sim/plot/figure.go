@@ -18,7 +18,7 @@ import (
 
 // Figure is a picture, or several side by side, before it is drawn.
 type Figure struct {
-	title      string // over all panels
+	title      string // above all panels
 	columns    int
 	panels     []panel
 	legendKind legendKind
@@ -26,17 +26,17 @@ type Figure struct {
 
 // panel is one picture of a figure.
 type panel struct {
-	names []string // in the order of the legend; "" is not in it
+	names []string // in the order of the legend, which leaves out ""
 	build func(map[string]lineStyle) (*gplot.Plot, error)
 }
 
-// singlePanel is a figure of one panel.
+// singlePanel is a figure with one panel.
 func singlePanel(sort legendKind, names []string, build func(map[string]lineStyle) (*gplot.Plot, error)) *Figure {
 	return &Figure{columns: 1, panels: []panel{{names: names, build: build}}, legendKind: sort}
 }
 
-// Grid puts figures side by side, so many in a row, under a common title and with
-// one legend. They should be of one kind.
+// Grid arranges figures in rows, under a common title and with one legend. They should be of
+// one kind.
 func Grid(title string, columns int, figures ...*Figure) *Figure {
 	g := &Figure{title: title, columns: max(min(columns, len(figures)), 1)}
 	for i, f := range figures {
@@ -48,7 +48,7 @@ func Grid(title string, columns int, figures ...*Figure) *Figure {
 	return g
 }
 
-// names are those of all panels, each once; others come last.
+// names lists the names of all panels without repetition, Others last.
 func (f *Figure) names() (names []string) {
 	for _, p := range f.panels {
 		for _, name := range p.names {
@@ -63,11 +63,11 @@ func (f *Figure) names() (names []string) {
 	return names
 }
 
-// Of one panel, in points: wide enough for a page's column.
+// Sizes of one panel, in points: wide enough for a page's column.
 const (
 	panelWidth  = 560
 	panelHeight = 340
-	smallWidth  = 330 // of panels beside others
+	smallWidth  = 330 // of panels next to others
 	smallHeight = 240
 	dpi         = 144
 )
@@ -89,7 +89,7 @@ func (f *Figure) size() (w, h vg.Length) {
 	return w + lw + 2*margin, max(h, lh) + 2*margin
 }
 
-// SVG writes the figure as a vector picture.
+// SVG writes the figure as SVG.
 func (f *Figure) SVG(w io.Writer) error {
 	c := vgsvg.New(f.size())
 	if err := f.draw(draw.New(c)); err != nil {
@@ -105,13 +105,13 @@ func (f *Figure) SVG(w io.Writer) error {
 	return nil
 }
 
-// What an SVG calls the font, and what stands in for it on machines without it.
+// The font of an SVG, and fallbacks for machines that do not have it.
 const (
 	family   = "font-family:Liberation Sans"
 	fallback = ",Arial,Helvetica,sans-serif"
 )
 
-// PNG writes the figure as dots, 144 an inch.
+// PNG writes the figure as PNG with 144 dots an inch.
 func (f *Figure) PNG(w io.Writer) error {
 	width, height := f.size()
 	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}

@@ -7,19 +7,18 @@ import (
 	gplot "gonum.org/v1/plot"
 )
 
-// Span is a time in which somebody holds a lane.
+// Span is a time in which a lane is in use.
 type Span struct {
 	Lane     int // index of the lane
 	From, To float64
-	Name     string // who; one colour for each
+	Name     string // what uses it; each name has a colour
 }
 
-// laneFill is how much of its height a lane's spans take.
+// laneFill is the fraction of a lane's height that spans fill.
 const laneFill = 0.86
 
-// Gantt draws who held which lane when: lanes, such as slots of machines, from the
-// top down, and time to the right. Lanes of an empty name have no label. Axes are
-// never logarithmic.
+// Gantt draws which name uses which lane over time. Lanes, such as slots of machines, go
+// from top to bottom; a lane with an empty name has no label. Axes are never logarithmic.
 func Gantt(a Axes, lanes []string, spans ...Span) *Figure {
 	a.LogX, a.LogY = false, false
 	var names []string
@@ -35,7 +34,7 @@ func Gantt(a Axes, lanes []string, spans ...Span) *Figure {
 		var all boxes
 		for _, s := range spans {
 			if s.Lane < 0 || s.Lane >= len(lanes) || !(s.From <= s.To) || math.IsInf(s.To-s.From, 0) {
-				return nil, fmt.Errorf("plot: %s holds lane %d of %d from %g to %g", s.Name, s.Lane, len(lanes), s.From, s.To)
+				return nil, fmt.Errorf("plot: %s uses lane %d of %d from %g to %g", s.Name, s.Lane, len(lanes), s.From, s.To)
 			}
 			middle := float64(len(lanes) - 1 - s.Lane)
 			all = append(all, box{s.From, s.To, middle - laneFill/2, middle + laneFill/2, of[s.Name].colour})

@@ -19,7 +19,7 @@ const (
 
 var bold = font.Font{Weight: xfont.WeightBold}
 
-// draw puts the title above, the legend to the right, and the panels in between.
+// draw puts the title at the top, the legend on the right, and the panels in between.
 func (f *Figure) draw(c draw.Canvas) error {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
@@ -49,7 +49,7 @@ func (f *Figure) draw(c draw.Canvas) error {
 	return nil
 }
 
-// build makes the panels in rows; the last row may end with nil ones.
+// build makes the panels by row; the last row may end in nil.
 func (f *Figure) build() ([][]*gplot.Plot, error) {
 	of := lineStyles(f.names())
 	rows := make([][]*gplot.Plot, f.rows())
@@ -66,7 +66,7 @@ func (f *Figure) build() ([][]*gplot.Plot, error) {
 	return rows, nil
 }
 
-// textStyle is a style of text whose top is at the given point.
+// textStyle is a style for text below a given point.
 func textStyle(size font.Length, weight font.Font, align text.XAlignment) text.Style {
 	return text.Style{
 		Color: ink, Font: sans(size, weight), XAlign: align, YAlign: draw.YTop, Handler: gplot.DefaultTextHandler,

@@ -6,17 +6,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// legendKind is what stands beside a name.
+// legendKind is the symbol next to a name.
 type legendKind int
 
 const (
 	lineLegend   legendKind = iota // a piece of line
-	markerLegend                   // one with the points' mark
-	colourLegend                   // a field of colour
+	markerLegend                   // a piece of line with a marker
+	colourLegend                   // a rectangle
 )
 
 const (
-	legendGap  = 14 // to the panels
+	legendGap  = 14 // distance to the panels
 	legendTop  = 28
 	legendRow  = 17
 	thumbWidth = 24
@@ -38,7 +38,7 @@ func (f *Figure) legend() legend {
 	return l
 }
 
-// size is the room that the legend takes, none without names.
+// size is the space of the legend; 0 without names.
 func (l legend) size() (w, h vg.Length) {
 	style := textStyle(tickSize, font.Font{}, draw.XLeft)
 	for _, name := range l.names {

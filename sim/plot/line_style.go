@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Colours is how many names are told apart by their colour alone: fold the rest of
-// many into Others.
+// Colours is the number of names with distinct colours. Callers with more fold the rest into
+// Others.
 const Colours = 12
 
-// Others is the name of what has none of its own. It is grey.
+// Others is the name of the rest. It is grey.
 const Others = "others"
 
-// palette is that of Okabe and Ito, and behind it Tol's muted one as far as they do
-// not look alike: both are for people who see colours differently.
+// palette is that of Okabe and Ito, followed by the colours of Tol's muted palette that
+// differ from it. Both are safe for colour-blind readers.
 var palette = [Colours]color.RGBA{
 	rgb(0x0072b2), rgb(0xe69f00), rgb(0x009e73), rgb(0xd55e00), rgb(0x56b4e9), rgb(0xcc79a7),
 	rgb(0x332288), rgb(0xddcc77), rgb(0x882255), rgb(0x44aa99), rgb(0x999933), rgb(0x661100),
@@ -27,21 +27,21 @@ func rgb(hex uint32) color.RGBA {
 	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
 }
 
-// dashes are patterns of line and gap, in points.
+// dashes are lengths of lines and gaps, in points.
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {13, 4}}
 
 var glyphs = []draw.GlyphDrawer{
 	draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}, draw.CrossGlyph{},
 }
 
-// lineStyle is how things of one name look.
+// lineStyle is the appearance of a name.
 type lineStyle struct {
 	colour color.RGBA
 	dashes []vg.Length
 	glyph  draw.GlyphDrawer
 }
 
-// lineStyles gives names their looks, in order.
+// lineStyles assigns styles to names, in order.
 func lineStyles(names []string) map[string]lineStyle {
 	of := make(map[string]lineStyle, len(names))
 	for _, name := range names {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Point is a value, and perhaps the interval in which it lies.
+// Point is a point of a curve, with an optional interval.
 type Point struct {
 	X, Y      float64
 	Low, High float64 // around Y, such as a 95 % interval; both 0 for none
@@ -21,8 +21,8 @@ func (p Point) interval() bool { return p.Low != 0 || p.High != 0 }
 type Line struct {
 	Name   string
 	Points []Point
-	Steps  bool // a value holds until the next point; no marks at the points
-	Plain  bool // no marks at the points
+	Steps  bool // a value holds until the next point; no markers
+	Plain  bool // no markers
 }
 
 // Lines draws curves. Intervals are bars at their points.
@@ -49,7 +49,7 @@ func Lines(a Axes, lines ...Line) *Figure {
 	})
 }
 
-// scaled is the lines with values that the axes can show.
+// scaled replaces values that the axes cannot show.
 func scaled(a Axes, lines []Line) []Line {
 	var xs, ys []float64
 	for _, l := range lines {

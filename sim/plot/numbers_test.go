@@ -53,7 +53,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// TestMeans holds columns against sums in small steps.
+// TestMeans compares columns with sums in small steps.
 func TestMeans(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for range 50 {

@@ -43,7 +43,7 @@ func TestFiguresAreDeterministic(t *testing.T) {
 	}
 }
 
-// checkSameBytes draws a picture twice.
+// checkSameBytes draws a figure twice.
 func checkSameBytes(t *testing.T, name string, once, twice func(io.Writer) error) io.Reader {
 	t.Helper()
 	var a, b bytes.Buffer
@@ -67,7 +67,7 @@ func TestLegendListsEachNameOnce(t *testing.T) {
 			want = 3
 		}
 		if n := strings.Count(svg.String(), words); n != want {
-			t.Errorf("%s stands there %d times, want %d", words, n, want)
+			t.Errorf("%s is there %d times, want %d", words, n, want)
 		}
 	}
 }
@@ -90,8 +90,8 @@ func TestInvalidData(t *testing.T) {
 		"hfsp":                    Lines(Axes{}, Line{Name: "hfsp", Points: []Point{{X: 1, Y: math.Inf(1)}}}),
 		"interval from 0 to +Inf": Lines(Axes{}, Line{Name: "hfsp", Points: []Point{{X: 1, High: math.Inf(1)}}}),
 		"2 values at 3 times":     Areas(Axes{}, []float64{1, 2, 3}, Area{"j", []float64{1, 2}}),
-		"time 1 behind 2":         Areas(Axes{}, []float64{2, 1}, Area{"j", []float64{1, 2}}),
-		"no finite number":        Areas(Axes{}, []float64{1, 2}, Area{"j", []float64{nan, 2}}),
+		"time 1 after 2":          Areas(Axes{}, []float64{2, 1}, Area{"j", []float64{1, 2}}),
+		"not a finite number":     Areas(Axes{}, []float64{1, 2}, Area{"j", []float64{nan, 2}}),
 		"lane 1 of 1":             Gantt(Axes{}, []string{"n0"}, Span{Lane: 1, Name: "j"}),
 		"from 2 to 1":             Gantt(Axes{}, []string{"n0"}, Span{From: 2, To: 1, Name: "j"}),
 		"1 values in 2 groups":    Bars(Axes{}, []string{"a", "b"}, Bar{"j", []Value{{Y: 1}}}),

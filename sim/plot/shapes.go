@@ -16,11 +16,10 @@ type box struct {
 	colour                   color.Color
 }
 
-// boxes are drawn one over the other.
+// boxes are drawn in order, later ones on top.
 type boxes []box
 
-// hairline is the least width of a box, in points, so that nothing that happened
-// is invisible.
+// hairline is the least width of a box, in points, so that short spans stay visible.
 const hairline = 0.3
 
 func (b boxes) Plot(c draw.Canvas, p *gplot.Plot) {
@@ -45,7 +44,7 @@ func (b boxes) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return xmin, xmax, ymin, ymax
 }
 
-// whiskers are intervals around points.
+// whiskers are vertical intervals at points.
 type whiskers struct {
 	points []Point
 	style  draw.LineStyle
@@ -73,7 +72,7 @@ func (w *whiskers) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return xmin, xmax, ymin, ymax
 }
 
-// markLine is a Mark across the panel.
+// markLine draws a Mark across the panel.
 type markLine struct{ Mark }
 
 func (m *markLine) Plot(c draw.Canvas, p *gplot.Plot) {

@@ -7,10 +7,10 @@ import (
 	gplot "gonum.org/v1/plot"
 )
 
-// evenTicks are at whole multiples of 1, 2 or 5 times a power of ten.
+// evenTicks are multiples of 1, 2 or 5 times a power of ten.
 type evenTicks struct{}
 
-// wantedTicks is about how many labels an axis gets.
+// wantedTicks is the approximate number of labels on an axis.
 const wantedTicks = 6
 
 func (evenTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
@@ -24,7 +24,7 @@ func (evenTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 	return ticks
 }
 
-// evenStep is the least of the even steps that is not below a wanted one.
+// evenStep is the least even step that is not below a wanted one.
 func evenStep(wanted float64) float64 {
 	if !(wanted > 0) {
 		return 0
@@ -38,8 +38,7 @@ func evenStep(wanted float64) float64 {
 	return 10 * decade
 }
 
-// decadeTicks are at the powers of ten; where those are few, at their doubles and
-// fives too.
+// decadeTicks are powers of ten and, if those are few, their doubles and fives.
 type decadeTicks struct{}
 
 func (decadeTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
@@ -65,7 +64,7 @@ func (decadeTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 	return ticks
 }
 
-// formatTick writes a value of an axis, without the dust of binary fractions.
+// formatTick formats a value without rounding errors of binary fractions.
 func formatTick(v float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 9, 64), 64)
 	if err != nil || rounded == 0 {

@@ -25,7 +25,7 @@ func CheckNew(name string) error {
 }
 
 // CheckWritable returns an error if the directory cannot be made: it is better to know before long work. It leaves
-// nothing behind.
+// no directory.
 func CheckWritable(name string) error {
 	d, err := Stage(name)
 	if err != nil {

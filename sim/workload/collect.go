@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// collector gathers the jobs of one source and tells of faults where they are:
-// each error names the source and the line.
+// collector gathers the jobs of one source. Each of its errors names the source and the
+// line.
 type collector struct {
 	problems
 	source string
-	limit  int // of tasks in all jobs
+	limit  int // tasks of all jobs
 
 	jobs    []Job
-	foundAt map[string]string // where, by id
+	foundAt map[string]string // place, by id
 	notes   []string
 	tasks   int
 	bytes   int64
@@ -24,13 +24,13 @@ func newCollector(source string, limit int) *collector {
 	return &collector{source: source, limit: limit, foundAt: make(map[string]string)}
 }
 
-// errorAt tells what is wrong on a line, counted from 1.
+// errorAt adds an error of a line, counted from 1.
 func (c *collector) errorAt(line int, format string, args ...any) {
 	c.add("%s:%d: %s", c.source, line, fmt.Sprintf(format, args...))
 }
 
-// allowTasks reports whether so many more tasks may be; it tells of it when not. To
-// be asked before they are allocated.
+// allowTasks reports whether so many more tasks are allowed, and adds an error if not.
+// Readers ask before they allocate the tasks.
 func (c *collector) allowTasks(line int, tasks int64) bool {
 	if left := int64(c.limit - c.tasks); tasks > left {
 		c.errorAt(line, "%d tasks beyond the %d before, expected at most %d in all jobs", tasks, c.tasks, c.limit)
@@ -39,10 +39,10 @@ func (c *collector) allowTasks(line int, tasks int64) bool {
 	return true
 }
 
-// addJob adds a job that was told of on a line, or tells what is wrong with it.
+// addJob adds the job of a line, or errors that describe what is wrong with it.
 func (c *collector) addJob(line int, j Job) {
 	if first, twice := c.foundAt[j.ID]; twice {
-		c.errorAt(line, "job id %q once more, it is at %s; expected one of its own", j.ID, first)
+		c.errorAt(line, "job id %q is repeated, first at %s; expected unique ids", j.ID, first)
 		return
 	}
 	c.foundAt[j.ID] = fmt.Sprintf("%s:%d", c.source, line)
@@ -55,22 +55,22 @@ func (c *collector) addJob(line int, j Job) {
 	c.tasks += len(j.Maps) + len(j.Reduces)
 	c.jobs = append(c.jobs, j)
 	if c.bytes = addBytes(addBytes(c.bytes, j.Maps), j.Reduces); c.bytes > MaxBytes {
-		c.errorAt(line, "more than %d bytes in all jobs up to here, expected at most that", int64(MaxBytes))
+		c.errorAt(line, "more than %d bytes in all jobs so far, which is the limit", int64(MaxBytes))
 		c.bytes = 0
 	}
 }
 
-// addJobInOrder is take for a source that is sorted by time.
+// addJobInOrder is addJob for a source that is sorted by time.
 func (c *collector) addJobInOrder(line int, j Job) {
 	if n := len(c.jobs); n > 0 && j.Submit < c.jobs[n-1].Submit {
-		c.errorAt(line, "job %q arrives at %g s, before the job ahead of it at %g s; expected order of arrival",
+		c.errorAt(line, "job %q arrives at %g s, before the previous job at %g s; expected order of arrival",
 			j.ID, seconds(j.Submit), seconds(c.jobs[n-1].Submit))
 		return
 	}
 	c.addJob(line, j)
 }
 
-// workload is what was gathered, or all that is wrong with it.
+// workload returns the workload, or all errors.
 func (c *collector) workload() (*Workload, error) {
 	if err := c.err(); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// csvColumns are the columns of a CSV, in any order; those that are required
-// come first. docs/sim.md says what each holds.
+// csvColumns are the columns of a CSV, in any order, required ones first. docs/sim.md
+// describes them.
 var csvColumns = []string{
 	"job", "arrival_s", "maps", "reduces", "map_input_bytes", "shuffle_bytes",
 	"output_bytes", "bin", "source_job", "name", "pool", "user", "priority", "weight", "slow_start",
@@ -20,8 +20,8 @@ var csvColumns = []string{
 
 const csvRequired = 6
 
-// ReadCSV reads jobs with numbers of tasks and of bytes, a line each, in order
-// of arrival; Model gives the times. source names the input in errors.
+// ReadCSV reads a job from each line, in order of arrival. Lines have numbers of tasks and
+// bytes; the Model gives times. source names the input in errors.
 func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -52,29 +52,29 @@ func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 	}
 }
 
-// csvError tells what the parser found in the form of all errors here; width is how
-// many columns the header has.
+// csvError rewords an error of the CSV parser like all other errors here. width is the
+// number of columns in the header.
 func csvError(source string, width int, err error) error {
 	var p *csv.ParseError
 	switch {
 	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &p):
-		return fmt.Errorf("%s:%d: another number of fields than in the header, expected %d", source, p.Line, width)
+		return fmt.Errorf("%s:%d: number of fields differs from the header, expected %d", source, p.Line, width)
 	case errors.As(err, &p):
-		return fmt.Errorf("%s:%d: column %d of the text: %w, expected CSV, fields with quotes in quotes", source, p.Line, p.Column, p.Err)
+		return fmt.Errorf("%s:%d: column %d of the text: %w, expected CSV, with fields that contain quotes in quotes", source, p.Line, p.Column, p.Err)
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%s:1: no header, expected columns %s", source, strings.Join(csvColumns[:csvRequired], ", "))
 	}
 	return fmt.Errorf("%s: %w", source, err)
 }
 
-// columnIndexes is where each column stands.
+// columnIndexes finds each column in the header.
 func columnIndexes(source string, head []string) (map[string]int, error) {
 	var f problems
 	columns := make(map[string]int, len(head))
 	for i, name := range head {
 		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
 		if _, twice := columns[name]; twice {
-			f.add("%s:1: column %q twice, expected it once", source, name)
+			f.add("%s:1: column %q is repeated, expected it once", source, name)
 		}
 		if !slices.Contains(csvColumns, name) {
 			f.add("%s:1: column %q, expected some of %s", source, name, strings.Join(csvColumns, ", "))
@@ -89,8 +89,8 @@ func columnIndexes(source string, head []string) (map[string]int, error) {
 	return columns, f.err()
 }
 
-// csvRow is one line. Its methods read a column and tell of what does not
-// belong there; a column that the file lacks is 0 or "".
+// csvRow is one line. Its methods parse a column and report invalid values. A column that
+// the file lacks is 0 or "".
 type csvRow struct {
 	c        *collector
 	line     int
@@ -99,7 +99,7 @@ type csvRow struct {
 	hasError bool
 }
 
-// addJob makes a job of the line.
+// addJob adds the job of the line.
 func (r *csvRow) addJob(m *Model) {
 	j := Job{
 		ID:        strings.Clone(r.text("job")),
@@ -131,7 +131,7 @@ func (r *csvRow) text(column string) string {
 	return strings.TrimSpace(r.record[i])
 }
 
-// whole is a whole number; an empty field is 0 in a column that may be absent.
+// whole parses an integer. An empty field is 0 in an optional column.
 func (r *csvRow) whole(column string, least, most int64) int64 {
 	text := r.text(column)
 	if text == "" && r.optional(column) {
@@ -145,8 +145,7 @@ func (r *csvRow) whole(column string, least, most int64) int64 {
 	return n
 }
 
-// number is a number that is finite; an empty field is absent in a column that
-// may be.
+// number parses a finite number. An empty field is absent in an optional column.
 func (r *csvRow) number(column string, absent, least, most float64) float64 {
 	text := r.text(column)
 	if text == "" && r.optional(column) {

@@ -4,22 +4,24 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// Distribution is a distribution that numbers are drawn from: times, sizes or counts.
+// Distribution is a probability distribution of times, sizes or counts.
 type Distribution struct {
 	kind *distributionKind // nil draws 0
 	args []float64
 }
 
-// distributionKind is one form of law. Each draws by inversion of one uniform number, so
-// that equal seeds give numbers that move together when an argument changes.
+// distributionKind is a family of distributions. Each draws by inversion of one uniform
+// number, so that equal seeds give correlated numbers when an argument changes.
 type distributionKind struct {
 	name  string
 	usage string
-	unit  []bool // whether an argument has the unit of what is drawn
-	least int    // arguments that must be there
+	unit  []bool // of each argument: whether it has the unit of what is drawn
+	least int    // required arguments
 	check func(a []float64) string
 	draw  func(a []float64, u float64) float64
 }
@@ -70,7 +72,7 @@ func checkShape(a []float64) string {
 	return ""
 }
 
-// drawPareto is cut off at MOST in the way that keeps its shape below.
+// drawPareto truncates at MOST and keeps the shape below it.
 func drawPareto(a []float64, u float64) float64 {
 	beyond := 0.0
 	if len(a) > 2 {
@@ -79,7 +81,7 @@ func drawPareto(a []float64, u float64) float64 {
 	return a[1] * math.Pow(1-u*(1-beyond), -1/a[0])
 }
 
-// draw is the next number.
+// draw returns the next number.
 func (l Distribution) draw(r *rand.Rand) float64 {
 	if l.kind == nil {
 		return 0
@@ -87,8 +89,8 @@ func (l Distribution) draw(r *rand.Rand) float64 {
 	return l.kind.draw(l.args, openUnit(r.Uint64()))
 }
 
-// parseDistribution reads a law like pareto:1.5:1:500, whose numbers with a unit parse
-// reads.
+// parseDistribution parses a text like pareto:1.5:1:500. The function parse reads numbers
+// with a unit.
 func parseDistribution(text string, parse func(string) (float64, error)) (Distribution, error) {
 	parts := strings.Split(text, ":")
 	for i := range distributionKinds {
@@ -104,7 +106,7 @@ func parseDistribution(text string, parse func(string) (float64, error)) (Distri
 	for _, k := range distributionKinds {
 		usages = append(usages, k.usage)
 	}
-	return Distribution{}, fmt.Errorf("law %q, expected one of %s", text, strings.Join(usages, ", "))
+	return Distribution{}, fmt.Errorf("distribution %q, expected one of %s", text, strings.Join(usages, ", "))
 }
 
 func (k *distributionKind) parse(parts []string, parse func(string) (float64, error)) ([]float64, error) {
@@ -128,4 +130,41 @@ func (k *distributionKind) parse(parts []string, parse func(string) (float64, er
 		}
 	}
 	return args, nil
+}
+
+// parsePlain parses a finite number that is not negative.
+func parsePlain(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= 0 && x <= math.MaxInt64) {
+		return 0, fmt.Errorf("number %q, expected 0 or more", text)
+	}
+	return x, nil
+}
+
+// parseMillis parses a time like 13s, 1m30s or 500ms, into ms. A bare number is in ms.
+func parseMillis(text string) (float64, error) {
+	if x, err := strconv.ParseFloat(text, 64); err == nil && x >= 0 && x <= MaxMillis {
+		return x, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d.Milliseconds() > MaxMillis {
+		return 0, fmt.Errorf("time %q, expected one like 13s, 1m30s or 500 (ms)", text)
+	}
+	return d.Seconds() * 1000, nil
+}
+
+// parseBytes parses a size like 64m into bytes; k, m and g are powers of 1024.
+func parseBytes(text string) (float64, error) {
+	digits, unit := strings.ToLower(text), 1.0
+	for suffix, factor := range map[string]float64{"k": 1 << 10, "m": 1 << 20, "g": 1 << 30} {
+		if rest, found := strings.CutSuffix(digits, suffix); found {
+			digits, unit = rest, factor
+			break
+		}
+	}
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(x >= 0 && x*unit <= MaxBytes) {
+		return 0, fmt.Errorf("size %q, expected one like 64m or 512 (bytes)", text)
+	}
+	return x * unit, nil
 }

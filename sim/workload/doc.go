@@ -1,18 +1,16 @@
-// Package workload is what a simulator runs: jobs with the time of their
-// submission and, for every task, how long it takes and how many bytes it has.
+// Package workload holds what a simulator runs: jobs with their times of submission and, for
+// every task, its time and its bytes.
 //
-//	trace, log or law ──reader──► Workload ──Check──► simulator
+//	trace, history or spec ── reader ──► Workload ── Validate ──► simulator
 //
-// A Workload is plain data. Readers make it of published traces (ReadCSV,
-// ReadSWIM, ReadRumen), of what a cluster has run (ReadHistory) or of laws of
-// chance (ParseSpec, Spec.Generate); ReadFile picks the reader for a file. A
-// source that tells of bytes but not of times gets them by a Model, one that
-// tells neither is refused. docs/sim.md states every rule.
+// A Workload is plain data. Readers make it from published traces (ReadCSV, ReadSWIM,
+// ReadRumen), from histories of a cluster (ReadHistory) or from distributions (ParseSpec,
+// Spec.Generate). ReadFile detects the format. If a source has bytes but no times, a Model
+// computes them; a source with neither is refused. docs/sim.md states every rule.
 //
-// The package is deterministic: the same input, options and seed give the same
-// Workload, bit for bit, whatever the order in which tasks are looked at. It
-// starts no goroutine, reads no clock and opens only files that it is given by
-// name. What a reader returns has passed Check; whoever fills a Workload by
-// hand calls Check before running it. Nothing here changes a Workload after it
-// is returned, so runs may share one as long as they only read it.
+// The package is deterministic: the same input, options and seed give the same Workload, bit
+// for bit. It starts no goroutine, reads no clock and opens only files that it is given by
+// name. A Workload from a reader is valid. A caller that fills one by hand calls Validate
+// before running it. No function changes a Workload after it is returned, so runs may share
+// one.
 package workload

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// fuzzReader holds a reader to its word: what it returns has no faults, is
-// within the limit, and is the same each time; all else is an error.
+// fuzzReader checks that what a reader returns is valid, within the limit and the same each
+// time.
 func fuzzReader(f *testing.F, read func(io.Reader, string, Options) (*Workload, error), seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -25,7 +25,7 @@ func fuzzReader(f *testing.F, read func(io.Reader, string, Options) (*Workload, 
 			return
 		}
 		if err := w.Validate(); err != nil {
-			t.Fatalf("returned with faults: %v", err)
+			t.Fatalf("invalid result: %v", err)
 		}
 		if maps, reduces := w.Tasks(); maps+reduces > o.MaxTasks {
 			t.Fatalf("%d tasks, %d are allowed", maps+reduces, o.MaxTasks)
@@ -59,8 +59,7 @@ func FuzzSpec(f *testing.F) {
 		"fb2009", "arrival=burst:3:weibull:1s:0.5;jobs=3,maps=uniform:1:3,reduces=exp:2,reduce-bytes=exp:1g;jobs=2,maps=const:1", "seed=9,jobs=1e9")
 }
 
-// FuzzRead looks for inputs whose form is mistaken for one that a reader cannot
-// bear.
+// FuzzRead looks for inputs whose detected format makes a reader fail badly.
 func FuzzRead(f *testing.F) {
 	fuzzReader(f, Read, csvHead+"a,0,1,0,0,0\n", "job0\t9\t9\t1762\t0\t14347\n", history1, rumen1, "jobs=1,arrival=exp:13s,maps=const:2")
 }

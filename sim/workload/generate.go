@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Streams of random numbers, one for each thing that is drawn: a change to one
-// law leaves what the others draw as it was.
+// Streams of random numbers, one for each quantity: changing one distribution does not
+// change what the others draw.
 const (
 	streamMix = iota
 	streamArrival
@@ -30,8 +30,8 @@ type generator struct {
 	random [streams]*rand.Rand
 }
 
-// Generate draws the jobs. The seed is that of the spec, or else that of the
-// options' Model; equal ones give equal workloads.
+// Generate draws the jobs, with the seed of the spec or else that of the options' Model.
+// Equal seeds give equal workloads.
 func (s *Spec) Generate(o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func (s *Spec) Generate(o Options) (*Workload, error) {
 	return g.workload()
 }
 
-// generate draws until there is a fault or all jobs are there. The line of a
-// fault is the number of the job.
+// generate draws jobs until an error or the last one. The line of an error is the number of
+// the job.
 func (g *generator) generate() error {
 	order := g.order()
 	if !g.allowTasks(1, int64(len(order))) {
@@ -75,7 +75,7 @@ func (g *generator) generate() error {
 	return g.err()
 }
 
-// order is the class of each job: all classes, shuffled.
+// order lists the class of each job: all classes, shuffled.
 func (g *generator) order() []*Class {
 	var order []*Class
 	for i := range g.spec.Classes {
@@ -90,7 +90,7 @@ func (g *generator) order() []*Class {
 	return order
 }
 
-// tasks draws the tasks of a job, unless there is no room for them.
+// tasks draws the tasks of a job. It returns false if there would be too many.
 func (g *generator) tasks(n int, j *Job, c *Class) bool {
 	maps := max(1, g.count(c.Maps, streamMaps))
 	reduces := g.count(c.Reduces, streamReduces)
@@ -107,7 +107,7 @@ func (g *generator) tasks(n int, j *Job, c *Class) bool {
 	return true
 }
 
-// count is a whole number, never so large that two do not add up.
+// count draws an integer, small enough that two can be added.
 func (g *generator) count(l Distribution, stream int) int64 {
 	return int64(math.Round(min(l.draw(g.random[stream]), MaxTasks+1)))
 }
@@ -118,7 +118,7 @@ func (g *generator) bytesOf(tasks []Task, l Distribution, stream int) {
 	}
 }
 
-// timesOf leaves the times as they are when there is no law for them.
+// timesOf leaves times unchanged if there is no distribution for them.
 func (g *generator) timesOf(tasks []Task, l Distribution, stream int) {
 	for i := range tasks {
 		if l.kind != nil {
@@ -127,17 +127,17 @@ func (g *generator) timesOf(tasks []Task, l Distribution, stream int) {
 	}
 }
 
-// maxSpec is how long the text of a spec may be.
+// maxSpec limits the length of a spec, in bytes.
 const maxSpec = 64 << 10
 
-// readSpec reads a spec and draws its jobs.
+// readSpec parses a spec and draws its jobs.
 func readSpec(r io.Reader, source string, o Options) (*Workload, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxSpec+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
 	if len(text) > maxSpec {
-		return nil, fmt.Errorf("%s: a spec of more than %d bytes, expected at most that", source, maxSpec)
+		return nil, fmt.Errorf("%s: a spec of more than %d bytes, which is the limit", source, maxSpec)
 	}
 	s, err := ParseSpec(source, string(text))
 	if err != nil {

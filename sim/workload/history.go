@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/hammr/hammr/internal/report"
 )
 
-// historyVersion is the version of docs/formats/history.md that is read here.
+// historyVersion is the version of docs/formats/history.md that the reader accepts.
 const historyVersion = 1
 
-// slowStartProperty is how a job says when its reduces start.
+// slowStartProperty sets when the reduces of a job start.
 const slowStartProperty = "mapreduce.job.reduce.slowstart.completedmaps"
 
-// historyLine is a line of a job's history, or the head of a job's report, which
-// has no type.
+// historyLine is a line of a job's history, or the head of a job's report, which has no
+// type.
 type historyLine struct {
 	Type    string          `json:"type"`
 	Version int             `json:"version"`
@@ -53,10 +55,10 @@ type historyTask struct {
 	} `json:"attempts"`
 }
 
-// wholeNumber is an integer of 64 bits, which protobuf writes as a text.
+// wholeNumber is a 64-bit integer, which protobuf's JSON writes as a string.
 type wholeNumber int64
 
-// UnmarshalJSON takes 7 and "7".
+// UnmarshalJSON accepts 7 and "7".
 func (n *wholeNumber) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if unquoted, err := strconv.Unquote(text); err == nil {
@@ -67,10 +69,9 @@ func (n *wholeNumber) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ReadHistory reads what this project's clusters have run: histories of jobs
-// (docs/formats/history.md), one behind the other, and reports of jobs
-// (docs/formats/report.md), in any mixture. Tasks take what the attempt that
-// succeeded took. source names the input in errors.
+// ReadHistory reads histories (docs/formats/history.md) and reports (docs/formats/report.md)
+// of this project's clusters, in any mixture. A task takes the time of its successful
+// attempt. source names the input in errors.
 func ReadHistory(r io.Reader, source string, o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func ReadHistory(r io.Reader, source string, o Options) (*Workload, error) {
 	return h.workload()
 }
 
-// read notes all jobs of one input.
+// read collects the jobs of one input.
 func (h *jobLog) read(r io.Reader) error {
 	in := newJSONStream(r, h.source)
 	var open openHistory
@@ -103,15 +104,15 @@ func (h *jobLog) read(r io.Reader) error {
 	}
 }
 
-// openHistory is the history whose end is not read yet.
+// openHistory is a history whose end line is not read yet.
 type openHistory struct {
-	line       int        // of its head
+	line       int        // of its first line
 	job        *loggedJob // nil between two histories
-	partitions []int64    // bytes, by number
+	partitions []int64    // bytes of each, by number
 	input      int64      // bytes of all maps
 }
 
-// line takes one line of a history, or a report.
+// line handles one line of a history, or a report.
 func (h *jobLog) line(open *openHistory, n int, raw json.RawMessage) error {
 	var l historyLine
 	if err := unmarshal(raw, &l); err != nil {
@@ -128,8 +129,8 @@ func (h *jobLog) line(open *openHistory, n int, raw json.RawMessage) error {
 	case l.Type == "task" && open.job != nil && l.Task != nil:
 		return open.addTask(l.Task)
 	case l.Type == "end" && open.job != nil:
-		if told := string(l.Tasks); told != strconv.Itoa(len(open.job.tasks)) && (told != "" || len(open.job.tasks) > 0) {
-			return fmt.Errorf("%d lines about tasks, expected %q as the end line tells", len(open.job.tasks), told)
+		if count := string(l.Tasks); count != strconv.Itoa(len(open.job.tasks)) && (count != "" || len(open.job.tasks) > 0) {
+			return fmt.Errorf("%d lines of tasks, expected %q as in the end line", len(open.job.tasks), count)
 		}
 		open.close()
 		h.addLogged(open.line, *open.job)
@@ -179,11 +180,11 @@ func (o *openHistory) addTask(t *historyTask) error {
 	return nil
 }
 
-// close spreads the bytes over the tasks: equal parts of the input to the maps,
-// to each reduce its partition.
+// close distributes the bytes over the tasks: equal parts of the input to the maps, its
+// partition to each reduce.
 func (o *openHistory) close() { spreadBytes(o.job, o.input, o.partitions) }
 
-// slowStartOf is what a job's properties say, or negative.
+// slowStartOf is the slow start in a job's properties; negative if unset.
 func slowStartOf(properties map[string]string) (float64, error) {
 	text, found := properties[slowStartProperty]
 	if !found {
@@ -194,4 +195,80 @@ func slowStartOf(properties map[string]string) (float64, error) {
 		return 0, fmt.Errorf("property %s: %q, expected a number from 0 to 1", slowStartProperty, text)
 	}
 	return x, nil
+}
+
+// spreadBytes gives each map an equal part of the input, and each reduce its partition.
+// Histories and reports have no more than that.
+func spreadBytes(j *loggedJob, input int64, partitions []int64) {
+	maps := 0
+	for _, t := range j.tasks {
+		if !t.reduce {
+			maps++
+		}
+	}
+	parts, reduces := equalParts(maps, max(0, input)), 0
+	for i := range j.tasks {
+		t := &j.tasks[i]
+		switch {
+		case !t.reduce:
+			t.bytes, parts = parts[0].Bytes, parts[1:]
+		case reduces < len(partitions):
+			t.bytes = max(0, partitions[reduces])
+			reduces++
+		}
+	}
+}
+
+// appendPartition adds the bytes of a partition. They come by number; one out of order is
+// ignored, since the sizes before it are unknown.
+func appendPartition(list []int64, number int, bytes int64) []int64 {
+	if number != len(list) {
+		return list
+	}
+	return append(list, bytes)
+}
+
+// addReport adds the job of a report.
+func (h *jobLog) addReport(line int, raw json.RawMessage) error {
+	r, err := report.Parse(raw)
+	if err != nil {
+		return err
+	}
+	priority, err := priorityOf(r.Priority)
+	if err != nil {
+		return err
+	}
+	slowStart, err := slowStartOf(r.Configuration)
+	if err != nil {
+		return err
+	}
+	j := loggedJob{finish: r.FinishTime, Job: Job{
+		ID: r.JobID, Name: r.Name, User: r.User, Pool: r.Queue, Priority: priority, Submit: r.StartTime, SlowStart: slowStart,
+	}}
+	for _, t := range r.Tasks {
+		j.tasks = append(j.tasks, reportTask(t))
+	}
+	var partitions []int64
+	for _, p := range r.Partitions {
+		partitions = appendPartition(partitions, p.Partition, p.Bytes)
+	}
+	spreadBytes(&j, inputOf(&r), partitions)
+	h.addLogged(line, j)
+	return nil
+}
+
+func reportTask(t report.Task) loggedTask {
+	p := loggedTask{id: t.ID, reduce: t.Type == report.Reduce}
+	for _, a := range t.Attempts {
+		p.attempts = append(p.attempts, loggedAttempt{
+			succeeded: a.State == report.Succeeded, checkpointed: a.State == report.Preempted, start: a.StartTime, finish: a.FinishTime, machine: a.Node,
+		})
+	}
+	return p
+}
+
+// inputOf is the bytes that the maps have read, by the counter of input formats. The display
+// name of its group ends in a space.
+func inputOf(r *report.Report) int64 {
+	return r.Counters["File Input Format Counters "]["Bytes Read"]
 }

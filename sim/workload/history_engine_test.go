@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// TestHistoryOfTheEngine reads what the jobmaster itself writes.
+// TestHistoryOfTheEngine reads a history that the jobmaster has written.
 func TestHistoryOfTheEngine(t *testing.T) {
 	attempt := func(state wire.AttemptState, from, to int64) *wire.TaskStatus_Attempt {
 		return &wire.TaskStatus_Attempt{Id: "a", Node: "n0001", State: state, StartTime: 1e12 + from, FinishTime: 1e12 + to}
@@ -38,14 +38,14 @@ func TestHistoryOfTheEngine(t *testing.T) {
 		t.Errorf("job %+v", j)
 	}
 	if !slices.Equal(j.Maps, []Task{{40, 10}}) || !slices.Equal(j.Reduces, []Task{{30, 7}}) {
-		t.Errorf("maps %v, reduces %v, want 20 + 20 ms, and 30 ms behind the map", j.Maps, j.Reduces)
+		t.Errorf("maps %v, reduces %v, want 20 + 20 ms, and 30 ms after the map", j.Maps, j.Reduces)
 	}
-	if want := []string{"jobs with stages of a graph, which run as maps and reduces: 1"}; !slices.Equal(w.Notes, want) {
+	if want := []string{"jobs of graphs, whose stages run as maps and reduces: 1"}; !slices.Equal(w.Notes, want) {
 		t.Errorf("notes %q, want %q", w.Notes, want)
 	}
 }
 
-// TestEmptyHistory is a job that has neither tasks nor anything else.
+// TestEmptyHistory has no tasks.
 func TestEmptyHistory(t *testing.T) {
 	var b bytes.Buffer
 	if err := jobmaster.EncodeHistory(&b, &wire.JobStatus{JobId: "job_1_0001"}); err != nil {

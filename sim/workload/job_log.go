@@ -1,24 +1,23 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// maxTime bounds the times of a log, ms since the epoch: beyond it they are no
-// times.
+// maxTime limits times in a log, in ms since the epoch.
 const maxTime = 1 << 53
 
-// loggedJob is a job that a cluster has run, as a log of whatever form tells of
-// it.
+// loggedJob is a job in a log of any format.
 type loggedJob struct {
 	Job          // without its tasks; Submit is ms since the epoch
-	finish int64 // ms since the epoch, 0 when the log does not say
+	finish int64 // ms since the epoch, 0 if unknown
 	tasks  []loggedTask
 }
 
-// loggedTask is one task of it, with all attempts.
+// loggedTask is a task with all its attempts.
 type loggedTask struct {
 	id       string
 	reduce   bool
@@ -26,26 +25,26 @@ type loggedTask struct {
 	attempts []loggedAttempt
 }
 
-// loggedAttempt is one try at a task. Times are ms since the epoch.
+// loggedAttempt is an attempt. Times are in ms since the epoch.
 type loggedAttempt struct {
 	succeeded    bool
-	checkpointed bool  // it made room, and another attempt went on from where it was
-	start        int64 // 0 when it never began
-	shuffledAt   int64 // when a reduce had all its input, 0 when the log does not say
-	finish       int64 // 0 when it never ended
+	checkpointed bool  // it was preempted, and another attempt resumed from it
+	start        int64 // 0 if it never started
+	shuffledAt   int64 // when a reduce had all its input, 0 if unknown
+	finish       int64 // 0 if it never ended
 	machine      string
 }
 
-// unknownMillis marks a task that has no attempt which succeeded.
+// unknownMillis marks a task without a successful attempt.
 const unknownMillis = -1
 
-// jobLog gathers past jobs until all are known: logs have no order.
+// jobLog collects all jobs before it makes a workload, since logs are not sorted.
 type jobLog struct {
 	*collector
 	logged    []loggedLine
-	unmatched int // jobs with tasks whose time is an estimate
-	empty     int // jobs of which no map ever finished
-	graphs    int // jobs with stages that are neither maps nor reduces
+	unmatched int // jobs with tasks whose time is estimated
+	empty     int // jobs without a finished map
+	graphs    int // jobs of graphs with more stages than map and reduce
 }
 
 type loggedLine struct {
@@ -58,7 +57,7 @@ func newJobLog(source string, o *Options) *jobLog {
 	return &jobLog{collector: newCollector(source, o.MaxTasks)}
 }
 
-// addLogged remembers a job, or tells what is wrong with its times.
+// addLogged adds a job, or errors about its times.
 func (h *jobLog) addLogged(line int, j loggedJob) {
 	if j.Submit < 0 || j.Submit > maxTime {
 		h.errorAt(line, "job %q: submitted at %d, expected ms since 1970", j.ID, j.Submit)
@@ -67,7 +66,7 @@ func (h *jobLog) addLogged(line int, j loggedJob) {
 	for _, t := range j.tasks {
 		for _, a := range t.attempts {
 			if a.start < 0 || a.finish > maxTime || a.finish != 0 && a.finish < a.start {
-				h.errorAt(line, "job %q: an attempt at task %q from %d to %d, expected ms since 1970, and an end behind the start", j.ID, t.id, a.start, a.finish)
+				h.errorAt(line, "job %q: an attempt at task %q from %d to %d, expected ms since 1970, and an end after the start", j.ID, t.id, a.start, a.finish)
 				return
 			}
 		}
@@ -75,8 +74,8 @@ func (h *jobLog) addLogged(line int, j loggedJob) {
 	h.logged = append(h.logged, loggedLine{h.source, line, j})
 }
 
-// workload is the jobs in order of their submission, the first of them at 0.
-// Jobs submitted together keep the order of the log.
+// workload sorts the jobs by submission, the first at 0. Jobs with the same submission keep
+// the order of the log.
 func (h *jobLog) workload() (*Workload, error) {
 	slices.SortStableFunc(h.logged, func(a, b loggedLine) int {
 		return int(min(max(a.job.Submit-b.job.Submit, -1), 1))
@@ -95,9 +94,9 @@ func (h *jobLog) workload() (*Workload, error) {
 		h.addJob(p.line, j)
 	}
 	h.source = source
-	h.addNote(h.empty, "jobs left out, as none of their maps ever finished")
-	h.addNote(h.unmatched, "jobs with tasks that never finished, which take the mean of the others")
-	h.addNote(h.graphs, "jobs with stages of a graph, which run as maps and reduces")
+	h.addNote(h.empty, "jobs left out, since none of their maps finished")
+	h.addNote(h.unmatched, "jobs with unfinished tasks, which take the mean of the others")
+	h.addNote(h.graphs, "jobs of graphs, whose stages run as maps and reduces")
 	w, err := h.collector.workload()
 	if err == nil {
 		w.Observed = observedCluster(h.logged)
@@ -111,8 +110,8 @@ func (h *jobLog) addNote(n int, what string) {
 	}
 }
 
-// withTaskTimes is the job with the times that its tasks took. Without one map that
-// finished there is nothing to go by.
+// withTaskTimes fills in the times of a job's tasks. It returns false for a job without a
+// finished map.
 func (h *jobLog) withTaskTimes(p loggedJob) (Job, bool) {
 	j := p.Job
 	j.Recorded = max(p.finish-p.Submit, 0)
@@ -146,8 +145,7 @@ func (h *jobLog) withTaskTimes(p loggedJob) (Job, bool) {
 	return j, true
 }
 
-// lastMap is when the last map of the job was finished: until then no reduce
-// had all its input.
+// lastMap is the end of the job's last map. No reduce had all its input before.
 func (p *loggedJob) lastMap() (last int64) {
 	for _, t := range p.tasks {
 		for _, a := range t.attempts {
@@ -159,9 +157,8 @@ func (p *loggedJob) lastMap() (last int64) {
 	return last
 }
 
-// millis is the time of the attempt that succeeded and of those that it went on
-// from; for a reduce from when its input was there, or the last map finished
-// when the log does not say.
+// millis is the time of the successful attempt and of those that it resumed from. A reduce
+// counts from when it had its input; if that is unknown, from the end of the last map.
 func (t *loggedTask) millis(lastMap int64) int64 {
 	sum, done := int64(0), false
 	for _, a := range t.attempts {
@@ -184,8 +181,8 @@ func (t *loggedTask) millis(lastMap int64) int64 {
 	return sum
 }
 
-// fillUnknown fills in what is unknown by the mean of what is known, and reports
-// whether there was any, and whether there was something to go by.
+// fillUnknown sets unknown times to the mean of the known ones. any reports whether there
+// were unknown ones, ok whether there was a known one.
 func fillUnknown(tasks []Task) (any, ok bool) {
 	known := slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Millis == unknownMillis })
 	if len(known) == len(tasks) {
@@ -202,12 +199,12 @@ func fillUnknown(tasks []Task) (any, ok bool) {
 	return true, true
 }
 
-// mean is the mean time of tasks, of which there are some.
+// mean is the mean time of tasks; there is at least one.
 func mean(tasks []Task) int64 {
 	return Sum(tasks).Millis / int64(len(tasks))
 }
 
-// priorityOf is the number of a priority's name, "" being normal.
+// priorityOf is the number of a named priority; "" is normal.
 func priorityOf(name string) (int, error) {
 	switch strings.ToUpper(name) {
 	case "VERY_HIGH":
@@ -222,4 +219,47 @@ func priorityOf(name string) (int, error) {
 		return -2, nil
 	}
 	return 0, fmt.Errorf("priority %q, expected VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW", name)
+}
+
+// observedCluster derives machines and slots from the attempts of a log.
+func observedCluster(past []loggedLine) (c ObservedCluster) {
+	type change struct {
+		at    int64
+		begin int // 1 at the start of an attempt, -1 at its end
+	}
+	changes := make(map[string]*[2][]change) // by machine and kind
+	for i := range past {
+		for _, t := range past[i].job.tasks {
+			kind := 0
+			if t.reduce {
+				kind = 1
+			}
+			for _, a := range t.attempts {
+				if a.machine == "" {
+					continue
+				}
+				if changes[a.machine] == nil {
+					changes[a.machine] = new([2][]change)
+				}
+				if a.start != 0 && a.finish != 0 {
+					of := &changes[a.machine][kind]
+					*of = append(*of, change{a.start, 1}, change{a.finish, -1})
+				}
+			}
+		}
+	}
+	c.Machines = len(changes)
+	most := [2]int{}
+	for _, kinds := range changes {
+		for kind, list := range kinds {
+			slices.SortFunc(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), a.begin-b.begin) })
+			now := 0
+			for _, ch := range list {
+				now += ch.begin
+				most[kind] = max(most[kind], now)
+			}
+		}
+	}
+	c.MapSlots, c.ReduceSlots = most[0], most[1]
+	return c
 }

@@ -32,13 +32,12 @@ func TestHistory(t *testing.T) {
 	if a.ID != "job_1_0001" || a.Name != "wordcount" || a.User != "ann" || a.Pool != "prod" || a.Priority != 1 || a.Submit != 0 || a.SlowStart != 0.8 {
 		t.Errorf("job %+v", a)
 	}
-	// The second map went on from where it was preempted; the attempt that was
-	// killed beside it counts for nothing.
+	// The second map resumed from where it was preempted; the killed attempt does not count.
 	if !slices.Equal(a.Maps, []Task{{1500, 3}, {800, 2}}) {
 		t.Errorf("maps %v, want 1500 ms and 700 + 100 ms", a.Maps)
 	}
-	// The last map finished 2.5 s before the first reduce; the second never
-	// did and takes as long.
+	// The last map finished 2.5 s before the first reduce. The second reduce never finished
+	// and takes the same time.
 	if !slices.Equal(a.Reduces, []Task{{2500, 30}, {2500, 40}}) {
 		t.Errorf("reduces %v, want 2500 ms each", a.Reduces)
 	}
@@ -48,7 +47,7 @@ func TestHistory(t *testing.T) {
 	if a.Recorded != 0 || b.Recorded != 1500 {
 		t.Errorf("recorded %d and %d ms, want none and 1500 ms", a.Recorded, b.Recorded)
 	}
-	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "jobs with tasks that never finished, which take the mean of the others: 1") {
+	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "jobs with unfinished tasks, which take the mean of the others: 1") {
 		t.Errorf("notes %q", w.Notes)
 	}
 }
@@ -58,10 +57,10 @@ func TestHistoryErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                             "h:1: the input ends",
 		lines[0]:                       `h:1: history of job "job_1_0001" without its end line`,
-		lines[0] + lines[1] + lines[5]: `h:3: 1 lines about tasks, expected "4"`,
+		lines[0] + lines[1] + lines[5]: `h:3: 1 lines of tasks, expected "4"`,
 		lines[1]:                       `h:1: a line of type "task", expected a job's first line or a report`,
 		lines[0] + lines[0]:            `h:2: a line of type "job", expected a task or the end of job "job_1_0001"`,
-		history1 + history1:            `h:7: job id "job_1_0001" once more, it is at h:1`,
+		history1 + history1:            `h:7: job id "job_1_0001" is repeated, first at h:1`,
 		history1 + "{\"type\"\n:1}":    `h:7: field "type": a JSON number, expected string`,
 		history1 + "\n\n{\"type\"\n,}": "h:10: malformed JSON",
 		history1 + "{\"type\":\n":      "h:7: the input ends inside a value",
@@ -73,7 +72,7 @@ func TestHistoryErrorsNameTheLine(t *testing.T) {
 		strings.Replace(history1, `"1763723662000"`, `"-1"`, 1):     `h:1: job "job_1_0001": submitted at -1`,
 		strings.Replace(history1, `"1763723662000"`, `"x"`, 1):      "h:1: ",
 		strings.Replace(report1, `"version": 1`, `"version": 9`, 1): "h:1: job report of version 9",
-		"[" + report1 + "] 7":                                       "h:6: more behind the array",
+		"[" + report1 + "] 7":                                       "h:6: data after the array",
 		"[" + report1:                                               "h:5: the input ends",
 	} {
 		_, err := ReadHistory(strings.NewReader(text), "h", Options{})
@@ -86,7 +85,7 @@ func TestReportOfTheEngine(t *testing.T) {
 	w := mustRead(t, name, Options{})
 	j := w.Jobs[0]
 	if len(w.Jobs) != 1 || !slices.Equal(j.Maps, []Task{{Millis: 1300}}) || !slices.Equal(j.Reduces, []Task{{Millis: 1300, Bytes: 1024}}) {
-		t.Errorf("job %+v, want 800 ms kept and 500 ms behind", j)
+		t.Errorf("job %+v, want 800 ms kept and 500 ms after the preemption", j)
 	}
 	if len(w.Notes) != 1 {
 		t.Errorf("notes %q, want one about the reduce that never ran", w.Notes)
@@ -137,7 +136,7 @@ func TestRumenErrorsNameTheLine(t *testing.T) {
 		"\n\n{\"submitTime\": \"soon\"}": `r:3: field "submitTime": a JSON string, expected int64, in a job of a Rumen trace`,
 		rumen1 + "{\"jobID\": 7}":        "r:13: ",
 		rumen1 + "{\"jobID\": \"j\",\n\"priority\": \"x\"}":                   `r:13: job "j": priority "x"`,
-		rumen1 + rumen1[:strings.Index(rumen1, "{ \"jobID\" : \"job_2_0003")]: `r:14: job id "job_2_0002" once more, it is at r:2`,
+		rumen1 + rumen1[:strings.Index(rumen1, "{ \"jobID\" : \"job_2_0003")]: `r:14: job id "job_2_0002" is repeated, first at r:2`,
 		"[": "r:1: the input ends",
 		`{"jobID": "j", "submitTime": 1, "mapTasks": []}`:                                                          "r: no jobs, expected at least one; jobs left out",
 		`{"jobID": "j", "submitTime": 9007199254740993, "mapTasks": []}`:                                           `r:1: job "j": submitted at 9007199254740993`,
@@ -166,5 +165,30 @@ func TestUnfinishedReducesTakeMeanMapTime(t *testing.T) {
 	}
 	if got := w.Jobs[0].Reduces; !slices.Equal(got, []Task{{1150, 30}}) {
 		t.Errorf("reduces %v, want the maps' mean of 1150 ms", got)
+	}
+}
+
+const twoMachines = `{"type":"job","version":1,"job":{"jobId":"job_1_0001","submitTime":"1000","finishTime":"9000"}}
+{"type":"task","task":{"id":"task_1_0001_m_000000","kind":"MAP","attempts":[{"node":"a","state":"ATTEMPT_SUCCEEDED","startTime":"2000","finishTime":"3000"}]}}
+{"type":"task","task":{"id":"task_1_0001_m_000001","kind":"MAP","attempts":[{"node":"a","state":"ATTEMPT_SUCCEEDED","startTime":"3000","finishTime":"5000"}]}}
+{"type":"task","task":{"id":"task_1_0001_m_000002","kind":"MAP","attempts":[{"node":"a","state":"ATTEMPT_KILLED","startTime":"4000","finishTime":"4500"},{"node":"b","state":"ATTEMPT_SUCCEEDED","startTime":"4500","finishTime":"5000"}]}}
+{"type":"task","task":{"id":"task_1_0001_r_000000","kind":"REDUCE","attempts":[{"node":"b","state":"ATTEMPT_SUCCEEDED","startTime":"4000","finishTime":"8000"}]}}
+{"type":"end","tasks":4}
+`
+
+func TestObservedCluster(t *testing.T) {
+	w, err := ReadHistory(strings.NewReader(twoMachines), "h", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A slot is free at the moment in which an attempt ends.
+	if want := (ObservedCluster{Machines: 2, MapSlots: 2, ReduceSlots: 1}); w.Observed != want {
+		t.Errorf("%+v, want %+v", w.Observed, want)
+	}
+	if w.Jobs[0].Recorded != 8000 {
+		t.Errorf("recorded %d ms, want 8000", w.Jobs[0].Recorded)
+	}
+	if w, err := ReadHistory(strings.NewReader(history1), "h", Options{}); err != nil || w.Observed != (ObservedCluster{}) {
+		t.Errorf("without names of machines: %+v, %v", w.Observed, err)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// jsonStream reads JSON values one after the other, or the elements of one
-// array, and knows on which line each begins.
+// jsonStream reads a sequence of JSON values, or the elements of one array. It knows the
+// line on which each begins.
 type jsonStream struct {
 	source string
 	lines  lineCounter
 	in     *bufio.Reader
 	dec    *json.Decoder
-	begin  int64 // bytes of white space ahead of the first value
+	begin  int64 // bytes of white space before the first value
 	array  bool
 }
 
@@ -26,7 +26,7 @@ func newJSONStream(r io.Reader, source string) *jsonStream {
 	return s
 }
 
-// next reads a value, and tells on which line it begins; io.EOF at the end.
+// next reads a value and the line on which it begins; io.EOF at the end.
 func (s *jsonStream) next() (raw json.RawMessage, line int, err error) {
 	if s.dec == nil {
 		if err := s.open(); err != nil {
@@ -47,7 +47,7 @@ func (s *jsonStream) next() (raw json.RawMessage, line int, err error) {
 	return raw, s.lines.at(end - int64(len(raw))), nil
 }
 
-// open skips white space and finds out whether the values stand in an array.
+// open skips white space and detects an array.
 func (s *jsonStream) open() error {
 	for ; ; s.begin++ {
 		b, err := s.in.ReadByte()
@@ -71,19 +71,18 @@ func (s *jsonStream) open() error {
 	return nil
 }
 
-// close reads the end of the array, behind which nothing may stand.
+// close reads the end of the array, which must be the end of the input.
 func (s *jsonStream) close() error {
 	if _, err := s.dec.Token(); err != nil {
 		return s.errorAt(err, s.begin+s.dec.InputOffset())
 	}
 	if _, err := s.dec.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s:%d: more behind the array, expected its end to be that of the input", s.source, s.lines.at(s.begin+s.dec.InputOffset()))
+		return fmt.Errorf("%s:%d: data after the array, expected the end of the input", s.source, s.lines.at(s.begin+s.dec.InputOffset()))
 	}
 	return io.EOF
 }
 
-// errorAt tells where an error of the decoder is; before is the end of what was
-// well.
+// errorAt adds the line to a decoder's error. before is the end of the last valid value.
 func (s *jsonStream) errorAt(err error, before int64) error {
 	var syntax *json.SyntaxError
 	switch {
@@ -95,8 +94,7 @@ func (s *jsonStream) errorAt(err error, before int64) error {
 	return fmt.Errorf("%s:%d: %w", s.source, s.lines.at(before), err)
 }
 
-// unmarshal decodes a value that next returned, and tells which of its fields
-// is of a wrong type.
+// unmarshal decodes a value of next, and names the field of a wrong type.
 func unmarshal(raw json.RawMessage, to any) error {
 	err := json.Unmarshal(raw, to)
 	var mistyped *json.UnmarshalTypeError
@@ -106,12 +104,12 @@ func unmarshal(raw json.RawMessage, to any) error {
 	return err
 }
 
-// lineCounter tells on which line a byte stands, of a reader that runs ahead of
-// who asks. Askers go forward only: it forgets what is behind them.
+// lineCounter finds the line of a byte, for a reader that reads ahead. Queries must ascend:
+// it forgets earlier lines.
 type lineCounter struct {
 	from   io.Reader
 	read   int64
-	breaks []int64 // offsets of line ends that were not asked for yet
+	breaks []int64 // offsets of line ends after the last query
 	passed int     // line ends before those
 }
 
@@ -126,7 +124,7 @@ func (l *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at is the line, from 1, of the byte at an offset.
+// at is the line of the byte at an offset, from 1.
 func (l *lineCounter) at(offset int64) int {
 	n := 0
 	for n < len(l.breaks) && l.breaks[n] < offset {

@@ -9,34 +9,34 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Model says how long tasks take where a trace tells only of bytes:
+// Model computes the time of a task from its bytes:
 //
 //	time = (Start + bytes / rate) · noise
 //
-// The rate is the one at which a task of BlockBytes takes its block time. The
-// noise is lognormal with mean 1, so that it spreads the tasks of a job and
-// leaves the offered load where it is. It is a hash of Seed, the job's id and
-// the task's number: no task's time depends on which others were made.
+// The rate is the one at which a task of BlockBytes takes its block time. The noise is
+// lognormal with mean 1: it varies the tasks of a job and leaves the offered load unchanged.
+// It is a hash of Seed, the job's id and the task's number, so it does not depend on other
+// tasks.
 type Model struct {
 	Start           time.Duration // before the first byte; 0 is 2 s, negative is none
 	BlockBytes      int64         // of a full block; 0 is 128 MiB
-	BlockTime       time.Duration // that a map of a full block takes, with its start; 0 is 60 s
-	ReduceBlockTime time.Duration // that a reduce of as many bytes takes, with its start; 0 is BlockTime
+	BlockTime       time.Duration // of a map of a full block, with its start; 0 is 60 s
+	ReduceBlockTime time.Duration // of a reduce of as many bytes, with its start; 0 is BlockTime
 	Sigma           float64       // standard deviation of the logarithm of the noise; 0 is no noise
-	Seed            uint64        // 0 is a seed like any other
+	Seed            uint64        // of the noise; 0 is a valid seed
 }
 
-// The defaults of a Model and of readers.
+// Defaults of a Model and of readers.
 const (
 	DefaultStart      = 2 * time.Second
 	DefaultBlockBytes = 128 << 20
 	DefaultBlockTime  = 60 * time.Second
 )
 
-// maxSigma bounds the spread: beyond it one task outweighs all others.
+// maxSigma limits the noise: beyond it one task outweighs all others.
 const maxSigma = 5
 
-// EnsureDefaults fills in what is 0.
+// EnsureDefaults replaces zero values by the defaults.
 func (m *Model) EnsureDefaults() {
 	if m.Start == 0 {
 		m.Start = DefaultStart
@@ -52,7 +52,7 @@ func (m *Model) EnsureDefaults() {
 	}
 }
 
-// Validate names every fault of a model whose defaults are filled in.
+// Validate reports every error of a model with its defaults.
 func (m *Model) Validate() error {
 	var f problems
 	if m.BlockBytes <= 0 || m.BlockBytes > MaxBytes {
@@ -67,8 +67,8 @@ func (m *Model) Validate() error {
 	return f.err()
 }
 
-// maps are n maps of a job that share its input: full blocks and a rest where
-// that gives n of them, equal parts otherwise.
+// maps divides a job's input into n maps: full blocks and a rest if that gives n, otherwise
+// equal parts.
 func (m *Model) maps(job string, n int, bytes, block int64) []Task {
 	tasks := equalParts(n, bytes)
 	if (bytes+block-1)/block == int64(n) {
@@ -80,14 +80,14 @@ func (m *Model) maps(job string, n int, bytes, block int64) []Task {
 	return tasks
 }
 
-// reduces are n reduces of a job that share its shuffled bytes equally.
+// reduces divides a job's shuffled bytes into n equal reduces.
 func (m *Model) reduces(job string, n int, bytes int64) []Task {
 	tasks := equalParts(n, bytes)
 	m.fillTimes(job, 'r', tasks, m.ReduceBlockTime)
 	return tasks
 }
 
-// equalParts are n tasks with bytes between them, at most one byte apart.
+// equalParts divides bytes between n tasks, which differ by one byte at most.
 func equalParts(n int, bytes int64) []Task {
 	if n == 0 {
 		return nil
@@ -103,7 +103,7 @@ func equalParts(n int, bytes int64) []Task {
 	return tasks
 }
 
-// fillTimes fills in how long tasks take by their bytes.
+// fillTimes computes the times of tasks from their bytes.
 func (m *Model) fillTimes(job string, kind byte, tasks []Task, block time.Duration) {
 	start := max(0, m.Start).Seconds() * 1000
 	perByte := (float64(block.Milliseconds()) - start) / float64(m.BlockBytes)
@@ -112,7 +112,7 @@ func (m *Model) fillTimes(job string, kind byte, tasks []Task, block time.Durati
 	}
 }
 
-// noise is the factor of one task.
+// noise is the factor of one task's time.
 func (m *Model) noise(job string, kind byte, number int) float64 {
 	if m.Sigma == 0 {
 		return 1
@@ -122,19 +122,18 @@ func (m *Model) noise(job string, kind byte, number int) float64 {
 	return lognormal(m.Sigma, openUnit(xxhash.Sum64(append(b, job...))))
 }
 
-// lognormal is the value with mean 1 below which a part u of all values lies.
+// lognormal is the u-quantile of the lognormal distribution with mean 1.
 func lognormal(sigma, u float64) float64 {
 	normal := math.Sqrt2 * math.Erfinv(2*u-1)
 	return math.Exp(sigma*normal - sigma*sigma/2)
 }
 
-// openUnit is a number between 0 and 1, and neither, of 64 random bits.
+// openUnit maps 64 random bits into the open interval from 0 to 1.
 func openUnit(bits uint64) float64 {
 	return (float64(bits>>11) + 0.5) / (1 << 53)
 }
 
-// wholeMillis rounds a time; one that is too long for a Task becomes one that
-// Check names.
+// wholeMillis rounds a time. A time too long for a Task becomes one that Validate reports.
 func wholeMillis(ms float64) int64 {
 	if !(ms <= MaxMillis) {
 		return MaxMillis + 1
@@ -142,7 +141,7 @@ func wholeMillis(ms float64) int64 {
 	return int64(math.Round(ms))
 }
 
-// String tells the model in a line, for reports.
+// String describes the model in one line, for reports.
 func (m Model) String() string {
 	return fmt.Sprintf("start %v, a map of %d bytes %v, a reduce %v, sigma %g, seed %d",
 		max(0, m.Start), m.BlockBytes, m.BlockTime, m.ReduceBlockTime, m.Sigma, m.Seed)

@@ -37,8 +37,8 @@ func TestModelOptions(t *testing.T) {
 	}
 }
 
-// TestNoise holds the spread against what a lognormal law with mean 1 has, and
-// each task's time against those of others.
+// TestNoise compares the noise with a lognormal distribution of mean 1, and each task's time
+// with those of others.
 func TestNoise(t *testing.T) {
 	const n, sigma = 20000, 0.3
 	m := defaults(Model{Sigma: sigma, Seed: 7})

@@ -12,24 +12,24 @@ import (
 	"strings"
 )
 
-// Format is the form of an input.
+// Format is the format of an input.
 type Format string
 
-// The formats that Read knows.
+// Formats that Read accepts.
 const (
 	CSV         Format = "csv"     // numbers of tasks and bytes, a job a line
 	SWIMTrace   Format = "swim"    // the Statistical Workload Injector for MapReduce
 	RumenTrace  Format = "rumen"   // Hadoop's job traces
 	HistoryLogs Format = "history" // histories and reports of jobs, of this project
-	SpecText    Format = "spec"    // laws of chance, see ParseSpec
+	SpecText    Format = "spec"    // random distributions, see ParseSpec
 )
 
-// readers are how each format is read.
+// readers has the reader of each format.
 var readers = map[Format]func(io.Reader, string, Options) (*Workload, error){
 	CSV: ReadCSV, SWIMTrace: ReadSWIM, RumenTrace: ReadRumen, HistoryLogs: ReadHistory, SpecText: readSpec,
 }
 
-// Formats are the names of all formats, sorted.
+// Formats lists the names of all formats, sorted.
 func Formats() []string {
 	var names []string
 	for f := range readers {
@@ -39,11 +39,11 @@ func Formats() []string {
 	return names
 }
 
-// SpecPrefix before a name says that the rest of it is a spec and no file.
+// SpecPrefix marks a name as a spec instead of a file.
 const SpecPrefix = "spec:"
 
-// ReadFile reads the workload that is in a file, or in a directory of
-// histories, or that a name like spec:jobs=10,… or spec:fb2009 describes.
+// ReadFile reads a workload from a file, from a directory of histories, or from a spec in the
+// name, such as spec:jobs=10,… or spec:fb2009.
 func ReadFile(name string, o Options) (w *Workload, err error) {
 	if text, found := strings.CutPrefix(name, SpecPrefix); found {
 		w, err = readSpec(strings.NewReader(text), "spec", o)
@@ -63,13 +63,13 @@ func ReadFile(name string, o Options) (w *Workload, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read only
 	return Read(f, name, o)
 }
 
-// Read reads a workload of the format that the options say, or else of the one
-// that its first bytes look like: JSON with a "jobId" or "type" is history, other
-// JSON rumen; a first line with a tab swim, with "jobs=" spec, with a comma csv.
+// Read reads a workload of the format in the options. By default it detects the format from
+// the first bytes: JSON with a "jobId" or "type" is history, other JSON rumen; a first line
+// with a tab is swim, with "jobs=" spec, with a comma csv.
 func Read(r io.Reader, source string, o Options) (*Workload, error) {
 	in := bufio.NewReaderSize(r, headBytes)
 	if o.Format == "" {
@@ -91,10 +91,10 @@ func Read(r io.Reader, source string, o Options) (*Workload, error) {
 	return read(in, source, o)
 }
 
-// headBytes is how far Read looks ahead.
+// headBytes is how many bytes Read uses to detect the format.
 const headBytes = 64 << 10
 
-// detectFormat is the format of what begins so, "" when it looks like none.
+// detectFormat is the format of an input with such a beginning; "" if unknown.
 func detectFormat(head []byte) Format {
 	head = bytes.TrimSpace(head)
 	line := firstLine(head)
@@ -114,14 +114,13 @@ func detectFormat(head []byte) Format {
 	return ""
 }
 
-// firstLine is the first line, or the beginning of a long one.
+// firstLine is the first line, truncated if it is long.
 func firstLine(head []byte) string {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return string(line[:min(len(line), 200)])
 }
 
-// readDirectory reads all histories and reports of a directory, as one
-// workload.
+// readDirectory reads all histories and reports of a directory as one workload.
 func readDirectory(dir string, o Options) (*Workload, error) {
 	if o.Format != "" && o.Format != HistoryLogs {
 		return nil, fmt.Errorf("workload: %s is a directory, expected a file for format %s", dir, o.Format)
@@ -151,7 +150,29 @@ func (h *jobLog) readNamed(name string) error {
 	if err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read only
 	h.source = name
 	return h.read(f)
+}
+
+// Options control how an input becomes a Workload. The zero value has the defaults.
+type Options struct {
+	Format   Format // of the input; "" detects it from the content
+	Model    Model  // task times of inputs without times
+	SWIM     SWIM   // for SWIM traces
+	MaxTasks int    // in all jobs; 0 is MaxTasks
+}
+
+// prepare sets defaults and reports every error.
+func (o *Options) prepare() error {
+	o.Model.EnsureDefaults()
+	o.SWIM.EnsureDefaults()
+	if o.MaxTasks == 0 {
+		o.MaxTasks = MaxTasks
+	}
+	err := errors.Join(o.Model.Validate(), o.SWIM.Validate())
+	if o.MaxTasks < 0 || o.MaxTasks > MaxTasks {
+		err = errors.Join(err, fmt.Errorf("at most %d tasks, expected 1 to %d", o.MaxTasks, MaxTasks))
+	}
+	return err
 }

@@ -17,7 +17,7 @@ func wantError(t *testing.T, err error, want ...string) {
 	}
 	for _, part := range want {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not tell %q", err, part)
+			t.Errorf("error %q does not say %q", err, part)
 		}
 	}
 }
@@ -100,13 +100,13 @@ func TestCSVErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                          "x.csv:1: no header",
 		"job,maps\n":                                `no column "arrival_s"`,
-		"job,job,maps\n":                            "x.csv:1: column \"job\" twice, expected it once\nx.csv:1: no column \"arrival_s\", expected one\n",
+		"job,job,maps\n":                            "x.csv:1: column \"job\" is repeated, expected it once\nx.csv:1: no column \"arrival_s\", expected one\n",
 		csvHead:                                     "no jobs",
 		"Job,arrival_s\n":                           `column "Job", expected some of`,
-		csvHead + "a,0,1,0,0\n":                     "x.csv:2: another number of fields than in the header, expected 6",
-		csvHead + "a,0,1,0,0,0\n\n\"b,0,1\n":        `x.csv:4: column 8 of the text: extraneous or missing " in quoted-field, expected CSV, fields with quotes in quotes`,
-		csvHead + "a,0,1,0,0,0\na,1,1,0,0,0\n":      `x.csv:3: job id "a" once more, it is at x.csv:2`,
-		csvHead + "a,5,1,0,0,0\nb,4.5,1,0,0,0\n":    `x.csv:3: job "b" arrives at 4.5 s, before the job ahead of it at 5 s`,
+		csvHead + "a,0,1,0,0\n":                     "x.csv:2: number of fields differs from the header, expected 6",
+		csvHead + "a,0,1,0,0,0\n\n\"b,0,1\n":        `x.csv:4: column 8 of the text: extraneous or missing " in quoted-field, expected CSV, with fields that contain quotes in quotes`,
+		csvHead + "a,0,1,0,0,0\na,1,1,0,0,0\n":      `x.csv:3: job id "a" is repeated, first at x.csv:2`,
+		csvHead + "a,5,1,0,0,0\nb,4.5,1,0,0,0\n":    `x.csv:3: job "b" arrives at 4.5 s, before the previous job at 5 s`,
 		csvHead + "a,NaN,1,0,0,0\n":                 `x.csv:2: column arrival_s: "NaN"`,
 		csvHead + "a,-1,1,0,0,0\n":                  `x.csv:2: column arrival_s: "-1"`,
 		csvHead + "a,0,0,0,0,0\n":                   `x.csv:2: column maps: "0", expected a whole number from 1`,
@@ -139,11 +139,11 @@ func TestDirectoryOfHistories(t *testing.T) {
 	}
 	w := mustRead(t, dir, Options{})
 	if len(w.Jobs) != 2 || w.Jobs[0].ID != "job_1_0001" || w.Jobs[1].ID != "job_1_0002" || w.Jobs[1].Submit != 4000 {
-		t.Errorf("jobs %+v, want the report's 4 s behind the history's", w.Jobs)
+		t.Errorf("jobs %+v, want the report's 4 s after the history's", w.Jobs)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(history1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := ReadFile(dir, Options{})
-	wantError(t, err, "d.jsonl:1:", `job id "job_1_0001" once more, it is at`, "b.jsonl:1")
+	wantError(t, err, "d.jsonl:1:", `job id "job_1_0001" is repeated, first at`, "b.jsonl:1")
 }

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// rumenJob is what is read of a job in a trace of Rumen; other fields are passed
-// over.
+// rumenJob has the fields of a job in a Rumen trace that the reader uses.
 type rumenJob struct {
 	JobID       rumenText   `json:"jobID"`
 	JobName     rumenText   `json:"jobName"`
@@ -36,10 +35,10 @@ type rumenAttempt struct {
 	ReduceShuffleBytes int64  `json:"reduceShuffleBytes"`
 }
 
-// rumenText is a text, which some versions wrap in an object.
+// rumenText is a string, which some versions wrap in an object.
 type rumenText string
 
-// UnmarshalJSON takes "x", {"value": "x"} and null.
+// UnmarshalJSON accepts "x", {"value": "x"} and null.
 func (t *rumenText) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '{' {
 		var wrapped struct {
@@ -52,9 +51,9 @@ func (t *rumenText) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// ReadRumen reads the job trace that Hadoop's Rumen makes of logs: one JSON
-// object a job, one after the other or in an array. Tasks take what the attempt
-// that succeeded took. source names the input in errors.
+// ReadRumen reads the job trace that Hadoop's Rumen makes of logs: JSON objects in sequence
+// or in an array, one for each job. A task takes the time of its successful attempt. source
+// names the input in errors.
 func ReadRumen(r io.Reader, source string, o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -96,8 +95,7 @@ func (h *jobLog) addRumen(line int, r *rumenJob) {
 	h.addLogged(line, j)
 }
 
-// logged is the task as other logs have it. Rumen writes -1 for what it does not
-// know.
+// logged converts the task. Rumen writes -1 for unknown values.
 func (t *rumenTask) logged(reduce bool) loggedTask {
 	p := loggedTask{id: string(t.TaskID), reduce: reduce, bytes: max(0, t.InputBytes)}
 	for _, a := range t.Attempts {

@@ -3,33 +3,35 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Spec is a workload described by laws of chance: classes of jobs, mixed and
-// then submitted one after the other.
+// Spec describes a workload by distributions: classes of jobs, shuffled and then submitted
+// one after the other.
 type Spec struct {
-	Arrival   Distribution // time between a burst and the next, ms; the first job comes at 0
-	Burst     int          // jobs that come at once; 0 is 1
-	Pools     int          // jobs go round pools pool1, pool2, …; 0 is no pool
+	Arrival   Distribution // time between two bursts, ms; the first job arrives at 0
+	Burst     int          // jobs that arrive at the same time; 0 is 1
+	Pools     int          // jobs are assigned in turn to pool1, pool2, …; 0 is no pool
 	SlowStart float64      // of every job, as Job.SlowStart
-	Seed      uint64       // of all draws; HasSeed says whether it was given
+	Seed      uint64       // of all draws, if HasSeed
 	HasSeed   bool
 	Classes   []Class
 }
 
-// Class is a kind of jobs. Laws without a value for a time leave it to the
-// Model, by the bytes.
+// Class is a class of jobs. If Map or Reduce has no value, the Model computes times from the
+// bytes.
 type Class struct {
 	Name                  string
 	Jobs                  int
-	Maps, Reduces         Distribution // how many of a job, rounded; at least 1 and 0
-	Map, Reduce           Distribution // how long each takes, ms
+	Maps, Reduces         Distribution // number of tasks of a job, rounded; at least 1 and 0
+	Map, Reduce           Distribution // time of each task, ms
 	MapBytes, ReduceBytes Distribution
 }
 
-// specKeys read what stands behind each key: of the whole spec, and of a class.
+// specKeys parse the keys of the whole spec, classKeys those of a class.
 var (
 	specKeys = map[string]func(*Spec, string) error{
 		"arrival":   func(s *Spec, v string) error { return s.parseArrival(v) },
@@ -56,13 +58,13 @@ var (
 	}
 )
 
-// ParseSpec reads a spec: keys with values, commas between them, and classes of
-// jobs behind semicolons or on lines of their own, such as
+// ParseSpec parses a spec: keys with values, separated by commas, and classes of jobs after
+// semicolons or on lines of their own, such as
 //
 //	jobs=100,arrival=exp:13s,maps=pareto:1.5:1:500,map=lognormal:60s:0.3
 //
-// or the name of one of Presets. Keys before the first class hold for all of
-// them. docs/sim.md lists keys and laws. source names the text in errors.
+// or the name of one of Presets. Keys before the first class apply to all classes.
+// docs/sim.md lists keys and distributions. source names the text in errors.
 func ParseSpec(source, text string) (*Spec, error) {
 	if preset, found := presets[strings.TrimSpace(text)]; found {
 		text = preset
@@ -75,12 +77,12 @@ func ParseSpec(source, text string) (*Spec, error) {
 		part.source = source
 		given := s.parsePart(&c, i, part, &f)
 		if i == 0 && !given["jobs"] {
-			base = c // what holds for all classes
+			base = c // applies to all classes
 			continue
 		}
 		s.Classes = append(s.Classes, c)
 	}
-	if len(f.errs) == 0 { // else what is missing may be what was wrong
+	if len(f.errs) == 0 { // otherwise a missing value may be an invalid one
 		s.validate(source, &f)
 	}
 	if err := f.err(); err != nil {
@@ -89,14 +91,14 @@ func ParseSpec(source, text string) (*Spec, error) {
 	return s, nil
 }
 
-// specPart is what stands between semicolons and ends of lines.
+// specPart is the text between two semicolons or ends of lines.
 type specPart struct {
 	source string
 	line   int
 	text   string
 }
 
-// specParts are the parts of a spec that are not empty.
+// specParts lists the parts of a spec that are not empty.
 func specParts(text string) (parts []specPart) {
 	for n, line := range strings.Split(text, "\n") {
 		for _, part := range strings.Split(line, ";") {
@@ -108,7 +110,7 @@ func specParts(text string) (parts []specPart) {
 	return parts
 }
 
-// parsePart reads the keys of one part and reports which there were.
+// parsePart parses the keys of one part, and returns the set of keys.
 func (s *Spec) parsePart(c *Class, number int, part specPart, f *problems) map[string]bool {
 	given := make(map[string]bool)
 	for _, pair := range strings.Split(part.text, ",") {
@@ -121,9 +123,9 @@ func (s *Spec) parsePart(c *Class, number int, part specPart, f *problems) map[s
 		case !found:
 			err = errors.New("no value, expected KEY=VALUE")
 		case given[key]:
-			err = errors.New("twice, expected once")
+			err = errors.New("repeated, expected once")
 		case whole != nil && number > 0:
-			err = errors.New("behind a semicolon, expected before the first: it holds for all classes")
+			err = errors.New("after a semicolon, expected before the first one: it applies to all classes")
 		case whole != nil:
 			err = whole(s, value)
 		case ofClass != nil:
@@ -156,17 +158,17 @@ func (s *Spec) validate(source string, f *problems) {
 		jobs = min(jobs+c.Jobs, MaxTasks+1)
 	}
 	if jobs > MaxTasks {
-		f.add("%s:1: spec of more than %d jobs, expected at most that", source, MaxTasks)
+		f.add("%s:1: spec of more than %d jobs, which is the limit", source, MaxTasks)
 	}
 }
 
-// parseArrival reads a law of times, behind burst:N when N jobs come at once.
+// parseArrival parses a distribution of times, or burst:N and a distribution.
 func (s *Spec) parseArrival(text string) (err error) {
 	s.Burst = 1
 	if rest, found := strings.CutPrefix(text, "burst:"); found {
 		n, law, _ := strings.Cut(rest, ":")
 		if s.Burst, err = parseCount(n); err != nil {
-			return fmt.Errorf("%w in burst:N:LAW", err)
+			return fmt.Errorf("%w in burst:N:DISTRIBUTION", err)
 		}
 		text = law
 	}
@@ -190,5 +192,26 @@ func parseFraction(text string) (float64, error) {
 	return x, nil
 }
 
-// constant is a law that always draws x.
+// constant is a distribution that always draws x.
 func constant(x float64) Distribution { return Distribution{&distributionKinds[0], []float64{x}} }
+
+// presets are specs with the quotas of the HFSP paper's two workloads: numbers of jobs in
+// each class, log-uniform numbers of tasks within the class's bounds (a bounded Pareto
+// distribution with a tiny ALPHA), and mean bytes of reduces as in the public traces. They
+// replace the traces where those are not at hand.
+var presets = map[string]string{
+	"fb2009": `arrival=exp:13s
+class=small,jobs=53,maps=uniform:1:2,map-bytes=exp:64k
+class=medium,jobs=41,maps=pareto:0.01:3:499,reduces=pareto:0.01:1:200,reduce-bytes=exp:46m
+class=big,jobs=6,maps=pareto:0.01:500:3000,reduces=pareto:0.01:10:200,reduce-bytes=exp:165m`,
+	"fb2010": `arrival=exp:38s
+class=expand,jobs=39,maps=pareto:0.01:401:1500,reduces=const:10,reduce-bytes=exp:8m
+class=expand_transform,jobs=16,maps=pareto:0.01:401:1500,reduces=uniform:11:100,reduce-bytes=exp:60m
+class=transform_s,jobs=11,maps=pareto:0.01:401:1500,reduces=uniform:101:200,reduce-bytes=exp:390m
+class=aggregate,jobs=10,maps=pareto:0.01:1501:2500,reduces=uniform:10:100,reduce-bytes=exp:42m
+class=transform_m,jobs=7,maps=pareto:0.01:1501:2500,reduces=uniform:101:200,reduce-bytes=exp:1.1g
+class=transform_l,jobs=10,maps=pareto:0.01:2501:5000,reduces=uniform:101:200,reduce-bytes=exp:2.6g`,
+}
+
+// Presets lists the names of built-in specs, sorted.
+func Presets() []string { return slices.Sorted(maps.Keys(presets)) }

@@ -71,7 +71,7 @@ func TestSpecClassesBurstsAndPools(t *testing.T) {
 		t.Errorf("classes %v, want 4 of a and 3 of b", count)
 	}
 	if w.Jobs[0].Class+w.Jobs[1].Class+w.Jobs[2].Class+w.Jobs[3].Class == "aaaa" {
-		t.Error("classes come one behind the other, want them mixed")
+		t.Error("classes are in sequence, want them shuffled")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestPresetsMatchPaperTables(t *testing.T) {
 	}
 }
 
-// TestDistributionMeans holds means of many draws against the textbook's.
+// TestDistributionMeans compares means of many draws with the textbook's.
 func TestDistributionMeans(t *testing.T) {
 	for text, want := range map[string]float64{
 		"const:7":           7,
@@ -97,7 +97,7 @@ func TestDistributionMeans(t *testing.T) {
 		"pareto:3:2":        3,                                                      // αL / (α-1)
 		"pareto:1:1:100":    100. / 99 * math.Log(100),                              // L H / (H-L) · ln(H/L)
 		"pareto:1.5:1:500":  3 * (1 - 1/math.Sqrt(500)) / (1 - math.Pow(500, -1.5)), // α/(α-1) · (1-(L/H)^(α-1)) / (1-(L/H)^α)
-		"pareto:0.01:3:499": 496 / math.Log(499./3),                                 // evenly on a logarithmic scale
+		"pareto:0.01:3:499": 496 / math.Log(499./3),                                 // log-uniform
 		"lognormal:60:0.3":  60,
 		"weibull:5:0.7":     5,
 		"weibull:5:1":       5,
@@ -129,16 +129,16 @@ func TestSpecErrors(t *testing.T) {
 		"jobs=1,maps=const:1":                        "spec without arrival, expected one like",
 		"jobs=1,arrival=exp:1s":                      `class "" with 1 jobs, expected at least 1, and maps like`,
 		"jobs=0,arrival=exp:1s":                      `spec key "jobs": number "0", expected 1 to`,
-		fine + ",maps=const:2":                       `spec key "maps": twice`,
+		fine + ",maps=const:2":                       `spec key "maps": repeated`,
 		fine + ",size=3":                             `spec key "size": unknown, expected one of jobs, arrival`,
 		fine + ",map":                                `spec key "map": no value, expected KEY=VALUE`,
-		fine + ",map=normal:3":                       `law "normal:3", expected one of const:VALUE, uniform:LEAST:MOST`,
+		fine + ",map=normal:3":                       `distribution "normal:3", expected one of const:VALUE, uniform:LEAST:MOST`,
 		fine + ",map=exp":                            `"exp": 0 numbers, expected exp:MEAN`,
 		fine + ",map=exp:1s:2s":                      `"exp:1s:2s": 2 numbers, expected exp:MEAN`,
 		fine + ",map=exp:-1s":                        `time "-1s", expected one like 13s`,
 		fine + ",map=exp:NaN":                        `time "NaN"`,
 		fine + ",map=exp:Inf":                        `time "Inf"`,
-		fine + ",reduces=const:-1":                   `number "-1", expected one from 0`,
+		fine + ",reduces=const:-1":                   `number "-1", expected 0 or more`,
 		fine + ",map-bytes=const:1q":                 `size "1q", expected one like 64m`,
 		fine + ",map-bytes=const:2000000000g":        `size "2000000000g"`,
 		fine + ",map=lognormal:1s:9":                 "SIGMA above 5, expected lognormal:MEAN:SIGMA",
@@ -148,9 +148,9 @@ func TestSpecErrors(t *testing.T) {
 		fine + ",reduces=uniform:5:2":                "LEAST above MOST",
 		fine + ",slowstart=2":                        `number "2", expected 0 to 1`,
 		fine + ",seed=-1":                            `spec key "seed"`,
-		fine + ";seed=1,jobs=2,maps=const:1":         "behind a semicolon",
-		"jobs=1,maps=const:1,arrival=burst:0:exp:1s": `number "0", expected 1 to 33554432 in burst:N:LAW`,
-		"jobs=1,maps=const:1,arrival=burst:2":        `law "", expected one of`,
+		fine + ";seed=1,jobs=2,maps=const:1":         "after a semicolon",
+		"jobs=1,maps=const:1,arrival=burst:0:exp:1s": `number "0", expected 1 to 33554432 in burst:N:DISTRIBUTION`,
+		"jobs=1,maps=const:1,arrival=burst:2":        `distribution "", expected one of`,
 		"jobs=1,maps=const:1e18,arrival=exp:1s":      "33554433 tasks beyond the 0 before",
 		"jobs=33554432,maps=const:1,arrival=exp:1s;jobs=1,maps=const:1":     "more than 33554432 jobs",
 		"jobs=2,maps=const:1,arrival=const:1200000h":                        `time "1200000h"`,

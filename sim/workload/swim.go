@@ -1,34 +1,39 @@
 package workload
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
 	"math"
 	"math/bits"
+	"strconv"
+	"strings"
 )
 
-// SWIM says how a SWIM trace becomes jobs: by the rules of its own replay, or
-// as the trace stands.
+// SWIM controls how a SWIM trace becomes jobs: by the rules of SWIM's own replay, or as it
+// is.
 type SWIM struct {
-	// Plain keeps the trace as it stands: jobs arrive when the second column
-	// says, jobs that shuffle nothing have no reduces, and no size is raised
-	// to a least one. Scaling holds all the same. False is the replay's rules,
-	// as docs/sim.md lists them.
+	// Plain keeps the trace as it is: jobs arrive at the second column, jobs without shuffle
+	// have no reduces, and sizes have no minimum. Scaling still applies. Without Plain the
+	// rules of the replay apply; docs/sim.md lists them.
 	Plain bool
 
-	OriginalNodes  int   // of the cluster that was traced; 0 is 600, as of FB-2009 (FB-2010: 3000)
-	TargetNodes    int   // of the cluster to run on: sizes shrink with it; 0 is OriginalNodes
-	BlockBytes     int64 // of input to a map; 0 is 64 MiB
-	BytesPerReduce int64 // shuffled and written; 0 is 64 MiB
-	MaxReduces     int   // of a job when Plain, so many at most; 0 is TargetNodes
+	OriginalNodes  int   // of the traced cluster; 0 is 600, as in FB-2009 (FB-2010: 3000)
+	TargetNodes    int   // of the simulated cluster: sizes scale with it; 0 is OriginalNodes
+	BlockBytes     int64 // of a map's input; 0 is 64 MiB
+	BytesPerReduce int64 // of shuffle and output together; 0 is 64 MiB
+	MaxReduces     int   // limit for a job, with Plain; 0 is TargetNodes
 }
 
-// What the replay of SWIM has in its code.
+// Constants in the code of SWIM's replay.
 const (
 	replayLeastInput = 64 << 20 // a block of a sequence file
-	replayLeastBytes = 1024     // of shuffle and output
+	replayLeastBytes = 1024     // of shuffle, and of output
 	replayFewer      = 5        // more reduces than nodes become nodes / 5
 )
 
-// EnsureDefaults fills in what is 0.
+// EnsureDefaults replaces zero values by the defaults.
 func (s *SWIM) EnsureDefaults() {
 	if s.OriginalNodes == 0 {
 		s.OriginalNodes = 600
@@ -47,11 +52,11 @@ func (s *SWIM) EnsureDefaults() {
 	}
 }
 
-// Validate names every fault of options whose defaults are filled in.
+// Validate reports every error of options with their defaults.
 func (s *SWIM) Validate() error {
 	var f problems
 	if s.OriginalNodes < 0 || s.TargetNodes < 0 || s.MaxReduces < 0 {
-		f.add("SWIM with %d original nodes, %d target nodes, %d reduces at most, expected none below 0", s.OriginalNodes, s.TargetNodes, s.MaxReduces)
+		f.add("SWIM with %d original nodes, %d target nodes, %d reduces at most, expected 0 or more", s.OriginalNodes, s.TargetNodes, s.MaxReduces)
 	}
 	if s.BlockBytes < 0 || s.BytesPerReduce < 0 || s.BlockBytes > MaxBytes {
 		f.add("SWIM with blocks of %d bytes and %d bytes a reduce, expected 1 to %d", s.BlockBytes, s.BytesPerReduce, int64(MaxBytes))
@@ -59,7 +64,7 @@ func (s *SWIM) Validate() error {
 	return f.err()
 }
 
-// addJob makes a job of a line.
+// addJob adds the job of a line.
 func (s *SWIM) addJob(c *collector, n int, l swimLine, m *Model) {
 	s.scale(&l)
 	maps, reduces := max(1, ceilDiv(l.input, s.BlockBytes)), s.reduces(l)
@@ -75,8 +80,8 @@ func (s *SWIM) addJob(c *collector, n int, l swimLine, m *Model) {
 	c.addJob(n, j)
 }
 
-// scale shrinks sizes with the cluster, in whole bytes, and raises them to what
-// the replay has at least.
+// scale scales sizes to the cluster, in whole bytes, and applies the minimum sizes of the
+// replay.
 func (s *SWIM) scale(l *swimLine) {
 	for _, size := range []*int64{&l.input, &l.shuffle, &l.output} {
 		*size = mulDiv(*size, s.TargetNodes, s.OriginalNodes)
@@ -87,7 +92,7 @@ func (s *SWIM) scale(l *swimLine) {
 	}
 }
 
-// reduces is how many reduces the replay asks for, or the trace suggests.
+// reduces is the number of reduces that the replay asks for, or that the trace suggests.
 func (s *SWIM) reduces(l swimLine) int64 {
 	n := max(1, int64(math.Round(float64(l.shuffle+l.output)/float64(s.BytesPerReduce))))
 	switch {
@@ -109,8 +114,7 @@ func ceilDiv(a, b int64) int64 {
 	return n
 }
 
-// mulDiv is x·a/b in whole numbers, without overflow between; more than
-// MaxBytes is one byte more.
+// mulDiv is x·a/b without overflow. A result above MaxBytes is MaxBytes + 1.
 func mulDiv(x int64, a, b int) int64 {
 	high, low := bits.Mul64(uint64(x), uint64(a))
 	if high >= uint64(b) {
@@ -118,4 +122,76 @@ func mulDiv(x int64, a, b int) int64 {
 	}
 	quotient, _ := bits.Div64(high, low, uint64(b))
 	return int64(min(quotient, MaxBytes+1))
+}
+
+// swimLine is a line of a trace.
+type swimLine struct {
+	id                     string
+	submit, gap            int64 // s
+	input, shuffle, output int64 // bytes
+}
+
+// ReadSWIM reads a SWIM trace; the Model gives times. source names the input in errors.
+func ReadSWIM(r io.Reader, source string, o Options) (*Workload, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	c := newCollector(source, o.MaxTasks)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxSWIMLine)
+	var replayed, last int64 // time of the replay, and the second column of the line before, s
+	for n := 1; lines.Scan(); n++ {
+		l, ok := c.swimLine(n, lines.Text())
+		if !ok {
+			continue
+		}
+		if l.submit < last {
+			c.errorAt(n, "job %q arrives at %d s, before the previous job at %d s; expected order of arrival", l.id, l.submit, last)
+			continue
+		}
+		last = l.submit
+		if !o.SWIM.Plain {
+			// The script starts a job and then sleeps for the gap on its line, so the gap
+			// passes after the job, not before it.
+			l.submit, replayed = replayed, min(replayed+l.gap, MaxMillis)
+		}
+		o.SWIM.addJob(c, n, l, &o.Model)
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s: a line of more than %d bytes, expected six columns separated by tabs", source, maxSWIMLine)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	return c.workload()
+}
+
+// maxSWIMLine is the greatest length of a line; the seventh column is one path.
+const maxSWIMLine = 1 << 20
+
+// swimLine parses a line of six or seven columns, with empty ones after them, and reports
+// errors.
+func (c *collector) swimLine(n int, text string) (l swimLine, ok bool) {
+	fields := strings.Split(strings.TrimRight(text, "\t\r "), "\t")
+	if len(fields) < 6 || len(fields) > 7 {
+		c.errorAt(n, "%d columns, expected 6 (job, submit s, gap s, input, shuffle and output bytes) or 7 (and a path), separated by tabs", len(fields))
+		return l, false
+	}
+	l.id, ok = fields[0], true
+	for i, column := range []struct {
+		name string
+		to   *int64
+		most int64
+	}{
+		{"submit time", &l.submit, MaxMillis / 1000}, {"gap", &l.gap, MaxMillis / 1000},
+		{"input bytes", &l.input, MaxBytes}, {"shuffle bytes", &l.shuffle, MaxBytes}, {"output bytes", &l.output, MaxBytes},
+	} {
+		x, err := strconv.ParseInt(strings.TrimSpace(fields[i+1]), 10, 64)
+		if err != nil || x < 0 || x > column.most {
+			c.errorAt(n, "column %d, %s: %q, expected a whole number from 0 to %d", i+2, column.name, fields[i+1], column.most)
+			ok = false
+		}
+		*column.to = x
+	}
+	return l, ok
 }

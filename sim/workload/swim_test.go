@@ -20,13 +20,13 @@ func TestReplayRules(t *testing.T) {
 	w := readSWIMText(t, text, SWIM{OriginalNodes: 600, TargetNodes: 100})
 	a, b, c := w.Jobs[0], w.Jobs[1], w.Jobs[2]
 	if a.Submit != 0 || b.Submit != 10000 || c.Submit != 17000 {
-		t.Errorf("submitted at %d, %d, %d, want each a line's gap behind that line", a.Submit, b.Submit, c.Submit)
+		t.Errorf("submitted at %d, %d, %d, want each gap after its line", a.Submit, b.Submit, c.Submit)
 	}
 	if len(a.Maps) != 1 || a.Maps[0].Bytes != 64*mib || len(a.Reduces) != 1 || a.Reduces[0].Bytes != 1024 {
 		t.Errorf("the least job is maps %v, reduces %v, want 64 MiB and 1 KiB", a.Maps, a.Reduces)
 	}
-	// 6442450944000 / 6 is 16000 blocks of 64 MiB, and as many reduces: more
-	// than 100, so 100 / 5.
+	// 6442450944000 / 6 is 16000 blocks of 64 MiB, and as many reduces: more than 100, so
+	// 100 / 5.
 	if len(b.Maps) != 16000 || len(b.Reduces) != 20 {
 		t.Errorf("%d maps, %d reduces, want 16000 and 20", len(b.Maps), len(b.Reduces))
 	}
@@ -43,7 +43,7 @@ func TestReplayRoundsReduces(t *testing.T) {
 			t.Errorf("%s bytes: %d reduces, want %d", bytes, got, want)
 		}
 	}
-	// On fewer than five nodes a fifth of them is none; a job keeps one.
+	// A fifth of fewer than five nodes is none; a job keeps one reduce.
 	if w := readSWIMText(t, "a\t0\t0\t0\t6710886400\t0\n", SWIM{OriginalNodes: 3}); len(w.Jobs[0].Reduces) != 1 {
 		t.Errorf("%d reduces on 3 nodes, want 1", len(w.Jobs[0].Reduces))
 	}
@@ -70,8 +70,8 @@ func TestSWIMErrorsNameTheLine(t *testing.T) {
 		"a\t0\t0\tNaN\t0\t0\n":                                  `x.tsv:1: column 4, input bytes: "NaN"`,
 		"a\t0\t0\t0\t-5\t0\n":                                   `x.tsv:1: column 5, shuffle bytes: "-5"`,
 		"a\t0\t0\t0\t0\t99999999999999999999\n":                 `x.tsv:1: column 6, output bytes`,
-		"a\t5\t0\t0\t0\t0\nb\t4\t0\t0\t0\t0\n":                  `x.tsv:2: job "b" arrives at 4 s, before the job ahead of it at 5 s`,
-		"a\t5\t0\t0\t0\t0\na\t5\t0\t0\t0\t0\n":                  `x.tsv:2: job id "a" once more, it is at x.tsv:1`,
+		"a\t5\t0\t0\t0\t0\nb\t4\t0\t0\t0\t0\n":                  `x.tsv:2: job "b" arrives at 4 s, before the previous job at 5 s`,
+		"a\t5\t0\t0\t0\t0\na\t5\t0\t0\t0\t0\n":                  `x.tsv:2: job id "a" is repeated, first at x.tsv:1`,
 		"a\t0\t0\t1152921504606846976\t0\t0\n":                  "x.tsv:1: 17179869184 maps of 67108864 bytes, expected at most",
 		"a\t0\t0\t134217728\t0\t0\nb\t0\t0\t6710886400\t0\t0":   "x.tsv:2: 101 tasks beyond the 3 before",
 		"a\t0\t0\t0\t0\t0\t" + strings.Repeat("x", maxSWIMLine): "a line of more than",

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// readTraceText is the name of a public trace, which lies beside the module and not in
-// it; without it the test is skipped.
+// readTraceText returns the name of a public trace, which is next to the repository and not
+// in it. Without it the test is skipped.
 func readTraceText(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "traces", filepath.FromSlash(name))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no public trace %s beside the module (../shared/traces)", name)
+		t.Skipf("no public trace %s next to the repository (../shared/traces)", name)
 	}
 	return path
 }
@@ -28,7 +28,7 @@ func mustRead(t *testing.T, name string, o Options) *Workload {
 		t.Fatal(err)
 	}
 	if err := w.Validate(); err != nil {
-		t.Fatalf("what a reader returns has faults: %v", err)
+		t.Fatalf("the reader returned an invalid workload: %v", err)
 	}
 	return w
 }
@@ -59,7 +59,7 @@ func TestPaperWorkloads(t *testing.T) {
 	w = mustRead(t, readTraceText(t, "hfsp_fb2010.csv"), Options{})
 	wantSize(t, w, 93, 112942, 6688)
 	wantBins(t, w)
-	// SCHEDULERS 4: at 30 s a map, 400 slots have 2.4 hours of work.
+	// At 30 s a map, 400 slots have 2.4 hours of work.
 	w = mustRead(t, readTraceText(t, "hfsp_fb2010.csv"), Options{Model: Model{BlockTime: 30 * time.Second}})
 	maps, _ := w.OfferedLoad(400, 200)
 	if hours := maps * seconds(w.LastSubmit()) / 3600; hours < 2.2 || hours > 2.4 {
@@ -67,7 +67,7 @@ func TestPaperWorkloads(t *testing.T) {
 	}
 }
 
-// wantBins holds the larger workload against the table of SCHEDULERS 4.
+// wantBins compares the larger workload with the HFSP paper's table.
 func wantBins(t *testing.T, w *Workload) {
 	t.Helper()
 	type bin struct{ jobs, leastMaps, mostMaps, leastReduces, mostReduces int }
@@ -90,8 +90,7 @@ func wantBins(t *testing.T, w *Workload) {
 	}
 }
 
-// TestTableOfPublicTraces is the rest of the table of SCHEDULERS 4, whose sums have
-// four digits.
+// TestTableOfPublicTraces compares four digits of the published sums.
 func TestTableOfPublicTraces(t *testing.T) {
 	for _, c := range []struct {
 		file          string
@@ -122,8 +121,8 @@ func TestTableOfPublicTraces(t *testing.T) {
 	}
 }
 
-// TestHoursOfFB2010 are those of SCHEDULERS 4, counted from 0: two are almost empty, and
-// in two about as many jobs have more maps than slots as HFSP's workload has jobs.
+// TestHoursOfFB2010 counts hours from 0: two are almost empty, and in two about as many jobs
+// have more maps than slots as HFSP's workload has jobs.
 func TestHoursOfFB2010(t *testing.T) {
 	w := mustRead(t, readTraceText(t, "swim/FB-2010_samples_24_times_1hr_0.tsv"), Options{SWIM: SWIM{Plain: true, MaxReduces: 200, BlockBytes: 128 << 20}})
 	jobs, large := make(map[int64]int), make(map[int64]int)
@@ -162,8 +161,8 @@ func TestPublicTraces(t *testing.T) {
 		if got := plain.LastSubmit(); got != int64(c.last)*1000 {
 			t.Errorf("%s: last job at %d ms, want %d s", c.file, got, c.last)
 		}
-		// The replay's gaps pass behind their job: each comes when the one
-		// ahead of it did in the trace, and the first at once.
+		// The replay's gaps pass after their job: each job arrives when its predecessor did
+		// in the trace, and the first at once.
 		for i := 1; i < c.jobs; i++ {
 			if replay.Jobs[i].Submit != plain.Jobs[i-1].Submit {
 				t.Fatalf("%s: job %d of the replay at %d, want %d", c.file, i, replay.Jobs[i].Submit, plain.Jobs[i-1].Submit)

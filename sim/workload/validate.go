@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// maxErrors is how many faults one error tells in full: a trace whose columns
-// are swapped has one in each of its thousands of lines.
+// maxErrors limits the errors that are listed: a trace with swapped columns has one in each
+// of its thousands of lines.
 const maxErrors = 20
 
-// problems collects what is wrong, for an error that names all of it.
+// problems collects errors into one that lists them all.
 type problems struct {
 	errs []error
 	more int
@@ -23,17 +23,16 @@ func (f *problems) add(format string, args ...any) {
 	f.errs = append(f.errs, fmt.Errorf(format, args...))
 }
 
-// err is nil when nothing was added.
+// err is nil if nothing was added.
 func (f *problems) err() error {
 	if f.more > 0 {
-		return errors.Join(append(f.errs, fmt.Errorf("and %d more faults", f.more))...)
+		return errors.Join(append(f.errs, fmt.Errorf("and %d more errors", f.more))...)
 	}
 	return errors.Join(f.errs...)
 }
 
-// Validate names every fault of the workload: ids that are empty or used twice,
-// jobs out of the order of submission, times and sizes below 0 or out of
-// bounds, weights that are no positive number, jobs without maps.
+// Validate reports every error of the workload: empty or repeated ids, jobs out of order,
+// times, sizes or weights out of range, jobs without maps.
 func (w *Workload) Validate() error {
 	var f problems
 	seen := make(map[string]int, len(w.Jobs))
@@ -41,12 +40,12 @@ func (w *Workload) Validate() error {
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
 		if first, twice := seen[j.ID]; twice {
-			f.add("job %d: id %q of job %d once more, expected one of its own", i+1, j.ID, first+1)
+			f.add("job %d: id %q is that of job %d, expected unique ids", i+1, j.ID, first+1)
 		} else {
 			seen[j.ID] = i
 		}
 		if j.Submit < last {
-			f.add("job %d (%q): submitted at %d ms, before the job ahead of it at %d ms, expected order of submission", i+1, j.ID, j.Submit, last)
+			f.add("job %d (%q): submitted at %d ms, before the previous job at %d ms, expected order of submission", i+1, j.ID, j.Submit, last)
 		}
 		last = max(last, j.Submit)
 		tasks += len(j.Maps) + len(j.Reduces)
@@ -57,17 +56,16 @@ func (w *Workload) Validate() error {
 		f.add("%d tasks in all jobs, expected at most %d", tasks, MaxTasks)
 	}
 	if bytes > MaxBytes {
-		f.add("more than %d bytes in all jobs, expected at most that", int64(MaxBytes))
+		f.add("more than %d bytes in all jobs, which is the limit", int64(MaxBytes))
 	}
 	return f.err()
 }
 
-// validate names the faults that the job has whatever stands around it; i is its
-// place from 0.
+// validate reports the errors of the job alone; i is its index.
 func (j *Job) validate(f *problems, i int) {
 	at := fmt.Sprintf("job %d (%q)", i+1, j.ID)
 	if j.ID == "" {
-		f.add("%s: no id, expected one of its own", at)
+		f.add("%s: no id, expected a unique one", at)
 	}
 	if j.Submit < 0 || j.Submit > MaxMillis {
 		f.add("%s: submitted at %d ms, expected 0 to %d", at, j.Submit, int64(MaxMillis))
@@ -99,8 +97,8 @@ func validateTasks(f *problems, at, kind string, tasks []Task) {
 	}
 }
 
-// addBytes adds the bytes of tasks to a sum that stops growing beyond MaxBytes,
-// where it would not fit into 64 bits.
+// addBytes adds the bytes of tasks to a sum. The sum stops growing above MaxBytes, so that
+// it does not overflow.
 func addBytes(sum int64, tasks []Task) int64 {
 	for _, t := range tasks {
 		if t.Bytes > MaxBytes-min(sum, MaxBytes) {

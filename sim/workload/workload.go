@@ -1,59 +1,63 @@
 package workload
 
-// DefaultSlowStart is the fraction of a job's maps that is finished before its
-// reduces start, where the job does not say.
+import (
+	"math"
+)
+
+// DefaultSlowStart is the fraction of finished maps at which the reduces of a job start,
+// unless the job sets another.
 const DefaultSlowStart = 0.05
 
-// Bounds of what a Workload may hold, so that sums of a whole one fit into 64
-// bits and a slip of the pen does not take all memory.
+// Limits of a Workload, so that its sums fit into 64 bits and a typing error does not
+// exhaust the memory.
 const (
-	MaxMillis = 1 << 37 // longest task and last submission, ms: four years
+	MaxMillis = 1 << 37 // ms; longest task and last submission: four years
 	MaxTasks  = 1 << 25 // tasks of all jobs together
 	MaxBytes  = 1 << 60 // of all tasks together
 
-	MinWeight, MaxWeight = 1e-9, 1e9 // of a job that has a weight
+	MinWeight, MaxWeight = 1e-9, 1e9 // range of Job.Weight
 )
 
-// Workload is a list of jobs, in order of submission.
+// Workload is a list of jobs by submission.
 type Workload struct {
-	Name string // for people; of the file or spec that it was made of
+	Name string // of the file or spec, for display
 	Jobs []Job
 
-	Notes    []string        // what the reader assumed or left out, sentences for people
-	Observed ObservedCluster // the cluster on which the jobs ran, as far as a log tells of it
+	Notes    []string        // what the reader assumed or left out, for display
+	Observed ObservedCluster // cluster on which the jobs ran, as far as a log shows it
 }
 
-// ObservedCluster is what attempts tell of the cluster that they ran on: it has at least
-// that. Zero values are unknown.
+// ObservedCluster is the least cluster on which the attempts of a log could run. Zero values
+// are unknown.
 type ObservedCluster struct {
-	Machines              int // that ran attempts
-	MapSlots, ReduceSlots int // most attempts of a kind that one of them ran at once
+	Machines              int // with attempts
+	MapSlots, ReduceSlots int // most attempts of a kind at the same time on one machine
 }
 
-// Job is one job to submit.
+// Job is a job to submit.
 type Job struct {
 	ID     string // unique, not empty
 	Submit int64  // ms of virtual time, from 0
 
-	Name, Pool, User string  // "" when unknown
+	Name, Pool, User string  // "" if unknown
 	Priority         int     // as cluster.JobSpec.Priority: 0 normal, 1 high, 2 very high, -1 low, -2 very low
 	Weight           float64 // in its pool, MinWeight to MaxWeight; 0 is 1
-	SlowStart        float64 // fraction of maps finished before reduces start; negative is DefaultSlowStart
+	SlowStart        float64 // fraction of finished maps at which reduces start; negative is DefaultSlowStart
 
-	Class string // of the paper's table (small, medium, …), "" when there is none
+	Class string // of the paper's table (small, medium, …), "" for none
 
 	Maps, Reduces []Task // at least one map
 
-	Recorded int64 // ms from submission to the end, where a log tells of it; 0 for unknown
+	Recorded int64 // ms from submission to the end on a real cluster; 0 if unknown
 }
 
 // Task is one task of a job.
 type Task struct {
-	Millis int64 // it takes alone on an undisturbed slot: a map with its input local, a reduce behind the shuffle (sort and reduce)
+	Millis int64 // time alone on an undisturbed slot, with local input; of a reduce without the shuffle
 	Bytes  int64 // input bytes of a map, shuffled bytes of a reduce
 }
 
-// EffectiveWeight is the weight with its default filled in.
+// EffectiveWeight is the weight, or its default.
 func (j *Job) EffectiveWeight() float64 {
 	if j.Weight == 0 {
 		return 1
@@ -61,7 +65,7 @@ func (j *Job) EffectiveWeight() float64 {
 	return j.Weight
 }
 
-// EffectiveSlowStart is the fraction with its default filled in.
+// EffectiveSlowStart is the slow start, or its default.
 func (j *Job) EffectiveSlowStart() float64 {
 	if j.SlowStart < 0 {
 		return DefaultSlowStart
@@ -69,7 +73,7 @@ func (j *Job) EffectiveSlowStart() float64 {
 	return j.SlowStart
 }
 
-// Sum is the time of all tasks one after the other, and their bytes.
+// Sum adds up the times and the bytes of tasks.
 func Sum(tasks []Task) (total Task) {
 	for _, t := range tasks {
 		total.Millis += t.Millis
@@ -78,7 +82,7 @@ func Sum(tasks []Task) (total Task) {
 	return total
 }
 
-// LastSubmit is when the last job is submitted, 0 without jobs.
+// LastSubmit is the last submission, 0 without jobs.
 func (w *Workload) LastSubmit() int64 {
 	if len(w.Jobs) == 0 {
 		return 0
@@ -86,11 +90,35 @@ func (w *Workload) LastSubmit() int64 {
 	return w.Jobs[len(w.Jobs)-1].Submit
 }
 
-// Tasks is how many maps and reduces there are in all jobs.
+// Tasks counts the maps and reduces of all jobs.
 func (w *Workload) Tasks() (maps, reduces int) {
 	for i := range w.Jobs {
 		maps += len(w.Jobs[i].Maps)
 		reduces += len(w.Jobs[i].Reduces)
 	}
 	return maps, reduces
+}
+
+// OfferedLoad is the work of all jobs over what so many slots can do until the last arrival,
+// for maps and for reduces. Above 1 the queue grows while jobs arrive. Shuffles are not part
+// of a task's time and do not count. Without slots, or if all jobs arrive at 0, it is +Inf;
+// without work it is 0.
+func (w *Workload) OfferedLoad(mapSlots, reduceSlots int) (maps, reduces float64) {
+	var mapWork, reduceWork float64
+	for i := range w.Jobs {
+		mapWork += float64(Sum(w.Jobs[i].Maps).Millis)
+		reduceWork += float64(Sum(w.Jobs[i].Reduces).Millis)
+	}
+	span := float64(w.LastSubmit())
+	return load(mapWork, span*float64(mapSlots)), load(reduceWork, span*float64(reduceSlots))
+}
+
+func load(work, capacity float64) float64 {
+	switch {
+	case work == 0:
+		return 0
+	case capacity <= 0:
+		return math.Inf(1)
+	}
+	return work / capacity
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// validWorkload is a workload without faults.
+// validWorkload has no errors.
 func validWorkload() *Workload {
 	return &Workload{Name: "sound", Jobs: []Job{
 		{ID: "a", SlowStart: -1, Maps: []Task{{Millis: 2000}, {Millis: 4000, Bytes: 7}}},
@@ -24,7 +24,7 @@ func TestValidateAccepts(t *testing.T) {
 
 func TestValidateNamesEachError(t *testing.T) {
 	for want, spoil := range map[string]func(*Workload){
-		`job 2: id "a" of job 1 once more`:        func(w *Workload) { w.Jobs[1].ID = "a" },
+		`job 2: id "a" is that of job 1`:          func(w *Workload) { w.Jobs[1].ID = "a" },
 		`job 1 (""): no id`:                       func(w *Workload) { w.Jobs[0].ID = "" },
 		`submitted at 5 ms, before`:               func(w *Workload) { w.Jobs[0].Submit, w.Jobs[1].Submit = 9, 5 },
 		`submitted at -1 ms`:                      func(w *Workload) { w.Jobs[0].Submit = -1 },
@@ -52,13 +52,13 @@ func TestValidateLimitsErrors(t *testing.T) {
 	w := validWorkload()
 	w.Jobs[0].Priority, w.Jobs[0].Weight, w.Jobs[1].Maps = 9, -3, nil
 	if n := len(strings.Split(w.Validate().Error(), "\n")); n != 3 {
-		t.Errorf("%d faults, want 3", n)
+		t.Errorf("%d errors, want 3", n)
 	}
 	for range 100 {
 		w.Jobs = append(w.Jobs, w.Jobs[1])
 	}
 	err := w.Validate().Error()
-	if n := len(strings.Split(err, "\n")); n != maxErrors+1 || !strings.Contains(err, "more faults") {
+	if n := len(strings.Split(err, "\n")); n != maxErrors+1 || !strings.Contains(err, "more errors") {
 		t.Errorf("%d lines, want %d: %s", n, maxErrors+1, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestScale holds it against numbers of any size.
+// TestScale compares with big integers.
 func TestScale(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		numbers := rapid.Int64Range(0, workload.MaxBytes)
@@ -27,7 +27,7 @@ func TestScale(t *testing.T) {
 	})
 }
 
-// TestRangesAddUp cuts a block again and again where so much of its time has passed.
+// TestRangesAddUp splits a block repeatedly at the position of its elapsed time.
 func TestRangesAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := workload.Task{

@@ -5,16 +5,16 @@ import (
 	"math/big"
 )
 
-// queued is where a job stands in a line.
+// queued is a job with its key in a queue.
 type queued struct {
 	key  number
-	tick *big.Int // of at
+	tick *big.Int // of key
 	job  int
 }
 
 func queuedAt(n number, job int) queued { return queued{key: n, tick: n.tick(), job: job} }
 
-// jobQueue is jobs by their place, ties by their number. The first is element 0.
+// jobQueue is a heap of jobs by key, ties by number. The first job is element 0.
 type jobQueue []queued
 
 func (l jobQueue) Len() int { return len(l) }
@@ -28,10 +28,10 @@ func (l jobQueue) Less(i, j int) bool {
 
 func (l jobQueue) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
 
-// Push is for package heap.
+// Push implements heap.Interface.
 func (l *jobQueue) Push(x any) { *l = append(*l, x.(queued)) }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (l *jobQueue) Pop() any {
 	last := (*l)[len(*l)-1]
 	*l = (*l)[:len(*l)-1]
@@ -40,5 +40,5 @@ func (l *jobQueue) Pop() any {
 
 func (l *jobQueue) add(p queued) { heap.Push(l, p) }
 
-// take removes the first.
+// take removes the first job.
 func (l *jobQueue) take() queued { return heap.Pop(l).(queued) }

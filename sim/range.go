@@ -7,12 +7,11 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// forever is longer than any run, in ms, and so short that sums of some do not
-// overflow.
+// forever is longer than any run, in ms, and so short that sums of a few do not overflow.
 const forever = 1 << 50
 
-// scale is x·of/all, rounded down; x when all is 0, and forever at most where it
-// is more than x. No argument is negative.
+// scale is x·of/all, rounded down. It is x if all is 0, and at most max(x, forever). No
+// argument is negative.
 func scale(x, of, all int64) int64 {
 	if all == 0 {
 		return x
@@ -28,18 +27,17 @@ func scale(x, of, all int64) int64 {
 	return int64(q)
 }
 
-// lengthOf is how long the range of a map's block is. One without bytes has one
-// position all the same.
+// lengthOf is the length of the range of a map's block. A block without bytes has one
+// position.
 func lengthOf(in workload.Task) int64 { return max(in.Bytes, 1) }
 
-// millisOfRange is how many ms of a block's time fall to a range of it. Those of ranges
-// that lie end to end add up to the whole.
+// millisOfRange is the time of a range of a block, in ms. The times of adjacent ranges add
+// up to the whole.
 func millisOfRange(in workload.Task, r dag.Range) int64 {
 	return scale(in.Millis, r.End.Offset, lengthOf(in)) - scale(in.Millis, r.Start.Offset, lengthOf(in))
 }
 
-// splitPosition is the place up to which a range has been read when so much of all its
-// time has passed.
+// splitPosition is the position that has been read in a range after a part of its time.
 func splitPosition(r dag.Range, of, all int64) dag.Position {
 	return dag.Position{Offset: r.Start.Offset + scale(r.End.Offset-r.Start.Offset, of, all)}
 }
