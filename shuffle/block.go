@@ -28,10 +28,10 @@ const (
 	// maxBlockRaw bounds a block, and with it a record.
 	maxBlockRaw = 2<<30 - 1
 
-	flagTags    = 1 << 0 // payload is the table of ordinals of a tagged run
-	flagTagged  = 1 << 1 // each record begins with an index into that table
-	flagsKnown  = flagTags | flagTagged
-	maxTagCount = 1 << 28
+	flagRanks  = 1 << 0 // payload is the table of ranks of a tagged run
+	flagTagged = 1 << 1 // each record begins with an index into that table
+	flagsKnown = flagRanks | flagTagged
+	maxRanks   = 1 << 28
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -42,7 +42,7 @@ type blockHeader struct {
 	flags   uint8
 	stored  int    // bytes of payload in the file
 	raw     int    // bytes of payload once decompressed
-	records int    // in the payload; ordinals where it is a table of them
+	records int    // in the payload; ranks where it is a table of them
 	crc     uint32 // CRC32C of the stored payload
 }
 

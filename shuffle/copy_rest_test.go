@@ -39,7 +39,7 @@ func copySources(t testing.TB, sources []Source) (copied []Source, read int64) {
 			t.Fatal(err)
 		}
 		r := s.rank()
-		c := Source{FS: local.New(local.Options{}), Path: filepath.Join(t.TempDir(), "run"), Run: run, From: from, Ordinal: r.ordinal, Sequence: r.offset}
+		c := Source{FS: local.New(local.Options{}), Path: filepath.Join(t.TempDir(), "run"), Run: run, From: from, Ordinal: r.ordinal, Sequence: r.sequence}
 		if err := os.WriteFile(c.Path, b.Bytes(), 0o600); err != nil {
 			t.Fatal(i, err)
 		}

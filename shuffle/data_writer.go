@@ -59,19 +59,18 @@ func createData(ctx context.Context, fsys storage.FS, path string, codec Codec) 
 	}, nil
 }
 
-// beginRun starts a run. tags is the table of ordinals of a tagged run, nil for
-// others.
-func (w *dataWriter) beginRun(tags []rank) {
-	w.run = Run{Offset: w.done + int64(len(w.buf)), Tagged: tags != nil}
+// beginRun starts a run. ranks is the table of a tagged run, nil for others.
+func (w *dataWriter) beginRun(ranks []rank) {
+	w.run = Run{Offset: w.done + int64(len(w.buf)), Tagged: ranks != nil}
 	w.flags = 0
 	w.openBlock()
-	if tags == nil {
+	if ranks == nil {
 		return
 	}
-	w.flags = flagTags
-	table := appendTags(nil, tags)
+	w.flags = flagRanks
+	table := appendRanks(nil, ranks)
 	copy(w.reserve(len(table)), table)
-	w.count = len(tags)
+	w.count = len(ranks)
 	w.sealBlock()
 	w.run.Records, w.run.RawLength = 0, 0
 	w.flags = flagTagged

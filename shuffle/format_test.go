@@ -155,7 +155,7 @@ func FuzzDecodeIndex(f *testing.F) {
 // FuzzReadRun reads arbitrary payloads behind headers that fit them.
 func FuzzReadRun(f *testing.F) {
 	f.Add([]byte{1, 1, 'k', 'v'}, uint8(None), uint8(0), 4, 1, false)
-	f.Add([]byte{0, 0}, uint8(None), uint8(flagTags), 2, 1, true)
+	f.Add([]byte{0, 0}, uint8(None), uint8(flagRanks), 2, 1, true)
 	f.Fuzz(func(t *testing.T, payload []byte, codec, flags uint8, raw, records int, tagged bool) {
 		h := blockHeader{codec: Codec(codec), flags: flags, stored: len(payload), raw: raw, records: records,
 			crc: crc32.Checksum(payload, castagnoli)}

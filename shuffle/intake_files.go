@@ -45,7 +45,7 @@ func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run,
 	if err != nil {
 		return run, err
 	}
-	w.beginRun(m.order)
+	w.beginRun(m.ranks)
 	for m.Next() && w.err == nil {
 		w.addTagged(int(m.rankOf(m.top.source)), m.record())
 	}

@@ -132,7 +132,7 @@ func (in *Intake) State(ctx context.Context) ([]MergeInputState, error) {
 
 func (s *Source) state() MergeInputState {
 	r := s.rank()
-	return MergeInputState{Path: s.Path, Run: s.Run, Ordinal: r.ordinal, Sequence: r.offset, From: s.From}
+	return MergeInputState{Path: s.Path, Run: s.Run, Ordinal: r.ordinal, Sequence: r.sequence, From: s.From}
 }
 
 // NewIntakeFromState makes an Intake of what State told. More runs may be added

@@ -24,8 +24,8 @@ type MergeOptions struct {
 type Merge struct {
 	readers []*runReader  // one a source
 	starts  []RunPosition // where reading began
-	order   []rank        // of all sources, ascending
-	ranks   [][]uint32    // of each source, by tag: place in order; an untagged run has one
+	ranks   []rank        // of all sources, ascending
+	dense   [][]uint32    // by source and tag: index in ranks; an untagged run has the tag 0
 	tree    []head        // inner nodes 1..n-1; losers
 	top     head          // the winner
 	started bool
@@ -96,22 +96,22 @@ func (m *Merge) rankSources(sources []Source) {
 	var all []rank
 	own := make([][]rank, len(sources))
 	for i, s := range sources {
-		own[i] = m.readers[i].tags
+		own[i] = m.readers[i].ranks
 		if !s.Run.Tagged {
 			own[i] = []rank{s.rank()}
 		}
 		all = append(all, own[i]...)
 	}
 	all = sortRanks(all)
-	m.order = all
-	m.ranks = make([][]uint32, len(sources))
+	m.ranks = all
+	m.dense = make([][]uint32, len(sources))
 	for i, tags := range own {
 		dense := make([]uint32, len(tags))
 		for j, t := range tags {
 			at, _ := slices.BinarySearchFunc(all, t, rank.compare)
 			dense[j] = uint32(at)
 		}
-		m.ranks[i] = dense
+		m.dense[i] = dense
 	}
 }
 
@@ -219,7 +219,7 @@ func (m *Merge) earlier(a, b uint32) bool {
 }
 
 // rankOf is the rank of a source's current record.
-func (m *Merge) rankOf(source uint32) uint32 { return m.ranks[source][m.readers[source].tag] }
+func (m *Merge) rankOf(source uint32) uint32 { return m.dense[source][m.readers[source].tag] }
 
 // Key is the current record's key. It holds until Next.
 func (m *Merge) Key() []byte { return m.readers[m.top.source].key() }

@@ -24,8 +24,8 @@ type runReader struct {
 	at     int    // end of the current record in data
 	left   int    // records of the block behind the current one
 	cur    span   // the current record in data
-	tag    uint32 // of the current record, an index into tags
-	tags   []rank // sources of a tagged run
+	tag    uint32 // of the current record, an index into ranks
+	ranks  []rank // table of a tagged run
 	counts blockCounts
 
 	stored *[]byte // read buffer, from the pool
@@ -47,7 +47,7 @@ type blockCounts struct {
 
 func (c *blockCounts) add(h *blockHeader, head []byte) {
 	c.checksum = crc32.Update(c.checksum, castagnoli, head)
-	if h.flags&flagTags == 0 {
+	if h.flags&flagRanks == 0 {
 		c.records += int64(h.records)
 		c.raw += int64(h.raw)
 	}
@@ -71,7 +71,7 @@ func newRunReader(ctx context.Context, file io.ReaderAt, path string, run Run, f
 			storage.ErrCorrupt, path, run.Length, run.Offset, from.BlockOffset)
 	}
 	if run.Tagged && run.Length > 0 {
-		if err := r.loadTags(); err != nil {
+		if err := r.loadRanks(); err != nil {
 			r.close()
 			return nil, err
 		}
@@ -86,19 +86,19 @@ func newRunReader(ctx context.Context, file io.ReaderAt, path string, run Run, f
 	return r, nil
 }
 
-func (r *runReader) loadTags() error {
+func (r *runReader) loadRanks() error {
 	h, ok := r.load()
 	if !ok {
 		return r.err
 	}
-	if h.flags != flagTags {
-		return r.corrupt(0, "tagged run without a table of sources")
+	if h.flags != flagRanks {
+		return r.corrupt(0, "tagged run without a table of ranks")
 	}
-	tags, err := decodeTags(r.data, h.records)
+	ranks, err := decodeRanks(r.data, h.records)
 	if err != nil {
 		return r.fail(r.block, err)
 	}
-	r.tags, r.left, r.size, r.at = tags, 0, 0, len(r.data)
+	r.ranks, r.left, r.size, r.at = ranks, 0, 0, len(r.data)
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (r *runReader) advance() bool {
 
 func (r *runReader) readTag() bool {
 	tag, n := binary.Uvarint(r.data[r.at:])
-	if n <= 0 || tag >= uint64(len(r.tags)) {
+	if n <= 0 || tag >= uint64(len(r.ranks)) {
 		r.corrupt(r.block, fmt.Sprintf("record %d of an unknown source", r.record()))
 		return false
 	}

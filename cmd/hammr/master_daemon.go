@@ -179,7 +179,7 @@ func (m *masterDaemon) openMaster() (err error) {
 		}
 	}
 	m.master, err = jobmaster.New(jobmaster.Config{
-		ClusterID: m.cfg.clusterID, Log: m.log, Policy: policyNamed, Resolve: m.files.Resolve,
+		ClusterID: m.cfg.clusterID, Log: m.log, Policy: policyMaker(m.logger), Resolve: m.files.Resolve,
 		PolicyName: m.cfg.policy, Pools: m.cfg.pools, PoolFile: m.poolFile(), Decisions: decisions,
 		NodeExpiry: m.cfg.expiry, Probe: probeTasknode, NodeForget: m.cfg.forget, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
 		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Now: failpoint.Now, Logger: m.logger,

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 
 	"github.com/hammr/hammr/preempt"
@@ -15,6 +16,17 @@ const (
 	mapPreemption    = "hammr.scheduler.map-preemption"
 	reducePreemption = "hammr.scheduler.reduce-preemption"
 )
+
+// policyMaker is policyNamed with a log line for each setting that has an old name.
+func policyMaker(logger *slog.Logger) func(name string, conf map[string]string) (sched.Policy, error) {
+	return func(name string, conf map[string]string) (sched.Policy, error) {
+		conf, warnings := registry.Rename(conf)
+		for _, text := range warnings {
+			logger.Warn("scheduler setting has an old name", "policy", name, "warning", text)
+		}
+		return policyNamed(name, conf)
+	}
+}
 
 // policyNamed makes the policy of a name for a running cluster. Unless its settings
 // say otherwise, slots are taken in the way that costs least.

@@ -1,11 +1,9 @@
 package transfer
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 )
@@ -18,34 +16,17 @@ type ChannelConfig struct {
 	ConnectTimeout time.Duration
 }
 
-// EnsureDefaults fills in what is not set.
-func (c *ChannelConfig) EnsureDefaults() {
-	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 10*time.Second)
-}
-
 // ChannelClient opens streams that meet at servers: both ends go to the server of
 // the reader's machine. Any number of goroutines may use it.
-type ChannelClient struct {
-	cfg       ChannelConfig
-	client    http.Client
-	transport *http.Transport
-}
+type ChannelClient struct{ client *client }
 
 // NewChannelClient makes a ChannelClient. It must be closed.
 func NewChannelClient(cfg ChannelConfig) *ChannelClient {
-	cfg.EnsureDefaults()
-	dialer := net.Dialer{Timeout: cfg.ConnectTimeout}
-	c := &ChannelClient{cfg: cfg, transport: &http.Transport{
-		DialContext: dialer.DialContext, DisableCompression: true, DisableKeepAlives: true,
-	}}
-	c.client = http.Client{Transport: c.transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // a token is shown to nobody else
-	}}
-	return c
+	return &ChannelClient{newClient(clientConfig{token: cfg.Token, connectTimeout: cfg.ConnectTimeout})}
 }
 
 // Close gives up the client; its streams are closed before.
-func (c *ChannelClient) Close() { c.transport.CloseIdleConnections() }
+func (c *ChannelClient) Close() { c.client.close() }
 
 // Send begins a stream at the server at address, which waits for the reader as
 // long as wait says. What goes wrong, such a reader that does not come, shows in
@@ -54,34 +35,23 @@ func (c *ChannelClient) Close() { c.transport.CloseIdleConnections() }
 func (c *ChannelClient) Send(ctx context.Context, id ChannelID, address string, wait time.Duration) (io.WriteCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &sendStream{id: id, address: address, chunks: make(chan []byte), taken: make(chan struct{}), cancel: cancel, ended: make(chan struct{})}
-	r, err := c.request(ctx, http.MethodPost, id.url(address, wait), &sendBody{ctx: ctx, s: s})
-	if err != nil {
-		return nil, err
-	}
-	go s.run(c, r)
-	return s, nil
-}
-
-func (c *ChannelClient) request(ctx context.Context, method, url string, body io.Reader) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(ctx, method, url, body)
+	r, err := c.client.request(ctx, http.MethodPost, id.url(address, wait), &sendBody{ctx: ctx, s: s})
 	if err != nil {
 		return nil, fmt.Errorf("stream: %w", err)
 	}
-	if c.cfg.Token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.cfg.Token)
-	}
-	return r, nil
+	go s.run(c.client, r)
+	return s, nil
 }
 
 // Receive waits at the server at address for the writer of a stream. Reading
 // ends with io.EOF only when the writer has closed well. The end of ctx breaks
 // the stream. What it returns must be closed.
 func (c *ChannelClient) Receive(ctx context.Context, id ChannelID, address string, wait time.Duration) (io.ReadCloser, error) {
-	r, err := c.request(ctx, http.MethodGet, id.url(address, wait), nil)
+	r, err := c.client.request(ctx, http.MethodGet, id.url(address, wait), nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("stream: %w", err)
 	}
-	answer, err := c.client.Do(r)
+	answer, err := c.client.do(r)
 	if err != nil {
 		return nil, channelError(ctx, id, address, err)
 	}

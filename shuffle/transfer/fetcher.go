@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,7 +32,6 @@ type FetcherConfig struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *FetcherConfig) EnsureDefaults() {
-	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 10*time.Second)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 30*time.Second)
 	if c.Sources == nil {
 		c.Sources = new(Sources)
@@ -56,36 +54,23 @@ type Segment struct {
 // Fetcher copies runs from servers over connections that it keeps. Any number of
 // goroutines may use it.
 type Fetcher struct {
-	cfg       FetcherConfig
-	client    http.Client
-	transport *http.Transport
+	cfg    FetcherConfig
+	client *client
 }
+
+// keepIdle is how many idle connections to one server a Fetcher keeps.
+const keepIdle = 16
 
 // NewFetcher makes a Fetcher. It must be closed.
 func NewFetcher(cfg FetcherConfig) *Fetcher {
 	cfg.EnsureDefaults()
-	dialer := net.Dialer{Timeout: cfg.ConnectTimeout}
-	f := &Fetcher{cfg: cfg}
-	f.transport = &http.Transport{
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dialer.DialContext(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return &idleConn{conn, cfg.IdleTimeout}, nil
-		},
-		DisableCompression:  true,
-		MaxIdleConnsPerHost: 16,
-		IdleConnTimeout:     cfg.IdleTimeout,
-	}
-	f.client = http.Client{Transport: f.transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // a token is shown to nobody else
-	}}
-	return f
+	return &Fetcher{cfg, newClient(clientConfig{
+		token: cfg.Token, connectTimeout: cfg.ConnectTimeout, idleTimeout: cfg.IdleTimeout, keepIdle: keepIdle,
+	})}
 }
 
 // Close closes the connections that are kept; no Fetch may be under way.
-func (f *Fetcher) Close() { f.transport.CloseIdleConnections() }
+func (f *Fetcher) Close() { f.client.close() }
 
 // Fetch copies the runs of a segment's partition into sink and returns them. Damaged bytes
 // are read once more; if they are damaged again the source is asked to read for
@@ -208,7 +193,7 @@ func (f *Fetcher) get(ctx context.Context, url string) (*http.Response, error) {
 // getRange is get for a part of what a URL stands for, if ranges is not "": then 206 is
 // the answer hoped for.
 func (f *Fetcher) getRange(ctx context.Context, url, ranges string) (*http.Response, error) {
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	ask, err := f.client.request(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -217,10 +202,7 @@ func (f *Fetcher) getRange(ctx context.Context, url, ranges string) (*http.Respo
 		ask.Header.Set("Range", ranges)
 		hoped = http.StatusPartialContent
 	}
-	if f.cfg.Token != "" {
-		ask.Header.Set("Authorization", "Bearer "+f.cfg.Token)
-	}
-	answer, err := f.client.Do(ask)
+	answer, err := f.client.do(ask)
 	if err != nil {
 		return nil, err
 	}

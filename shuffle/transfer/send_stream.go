@@ -20,9 +20,9 @@ type sendStream struct {
 	closed  bool
 }
 
-func (s *sendStream) run(c *ChannelClient, r *http.Request) {
+func (s *sendStream) run(c *client, r *http.Request) {
 	defer close(s.ended)
-	answer, err := c.client.Do(r)
+	answer, err := c.do(r)
 	if err == nil {
 		err = checkAnswer(answer)
 		_ = answer.Body.Close() // it has nothing that is needed

@@ -59,27 +59,6 @@ func VInt(b []byte) (v int32, n int, err error) {
 	return int32(long), n, nil
 }
 
-// ReadVInt reads a vint from r. An end of input within it is
-// io.ErrUnexpectedEOF, one before it io.EOF.
-func ReadVInt(r io.ByteReader) (int32, error) {
-	var buf [MaxVLongSize]byte
-	lead, err := r.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	buf[0] = lead
-	size := vlongSize(lead)
-	for i := 1; i < size; i++ {
-		if buf[i], err = r.ReadByte(); err == io.EOF {
-			return 0, io.ErrUnexpectedEOF
-		} else if err != nil {
-			return 0, err
-		}
-	}
-	v, _, err := VInt(buf[:size])
-	return v, err
-}
-
 // vlongSize returns the length of an encoding from its first byte.
 func vlongSize(lead byte) int {
 	switch c := int8(lead); {

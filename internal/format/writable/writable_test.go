@@ -3,7 +3,6 @@ package writable
 import (
 	"bytes"
 	"encoding/hex"
-	"io"
 	"math"
 	"testing"
 
@@ -38,18 +37,6 @@ func TestVIntRefusesMoreThan32Bits(t *testing.T) {
 		if _, _, err := VInt(AppendVLong(nil, v)); err == nil {
 			t.Errorf("VInt took %d", v)
 		}
-	}
-}
-
-func TestReadVIntTellsEndFromCut(t *testing.T) {
-	if _, err := ReadVInt(bytes.NewReader(nil)); err != io.EOF {
-		t.Errorf("empty input: %v", err)
-	}
-	if _, err := ReadVInt(bytes.NewReader([]byte{0x8e, 1})); err != io.ErrUnexpectedEOF {
-		t.Errorf("cut input: %v", err)
-	}
-	if v, err := ReadVInt(bytes.NewReader([]byte{0x8e, 1, 0})); v != 256 || err != nil {
-		t.Errorf("256: %d, %v", v, err)
 	}
 }
 

@@ -1,0 +1,94 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// defaultConnectTimeout bounds the wait for a connection unless a Config says
+// otherwise.
+const defaultConnectTimeout = 10 * time.Second
+
+// clientConfig says how a client connects to Servers.
+type clientConfig struct {
+	token          string        // shown to servers; "": none
+	connectTimeout time.Duration // default defaultConnectTimeout
+	idleTimeout    time.Duration // of each read and write, and of idle connections; 0: none
+	keepIdle       int           // connections that are kept for each server; 0: none
+}
+
+// client sends requests to Servers. All connections of this package to other
+// machines are made here, so what secures them belongs here.
+type client struct {
+	cfg       clientConfig
+	http      http.Client
+	transport http.Transport
+}
+
+func newClient(cfg clientConfig) *client {
+	cfg.connectTimeout = cmp.Or(cfg.connectTimeout, defaultConnectTimeout)
+	c := &client{cfg: cfg}
+	c.transport = http.Transport{
+		DialContext:         c.dial,
+		DisableCompression:  true,
+		DisableKeepAlives:   cfg.keepIdle == 0,
+		MaxIdleConnsPerHost: cfg.keepIdle,
+		IdleConnTimeout:     cfg.idleTimeout,
+	}
+	c.http = http.Client{Transport: &c.transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // the token is for this server only
+	}}
+	return c
+}
+
+func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: c.cfg.connectTimeout}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil || c.cfg.idleTimeout == 0 {
+		return conn, err
+	}
+	return &idleConn{conn, c.cfg.idleTimeout}, nil
+}
+
+// request makes a request that shows the token.
+func (c *client) request(ctx context.Context, method, url string, body io.Reader) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err == nil && c.cfg.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.cfg.token)
+	}
+	return r, err
+}
+
+// do sends a request.
+func (c *client) do(r *http.Request) (*http.Response, error) { return c.http.Do(r) }
+
+// close closes idle connections. No request may be active.
+func (c *client) close() { c.transport.CloseIdleConnections() }
+
+// idleConn is a connection on which every read and write has a deadline of its
+// own: a peer may be slow, but not silent.
+type idleConn struct {
+	net.Conn
+	idle time.Duration
+}
+
+func (c *idleConn) Read(b []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.idle)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(b)
+}
+
+// Write also extends the deadline for reading. net/http always has a read pending
+// on a connection, also while that waits for its next request, and the answer to
+// this write deserves the whole timeout.
+func (c *idleConn) Write(b []byte) (int, error) {
+	if err := c.SetDeadline(time.Now().Add(c.idle)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}
