@@ -2,8 +2,8 @@ package cluster
 
 import "fmt"
 
-// AdmitMachine excludes a machine from new tasks, or admits it again. What it
-// runs goes on, and its output is served. It is not drained any more.
+// AdmitMachine excludes a machine from new tasks, or admits it again and ends its draining.
+// An excluded machine runs on what it has and serves its output.
 type AdmitMachine struct {
 	Name     string `cbor:"Name"`
 	Excluded bool   `cbor:"Excluded"`
@@ -20,22 +20,21 @@ func (c AdmitMachine) apply(tx *transition) error {
 	return nil
 }
 
-// Holds reports whether something would be lost with a machine that its jobs
-// still need: attempts, output or checkpoints. It looks at every task of the
-// jobs that run.
+// Holds reports whether jobs would lose something that they still need with a machine:
+// attempts, output or checkpoints. It visits every task of the running jobs.
 func (v View) Holds(m *Machine) bool {
 	outputs, checkpoints := v.NeededOn(m)
 	return len(m.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
-// NeededCheckpoint is a checkpoint from which a task may go on.
+// NeededCheckpoint is a checkpoint from which a task may resume.
 type NeededCheckpoint struct {
 	*Task
 	Writer AttemptID // that wrote it
 }
 
-// NeededOn are the tasks whose output lies on a machine and is needed, and the
-// checkpoints that lie there alone and are. It looks at every task of the jobs that run.
+// NeededOn returns the tasks whose output lies on a machine and is needed, and the needed
+// checkpoints of which it has the only copy. It visits every task of the running jobs.
 func (v View) NeededOn(m *Machine) (outputs []*Task, checkpoints []NeededCheckpoint) {
 	for j := range v.Jobs() {
 		if j.State != JobRunning {

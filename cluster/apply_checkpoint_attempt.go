@@ -1,8 +1,8 @@
 package cluster
 
-// CheckpointAttempt says that an attempt has written a checkpoint and is gone
-// from its machine. Its task goes on from there in another attempt; in a gang, once
-// all others have ended with a checkpoint too, or finished.
+// CheckpointAttempt reports that an attempt has written a checkpoint and exited. Its task
+// resumes from it in another attempt; a gang does so once all others have ended with a
+// checkpoint or finished.
 type CheckpointAttempt struct {
 	Attempt    AttemptID  `cbor:"Attempt"`
 	Checkpoint Checkpoint `cbor:"Checkpoint"`
@@ -26,8 +26,8 @@ func (c CheckpointAttempt) apply(tx *transition) error {
 	return nil
 }
 
-// noteCheckpoint counts a checkpoint that an attempt has written: since it was told
-// to, or instead of standing still.
+// noteCheckpoint counts a checkpoint, and the time since the attempt was ordered to write it
+// or was suspended.
 func (s *Stage) noteCheckpoint(a *Attempt, c Checkpoint, at int64) {
 	s.Preemption.Checkpoints++
 	s.Preemption.CheckpointBytes += c.Bytes

@@ -1,7 +1,7 @@
 package cluster
 
-// CloseJob says that nothing is left of what an aborting job wrote: it has
-// failed, or is killed.
+// CloseJob reports that the output of an aborting job is removed: it has failed, or is
+// killed.
 type CloseJob struct {
 	Job JobID `cbor:"Job"`
 }

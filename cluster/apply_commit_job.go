@@ -1,7 +1,7 @@
 package cluster
 
-// CommitJob says that the output of a committing job has its final names: it
-// has succeeded.
+// CommitJob reports that the output of a committing job has its final names: the job has
+// succeeded.
 type CommitJob struct {
 	Job JobID `cbor:"Job"`
 }

@@ -2,9 +2,9 @@ package cluster
 
 import "fmt"
 
-// DeclinePreemption says that an attempt that was asked to keep its work and end goes
-// on instead: it could not write it down, or came to no place to stop at. It has
-// lost nothing.
+// DeclinePreemption reports that an attempt could not obey an order to split or to write a
+// checkpoint: it could not write it, or found no record boundary. It runs on and has lost
+// nothing.
 type DeclinePreemption struct {
 	Attempt AttemptID `cbor:"Attempt"`
 }

@@ -6,16 +6,15 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// DrainMachine excludes a machine from new tasks and has what runs there go on
-// elsewhere, without what it has done being lost: it ends early or writes a
-// checkpoint, a gang whole. What can do neither runs on until it ends by itself, and a
-// gang that can do neither and stands still goes on when there are slots. AdmitMachine
-// puts an end to it.
+// DrainMachine excludes a machine from new tasks and moves its work to other machines: its
+// attempts are split or write checkpoints, gangs as a whole. An attempt that can do neither
+// runs on until it ends; a suspended gang that can do neither resumes when there are slots.
+// AdmitMachine ends the draining.
 //
-// The last machine that takes tasks is not drained: nothing could go on.
+// The last machine that takes tasks is not drained: its work could not resume anywhere.
 type DrainMachine struct {
 	Name  string `cbor:"Name"`
-	Cause string `cbor:"Cause"` // for people: why what runs there ends
+	Cause string `cbor:"Cause"` // for people: why its attempts end
 }
 
 func (c DrainMachine) apply(tx *transition) error {
@@ -41,7 +40,7 @@ func (c DrainMachine) apply(tx *transition) error {
 	return nil
 }
 
-// otherTakesTasks reports whether another machine has slots to give out.
+// otherTakesTasks reports whether another machine has usable slots.
 func (tx *transition) otherTakesTasks(m *Machine) bool {
 	for _, other := range tx.machines {
 		if other != m && other.Slots != [slotKinds]int{} {

@@ -1,14 +1,13 @@
 package cluster
 
-// ExitAttempt says that an attempt is gone from its machine without having
-// finished or failed: it was told to end.
+// ExitAttempt reports that an attempt's process is gone although it neither finished nor
+// failed: it was ordered to exit, or for a cause that is not its own.
 type ExitAttempt struct {
 	Attempt AttemptID `cbor:"Attempt"`
-	Cause   string    `cbor:"Cause"` // shown when the attempt had no verdict yet
+	Cause   string    `cbor:"Cause"` // shown if the attempt was still active
 
-	// Stuck is set when the attempt did not end although it was told to, and
-	// its machine cannot end it by force: its job cannot be trusted to end
-	// either, and fails.
+	// Stuck is set if the attempt ignores the order to exit and its machine cannot kill it.
+	// Its job would not end either, so the job fails.
 	Stuck *Failure `cbor:"Stuck"`
 }
 

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// ExpireMachine says that a machine is gone, with what ran on it and the output
-// that lay on it. It has no slots until it joins again. Epoch is that of the
-// joining which ends. Of the output only that is revoked which somebody needs: who
-// has Fetched it does not.
+// ExpireMachine reports that a machine is lost, with its attempts and the output on it. It
+// has no slots until it joins again. Epoch is that of its latest join. Output is revoked
+// only if a task needs it; one that has Fetched it does not.
 type ExpireMachine struct {
 	Name    string  `cbor:"Name"`
 	Epoch   int     `cbor:"Epoch"`
@@ -28,8 +27,8 @@ func (c ExpireMachine) apply(tx *transition) error {
 	return nil
 }
 
-// loseMachine ends what runs on a machine and takes away its slots, its output and its
-// checkpoints, but for those of the attempts in held, which are in order.
+// loseMachine ends the attempts on a machine and takes away its slots, its output and its
+// checkpoints, except those of the attempts in held, which is in order.
 func (tx *transition) loseMachine(m *Machine, cause string, held []AttemptID, fetched Fetched) {
 	tx.loseCheckpoints(m.Name, held)
 	for _, a := range slices.Clone(m.Attempts) {

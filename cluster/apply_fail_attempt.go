@@ -6,17 +6,17 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// FailAttempt says that an attempt has failed. A failure at a record counts
-// against the task's budget of skipped records while that lasts, any other
-// against its number of tries, unless Uncharged is set.
+// FailAttempt reports that an attempt has failed. A failure at a record is charged to the
+// task's budget of skipped records while there is some left. Any other is charged to its
+// number of tries, unless Uncharged is set.
 type FailAttempt struct {
 	Attempt   AttemptID `cbor:"Attempt"`
 	Failure   Failure   `cbor:"Failure"`
 	Uncharged bool      `cbor:"Uncharged"` // it is not the task's fault
-	OnMachine bool      `cbor:"OnMachine"` // it still runs, and its machine is to kill it
+	OnMachine bool      `cbor:"OnMachine"` // its process still runs, and its machine has to kill it
 
-	// BadCheckpoint says that it could not go on from its task's checkpoint, which
-	// is dropped. It is not the task's fault.
+	// BadCheckpoint says that the attempt could not resume from its task's checkpoint, which
+	// is dropped. The failure is not charged to the task.
 	BadCheckpoint bool `cbor:"BadCheckpoint"`
 }
 
@@ -53,8 +53,7 @@ func (c FailAttempt) fail(tx *transition, p taskRef) {
 	}
 }
 
-// skip adds a record to those that the task passes over, and reports whether
-// its budget allowed that.
+// skip adds a record to those that the task skips, and reports whether its budget allows it.
 func (p taskRef) skip(record *dag.Position) bool {
 	t := p.task
 	if record == nil || len(t.Skip) >= p.job.Spec.SkipRecords || !t.Range.Contains(*record) {

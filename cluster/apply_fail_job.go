@@ -1,7 +1,7 @@
 package cluster
 
-// FailJob ends a job for a fault that is not one attempt's: its splits cannot
-// be read, its output not be set up or committed.
+// FailJob ends a job for a failure that is not of one attempt: its splits cannot be read, or
+// its output cannot be set up or committed.
 type FailJob struct {
 	Job   JobID  `cbor:"Job"`
 	Cause string `cbor:"Cause"`

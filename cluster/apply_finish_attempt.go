@@ -2,9 +2,9 @@ package cluster
 
 import "github.com/hammr/hammr/dag"
 
-// FinishAttempt says that an attempt has processed Range and is gone from its
-// machine. The first attempt that finishes a task wins. An attempt whose range
-// is not the task's, or that has another verdict already, only leaves its slot.
+// FinishAttempt reports that an attempt has processed Range and exited. The first attempt
+// that finishes a task wins. An attempt whose range is not the task's is killed; one that
+// had ended before only leaves its slot.
 type FinishAttempt struct {
 	Attempt  AttemptID `cbor:"Attempt"`
 	Range    dag.Range `cbor:"Range"` // zero for tasks that read no split

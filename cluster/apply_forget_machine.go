@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// ForgetMachine takes a machine out of the state that is lost and will not be
-// missed. Should its tasknode join after all, it is a new machine. Epoch is that
-// of its latest joining.
+// ForgetMachine removes a lost machine from the state. If its tasknode joins later it is a
+// new machine. Epoch is that of its latest join.
 //
-// One that is excluded stays, so that it is excluded when it comes back, and one
-// stays to which a job refers that is not over.
+// An excluded machine is kept, so that it is still excluded when it comes back. So is one
+// that an unfinished job refers to.
 type ForgetMachine struct {
 	Name  string `cbor:"Name"`
 	Epoch int    `cbor:"Epoch"`
@@ -29,8 +28,7 @@ func (c ForgetMachine) apply(tx *transition) error {
 	return nil
 }
 
-// forget takes a lost machine out of all indexes. Those that joined after it
-// move up by one.
+// forget removes a lost machine from all indexes. Those that joined after it move up by one.
 func (tx *transition) forget(m *Machine) {
 	delete(tx.byName, m.Name)
 	tx.machines = slices.Delete(tx.machines, m.index, m.index+1)
@@ -46,10 +44,9 @@ func (tx *transition) forget(m *Machine) {
 	}
 }
 
-// ReferencedMachines are the names of the machines to which a job that is not over refers:
-// by an attempt that holds a slot, by output, needed or not, or by a checkpoint.
-// It looks at every task of these jobs. A machine that is lost and not referred
-// to is not referred to again before it joins.
+// ReferencedMachines returns the names of the machines to which unfinished jobs refer: by an
+// attempt on them, by output, needed or not, or by a checkpoint. It visits every task of
+// these jobs. A lost machine without references gets none before it joins.
 func (v View) ReferencedMachines() map[string]bool {
 	names := make(map[string]bool)
 	for m := range v.Machines() {

@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// JoinMachine adds a machine, or changes what is known of one that is there.
-// Another Instance than before means that its tasknode was started anew: what
-// ran under the old one is gone, with the output and the checkpoints that lay
-// there and are not among Held. Of that output only what somebody needs runs again,
-// who has not Fetched it, as with ExpireMachine. Of a machine that was lost, what is
-// Held is there again, unless it runs again.
+// JoinMachine adds a machine, or updates one that is there. A new Instance means that its
+// tasknode has restarted: its attempts are lost, with all output and checkpoints that are
+// not among Retained. Of that output only what a task needs and has not Fetched runs again,
+// as with ExpireMachine. If the machine was lost, its Retained output counts again unless it
+// runs again already.
 //
-// One that is excluded may join, and gets nothing to do.
+// An excluded machine may join, and gets no tasks.
 type JoinMachine struct {
 	Name     string         `cbor:"Name"`
-	Instance string         `cbor:"Instance"` // of the tasknode, another one after each start
+	Instance string         `cbor:"Instance"` // of the tasknode, a new one after each start
 	Address  string         `cbor:"Address"`
 	HTTP     string         `cbor:"HTTP"`
 	Rack     string         `cbor:"Rack"`
 	Hosts    []string       `cbor:"Hosts"`
 	Slots    [slotKinds]int `cbor:"Slots"`
-	Retained []AttemptID    `cbor:"Held"` // attempts whose output or checkpoint it has found again, ascending
+	Retained []AttemptID    `cbor:"Held"` // attempts whose output or checkpoint it still has, ascending
 	Fetched  Fetched        `cbor:"Fetched,omitzero"`
 }
 
@@ -54,8 +53,7 @@ func (c JoinMachine) apply(tx *transition) error {
 	return nil
 }
 
-// restoreRetained notes that output of finished attempts is there again that was gone with a
-// machine.
+// restoreRetained notes that a machine that was lost has output of finished attempts again.
 func (tx *transition) restoreRetained(held []AttemptID, machine string) {
 	for _, id := range held {
 		if p, err := tx.attempt(id); err == nil && p.task.Winner == p.attempt && p.attempt.Lost() && p.attempt.DataMachine() == machine {

@@ -2,9 +2,9 @@ package cluster
 
 import "fmt"
 
-// LoseOutput says that the output of a finished attempt cannot be read. When
-// somebody needs it the task runs again, and the try is charged: a task whose
-// output is lost over and over fails its job.
+// LoseOutput reports that the output of a finished attempt cannot be read. If a task needs
+// it, it is written again, and the try is charged: a task whose output is lost repeatedly
+// fails its job.
 type LoseOutput struct {
 	Attempt AttemptID `cbor:"Attempt"`
 	Cause   string    `cbor:"Cause"`

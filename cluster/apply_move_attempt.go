@@ -7,12 +7,12 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// MoveAttempt has an attempt that stands still keep its work and end, so that another
-// machine may go on: its own has no slot for it. It is woken for that, in a slot more
-// than the machine has. All that stand still in a gang with it do as it does.
+// MoveAttempt makes a suspended attempt save its work and exit, so that it resumes on
+// another machine: its own has no slot for it. It is resumed for that, in one slot more than
+// the machine has. Its whole gang does the same.
 type MoveAttempt struct {
 	Attempt AttemptID `cbor:"Attempt"`
-	Cause   string    `cbor:"Cause"` // for people: why it is not to go on where it is
+	Cause   string    `cbor:"Cause"` // for people: why it does not resume where it is
 }
 
 func (c MoveAttempt) apply(tx *transition) error {
@@ -28,9 +28,8 @@ func (c MoveAttempt) apply(tx *transition) error {
 	return nil
 }
 
-// canMigrate reports whether what an attempt has done can be kept for another machine.
-// It is not asked again for what it, or one of its gang, has declined since it was made
-// to stand still.
+// canMigrate reports whether an attempt can save its work for another machine. It is not
+// asked again if it, or another of its gang, has declined since it was suspended.
 func (p taskRef) canMigrate() bool {
 	declined := func(each taskRef) bool {
 		return each.attempt.DeclinedAt > 0 && each.attempt.DeclinedAt >= each.attempt.SuspendedAt
@@ -41,8 +40,7 @@ func (p taskRef) canMigrate() bool {
 	return !p.stage.DisallowedModes.Has(preempt.Checkpoint) || p.canSplit() && !p.stage.DisallowedModes.Has(preempt.Split)
 }
 
-// CanMigrate reports whether a suspended attempt may go on elsewhere, as MoveAttempt
-// has it.
+// CanMigrate reports whether MoveAttempt may move a suspended attempt.
 func (v View) CanMigrate(a *Attempt) bool {
 	p, err := v.s.attempt(a.ID)
 	return err == nil && p.canMigrate()

@@ -2,13 +2,12 @@ package cluster
 
 import "fmt"
 
-// MoveCheckpoint says that another machine has a copy of the checkpoint that an attempt
-// has written, with all that it names, and that its task is to go on from there. An
-// attempt that went on from the checkpoint before keeps to the place that it was told:
-// when it does not find the checkpoint there, the next one goes on from the new place.
+// MoveCheckpoint reports that another machine has copied an attempt's checkpoint, with all
+// files that it names. The task resumes from the copy. An attempt that is already resuming
+// looks for the checkpoint in the old place; if it fails, the next one uses the copy.
 //
-// Only from a machine that is drained a checkpoint is moved: a copy that comes too late
-// does not take the place of another one, to which later checkpoints may refer.
+// Checkpoints move only away from machines that are drained. So a late copy does not replace
+// a newer one, to which later checkpoints may refer.
 type MoveCheckpoint struct {
 	Attempt  AttemptID `cbor:"Attempt"`
 	Machine  string    `cbor:"Machine"`
@@ -49,15 +48,15 @@ func (c MoveCheckpoint) apply(tx *transition) error {
 	return nil
 }
 
-// movedTo is a checkpoint as a copy of it lies elsewhere.
+// movedTo is the checkpoint with the location of the copy.
 func (c *Checkpoint) movedTo(to MoveCheckpoint) *Checkpoint {
-	moved := *c // which a snapshot may share
+	moved := *c // snapshots share the old value
 	moved.Machine, moved.Path, moved.Bytes, moved.Checksum = to.Machine, to.Path, to.Bytes, to.Checksum
 	return &moved
 }
 
-// CheckpointOf is the checkpoint that an attempt has written, if its task may still go
-// on from it, else nil.
+// CheckpointOf returns the checkpoint that an attempt has written, if its task may still
+// resume from it; else nil.
 func (t *Task) CheckpointOf(id AttemptID) *Checkpoint {
 	for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
 		if c.isBy(id) {

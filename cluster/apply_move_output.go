@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// MoveOutput says that another machine has a copy of what a finished attempt left,
-// and that readers are to go there.
+// MoveOutput reports that another machine has copied the output of a finished attempt.
+// Readers fetch it there.
 type MoveOutput struct {
 	Attempt  AttemptID  `cbor:"Attempt"`
 	Machine  string     `cbor:"Machine"`
-	Segments []Segments `cbor:"Segments"` // as they lie there, in the order of those that the attempt reported
+	Segments []Segments `cbor:"Segments"` // as they lie there, in the order in which the attempt reported them
 }
 
 func (c MoveOutput) apply(tx *transition) error {
@@ -27,18 +27,18 @@ func (c MoveOutput) apply(tx *transition) error {
 	case !slices.EqualFunc(c.Segments, p.task.Output.Segments, sameBytes):
 		return fmt.Errorf("%w: %s has something else than %v has written", ErrRefused, c.Machine, c.Attempt)
 	}
-	moved := *p.task.Output // which a snapshot may share
+	moved := *p.task.Output // snapshots share the old value
 	moved.Segments = c.Segments
 	p.task.Output = &moved
 	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
 		p.attempt.MovedTo = ""
 	}
-	p.stage.findOutput(p.task) // should it have been lost while it was copied
+	p.stage.findOutput(p.task) // it may have been lost during the copy
 	tx.delta.Moved = append(tx.delta.Moved, c.Attempt)
 	return nil
 }
 
-// sameBytes reports whether segments differ at most in where they lie.
+// sameBytes reports whether segments differ at most in their paths.
 func sameBytes(a, b Segments) bool {
 	a.Path = b.Path
 	return a == b

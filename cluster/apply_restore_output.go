@@ -6,9 +6,9 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// RestoreOutput says that a machine which was lost has come back with the output
-// of an attempt that had processed Range. Its task does not run again, unless
-// another attempt has finished it meanwhile: the first that finishes wins.
+// RestoreOutput reports that a lost machine has come back with the output of an attempt that
+// had processed Range. The attempt succeeds, unless another attempt has finished the task:
+// the first that finishes wins.
 type RestoreOutput struct {
 	Attempt  AttemptID `cbor:"Attempt"`
 	Range    dag.Range `cbor:"Range"` // zero for tasks that read no split
@@ -21,7 +21,7 @@ func (c RestoreOutput) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	m := tx.byName[p.attempt.DataMachine()] // nil when it is forgotten
+	m := tx.byName[p.attempt.DataMachine()] // nil if it was forgotten
 	switch {
 	case !p.attempt.Lost() || m == nil || m.Lost:
 		return fmt.Errorf("%w: %v has not come back", ErrRefused, c.Attempt)

@@ -2,8 +2,8 @@ package cluster
 
 import "fmt"
 
-// ResumeAttempt gives a suspended attempt the slots of its machine again, and all that
-// stand still in a gang with it theirs.
+// ResumeAttempt gives a suspended attempt the slots of its machine again, and all of its
+// gang theirs.
 type ResumeAttempt struct {
 	Attempt AttemptID `cbor:"Attempt"`
 }
@@ -31,8 +31,8 @@ func (c ResumeAttempt) apply(tx *transition) error {
 	return nil
 }
 
-// firstWithoutSlots is the first of attempts that stand still for which there is no slot on
-// its machine, if all of them are to go on; nil when there are enough.
+// firstWithoutSlots returns the first of suspended attempts whose machine has no slot for it
+// if all of them resume; nil if there are slots for all.
 func (s *State) firstWithoutSlots(together []taskRef) *taskRef {
 	taken := make(map[string][slotKinds]int)
 	for i, p := range together {
@@ -45,8 +45,7 @@ func (s *State) firstWithoutSlots(together []taskRef) *taskRef {
 	return nil
 }
 
-// CanResume reports whether an attempt that stands still can go on now, and all that
-// do so together with it.
+// CanResume reports whether there are slots for a suspended attempt and its gang.
 func (v View) CanResume(a *Attempt) bool {
 	p, err := v.s.attempt(a.ID)
 	return err == nil && v.s.firstWithoutSlots(p.gang()) == nil

@@ -2,7 +2,7 @@ package cluster
 
 import "fmt"
 
-// ResumeJob lets a suspended job have slots again.
+// ResumeJob lets tasks of a suspended job get slots again.
 type ResumeJob struct {
 	Job JobID `cbor:"Job"`
 }

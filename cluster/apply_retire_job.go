@@ -2,8 +2,8 @@ package cluster
 
 import "fmt"
 
-// RetireJob takes a job that is over out of the state, once its history is
-// written. Its number is not used again.
+// RetireJob removes a finished job from the state after its history is written. Its number
+// is not used again.
 type RetireJob struct {
 	Job JobID `cbor:"Job"`
 }

@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// SetPolicy chooses by name the policy that gives out slots, and what it is set
-// to.
+// SetPolicy chooses the scheduling policy by name, and its settings.
 type SetPolicy struct {
 	Name string    `cbor:"Name"`
 	Conf []Setting `cbor:"Conf"` // by name, ascending, each once
 }
 
-// Setting is a property of a policy. What it means is the policy's affair.
+// Setting is a property of a policy, which interprets it.
 type Setting struct {
 	Name  string `cbor:"Name"`
 	Value string `cbor:"Value"`

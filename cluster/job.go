@@ -19,7 +19,7 @@ const (
 
 func (s Slot) String() string { return [...]string{"map", "reduce"}[s] }
 
-// JobState tells where a job is in its life. It never goes back.
+// JobState is where a job is in its life. It never returns to an earlier state.
 type JobState int
 
 const (
@@ -53,34 +53,34 @@ func (s JobState) String() string {
 // Final reports whether nothing follows s.
 func (s JobState) Final() bool { return s >= JobSucceeded }
 
-// JobSpec is what the state needs to know of a job to run it. The rest of what
-// the client submitted travels in Document, which the state does not read.
+// JobSpec is the part of a submission that the state uses. Document has the rest, which the
+// state does not read.
 type JobSpec struct {
 	Name      string    `cbor:"Name"`
 	User      string    `cbor:"User"`
-	Pool      string    `cbor:"Pool"`     // one of View.Pools; submitted as "" it is DefaultPool
+	Pool      string    `cbor:"Pool"`     // one of View.Pools; "" becomes DefaultPool
 	Priority  int       `cbor:"Priority"` // higher goes first; 0 is normal
 	Graph     dag.Graph `cbor:"Graph"`
-	OutputDir string    `cbor:"OutputDir"` // full name, "" for a job without files of output
-	Placement string    `cbor:"Placement"` // how policies match its tasks with machines, "" as they like
+	OutputDir string    `cbor:"OutputDir"` // full name, "" for a job that writes no files
+	Placement string    `cbor:"Placement"` // how policies match its tasks with machines; "": as they prefer
 
 	MaxAttempts   [slotKinds]int `cbor:"MaxAttempts"`   // failed tries a task may have before its job fails; at least 1
 	SkipRecords   int            `cbor:"SkipRecords"`   // failing records a task may skip; 0 is none
 	SlowStartPPM  int            `cbor:"SlowStartPPM"`  // millionths of a stage to be finished before its readers start
-	TimeoutMillis int64          `cbor:"TimeoutMillis"` // without progress before an attempt is failed; 0 is for ever
+	TimeoutMillis int64          `cbor:"TimeoutMillis"` // without progress before an attempt fails; 0 is no limit
 
 	MaxMachineFailures int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
-	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // after which one of them is forgotten; 0 is never
+	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // time after which one of them is forgotten; 0 is never
 
-	Speculative [slotKinds]bool `cbor:"Speculative"` // slow tasks may be tried a second time beside the first
+	Speculative [slotKinds]bool `cbor:"Speculative"` // slow tasks may have a second attempt
 
-	DisallowedModes []preempt.ModeSet `cbor:"Barred"`  // by stage of Graph: ways in which its tasks do not give up their slots; nil: none
-	Passive         bool              `cbor:"Passive"` // no slots are taken from others for its tasks
+	DisallowedModes []preempt.ModeSet `cbor:"Barred"`  // by stage of Graph: how no slot is taken from its tasks; nil: none disallowed
+	Passive         bool              `cbor:"Passive"` // its tasks wait for slots: none are taken from others for them
 
-	Document []byte `cbor:"Document"` // the job as submitted, encoded by the body
+	Document []byte `cbor:"Document"` // the job as submitted, encoded by the jobmaster
 }
 
-// Job is one submitted job. What a View returns is only to be read, and holds
+// Job is one submitted job. Readers must not change what a View returns, which is valid
 // until the next Apply.
 type Job struct {
 	ID     JobID
@@ -91,31 +91,31 @@ type Job struct {
 	Layout  *dag.Layout // of Spec.Graph
 	Bundles []*Bundle   // as the Bundles of Layout
 
-	Outcome JobState // while Aborting: what will follow, JobFailed or JobKilled
-	Cause   string   // why it failed or was killed, "" while neither
+	Outcome JobState // what follows Aborting: JobFailed or JobKilled
+	Cause   string   // why it failed or was killed; "" if it did neither
 
-	SubmittedAt int64 // ms since the epoch, as are all times; 0 is "not yet"
+	SubmittedAt int64 // ms since the epoch, like all times; 0 is "not yet"
 	StartedAt   int64
 	CommitAt    int64 // when the last task was finished
 	FinishedAt  int64
 
 	Failures []Failure // the first maxFailures
-	Occupied int       // attempts that hold a slot; 0 when State is final
+	Occupied int       // attempts whose processes are on machines; 0 if State is final
 
-	// Suspended says that no task of the job gets a slot until it is resumed.
-	// It is false from Committing on.
+	// Suspended says that tasks of the job get no slots until it is resumed. It is false
+	// from Committing on.
 	Suspended bool
 
 	names           []CounterName       // of the counters below
-	nameIndex       map[CounterName]int // place of each name in names
-	sums            []int64             // over the finished tasks, beside names
-	requiredLeft    int                 // tasks not succeeded in the stages that write output; 0 from Committing on
+	nameIndex       map[CounterName]int // index of each name in names
+	sums            []int64             // over the finished tasks, parallel to names
+	requiredLeft    int                 // unfinished tasks of stages that are required for commit; 0 from Committing on
 	splits          []Split             // of the source Nodes, stage by stage; nil until loaded
 	loaded          bool
 	machineFailures []machineFailures // replaced as a whole when it changes
 }
 
-// maxFailures is how many failures a job remembers.
+// maxFailures is how many failures a job keeps for reports.
 const maxFailures = 100
 
 // Failure says why an attempt failed, and where.
@@ -125,10 +125,10 @@ type Failure struct {
 	At      int64         `cbor:"At"`
 	Cause   string        `cbor:"Cause"`   // one sentence
 	Stack   string        `cbor:"Stack"`   // of the goroutine that failed, "" when there was no panic
-	Input   string        `cbor:"Input"`   // full name of the input file, "" when unknown
+	Input   string        `cbor:"Input"`   // full name of the input file, "" if unknown
 	Offset  int64         `cbor:"Offset"`  // byte offset of the record, -1 when unknown
 	Log     string        `cbor:"Log"`     // last lines of the attempt's log
-	Record  *dag.Position `cbor:"Record"`  // of the record, when skipping it would help
+	Record  *dag.Position `cbor:"Record"`  // of the record, if skipping it would help
 	Fatal   bool          `cbor:"Fatal"`   // trying again cannot help
 	Skipped bool          `cbor:"Skipped"` // set by Apply: the record is skipped instead of charging the attempt
 }
@@ -145,8 +145,8 @@ type Counter struct {
 	Value int64 `cbor:"Value"`
 }
 
-// Counters is the sum of each counter over the finished tasks, in the order in
-// which the counters first came.
+// Counters returns the sum of each counter over the finished tasks, in the order in which
+// the counters first occurred.
 func (j *Job) Counters() []Counter {
 	out := make([]Counter, len(j.names))
 	for i, name := range j.names {
@@ -155,7 +155,7 @@ func (j *Job) Counters() []Counter {
 	return out
 }
 
-// CountersOf is what the winning attempt of a finished task counted.
+// CountersOf returns the counters of the winning attempt of a finished task.
 func (j *Job) CountersOf(t *Task) []Counter {
 	var out []Counter
 	for i, v := range t.counts {
@@ -182,9 +182,9 @@ func (j *Job) buildStages() {
 	}
 }
 
-// SplitOf is where the input of a task lies: its split; several in one, without
-// a range, when its group reads several; or what it combines of a machine. ok is
-// false for other tasks and while that is not known.
+// SplitOf returns where the input of a task lies: its split; several splits in one, without
+// a range, if its group reads several; or the machine whose output it combines. ok is false
+// for other tasks and while that is unknown.
 func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
 	if t.Split >= 0 {
 		if t.Split >= len(j.splits) {
@@ -218,7 +218,7 @@ type Source struct {
 	Split int // number of the split among those of the job
 }
 
-// SourcesOf are the Nodes of a task that read splits.
+// SourcesOf returns the Nodes of a task that read splits.
 func (j *Job) SourcesOf(t *Task) (sources []Source) {
 	stage := j.stage(t.ID.Stage)
 	if !stage.Source {
@@ -239,8 +239,7 @@ func (j *Job) SourcesOf(t *Task) (sources []Source) {
 	return sources
 }
 
-// firstSplit is the number of the split that the first Node of a source stage of
-// the graph reads.
+// firstSplit is the number of the first split of a source stage of the graph.
 func (j *Job) firstSplit(stage int) (n int) {
 	for _, s := range j.Spec.Graph.Stages[:stage] {
 		if j.Spec.Graph.IsSource(s.Name) {
@@ -250,9 +249,8 @@ func (j *Job) firstSplit(stage int) (n int) {
 	return n
 }
 
-// RangeOf is what a task is to read: the whole split, or what was left of it.
-// It is empty for tasks that read no split, and while the splits are not
-// loaded.
+// RangeOf returns what a task has to read: the whole split, or the part left to it. It is
+// empty for tasks that read no split, and while the splits are not loaded.
 func (j *Job) RangeOf(t *Task) dag.Range {
 	if t.Ranged {
 		return t.Range

@@ -8,29 +8,28 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// Output that is lost with its machine does not make its task run again while
-// nobody needs it: whoever reads it has finished, or has fetched it. It is gone,
-// and its task is finished all the same. In the step in which somebody comes to
-// need it after all, it is revoked.
+// Output that is lost with its machine does not make its task run again while no task needs
+// it: all readers have finished or have fetched it. The writing attempt's state is
+// OutputLost, and its task stays finished. When a task needs the output after all, it is
+// revoked in the same step.
 //
-// Invariant: each task that reads what is gone has finished, or has it: in all of
-// its running attempts or, while it waits, in its checkpoint. No attempt begins
-// anew beside that: before it, its task has lost what it had, and what is gone was
-// revoked.
+// Invariant: each task that reads lost output has finished, or has fetched it: in all of its
+// active attempts or, while it waits, in its checkpoint. No attempt starts over without the
+// output: before that its task lost what it had fetched, and the output was revoked.
 
-// Fetched says what tasks have of the output that is lost with a machine or with its
-// tasknode: each of Readers has all of Outputs that its task reads. What an attempt has only grows,
-// so what is true when it is proposed is true when it is applied.
+// Fetched says which lost output tasks have: each of Readers has all of Outputs that its
+// task reads. An attempt never gives back what it has fetched, so what is true when the
+// command is proposed is true when it is applied.
 type Fetched struct {
 	Outputs []AttemptID `cbor:"Outputs,omitempty"` // of finished attempts, ascending
-	Readers []AttemptID `cbor:"Readers,omitempty"` // attempts that run, or that have written their tasks' checkpoints; ascending
+	Readers []AttemptID `cbor:"Readers,omitempty"` // active attempts, or those that wrote their tasks' checkpoints; ascending
 }
 
 func (f Fetched) isSorted() bool {
 	return slices.IsSortedFunc(f.Outputs, AttemptID.Compare) && slices.IsSortedFunc(f.Readers, AttemptID.Compare)
 }
 
-// hasInputOf reports whether a task that has not finished has the Outputs that it reads.
+// hasInputOf reports whether an unfinished task has the Outputs that it reads.
 func (f Fetched) hasInputOf(t *Task) bool {
 	if t.State != TaskRunning {
 		return t.hasInput() && containsID(f.Readers, t.Checkpoint.Attempt)
@@ -43,11 +42,10 @@ func containsID(ids []AttemptID, id AttemptID) bool {
 	return found
 }
 
-// hasInput reports whether a task that waits has whatever it reads that is gone.
+// hasInput reports whether a waiting task has all lost output that it reads.
 func (t *Task) hasInput() bool { return t.Checkpoint != nil && !t.Checkpoint.MayMissInput }
 
-// LostUnneeded yields the finished tasks of the stage whose output is lost and that do not
-// run again, since nobody needs it.
+// LostUnneeded yields the finished tasks of the stage whose output is lost and not needed.
 func (s *Stage) LostUnneeded() iter.Seq[*Task] { return s.tasks(&s.lostUnneeded) }
 
 // loseOutput notes that the output of a finished task is lost and not needed, or not
@@ -65,8 +63,8 @@ func (s *Stage) findOutput(t *Task) {
 	}
 }
 
-// Reads reports whether a task reads what another one writes to a file. Where that
-// is not settled yet, it may.
+// Reads reports whether a task reads what another one writes to a file. It is true if that
+// is not settled yet.
 func (j *Job) Reads(reader, writer *Task) bool {
 	from, to := j.stage(writer.ID.Stage), j.stage(reader.ID.Stage)
 	return slices.ContainsFunc(to.upstream, func(up upstream) bool {
@@ -78,8 +76,8 @@ func (j *Job) Reads(reader, writer *Task) bool {
 	})
 }
 
-// readersOf are the numbers, from first to before end, of the tasks of a stage that
-// read along an edge what another task writes.
+// readersOf is the range of tasks of a stage, from first to before end, that read along an
+// edge what a task writes.
 func (j *Job) readersOf(writer *Task, edge int, to *Stage) (first, end int) {
 	switch e := j.Spec.Graph.Edges[edge]; e.Connection {
 	case dag.OneToOne:
@@ -101,11 +99,11 @@ func (j *Job) readersOf(writer *Task, edge int, to *Stage) (first, end int) {
 type demand struct {
 	to         *Stage
 	edge       int
-	unfinished numberSet // that have not finished
-	unfetched  numberSet // of them, those that have not fetched what others have
+	unfinished numberSet // tasks
+	unfetched  numberSet // of them those that have not fetched the output that others have
 }
 
-// demands are those for what a stage writes.
+// demands returns the demands for what a stage writes.
 func (j *Job) demands(from *Stage, fetched Fetched) (demands []*demand) {
 	for _, to := range j.Stages {
 		for _, up := range to.upstream {
@@ -127,8 +125,8 @@ func (j *Job) demands(from *Stage, fetched Fetched) (demands []*demand) {
 	return demands
 }
 
-// needs reports whether a task needs what another has written, all having fetched
-// it that say so.
+// needs reports whether a task needs what another has written. If fetched, tasks that report
+// that they have fetched it do not need it.
 func (d *demand) needs(j *Job, writer *Task, fetched bool) bool {
 	set := &d.unfinished
 	if fetched {
@@ -138,8 +136,8 @@ func (d *demand) needs(j *Job, writer *Task, fetched bool) bool {
 	return set.hasWithin(first, end)
 }
 
-// loseOutputs takes away what a job has on a lost machine, but for that of the
-// attempts in held; what is stored lay on none. What is needed is revoked.
+// loseOutputs marks the output of a job on a lost machine as lost, except that of the
+// attempts in held, and revokes what is needed. Stored output does not lie on machines.
 func (tx *transition) loseOutputs(j *Job, machine, cause string, held []AttemptID, fetched Fetched) {
 	if j.State != JobRunning {
 		return
@@ -167,8 +165,8 @@ func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, held []
 	}
 }
 
-// markMissingInput notes which checkpoints, of tasks that have gone on from them, may lack
-// what is gone: those that none of readers has written.
+// markMissingInput marks checkpoints that may lack lost output: those of tasks that have
+// resumed since, unless a reader in fetched wrote them.
 func (j *Job) markMissingInput(fetched Fetched) {
 	for _, stage := range j.Stages {
 		if !slices.ContainsFunc(stage.upstream, func(up upstream) bool { return up.stage.lostUnneeded.count > 0 }) {
@@ -184,9 +182,9 @@ func (j *Job) markMissingInput(fetched Fetched) {
 	}
 }
 
-// rerunLost revokes what is gone and is needed now, by tasks that have to begin anew:
-// an attempt of theirs has ended, or their checkpoint is lost or their output
-// revoked. Of those that it revokes it looks at what they read in turn.
+// rerunLost revokes lost output that tasks need again because they start over: an attempt
+// has ended, or their checkpoint is lost or their output revoked. It continues with what the
+// revoked tasks read in turn.
 func (tx *transition) rerunLost() {
 	for _, id := range tx.lostCheckpoint {
 		tx.rerunLostFor(id)
@@ -203,7 +201,7 @@ func (tx *transition) rerunLost() {
 	}
 }
 
-// rerunLostFor revokes what is gone, if a task waits that needs it.
+// rerunLostFor revokes the lost output that a waiting task needs.
 func (tx *transition) rerunLostFor(id TaskID) {
 	p, err := tx.task(id)
 	if err != nil || p.job.State != JobRunning || !p.task.isWaiting() || p.task.hasInput() {
@@ -211,7 +209,7 @@ func (tx *transition) rerunLostFor(id TaskID) {
 	}
 	for _, up := range p.stage.upstream {
 		for t := range up.stage.LostUnneeded() {
-			if t.Winner != nil && p.job.Reads(p.task, t) { // another one of its gang may have taken it along
+			if t.Winner != nil && p.job.Reads(p.task, t) { // revoking another task of its gang may have revoked it
 				cause := fmt.Sprintf("it is lost with machine %s, and %v has to read it again", t.Winner.DataMachine(), id)
 				tx.revoke(taskRef{job: p.job, stage: up.stage, task: t}, cause)
 			}
@@ -219,7 +217,7 @@ func (tx *transition) rerunLostFor(id TaskID) {
 	}
 }
 
-// needsLostOutput reports whether a task reads what is gone.
+// needsLostOutput reports whether a task reads lost output.
 func (j *Job) needsLostOutput(s *Stage, t *Task) bool {
 	for _, up := range s.upstream {
 		for writer := range up.stage.LostUnneeded() {
@@ -231,7 +229,7 @@ func (j *Job) needsLostOutput(s *Stage, t *Task) bool {
 	return false
 }
 
-// lostOutputs checks what is gone, and that nobody who waits needs it.
+// lostOutputs checks the index of lost output, and that no waiting task needs any.
 func (c *checker) lostOutputs(j *Job) {
 	for _, stage := range j.Stages {
 		for n, t := range stage.Tasks {

@@ -2,28 +2,28 @@ package cluster
 
 import "maps"
 
-// Machine is a tasknode.
+// Machine is a host with its tasknode.
 type Machine struct {
 	Name     string
-	Instance string         // of its tasknode, another one after each start
-	Address  string         // of its shuffle server, "" when its files are local to every task
-	HTTP     string         // of its page of metrics and logs, "" when it has none
+	Instance string         // of its tasknode, a new one after each start
+	Address  string         // of its shuffle server, "" if every task can read its files locally
+	HTTP     string         // of its page of metrics and logs, "" if it has none
 	Rack     string         // "" when unknown
 	Hosts    []string       // names and addresses under which storage may know it
-	Offered  [slotKinds]int // slots that its tasknode has
-	Slots    [slotKinds]int // of them that may be given out: none while it is lost or excluded
-	Used     [slotKinds]int // slots held; more than Slots when it was excluded in the midst of work
-	Epoch    int            // how often it has joined, not counting what it told anew while it was there
+	Offered  [slotKinds]int // slots that its tasknode offers
+	Slots    [slotKinds]int // of them those that may be used: none while it is lost or excluded
+	Used     [slotKinds]int // slots in use; may exceed Slots after it was excluded
+	Epoch    int            // how often it has joined, not counting repeated joins while it was there
 	Lost     bool           // it has expired and not joined since
 	LostAt   int64          // when it last expired, ms since the epoch; 0 for never
-	Excluded bool           // it is to take no new tasks; what it runs goes on and its output is served
-	Draining bool           // it is Excluded, and what it runs and holds is to go elsewhere
+	Excluded bool           // it gets no new tasks; it runs those that it has and serves their output
+	Draining bool           // it is Excluded, and its tasks and output move to other machines
 
-	// FreeSince is when a slot of a kind last became free while none was: for
-	// so long one at least is free. It means nothing while none is.
+	// FreeSince is when the number of free slots of a kind last rose above 0. It means
+	// nothing while no slot is free.
 	FreeSince [slotKinds]int64
 
-	Attempts []*Attempt // that are there, in order of start: those that hold slots, and suspended ones
+	Attempts []*Attempt // whose processes are there, in order of start
 
 	index int // in State.machines
 }
@@ -42,20 +42,20 @@ func minus(a, b [slotKinds]int) [slotKinds]int {
 	return a
 }
 
-// hasSlots reports whether a machine has so many slots free beside those that are
-// taken already.
+// hasSlots reports whether a machine has slots free in addition to those that are taken
+// already.
 func (m *Machine) hasSlots(slots, taken [slotKinds]int) bool {
 	return fit(slots, minus(m.Slots, plus(m.Used, taken)))
 }
 
-// hasSlotsToResume is hasSlots for what stands still on the machine. One that takes no new
-// tasks still has the slots for what it was given before.
+// hasSlotsToResume is hasSlots for suspended attempts. An excluded machine still has slots
+// for what it runs.
 func (m *Machine) hasSlotsToResume(slots, taken [slotKinds]int) bool {
 	return !m.Lost && fit(slots, minus(m.Offered, plus(m.Used, taken)))
 }
 
-// fit reports whether slots that are wanted are among those that there are. There may
-// be fewer than none of a kind.
+// fit reports whether the wanted slots are free. The number of free slots of a kind may be
+// negative.
 func fit(wanted, there [slotKinds]int) bool {
 	for kind, n := range wanted {
 		if n > 0 && there[kind] < n {
@@ -65,9 +65,9 @@ func fit(wanted, there [slotKinds]int) bool {
 	return true
 }
 
-// FirstOverSuspended is the first machine on which more attempts would stand still than it has
-// slots for, if these did so too; nil when there is none. Beside is how many others
-// are about to, by machine.
+// FirstOverSuspended returns the first machine that would have more suspended attempts than
+// slots, if these attempts were suspended; nil if there is none. Others are about to be
+// suspended: beside has their number by machine.
 func (v View) FirstOverSuspended(attempts []*Attempt, beside map[string][slotKinds]int) *Machine {
 	still := maps.Clone(beside)
 	if still == nil {
@@ -84,10 +84,10 @@ func (v View) FirstOverSuspended(attempts []*Attempt, beside map[string][slotKin
 	return nil
 }
 
-// FirstFullDisk is the first machine with a task of a gang that takes no tasks for want of room
-// on its disks; nil when there is none, and for attempts that started alone, which go on
-// as if nothing had been asked of them when a checkpoint finds no room. One of a gang
-// that reads from others cannot: they have ended their streams by then.
+// FirstFullDisk returns the first machine of a gang that offers no slots because its disks
+// are full; nil if there is none, or if the attempt started alone. An attempt that runs
+// alone declines a checkpoint that does not fit and runs on. In a gang it cannot: it has
+// ended its streams to the others by then.
 func (v View) FirstFullDisk(together []*Attempt) *Machine {
 	if len(together) == 1 {
 		return nil
@@ -100,7 +100,8 @@ func (v View) FirstFullDisk(together []*Attempt) *Machine {
 	return nil
 }
 
-// suspendedCount is how many attempts of a kind of slot are suspended on the machine.
+// suspendedCount is the number of processes of a kind of slot that are stopped on the
+// machine.
 func (m *Machine) suspendedCount(kind Slot) (n int) {
 	for _, a := range m.Attempts {
 		if a.InMemory() && a.Slot == kind {
@@ -110,10 +111,10 @@ func (m *Machine) suspendedCount(kind Slot) (n int) {
 	return n
 }
 
-// Free is how many slots of a kind can be given out.
+// Free is how many slots of a kind are free.
 func (m *Machine) Free(kind Slot) int { return m.Slots[kind] - m.Used[kind] }
 
-// usableSlots are what Slots has to be.
+// usableSlots computes Slots.
 func (m *Machine) usableSlots() [slotKinds]int {
 	if m.Lost || m.Excluded {
 		return [slotKinds]int{}

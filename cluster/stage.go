@@ -22,14 +22,14 @@ type Stage struct {
 	Slot            Slot            // the only kind of them; ReduceSlot if there are both
 	Bundle          *Bundle         // class of the bundles that its tasks are in
 	Source          bool            // it reads splits
-	Sink            bool            // what some of its Nodes write is read by nobody: it is the job's output
+	Sink            bool            // no stage reads what some of its Nodes write: it is the job's output
 	Stored          bool            // what it writes for other stages does not lie on its machines
-	WritesFiles     bool            // its tasks write files of the job's output beside what other stages read
-	DisallowedModes preempt.ModeSet // in which its tasks do not give up their slots
+	WritesFiles     bool            // its tasks write files of the job's output in addition to what other stages read
+	DisallowedModes preempt.ModeSet // by which no slot is taken from its tasks
 	Tasks           []*Task
 
 	Finished int // tasks that have succeeded; at most len(Tasks)
-	Running  int // tasks with a running attempt; at most len(Tasks) - Finished
+	Running  int // tasks with an active attempt; at most len(Tasks) - Finished
 
 	StartedAt  int64 // of the first attempt
 	FinishedAt int64 // when the last task succeeded; 0 while one has not
@@ -38,18 +38,18 @@ type Stage struct {
 	LocalStarts int   // attempts started where their split lies
 	RackStarts  int   // attempts started elsewhere in the rack of their split
 	Failed      int   // attempts failed
-	Killed      int   // attempts killed or lost; Taken counts those that made room
-	SlotMillis  int64 // time attempts held a slot, over those that have left it
+	Killed      int   // attempts killed or lost; Preemption counts those that were preempted
+	SlotMillis  int64 // time for which attempts held a slot; sum over those that have left it
 	Preemption  PreemptionStats
 
 	combineSets         []combineSet          // of the per-machine edges that it reads, in order of edges
 	upstream            []upstream            // stages whose files it reads, in order of edges
 	pending             numberSet             // tasks to be started
-	lostUnneeded        numberSet             // finished tasks whose output is lost, and that nobody needs
-	suspended           []*Attempt            // that run and stand still, in order of start
-	jobSuspended        bool                  // its job is suspended: nobody is to see what waits
+	lostUnneeded        numberSet             // finished tasks whose output is lost and not needed
+	suspended           []*Attempt            // attempts, in order of start
+	jobSuspended        bool                  // its job is suspended: Waiting and Suspended hide its tasks from policies
 	byHost              map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
-	byCheckpointMachine map[string]*numberSet // of pending, by Home; no set is empty
+	byCheckpointMachine map[string]*numberSet // of pending, by CheckpointMachine; no set is empty
 }
 
 // upstream is a stage that another reads along an edge.
@@ -95,10 +95,10 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	return stages
 }
 
-// mayStartEarly reports whether readers may hold slots before all is written that they read.
-// Only those do that take reduce slots alone, and for writers that take map slots alone:
-// then nobody who holds a map slot waits for others, so that all map slots come free
-// again, and with them all that is waited for in reduce slots.
+// mayStartEarly reports whether readers may hold slots before everything that they read is
+// written. It allows that only to readers that take reduce slots, of writers that take map
+// slots. So no attempt waits in a map slot: all map slots come free, the writers finish, and
+// with them everything that readers wait for in reduce slots.
 func mayStartEarly(layout *dag.Layout, from, to *Stage) bool {
 	writer := layout.Bundles[layout.Groups[from.Index].Bundle].Slots
 	reader := layout.Bundles[layout.Groups[to.Index].Bundle].Slots
@@ -115,9 +115,9 @@ func stageCode(name string, index int) string {
 	return fmt.Sprintf("s%d", index)
 }
 
-// Ready reports whether tasks of the stage may start: all that they read is written or,
-// where they may start early, enough of it, and nothing keeps the rest from being
-// written but slots. None may while the job is suspended.
+// Ready reports whether tasks of the stage may start: everything that they read is written
+// or, where they may start early, enough of it, and the rest needs only slots. It is false
+// while the job is suspended.
 func (j *Job) Ready(s *Stage) bool {
 	if j.State != JobRunning || j.Suspended {
 		return false
@@ -130,26 +130,24 @@ func (j *Job) Ready(s *Stage) bool {
 	return true
 }
 
-// SlowStartTasks is how many tasks of a stage have to finish before those that read what it
-// writes to files may start.
+// SlowStartTasks is how many tasks of a stage have to finish before the readers of its files
+// may start (mapreduce.job.reduce.slowstart.completedmaps).
 func (j *Job) SlowStartTasks(s *Stage) int {
 	return (j.Spec.SlowStartPPM*len(s.Tasks) + 999_999) / 1_000_000
 }
 
-// EdgeComplete reports whether all that is to be written for an edge that is a
-// file has been, and counts.
+// EdgeComplete reports whether everything is written for an edge that is a file, and counts.
 func (j *Job) EdgeComplete(edge int) bool {
 	return j.StageOf(j.Spec.Graph.Edges[edge].From).Complete()
 }
 
-// Complete reports whether all of the stage's tasks have finished and what they
-// wrote counts: so have all others of their bundles.
+// Complete reports whether all tasks of the stage, and of the others of its bundles, have
+// finished, so that its output counts.
 func (s *Stage) Complete() bool {
 	return !slices.ContainsFunc(s.Bundle.Stages, func(mate *Stage) bool { return mate.Finished < len(mate.Tasks) })
 }
 
-// StageOf is the stage that a stage of the graph is part of; nil when the graph
-// has none of that name.
+// StageOf returns the stage that contains a stage of the graph; nil for an unknown name.
 func (j *Job) StageOf(name string) *Stage {
 	n := j.Spec.Graph.StageIndex(name)
 	for _, s := range j.Stages {
@@ -160,14 +158,14 @@ func (j *Job) StageOf(name string) *Stage {
 	return nil
 }
 
-// StartsAlone reports whether a task of the stage starts by itself, in one slot. Tasks
-// of others start by StartBundle.
+// StartsAlone reports whether a task of the stage starts by itself, in one slot. Other tasks
+// start by StartBundle.
 func (s *Stage) StartsAlone() bool {
 	return s.Slots[MapSlot]+s.Slots[ReduceSlot] == 1 && !s.Bundle.Gang
 }
 
-// RequiredForCommit reports whether the job's output holds what the stage's tasks write, so
-// that the job is done only when all of them are.
+// RequiredForCommit reports whether the stage's tasks write output of the job, so that the
+// job commits only when all of them have finished.
 func (s *Stage) RequiredForCommit() bool { return s.Sink || s.WritesFiles }
 
 // Upstream yields the stages whose files the stage reads, in order of edges.
@@ -181,9 +179,8 @@ func (s *Stage) Upstream() iter.Seq[*Stage] {
 	}
 }
 
-// Waiting is how many tasks of the stage wait for a slot: those to be started,
-// but none while the job is suspended. So whoever gives out slots need not know
-// that it is.
+// Waiting is how many tasks of the stage wait for a slot. It is 0 while the job is
+// suspended, so that policies need not know that it is.
 func (s *Stage) Waiting() int {
 	if s.jobSuspended {
 		return 0
@@ -191,16 +188,15 @@ func (s *Stage) Waiting() int {
 	return s.pending.count
 }
 
-// ToStart is how many tasks of the stage are to be started, now or once the job is
-// not suspended any more.
+// ToStart is how many tasks of the stage wait for a slot, whether the job is suspended or
+// not.
 func (s *Stage) ToStart() int { return s.pending.count }
 
 // Pending yields the tasks to be started, in order of number.
 func (s *Stage) Pending() iter.Seq[*Task] { return s.tasks(&s.pending) }
 
-// Suspended are the attempts that wait for a slot on the machine that they are
-// on, those that began first before others; none while the job is suspended. It is
-// not to be changed.
+// Suspended returns the attempts that wait for a slot of their machine, in order of start;
+// none while the job is suspended. The caller must not change it.
 func (s *Stage) Suspended() []*Attempt {
 	if s.jobSuspended {
 		return nil
@@ -208,20 +204,20 @@ func (s *Stage) Suspended() []*Attempt {
 	return s.suspended
 }
 
-// SuspendedCount is how many attempts of the stage are suspended, whether they wait
-// for a slot or their job is suspended too.
+// SuspendedCount is how many attempts of the stage are suspended, whether the job is
+// suspended or not.
 func (s *Stage) SuspendedCount() int { return len(s.suspended) }
 
-// Located reports whether some split of the stage says where it lies. None does
+// Located reports whether the location of any split of the stage is known. It is false
 // before the splits are loaded.
 func (s *Stage) Located() bool { return len(s.byHost) > 0 }
 
-// PendingOn yields the tasks to be started whose split lies on host, in order
-// of number. There are none before the splits are loaded.
+// PendingOn yields the tasks to be started whose split lies on a host, in order of number.
+// There are none before the splits are loaded.
 func (s *Stage) PendingOn(host string) iter.Seq[*Task] { return s.tasks(s.byHost[host]) }
 
-// CheckpointedOn yields the tasks to be started that go on from what a machine has, in
-// order of number.
+// CheckpointedOn yields the tasks to be started whose checkpoint lies on a machine, in order
+// of number.
 func (s *Stage) CheckpointedOn(machine string) iter.Seq[*Task] {
 	return s.tasks(s.byCheckpointMachine[machine])
 }

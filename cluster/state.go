@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Errors of commands that are refused. They change nothing.
+// Errors of commands that are refused and change nothing.
 var (
 	ErrUnknown  = errors.New("cluster: no such thing")
 	ErrRetired  = errors.New("cluster: the job is over and retired to its history")
@@ -16,8 +16,7 @@ var (
 	errTooEarly = fmt.Errorf("%w: job is not at that point yet", ErrRefused)
 )
 
-// State is the replicated state of a cluster. It is used by one goroutine at a
-// time.
+// State is the replicated state of a cluster. One goroutine at a time uses it.
 type State struct {
 	id         string // the T in ids
 	policy     string
@@ -31,8 +30,8 @@ type State struct {
 	free       [slotKinds]numberSet // machines with a free slot, by index
 }
 
-// New is the state of a cluster in which nothing has happened. id is the middle
-// of all ids and holds no '_'.
+// New returns the state of an empty cluster. The id is the middle part of all ids; every '_'
+// in it becomes '-'.
 func New(id string) *State {
 	return &State{
 		id: strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool},
@@ -40,49 +39,48 @@ func New(id string) *State {
 	}
 }
 
-// Entry is a command as it stands in the log.
+// Entry is a command in the log.
 type Entry struct {
 	At       int64  // ms since the epoch, by the clock of the master that proposed it
-	Client   string // who asks; "" for a command that is not deduplicated
-	Sequence uint64 // with Client: an entry that comes again does nothing
+	Client   string // that requested it; "" for a command that is not deduplicated
+	Sequence uint64 // of the client: an entry with the same number does nothing the second time
 	Command  Command
 }
 
-// Command is a change that is asked for. Each verb has a type and a file.
+// Command is a requested change. Each has a type and a file.
 type Command interface {
 	// apply checks everything before it changes anything.
 	apply(tx *transition) error
 }
 
-// Delta tells what an entry changed. A job, attempt or machine may stand in
-// several lists and more than once in each.
+// Delta is what an entry changed. A job, attempt or machine may occur in several lists and
+// more than once in each.
 type Delta struct {
-	Submitted     JobID       // by SubmitJob, also when it came before; else zero
+	Submitted     JobID       // by SubmitJob, also if it was submitted before; else zero
 	Jobs          []JobID     // that are new or whose state, priority or pool changed
-	Started       []AttemptID // that their machine is to start
-	Ended         []AttemptID // with a verdict
-	OrdersChanged []AttemptID // whose machine is to hear something: kill, stop or pause
-	Freed         []AttemptID // that left their slot
+	Started       []AttemptID // that their machine has to start
+	Ended         []AttemptID // whose status is not RUNNING any more
+	OrdersChanged []AttemptID // for which their machine needs another order: kill, preempt, suspend, resume or truncate
+	Freed         []AttemptID // whose process is gone
 	Published     []AttemptID // whose output other tasks may read
-	Revoked       []AttemptID // whose output is gone
+	Revoked       []AttemptID // whose output does not count any more
 	Moved         []AttemptID // whose output lies on another machine than before
-	Machines      []string    // that joined or expired, are excluded or admitted, or are forgotten and not there any more
+	Machines      []string    // that joined, expired, were excluded, admitted or forgotten
 	Retired       []JobID     // that left the state
-	Policy        bool        // another policy gives out slots, or one that is set otherwise
+	Policy        bool        // the policy or its settings changed
 }
 
-// transition is one Apply under way.
+// transition is one Apply in progress.
 type transition struct {
 	*State
 	at             int64
 	delta          *Delta
-	lostCheckpoint []TaskID // that wait and have lost their checkpoint
+	lostCheckpoint []TaskID // tasks that wait and have lost their checkpoint
 
-	rollingBack bool // a gang
+	rollingBack bool // rollBackGang is in progress
 }
 
-// Apply applies one entry. An error means that the command was refused and
-// that nothing changed.
+// Apply applies one entry. On error the command was refused and nothing changed.
 func (s *State) Apply(e Entry) (Delta, error) {
 	if e.Client == "" {
 		return s.applyOnce(e)
@@ -118,7 +116,7 @@ func (s *State) job(id JobID) (*Job, error) {
 	return nil, fmt.Errorf("%w: %v", ErrRetired, id)
 }
 
-// taskRef is an attempt or a task and all that it belongs to.
+// taskRef is a task, or an attempt, with everything that it belongs to.
 type taskRef struct {
 	job     *Job
 	stage   *Stage

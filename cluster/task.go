@@ -6,23 +6,23 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// TaskState tells where a task is in its life.
+// TaskState is where a task is in its life; see the package comment for the transitions.
 type TaskState int
 
 const (
-	// TaskPending is entered at birth and when a try has come to nothing.
+	// TaskPending is entered when the task is made and when an attempt ends without success.
 	TaskPending TaskState = iota + 1
 	// TaskRunning is entered by StartAttempt.
 	TaskRunning
-	// TaskCheckpointed is entered by CheckpointAttempt. It starts like a pending
-	// task, from its checkpoint.
+	// TaskCheckpointed is entered by CheckpointAttempt. The task starts like a pending one,
+	// from its checkpoint.
 	TaskCheckpointed
-	// TaskSucceeded is entered by FinishAttempt; Pending follows only when
-	// the output is lost while somebody needs it.
+	// TaskSucceeded is entered by FinishAttempt. Pending follows only if the output is lost
+	// while a task needs it.
 	TaskSucceeded
-	// TaskFailed is entered when tries have run out and is final.
+	// TaskFailed is entered when no try is left. It is final.
 	TaskFailed
-	// TaskKilled is entered when the job ends without it and is final.
+	// TaskKilled is entered when the job ends before the task. It is final.
 	TaskKilled
 )
 
@@ -39,22 +39,22 @@ type Task struct {
 	ID       TaskID
 	State    TaskState
 	Split    int            // index of the split it reads, -1 for none
-	Part     int            // number in the names of its output files: its own, or that of the task it was cut from
+	Part     int            // number in the names of its output files: its own, or that of the task it was split from
 	Range    dag.Range      // what it reads, when Ranged
 	Ranged   bool           // false: the whole split
-	Skip     []dag.Position // records to pass over, ascending; at most JobSpec.SkipRecords
+	Skip     []dag.Position // records to skip, ascending; at most JobSpec.SkipRecords
 	Attempts []*Attempt     // by number
 	Charged  int            // failed tries that count; at most MaxAttempts
 	Winner   *Attempt       // whose output is the task's; nil unless Succeeded
 	Output   *Manifest      // nil unless Succeeded
 
-	Checkpoint           *Checkpoint // where to go on, nil at the beginning
-	ConsistentCheckpoint *Checkpoint // of a gang that is being paused again: where to go on if that comes to nothing
+	Checkpoint           *Checkpoint // where to resume; nil: at the beginning
+	ConsistentCheckpoint *Checkpoint // of a gang that writes its next checkpoint: the previous one, for a rollback
 
-	counts []int64 // of the winner, beside Job.names
+	counts []int64 // of the winner, parallel to Job.names
 }
 
-// Manifest is what a finished attempt left behind.
+// Manifest lists the output of a finished attempt.
 type Manifest struct {
 	Pieces   []Piece    `cbor:"Pieces"`
 	Segments []Segments `cbor:"Segments"`
@@ -65,7 +65,7 @@ type Manifest struct {
 // Segments is what one Node of the task wrote for one edge that is a file.
 type Segments struct {
 	Edge          int    `cbor:"Edge"`          // place in the graph's edges
-	Node          int    `cbor:"Node"`          // number of the Node in its stage; of one cut from another, of its task
+	Node          int    `cbor:"Node"`          // number of the Node in its stage; that of its task if the task was split from another
 	Path          string `cbor:"Path"`          // data file with the sorted runs
 	IndexChecksum uint64 `cbor:"IndexChecksum"` // xxhash64 of its index
 }
@@ -82,17 +82,17 @@ type Piece struct {
 	Part     int    `cbor:"Part"`   // number in the name of the joined file
 }
 
-// Checkpoint names the file from which a paused task goes on.
+// Checkpoint names the file from which a task resumes.
 type Checkpoint struct {
 	Attempt  AttemptID `cbor:"Attempt"` // that wrote it
-	Machine  string    `cbor:"Machine"` // where it lies; "" when only the copy is left
+	Machine  string    `cbor:"Machine"` // where it lies; "" if only the copy is left
 	Path     string    `cbor:"Path"`
 	Bytes    int64     `cbor:"Bytes"`
 	Checksum uint64    `cbor:"Checksum"` // xxhash64 over the file
 
-	Copy *CheckpointCopy `cbor:"Copy,omitempty"` // nil where there is none
+	Copy *CheckpointCopy `cbor:"Copy,omitempty"` // nil if there is none
 
-	// MayMissInput says that it may lack output that is gone: an attempt that has gone on
-	// from it has that, or is to read it again.
+	// MayMissInput says that it may lack output that is lost. An attempt that has resumed
+	// from it has that output, or has to read it again.
 	MayMissInput bool `cbor:"Short,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// This file holds the steps that several verbs share. Each keeps the indexes.
+// This file holds the steps that several commands share. Each keeps the indexes.
 
 func (tx *transition) setJobState(j *Job, s JobState) {
 	j.State = s
@@ -64,7 +64,7 @@ func (tx *transition) endAttempt(p taskRef, event attemptEvent, cause string) {
 	}
 }
 
-// leaveMachine notes that the process of an attempt is gone, which has ended before.
+// leaveMachine notes that the process of an attempt is gone that had ended before.
 func (tx *transition) leaveMachine(p taskRef) {
 	if !p.attempt.Active() && p.attempt.OnMachine() {
 		tx.step(p, eventExit)
@@ -106,7 +106,7 @@ func (tx *transition) addAttempt(p taskRef, m *Machine) {
 	tx.delta.Started = append(tx.delta.Started, a.ID)
 }
 
-// setSlots gives a machine the slots that it is to have now.
+// setSlots sets the slots of a machine that may be used.
 func (tx *transition) setSlots(m *Machine) {
 	m.Slots = m.usableSlots()
 	tx.indexFree(m)
@@ -125,15 +125,15 @@ func (tx *transition) indexFree(m *Machine) {
 	}
 }
 
-// abort begins the end of a job that will not succeed: nothing more starts, and
-// what runs is told to end.
+// abort begins the end of a job that does not succeed: no task starts any more, and active
+// attempts are ordered to exit.
 func (tx *transition) abort(j *Job, outcome JobState, cause string) {
 	j.Outcome, j.Cause = outcome, cause
 	tx.setJobState(j, JobAborting)
 	tx.killTasks(j, cause)
 }
 
-// killTasks ends every task of the job that is not done.
+// killTasks ends every unfinished task of a job.
 func (tx *transition) killTasks(j *Job, cause string) {
 	for _, stage := range j.Stages {
 		for _, t := range stage.Tasks {
@@ -155,8 +155,8 @@ func (tx *transition) killTask(p taskRef, cause string) {
 	}
 }
 
-// charge counts a failed try against its task, which fails the job when it was
-// the last one allowed.
+// charge counts a failed try against its task. It fails the job if that was the last try
+// allowed.
 func (tx *transition) charge(p taskRef, f Failure) {
 	p.task.Charged++
 	limit := p.job.Spec.MaxAttempts[p.stage.Slot]
@@ -172,7 +172,7 @@ func (tx *transition) charge(p taskRef, f Failure) {
 	tx.abort(p.job, JobFailed, cause)
 }
 
-// recordFailure remembers a failure for the reports.
+// recordFailure keeps a failure for reports, up to maxFailures of a job.
 func (tx *transition) recordFailure(p taskRef, f Failure) {
 	if len(p.job.Failures) >= maxFailures {
 		return
@@ -209,8 +209,8 @@ func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, c
 	}
 }
 
-// publish tells of the output of a task that has finished, or of those of its
-// whole gang once all of them have.
+// publish adds the output of a finished task to the delta; that of a gang once all of its
+// tasks have finished.
 func (tx *transition) publish(p taskRef) {
 	if !p.job.Published(p.task) {
 		return
@@ -221,7 +221,7 @@ func (tx *transition) publish(p taskRef) {
 	}
 }
 
-// commitWhenDone moves a running job on when its output is complete.
+// commitWhenDone moves a running job to Committing when its output is complete.
 func (tx *transition) commitWhenDone(j *Job) {
 	if j.State != JobRunning || j.requiredLeft > 0 {
 		return
@@ -231,7 +231,7 @@ func (tx *transition) commitWhenDone(j *Job) {
 	tx.killTasks(j, "the job's output is complete")
 }
 
-// revoke makes a finished task run again, its output being gone.
+// revoke makes a finished task run again because its output is lost.
 func (tx *transition) revoke(p taskRef, cause string) {
 	t, stage := p.task, p.stage
 	p.job.uncount(t)
@@ -249,7 +249,7 @@ func (tx *transition) revoke(p taskRef, cause string) {
 	tx.rollBackGang(p, fmt.Sprintf("%v ended", t.ID))
 }
 
-// isNeeded reports whether some task still to be finished reads the stage.
+// isNeeded reports whether an unfinished task reads the stage.
 func (j *Job) isNeeded(stage *Stage) bool {
 	if j.State != JobRunning {
 		return false
