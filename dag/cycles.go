@@ -2,9 +2,9 @@ package dag
 
 import "slices"
 
-// findCycles finds cycles in a graph given by the predecessors of each vertex:
-// at least one wherever there are any, and no two that share a vertex. Each goes
-// along the edges and begins at its lowest vertex.
+// findCycles finds cycles in a graph that is given by the predecessors of each vertex. It
+// finds at least one if there are any, and no two that share a vertex. Each cycle follows
+// the edges and starts at its lowest vertex.
 func findCycles(before [][]int) [][]int {
 	p := newPeeler(before)
 	var cycles [][]int
@@ -21,17 +21,17 @@ func findCycles(before [][]int) [][]int {
 	return cycles
 }
 
-// peeler removes from a graph, again and again, vertices that nothing leads
-// into. What it cannot remove lies on cycles or behind one.
+// peeler removes vertices without predecessors until none are left (Kahn's algorithm). The
+// vertices that remain lie on cycles, or behind one.
 type peeler struct {
-	before   [][]int // by vertex: what leads into it
-	after    [][]int // by vertex: what it leads into
+	before   [][]int // by vertex: predecessors
+	after    [][]int // by vertex: successors
 	removed  []bool  // by vertex: removed
-	inDegree []int   // by vertex: edges into it from vertices that are not gone
-	ready    []int   // vertices that nothing leads into, to be removed if they are not gone
+	inDegree []int   // by vertex: edges from vertices that are not removed
+	ready    []int   // vertices of in-degree 0; some may be removed already
 }
 
-// newPeeler has peeled already.
+// newPeeler returns a peeler that has peeled once.
 func newPeeler(before [][]int) *peeler {
 	n := len(before)
 	p := &peeler{before: before, after: make([][]int, n), removed: make([]bool, n), inDegree: make([]int, n)}
@@ -53,13 +53,13 @@ func (p *peeler) peel() {
 		last := len(p.ready) - 1
 		v := p.ready[last]
 		p.ready = p.ready[:last]
-		if !p.removed[v] { // nor is it on a cycle that was removed meanwhile
+		if !p.removed[v] { // it may be on a cycle that was removed meanwhile
 			p.remove(v)
 		}
 	}
 }
 
-// remove takes a vertex and its edges away.
+// remove removes a vertex and its edges.
 func (p *peeler) remove(v int) {
 	p.removed[v] = true
 	for _, reader := range p.after[v] {
@@ -69,8 +69,8 @@ func (p *peeler) remove(v int) {
 	}
 }
 
-// findCycle goes from a vertex to one before it, and on, until it meets one
-// again. All that are not gone have one before them.
+// findCycle walks from a vertex to predecessors until it meets a vertex again. Each vertex
+// that remains has a predecessor that remains.
 func (p *peeler) findCycle(v int) []int {
 	place := make(map[int]int)
 	var path []int
@@ -84,7 +84,8 @@ func (p *peeler) findCycle(v int) []int {
 	}
 }
 
-// fromLowest is a walk against the edges as one along them, from its lowest vertex.
+// fromLowest turns a walk against the edges into a cycle along them, starting at its lowest
+// vertex.
 func fromLowest(walk []int) []int {
 	slices.Reverse(walk)
 	lowest := slices.Index(walk, slices.Min(walk))

@@ -2,9 +2,9 @@ package dag
 
 import "slices"
 
-// Layout derives who runs with whom, in time proportional to the stages and
-// edges, however many Nodes they have. Of a graph that Validate refuses, edges
-// that make no sense by themselves are left out.
+// Layout derives the NodeGroups and Bundles of the graph. It takes time proportional to the
+// stages and edges, however many Nodes they have. In a graph that Validate refuses, it
+// ignores edges that are invalid by themselves.
 func (g Graph) Layout() *Layout {
 	l := &Layout{nodes: make([]int, len(g.Stages))}
 	for i, s := range g.Stages {
@@ -17,14 +17,14 @@ func (g Graph) Layout() *Layout {
 	return l
 }
 
-// validEdge is an edge that makes sense, with its stages by place.
+// validEdge is a valid edge with the indexes of its stages.
 type validEdge struct {
 	Edge
 	from, to int
 }
 
-// validEdges are the edges of known kinds whose stages exist and have Nodes in
-// numbers that fit the connection.
+// validEdges returns the edges of known kinds whose stages exist and have numbers of Nodes
+// that fit the connection.
 func (g Graph) validEdges() []validEdge {
 	places := g.stageIndexes()
 	var joints []validEdge
@@ -38,8 +38,8 @@ func (g Graph) validEdges() []validEdge {
 	return joints
 }
 
-// stageIndexes are the places of the stages by name; of two with one name the first
-// counts, as in StageIndex.
+// stageIndexes maps the names of the stages to their indexes. Of two stages of one name it
+// takes the first, as StageIndex does.
 func (g Graph) stageIndexes() map[string]int {
 	places := make(map[string]int, len(g.Stages))
 	for i, s := range g.Stages {
@@ -50,7 +50,7 @@ func (g Graph) stageIndexes() map[string]int {
 	return places
 }
 
-// slotKinds are what SlotsOf says of each stage.
+// slotKinds returns what SlotsOf says about each stage.
 func (g Graph) slotKinds(joints []validEdge) []SlotKind {
 	kinds := make([]SlotKind, len(g.Stages))
 	for i := range kinds {
@@ -67,7 +67,7 @@ func (g Graph) slotKinds(joints []validEdge) []SlotKind {
 	return kinds
 }
 
-// deriveGroups makes classes of groups: what shared memory joins.
+// deriveGroups makes classes of groups: the Nodes that shared memory joins.
 func (l *Layout) deriveGroups(kinds []SlotKind, joints []validEdge) {
 	m := newMerger(l.nodes)
 	for _, j := range joints {
@@ -86,7 +86,7 @@ func (l *Layout) deriveGroups(kinds []SlotKind, joints []validEdge) {
 	}
 }
 
-// deriveBundles makes classes of bundles: what TCP joins.
+// deriveBundles makes classes of bundles: the groups that TCP joins.
 func (l *Layout) deriveBundles(joints []validEdge) {
 	counts := make([]int, len(l.Groups))
 	for i, group := range l.Groups {
@@ -109,7 +109,7 @@ func (l *Layout) deriveBundles(joints []validEdge) {
 	}
 }
 
-// deriveOrder notes which bundles read whose files.
+// deriveOrder records which bundles read the files of which.
 func (l *Layout) deriveOrder(joints []validEdge) {
 	for _, j := range joints {
 		if j.Channel == ChannelFile && l.connects(j) {

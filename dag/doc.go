@@ -1,25 +1,24 @@
-// Package dag describes what a job does as a graph, and how that graph runs. It
-// is pure: it does no I/O and imports nothing of the project.
+// Package dag describes a job as a graph, and how the graph runs. It is pure: it does no I/O
+// and imports nothing of the project.
 //
-// A Graph has stages of Nodes, and edges whose channels carry records from one
-// stage to another: files, TCP streams, or the memory of a process. MapReduce is
-// one such graph. From the channels follows the Layout: Nodes joined by shared
-// memory are a NodeGroup, one process on one machine; NodeGroups joined by TCP
-// are a NodeGroupBundle, a gang that starts as a whole.
+// A Graph has stages of Nodes. Its edges have channels that carry records from one stage to
+// another: files, TCP streams, or the memory of a process. MapReduce is one such graph. The
+// Layout follows from the channels: Nodes that are joined by shared memory are a NodeGroup,
+// which is one process on one machine. NodeGroups that are joined by TCP are a Bundle, a
+// gang that starts as a whole.
 //
 //	split ══shm══> combine ──file──> sum ~~tcp~~> serve
 //	└── NodeGroup ───────┘           └ group     └ group
 //	└── bundle ──────────┘           └── bundle ──────┘
 //
-// A bundle starts when every bundle whose files it reads has made them. The
-// files that a bundle makes count as made when all of its groups have finished,
-// so a gang that loses a member starts anew without taking anything back. A
-// graph is therefore refused when a bundle would wait for itself.
+// A bundle starts when every bundle whose files it reads is complete. The files of a bundle
+// are complete when all its groups have finished. A gang that loses a member can therefore
+// start over, because no other bundle has read its files. For the same reason a graph is
+// refused if a bundle would wait for itself.
 //
-// Also here are the ranges of input that Nodes own: Position and Range.
+// The package also has the ranges of input that Nodes read: Position and Range.
 //
-// Words and rules are those of section 3 of "Locality-aware fair scheduling for
-// Hammr"; the operators on graphs come from Isard et al., "Dryad: Distributed
-// Data-Parallel Programs from Sequential Building Blocks", EuroSys 2007: >= is
-// OneToOne, >> is AllToAll.
+// Terms and rules are those of section 3 of "Locality-aware fair scheduling for Hammr". The
+// operators on graphs are those of Isard et al., "Dryad: Distributed Data-Parallel Programs
+// from Sequential Building Blocks", EuroSys 2007: >= is OneToOne, >> is AllToAll.
 package dag

@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// dotStyles is how channels are drawn: files solid and shared memory dashed, as
-// in figure 1 of the paper; streams bold.
+// dotStyles maps channels to line styles: solid for files and dashed for shared memory, as
+// in figure 1 of the paper, and bold for streams.
 var dotStyles = map[Channel]string{ChannelFile: "solid", ChannelTCP: "bold", ChannelSHM: "dashed"}
 
-// dotSlots is how stages are filled that take slots of a kind.
+// dotSlots maps kinds of slots to the colours of stages.
 var dotSlots = map[SlotKind]string{SlotMap: "#d6e6f7", SlotReduce: "#fbe3cd"}
 
-// Dot writes the graph in the language of Graphviz: stages are boxes, blue where
-// they take map slots and orange for reduce slots; what runs in one process lies
-// in a filled frame, what starts together in a dashed one. It runs from left to
-// right, so that lines seldom cross the text on top of a frame. The graph need not be
-// valid.
+// Dot writes the graph in the language of Graphviz. Stages are boxes, blue for map slots and
+// orange for reduce slots. A filled frame is a process, a dashed frame is a gang. The graph
+// runs from left to right, so that lines rarely cross the text on top of a frame. It need
+// not be valid.
 func (g Graph) Dot(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString("digraph job {\n")
@@ -31,7 +30,7 @@ func (g Graph) Dot(w io.Writer) error {
 		g.dotBundle(&b, l, i)
 	}
 	for _, j := range g.validEdges() {
-		label := fmt.Sprintf("%s\n%v\n ", j.channelText(), j.Connection) // whose last line is a space above the arrow
+		label := fmt.Sprintf("%s\n%v\n ", j.channelText(), j.Connection) // its last line is a space above the arrow
 		if j.Input != "" {
 			label = j.Input + "\n" + label
 		}
@@ -65,7 +64,7 @@ func (g Graph) dotGroup(b *bytes.Buffer, l *Layout, bundle, group int) {
 	b.WriteString("    }\n")
 }
 
-// dotText is a quoted string of Graphviz. Its line breaks are written \n.
+// dotText returns a quoted string of Graphviz. Its line breaks are written \n.
 func dotText(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }

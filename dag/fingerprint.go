@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Fingerprint is a short hash of everything in the graph. Two graphs with the
-// same stages and edges in the same order have the same fingerprint, today and
-// in any later version; a task compares it with that of its own program.
+// Fingerprint is a short hash of everything in the graph. Two graphs with the same stages
+// and edges in the same order have the same fingerprint, in every version. A task compares
+// the fingerprint of its job with that of its own program.
 func (g Graph) Fingerprint() string {
 	sum := sha256.Sum256([]byte(g.String()))
 	return hex.EncodeToString(sum[:8])
 }
 
-// String lists the graph, a line for each stage and each edge. What a graph
-// does not use has no word in its line, so that its fingerprint outlives new
-// fields.
+// String lists the graph, with a line for each stage and each edge. A line has no text for
+// what the graph does not use, so that new fields do not change the fingerprint.
 func (g Graph) String() string {
 	var b strings.Builder
 	for _, s := range g.Stages {

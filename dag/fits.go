@@ -5,18 +5,16 @@ import (
 	"fmt"
 )
 
-// CheckFits reports each group and bundle that could never start on a cluster
-// of machines with those slots, even if nothing else ran there; nil means that
-// no such reason was found. A group needs its slots on one machine, a bundle
-// those of all its groups at once.
+// CheckFits reports each group and bundle that could never start on a cluster of machines
+// with these slots, even if nothing else ran there. A group needs its slots on one machine,
+// and a bundle needs those of all its groups at the same time. nil means that no such reason
+// was found.
 //
-// It is exact for bundles whose groups are all alike. Of groups of different
-// sizes each kind is placed as if alone, so that packing them together may fail
-// where this finds nothing.
+// The check is exact for bundles whose groups are all alike. Groups of different sizes are
+// placed one size at a time, so packing them together may fail although the check passes.
 //
-// The graph is one that Validate accepts. Machines that may join later are not
-// the caller's to know: it decides whether what does not fit is refused or
-// waits.
+// The graph must be valid. Machines that may join later are not considered: the caller
+// decides whether to refuse a graph that does not fit, or to wait.
 func (g Graph) CheckFits(machines []SlotCounts) error {
 	l := g.Layout()
 	f := fitCheck{graph: g, layout: l, machines: machines}
@@ -43,8 +41,7 @@ func (f *fitCheck) errorf(format string, args ...any) {
 	f.errs = append(f.errs, fmt.Errorf("dag: "+format, args...))
 }
 
-// checkGroups reports whether each group of a bundle has a machine that can
-// take it.
+// checkGroups reports whether each group of a bundle fits on some machine.
 func (f *fitCheck) checkGroups(bundle int) bool {
 	fine := true
 	for _, class := range f.layout.Bundles[bundle].Groups {
@@ -57,7 +54,7 @@ func (f *fitCheck) checkGroups(bundle int) bool {
 	return fine
 }
 
-// checkBundle looks for room for all groups of a bundle at once.
+// checkBundle checks that all groups of a bundle fit on the machines together.
 func (f *fitCheck) checkBundle(bundle int) {
 	b := f.layout.Bundles[bundle]
 	if !b.Slots.FitsInto(f.total) {
@@ -74,8 +71,8 @@ func (f *fitCheck) checkBundle(bundle int) {
 	}
 }
 
-// capacity is how many groups of a class all machines can take at once, as far as
-// up to enough.
+// capacity is the number of groups of a class that all machines can take at once; it stops
+// counting at enough.
 func (f *fitCheck) capacity(class, enough int) int {
 	n := 0
 	for _, m := range f.machines {
@@ -86,7 +83,7 @@ func (f *fitCheck) capacity(class, enough int) int {
 	return n
 }
 
-// largestMachine is the most slots of each kind that any machine has.
+// largestMachine is the greatest number of slots of each kind that any machine has.
 func (f *fitCheck) largestMachine() SlotCounts {
 	var most SlotCounts
 	for _, m := range f.machines {

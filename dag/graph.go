@@ -2,8 +2,8 @@ package dag
 
 import "slices"
 
-// Graph is what a job does: stages of Nodes and the edges that join them. It is
-// a value; the functions of this package never change it.
+// Graph is a job as stages of Nodes and the edges that join them. It is a value; the
+// functions of this package never change it.
 type Graph struct {
 	Stages []Stage `cbor:"Stages"`
 	Edges  []Edge  `cbor:"Edges"`
@@ -12,12 +12,12 @@ type Graph struct {
 // Stage is a number of Nodes that run the same program on different data.
 type Stage struct {
 	Name  string   `cbor:"Name"`  // unique in the graph, not empty
-	Nodes int      `cbor:"Nodes"` // how many; 0 for a stage whose input is empty
-	Slots SlotKind `cbor:"Slots"` // what its Nodes occupy while they run
+	Nodes int      `cbor:"Nodes"` // 0 for a stage whose input is empty
+	Slots SlotKind `cbor:"Slots"` // the kind that its Nodes take while they run
 
-	// Inputs are the names under which its program reads what leads into the
-	// stage. Validate refuses a graph that lacks one, or has another; none for
-	// a program that reads whatever there is.
+	// Inputs are the names under which the program reads the edges into the stage. Validate
+	// refuses a graph that lacks one of them or has another. It is empty for a program that
+	// reads whatever there is.
 	Inputs []string `cbor:"Inputs"`
 }
 
@@ -28,19 +28,17 @@ type Edge struct {
 	Channel    Channel    `cbor:"Channel"`
 	Connection Connection `cbor:"Connection"`
 
-	// Input is the name under which the reader's program knows what comes along
-	// the edge; "" for the name of the stage that writes. It lets stages that
-	// run one program, such as the rounds of an iteration, each read from
-	// another stage.
+	// Input is the name under which the reader's program reads the edge; "" stands for the
+	// name of the stage that writes. Stages that run one program, such as the rounds of an
+	// iteration, can thus read from different stages.
 	Input string `cbor:"Input"`
 
-	// Stored says that a file is kept in the file system of the job's output, and
-	// not on the disk of the machine that wrote it: what has been written is not
-	// lost with that machine.
+	// Stored says that files are kept in the file system of the job's output, instead of on
+	// the disk of the machine that wrote them. They survive the loss of that machine.
 	Stored bool `cbor:"Stored"`
 }
 
-// InputName is the name under which the reader's program knows the edge.
+// InputName is the name under which the reader's program reads the edge.
 func (e Edge) InputName() string {
 	if e.Input != "" {
 		return e.Input
@@ -48,8 +46,7 @@ func (e Edge) InputName() string {
 	return e.From
 }
 
-// Store returns the graph with all its files kept in the file system of the
-// job's output.
+// Store returns the graph with all its files stored in the file system of the job's output.
 func (g Graph) Store() Graph {
 	g.Edges = slices.Clone(g.Edges)
 	for i := range g.Edges {
@@ -58,12 +55,12 @@ func (g Graph) Store() Graph {
 	return g
 }
 
-// SlotKind tells which slots of a machine a stage takes.
+// SlotKind says which slots of a machine a stage takes.
 type SlotKind int
 
 const (
-	// SlotDefault is a map slot for a stage without incoming edges and a
-	// reduce slot for any other.
+	// SlotDefault is a map slot for a stage without incoming edges, and a reduce slot for
+	// any other.
 	SlotDefault SlotKind = iota
 	// SlotMap is a map slot.
 	SlotMap
@@ -71,25 +68,25 @@ const (
 	SlotReduce
 )
 
-// Channel tells what carries records along an edge.
+// Channel says what carries records along an edge.
 type Channel int
 
 const (
-	// ChannelFile is a file that the writer finishes before a reader reads
-	// it; either may run again without the other.
+	// ChannelFile is a file that the writer finishes before a reader reads it. Either may
+	// run again without the other.
 	ChannelFile Channel = iota
-	// ChannelTCP is a stream between Nodes that run at once.
+	// ChannelTCP is a stream between Nodes that run at the same time.
 	ChannelTCP
 	// ChannelSHM is memory shared by Nodes of one process.
 	ChannelSHM
 )
 
-// Connection tells which Nodes of two stages an edge joins.
+// Connection says which Nodes of two stages an edge joins.
 type Connection int
 
 const (
-	// AllToAll joins each writer to each reader: every reader gets its
-	// partition of every writer's records.
+	// AllToAll joins each writer to each reader: every reader gets its partition of every
+	// writer's records.
 	AllToAll Connection = iota
 	// OneToOne joins writer i to reader i.
 	OneToOne
@@ -97,11 +94,11 @@ const (
 	Broadcast
 	// Gather gives all records of every writer to the only reader.
 	Gather
-	// PerMachine joins the writers of each machine to one reader there, which
-	// combines their records before they leave it. Which writers those are is
-	// known only when they have run, so the edge is a file and whoever reads
-	// the combined records reads those of all machines. The stage that combines
-	// has as many Nodes as machines may take part; those left over do nothing.
+	// PerMachine joins the writers of each machine to one reader there, which combines their
+	// records before they leave the machine. The writers of a machine are known only after
+	// they have run, so the edge is a file, and the stage after it must read the combined
+	// records of all machines. The combining stage has one Node per expected machine; Nodes
+	// in excess of the machines do nothing.
 	PerMachine
 )
 
@@ -122,8 +119,8 @@ func nameOf(names []string, i int) string {
 	return names[i]
 }
 
-// MapReduce is the graph of a job with maps map tasks and reduces reduce tasks;
-// with no reduces it is a graph of one stage.
+// MapReduce is the graph of a job with this number of map and reduce tasks. Without reduces
+// it has one stage.
 func MapReduce(maps, reduces int) Graph {
 	g := Graph{Stages: []Stage{{Name: "map", Nodes: maps, Slots: SlotMap}}}
 	if reduces > 0 {
@@ -133,7 +130,7 @@ func MapReduce(maps, reduces int) Graph {
 	return g
 }
 
-// StageIndex is the place of the named stage in g.Stages, -1 when there is none.
+// StageIndex is the index of the named stage in g.Stages, or -1.
 func (g Graph) StageIndex(name string) int {
 	for i, s := range g.Stages {
 		if s.Name == name {
@@ -143,7 +140,7 @@ func (g Graph) StageIndex(name string) int {
 	return -1
 }
 
-// IsSource reports whether nothing leads into the named stage.
+// IsSource reports whether the named stage has no incoming edge.
 func (g Graph) IsSource(name string) bool {
 	for _, e := range g.Edges {
 		if e.To == name {
@@ -153,7 +150,7 @@ func (g Graph) IsSource(name string) bool {
 	return true
 }
 
-// IsSink reports whether the named stage leads into no other.
+// IsSink reports whether the named stage has no outgoing edge.
 func (g Graph) IsSink(name string) bool {
 	for _, e := range g.Edges {
 		if e.From == name {
@@ -163,8 +160,8 @@ func (g Graph) IsSink(name string) bool {
 	return true
 }
 
-// SlotsOf is the kind of slots that the named stage takes, with the default
-// resolved: SlotMap or SlotReduce.
+// SlotsOf is the kind of slots that the named stage takes: SlotMap or SlotReduce, with the
+// default resolved.
 func (g Graph) SlotsOf(name string) SlotKind {
 	if i := g.StageIndex(name); i >= 0 && g.Stages[i].Slots != SlotDefault {
 		return g.Stages[i].Slots

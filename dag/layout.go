@@ -1,93 +1,91 @@
 package dag
 
-// Layout says which Nodes of a graph share a process and which processes start
-// together. Stages have up to millions of Nodes, so groups and bundles that are
-// alike are described once, by a class with a count; which Node is in which
-// group is arithmetic.
+// Layout says which Nodes of a graph share a process and which processes start together.
+// Stages may have millions of Nodes. Groups and bundles that are alike are therefore
+// described once, by a class with a count, and the group of a Node is computed from its
+// number.
 //
-// A Layout is a value and is not changed after Graph.Layout has made it. Stages
-// go by their places in Graph.Stages.
+// A Layout is a value: it does not change after Graph.Layout has made it. Stages are named
+// by their indexes in Graph.Stages.
 type Layout struct {
 	Groups  []GroupClass
 	Bundles []BundleClass
 
-	nodes   []int // by stage: how many Nodes it has
-	groupOf []int // by stage: its place in Groups
+	nodes   []int // by stage: number of Nodes
+	groupOf []int // by stage: index in Groups
 }
 
-// GroupClass is a number of NodeGroups that are alike: each has as many Nodes of
-// each of the stages as any other. A stage is in one class.
+// GroupClass is a number of NodeGroups that are alike: each has the same number of Nodes of
+// each of the stages. A stage is in one class.
 type GroupClass struct {
 	Stages []int      // ascending
-	Count  int        // how many groups; 0 for a stage without Nodes
-	Slots  SlotCounts // what one group takes, on one machine
-	Bundle int        // place in Layout.Bundles of the class that its bundles are of
+	Count  int        // groups; 0 for a stage without Nodes
+	Slots  SlotCounts // of one group, on one machine
+	Bundle int        // index in Layout.Bundles of the class of its bundles
 }
 
-// BundleClass is a number of NodeGroupBundles that are alike: each has as many
-// groups of each of the classes as any other. A class of groups is in one class
-// of bundles.
+// BundleClass is a number of Bundles that are alike: each has the same number of groups of
+// each of the classes. A class of groups is in one class of bundles.
 type BundleClass struct {
-	Groups []int      // places in Layout.Groups, ascending
-	Count  int        // how many bundles; 0 for a stage without Nodes
-	Slots  SlotCounts // what one bundle takes, on all its machines
-	After  []int      // places in Layout.Bundles, ascending, of those whose files it reads
+	Groups []int      // indexes in Layout.Groups, ascending
+	Count  int        // bundles; 0 for a stage without Nodes
+	Slots  SlotCounts // of one bundle, on all its machines
+	After  []int      // indexes in Layout.Bundles, ascending, of the classes whose files it reads
 }
 
-// GroupID names one NodeGroup: Index, from 0, of those of a class in
-// Layout.Groups.
+// GroupID names a NodeGroup: a class in Layout.Groups, and the index of the group in it,
+// from 0.
 type GroupID struct {
 	Class int
 	Index int
 }
 
-// BundleID names one NodeGroupBundle: Index, from 0, of those of a class in
-// Layout.Bundles.
+// BundleID names a Bundle: a class in Layout.Bundles, and the index of the bundle in it,
+// from 0.
 type BundleID struct {
 	Class int
 	Index int
 }
 
-// NodeSpan is the Nodes of a stage from First up to, but not including, End.
+// NodeSpan is the Nodes of a stage from First (included) to End (excluded).
 type NodeSpan struct {
 	Stage int
 	First int
 	End   int
 }
 
-// GroupSpan is the groups of a class from First up to, but not including, End.
+// GroupSpan is the groups of a class from First (included) to End (excluded).
 type GroupSpan struct {
 	Class int
 	First int
 	End   int
 }
 
-// GroupOf is the NodeGroup of a Node. The Node exists: its stage is one of the
-// graph's, and its number, from 0, is below the stage's Nodes.
+// GroupOf returns the NodeGroup of a Node, which must exist.
 func (l *Layout) GroupOf(stage, node int) GroupID {
 	class := l.groupOf[stage]
 	return GroupID{Class: class, Index: node / l.NodesPerGroup(class, stage)}
 }
 
-// BundleOf is the bundle of a NodeGroup that exists.
+// BundleOf returns the bundle of a NodeGroup, which must exist.
 func (l *Layout) BundleOf(g GroupID) BundleID {
 	class := l.Groups[g.Class].Bundle
 	return BundleID{Class: class, Index: g.Index / l.GroupsPerBundle(class, g.Class)}
 }
 
-// NodesPerGroup is how many Nodes of a stage each group of its class has; 0 for
-// a stage without Nodes.
+// NodesPerGroup is the number of Nodes of a stage in each group of its class; 0 for a stage
+// without Nodes.
 func (l *Layout) NodesPerGroup(class, stage int) int {
 	return divide(l.nodes[stage], l.Groups[class].Count)
 }
 
-// GroupsPerBundle is how many groups of a class each bundle of its class has; 0
-// for a stage without Nodes.
+// GroupsPerBundle is the number of groups of a class in each bundle of its class; 0 for a
+// stage without Nodes.
 func (l *Layout) GroupsPerBundle(bundle, class int) int {
 	return divide(l.Groups[class].Count, l.Bundles[bundle].Count)
 }
 
-// Nodes are the Nodes of a NodeGroup that exists, in order of stages.
+// Nodes returns the Nodes of a NodeGroup, which must exist, in order of stages.
 func (l *Layout) Nodes(g GroupID) []NodeSpan {
 	var spans []NodeSpan
 	for _, stage := range l.Groups[g.Class].Stages {
@@ -97,7 +95,7 @@ func (l *Layout) Nodes(g GroupID) []NodeSpan {
 	return spans
 }
 
-// GroupsOf are the NodeGroups of a bundle that exists, in order of classes.
+// GroupsOf returns the NodeGroups of a bundle, which must exist, in order of classes.
 func (l *Layout) GroupsOf(b BundleID) []GroupSpan {
 	var spans []GroupSpan
 	for _, class := range l.Bundles[b.Class].Groups {
@@ -107,11 +105,11 @@ func (l *Layout) GroupsOf(b BundleID) []GroupSpan {
 	return spans
 }
 
-// IsGang reports whether bundles of a class have more than one group, which
-// start and restart together.
+// IsGang reports whether the bundles of a class have more than one group. Such groups start
+// and restart together.
 func (l *Layout) IsGang(bundle int) bool { return l.groupsIn(bundle) > 1 }
 
-// groupsIn is how many groups a bundle of the class has.
+// groupsIn is the number of groups in a bundle of the class.
 func (l *Layout) groupsIn(bundle int) int {
 	n := 0
 	for _, class := range l.Bundles[bundle].Groups {
@@ -120,11 +118,11 @@ func (l *Layout) groupsIn(bundle int) int {
 	return n
 }
 
-// bundleOf is the class of the bundles that Nodes of a stage are in.
+// bundleOf is the class of the bundles that the Nodes of a stage are in.
 func (l *Layout) bundleOf(stage int) int { return l.Groups[l.groupOf[stage]].Bundle }
 
-// stagesOf are the stages with Nodes in bundles of the class, in order of
-// classes of groups.
+// stagesOf returns the stages with Nodes in bundles of the class, in order of classes of
+// groups.
 func (l *Layout) stagesOf(bundle int) []int {
 	var stages []int
 	for _, class := range l.Bundles[bundle].Groups {

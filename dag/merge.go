@@ -1,17 +1,16 @@
 package dag
 
-// merger finds what is connected among items of which there are many copies
-// each: the Nodes of stages, the groups of classes.
+// merger finds what is connected among items that each have many copies: the Nodes of
+// stages, or the groups of classes.
 //
-// It is exact without looking at copies, because there are two ways only in
-// which joins can leave a set of connected items. If all of its joins are copy
-// by copy, the items have equally many copies, and copies with one number are
-// connected to each other and to no more. If one join is of all with all, that
-// connects all copies of its two items, and a further join, of either kind,
-// adds all copies of the item that it leads to.
+// It is exact without looking at copies, because a set of connected items has one of two
+// shapes. If all joins in it are pairwise, the items have equal numbers of copies, and
+// copies of one number are connected to each other only. If one join is of all with all, it
+// connects all copies of its two items, and every further join adds all copies of another
+// item.
 type merger struct {
-	counts []int  // by item: its copies
-	parent []int  // by item: union-find; a root is its own parent
+	counts []int  // by item: number of copies
+	parent []int  // by item: union-find parent; a root is its own parent
 	whole  []bool // by root: all copies are connected
 }
 
@@ -23,9 +22,9 @@ func newMerger(counts []int) *merger {
 	return m
 }
 
-// join connects copies of a with copies of b: those of one number when pairwise
-// is set and both have equally many, else all with all. An item without copies
-// is connected with nothing.
+// join connects copies of a with copies of b. If pairwise is set and the numbers of copies
+// are equal, it connects copies of one number, else all with all. An item without copies is
+// not connected to anything.
 func (m *merger) join(a, b int, pairwise bool) {
 	if m.counts[a] == 0 || m.counts[b] == 0 {
 		return
@@ -44,15 +43,15 @@ func (m *merger) root(i int) int {
 	return i
 }
 
-// class is connected items: count times the same, each with 1/count of the
-// copies of each member.
+// class is a set of connected items, of which there are count instances. Each instance has
+// 1/count of the copies of each member.
 type class struct {
 	members []int // ascending
 	count   int
 }
 
-// classes are the connected items, in order of their first members, and the
-// place among them of the class of each item.
+// classes returns the connected items, in order of their first members, and the index of
+// each item's class.
 func (m *merger) classes() (classOf []int, classes []class) {
 	classOf = make([]int, len(m.counts))
 	byRoot := make(map[int]int)

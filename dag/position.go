@@ -5,10 +5,9 @@ import (
 	"fmt"
 )
 
-// Position names a place between two records of an input. It is the place
-// found by going to the first spot at or after Offset where the format can
-// begin to read (a line start, a sync marker, a compressed block) and passing
-// over Skip records from there.
+// Position names a place between two records of an input. To find it, go to the first place
+// at or after Offset where the format can begin to read (a line start, a sync marker, a
+// compressed block), and skip Skip records from there.
 //
 // Offset counts bytes, Skip counts records; both are at least 0.
 type Position struct {
@@ -24,7 +23,7 @@ func (p Position) Compare(q Position) int {
 	return cmp.Compare(p.Skip, q.Skip)
 }
 
-// Less reports whether p lies before q.
+// Less reports whether p precedes q.
 func (p Position) Less(q Position) bool { return p.Compare(q) < 0 }
 
 func (p Position) String() string {
@@ -34,16 +33,15 @@ func (p Position) String() string {
 	return fmt.Sprintf("%d+%d", p.Offset, p.Skip)
 }
 
-// Range holds the records whose first byte lies at or after Start and before
-// End. A record that begins before End belongs to the range whole, however far
-// it reaches. Ranges [a,b) and [b,c) together hold exactly the records of
-// [a,c), wherever b lies.
+// Range holds the records whose first byte is at or after Start and before End. A record
+// that begins before End belongs to the range as a whole, however far it reaches. Ranges
+// [a,b) and [b,c) together hold exactly the records of [a,c), for any b.
 type Range struct {
 	Start Position `cbor:"Start"`
 	End   Position `cbor:"End"`
 }
 
-// Empty reports whether no record can lie in the range.
+// Empty reports whether the range cannot hold a record.
 func (r Range) Empty() bool { return !r.Start.Less(r.End) }
 
 // Contains reports whether p lies in the range.

@@ -7,9 +7,9 @@ import (
 	"text/tabwriter"
 )
 
-// Show writes the graph and its layout as tables for people: stages with what
-// they read, groups with what they hold, bundles in whose order they run. Slots
-// are those of one Node, one group and one bundle. The graph need not be valid.
+// Show writes the graph and its layout as tables: the stages with what they read, the groups
+// with their Nodes, and the bundles with their order. Slots are those of one Node, one group
+// and one bundle. The graph need not be valid.
 func (g Graph) Show(w io.Writer) error {
 	l := g.Layout()
 	tables := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -43,7 +43,7 @@ func row(w io.Writer, cells ...any) {
 func groupName(class int) string  { return fmt.Sprintf("g%d", class) }
 func bundleName(class int) string { return fmt.Sprintf("b%d", class) }
 
-// reads tells what leads into a stage.
+// reads describes the edges into a stage.
 func (g Graph) reads(stage string) string {
 	var parts []string
 	for _, e := range g.Edges {
@@ -62,7 +62,7 @@ func (g Graph) reads(stage string) string {
 	return strings.Join(parts, ", ")
 }
 
-// channelText is the channel in words for people.
+// channelText describes the channel.
 func (e Edge) channelText() string {
 	if e.Stored {
 		return "stored " + e.Channel.String()
@@ -70,7 +70,7 @@ func (e Edge) channelText() string {
 	return e.Channel.String()
 }
 
-// groupContents tells what Nodes each group of a class has.
+// groupContents describes the Nodes in each group of a class.
 func (g Graph) groupContents(l *Layout, class int) string {
 	var parts []string
 	for _, stage := range l.Groups[class].Stages {
@@ -79,7 +79,7 @@ func (g Graph) groupContents(l *Layout, class int) string {
 	return strings.Join(parts, ", ")
 }
 
-// bundleContents tells what groups each bundle of a class has.
+// bundleContents describes the groups in each bundle of a class.
 func (l *Layout) bundleContents(bundle int) string {
 	return joinNames(l.Bundles[bundle].Groups, func(class int) string {
 		return fmt.Sprintf("%d %s", l.GroupsPerBundle(bundle, class), groupName(class))

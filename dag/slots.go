@@ -2,19 +2,18 @@ package dag
 
 import "fmt"
 
-// SlotCounts says how many slots of each kind something takes, or has. A slot
-// is room for one Node.
+// SlotCounts counts slots of each kind. A slot runs one Node.
 type SlotCounts struct {
 	Map    int
 	Reduce int
 }
 
-// Plus is what both take together.
+// Plus returns the sum of both.
 func (c SlotCounts) Plus(d SlotCounts) SlotCounts {
 	return SlotCounts{Map: c.Map + d.Map, Reduce: c.Reduce + d.Reduce}
 }
 
-// Times is what n of them take.
+// Times returns n times the slots.
 func (c SlotCounts) Times(n int) SlotCounts {
 	return SlotCounts{Map: c.Map * n, Reduce: c.Reduce * n}
 }
@@ -24,7 +23,7 @@ func (c SlotCounts) FitsInto(room SlotCounts) bool {
 	return c.Map <= room.Map && c.Reduce <= room.Reduce
 }
 
-// countIn is how many of c there is room for; most when c takes nothing.
+// countIn is how many times c fits into room; most if c is empty.
 func (c SlotCounts) countIn(room SlotCounts, most int) int {
 	if c.Map > 0 {
 		most = min(most, room.Map/c.Map)
@@ -45,7 +44,7 @@ func (c SlotCounts) String() string {
 	return fmt.Sprintf("%d map, %d reduce", c.Map, c.Reduce)
 }
 
-// slotsFor is what nodes Nodes take of slots of a kind that is resolved.
+// slotsFor is the slots of nodes Nodes of a kind.
 func slotsFor(kind SlotKind, nodes int) SlotCounts {
 	if kind == SlotReduce {
 		return SlotCounts{Reduce: nodes}

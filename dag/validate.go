@@ -8,18 +8,16 @@ import (
 )
 
 const (
-	// MaxNodes is the most Nodes that a stage has: their number fits 32 bits in
-	// messages.
+	// MaxNodes is the greatest number of Nodes of a stage; it fits 32 bits in messages.
 	MaxNodes = math.MaxInt32
 
-	// maxNameBytes leaves room for numbers and suffixes in the names of files,
-	// which most file systems hold to 255 bytes.
+	// maxNameBytes leaves space for numbers and suffixes in file names, which most file
+	// systems limit to 255 bytes.
 	maxNameBytes = 100
 )
 
-// Validate reports every fault of the graph at once, each with the stage, edge
-// or bundle it is at; nil means that the graph can be run by a cluster that is
-// large enough (see CheckFits).
+// Validate reports every error in the graph at once, each with its stage, edge or bundle.
+// nil means that a cluster that is large enough can run the graph (see CheckFits).
 func (g Graph) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -60,9 +58,8 @@ func (g Graph) checkStages(fault errorFunc) {
 	}
 }
 
-// usableInFileNames reports whether a name can be part of the name of a file on
-// every file system, and does not hide that file: names that begin with _ or a
-// dot are passed over when inputs are listed.
+// usableInFileNames reports whether a name can be part of a file name on every file system
+// without hiding the file: inputs do not include files whose names begin with _ or a dot.
 func usableInFileNames(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	return len(name) <= maxNameBytes && strings.Trim(name, letters+"._-") == "" && strings.Contains(letters, name[:1])
@@ -101,7 +98,7 @@ func (g Graph) checkEnds(e Edge, places map[string]int, fault errorFunc) {
 	}
 }
 
-// kindProblems are what is unknown of how the edge joins.
+// kindProblems returns what is invalid in the kinds of the edge.
 func (e Edge) kindProblems() []string {
 	var parts []string
 	if e.Channel.String() == "unknown" {
@@ -116,7 +113,7 @@ func (e Edge) kindProblems() []string {
 	return parts
 }
 
-// countProblem is why the edge cannot join that many Nodes, "" when it can.
+// countProblem returns why the edge cannot join these numbers of Nodes; "" if it can.
 func (e Edge) countProblem(writers, readers int) string {
 	switch {
 	case e.Connection == OneToOne && writers != readers:

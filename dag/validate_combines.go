@@ -1,8 +1,8 @@
 package dag
 
-// checkCombines refuses what cannot be had with a stage that combines the
-// records of each machine: its Nodes stand on machines of their own, and which
-// records one of them holds depends on where writers happened to run.
+// checkCombines refuses graphs that a stage which combines per machine cannot serve. Its
+// Nodes run on different machines, and the records of one of them depend on where the
+// writers happened to run.
 func (g Graph) checkCombines(fault errorFunc) {
 	combines := make(map[string]bool)
 	read := make(map[string]bool)

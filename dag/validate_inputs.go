@@ -1,9 +1,9 @@
 package dag
 
-// input is what a stage's program reads under one name.
+// input is one of the names under which a stage's program reads.
 type input struct{ stage, name string }
 
-// checkInputs holds what leads into each stage against what its program reads.
+// checkInputs compares the edges into each stage with the inputs of its program.
 func (g Graph) checkInputs(fault errorFunc) {
 	writers := g.checkWriters(fault)
 	listed := make(map[input]bool)
@@ -28,8 +28,8 @@ func (g Graph) checkInputs(fault errorFunc) {
 	}
 }
 
-// checkWriters is which stage writes to each input. A second stage that does is
-// a fault.
+// checkWriters returns the stage that writes to each input. A second stage that does is an
+// error.
 func (g Graph) checkWriters(fault errorFunc) map[input]string {
 	writers := make(map[input]string, len(g.Edges))
 	for _, e := range g.Edges {

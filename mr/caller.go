@@ -10,12 +10,10 @@ import (
 // packagePrefix begins the names of this package's functions.
 var packagePrefix = reflect.TypeFor[Task]().PkgPath() + "."
 
-// maxDepth is how many calls of this package at most lie between the user's code
-// and callerPosition.
+// maxDepth bounds the calls of this package between the user's code and callerPosition.
 const maxDepth = 8
 
-// callerPosition is the file:line at which code outside this package called into
-// it.
+// callerPosition returns the file:line at which code outside this package called into it.
 func callerPosition() string {
 	var callers [maxDepth]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])

@@ -21,10 +21,10 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// clusterOptions are what the user says of a cluster.
+// clusterOptions are the options that choose a cluster and say how to use it.
 type clusterOptions struct {
-	masters   string // "" stands for HAMMR_MASTER, "local" for the embedded engine
-	tokenFile string // "" for the usual places
+	masters   string // "": HAMMR_MASTER; "local": the embedded engine
+	tokenFile string // "": the usual places
 	detach    bool
 }
 
@@ -41,7 +41,7 @@ func (o *clusterOptions) remote() bool {
 	return list != "" && list != "local"
 }
 
-// check refuses what does not go together. workers is 0 when it is not given.
+// check refuses options that exclude each other. workers is 0 if the option is not given.
 func (o *clusterOptions) check(workers int) error {
 	switch {
 	case !o.remote() && o.detach:
@@ -56,7 +56,7 @@ func (o *clusterOptions) check(workers int) error {
 	return nil
 }
 
-// remoteClient speaks to the cluster.
+// remoteClient returns the client of the cluster, made at the first call.
 func (e *engine) remoteClient(d *Driver) (client.Client, error) {
 	if e.remote != nil {
 		return e.remote, nil
@@ -79,10 +79,10 @@ func (e *engine) remoteClient(d *Driver) (client.Client, error) {
 	return e.remote, err
 }
 
-// errDetached ends a program whose job goes on without it.
+// errDetached ends a program whose job continues without it.
 var errDetached = errors.New("the job goes on without this program")
 
-// runRemote runs a job on a cluster, and leaves it there if the user wants that.
+// runRemote runs a job on a cluster. With --detach it returns once the cluster has the job.
 func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (*wire.JobStatus, error) {
 	if d.engine.cluster.detach && len(d.tempDirs) > 0 {
 		return nil, fmt.Errorf("%w: --detach: %s runs several jobs and has to be there between them", ErrUsage, d.program.Name)
@@ -103,12 +103,11 @@ func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobS
 	return d.watchRemote(ctx, c, spec, id)
 }
 
-// submitGrace is how long a submission under way may take when the user does
-// not wait any more.
+// submitGrace is how long an active submission may still take after Ctrl-C.
 const submitGrace = 10 * time.Second
 
-// submitWhole submits a job. Once that has begun it goes on though ctx ends: the
-// user is to be told whether there is a job.
+// submitWhole submits a job. A submission that has begun outlives ctx by submitGrace, so
+// that the user learns whether there is a job.
 func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -126,7 +125,7 @@ func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, split
 	return c.Submit(outlives, spec, splits)
 }
 
-// watchRemote follows a job to its end, or until the user leaves it alone.
+// watchRemote watches a job until it ends or the user detaches from it.
 func (d *Driver) watchRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	var last *wire.JobStatus
 	progress := d.newProgressReporter()
@@ -154,8 +153,7 @@ func (d *Driver) interrupted() bool {
 	}
 }
 
-// leave lets the job go on without us. last is what was seen of it, nil for
-// nothing.
+// leave detaches from a job, which continues. last is its last known status, nil for none.
 func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) error {
 	d.detached = true
 	if last == nil {
@@ -168,7 +166,7 @@ func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) erro
 	return errDetached
 }
 
-// waitCommand is how to go on watching a job.
+// waitCommand is the command that watches a job.
 func (d *Driver) waitCommand(id string) string {
 	command := "hammr job wait " + id
 	if d.engine.cluster.masters != "" {
@@ -177,12 +175,12 @@ func (d *Driver) waitCommand(id string) string {
 	return command
 }
 
-// qualifyNames gives files names that mean the same on every machine. Splits and
-// output have theirs.
+// qualifyNames replaces the names of inputs and side files by full names, which mean the
+// same on every machine. Splits and the output have full names already.
 func (d *Driver) qualifyNames(ctx context.Context, spec *wire.JobSpec) error {
 	spec.Inputs = slices.Clone(spec.Inputs)
 	for i, name := range spec.Inputs {
-		if fsys, p, err := d.files.Resolve(ctx, name); err == nil { // custom inputs have names of their own
+		if fsys, p, err := d.files.Resolve(ctx, name); err == nil { // names of custom inputs may be no file names
 			spec.Inputs[i] = storage.Name(fsys, p)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// collect makes the collector of an attempt, which opts describe but for what
-// the route knows, and the emitter that feeds it: a fold table when the combiner
-// folds, a sort buffer otherwise.
+// collect makes the collector of an attempt and the emitter that feeds it: a fold table if
+// the combiner folds, a sort buffer otherwise. opts describes the collector, except for what
+// the route knows.
 func (r *route[K, V]) collect(t *Task, opts shuffle.Options) (Emitter[K, V], shuffle.Collector, error) {
 	var err error
 	if opts.Partition, err = r.partitioner(t, opts.Partitions); err != nil {
@@ -37,7 +37,8 @@ func (r *route[K, V]) collect(t *Task, opts shuffle.Options) (Emitter[K, V], shu
 	return sortEmitter(r.keys, r.values, buffer), buffer, nil
 }
 
-// partitioner is which reduce gets an encoded key; nil for the default.
+// partitioner returns the function that assigns encoded keys to reduces; nil for the
+// default.
 func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) {
 	switch {
 	case n == 1:
@@ -67,8 +68,8 @@ func (r *route[K, V]) userPartition(n int) func(key []byte) int {
 	}
 }
 
-// groupPrefix is the length of the part of an encoded key that makes its
-// group; nil for all of it.
+// groupPrefix returns the function that measures the part of an encoded key that identifies
+// its group; nil if that is the whole key.
 func (r *route[K, V]) groupPrefix() func(key []byte) int {
 	if !r.groupFirst {
 		return nil
@@ -97,8 +98,8 @@ func (e *encoder[K, V]) Emit(k K, v V) {
 	e.add(e.key, e.value)
 }
 
-// foldEmitter feeds a fold table. Keys that are bytes or strings go in as they
-// are; others are encoded first.
+// foldEmitter feeds a fold table. Keys that are bytes or strings go in directly; others are
+// encoded first.
 func foldEmitter[K, V any](codec keys.Codec[K], table *shuffle.FoldTable[V]) Emitter[K, V] {
 	var direct any
 	switch any(codec).(type) {
@@ -128,7 +129,8 @@ func (e *codedFold[K, V]) Emit(k K, v V) {
 	e.table.Emit(e.key, v)
 }
 
-// sortEmitter feeds a sort buffer, sparing the encoding of bytes and strings.
+// sortEmitter feeds a sort buffer. It saves the encoding of keys and values that are bytes
+// or strings.
 func sortEmitter[K, V any](k keys.Codec[K], v keys.Codec[V], buffer *shuffle.SortBuffer) Emitter[K, V] {
 	var direct any
 	switch any(k).(type) {
@@ -168,10 +170,10 @@ func (e *stringSort[V]) Emit(k string, v V) {
 	e.buffer.Emit(viewBytes(k), e.value)
 }
 
-// viewBytes is the bytes of s, not to be changed.
+// viewBytes returns the bytes of s, which must not be changed.
 func viewBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// ownedDecode decodes values that hold longer than the bytes they came from.
+// ownedDecode decodes values that remain valid when the encoded bytes change.
 func ownedDecode[V any](c keys.Codec[V]) func([]byte) (V, error) {
 	if !isBytes[V]() {
 		return c.Decode

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// combinerTask is what a combiner sees of the attempt. It may run beside the
-// mapper, far from the record at hand: it knows no input and writes to no
+// combinerTask is the Task that a combiner sees. A combiner may run in a goroutine of its
+// own, for records that were mapped long ago. So it has no current input, and writes to no
 // named output.
 func combinerTask(t *Task) *Task {
 	c := *t
@@ -18,8 +18,8 @@ func combinerTask(t *Task) *Task {
 	return &c
 }
 
-// groupCombiner runs the user's combiner over groups of encoded records. Its
-// Setup is called; it has no Close, since what it emits goes to one group.
+// groupCombiner makes a Combiner that runs the user's combiner over groups of encoded
+// records. It calls Setup, but not Close: what a combiner emits belongs to one group.
 func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
 	t := combinerTask(emitting)
 	combiner := instance(r.combiner)
@@ -31,17 +31,16 @@ func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
 	return c.combine, nil
 }
 
-// groupCombine is a combiner at work, on one group at a time. What a group needs
-// is made once for all of them.
+// groupCombine runs a combiner on one group at a time. It reuses its buffers for all groups.
 type groupCombine[K, V any] struct {
 	task     *Task
 	keys     keys.Codec[K]
 	codec    keys.Codec[V]
 	combiner Reducer[K, V, K, V]
-	values   iter.Seq[V] // each
+	values   iter.Seq[V] // the method each, bound once
 	group    *shuffle.Values
 	out      encoder[K, V]
-	err      error // of a value
+	err      error // of decoding a value
 }
 
 func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
@@ -57,7 +56,7 @@ func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit fu
 	return err
 }
 
-// each ranges over the values of the present group.
+// each ranges over the values of the current group.
 func (c *groupCombine[K, V]) each(yield func(V) bool) {
 	for c.group.Next() {
 		v, err := c.codec.Decode(c.group.Value())

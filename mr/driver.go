@@ -18,13 +18,13 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// ErrUsage says that a program was called with arguments that it does not
-// take; wrap it to say why.
+// ErrUsage says that a program was called with wrong arguments. Wrap it to say why.
 var ErrUsage = errors.New("wrong arguments")
 
-// Driver is what a Program's Run works with.
+// Driver is what a Program's Run works with on the client: it runs jobs, and reads and
+// writes files.
 type Driver struct {
-	Args   []string  // what is left of the command line after the generic options
+	Args   []string  // the program's own arguments
 	Stdout io.Writer // for results
 	Stderr io.Writer
 
@@ -36,33 +36,31 @@ type Driver struct {
 	engine   engine
 	report   reporter
 	tempDirs []string
-	show     *show // nil: jobs run
+	show     *show // nil: jobs run; else their graphs are shown
 
 	interrupt <-chan struct{} // closed by Ctrl-C
-	detached  bool            // a job goes on without us
+	detached  bool            // a job continues without this program
 }
 
-// JobRun says what a job is to be run on.
+// JobRun says what a run of a job reads, writes and is configured with.
 type JobRun struct {
-	// In are the inputs: files, directories or globs. Source i of the job gets
-	// In[i], its last source all that are left.
+	// In are the inputs: files, directories or globs. Source i of the job gets In[i]; its
+	// last source gets all that remain.
 	In []string
 
-	// Out is the directory to be made for the output. A job whose output is
-	// NullOutput and that has no other outputs has none.
+	// Out is the directory to be created for the output. It is empty for a job whose output
+	// is NullOutput and that has no other outputs.
 	Out string
 
-	// Config replaces the defaults of the job's configuration; it is a value
-	// of the type given to WithConfig.
+	// Config replaces the defaults of the job's configuration. It is a value of the type
+	// given to WithConfig.
 	Config any
 
-	// Set gives properties for this run; what the user set with -D goes before
-	// them.
+	// Set sets properties for this run. The user's -D overrides them.
 	Set map[string]string
 }
 
-// JobError says that a job failed or was killed. The user has been told why
-// already.
+// JobError says that a job failed or was killed. The console has already shown why.
 type JobError struct {
 	JobID string
 	State string // FAILED or KILLED
@@ -73,13 +71,13 @@ func (e *JobError) Error() string {
 	return fmt.Sprintf("job %s %s: %s", e.JobID, strings.ToLower(e.State), e.Cause)
 }
 
-// Run runs a job to its end. The end of ctx kills it.
+// Run runs a job until it ends. If ctx ends, the job is killed.
 func (d *Driver) Run(ctx context.Context, job Runnable, run JobRun) error {
 	_, err := d.RunCounted(ctx, job, run)
 	return err
 }
 
-// RunCounted is Run, and returns the job's counters.
+// RunCounted runs a job as Run does, and returns its counters.
 func (d *Driver) RunCounted(ctx context.Context, job Runnable, run JobRun) (Counters, error) {
 	j, ok := job.(anyJob)
 	if !ok || d.jobs[j.Name()] != j {
@@ -95,7 +93,7 @@ func (d *Driver) RunCounted(ctx context.Context, job Runnable, run JobRun) (Coun
 // Counters are the counters of a job that has ended: group, then name.
 type Counters = counter.Values
 
-// Property is a property as the user or the defaults set it.
+// Property returns a property as the user set it, or its default.
 func (d *Driver) Property(name string) string { return d.conf.String(name) }
 
 // IsSet reports whether the user or a configuration file set the property.
@@ -104,9 +102,8 @@ func (d *Driver) IsSet(name string) bool {
 	return ok
 }
 
-// TempDir names a directory beside near that does not exist yet: the place for
-// what one job of a chain leaves to the next. It is removed when the program
-// ends.
+// TempDir returns the name of a directory next to near that does not exist yet, for what one
+// job of a chain leaves to the next. It is removed when the program ends.
 func (d *Driver) TempDir(near string) string {
 	dir := fmt.Sprintf("%s-%s-%d-tmp", strings.TrimRight(near, "/"), d.program.Name, len(d.tempDirs)+1)
 	if parent, base := path.Split(dir); base != "" {
@@ -116,7 +113,7 @@ func (d *Driver) TempDir(near string) string {
 	return dir
 }
 
-// Open opens a file by its name.
+// Open opens a file by name.
 func (d *Driver) Open(ctx context.Context, name string) (storage.File, error) {
 	fsys, p, err := d.files.Resolve(ctx, name)
 	if err != nil {
@@ -125,8 +122,8 @@ func (d *Driver) Open(ctx context.Context, name string) (storage.File, error) {
 	return fsys.Open(ctx, p)
 }
 
-// Outputs names the files of a job's output directory in order of name; those
-// that begin with _ or a dot are not among them.
+// Outputs returns the names of the files in a job's output directory, sorted. Names that
+// begin with _ or a dot are left out.
 func (d *Driver) Outputs(ctx context.Context, dir string) ([]string, error) {
 	inputs, err := storage.Inputs(ctx, d.files, []string{dir}, false)
 	if err != nil {
@@ -155,7 +152,7 @@ func (d *Driver) Rename(ctx context.Context, from, to string) error {
 	return source.Rename(ctx, fromPath, toPath)
 }
 
-// Remove removes a file or a directory with all that is in it.
+// Remove removes a file, or a directory with everything below it.
 func (d *Driver) Remove(ctx context.Context, name string) error {
 	fsys, p, err := d.files.Resolve(ctx, name)
 	if err != nil {
@@ -164,7 +161,7 @@ func (d *Driver) Remove(ctx context.Context, name string) error {
 	return fsys.Remove(ctx, p, true)
 }
 
-// close removes what the program left for itself.
+// close removes the temporary directories and stops the engine.
 func (d *Driver) close(ctx context.Context) error {
 	var errs []error
 	for _, dir := range d.tempDirs {
@@ -177,8 +174,8 @@ func (d *Driver) close(ctx context.Context) error {
 	return errors.Join(append(errs, d.engine.close())...)
 }
 
-// runConf is the configuration of one run of a job: the job's defaults, then
-// the run's, then what the user set.
+// runConf is the configuration of one run of a job: the defaults, overridden by the job's
+// properties, the run's, and the user's.
 func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
 	c, err := conf.FromMap(det.properties)
 	if err != nil {
@@ -194,7 +191,7 @@ func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
 	return c, c.Validate()
 }
 
-// configJSON is the run's typed configuration, checked as a task will.
+// configJSON encodes the run's typed configuration and checks it, as a task will.
 func configJSON(config *configType, run JobRun) ([]byte, error) {
 	if run.Config == nil {
 		if config != nil {
@@ -214,7 +211,7 @@ func configJSON(config *configType, run JobRun) ([]byte, error) {
 	return data, err
 }
 
-// checkOutput refuses an output directory that exists, before any work.
+// checkOutput refuses an output directory that exists, before any work is done.
 func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err error) {
 	if out == "" {
 		return "", nil
@@ -227,8 +224,8 @@ func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err 
 	return full, storage.CheckOutput(ctx, fsys, p, full)
 }
 
-// checkApart refuses an output directory that lies in an input. An input whose
-// name is none of a file, which custom formats may have, is passed over.
+// checkApart refuses an output directory that lies inside an input. Names that custom
+// formats understand and no file system has are ignored.
 func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) error {
 	if out == "" {
 		return nil

@@ -9,10 +9,9 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// CheckOutput reports whether a job on those inputs could not write to the
-// directory out: because it exists, say. A chain of jobs asks before its first
-// job, so that hours of work are not done for an output that its last job
-// refuses.
+// CheckOutput returns an error if a job on these inputs could not write to the directory
+// out, for example because it exists. A chain of jobs calls it before its first job, so that
+// hours of work are not lost when the last job refuses its output.
 func (d *Driver) CheckOutput(ctx context.Context, in []string, out string) error {
 	if _, err := d.checkOutput(ctx, out); err != nil {
 		return err
@@ -20,8 +19,8 @@ func (d *Driver) CheckOutput(ctx context.Context, in []string, out string) error
 	return d.checkApart(ctx, in, out)
 }
 
-// checkCodecs refuses names of codecs that tasks would not know, so that it is
-// not the first reduce, after all the maps, that tells.
+// checkCodecs refuses unknown names of codecs. Otherwise the first reduce would report them,
+// after all maps have run.
 func checkCodecs(c *conf.Conf) error {
 	if c.Bool(conf.MapOutputCompress) {
 		if _, err := shuffle.ParseCodec(c.String(conf.MapOutputCompressCodec)); err != nil {

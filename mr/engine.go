@@ -19,11 +19,10 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// engine is what jobs run on: a cluster, or the embedded engine, which is
-// started at the first job.
+// engine runs jobs: on a cluster, or in the embedded engine, which starts at the first job.
 type engine struct {
 	workers  int
-	embedded *embedded.Engine // nil until it is started
+	embedded *embedded.Engine // nil until the first job
 	cluster  clusterOptions
 	remote   *remote.Client // nil until the first job on a cluster
 }
@@ -51,7 +50,7 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	return running.Client(), nil
 }
 
-// slots is how many maps, and how many reduces, the embedded engine runs at once.
+// slots is the number of map slots, and of reduce slots, of the embedded engine.
 func (e *engine) slots() int {
 	if e.workers == 0 {
 		return runtime.GOMAXPROCS(0)
@@ -59,8 +58,8 @@ func (e *engine) slots() int {
 	return e.workers
 }
 
-// checkFits refuses a graph whose gangs would wait for ever in this process. A
-// cluster knows its machines itself.
+// checkFits refuses a graph whose gangs would wait forever in this process. A cluster checks
+// this itself.
 func (e *engine) checkFits(g dag.Graph) error {
 	if e.cluster.remote() {
 		return nil
@@ -82,9 +81,9 @@ func (e *engine) close() error {
 	return errors.Join(faults...)
 }
 
-// reporter keeps what --report is to say: the last job that ran.
+// reporter keeps the report of the last job for --report.
 type reporter struct {
-	path string // "" for no report
+	path string // "": no report
 	last *report.Report
 }
 
@@ -95,7 +94,7 @@ func (r *reporter) write() error {
 	return report.WriteFile(r.path, *r.last)
 }
 
-// runProgram runs the client's part of a program.
+// runProgram runs the part of a program that runs on the client.
 func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (err error) {
 	d, err := newDriver(ctx, p, o, stdout, stderr)
 	if err != nil {
@@ -143,8 +142,8 @@ func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Wr
 	return d, err
 }
 
-// localDir is where spills go: the first of the directories set, else the
-// system's place for temporary files.
+// localDir is the directory for spills: the first one that is set, else the system's
+// directory for temporary files.
 func localDir(c *conf.Conf) string {
 	if dirs := c.Strings(conf.LocalDir); len(dirs) > 0 {
 		return dirs[0]

@@ -5,22 +5,22 @@ import (
 	"iter"
 )
 
-// Number is what can be added.
+// Number is any type that can be added.
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 |
 		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
 		~float32 | ~float64
 }
 
-// FoldReducer joins the values of a key two at a time. It serves as reducer
-// and as combiner; as a combiner it works on each record as it is emitted, in
-// a hash table, which is the fastest way there is to combine.
+// FoldReducer joins the values of a key two at a time. It serves as a reducer and as a
+// combiner. As a combiner it folds each record into a hash table as it is emitted, which is
+// the fastest way to combine.
 type FoldReducer[K, V any] struct {
 	fold func(acc, v V) V
 }
 
-// Fold makes a FoldReducer of an associative function. acc is what the values
-// before v have come to.
+// Fold makes a FoldReducer of an associative function. acc is the result for the values
+// before v.
 func Fold[K, V any](f func(acc, v V) V) FoldReducer[K, V] {
 	return FoldReducer[K, V]{f}
 }
@@ -58,13 +58,13 @@ func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] {
 	return l
 }
 
-// foldLoop is a FoldReducer at work. It ranges over all groups with one and the
-// same function, and keeps values that are bytes in one and the same buffer.
+// foldLoop runs a FoldReducer in one attempt. It passes the same function to each group's
+// iterator and keeps byte values in one buffer, so that a group costs no allocation.
 type foldLoop[K, V any] struct {
 	fold  func(acc, v V) V
-	bytes bool // V is bytes, which hold only until the next value
+	bytes bool // V is []byte, which is valid only until the next value
 	step  func(V) bool
-	some  bool // acc is that of a value of this group
+	some  bool // acc holds a value of the current group
 	acc   V
 }
 
@@ -87,11 +87,11 @@ func (l *foldLoop[K, V]) add(v V) bool {
 		return true
 	}
 	acc := bytesOf(&l.acc)
-	*acc = append((*acc)[:0], *bytesOf(&v)...) // v may lie in acc
+	*acc = append((*acc)[:0], *bytesOf(&v)...) // v may share memory with acc
 	return true
 }
 
-// folding is what the engine looks for in a combiner.
+// folding is implemented by combiners that fold.
 type folding[V any] interface {
 	folder() func(acc, v V) V
 }

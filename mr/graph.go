@@ -8,26 +8,25 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// JobGraph is a job of a program with the graph that it is when it runs.
+// JobGraph is a job of a program with its graph.
 type JobGraph struct {
 	Job   string
 	Graph dag.Graph
 }
 
-// Graphs are the graphs of the program's jobs, in the order of Jobs and in their
-// default configuration, with that many Nodes in each stage that reads input,
-// and that many reduces. In a run the former follow from the input. With reduces
-// below 0 each job has as many as it asks for itself; a job without
-// reduce phase has none in any case.
+// Graphs returns the graphs of the program's jobs, in the order of Jobs and in their default
+// configuration. Each stage that reads input has maps Nodes; in a run their number follows
+// from the input. If reduces is less than 0, each job has the number of reduces that it asks
+// for. A job without a reduce phase has none in any case.
 //
-// It fails, wrapping ErrUsage, for numbers that a job cannot run with.
+// An error wraps ErrUsage if a job cannot run with these numbers.
 func (p *Program) Graphs(maps, reduces int) ([]JobGraph, error) {
 	if _, err := p.jobs(); err != nil {
 		return nil, err
 	}
 	var graphs []JobGraph
 	for _, r := range p.Jobs {
-		j := r.(anyJob) // jobs has looked
+		j := r.(anyJob) // jobs has checked it
 		det, err := j.details(nil)
 		if err != nil {
 			return nil, err
@@ -45,8 +44,8 @@ func (p *Program) Graphs(maps, reduces int) ([]JobGraph, error) {
 	return graphs, nil
 }
 
-// defaults is the configuration of a job that is asked for so many reduces; below
-// 0 for as many as it asks for itself.
+// defaults is the configuration of a job with this number of reduces; less than 0 leaves it
+// as the job says.
 func (det details) defaults(reduces int) (*conf.Conf, error) {
 	c, err := conf.FromMap(det.properties)
 	if err == nil && reduces >= 0 {
@@ -55,7 +54,7 @@ func (det details) defaults(reduces int) (*conf.Conf, error) {
 	return c, err
 }
 
-// shape is the graph as the configuration has it.
+// shape is the graph of the job under a configuration.
 func (det details) shape(c *conf.Conf, nodes map[string]int, reduces int) dag.Graph {
 	g := det.graph(nodes, reduces)
 	if c.Bool(conf.ChannelsStored) {

@@ -8,23 +8,23 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Graph is what the function given to Define builds: stages made by Read, Group
-// and Each, and the channels by which each reads those before it. There are no
-// cycles, since a stage is there before whatever reads it. Faults are gathered
-// and reported together, each at the place of the call that made it.
+// Graph is what the function given to Define builds: stages made by Read, Group and Each,
+// and the channels by which each stage reads earlier ones. There are no cycles, because a
+// stage exists before any stage that reads it. Errors are collected and reported together,
+// each with the position of the call that caused it.
 type Graph struct {
 	name       string
 	declaredAt string   // of Define
-	stages     []*stage // in the order in which they were made
-	links      []*link  // likewise
+	stages     []*stage // in the order of their calls
+	links      []*link  // in the order of their calls
 	sides      []anySide
 	properties map[string]string
 	named      outputNames
-	main       *stage // that writes the main output; nil before one does
+	main       *stage // the stage that writes the main output; nil if none does
 	errs       []error
 }
 
-// Set gives a property a default for this job; the command line overrides it.
+// Set sets a default of a property for this job; the command line overrides it.
 func (g *Graph) Set(property, value string) { g.properties[property] = value }
 
 func (g *Graph) addOutput(name string, open func(*Task) error) {
@@ -33,25 +33,25 @@ func (g *Graph) addOutput(name string, open func(*Task) error) {
 	}
 }
 
-// errorf notes what is wrong at a place.
+// errorf adds an error at a position in the user's code.
 func (g *Graph) errorf(place, format string, args ...any) {
 	g.errs = append(g.errs, fmt.Errorf("%s: job %s: %w", place, g.name, fmt.Errorf(format, args...)))
 }
 
-// stage is what of a Stage does not depend on its types.
+// stage is the part of a Stage that does not depend on its types.
 type stage struct {
 	graph      *Graph
 	name       string
-	declaredAt string       // file:line where it was made
+	declaredAt string       // file:line
 	source     bool         // it was made by Read
 	input      splitter     // of a source
-	nodes      int          // as set; 0: as many as follow from what it reads
+	nodes      int          // as set; 0: as its input requires
 	slots      dag.SlotKind // as set
-	reads      []*link      // what it reads, sides aside
+	reads      []*link      // without sides
 	sides      []*link
 	read       bool            // some stage reads it
 	writes     bool            // it writes some output
-	disallowed preempt.ModeSet // that its functions cannot bear
+	disallowed preempt.ModeSet // modes that its functions do not support
 	run        func(t *Task, n *task.Node) error
 }
 
@@ -60,15 +60,15 @@ type link struct {
 	from, to   *stage
 	channel    dag.Channel
 	connection dag.Connection
-	stored     bool   // a file that outlives the machine of its writer
-	machines   int    // Nodes of the reader of a per-machine edge, unless it says otherwise
-	declaredAt string // file:line of the call that made the channel
+	stored     bool   // the files survive the machine of their writer
+	machines   int    // Nodes of the reader of a per-machine edge, unless it sets its own number
+	declaredAt string // file:line
 }
 
-// isLive reports whether the two ends run at once.
+// isLive reports whether both ends run at the same time.
 func (l *link) isLive() bool { return l.channel != dag.ChannelFile }
 
-// addStage adds a stage that is made two calls below the user's code.
+// addStage adds a stage. The user's code made it.
 func (g *Graph) addStage(name string) *stage {
 	s := &stage{graph: g, name: name, declaredAt: callerPosition()}
 	if other := g.stageNamed(name); other != nil {
@@ -87,15 +87,15 @@ func (g *Graph) stageNamed(name string) *stage {
 	return nil
 }
 
-// errorf notes what is wrong with the stage, at its own place.
+// errorf adds an error at the position of the stage.
 func (s *stage) errorf(format string, args ...any) { s.errorfAt(s.declaredAt, format, args...) }
 
 func (s *stage) errorfAt(place, format string, args ...any) {
 	s.graph.errorf(place, "stage %q: %w", s.name, fmt.Errorf(format, args...))
 }
 
-// slotKind is what the stage's Nodes occupy: as set, else a map slot for those
-// that read the job's input and a reduce slot for others.
+// slotKind is the kind of slots that the stage's Nodes take: as set, else a map slot if it
+// reads the job's input and a reduce slot otherwise.
 func (s *stage) slotKind() dag.SlotKind {
 	switch {
 	case s.slots != dag.SlotDefault:
@@ -106,7 +106,7 @@ func (s *stage) slotKind() dag.SlotKind {
 	return dag.SlotReduce
 }
 
-// link joins a stage to one that it reads, unless that makes no sense.
+// link joins a stage to one that it reads, and reports whether it could.
 func (g *Graph) link(l *link) bool {
 	switch {
 	case l.from == nil:

@@ -8,10 +8,10 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// Connection says which Nodes of two stages a channel joins; see package dag.
+// Connection says which Nodes of two stages a channel joins. See package dag.
 type Connection = dag.Connection
 
-// The connections that Stream and Via take.
+// The connections for Stream and Via.
 const (
 	AllToAll  = dag.AllToAll
 	OneToOne  = dag.OneToOne
@@ -19,8 +19,8 @@ const (
 	Gather    = dag.Gather
 )
 
-// Channel carries the records of a stage to one that reads it. It is a value:
-// Combine and its like return a changed copy.
+// Channel carries the records of a stage to another stage. It is a value: Combine and the
+// like return a changed copy.
 type Channel[K, V any] struct {
 	from       *Stage[K, V]
 	kind       dag.Channel
@@ -31,21 +31,22 @@ type Channel[K, V any] struct {
 	declaredAt string
 }
 
-// Shuffle carries records by files, each key to one Node of the reader: what
-// lies between map and reduce.
+// Shuffle carries records in files, each key to one Node of the reader, as between map and
+// reduce.
 func (s *Stage[K, V]) Shuffle() Channel[K, V] { return s.Via(dag.ChannelFile, dag.AllToAll) }
 
-// Pipe carries records within a process, from each Node to that of the reader
-// with the same number. They are not encoded.
+// Pipe carries records within a process, from each Node to the reader's Node of the same
+// number. They are not encoded.
 func (s *Stage[K, V]) Pipe() Channel[K, V] { return s.Via(dag.ChannelSHM, dag.OneToOne) }
 
-// Stream carries records over TCP as they are emitted: the Nodes of both stages
-// run at once.
+// Stream carries records over TCP as they are emitted. The Nodes of both stages run at the
+// same time.
 func (s *Stage[K, V]) Stream(c Connection) Channel[K, V] { return s.Via(dag.ChannelTCP, c) }
 
-// PerMachine carries records by files to as many Nodes as machines are expected:
-// each gets what Nodes of one machine have emitted (of more, where there are
-// more machines), so that it is combined before it leaves there.
+// PerMachine carries records in files to the given number of Nodes, one for each expected
+// machine. Each Node gets what the Nodes of one machine have emitted, so that it can combine
+// records before they leave the machine. If there are more machines, a Node gets those of
+// several.
 func (s *Stage[K, V]) PerMachine(machines int) Channel[K, V] {
 	c := s.Via(dag.ChannelFile, dag.PerMachine)
 	if c.machines = machines; machines < 1 {
@@ -54,23 +55,21 @@ func (s *Stage[K, V]) PerMachine(machines int) Channel[K, V] {
 	return c
 }
 
-// Via is any channel; the others are short for the usual ones.
+// Via returns any channel. The other methods are short forms for the usual ones.
 func (s *Stage[K, V]) Via(kind dag.Channel, c Connection) Channel[K, V] {
 	return Channel[K, V]{from: s, kind: kind, connection: c, route: newRoute[K, V](), declaredAt: callerPosition()}
 }
 
-// Stored keeps the files in the file system of the job's output until the job
-// ends, with as many copies as the output has: a machine that is lost takes
-// nothing along of what its tasks have finished. It costs writing the files a
-// second time. The property hammr.job.channel.stored does it for all of a job's
-// files.
+// Stored keeps the channel's files in the file system of the job's output until the job
+// ends, with as many copies as the output has. If a machine is lost, its finished tasks need
+// not run again. The price is to write the files a second time. The property
+// hammr.job.channel.stored does this for all files of a job.
 func (c Channel[K, V]) Stored() Channel[K, V] {
 	c.stored = true
 	return c
 }
 
-// Combine sets the combiner, as Job.Combine does. Only what goes by files has
-// one.
+// Combine sets the combiner, as Job.Combine does. Only channels of files have one.
 func (c Channel[K, V]) Combine(r Reducer[K, V, K, V]) Channel[K, V] {
 	if c.kind != dag.ChannelFile && c.from != nil {
 		c.from.errorfAt(callerPosition(), "combiner on a channel that is no file; combine in a stage of its own, whose output is one")
@@ -79,16 +78,15 @@ func (c Channel[K, V]) Combine(r Reducer[K, V, K, V]) Channel[K, V] {
 	return c
 }
 
-// Partition sets which Node of the reader, 0 to partitions-1, gets a key, as
-// Job.Partition does; HashPartition is the default. It counts for channels that
-// are all-to-all.
+// Partition sets which Node of the reader, 0 to partitions-1, gets a key, as Job.Partition
+// does. The default is HashPartition. It applies to all-to-all channels.
 func (c Channel[K, V]) Partition(f func(key K, partitions int) int) Channel[K, V] {
 	c.route.partition = f
 	return c
 }
 
-// KeyCodec sets how keys are encoded, as Job.KeyCodec does. Channels that one
-// stage merges have the same codecs.
+// KeyCodec sets how keys are encoded, as Job.KeyCodec does. Channels that one stage merges
+// must have the same codecs.
 func (c Channel[K, V]) KeyCodec(codec Codec[K]) Channel[K, V] {
 	c.route.keys, c.route.keyErr = codec, nil
 	return c
@@ -100,11 +98,11 @@ func (c Channel[K, V]) ValueCodec(codec Codec[V]) Channel[K, V] {
 	return c
 }
 
-// HashPartition is the default partition of a key, given as it is encoded: that
-// of a []byte or string is its bytes.
+// HashPartition is the default partition of an encoded key. A []byte or string is encoded as
+// its bytes.
 func HashPartition(key []byte, partitions int) int { return shuffle.HashPartition(key, partitions) }
 
-// connect makes a stage read channels; sorted says that it reads them by key.
+// connect makes a stage read channels. sorted says that it reads them in order of key.
 func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 	if len(in) == 0 {
 		to.errorf("no input: give it channels of stages that it is to read")
@@ -132,7 +130,8 @@ func (c Channel[K, V]) link(to *stage) *link {
 	return l
 }
 
-// checkLike refuses a channel that is merged with one of other codecs.
+// checkLike refuses a channel whose codecs differ from those of the channel it is merged
+// with.
 func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
 	if reflect.TypeOf(c.route.keys) != reflect.TypeOf(first.route.keys) || reflect.TypeOf(c.route.values) != reflect.TypeOf(first.route.values) {
 		to.errorfAt(c.declaredAt, "channels with different codecs: %s and %s", c.codecs(), first.codecs())
@@ -141,8 +140,8 @@ func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
 
 func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.keys, c.route.values) }
 
-// checkLive refuses streams and pipes beside other channels: reading one of them
-// to its end while another fills up would be the end of both.
+// checkLive refuses streams and pipes in addition to other channels. A stage that reads one
+// of them to its end, while another fills up, would deadlock.
 func (s *stage) checkLive() {
 	for _, l := range s.reads {
 		if l.isLive() && len(s.reads) > 1 {
@@ -152,7 +151,7 @@ func (s *stage) checkLive() {
 	}
 }
 
-// checkKeys refuses a channel whose keys cannot be encoded where they have to be.
+// checkKeys refuses a channel whose keys must be encoded and cannot be.
 func (c Channel[K, V]) checkKeys(to *stage, sorted bool) {
 	encoded := sorted || c.kind != dag.ChannelSHM || c.connection == dag.AllToAll
 	if encoded && c.route.keyErr != nil {

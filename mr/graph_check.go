@@ -2,7 +2,7 @@ package mr
 
 import "errors"
 
-// check reports everything that is wrong with how the graph was built.
+// check returns every error in how the graph was built.
 func (g *Graph) check() error {
 	if len(g.stages) == 0 {
 		g.errorf(g.declaredAt, "a graph without stages")
@@ -24,11 +24,11 @@ func (g *Graph) check() error {
 	return errors.Join(g.errs...)
 }
 
-// someNodes stands for numbers that are not known yet.
+// someNodes stands for the numbers of Nodes that only a run knows.
 const someNodes = 2
 
-// checkShape asks package dag, which knows more of graphs than can be told while
-// one is built.
+// checkShape asks package dag to validate the graph, once the checks of this package have
+// passed.
 func (g *Graph) checkShape() {
 	sources := make(map[string]int)
 	for _, s := range g.stages {

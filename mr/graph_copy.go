@@ -8,24 +8,24 @@ import (
 	"github.com/hammr/hammr/internal/keys"
 )
 
-// arena holds the bytes of the records of a batch.
+// arena holds copies of the bytes in a batch of records.
 type arena struct{ bytes []byte }
 
-// copy is a copy of b that is the arena's.
+// copy returns a copy of b in the arena.
 func (a *arena) copy(b []byte) []byte {
 	start := len(a.bytes)
 	a.bytes = append(a.bytes, b...)
 	return a.bytes[start:len(a.bytes):len(a.bytes)]
 }
 
-// copyFunc makes of a value that belongs to whoever emits it one that is good for
-// as long as an arena is.
+// copyFunc returns a copy of v that is valid as long as the arena, although the emitter may
+// reuse the memory of v.
 type copyFunc[T any] func(a *arena, v T) T
 
-// copyFuncOf is chosen once for a channel. Numbers, strings and what is made of
-// them stand alone. Bytes, at fixed places in a value, are copied. What is behind
-// pointers and in slices and maps may be used again by whoever emits it: such
-// values take the way that they would take to a file.
+// copyFuncOf chooses a copyFunc, once for each channel. Numbers, strings and structs of them
+// need no copy. A []byte at a fixed offset in the value is copied. What pointers, other
+// slices and maps refer to may be reused by the emitter, so such values are encoded and
+// decoded, as on the way through a file.
 func copyFuncOf[T any](codec keys.Codec[T]) copyFunc[T] {
 	places, fixed := byteSliceOffsets(reflect.TypeFor[T](), 0)
 	switch {
@@ -45,7 +45,7 @@ func copyFuncOf[T any](codec keys.Codec[T]) copyFunc[T] {
 	}
 }
 
-// byteSliceOffsets are the places in a value, in bytes from its start, of each []byte.
+// byteSliceOffsets returns the offsets, in bytes from the start of a value, of each []byte.
 // fixed is false for types that refer to memory in any other way.
 func byteSliceOffsets(t reflect.Type, at uintptr) (places []uintptr, fixed bool) {
 	switch t.Kind() {
@@ -73,7 +73,7 @@ func holdsNoPointers(t reflect.Type) bool {
 	return fixed && len(places) == 0
 }
 
-// recode encodes and decodes.
+// recode copies a value by encoding and decoding it.
 func recode[T any](codec keys.Codec[T]) copyFunc[T] {
 	var scratch []byte
 	return func(a *arena, v T) T {

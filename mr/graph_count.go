@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// nodeCount is how many Nodes a stage has, as far as the graph says it: two that
-// are equal are equal in every run.
+// nodeCount is the number of Nodes of a stage, as far as the graph determines it. Two counts
+// that are equal are equal in every run.
 type nodeCount struct {
 	kind   countKind
 	fixed  int
@@ -18,9 +18,9 @@ type nodeCount struct {
 type countKind int
 
 const (
-	asReduces countKind = iota // as many as the property says
-	isFixed                    // fixed
-	asSplits                   // as many as source has splits
+	asReduces countKind = iota // the property mapreduce.job.reduces
+	isFixed                    // nodeCount.fixed
+	asSplits                   // the number of splits of nodeCount.source
 )
 
 // number is the count in a run.

@@ -10,21 +10,20 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// Definition is a job whose shape is a graph of stages. It is run as a Job is.
+// Definition is a job in the shape of a graph of stages. It runs as a Job does.
 type Definition struct {
 	name       string
-	declaredAt string // file:line of the call of Define
+	declaredAt string // file:line
 	config     *configType
 	build      func(g *Graph, config any)
-	err        error // of Define itself
+	err        error // in Define itself
 }
 
-// Define makes a job of a function that builds its graph. The function is
-// called on the client, and again in each task, with the configuration of the
-// run: defaults, or JobRun.Config. It builds the same graph each time it gets the
-// same configuration, so it reads no clock and no files. C is a struct that
-// encoding/json can encode, struct{} for a job without configuration; tasks get
-// it with ConfigOf, too.
+// Define makes a job of a function that builds its graph. The function runs on the client,
+// and again in each task, with the configuration of the run: the defaults, or JobRun.Config.
+// It must build the same graph each time it gets the same configuration, so it reads no
+// clock and no files. C is a struct that encoding/json can encode, or struct{} for a job
+// without configuration. Tasks read it with ConfigOf.
 func Define[C any](name string, defaults C, build func(g *Graph, config C)) *Definition {
 	d := &Definition{name: name, declaredAt: callerPosition()}
 	d.config, d.err = newConfigType(defaults)
@@ -42,7 +41,7 @@ func (d *Definition) program() *Program {
 	return &Program{Name: d.name, Jobs: []Runnable{d}}
 }
 
-// graph builds the graph for a configuration as JSON; empty is the defaults.
+// graph builds the graph for a configuration in JSON; an empty one means the defaults.
 func (d *Definition) graph(config []byte) (*Graph, any, error) {
 	decoded, err := d.config.decode(config)
 	if err != nil {
@@ -53,8 +52,8 @@ func (d *Definition) graph(config []byte) (*Graph, any, error) {
 	return g, decoded, g.check()
 }
 
-// check implements anyJob. Defaults that are no configuration to run with, since
-// the user has to say something, show when they are run with.
+// check implements anyJob. A configuration that the defaults leave incomplete is reported
+// when the job runs, since the user may complete it.
 func (d *Definition) check() error {
 	if d.err != nil {
 		return fmt.Errorf("%s: job %s: %w", d.declaredAt, d.name, d.err)
@@ -101,8 +100,8 @@ func (d *Definition) RunNode(n *task.Node) error {
 	return g.runNode(n, config)
 }
 
-// shape is the graph when sources have so many Nodes, by name, and the
-// configuration asks for so many reduces.
+// shape is the graph for these numbers of Nodes of the sources, by name, and this number of
+// reduces.
 func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
 	var out dag.Graph
 	for _, s := range g.stages {

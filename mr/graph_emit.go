@@ -8,28 +8,27 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// target is a place to which all that a stage emits goes: a channel or an output.
+// target is where records that a stage emits go: a channel or an output.
 type target[K, V any] interface {
-	// open opens it for one Node. What is open is the Node's to give up, should
-	// it fail.
+	// open opens the target for one Node. If the Node fails, it also releases what is open.
 	open(t *Task, n *task.Node) (targetWriter[K, V], error)
 }
 
-// targetWriter is a drain of one Node.
+// targetWriter is a target that one Node has opened.
 type targetWriter[K, V any] interface {
 	Emitter[K, V]
-	error() error          // the first one; what is emitted after it is lost
-	end(paused bool) error // ends it well, for now where its Node was paused, once all is emitted
+	error() error          // the first error; records emitted after it are lost
+	end(paused bool) error // ends it once all is emitted; checkpointed: another attempt continues it
 }
 
-// multiEmitter is what a Node emits to: all its outlets. It counts the records.
+// multiEmitter emits to all targets of a Node, and counts the records.
 type multiEmitter[K, V any] struct {
 	writers   []targetWriter[K, V]
 	count     int64
-	collected bool // the collector of an outlet counts, too
+	collected bool // a collector counts the records too
 }
 
-// open opens the drains of a stage for one Node.
+// open opens the targets of a stage for one Node.
 func (s *Stage[K, V]) open(t *Task, n *task.Node) (*multiEmitter[K, V], error) {
 	e := new(multiEmitter[K, V])
 	for _, d := range s.targets {
@@ -131,7 +130,7 @@ func missingEdge(from, to string) error {
 	return &task.FatalError{Err: fmt.Errorf("no edge %s -> %s in the graph that was submitted", from, to)}
 }
 
-// collectorWriter is what a collector is fed by; the Node finishes it.
+// collectorWriter feeds a collector. The Node finishes the collector.
 type collectorWriter[K, V any] struct {
 	Emitter[K, V]
 	err func() error

@@ -9,13 +9,14 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// groupSource is where a Group has its records from.
+// groupSource provides the groups of records that a Group stage reduces.
 type groupSource[K any] interface {
 	groupAttempt
-	// Open waits for all records and has them by groups; nil, without an error,
-	// when the attempt is paused meanwhile.
+	// Open waits for all records and returns them by groups. It returns nil, without an
+	// error, if the attempt is checkpointed meanwhile.
 	Open() (*shuffle.Groups, error)
-	// SaveState leaves what the Node is to go on from if the loop over groups was paused.
+	// SaveState saves what the Node resumes from if the loop over groups was stopped for a
+	// checkpoint.
 	SaveState() error
 	// Key decodes the key of a group.
 	Key(encoded []byte) (K, error)
@@ -29,23 +30,22 @@ func openGroups[K, V any](t *Task, n *task.Node, in []Channel[K, V]) groupSource
 	return fileGroups[K]{n.Reduce(inputNames(in)...), in[0].route.keys}
 }
 
-// fileGroups are files, which come sorted.
+// fileGroups reads groups from files, which are sorted already.
 type fileGroups[K any] struct {
 	*task.Reduce
 	keys keys.Codec[K]
 }
 
-// Close leaves the reduce to the Node: if the attempt is paused, its checkpoint
-// comes after this.
+// Close leaves the reduce open: the Node still checkpoints it after this.
 func (g fileGroups[K]) Close() {}
 
-// SaveState is the Node's own, too.
+// SaveState does nothing: the Node saves a reduce itself.
 func (g fileGroups[K]) SaveState() error { return nil }
 
 func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.Groups(nil) }
 func (g fileGroups[K]) Key(encoded []byte) (K, error)  { return g.keys.Decode(encoded) }
 
-// inputNames are the names under which a Node knows the channels.
+// inputNames returns the names under which a Node knows the channels.
 func inputNames[K, V any](in []Channel[K, V]) []string {
 	names := make([]string, len(in))
 	for i, c := range in {
@@ -54,18 +54,18 @@ func inputNames[K, V any](in []Channel[K, V]) []string {
 	return names
 }
 
-// isLive reports whether the two ends of the channel run at once.
+// isLive reports whether both ends of the channel run at the same time.
 func (c Channel[K, V]) isLive() bool { return c.kind != dag.ChannelFile }
 
-// eachValue makes a reducer of a mapper: it maps the values of a group one by
-// one. It ranges over all groups with one and the same function.
+// eachValue makes a reducer of a mapper: it maps the values of a group one by one. It passes
+// the same function to each group's iterator, so that a group costs no allocation.
 type eachValue[K, V, KO, VO any] struct {
 	mapper Mapper[K, V, KO, VO]
 	task   *Task
 	key    K
 	out    Emitter[KO, VO]
 	err    error
-	step   func(V) bool // add
+	step   func(V) bool // the method add, bound once
 }
 
 func newEachValue[K, V, KO, VO any](mapper Mapper[K, V, KO, VO]) *eachValue[K, V, KO, VO] {

@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// runNode runs a Node of the graph. What goes wrong in it names stage and Node.
+// runNode runs a Node of the graph. Its errors name the stage and the Node.
 func (g *Graph) runNode(n *task.Node, config any) (err error) {
 	s := g.stageNamed(n.Stage())
 	if s == nil {
@@ -43,8 +43,8 @@ func runSource[KI, VI, K, V any](t *Task, n *task.Node, in Input[KI, VI], mapper
 	return out.end(n.Checkpointed())
 }
 
-// runGroup runs a Node of a stage made by Group. user is whose Setup and Close
-// are called.
+// runGroup runs a Node of a stage made by Group. user is the value whose Setup and Close are
+// called.
 func runGroup[K, V, KO, VO any](t *Task, n *task.Node, in []Channel[K, V], reducer Reducer[K, V, KO, VO], user any, s *Stage[KO, VO]) error {
 	out, err := s.open(t, n)
 	if err != nil {
@@ -87,8 +87,8 @@ func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper M
 	return finishStage(t, err, mapper, out)
 }
 
-// finishStage ends what a stage writes when its loop is over, for now where it is to go
-// on in another attempt.
+// finishStage ends the output of a stage after its loop. If the attempt is checkpointed,
+// another attempt continues the output.
 func finishStage[KO, VO any](t *Task, err error, user any, out *multiEmitter[KO, VO]) error {
 	paused := t.node.Checkpointed()
 	if err == nil && !paused {
@@ -101,7 +101,7 @@ func finishStage[KO, VO any](t *Task, err error, user any, out *multiEmitter[KO,
 	return out.end(paused)
 }
 
-// eachLoop hands records to the user's mapper as they come.
+// eachLoop passes records to the user's mapper as they arrive.
 type eachLoop[K, V, KO, VO any] struct {
 	task     *Task
 	node     *task.Node

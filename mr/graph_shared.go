@@ -6,14 +6,14 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// A batch travels through memory when it has so many records, or so many bytes
-// that had to be copied.
+// A batch is sent through memory when it has this many records, or this many bytes that had
+// to be copied.
 const (
 	batchRecords = 256
 	batchBytes   = 64 << 10
 )
 
-// batch is records on their way from one Node of a process to another.
+// batch holds records on their way from one Node of a process to another.
 type batch[K, V any] struct {
 	keys   []K
 	values []V
@@ -43,7 +43,7 @@ type sharedWriters[K, V any] struct {
 	writers []*task.SharedWriter // by peer
 	open    []*batch[K, V]       // by peer
 	encoded []byte               // scratch
-	err     error                // sticks
+	err     error                // the first one; it remains
 }
 
 func openShared[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
@@ -74,7 +74,7 @@ func (s *sharedWriters[K, V]) Emit(key K, value V) {
 	}
 }
 
-// add puts a record into the batch for a peer, who gets a copy of its own.
+// add puts a record into the batch for a peer. Each peer gets a copy of its own.
 func (s *sharedWriters[K, V]) add(peer int, key K, value V) {
 	b := s.open[peer]
 	if b.keys == nil {
@@ -87,7 +87,7 @@ func (s *sharedWriters[K, V]) add(peer int, key K, value V) {
 	}
 }
 
-// send sends a batch and begins another.
+// send sends the batch of a peer and begins another.
 func (s *sharedWriters[K, V]) send(peer int) {
 	b := s.open[peer]
 	s.open[peer] = new(batch[K, V])
@@ -112,8 +112,7 @@ func (s *sharedWriters[K, V]) end(paused bool) error {
 	return nil
 }
 
-// receiveShared hands each batch that comes to take, with the number of the Node
-// that wrote it.
+// receiveShared passes each batch to take, with the number of the Node that wrote it.
 func receiveShared[K, V any](t *Task, n *task.Node, edge task.Channel, take func(writer int, b *batch[K, V]) error) error {
 	r := n.ReceiveShared(edge)
 	for {

@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// Side is all that a stage has emitted, for the functions of other stages to
-// read: the small half of a join, the centres of the last round. With gives it
-// to a stage. It goes by files, whole to each Node that reads it.
+// Side is all that a stage has emitted, for the functions of other stages to read: the small
+// half of a join, or the centres of the last round. With gives it to a stage. It travels in
+// files, and each Node that reads it gets all of it.
 type Side[K, V any] struct {
 	from       *Stage[K, V]
 	route      *route[K, V]
@@ -28,7 +28,7 @@ func (s *Stage[K, V]) Broadcast() *Side[K, V] {
 	return side
 }
 
-// Stored keeps the files as Channel.Stored does.
+// Stored stores the files as Channel.Stored does.
 func (s *Side[K, V]) Stored() *Side[K, V] {
 	s.stored = true
 	return s
@@ -52,7 +52,7 @@ func (s *Side[K, V]) ValueCodec(codec Codec[V]) *Side[K, V] {
 	return s
 }
 
-// anySide is a Side of any types.
+// anySide is a Side of any type.
 type anySide interface {
 	giveTo(to *stage)
 	check()
@@ -71,7 +71,7 @@ func (s *Side[K, V]) giveTo(to *stage) {
 	}
 }
 
-// check refuses a side that nobody reads, or that has no order.
+// check refuses a side that no stage reads, or whose keys have no order.
 func (s *Side[K, V]) check() {
 	if !s.given {
 		s.from.errorfAt(s.declaredAt, "a side that no stage reads: give it to one by With")
@@ -81,10 +81,9 @@ func (s *Side[K, V]) check() {
 	}
 }
 
-// All ranges over the side in order of key, equal keys in the order that Group
-// has for values. It reads the side anew each time it is ranged over. Keys and
-// values that are []byte hold until the next step. A side that cannot be read
-// ends the task.
+// All ranges over the side in order of key; equal keys have the order that Group gives to
+// values. Each call reads the side again. Keys and values that are []byte are valid until
+// the next step. If the side cannot be read, the task fails.
 func (s *Side[K, V]) All(t *Task) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		if err := s.readAll(t, yield); err != nil {
@@ -129,7 +128,7 @@ func (s *Side[K, V]) readGroup(t *Task, groups *shuffle.Groups, yield func(K, V)
 	return true, nil
 }
 
-// given reports whether the task's stage was given a side of another.
+// given reports whether the task's stage was given a side of the stage from.
 func (t *Task) given(from *stage) bool {
 	if t.stage == nil {
 		return false

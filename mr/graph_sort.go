@@ -10,9 +10,10 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// liveGroups sort what comes by a stream or pipe. Records of one writer arrive in
-// the order of Emit, but those of several in any; so that the order of values is
-// the same each time, what is sorted by is the key and then the writer.
+// liveGroups sorts the records that arrive by a stream or pipe. Records of one writer arrive
+// in the order of Emit, but those of several writers interleave arbitrarily. Records are
+// therefore sorted by key and then by writer, so that the order of values is the same each
+// time.
 type liveGroups[K, V any] struct {
 	*task.Node
 	task   *Task
@@ -24,14 +25,14 @@ type liveGroups[K, V any] struct {
 	done   int64
 }
 
-// writerKeys is how a key and the number of its writer are encoded.
+// writerKeys encodes a key together with the number of its writer.
 var writerKeys = keys.PairOf(keys.Bytes{}, keys.Unsigned[uint32]{})
 
 // Open implements groupSource.
 func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
 	buffer, err := shuffle.NewSortBuffer(g.Context(), shuffle.Options{
 		FS: g.Local, Path: g.file("sorted"), Partitions: 1,
-		Memory:       g.memory() / 2, // the other half is the merge's
+		Memory:       g.memory() / 2, // the merge has the other half
 		SpillPercent: g.Conf.Float(conf.SpillPercent),
 		Factor:       g.Conf.Int(conf.SortFactor),
 	})
@@ -50,8 +51,8 @@ func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
 	return g.merge(index)
 }
 
-// round is the number of what is received between two pauses: records of one key and
-// writer come in the order of rounds.
+// round counts the checkpoints before this attempt. Records of one key and writer are
+// ordered by the round in which they arrived.
 func (g *liveGroups[K, V]) round() (n int32) {
 	for _, run := range g.Runs() {
 		n = max(n, run.Ordinal.Input+1)
@@ -65,14 +66,15 @@ func (g *liveGroups[K, V]) file(what string) string {
 
 func (g *liveGroups[K, V]) memory() int64 { return int64(g.Conf.Int(conf.SortMB)) << 20 }
 
-// add takes one record of a writer.
+// add sorts in one record of a writer.
 func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
 	g.key = writerKeys.Append(g.key[:0], Pair[[]byte, uint32]{First: key, Second: uint32(writer)})
 	g.buffer.Emit(g.key, value)
 	return g.buffer.Err()
 }
 
-// merge reads what was sorted, here and before a pause; nil when there is one now.
+// merge reads what was sorted, by this attempt and by those before a checkpoint. It returns
+// nil if the attempt is being checkpointed.
 func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) {
 	var err error
 	g.intake, err = shuffle.NewIntakeFromState(shuffle.IntakeOptions{
@@ -119,8 +121,7 @@ func (g *liveGroups[K, V]) saveRuns() error {
 	return g.intake.Detach()
 }
 
-// keyOfWriter is the length of the part of an encoded key that says nothing of
-// the writer.
+// keyOfWriter is the length of the part of an encoded key that precedes the writer.
 func keyOfWriter(key []byte) int {
 	n, err := writerKeys.(keys.Grouper).GroupLen(key)
 	if err != nil {
@@ -142,14 +143,14 @@ func (g *liveGroups[K, V]) Key(encoded []byte) (K, error) {
 // CountGroup adds one finished group.
 func (g *liveGroups[K, V]) CountGroup() { g.done++ }
 
-// Close counts what was read and gives up the files.
+// Close counts what was read and removes the files.
 func (g *liveGroups[K, V]) Close() {
 	g.Counters.Add(counter.ReduceInputGroups, g.done)
 	if g.buffer != nil {
 		g.Counters.Add(counter.ReduceInputRecords, g.buffer.Stats().Records)
-		_ = g.buffer.Abort() // has no effect when it is finished
+		_ = g.buffer.Abort() // has no effect once it is finished
 	}
 	if g.intake != nil {
-		_ = g.intake.Close() // what it leaves goes with the attempt's directory
+		_ = g.intake.Close() // remaining files are removed with the attempt's directory
 	}
 }

@@ -5,17 +5,16 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// Stage is a stage of a Graph: a number of Nodes that run the same functions on
-// different data, and emit records of K and V. What it emits goes to each of the
-// channels by which other stages read it, and to its output if it has one.
+// Stage is a stage of a Graph: a number of Nodes that run the same functions on different
+// data and emit records of K and V. The records go to each channel by which another stage
+// reads them, and to the stage's outputs.
 type Stage[K, V any] struct {
 	*stage
 	targets []target[K, V]
 }
 
-// Read makes a stage that reads an input of the job: a map, one Node for each
-// split. Inputs on the command line go to the Read stages in turn, the last of
-// which takes what is left.
+// Read makes a stage that reads an input of the job: a map, with one Node per split. Inputs
+// on the command line are assigned to the Read stages in order; the last takes the rest.
 func Read[KI, VI, K, V any](g *Graph, name string, in Input[KI, VI], m Mapper[KI, VI, K, V]) *Stage[K, V] {
 	s := &Stage[K, V]{stage: g.addStage(name)}
 	if in == nil {
@@ -29,15 +28,14 @@ func Read[KI, VI, K, V any](g *Graph, name string, in Input[KI, VI], m Mapper[KI
 	return s
 }
 
-// Group makes a stage that gets the records of other stages sorted by key, each
-// key once with all its values: a reduce. The values of a key come in the order
-// of the stages in the graph, those of one stage by where in its input they come
-// from, or by the number of the Node that emitted them, and those of one Node in
-// the order of Emit.
+// Group makes a stage that gets the records of other stages sorted by key, each key once
+// with all its values: a reduce. The values of a key are ordered by the position of their
+// stage in the graph. Those of one stage are ordered by their position in its input, or by
+// the number of the Node that emitted them, and those of one Node by the order of Emit.
 //
-// It reads files, or one stream or pipe, which it sorts itself. It has as many
-// Nodes as what it is piped from; one after Gather; otherwise
-// mapreduce.job.reduces, unless Nodes says so.
+// It reads files, or one stream or pipe, which it sorts itself. It has as many Nodes as the
+// stage that is piped into it, one after Gather, and otherwise mapreduce.job.reduces, unless
+// Nodes sets the number.
 func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in ...Channel[K, V]) *Stage[KO, VO] {
 	s := &Stage[KO, VO]{stage: g.addStage(name)}
 	if r == nil {
@@ -52,9 +50,9 @@ func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in 
 	return s
 }
 
-// Each makes a stage that gets the records of another one at a time. From a file
-// they come in order of key; from a stream or pipe as they are emitted, those of
-// several Nodes in any order. It has as many Nodes as Group has.
+// Each makes a stage that gets the records of another stage one at a time. Records of a file
+// arrive in order of key. Records of a stream or pipe arrive as they are emitted, those of
+// several Nodes interleaved. It has as many Nodes as a Group would have.
 func Each[K, V, KO, VO any](g *Graph, name string, m Mapper[K, V, KO, VO], in Channel[K, V]) *Stage[KO, VO] {
 	s := &Stage[KO, VO]{stage: g.addStage(name)}
 	if m == nil {
@@ -66,7 +64,7 @@ func Each[K, V, KO, VO any](g *Graph, name string, m Mapper[K, V, KO, VO], in Ch
 	return s
 }
 
-// With lets the functions of a stage read sides.
+// With gives sides to the functions of a stage.
 func With[K, V any](s *Stage[K, V], sides ...anySide) *Stage[K, V] {
 	for _, side := range sides {
 		side.giveTo(s.stage)
@@ -74,14 +72,14 @@ func With[K, V any](s *Stage[K, V], sides ...anySide) *Stage[K, V] {
 	return s
 }
 
-// Write makes what a stage emits the job's main output: files called part-m-…
-// for a stage made by Read, part-r-… for others, one for each Node.
+// Write makes the records of a stage the job's main output: one file per Node, called
+// part-m-… for a stage made by Read and part-r-… for others.
 func Write[K, V any](s *Stage[K, V], out Output[K, V]) *Stage[K, V] {
 	return WriteAs(s, task.MainOutput, out)
 }
 
-// WriteAs makes what a stage emits a further output of the job, in files that
-// begin with name, which is made of letters and digits.
+// WriteAs makes the records of a stage a further output of the job, in files whose names
+// begin with name. A name has letters and digits only.
 func WriteAs[K, V any](s *Stage[K, V], name string, out Output[K, V]) *Stage[K, V] {
 	s.claimOutput(name)
 	if out == nil {
@@ -107,7 +105,7 @@ func (s *stage) claimOutput(name string) {
 	g.main = s
 }
 
-// Nodes sets how many Nodes the stage has.
+// Nodes sets the number of Nodes of the stage.
 func (s *Stage[K, V]) Nodes(n int) *Stage[K, V] {
 	switch {
 	case s.source:
@@ -120,8 +118,8 @@ func (s *Stage[K, V]) Nodes(n int) *Stage[K, V] {
 	return s
 }
 
-// Slots sets what slots its Nodes take: by default a map slot where they read
-// the job's input, a reduce slot elsewhere.
+// Slots sets the kind of slots that its Nodes take. By default a Read takes map slots, and
+// other stages take reduce slots.
 func (s *Stage[K, V]) Slots(kind dag.SlotKind) *Stage[K, V] {
 	s.slots = kind
 	return s

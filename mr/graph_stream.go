@@ -8,10 +8,10 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// peerChoice says which of the peers at the other end of a live channel get a record.
+// peerChoice says which peers at the other end of a live channel get a record.
 type peerChoice struct {
-	all  bool                 // each of them
-	pick func(key []byte) int // one; nil: the first
+	all  bool                 // all of them
+	pick func(key []byte) int // one of them; nil: the first
 }
 
 func choosePeers[K, V any](t *Task, edge task.Channel, r *route[K, V]) (d peerChoice, err error) {
@@ -32,7 +32,7 @@ type streamWriters[K, V any] struct {
 	encoder[K, V]
 	choice  peerChoice
 	writers []*task.StreamWriter // by peer
-	err     error                // sticks
+	err     error                // the first one; it remains
 }
 
 func openStreams[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
@@ -76,7 +76,7 @@ func (s *streamWriters[K, V]) end(paused bool) error {
 	return errors.Join(faults...)
 }
 
-// receive hands each record that comes by a live channel to record.
+// receive passes each record of a live channel to record.
 func receive[K, V any](t *Task, n *task.Node, c Channel[K, V], record func(K, V) error) error {
 	edge, err := edgeFrom(n, c.from.name)
 	if err != nil {
@@ -98,8 +98,8 @@ func receive[K, V any](t *Task, n *task.Node, c Channel[K, V], record func(K, V)
 	})
 }
 
-// receiveEncoded is receive for records as they are encoded, with the number of
-// the Node that wrote each.
+// receiveEncoded passes each record of a live channel to record as it is encoded, with the
+// number of the Node that wrote it.
 func receiveEncoded[K, V any](t *Task, n *task.Node, c Channel[K, V], record func(writer int, key, value []byte) error) error {
 	edge, err := edgeFrom(n, c.from.name)
 	if err != nil {

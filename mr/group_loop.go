@@ -7,15 +7,16 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// groupAttempt is how a group loop tells the attempt that it is part of what it has come
-// to. Whether there is something to attend to it asks the Node itself: that is inlined.
+// groupAttempt is the attempt as the group loop uses it. The loop polls for signals through
+// the Node itself, because that call is inlined, and calls these methods only if there is
+// one.
 type groupAttempt interface {
 	PollSignals() (task.Action, error)
 	PollProgress()
 	CountGroup()
 }
 
-// groupLoop hands groups of equal keys to the user's reducer.
+// groupLoop passes groups of equal keys to the user's reducer.
 type groupLoop[K, V, KO, VO any] struct {
 	task    *Task
 	attempt groupAttempt
@@ -24,13 +25,13 @@ type groupLoop[K, V, KO, VO any] struct {
 	groups  *shuffle.Groups
 	reducer Reducer[K, V, KO, VO]
 	out     Emitter[KO, VO]
-	outErr  func() error // the first error of what out writes to
+	outErr  func() error // returns the first error of writing what out emits
 
 	watch     task.SignalFlag
-	decodeErr error // of a value; ends the group and the attempt
+	decodeErr error // of a value; ends the attempt
 }
 
-// run goes through all groups. It reports whether it was stopped before the last.
+// run reduces all groups. It reports whether it was stopped before the last.
 func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 	values, brake := g.values, newThrottle(g.task)
 	g.watch = g.task.node.SignalFlag()
@@ -60,7 +61,7 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 	}
 }
 
-// values ranges over the values of the present group.
+// values ranges over the values of the current group.
 func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 	for g.groups.NextValue() {
 		if g.watch.Signalled() {
@@ -77,7 +78,7 @@ func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 	}
 }
 
-// err is what went wrong behind the reducer's back.
+// err returns an error that the reducer cannot see: of decoding, of reading or of writing.
 func (g *groupLoop[K, V, KO, VO]) err() error {
 	if g.decodeErr != nil {
 		return g.decodeErr

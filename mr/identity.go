@@ -26,12 +26,12 @@ func (identity[K, V]) forAttempt() Reducer[K, V, K, V] {
 	return l
 }
 
-// identityLoop ranges over all groups with one and the same function: a loop's
-// body, made anew for each key, would be two allocations for each key.
+// identityLoop passes the same function to each group's iterator. A loop body created for
+// each key would cost two allocations per key.
 type identityLoop[K, V any] struct {
 	key  K
 	out  Emitter[K, V]
-	step func(V) bool // emit
+	step func(V) bool // the method emit, bound once
 }
 
 // Reduce implements Reducer.

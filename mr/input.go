@@ -10,37 +10,37 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Position and Range say where records lie in an input; see package dag.
+// Position and Range locate records in an input. See package dag.
 type (
 	Position = dag.Position
 	Range    = dag.Range
 )
 
-// Input is where records come from. TextLines and its like read files; bring
-// your own for anything else.
+// Input is a source of records. TextLines and the like read files; implement Input for any
+// other source.
 type Input[K, V any] interface {
-	// Splits cuts the input into the shares of the map tasks, in the order in
-	// which values of equal keys are to arrive.
+	// Splits divides the input among the map tasks, in the order in which values of equal
+	// keys are to arrive.
 	Splits(ctx context.Context, env *InputEnv) ([]Split, error)
 
-	// Open starts reading the Range of a share.
+	// Open starts to read the Range of a split.
 	Open(t *Task, s Split) (Reader[K, V], error)
 }
 
-// splitter is the half of an Input that does not depend on its types.
+// splitter is the part of an Input that does not depend on its types.
 type splitter interface {
 	Splits(ctx context.Context, env *InputEnv) ([]Split, error)
 }
 
-// InputEnv is what an Input may look at to cut itself.
+// InputEnv is what an Input uses to compute its splits.
 type InputEnv struct {
 	Files *storage.Router
-	Paths []string // as the user named them; none for an input without files
+	Paths []string // as the user typed them; none for an input without files
 
 	conf *conf.Conf
 }
 
-// Property is a property of the job, as Task.Property.
+// Property returns a property of the job, as Task.Property does.
 func (env *InputEnv) Property(name string) string { return env.conf.String(name) }
 
 // Reader yields the records of a range:
@@ -48,12 +48,12 @@ func (env *InputEnv) Property(name string) string { return env.conf.String(name)
 //	for r.Next() { k, v := r.Record() … }
 //	err := r.Err()
 //
-// What Record returns holds until the following Next.
+// What Record returns is valid until the next call of Next.
 type Reader[K, V any] interface {
 	Next() bool
 	Record() (K, V)
-	// Position is where the current record begins; before the first Next, the
-	// start of the range.
+	// Position is where the current record begins. Before the first Next it is the start of
+	// the range.
 	Position() Position
 	Err() error
 	Close() error
@@ -72,7 +72,7 @@ func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]Split, e
 	return cutFiles(ctx, env, f.emptyRecords, func(path string) bool { return f.splittable(env.conf, path) })
 }
 
-// find lists the files that the paths name.
+// find lists the files that the paths match.
 func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
 	found, err := storage.Inputs(ctx, env.Files, env.Paths, env.conf.Bool(conf.InputDirRecursive))
 	if err != nil {
@@ -85,11 +85,12 @@ func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
 	return all, nil
 }
 
-// maxLocated is of how many files a client asks where their blocks are. More are
-// left to the engine, which asks beside the running job.
+// maxLocated bounds the files whose blocks a client locates itself. The engine locates those
+// of larger inputs, while the job runs.
 const maxLocated = 256
 
-// cutFiles cuts the files that the paths name by the properties.
+// cutFiles computes the splits of the files that the paths match, according to the
+// properties.
 func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable func(path string) bool) ([]Split, error) {
 	found, err := env.find(ctx)
 	if err != nil {
@@ -121,7 +122,7 @@ func openParts(t *Task, s Split, open format.Opener) *splits.Parts {
 	})
 }
 
-// fileReader reads files with typed records.
+// fileReader reads typed records from files.
 type fileReader[K, V any] struct {
 	*splits.Parts
 	record func(format.Reader) (K, V)
@@ -129,7 +130,7 @@ type fileReader[K, V any] struct {
 
 func (r *fileReader[K, V]) Record() (K, V) { return r.record(r.Parts) }
 
-// Location is where the current record lies.
+// Location is the file and offset of the current record.
 func (r *fileReader[K, V]) Location() (file string, offset int64) { return r.Path(), r.Offset() }
 
 // located is a reader that knows the file it reads.
@@ -137,7 +138,7 @@ type located interface {
 	Location() (file string, offset int64)
 }
 
-// locationOf is how to learn where a reader stands.
+// locationOf returns the function that locates a reader's current record.
 func locationOf(reader any) func() (string, int64) {
 	if l, ok := reader.(located); ok {
 		return l.Location
@@ -145,7 +146,7 @@ func locationOf(reader any) func() (string, int64) {
 	return func() (string, int64) { return "", -1 }
 }
 
-// consumedOf is how to learn how far a reader has come, in bytes.
+// consumedOf returns the function that says how many bytes a reader has read.
 func consumedOf(reader any) func() int64 {
 	if c, ok := reader.(interface{ Consumed() int64 }); ok {
 		return c.Consumed

@@ -16,14 +16,14 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// TextLines reads lines of text: the byte offset of each line, and the line
-// without its end (LF, CRLF or CR). Compressed files are known by their
-// extension. textinputformat.record.delimiter replaces the line ends.
+// TextLines reads lines of text: the byte offset of each line, and the line without its end
+// (LF, CRLF or CR). Compressed files are recognized by their extension. The property
+// textinputformat.record.delimiter replaces the line ends.
 func TextLines() Input[int64, []byte] {
 	return &fileInput[int64, []byte]{open: lineOpener, splittable: splittableText, record: offsetAndValue}
 }
 
-// TextStrings is TextLines with lines that are the mapper's to keep.
+// TextStrings reads as TextLines does. The mapper may keep the lines.
 func TextStrings() Input[int64, string] {
 	return &fileInput[int64, string]{open: lineOpener, splittable: splittableText, record: func(r format.Reader) (int64, string) {
 		return r.Offset(), string(r.Value())
@@ -42,9 +42,9 @@ func splittableText(c *conf.Conf, path string) bool {
 	return text.Splittable(path, lineOptions(c).Delimiter)
 }
 
-// KeyValueText reads lines that a separator (a tab, or
-// mapreduce.input.keyvaluelinerecordreader.key.value.separator) cuts into key
-// and value. A line without one is a key with an empty value.
+// KeyValueText reads lines and divides each at the first separator into key and value. The
+// separator is a tab, or mapreduce.input.keyvaluelinerecordreader.key.value.separator. A
+// line without one is a key with an empty value.
 func KeyValueText() Input[[]byte, []byte] {
 	return &fileInput[[]byte, []byte]{
 		open: func(c *conf.Conf) format.Opener {
@@ -55,7 +55,7 @@ func KeyValueText() Input[[]byte, []byte] {
 	}
 }
 
-// separator is the first byte of the property, a tab if that is empty.
+// separator is the first byte of the property, or a tab if it is empty.
 func separator(c *conf.Conf) byte {
 	if s := c.String(conf.KeyValueSeparator); s != "" {
 		return s[0]
@@ -63,7 +63,7 @@ func separator(c *conf.Conf) byte {
 	return '\t'
 }
 
-// NLine reads lines like TextLines, in splits of
+// NLine reads lines as TextLines does, in splits of
 // mapreduce.input.lineinputformat.linespermap lines.
 func NLine() Input[int64, []byte] {
 	return &nLine{fileInput[int64, []byte]{open: lineOpener, splittable: splittableText, record: offsetAndValue}}
@@ -87,8 +87,8 @@ func (n *nLine) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
 	return all, nil
 }
 
-// cutLines cuts one file every so many lines; a file that cannot be read from
-// within is one split.
+// cutLines divides one file into splits of a number of lines. A file that must be read from
+// its start is one split.
 func cutLines(ctx context.Context, c *conf.Conf, f splits.File) ([]Split, error) {
 	if compress.ByExtension(f.Info.Path) != nil {
 		cuts, err := splits.Cut(ctx, splits.Options{Splittable: func(string) bool { return false }}, []splits.File{f})
@@ -123,8 +123,8 @@ func FixedLength(length int) Input[int64, []byte] {
 	}
 }
 
-// JSONLines reads one JSON document a line as a T. A line that is none fails
-// the task, which names it.
+// JSONLines reads each line as the JSON document of a T. A line that is not fails the task
+// with an error that names it.
 func JSONLines[T any]() Input[int64, T] { return jsonLines[T]{TextLines()} }
 
 type jsonLines[T any] struct{ Input[int64, []byte] }
@@ -151,8 +151,8 @@ func (r *jsonReader[T]) Record() (int64, T) {
 	return offset, v
 }
 
-// SequenceFile reads Hadoop's SequenceFiles. key and value are the classes that
-// the file holds; another class is an error that names both.
+// SequenceFile reads Hadoop's SequenceFiles. key and value are the classes that the file
+// must hold; an error names both if it holds others.
 func SequenceFile[K, V any](key Writable[K], value Writable[V]) Input[K, V] {
 	return &sequenceInput[K, V]{key: key, value: value}
 }

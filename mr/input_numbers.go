@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// Numbers is an input without files, for programs that make data: the numbers
-// from 0 up to, but not including, the value of a property, dealt in equal
-// runs to mapreduce.job.maps tasks.
+// Numbers is an input without files, for programs that generate data: the numbers from 0 up
+// to, but excluding, the value of a property. They are divided into mapreduce.job.maps
+// ranges of equal length.
 func Numbers(property string) Input[int64, struct{}] { return numbers{property} }
 
 type numbers struct{ property string }
@@ -28,8 +28,8 @@ func (n numbers) Splits(_ context.Context, env *InputEnv) ([]Split, error) {
 	return dealNumbers(count, env.conf.Int64(conf.JobMaps)), nil
 }
 
-// dealNumbers cuts 0 to count-1 into at most maps runs, the first of them one
-// longer where it does not come out even.
+// dealNumbers divides 0 to count-1 into at most maps ranges. If the division leaves a
+// remainder, the first ranges are longer by one.
 func dealNumbers(count, maps int64) []Split {
 	maps = min(max(maps, 1), max(count, 1), math.MaxInt32)
 	splits := make([]Split, maps)
@@ -54,13 +54,13 @@ func (numbers) Open(_ *Task, s Split) (Reader[int64, struct{}], error) {
 	if err != nil {
 		return nil, err
 	}
-	// A range that begins with its split may begin at offset 0 of it.
+	// The range of the first attempt of a split may start at offset 0 of the input.
 	first = max(first, s.Parts[0].Start)
 	end = min(end, s.Parts[0].Start+s.Parts[0].Length)
 	return &numberReader{first: first, next: first, end: end}, nil
 }
 
-// numberAt is the number that stands at a position.
+// numberAt is the number at a position.
 func numberAt(p Position) (int64, error) {
 	if p.Offset > math.MaxInt64-p.Skip {
 		return 0, fmt.Errorf("position %v: beyond the last number", p)

@@ -2,8 +2,8 @@ package mr
 
 import "reflect"
 
-// instance is a copy of v for one attempt: what v makes for an attempt, a copy
-// of the struct that v points to, or v itself.
+// instance returns the copy of v that one attempt uses: what v itself makes for an attempt,
+// a copy of the struct that v points to, or v.
 func instance[T any](v T) T {
 	if m, ok := any(v).(interface{ forAttempt() T }); ok {
 		return m.forAttempt()

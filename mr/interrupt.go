@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/console"
 )
 
-// confirmKill asks a user at a terminal whether to kill a job; a second Ctrl-C
-// says no, and so does the lack of a terminal.
+// confirmKill asks a user at a terminal whether to kill a job. A second Ctrl-C means no, and
+// so does the lack of a terminal.
 func (d *Driver) confirmKill(id string) bool {
 	out, ok := d.Stderr.(*os.File)
 	if !ok || !console.IsTerminal(out) || !console.IsTerminal(os.Stdin) {
@@ -25,14 +25,13 @@ func (d *Driver) confirmKill(id string) bool {
 	return confirm(out, os.Stdin, again, fmt.Sprintf("\nKill job %s? [y/N] ", id))
 }
 
-// confirm asks a question whose answer is a line that begins with y. What comes
-// on again before it says no; then a goroutine stays that waits for the line, and
-// ends with the process.
+// confirm asks a question and reports whether the answer begins with y. A signal on again
+// means no. The goroutine that waits for the line then remains until the process ends.
 func confirm(out io.Writer, in io.Reader, again <-chan os.Signal, question string) bool {
 	fmt.Fprint(out, question)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(in).ReadString('\n') // nothing is a no
+		line, _ := bufio.NewReader(in).ReadString('\n') // an error means no
 		answer <- line
 	}()
 	select {

@@ -15,15 +15,14 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Job is one MapReduce job: what reads, maps, reduces and writes. K and V are
-// what the mapper emits and the reducer gets; KO and VO what the job writes.
-// A Job is built once, by New or MapOnly and the methods that follow, and not
-// changed after that; running it does not change it.
+// Job is one MapReduce job: input, mapper, reducer and output. The mapper emits K and V, and
+// the reducer gets them; the job writes KO and VO. A Job is built by New or MapOnly and the
+// methods below, and does not change after that.
 type Job[K, V, KO, VO any] struct {
 	name       string
 	declaredAt string // file:line of the call that made it
 	sources    []source[K, V, KO, VO]
-	reducer    Reducer[K, V, KO, VO] // nil in a map-only job
+	reducer    Reducer[K, V, KO, VO] // nil if the job has no reduce phase
 	output     Output[KO, VO]
 	route      route[K, V] // from the mappers to the reducer
 	properties map[string]string
@@ -32,25 +31,23 @@ type Job[K, V, KO, VO any] struct {
 	errs       []error
 }
 
-// source is one input of a job with its mapper; the types of its records are
-// hidden in the functions.
+// source is one input of a job with its mapper. The functions hide the types of its records.
 type source[K, V, KO, VO any] struct {
 	input      splitter
 	mapAll     func(j *Job[K, V, KO, VO], m *task.Map) error
 	sample     func(ctx context.Context, j *Job[K, V, KO, VO], s *sampler) error
-	disallowed preempt.ModeSet // that the mapper cannot bear
+	disallowed preempt.ModeSet // modes that the mapper does not support
 }
 
-// New makes a job with a reduce phase. A mapper whose output does not fit the
-// reducer does not compile.
+// New makes a job with a reduce phase. It does not compile if the mapper's output does not
+// fit the reducer.
 func New[KI, VI, K, V, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI, K, V], r Reducer[K, V, KO, VO], out Output[KO, VO]) *Job[K, V, KO, VO] {
 	j := &Job[K, V, KO, VO]{name: name, reducer: r, output: out}
 	j.init(r == nil)
 	return AddInput(j, in, m)
 }
 
-// MapOnly makes a job without reduce phase: what the mapper emits is written
-// as it comes.
+// MapOnly makes a job without a reduce phase: what the mapper emits is written at once.
 func MapOnly[KI, VI, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI, KO, VO], out Output[KO, VO]) *Job[KO, VO, KO, VO] {
 	j := &Job[KO, VO, KO, VO]{name: name, output: out}
 	j.init(false)
@@ -75,8 +72,8 @@ func (j *Job[K, V, KO, VO]) init(noReducer bool) {
 	}
 }
 
-// AddInput adds an input with a mapper of its own. Inputs on the command line
-// go to the sources in turn, the last of which takes what is left.
+// AddInput adds an input with a mapper of its own. Inputs on the command line are assigned
+// to the sources in order; the last takes the rest.
 func AddInput[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], in Input[KI, VI], m Mapper[KI, VI, K, V]) *Job[K, V, KO, VO] {
 	j.sources = append(j.sources, shuffledSource[KI, VI, K, V, KO, VO](in, m))
 	j.checkSource(in == nil, m == nil)
@@ -92,11 +89,11 @@ func (j *Job[K, V, KO, VO]) checkSource(noInput, noMapper bool) {
 	}
 }
 
-// Combine sets the combiner, which joins values of a key before they leave the
-// map. It must be associative, it emits the key that it was given, and its
-// output is the reducer's input. A Fold (Sum, Min, …) works record by record in
-// a hash table; any other reducer works group by group when the sort buffer is
-// written out, maybe beside the mapper. Its Setup is called, Close is not.
+// Combine sets the combiner, which joins values of a key before they leave the map. It must
+// be associative, and may emit only the key that it gets. A Fold (Sum, Min, …) combines each
+// record in a hash table. Any other reducer combines group by group when the sort buffer
+// spills, possibly in another goroutine than the mapper's. Its Setup is called, its Close is
+// not.
 func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
 	if j.reducer == nil {
 		j.addErr(errors.New("a combiner in a job without reduce phase"))
@@ -105,16 +102,14 @@ func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
 	return j
 }
 
-// Partition sets which of the reduces, 0 to partitions-1, gets a key. The
-// default spreads keys by a hash of their encoding (of their first component
-// under GroupFirst).
+// Partition sets which reduce, 0 to partitions-1, gets a key. The default hashes the encoded
+// key, or its first component under GroupFirst.
 func (j *Job[K, V, KO, VO]) Partition(f func(key K, partitions int) int) *Job[K, V, KO, VO] {
 	j.route.partition = f
 	return j
 }
 
-// KeyCodec sets how keys are encoded. The order of the bytes is the order in
-// which the reducer gets its keys.
+// KeyCodec sets how keys are encoded. The reducer gets its keys in the order of their bytes.
 func (j *Job[K, V, KO, VO]) KeyCodec(c Codec[K]) *Job[K, V, KO, VO] {
 	j.route.keys, j.route.keyErr = c, nil
 	return j
@@ -126,36 +121,34 @@ func (j *Job[K, V, KO, VO]) ValueCodec(c Codec[V]) *Job[K, V, KO, VO] {
 	return j
 }
 
-// GroupFirst calls the reducer once for all keys that share their first
-// component, with values ordered by the whole key: the secondary sort. The key
-// type is a Pair or Triple; the reducer is given the group's first key.
+// GroupFirst calls the reducer once for all keys with the same first component, with the
+// values ordered by the whole key: a secondary sort. The key type must be a Pair or Triple.
+// The reducer gets the group's first key.
 func (j *Job[K, V, KO, VO]) GroupFirst() *Job[K, V, KO, VO] {
 	j.route.groupFirst = true
 	return j
 }
 
-// TotalOrder partitions keys by ranges that it finds by sampling the input, so
-// that the output files, one behind the other, are sorted. With one reduce
-// there is nothing to sample.
+// TotalOrder partitions keys by ranges, so that the output files, concatenated, are sorted.
+// It finds the ranges by sampling the input. With one reduce it samples nothing.
 func (j *Job[K, V, KO, VO]) TotalOrder() *Job[K, V, KO, VO] {
 	j.route.totalOrder = new(sampling)
 	return j
 }
 
-// Set gives a property a default for this job; the command line overrides it.
+// Set sets a default of a property for this job; the command line overrides it.
 func (j *Job[K, V, KO, VO]) Set(property, value string) *Job[K, V, KO, VO] {
 	j.properties[property] = value
 	return j
 }
 
-// Reduces sets the number of reduce tasks, unless the command line does. With
-// none the reducer is left out, and what the mappers emit is written as it
-// comes: the output has to take it.
+// Reduces sets the number of reduce tasks, unless the command line does. 0 leaves the
+// reducer out: what the mappers emit is written at once, so the output must accept it.
 func (j *Job[K, V, KO, VO]) Reduces(n int) *Job[K, V, KO, VO] {
 	return j.Set(conf.JobReduces, fmt.Sprint(n))
 }
 
-// WithOutput is a copy of the job that writes to out.
+// WithOutput returns a copy of the job that writes to out.
 func (j *Job[K, V, KO, VO]) WithOutput(out Output[KO, VO]) *Job[K, V, KO, VO] {
 	c := *j
 	c.output = out
@@ -169,8 +162,8 @@ func (j *Job[K, V, KO, VO]) Name() string { return j.name }
 
 func (j *Job[K, V, KO, VO]) addErr(err error) { j.errs = append(j.errs, err) }
 
-// check reports what is wrong with how the job was built, at the place where
-// that was done.
+// check reports every error in how the job was built, with the position of the call that
+// built it.
 func (j *Job[K, V, KO, VO]) check() error {
 	faults := j.errs
 	if j.reducer != nil && j.route.keyErr != nil {
@@ -187,12 +180,12 @@ func (j *Job[K, V, KO, VO]) check() error {
 	return fmt.Errorf("%s: job %s: %w", j.declaredAt, j.name, errors.Join(faults...))
 }
 
-// Runnable is a job of any types, or a Program.
+// Runnable is a Job or Definition of any types, or a Program.
 type Runnable interface {
 	program() *Program
 }
 
-// anyJob is what the driver and the engine need of a job of any types.
+// anyJob is a job of any types, as the driver and the engine use it.
 type anyJob interface {
 	Runnable
 	task.Program
@@ -203,18 +196,17 @@ type anyJob interface {
 	sampleKeys(ctx context.Context, s *sampler) error
 }
 
-// details is what of a job does not depend on its types, for one configuration.
+// details is the part of a job that does not depend on its types, under one configuration.
 type details struct {
 	inputs     []splitter
-	readers    []string // by input: name of the stage that reads it
+	readers    []string // by input: the stage that reads it
 	hasReduce  bool
-	needReduce error // why it cannot run without reduces; nil when it can
+	needReduce error // why it cannot run without reduces; nil if it can
 	totalOrder *sampling
 	properties map[string]string
-	disallowed map[string]preempt.ModeSet // by stage: that its functions cannot bear
+	disallowed map[string]preempt.ModeSet // by stage: modes that its functions do not support
 
-	// graph is what the job is when the stages that read inputs have so many
-	// Nodes.
+	// graph is the job's graph for these numbers of Nodes of the stages that read inputs.
 	graph func(nodes map[string]int, reduces int) dag.Graph
 }
 
@@ -240,8 +232,7 @@ func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
 	return d, nil
 }
 
-// needReduce is why the mappers' output cannot be written as it comes, which
-// reduces = 0 asks for.
+// needReduce says why the mappers' output cannot be written directly; nil if it can.
 func (j *Job[K, V, KO, VO]) needReduce() error {
 	if _, ok := any(j.output).(Output[K, V]); ok {
 		return nil

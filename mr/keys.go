@@ -10,12 +10,12 @@ import (
 	"github.com/hammr/hammr/internal/keys"
 )
 
-// Codec turns values of T into bytes and back. Bring your own where the
-// default does not fit. Append may panic; that fails the record.
+// Codec encodes values of T as bytes and decodes them. Implement it where the default does
+// not fit. If Append panics, the record fails.
 type Codec[T any] = keys.Codec[T]
 
-// Ordered is a Codec whose byte order is value order, as keys need it. The
-// part forms stand inside tuples and must be self-delimiting.
+// Ordered is a Codec whose encodings sort as the values do, as keys need it. The part forms
+// stand inside tuples and must be self-delimiting.
 type Ordered[T any] = keys.Ordered[T]
 
 // Pair is a key of two components, ordered by First, then Second.
@@ -24,7 +24,7 @@ type Pair[A, B any] = keys.Pair[A, B]
 // Triple is a key of three components.
 type Triple[A, B, C any] = keys.Triple[A, B, C]
 
-// Desc is a key that sorts the other way round.
+// Desc is a key that sorts in descending order.
 type Desc[T any] = keys.Desc[T]
 
 // JSON is a codec for values that encoding/json can encode.
@@ -44,8 +44,8 @@ func keyCodec[K any]() (keys.Codec[K], error) {
 	return nil, fmt.Errorf("no ordered codec for keys of type %v: use a string, []byte, number, bool, time.Time, mr.Pair, mr.Triple or mr.Desc, or give a codec with KeyCodec", reflect.TypeFor[K]())
 }
 
-// valueCodec is the default codec of a value type: that of a key where there
-// is one, protobuf for messages, JSON for the rest.
+// valueCodec is the default codec of a value type: that of keys if there is one, protobuf
+// for messages, JSON for the rest.
 func valueCodec[V any]() keys.Codec[V] {
 	if c, ok := keys.For[V](); ok {
 		return c
@@ -53,11 +53,12 @@ func valueCodec[V any]() keys.Codec[V] {
 	return keys.JSON[V]{}
 }
 
-// isBytes reports whether T is []byte, whose decoded values are views.
+// isBytes reports whether T is []byte. Decoded values of such a type are views of the
+// encoded bytes.
 func isBytes[T any]() bool {
 	t := reflect.TypeFor[T]()
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// bytesOf is v, of a type for which isBytes holds, as the []byte that it is.
+// bytesOf converts v, of a type for which isBytes holds, to a []byte.
 func bytesOf[T any](v *T) *[]byte { return (*[]byte)(unsafe.Pointer(v)) }

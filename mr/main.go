@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// Exit codes, as Hadoop's client has them, and 130 as a shell has it for
-// Ctrl-C.
+// Exit codes: those of Hadoop's client, and 130 for Ctrl-C as in a shell.
 const (
 	ExitDone        = 0
 	ExitFailed      = 1
@@ -19,21 +18,20 @@ const (
 	ExitInterrupted = 130
 )
 
-// Main runs a job or program as the whole life of the process and exits:
+// Main runs a job or program for the life of the process, and exits:
 //
 //	func main() { mr.Main(wordcount) }
 //
-// The command line is Hadoop's: generic options (-D, -conf, -fs, -files), then
-// the program's own arguments. "-h" shows them all.
+// The command line is Hadoop's: generic options (-D, -conf, -fs, -files), then the program's
+// own arguments. "-h" shows them all.
 //
-// The same binary runs the job's tasks on a cluster, see ServeTask.
+// On a cluster the same binary runs the job's tasks. See ServeTask.
 func Main(r Runnable) {
 	os.Exit(Exec(r, os.Args[1:]))
 }
 
-// Exec runs a job or program with the process's standard streams and signals,
-// and returns the exit code. It does not return in a process that is a task, see
-// ServeTask.
+// Exec runs a job or program with the standard streams and signals of the process, and
+// returns the exit code. In a process that is a task it does not return. See ServeTask.
 func Exec(r Runnable, args []string) int {
 	ServeTask(r)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -42,8 +40,8 @@ func Exec(r Runnable, args []string) int {
 	return Run(ctx, r, args, os.Stdout, os.Stderr)
 }
 
-// Run runs a job or program with args and returns the exit code. The end of
-// ctx counts as Ctrl-C.
+// Run runs a job or program with args and returns the exit code. If ctx ends, that counts as
+// Ctrl-C.
 func Run(ctx context.Context, r Runnable, args []string, stdout, stderr io.Writer) int {
 	p := r.program()
 	opts, err := parseArgs(args, p.Options)
@@ -74,7 +72,7 @@ func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int 
 		printUsage(stderr, p)
 		return ExitUsage
 	case errors.As(err, &job):
-		return ExitFailed // the console has told
+		return ExitFailed // the console has shown the cause
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
 	return ExitFailed

@@ -2,23 +2,22 @@ package mr
 
 import "iter"
 
-// Emitter takes what a map or reduce function produces. Emit copies the bytes
-// of its arguments before it returns. What goes wrong behind it (a full disk,
-// say) ends the task; the caller need not care.
+// Emitter takes the records that a map or reduce function produces. Emit copies the bytes of
+// its arguments before it returns. An error in it, such as a full disk, ends the task; the
+// caller need not check.
 type Emitter[K, V any] interface {
 	Emit(key K, value V)
 }
 
-// Mapper turns one record of the input into any number of records. It may
-// also implement Setup, Closer, and Stateful or NotResumable.
+// Mapper turns one record of the input into any number of records. It may also implement
+// Setup, Closer, and either Stateful or NotResumable.
 type Mapper[KI, VI, KO, VO any] interface {
 	Map(t *Task, key KI, value VI, out Emitter[KO, VO]) error
 }
 
-// Reducer gets each key once with all its values, in order, and produces any
-// number of records. values may be ranged over once; what is not ranged over
-// is passed by. It may also implement Setup, Closer, and
-// Stateful or NotResumable.
+// Reducer gets each key once with all its values, in order, and produces any number of
+// records. values may be ranged over once; values that are left are skipped. It may also
+// implement Setup, Closer, and either Stateful or NotResumable.
 type Reducer[KI, VI, KO, VO any] interface {
 	Reduce(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error
 }
@@ -28,29 +27,27 @@ type Setup interface {
 	Setup(t *Task) error
 }
 
-// Closer is called once after the last record of an attempt; it may still
-// emit. One that is not Stateful is not paused, since what it has to say at the end
-// would be lost: a mapper ends early instead, or stands still as a reducer does.
+// Closer is called once after the last record of an attempt, and may still emit. A type that
+// implements it and not Stateful is never checkpointed, because what Close emits would be
+// lost. A mapper of that kind is split instead, and a reducer is suspended.
 type Closer[KO, VO any] interface {
 	Close(t *Task, out Emitter[KO, VO]) error
 }
 
-// Stateful is for mappers and reducers that carry something from one record or
-// key to the next. When an attempt is paused its state is saved; Load is
-// called after Setup in the attempt that goes on. Without it such code, unless it is a
-// Closer, gives other results after a pause, and a mapper also when its input is split while it
-// runs: that of a Stateful mapper never is.
+// Stateful is for mappers and reducers that carry state from one record or key to the next.
+// Save is called when an attempt is checkpointed, and Load, after Setup, in the attempt that
+// resumes. Without it, code with state gives other results after a checkpoint, unless it is
+// a Closer. The input of a Stateful mapper is never split while it runs.
 type Stateful interface {
 	Save() ([]byte, error)
 	Load(state []byte) error
 }
 
-// NotResumable is for mappers and reducers that cannot go on where another attempt
-// has ended: they carry something along that cannot be saved, such as a connection
-// or another program's process. When others need the slot of such a task, it stands
-// still where it can, is killed and begins anew, or keeps its slot.
+// NotResumable is for mappers and reducers whose state cannot be saved, such as a connection
+// or the process of another program. A task of that kind is never checkpointed or split. If
+// its slot is needed, it is suspended, or killed and started over, or keeps its slot.
 type NotResumable interface {
-	// NotResumable is never called: to have it is to say so.
+	// NotResumable is never called. Its presence is the declaration.
 	NotResumable()
 }
 

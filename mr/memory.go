@@ -8,14 +8,14 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// gcPercent is how much garbage the heap may gather for what lives in it.
-// Sort buffers lie outside the heap, so that what lives there is small and
-// Go's default of 100 would collect all the time.
+// gcPercent is the target of the garbage collector, in percent of the live heap. Sort
+// buffers are outside the heap, so the live heap is small, and Go's default of 100 would
+// collect all the time.
 const gcPercent = 400
 
-// tuneMemory sets the garbage collector for a process that runs tasks: lavish
-// while there is room, strict when the process nears what its tasks may use.
-// GOGC and GOMEMLIMIT, where they are set, go before it.
+// tuneMemory sets the garbage collector for a process that runs tasks: it collects rarely
+// while the process is below the memory of its tasks, and often near that limit. GOGC and
+// GOMEMLIMIT override it.
 func tuneMemory(c *conf.Conf, workers int) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)

@@ -18,8 +18,8 @@ type Output[K, V any] interface {
 	Create(t *Task, w io.Writer) (RecordWriter[K, V], error)
 }
 
-// RecordWriter writes the records of one file. Write copies what it keeps of
-// its arguments. Close flushes; it does not close the file.
+// RecordWriter writes the records of one file. Write copies what it keeps of its arguments.
+// Close flushes; it does not close the file.
 type RecordWriter[K, V any] interface {
 	Write(key K, value V) error
 	Close() error
@@ -28,11 +28,11 @@ type RecordWriter[K, V any] interface {
 // closer is an open output of any types.
 type closer interface{ error() error }
 
-// writer is an Emitter onto an output file.
+// writer is an Emitter that writes to an output file.
 type writer[K, V any] struct {
 	format RecordWriter[K, V]
 	count  int64
-	err    error // sticks
+	err    error // the first one; it remains
 }
 
 func (w *writer[K, V]) Emit(key K, value V) {
@@ -44,7 +44,7 @@ func (w *writer[K, V]) Emit(key K, value V) {
 
 func (w *writer[K, V]) error() error { return w.err }
 
-// end implements outlet: the attempt closes the file.
+// end implements targetWriter. The attempt closes the file.
 func (w *writer[K, V]) end(bool) error { return w.err }
 
 // openOutput opens the file of the output named name.
@@ -79,16 +79,14 @@ func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K,
 	return w, nil
 }
 
-// NamedOutput is a further output of a job beside its main one: files called
-// name-r-00000 or name-m-00000.
+// NamedOutput is a further output of a job: files called name-r-00000 or name-m-00000.
 type NamedOutput[K, V any] struct {
 	name   string
 	format Output[K, V]
 }
 
-// AddOutput adds an output to a Job or a Graph. Map and reduce functions write
-// to it through the NamedOutput that is returned. The name is made of letters
-// and digits.
+// AddOutput adds an output to a Job or a Graph. Map and reduce functions write to it through
+// the NamedOutput that it returns. The name has letters and digits only.
 func AddOutput[KN, VN any](to outputOwner, name string, format Output[KN, VN]) *NamedOutput[KN, VN] {
 	o := &NamedOutput[KN, VN]{name, format}
 	to.addOutput(name, func(t *Task) error {
@@ -98,7 +96,7 @@ func AddOutput[KN, VN any](to outputOwner, name string, format Output[KN, VN]) *
 	return o
 }
 
-// outputOwner is what has named outputs: a Job or a Graph.
+// outputOwner has named outputs: a Job or a Graph.
 type outputOwner interface {
 	addOutput(name string, open func(*Task) error)
 }
@@ -109,8 +107,8 @@ func (j *Job[K, V, KO, VO]) addOutput(name string, open func(*Task) error) {
 	}
 }
 
-// outputNames are the names of further outputs that a job has, and what opens them
-// for a task; nil for one that is open from the start.
+// outputNames maps the names of further outputs to functions that open them for a task; nil
+// for an output that is open from the start.
 type outputNames map[string]func(*Task) error
 
 func (n outputNames) add(name string, open func(*Task) error) error {
@@ -125,8 +123,8 @@ func (n outputNames) add(name string, open func(*Task) error) error {
 	return nil
 }
 
-// openPending opens the outputs of which the attempt before this one has left an
-// end that is in no piece yet: nobody may write to them any more.
+// openPending opens the outputs of which the attempt before a checkpoint has handed over
+// bytes that are in no piece yet. They must be written even if no further record is.
 func (n outputNames) openPending(t *Task) error {
 	for _, name := range t.node.PendingOutputs() {
 		if open := n[name]; open != nil {
@@ -144,8 +142,7 @@ func plainName(name string) bool {
 	}) < 0
 }
 
-// Emit writes one record. The file is made at the first one. A combiner cannot
-// write to it.
+// Emit writes one record, and creates the file at the first. A combiner cannot write to it.
 func (o *NamedOutput[K, V]) Emit(t *Task, key K, value V) error {
 	if t.named == nil {
 		return fmt.Errorf("output %q: not to be written by a combiner", o.name)
@@ -158,7 +155,7 @@ func (o *NamedOutput[K, V]) Emit(t *Task, key K, value V) error {
 	return w.err
 }
 
-// writer is the task's own, opened when there is none yet.
+// writer returns the task's own writer, opened at the first call.
 func (o *NamedOutput[K, V]) writer(t *Task) (*writer[K, V], error) {
 	if w, ok := t.named[o.name].(*writer[K, V]); ok {
 		return w, nil

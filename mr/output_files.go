@@ -8,9 +8,9 @@ import (
 	"github.com/hammr/hammr/internal/format/seqfile"
 )
 
-// TextOutput writes lines of key, separator and value, in their text form; the
-// separator is a tab or mapreduce.output.textoutputformat.separator. A key or
-// value of type struct{} is left out with its separator.
+// TextOutput writes lines of key, separator and value, in their text form. The separator is
+// a tab, or mapreduce.output.textoutputformat.separator. A key or value of type struct{} is
+// left out together with the separator.
 func TextOutput[K, V any]() Output[K, V] { return textOutput[K, V]{} }
 
 type textOutput[K, V any] struct{}
@@ -29,7 +29,7 @@ func (textOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error)
 	return l, nil
 }
 
-// suffix is the end of the names of files that newSink writes.
+// suffix is the suffix of the files that newSink writes.
 func suffix(t *Task) (string, error) {
 	codec, err := outputCodec(t.node.Conf)
 	if err != nil || codec == nil {
@@ -51,8 +51,7 @@ func (w *lineWriter[K, V]) Write(key K, value V) error {
 	return w.end(append(w.value(b, value), '\n'))
 }
 
-// BytesOutput writes the bytes of key and value one behind the other, with
-// nothing between or behind them.
+// BytesOutput writes the bytes of each key and value, with nothing between or after them.
 func BytesOutput() Output[[]byte, []byte] { return bytesOutput{} }
 
 type bytesOutput struct{}
@@ -71,7 +70,7 @@ func (w bytesWriter) Write(key, value []byte) error {
 }
 
 // SequenceOutput writes Hadoop's SequenceFiles, compressed as
-// mapreduce.output.fileoutputformat.compress and its like say.
+// mapreduce.output.fileoutputformat.compress, .codec and .type say.
 func SequenceOutput[K, V any](key Writable[K], value Writable[V]) Output[K, V] {
 	return sequenceOutput[K, V]{key, value}
 }
@@ -100,14 +99,14 @@ func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], 
 	return &sequenceWriter[K, V]{o: o, out: out}, nil
 }
 
-// syncMark is the mark of a task's file. It is the same whenever and wherever the
-// job is run, but not for a job of another name or configuration.
+// syncMark is the sync mark of a task's file. It is the same in each run of a job, and
+// differs between jobs of different names or configurations.
 func syncMark(t *Task) [16]byte {
 	start := t.node.Start
 	return seqfile.SyncMark(start.Program, t.Property(conf.JobName), string(start.Config), fmt.Sprint(start.Kind), fmt.Sprint(t.Part()))
 }
 
-// sequenceWriter is resumable: the place of the next mark depends on what was
+// sequenceWriter is resumable, because the position of the next mark depends on what was
 // written before.
 type sequenceWriter[K, V any] struct {
 	o          sequenceOutput[K, V]

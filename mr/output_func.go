@@ -2,9 +2,9 @@ package mr
 
 import "io"
 
-// FuncOutput is an output without files: it calls write for each record, in
-// the order of the task's output. Tasks run at once, so write must be safe for
-// that; an attempt that fails has called it too.
+// FuncOutput is an output without files: it calls write for each record, in the order of the
+// task's output. Tasks run concurrently, so write must be safe for that. Attempts that fail
+// later call it too.
 func FuncOutput[K, V any](write func(t *Task, key K, value V) error) Output[K, V] {
 	return funcOutput[K, V](write)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// disallowedModes are the preemption modes that a mapper or reducer cannot bear.
+// disallowedModes are the preemption modes that a mapper or reducer does not support.
 func disallowedModes[KO, VO any](user any) preempt.ModeSet {
 	if _, ok := user.(NotResumable); ok {
 		return preempt.SetOf(preempt.Split, preempt.Checkpoint)
@@ -21,7 +21,7 @@ func disallowedModes[KO, VO any](user any) preempt.ModeSet {
 	return 0
 }
 
-// disallow adds preemption modes that tasks of a stage cannot bear.
+// disallow adds preemption modes that the tasks of a stage do not support.
 func (det *details) disallow(stage string, modes preempt.ModeSet) {
 	if modes == 0 {
 		return
@@ -32,8 +32,8 @@ func (det *details) disallow(stage string, modes preempt.ModeSet) {
 	det.disallowed[stage] |= modes
 }
 
-// disallowedIn is what the tasks of a graph cannot bear, by stage, as a submission
-// names it.
+// disallowedIn is the modes that the tasks of a graph do not support, by stage, in the
+// form that a submission has.
 func (det details) disallowedIn(g dag.Graph) map[string]string {
 	all := make(map[string]string)
 	for stage, modes := range det.disallowed {
@@ -44,8 +44,9 @@ func (det details) disallowedIn(g dag.Graph) map[string]string {
 	return all
 }
 
-// disallowedModes are the preemption modes that Nodes of a stage cannot bear. Those that
-// read files and sides cannot stop between two groups: the sides may be read by then.
+// disallowedModes are the preemption modes that Nodes of a stage do not support. Nodes that
+// read files and sides cannot stop between two groups, because they may have read the sides
+// by then.
 func (s *stage) disallowedModes() preempt.ModeSet {
 	if len(s.sides) > 0 && !s.reads[0].isLive() {
 		return preempt.SetOf(preempt.Split, preempt.Checkpoint) | s.disallowed

@@ -8,16 +8,15 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// Program is a command made of one or more jobs.
+// Program is a command that runs one or more jobs.
 type Program struct {
-	// Name is what the command is called in help and messages; by custom the
-	// name of its main job.
+	// Name is the command's name in help and messages; by convention that of its main job.
 	Name string
 
-	// Summary says in one line what it does.
+	// Summary describes the program in one line.
 	Summary string
 
-	// Usage is what its arguments are; default "<in> [<in>...] <out>".
+	// Usage describes the arguments; default "<in> [<in>...] <out>".
 	Usage string
 
 	// Options are the program's own options that begin with two hyphens, such as
@@ -25,13 +24,13 @@ type Program struct {
 	// knows them.
 	Options []string
 
-	// Jobs are all jobs that the program may run: a task finds its code here by
-	// the job's name.
+	// Jobs lists all jobs that the program may run. A task finds its code here by the job's
+	// name.
 	Jobs []Runnable
 
-	// Run is the program's life on the client: it looks at the arguments and
-	// runs jobs. Default: the arguments are the inputs and the output of the
-	// only job. An error that wraps ErrUsage shows the usage and exits with 2.
+	// Run runs on the client: it checks the arguments and runs jobs. By default it runs the
+	// only job, with the last argument as output and the others as inputs. An error that
+	// wraps ErrUsage shows the usage and exits with 2.
 	Run func(ctx context.Context, d *Driver) error
 }
 
@@ -65,8 +64,8 @@ func (p *Program) jobs() (map[string]anyJob, error) {
 	return jobs, nil
 }
 
-// taskName is how tasks name a job of the program: programs of one binary may
-// have different jobs of one name.
+// taskName is the name of a job for tasks. It is qualified by the program's, since programs
+// of one binary may have different jobs of one name.
 func (p *Program) taskName(job string) string {
 	if job == p.Name {
 		return job
@@ -74,7 +73,7 @@ func (p *Program) taskName(job string) string {
 	return p.Name + "/" + job
 }
 
-// tasks is the program as the engine's attempts see it.
+// tasks returns the program's jobs as attempts find them.
 func (p *Program) tasks(jobs map[string]anyJob) task.Programs {
 	programs := make(task.Programs)
 	for name, j := range jobs {

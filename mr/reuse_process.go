@@ -10,9 +10,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// enterAttempt makes a process that has run a task what the tasknode makes a
-// new one: it is in the attempt's directory, and its peak of memory is that of
-// the attempt.
+// enterAttempt prepares a process for a further task, as the tasknode prepares a new
+// process: it changes to the attempt's directory and resets the peak of memory.
 func enterAttempt(start *taskproc.Start) error {
 	if err := os.Chdir(start.LocalDir); err != nil {
 		return err
@@ -21,18 +20,19 @@ func enterAttempt(start *taskproc.Start) error {
 	return os.Setenv("PWD", start.LocalDir)
 }
 
-// How long what a task has set going may take to end when the task has.
+// The time that goroutines of a finished task have to end.
 const (
 	settleRounds = 20
 	settlePause  = time.Millisecond
 )
 
-// largeHeapBytes is the garbage of one task that the next one is not to carry:
-// the collector would let it have several times as much before it begins.
+// largeHeapBytes is the garbage of one task that is returned to the system before the next
+// task. The collector would otherwise let the heap grow to several times as much.
 const largeHeapBytes = 64 << 20
 
-// resetProcess reports whether nothing of a task that is done still runs in this
-// process, which had that many goroutines before. It gives back the task's memory.
+// resetProcess returns the memory of a finished task to the system. It reports whether the
+// process can run another task: nothing of the finished one still runs. goroutines is their
+// number before the task.
 func resetProcess(goroutines int) bool {
 	for round := 0; runtime.NumGoroutine() > goroutines; round++ {
 		if round == settleRounds {

@@ -2,19 +2,19 @@ package mr
 
 import "github.com/hammr/hammr/internal/keys"
 
-// route is how records get from the code that emits them to the code that reads
-// them: how they are encoded, combined on the way, and dealt to the readers.
+// route is the way of records from the code that emits them to the code that reads them: how
+// they are encoded, combined and partitioned.
 type route[K, V any] struct {
 	keys       keys.Codec[K]
-	keyErr     error // why there is no codec for K; nil when there is one
+	keyErr     error // why there is no codec for K; nil if there is one
 	values     keys.Codec[V]
-	combiner   Reducer[K, V, K, V]             // nil: records go as they are
+	combiner   Reducer[K, V, K, V]             // nil: none
 	partition  func(key K, partitions int) int // nil: by hash
 	groupFirst bool
 	totalOrder *sampling
 }
 
-// newRoute has the default codecs of its types.
+// newRoute returns a route with the default codecs of its types.
 func newRoute[K, V any]() route[K, V] {
 	r := route[K, V]{values: valueCodec[V]()}
 	r.keys, r.keyErr = keyCodec[K]()

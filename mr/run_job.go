@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// killedByUser is the cause of jobs that the user ends.
+// killedByUser is the cause of jobs that the user kills.
 const killedByUser = "killed by the user"
 
 // submitAndWatch runs one job and returns its final status.
@@ -47,13 +47,13 @@ func (d *Driver) submitAndWatch(ctx context.Context, j anyJob, run JobRun) (*wir
 	return d.watchToEnd(ctx, engine, spec, id)
 }
 
-// watchToEnd follows a job that the end of ctx kills.
+// watchToEnd watches a job until it ends. The end of ctx kills the job.
 func (d *Driver) watchToEnd(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	stop := context.AfterFunc(ctx, func() {
 		_ = c.Kill(context.WithoutCancel(ctx), id, killedByUser)
 	})
 	defer stop()
-	// A killed job is followed to its end: only then is nothing of it left.
+	// A killed job is watched until it has ended, when all of it is removed.
 	stopBar := d.console.StartRefresh()
 	progress := d.newProgressReporter()
 	status, err := c.Watch(context.WithoutCancel(ctx), id, progress.report)
@@ -65,7 +65,7 @@ func (d *Driver) watchToEnd(ctx context.Context, c client.Client, spec *wire.Job
 	return status, d.conclude(ctx, spec, status)
 }
 
-// prepare turns a job and what it is run on into what is submitted.
+// prepare turns a job and a JobRun into a submission.
 func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
 	config, err := configJSON(j.configType(), run)
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
 	spec.Barred = det.disallowedIn(graph)
 	spec.Properties = c.Changed()
-	if c.IsSet(conf.JobQueue) { // who chooses the default one wants no other
+	if c.IsSet(conf.JobQueue) { // an explicit choice of the default pool must stay explicit
 		spec.Properties[conf.JobQueue] = c.String(conf.JobQueue)
 	}
 	if name := c.String(conf.JobName); name != "" {
@@ -128,7 +128,7 @@ func reduces(det details, c *conf.Conf) int {
 	return c.Int(conf.JobReduces)
 }
 
-// nodes is how many Nodes each stage that reads inputs has: one for each split.
+// nodes is the number of Nodes of each stage that reads inputs: one per split.
 func (det details) nodes(splits []*taskproc.Split) map[string]int {
 	nodes := make(map[string]int)
 	for _, s := range splits {
@@ -147,7 +147,7 @@ func userName() string {
 	return "unknown"
 }
 
-// groupName is the primary Unix group of the user, "" when nobody knows it.
+// groupName is the primary Unix group of the user, "" if it is unknown.
 func groupName() string {
 	u, err := user.Lookup(userName())
 	if err != nil {
@@ -160,7 +160,7 @@ func groupName() string {
 	return g.Name
 }
 
-// cutSplits cuts each source's inputs and numbers the files over all of them.
+// cutSplits computes the splits of each source and numbers the files over all of them.
 func (d *Driver) cutSplits(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
 	var all []*taskproc.Split
 	var numbers numberer
@@ -187,7 +187,7 @@ func (d *Driver) cutSplits(ctx context.Context, det details, c *conf.Conf, in []
 	return all, nil
 }
 
-// assignPaths deals paths to n sources: one each, and what is left to the last.
+// assignPaths assigns paths to n sources: one each, and the rest to the last.
 func assignPaths(paths []string, n int) [][]string {
 	out := make([][]string, n)
 	for i, p := range paths {
@@ -197,7 +197,7 @@ func assignPaths(paths []string, n int) [][]string {
 	return out
 }
 
-// sampleRanges cuts the key space by a sample of the input.
+// sampleRanges divides the key space by a sample of the input.
 func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
 	ranges, err := cutPoints(ctx, j, &sampler{
 		splits: splits,

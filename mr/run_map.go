@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// shuffledSource is an input whose mapper feeds the reducer, or the output
-// where a property leaves the reducer out.
+// shuffledSource is an input whose mapper feeds the reducer, or the output if a property
+// leaves the reducer out.
 func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K, V]) source[K, V, KO, VO] {
 	return source[K, V, KO, VO]{
 		input:      in,
@@ -79,8 +79,8 @@ func (j *Job[K, V, KO, VO]) RunNode(n *task.Node) error {
 	return j.reduceAll(n.Reduce())
 }
 
-// runMap calls the mapper for each record of the attempt's range. sunk is the
-// first error of what out writes to.
+// runMap calls the mapper for each record of the attempt's range. sunk returns the first
+// error of writing what out emits.
 func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) error {
 	reader, err := in.Open(t, splitOf(m.Split(), m.Work()))
 	if err != nil {
@@ -102,11 +102,11 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 	return sunk()
 }
 
-// mapRecords is the record loop. It reports whether it was stopped before the
-// end of the range.
+// mapRecords is the record loop. It reports whether it was stopped before the end of the
+// range.
 func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) (stopped bool, err error) {
 	records := int64(0)
-	mapping := false // a record, which is to blame for a panic
+	mapping := false // the current record is to blame for a panic
 	defer func() {
 		m.CountRecords(records)
 		if v := recover(); v != nil {
@@ -117,7 +117,7 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 		}
 	}()
 	skipping, brake := m.Skipping(), newThrottle(t)
-	each := skipping || brake != nil // something is done at each record beside mapping it
+	each := skipping || brake != nil // each record needs more than mapping
 	watch := m.SignalFlag().OrAlways(each)
 	for reader.Next() {
 		if watch.Signalled() {

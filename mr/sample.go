@@ -13,33 +13,33 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// sampling says that a job's partitions are ranges of keys, cut by a sample.
+// sampling marks a job whose partitions are ranges of keys, found by sampling.
 type sampling struct{}
 
-// How much is looked at to cut the key space. A partition that n sampled keys
-// fall in differs from its share by one part in √n.
+// The size of the sample. A partition with n sampled keys deviates from an equal share by
+// one part in √n.
 const (
-	minSampleKeys = 10_000 // of the whole input, as Hadoop's RandomSampler
+	minSampleKeys = 10_000 // of the whole input, as in Hadoop's RandomSampler
 	maxSampleKeys = 100_000
 	keysPerReduce = 1_000
-	sampleBytes   = 32 << 20 // of keys at most: a few of 1 MB each must not fill the memory
+	sampleBytes   = 32 << 20 // bytes of keys; a few keys of 1 MB must not fill the memory
 	sampleSplits  = 10       // at most, spread over the input
 )
 
-// sampler gathers the keys that a job's mappers emit for a part of its input.
+// sampler collects the keys that a job's mappers emit for part of its input.
 type sampler struct {
 	node   func(split *taskproc.Split) *task.Node
 	splits []*taskproc.Split
-	quota  int // keys of each split
-	bytes  int // of keys of each split
+	quota  int // keys per split
+	bytes  int // bytes of keys per split
 	keys   [][]byte
 }
 
 // errEnough ends the sampling of a split.
 var errEnough = errors.New("mr: enough samples")
 
-// cutPoints samples the keys of a job and returns the ranges of its reduces,
-// encoded for a property.
+// cutPoints samples the keys of a job and returns the ranges of its reduces, encoded for a
+// property.
 func cutPoints(ctx context.Context, j anyJob, s *sampler, reduces int) (string, error) {
 	s.splits = spread(s.splits, sampleSplits)
 	if len(s.splits) > 0 {
@@ -68,7 +68,7 @@ func spread(splits []*taskproc.Split, n int) []*taskproc.Split {
 	return picked
 }
 
-// rangePartition is the partition function that cutPoints found.
+// rangePartition returns the partition function that cutPoints found.
 func rangePartition(t *Task) (func(key []byte) int, error) {
 	data, err := base64.StdEncoding.DecodeString(t.Property(conf.PartitionRanges))
 	if err != nil {
@@ -143,12 +143,12 @@ func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO,
 	return reader.Err()
 }
 
-// keySink keeps the encoded keys of what is emitted.
+// keySink keeps the encoded keys of the records that are emitted.
 type keySink[K, V any] struct {
 	job     interface{ encodeKey(K) []byte }
 	sampler *sampler
-	left    int // keys
-	bytes   int // that they may still have; the last one may have more
+	left    int // keys that are still wanted
+	bytes   int // that these may have; the last key may exceed it
 }
 
 func (k *keySink[K, V]) Emit(key K, _ V) {

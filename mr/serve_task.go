@@ -19,19 +19,16 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// ServeTask makes the process a task if a tasknode has started it to be one: it
-// runs that task with the job of these programs that it belongs to, then
-// perhaps others of the same job, and exits. In any other process it returns at
-// once.
+// ServeTask makes the process a task if a tasknode has started it as one. It runs that task,
+// and possibly further tasks of the same job, with the job that it finds in programs, and
+// exits. In any other process it returns at once.
 //
-// Main and Exec call it. A program that does something before them, such as
-// reading its arguments, calls it first in its main: a tasknode starts the
-// program without arguments.
+// Main and Exec call it. A program that does anything before them, such as reading its
+// arguments, calls it first in its main: a tasknode starts the program without arguments.
 //
-// Package variables keep their values from one task of a process to the next, as
-// they do when the job runs in one process altogether; the property
-// mapreduce.job.jvm.numtasks with the value 1 gives each task a process of its
-// own.
+// Package variables keep their values from one task of a process to the next, as they do
+// when a whole job runs in one process. The property mapreduce.job.jvm.numtasks with the
+// value 1 gives each task a process of its own.
 func ServeTask(programs ...Runnable) {
 	conn, err := taskproc.Inherited()
 	if conn == nil && err == nil {
@@ -52,12 +49,11 @@ func ServeTask(programs ...Runnable) {
 	os.Exit(ExitDone)
 }
 
-// serveTasks runs the task at the other end of conn, and those that come next
-// for as long as this process is as good as a new one. Where next is nil, there
-// is one task.
+// serveTasks runs the task at the other end of conn, and then further tasks as long as the
+// process can be reset. If next is nil, it runs one task.
 func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnable) error {
 	goroutines := runtime.NumGoroutine()
-	enter := func(*taskproc.Start) error { return nil } // the tasknode has seen to that
+	enter := func(*taskproc.Start) error { return nil } // the tasknode has prepared the process
 	jobs := sync.OnceValues(func() (map[string]anyJob, error) { return jobsOf(programs) })
 	for {
 		done, err := serveTask(taskproc.NewTaskEnd(conn), enter, jobs)
@@ -72,8 +68,8 @@ func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnabl
 	}
 }
 
-// serveTask runs the task whose Start comes first, once enter has made the
-// process ready for it, and reports whether it has done its work.
+// serveTask receives the Start of a task, prepares the process with enter, and runs the
+// task. It reports whether the task has finished its work.
 func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, jobs func() (map[string]anyJob, error)) (done bool, err error) {
 	start, err := messages.ReceiveStart()
 	if err != nil {
@@ -90,13 +86,13 @@ func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, job
 	return done, errors.Join(err, server.Files.Close())
 }
 
-// refuse ends an attempt before it has begun.
+// refuse ends an attempt before it begins.
 func refuse(messages taskproc.TaskEnd, why *taskproc.Failure) error {
 	defer messages.Close()
 	return messages.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: why}})
 }
 
-// taskServer is what runs the attempt that start is about.
+// taskServer makes the server that runs the attempt of start.
 func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (*task.Server, error) {
 	c, err := conf.FromMap(start.Properties)
 	if err != nil {
@@ -123,7 +119,7 @@ func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (
 	return &task.Server{Programs: known, Files: router, Local: fsconf.Local(c), Log: os.Stderr}, nil
 }
 
-// jobsOf are the jobs of several programs, as tasks name them.
+// jobsOf returns the jobs of several programs by their names for tasks.
 func jobsOf(programs []Runnable) (map[string]anyJob, error) {
 	all := make(map[string]anyJob)
 	for _, r := range programs {
@@ -142,9 +138,8 @@ func jobsOf(programs []Runnable) (map[string]anyJob, error) {
 	return all, nil
 }
 
-// checkGraph compares a job of this binary with the one that was submitted. How
-// many Nodes read inputs is not this binary's business, and grows when the split
-// of one is cut.
+// checkGraph compares a job of this binary with the one that was submitted. The numbers of
+// Nodes that read inputs are not compared: they grow when a map is split.
 func checkGraph(j anyJob, c *conf.Conf, start *taskproc.Start) error {
 	det, err := j.details(start.Config)
 	if err != nil {
@@ -168,8 +163,7 @@ func checkGraph(j anyJob, c *conf.Conf, start *taskproc.Start) error {
 	return nil
 }
 
-// difference tells which lines of the description of one graph are not in that
-// of the other.
+// difference lists the lines in which the descriptions of two graphs differ.
 func difference(submitted, here dag.Graph) string {
 	var parts []string
 	missing := func(from, in dag.Graph, what string) {

@@ -12,21 +12,20 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// errShown ends a program of which a graph was asked for, when it would run its
-// first job.
+// errShown ends a program with --dag when it would run its first job.
 var errShown = errors.New("the job is shown and not run")
 
-// shownMaps is how many Nodes each stage has that reads input, where there is no
-// input to tell.
+// shownMaps is the number of Nodes of each stage that reads input, if there is no input to
+// count.
 const shownMaps = 4
 
-// show is what --dag asks for.
+// show holds the value of --dag.
 type show struct {
 	dot  bool // for Graphviz
-	maps int  // 0: shownMaps, or as the arguments have it
+	maps int  // 0: shownMaps, or as the arguments require
 }
 
-// parseShow reads the value of --dag: words joined by commas.
+// parseShow reads the value of --dag: words separated by commas.
 func parseShow(value string) (*show, error) {
 	s := new(show)
 	for word := range strings.SplitSeq(value, ",") {
@@ -47,15 +46,15 @@ func parseShow(value string) (*show, error) {
 	return s, nil
 }
 
-// showAll shows every job of a program that was given no arguments. What its
-// properties leave open is as it is by default.
+// showAll shows every job of a program without arguments, with the defaults of its
+// properties.
 func (d *Driver) showAll() error {
 	maps := d.show.maps
 	if maps == 0 {
 		maps = shownMaps
 	}
 	for i, r := range d.program.Jobs {
-		j := r.(anyJob) // Program.jobs has looked
+		j := r.(anyJob) // Program.jobs has checked it
 		det, err := j.details(nil)
 		if err != nil {
 			return err
@@ -79,8 +78,8 @@ func (d *Driver) showAll() error {
 	return nil
 }
 
-// showJob shows a job as it would run now, and ends the program: what it does
-// next may follow from the job's output.
+// showJob shows a job as it would run now, and ends the program: further jobs may depend on
+// the job's output.
 func (d *Driver) showJob(job string, g dag.Graph) error {
 	heading := fmt.Sprintf("Job %s, fingerprint %s, as it would run on these arguments.", job, g.Fingerprint())
 	if len(d.program.Jobs) > 1 {
@@ -92,7 +91,7 @@ func (d *Driver) showJob(job string, g dag.Graph) error {
 	return errShown
 }
 
-// write shows one graph. Its heading is a comment in the language of Graphviz.
+// write shows one graph. In the language of Graphviz the heading is a comment.
 func (s *show) write(w io.Writer, heading string, g dag.Graph) error {
 	if s.dot {
 		fmt.Fprintln(w, "//", heading)
@@ -102,8 +101,8 @@ func (s *show) write(w io.Writer, heading string, g dag.Graph) error {
 	return g.Show(w)
 }
 
-// showOrRun is what a program does: with --dag it shows its jobs, as far as they
-// are known, and runs none.
+// showOrRun runs a program. With --dag it shows the program's jobs, as far as they are
+// known, and runs none.
 func (d *Driver) showOrRun(ctx context.Context, run func(context.Context, *Driver) error) error {
 	switch {
 	case d.show == nil:
@@ -120,7 +119,7 @@ func (d *Driver) showOrRun(ctx context.Context, run func(context.Context, *Drive
 	return err
 }
 
-// jobGraph is the graph of a job whose every reading stage has so many Nodes.
+// jobGraph is the graph of a job with this number of Nodes in each stage that reads input.
 func jobGraph(det details, c *conf.Conf, maps int) (dag.Graph, error) {
 	n := reduces(det, c)
 	if n == 0 && det.hasReduce && det.needReduce != nil {

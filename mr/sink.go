@@ -8,11 +8,10 @@ import (
 	"github.com/hammr/hammr/internal/format/compress"
 )
 
-// sinkBuffer is how many bytes are gathered before they go to a plain file.
+// sinkBuffer is how many bytes are collected before they are written to a plain file.
 const sinkBuffer = 128 << 10
 
-// sink takes records that are encoded already and writes them to a file, plain
-// or compressed:
+// sink takes encoded records and writes them to a file, plain or compressed:
 //
 //	b := append(s.begin(), …)
 //	err := s.end(b)
@@ -22,7 +21,7 @@ type sink struct {
 	buf []byte
 }
 
-// newSink writes to w as the properties of the job say.
+// newSink writes to w as the job's properties say.
 func newSink(t *Task, w io.Writer) (*sink, error) {
 	codec, err := outputCodec(t.node.Conf)
 	if err != nil || codec == nil {
@@ -32,7 +31,7 @@ func newSink(t *Task, w io.Writer) (*sink, error) {
 	return &sink{w: w, z: z}, err
 }
 
-// begin is the buffer that the next record is to be appended to.
+// begin returns the buffer to append the next record to.
 func (s *sink) begin() []byte { return s.buf }
 
 // end takes the buffer back, with a record at its end.
@@ -56,7 +55,7 @@ func (s *sink) flush() error {
 	return err
 }
 
-// Close writes what is left.
+// Close writes what is buffered.
 func (s *sink) Close() error {
 	if s.z != nil {
 		return s.z.Close()
@@ -64,29 +63,27 @@ func (s *sink) Close() error {
 	return s.flush()
 }
 
-// Checkpoint returns what is in no frame yet.
+// Checkpoint returns the bytes that are in no frame yet.
 func (s *sink) Checkpoint() ([]byte, error) { return s.z.Pending(), nil }
 
-// Resume takes over what Suspend returned in another attempt.
+// Resume takes, in another attempt, what Checkpoint returned.
 func (s *sink) Resume(pending []byte) error {
 	_, err := s.z.Write(pending)
 	return err
 }
 
-// Framed reports whether the file is made of frames that end where their
-// content says.
+// Framed reports whether the file is made of frames whose ends depend only on its content.
 func (s *sink) Framed() bool { return s.z != nil }
 
-// resumable is a RecordWriter whose file, made of frames, can be cut in two at
-// any record without a change to the bytes of the whole.
+// resumable is a RecordWriter of framed files. Such a file can be divided at any record,
+// without a change to the bytes of the whole.
 type resumable interface {
 	Framed() bool
 	Checkpoint() (pending []byte, err error)
 	Resume(pending []byte) error
 }
 
-// outputCodec is how the properties say that output files are compressed; nil
-// for not at all.
+// outputCodec is the codec of output files according to the properties; nil for none.
 func outputCodec(c *conf.Conf) (*compress.Codec, error) {
 	if !c.Bool(conf.OutputCompress) {
 		return nil, nil

@@ -7,11 +7,11 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// aliveStep is how long a sleep lasts at most without a sign of life.
+// aliveStep bounds how long a sleep lasts without a sign of life.
 const aliveStep = 100 * time.Millisecond
 
-// Sleep waits for d, or until the attempt is told to end: then it returns why.
-// The task counts as alive meanwhile. It does not wait if d is 0 or less.
+// Sleep waits for d, or until the attempt is to end: then it returns the cause. The task
+// counts as alive while it sleeps. It does not wait if d is 0 or less.
 func (t *Task) Sleep(d time.Duration) error {
 	ctx := t.Context()
 	if d <= 0 || ctx.Err() != nil {
@@ -35,19 +35,19 @@ func (t *Task) Sleep(d time.Duration) error {
 	}
 }
 
-// minSleep is the least that is slept at once: timers are no more precise.
+// minSleep is the shortest sleep; timers are not more precise.
 const minSleep = time.Millisecond
 
-// throttle makes each record of an attempt take longer by what RecordSleep says.
-// Times that are too short for a timer are saved up over several records; what
-// a timer takes too long is taken off the following ones.
+// throttle delays each record of an attempt by the time that RecordSleep sets. Delays that
+// are too short for a timer are added up over several records. If a timer takes too long,
+// the following delays are shorter.
 type throttle struct {
 	task *Task
 	each time.Duration
 	owed time.Duration // to be slept; negative after a sleep that was too long
 }
 
-// newThrottle is nil for an attempt whose records take as long as they do.
+// newThrottle returns nil for an attempt without delay.
 func newThrottle(t *Task) *throttle {
 	each := t.node.Conf.Duration(conf.RecordSleep)
 	if each == 0 {
@@ -56,8 +56,8 @@ func newThrottle(t *Task) *throttle {
 	return &throttle{task: t, each: each}
 }
 
-// record sleeps for one record. It is inlined, so that without a brake it is one
-// comparison.
+// record delays one record. It is inlined, so that it costs one comparison without a
+// throttle.
 func (b *throttle) record() error {
 	if b == nil {
 		return nil

@@ -5,22 +5,22 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// Split is one map task's share of an input: parts of files that are read one
-// behind the other, or whatever a custom input makes of them.
+// Split is the part of an input that one map task reads: parts of files in order, or
+// whatever a custom input defines.
 //
-// Positions count through the parts as if they were one file that begins at
-// the first part's Start. A custom input whose Positions are plain offsets
-// needs one part from its first offset to its last.
+// Positions count through the parts as if they were one file that begins at the first part's
+// Start. A custom input whose Positions are plain offsets needs one part, from its first
+// offset to its last.
 type Split struct {
 	Parts  []Part   // at least one
-	Hosts  []string // that hold most of it, best first; may be empty
-	Custom []byte   // what Open has to know besides; may be nil
+	Hosts  []string // machines that hold most of it, best first; may be empty
+	Custom []byte   // what else Open needs; may be nil
 
-	unlocated bool // the engine looks up where it lies, once the job is accepted
-	whole     bool // no part of it can be read without all before it
+	unlocated bool // the engine locates it, once the job is accepted
+	whole     bool // no part can be read without all that precedes it
 
-	// Range is what an attempt is to read. Splits leaves it empty; the engine
-	// sets it before Open, to the whole split or to what is left of it.
+	// Range is what an attempt reads. Splits leaves it empty. The engine sets it before
+	// Open, to the whole split or to the rest of it.
 	Range Range
 }
 
@@ -35,12 +35,12 @@ type Part struct {
 // Whole is the range of all records of the split.
 func (s Split) Whole() Range { return splits.Range(s.message()) }
 
-// follows reports whether p goes on in the file of before, where that ends.
+// follows reports whether p continues the file of before, directly where before ends.
 func (p Part) follows(before Part) bool {
 	return p.Path == before.Path && p.Start > before.Start && p.Start == before.Start+before.Length
 }
 
-// message is the split as the engine passes it on; its files are not numbered.
+// message is the split as the engine transports it; its files have no numbers yet.
 func (s Split) message() *taskproc.Split {
 	m := &taskproc.Split{Hosts: s.Hosts, Custom: s.Custom, Unlocated: s.unlocated, Whole: s.whole}
 	for _, p := range s.Parts {
@@ -51,7 +51,7 @@ func (s Split) message() *taskproc.Split {
 	return m
 }
 
-// splitOf is a split that came as a message.
+// splitOf converts a message to a split.
 func splitOf(m *taskproc.Split, work Range) Split {
 	s := Split{Hosts: m.Hosts, Custom: m.Custom, Range: work, unlocated: m.Unlocated, whole: m.Whole}
 	for _, p := range m.Parts {
@@ -68,9 +68,8 @@ func splitsOf(messages []*taskproc.Split) []Split {
 	return all
 }
 
-// numberer gives the files of a job's input their numbers, by which values of
-// equal keys are ordered: a part that does not follow the one before it begins
-// a new file.
+// numberer numbers the files of a job's input. Values of equal keys are ordered by these
+// numbers. A part that does not follow the part before it begins a new file.
 type numberer struct {
 	files int32
 	last  Part

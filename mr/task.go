@@ -16,63 +16,61 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// Task is what user code knows of the attempt that it runs in.
+// Task is the attempt that user code runs in.
 type Task struct {
 	node     *task.Node
-	stage    *stage // of a graph; nil in a Job
-	config   any    // the decoded configuration, nil when the job has none
+	stage    *stage // nil in a Job
+	config   any    // the decoded configuration; nil if the job has none
 	location func() (file string, offset int64)
 	named    map[string]closer
 }
 
-// Counter is a number that the job adds up over all its tasks.
+// Counter is a number that is summed over all tasks of the job.
 type Counter = counter.Counter
 
-// Context ends when the attempt is told to end; long work in one call should
-// watch it.
+// Context ends when the attempt is to end. Long work in one call should watch it.
 func (t *Task) Context() context.Context { return t.node.Context() }
 
 // ID is the attempt's id, as in attempt_1700000000000_0001_m_000000_0.
 func (t *Task) ID() string { return t.node.Start.AttemptId }
 
-// Part is the number in the names of the task's output files. In a graph it is
-// that of the Node in its stage.
+// Part is the number in the names of the task's output files. In a graph it is the number of
+// the Node in its stage.
 func (t *Task) Part() int { return t.node.Number() }
 
 // Reduces is the number of reduce tasks of the job, mapreduce.job.reduces.
 func (t *Task) Reduces() int { return int(t.node.Start.Reduces) }
 
-// Stage is the name of the stage that the task runs a Node of: "map" or "reduce"
-// in a Job.
+// Stage is the name of the stage that the task runs a Node of. In a Job it is "map" or
+// "reduce".
 func (t *Task) Stage() string { return t.node.Stage() }
 
-// Nodes is how many Nodes the stage has.
+// Nodes is the number of Nodes of the stage.
 func (t *Task) Nodes() int { return t.node.Nodes() }
 
-// Counter is the counter of that group and name; keep it rather than ask for it
-// at each record.
+// Counter returns the counter of that group and name. Keep it: a call per record is slow.
 func (t *Task) Counter(group, name string) *Counter {
 	return t.node.Counters.Counter(counter.ID{Group: group, Name: name})
 }
 
-// SetStatus sets the line that is shown beside the task.
+// SetStatus sets the line that is shown for the task.
 func (t *Task) SetStatus(format string, args ...any) {
 	t.node.SetStatus(fmt.Sprintf(format, args...))
 }
 
-// Alive tells that the task is at work though the current record takes long:
-// mapreduce.task.timeout starts anew.
+// Alive says that the task makes progress although the current record takes long. It
+// restarts the time of mapreduce.task.timeout.
 func (t *Task) Alive() { t.node.KeepAlive() }
 
-// Log writes to the task's log; its last lines are shown if the task fails.
+// Log writes to the task's log, whose last lines are shown if the task fails.
 func (t *Task) Log() *slog.Logger { return t.node.Logger() }
 
-// Property is a property of the job, as set with -D or its default; "" when it
-// has neither.
+// Property returns a property of the job, as set with -D or its default; "" if it has
+// neither.
 func (t *Task) Property(name string) string { return t.node.Conf.String(name) }
 
-// Input names the file of the current record and the offset of its first byte,
-// -1 when that is unknown.
+// Input returns the file of the current record and the offset of its first byte, or -1 if
+// that is unknown.
 func (t *Task) Input() (file string, offset int64) {
 	if t.location == nil {
 		return "", -1
@@ -80,8 +78,8 @@ func (t *Task) Input() (file string, offset int64) {
 	return t.location()
 }
 
-// OpenSide opens a side file of the job: one that was named with -files, by
-// the last element of its path (or by the name after "#").
+// OpenSide opens a side file of the job, as named with -files: by the last element of its
+// path, or by the name after "#".
 func (t *Task) OpenSide(name string) (io.ReadCloser, error) {
 	var known []string
 	for _, file := range t.node.Conf.Strings(conf.Files) {
@@ -97,9 +95,9 @@ func (t *Task) OpenSide(name string) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("side file %q: not one of the job's (%s); name it with -files", name, strings.Join(known, ", "))
 }
 
-// ConfigOf is the configuration of the job, as set with WithConfig and by the
-// driver. It is shared by the attempts of one process: do not change it. It
-// panics when the job has no configuration of type T.
+// ConfigOf returns the configuration of the job, as set with WithConfig and by the driver.
+// The attempts of a process share it, so do not change it. It panics if the job has no
+// configuration of type T.
 func ConfigOf[T any](t *Task) *T {
 	c, ok := t.config.(*T)
 	if !ok {
@@ -108,9 +106,9 @@ func ConfigOf[T any](t *Task) *T {
 	return c
 }
 
-// WithConfig declares T as the job's configuration, a struct that
-// encoding/json can encode, and its defaults. If T or *T has a method
-// Validate() error, it is called before the job is submitted.
+// WithConfig declares T as the type of the job's configuration, a struct that encoding/json
+// can encode, and sets its defaults. If T or *T has a method Validate() error, it is called
+// before the job is submitted.
 func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V, KO, VO] {
 	var err error
 	if j.config, err = newConfigType(defaults); err != nil {
@@ -119,10 +117,10 @@ func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V
 	return j
 }
 
-// configType knows the type of a job's configuration.
+// configType is the type of a job's configuration.
 type configType struct {
-	// decode reads JSON over the defaults and validates the outcome, a pointer
-	// to the type; empty data is the defaults.
+	// decode reads JSON over the defaults and validates the result, a pointer to the type.
+	// Empty data means the defaults.
 	decode func(data []byte) (any, error)
 }
 
@@ -164,7 +162,7 @@ func validate(config any) error {
 	return nil
 }
 
-// newTask prepares what user code sees of a Node of a Job.
+// newTask makes the Task of a Node of a Job.
 func newTask(n *task.Node, config *configType, named outputNames) (*Task, error) {
 	t := &Task{node: n, named: make(map[string]closer)}
 	if err := named.openPending(t); err != nil {

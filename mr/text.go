@@ -11,10 +11,10 @@ import (
 // appender appends the text form of a value.
 type appender[T any] func(dst []byte, v T) []byte
 
-// textOf is how values of T are written as text: strings and bytes as they
-// are, numbers in decimal, floats with the fewest digits that read back the
-// same, times as RFC 3339, a struct{} as nothing, anything else as its
-// MarshalText, String or fmt form. It is chosen once for a file.
+// textOf returns how values of T are written as text: strings and bytes as they are, numbers
+// in decimal, floats with the fewest digits that read back the same, times as RFC 3339, a
+// struct{} as nothing, and anything else in its MarshalText, String or fmt form. It is
+// chosen once per file.
 func textOf[T any]() appender[T] {
 	if f, ok := simpleText[T](); ok {
 		return f
@@ -34,7 +34,7 @@ func textOf[T any]() appender[T] {
 	return func(dst []byte, v T) []byte { return fmt.Append(dst, v) }
 }
 
-// simpleText is textOf for the predeclared types, without an allocation.
+// simpleText is textOf for the predeclared types. It does not allocate.
 func simpleText[T any]() (appender[T], bool) {
 	var f any
 	switch any(*new(T)).(type) {
@@ -65,5 +65,5 @@ func decimal[T int | int32 | int64]() appender[T] {
 	return func(dst []byte, v T) []byte { return strconv.AppendInt(dst, int64(v), 10) }
 }
 
-// isEmpty reports whether T is struct{}, which stands for "nothing here".
+// isEmpty reports whether T is struct{}, which stands for no value.
 func isEmpty[T any]() bool { return reflect.TypeFor[T]() == reflect.TypeFor[struct{}]() }

@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// setUp prepares a mapper or reducer for its first record: fresh, or with the
-// state that it had at a pause.
+// setUp prepares a mapper or reducer for its first record. In an attempt that resumes, it
+// loads the state of the checkpoint.
 func setUp[KO, VO any](t *Task, user any) error {
 	if err := callSetup(t, user); err != nil {
 		return err
@@ -30,8 +30,8 @@ func setUp[KO, VO any](t *Task, user any) error {
 	return nil
 }
 
-// closesUnsaved reports whether a mapper or reducer has something to say at its end that
-// it could not say in the attempt after a pause.
+// closesUnsaved reports whether a mapper or reducer would lose something in a checkpoint:
+// its Close emits, and its state cannot be saved.
 func closesUnsaved[KO, VO any](user any) bool {
 	_, closes := user.(Closer[KO, VO])
 	_, saves := user.(Stateful)
@@ -45,7 +45,7 @@ func callSetup(t *Task, user any) error {
 	return nil
 }
 
-// closeUser tells a mapper or reducer that its records are over.
+// closeUser calls Close of a mapper or reducer, if it has one.
 func closeUser[KO, VO any](t *Task, user any, out Emitter[KO, VO]) error {
 	if c, ok := user.(Closer[KO, VO]); ok {
 		return c.Close(t, out)
@@ -53,13 +53,11 @@ func closeUser[KO, VO any](t *Task, user any, out Emitter[KO, VO]) error {
 	return nil
 }
 
-// thrown is an error that has to pass through code which cannot return it: that
-// of a record whose bytes are not what they are to be read as, or of a side that
-// cannot be read.
+// thrown is a panic value for an error in code that cannot return it: a record that cannot
+// be decoded, or a side that cannot be read.
 type thrown struct{ err error }
 
-// recovered is the error of a panic; the stack goes with it where it tells
-// something.
+// recovered returns the error of a panic, with the stack unless the error was thrown.
 func recovered(value any) error {
 	if t, ok := value.(thrown); ok {
 		return t.err
@@ -67,8 +65,8 @@ func recovered(value any) error {
 	return task.Recovered(value)
 }
 
-// blame says which record of the input err came up at; skipping that record
-// would avoid it.
+// blame adds to err the record of the input at which it occurred, so that the record can be
+// skipped.
 func (t *Task) blame(err error, at Position) error {
 	var record *task.RecordError
 	if !errors.As(err, &record) {

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Words ranges over the words of line as Hadoop's StringTokenizer cuts them:
-// what lies between spaces, tabs, newlines, carriage returns and form feeds.
-// The words are views of line. It looks at eight bytes at a time.
+// Words ranges over the words of line as Hadoop's StringTokenizer does: they are separated
+// by spaces, tabs, newlines, carriage returns and form feeds. The words are views of line.
+// It looks at eight bytes at a time.
 func Words(line []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for i := skipSpace(line, 0); i < len(line); {
@@ -40,8 +40,8 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// controlMask marks with its high bit each byte of x that is at most a space.
-// Spaces are among them, and a few control characters that are none.
+// controlMask sets the high bit of each byte of x that is at most a space: spaces, and a few
+// control characters that are not.
 func controlMask(x uint64) uint64 {
 	return ^(((x &^ highBits) + (0x80-0x21)*lowBits) | x) & highBits
 }
@@ -68,8 +68,8 @@ func tailEnd(line []byte, i int) int {
 		}
 		return i
 	}
-	// The last eight bytes, without those before i; the zeros that come in are
-	// control characters, too, the first of them at len(line).
+	// tail is the last eight bytes without those before i. The zeros that are shifted in
+	// count as control characters too, the first of them at len(line).
 	tail := binary.LittleEndian.Uint64(line[len(line)-8:]) >> (8 * uint(8-rest))
 	for mask := controlMask(tail); ; mask &= mask - 1 {
 		if j := i + bits.TrailingZeros64(mask)>>3; j == len(line) || isSpace(line[j]) {

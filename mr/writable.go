@@ -6,8 +6,8 @@ import "github.com/hammr/hammr/internal/format/writable"
 // SequenceOutput.
 type Writable[T any] = writable.Codec[T]
 
-// The Writable classes. Text is a []byte that holds until the next record,
-// TextString a string.
+// The Writable classes. Text is a []byte that is valid until the next record, TextString a
+// string.
 var (
 	Text            = writable.Text
 	TextString      = writable.String

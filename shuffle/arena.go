@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Arenas are large pieces of memory for records and segments, outside the garbage
-// collected heap where the system allows that. Touching a page for the first time
-// is a good part of what collecting a record costs, and nearly half of what
-// receiving one does, so an arena is kept for the next attempt and given back to the
-// system only after a while.
+// Arenas are large pieces of memory for records and segments, outside the garbage collected
+// heap if the system allows that. Touching a page for the first time costs much of the time
+// to collect a record, and nearly half of the time to receive one. An unused arena is
+// therefore kept for the next attempt, and returned to the system only after a while.
 
 const (
 	// arenaIdle is how long an unused arena is kept.
@@ -34,12 +33,11 @@ type arenaPool struct {
 
 var arenas arenaPool
 
-// ReleaseMemory gives unused arenas back to the system at once. It is worth
-// calling when no more collectors and intakes are coming; else that happens after a
-// few seconds.
+// ReleaseMemory returns unused arenas to the system at once. Call it when no collectors and
+// intakes will follow. Otherwise it happens after a few seconds.
 func ReleaseMemory() { arenas.release(time.Now()) }
 
-// take returns an arena of size bytes. What it holds is arbitrary.
+// take returns an arena of size bytes. Its content is arbitrary.
 func (p *arenaPool) take(size int) ([]byte, error) {
 	p.mu.Lock()
 	for i, a := range p.mu.idle {
@@ -75,7 +73,7 @@ func (p *arenaPool) give(mem []byte) {
 	time.AfterFunc(arenaIdle+time.Second, func() { p.release(time.Now().Add(-arenaIdle)) })
 }
 
-// release unmaps the arenas that are unused since before a time.
+// release unmaps the arenas that have been unused since before a time.
 func (p *arenaPool) release(before time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,24 +7,24 @@ import (
 
 const entrySize = 16
 
-// batch is records collected in a piece of memory until they are sorted:
+// batch collects records in a piece of memory until they are sorted:
 //
 //	| records →      free      ← entries |
 //
-// Before each record stands its partition. What is free always has room for a
-// second copy of the entries, which sorting needs.
+// Each record is preceded by its partition. The free part always has space for a second copy
+// of the entries, which sorting needs.
 type batch struct {
 	mem    []byte
 	slots  []entry // all of mem seen as entries; the i-th record has slot len-1-i
 	end    int     // of the records; bytes
-	n      int     // records
-	width  int     // bytes that a partition takes
+	n      int     // number of records
+	width  int     // bytes that the number of a partition takes
 	counts []int   // records of each partition
 
-	touched byte // keeps gather's loads from being optimised away
+	touched byte // keeps the compiler from removing gather's loads
 }
 
-// newBatch makes a batch of mem, whose start is aligned for entries.
+// newBatch makes a batch of mem, whose start must be aligned for entries.
 func newBatch(mem []byte, partitions int) *batch {
 	mem = mem[:len(mem)/entrySize*entrySize]
 	return &batch{
@@ -35,7 +35,7 @@ func newBatch(mem []byte, partitions int) *batch {
 	}
 }
 
-// partitionWidth is how many bytes the number of a partition takes.
+// partitionWidth is the number of bytes that the number of a partition takes.
 func partitionWidth(partitions int) int {
 	width := 0
 	for most := partitions - 1; most > 0; most >>= 8 {
@@ -44,17 +44,17 @@ func partitionWidth(partitions int) int {
 	return width
 }
 
-// fits reports whether a record of n bytes has room.
+// fits reports whether a record of n bytes fits.
 func (b *batch) fits(n int) bool {
 	return b.end+b.width+n+2*entrySize*(b.n+1)+entrySize <= len(b.mem)
 }
 
-// canHold reports whether a record of n bytes has room in an empty batch.
+// canHold reports whether a record of n bytes fits into an empty batch.
 func (b *batch) canHold(n int) bool {
 	return b.width+n+3*entrySize <= len(b.mem)
 }
 
-// add copies a record of n bytes, which fits.
+// add copies a record of n bytes, which must fit.
 func (b *batch) add(partition int, key, value []byte, n int) {
 	for i := range b.width {
 		b.mem[b.end+i] = byte(partition >> (8 * i))
@@ -87,8 +87,8 @@ func (b *batch) keyOf(at uint32) []byte {
 	return b.mem[int(at)+n+m:][:keyLen]
 }
 
-// sorted is the entries of each partition in key order, records of equal keys in
-// the order in which they were added. They hold until the batch is changed.
+// sorted returns the entries of each partition in key order. Records of equal keys keep the
+// order in which they were added. The entries are valid until the batch changes.
 func (b *batch) sorted() [][]entry {
 	entries, free := b.slots[len(b.slots)-b.n:], b.slots[(b.end+entrySize-1)/entrySize:][:b.n]
 	parts, tmps := make([][]entry, len(b.counts)), make([][]entry, len(b.counts))
@@ -110,7 +110,7 @@ func (b *batch) sorted() [][]entry {
 	return parts
 }
 
-// moveFrom moves the records of c, which has no more memory, to b, which is
+// moveFrom moves the records of c, which has no more memory than b, to b, which must be
 // empty.
 func (b *batch) moveFrom(c *batch) {
 	b.end, b.n = c.end, c.n

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// A run is blocks one behind another; a block is this header and a payload.
-// docs/formats/segment.md describes both.
+// A run is a sequence of blocks. A block is this header and a payload. See
+// docs/formats/segment.md.
 //
 //	0      1      2      3      4         8      12       16       20        24
 //	+------+------+------+------+---------+------+--------+--------+---------+
@@ -20,9 +20,8 @@ const (
 	blockHeaderSize = 24
 	blockMagic      = 0xB7
 
-	// blockRaw is how many bytes of records a block aims at. A record that does
-	// not fit into what is left begins a new block, so a longer one has a block
-	// of its own.
+	// blockRaw is the target for the bytes of records in a block. A record that does not fit
+	// begins a new block, so a longer record has a block of its own.
 	blockRaw = 64 << 10
 
 	// maxBlockRaw bounds a block, and with it a record.
@@ -42,7 +41,7 @@ type blockHeader struct {
 	flags   uint8
 	stored  int    // bytes of payload in the file
 	raw     int    // bytes of payload once decompressed
-	records int    // in the payload; ranks where it is a table of them
+	records int    // in the payload; of a table, its ranks
 	crc     uint32 // CRC32C of the stored payload
 }
 
@@ -57,8 +56,7 @@ func (h *blockHeader) put(dst []byte) {
 	binary.LittleEndian.PutUint32(dst[20:], crc32.Checksum(dst[:20], castagnoli))
 }
 
-// parseBlockHeader verifies a header. limit is how many bytes of the run are
-// left behind it.
+// parseBlockHeader verifies a header. limit is the number of bytes of the run after it.
 func parseBlockHeader(b []byte, limit int64) (blockHeader, error) {
 	var h blockHeader
 	if crc32.Checksum(b[:20], castagnoli) != binary.LittleEndian.Uint32(b[20:]) {

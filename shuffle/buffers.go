@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// readBufferSize holds a block of ordinary size and the header behind it.
+// readBufferSize is enough for a block of ordinary size and the next header.
 const readBufferSize = blockRaw + 4<<10
 
 // readBuffers is a pool of buffers of readBufferSize.
@@ -17,8 +17,8 @@ var readBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// growPooled returns a buffer of at least n bytes: b itself, one from the pool,
-// or a new one. What b held is lost.
+// growPooled returns a buffer of at least n bytes: b itself, one from the pool, or a new
+// one. The content of b is lost.
 func growPooled(b *[]byte, n int) *[]byte {
 	if b != nil && len(*b) >= n {
 		return b
@@ -31,7 +31,7 @@ func growPooled(b *[]byte, n int) *[]byte {
 	return &larger
 }
 
-// putPooled gives a buffer back; those of another size are left to the garbage
+// putPooled returns a buffer to the pool. Buffers of other sizes are left to the garbage
 // collector.
 func putPooled(b *[]byte) {
 	if b != nil && len(*b) == readBufferSize {
@@ -39,7 +39,7 @@ func putPooled(b *[]byte) {
 	}
 }
 
-// memoryFile is a file that is held in memory.
+// memoryFile is a file in memory.
 type memoryFile []byte
 
 func (m memoryFile) ReadAt(b []byte, offset int64) (int, error) {
@@ -53,7 +53,7 @@ func (m memoryFile) ReadAt(b []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// view is n bytes of the file without copying them.
+// view returns n bytes of the file without copying them.
 func (m memoryFile) view(offset int64, n int) ([]byte, error) {
 	if offset < 0 || offset > int64(len(m)) || int64(n) > int64(len(m))-offset {
 		return nil, fmt.Errorf("%w: segment of %d bytes ends before offset %d", storage.ErrCorrupt, len(m), offset+int64(n))

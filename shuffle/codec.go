@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Codec is how the blocks of a run are compressed. A block that does not get
-// smaller is stored as it is.
+// Codec says how the blocks of a run are compressed. A block that does not shrink is stored
+// uncompressed.
 type Codec uint8
 
 // The codecs; their numbers are part of the format.
@@ -27,9 +27,8 @@ func (c Codec) String() string {
 	return fmt.Sprintf("codec(%d)", uint8(c))
 }
 
-// hadoopCodecs maps Hadoop's class names, in lower case and without their
-// package, to what stands for them here. The format is Hammr's own, so any codec
-// of the same family will do.
+// hadoopCodecs maps Hadoop's class names, in lower case and without their package, to codecs
+// of the same family. The format is Hammr's own, so the codec need not be the same.
 var hadoopCodecs = map[string]Codec{
 	"snappy":         S2,
 	"snappycodec":    S2,

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic of a combiner or fold, which may run in a goroutine of
-// the collector, far from the record at hand.
+// PanicError is a panic of a combiner or fold. It may occur in a goroutine of the collector,
+// for records that were added long ago.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -15,31 +15,31 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// Unwrap is the value if that is an error.
+// Unwrap returns the value if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// recoverTo turns a panic into an error; it is to be deferred.
+// recoverTo turns a panic into an error. It must be deferred.
 func recoverTo(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Value: v, Stack: debug.Stack()}
 	}
 }
 
-// combinerRun runs a user's combiner and counts what goes through.
+// combinerRun runs a user's combiner and counts its records.
 type combinerRun struct {
 	combine Combiner
 	in, out int64
 	values  Values
 	counted countedValues
 
-	// Of the group at hand:
+	// Of the current group:
 	w    *dataWriter
 	key  []byte
 	err  error
-	emit func(key, value []byte) // the same one for all groups
+	emit func(key, value []byte) // the method add, bound once
 }
 
 func newCombinerRun(c Combiner) *combinerRun {
@@ -55,7 +55,7 @@ func (c *combinerRun) group(w *dataWriter, key []byte, values valueSource) error
 	c.counted = countedValues{valueSource: values}
 	err := c.combine(key, &c.values, c.emit)
 	for c.counted.NextValue() {
-		// Values that the combiner left are part of what it combined.
+		// Values that the combiner did not read count as combined too.
 	}
 	c.in += c.counted.n
 	if err == nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// maxRatio is how far a codec can shrink a block at most, roughly; a block that
-// claims more is not decompressed. Blocks are cut at blockRaw bytes of records,
-// so only a single long record comes near.
+// maxRatio bounds how far a codec can shrink a block. A block that claims more is not
+// decompressed. Blocks have about blockRaw bytes of records, so only a single long record
+// comes near it.
 const maxRatio = 1 << 16
 
-// Encoders and decoders of zstd are shared: their one-shot methods may be called
-// by several goroutines at once.
+// Encoders and decoders of zstd are shared, because several goroutines may call their
+// one-shot methods.
 var (
 	zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
@@ -42,8 +42,8 @@ type compressor struct {
 	buf   []byte
 }
 
-// compress returns what is to be stored for raw and the codec that it is stored
-// with. The result holds until the next call.
+// compress returns the bytes to store for raw, and their codec. They are valid until the
+// next call.
 func (c *compressor) compress(raw []byte) ([]byte, Codec) {
 	if c.codec == None {
 		return raw, None
@@ -78,7 +78,7 @@ func (c *compressor) encode(raw []byte) []byte {
 	return nil
 }
 
-// decompress decodes stored into dst, whose length is the block's raw length.
+// decompress decodes stored into dst, whose length must be the block's raw length.
 func decompress(codec Codec, dst, stored []byte) error {
 	n, err := decode(codec, dst, stored)
 	if err != nil {
@@ -107,8 +107,7 @@ func decode(codec Codec, dst, stored []byte) (int, error) {
 	return 0, fmt.Errorf("codec %d is unknown", codec)
 }
 
-// grow returns a slice of n bytes, b itself where that is large enough. What b
-// held is lost.
+// grow returns a slice of n bytes: b itself if it is large enough. The content of b is lost.
 func grow(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n+n/8)[:n]

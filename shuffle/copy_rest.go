@@ -12,12 +12,11 @@ import (
 // OpenRange opens the bytes [offset, offset+length) of a data file.
 type OpenRange func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 
-// CopyRest writes to w what is left of a run from a position on: the block of that
-// position and all behind it, after the table of sources where the run is tagged.
-// Nothing else is read, and each block is verified. It returns the run as it
-// stands at the start of w, and where the position is in that.
+// CopyRest writes to w the rest of a run from a position on: the block of that position and
+// all blocks after it, preceded by the table of ranks if the run is tagged. It reads nothing
+// else, and verifies each block. It returns the run as written to w, and the position in it.
 //
-// A fault of the run is a *SourceError; any other error is w's or that of ctx.
+// An error of the run is a *SourceError. Any other error is from w or ctx.
 func CopyRest(ctx context.Context, open OpenRange, w io.Writer, run Run, from RunPosition) (Run, RunPosition, error) {
 	c := restCopy{open: open, run: run, sink: w}
 	spans, err := c.spans(ctx, from)
@@ -49,10 +48,10 @@ type restCopy struct {
 	verifier runVerifier
 }
 
-// byteRange is bytes of a run, counted from its start.
+// byteRange is a range of bytes of a run, counted from its start.
 type byteRange struct{ start, end int64 }
 
-// spans are the parts of the run that are wanted.
+// spans returns the parts of the run to copy.
 func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]byteRange, error) {
 	run, at := c.run, from.BlockOffset
 	if run.Offset < 0 || run.Length < 0 || at < 0 || at > run.Length || from.Record < 0 {
@@ -89,7 +88,7 @@ func (c *restCopy) tableEnd(ctx context.Context) (int64, error) {
 	return int64(blockHeaderSize + h.stored), err
 }
 
-// earlyEOF makes an end that comes too early a fault of the data.
+// earlyEOF turns an early end into an error of the data.
 func earlyEOF(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("%w: it ends early", storage.ErrCorrupt)
@@ -97,7 +96,7 @@ func earlyEOF(err error) error {
 	return err
 }
 
-// copy verifies some of the run and then writes it.
+// copy verifies and writes a part of the run.
 func (c *restCopy) copy(ctx context.Context, s byteRange) error {
 	if s.start == s.end {
 		return nil
@@ -110,7 +109,7 @@ func (c *restCopy) copy(ctx context.Context, s byteRange) error {
 	return errors.Join(err, in.Close())
 }
 
-// Write takes bytes of the run.
+// Write takes the next bytes of the run.
 func (c *restCopy) Write(b []byte) (int, error) {
 	if n, err := c.verifier.Write(b); err != nil {
 		return n, err
@@ -120,8 +119,8 @@ func (c *restCopy) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// result describes what was copied; all of a run is held against its entry in the
-// index too.
+// result describes what was copied. A run that was copied as a whole is also compared with
+// its entry in the index.
 func (c *restCopy) result() (Run, error) {
 	v := &c.verifier
 	rest := Run{Length: v.run.Length, RawLength: v.counts.raw, Records: v.counts.records, Checksum: v.counts.checksum, Tagged: c.run.Tagged}
@@ -132,7 +131,7 @@ func (c *restCopy) result() (Run, error) {
 	return rest, v.finish()
 }
 
-// blame makes an error that is neither of the sink nor of ctx one of the run.
+// blame attributes an error to the run, unless it is from the sink or ctx.
 func (c *restCopy) blame(ctx context.Context, err error) error {
 	switch {
 	case c.sinkErr != nil:

@@ -14,22 +14,21 @@ import (
 )
 
 const (
-	// writeSize is how many bytes are gathered before they are written.
+	// writeSize is how many bytes are collected before they are written.
 	writeSize = 128 << 10
-	// writeBuffer holds them and one more block.
+	// writeBuffer is the capacity for them and one more block.
 	writeBuffer = writeSize + blockRaw + 2*blockHeaderSize
 	// writeKept is the largest buffer that is kept after a long record.
 	writeKept = 4 << 20
 )
 
-// dataWriter writes runs to a data file, one behind another. The open block is
-// built at the end of the buffer that is written next, so that a record is
-// copied once:
+// dataWriter writes runs to a data file, one after another. It builds the open block at the
+// end of the buffer that is written next, so that a record is copied only once:
 //
 //	buf: | finished blocks … | header of the open block | its records … |
 //	                         ^ block
 //
-// The first error sticks; what is written after it is dropped.
+// The first error remains; what is written after it is dropped.
 type dataWriter struct {
 	ctx   context.Context
 	path  string
@@ -39,13 +38,13 @@ type dataWriter struct {
 	buf   []byte
 	block int   // start of the open block in buf
 	count int   // records in the open block
-	done  int64 // bytes of the file before buf
+	done  int64 // bytes of the file that precede buf
 	run   Run   // the run being written
 	flags uint8 // of its blocks
 	err   error
 }
 
-// createData makes a data file. A writer that is not closed must be aborted.
+// createData creates a data file. A writer that is not closed must be aborted.
 func createData(ctx context.Context, fsys storage.FS, path string, codec Codec) (*dataWriter, error) {
 	out, err := fsys.Create(ctx, path, storage.CreateOptions{})
 	if err != nil {
@@ -77,7 +76,7 @@ func (w *dataWriter) beginRun(ranks []rank) {
 	w.openBlock()
 }
 
-// endRun finishes the run and describes it.
+// endRun ends the run and returns its description.
 func (w *dataWriter) endRun() Run {
 	if w.count > 0 {
 		w.sealBlock()
@@ -88,7 +87,7 @@ func (w *dataWriter) endRun() Run {
 	return w.run
 }
 
-// reserve makes room for a record of n bytes and returns it.
+// reserve returns space for a record of n bytes.
 func (w *dataWriter) reserve(n int) []byte {
 	at := len(w.buf)
 	if at+n > w.block+blockHeaderSize+blockRaw || at+n > cap(w.buf) {
@@ -100,7 +99,7 @@ func (w *dataWriter) reserve(n int) []byte {
 	return w.buf[at : at+n : at+n]
 }
 
-// add writes a record that is already in its form.
+// add writes an encoded record.
 func (w *dataWriter) add(record []byte) { copy(w.reserve(len(record)), record) }
 
 // addPair writes a record.
@@ -113,7 +112,7 @@ func (w *dataWriter) addPair(key, value []byte) {
 	putRecord(w.reserve(n), key, value)
 }
 
-// addTagged writes a record that is already in its form to a tagged run.
+// addTagged writes an encoded record to a tagged run.
 func (w *dataWriter) addTagged(tag int, record []byte) {
 	t := uvarintLen(tag)
 	if len(record)+t > maxBlockRaw {
@@ -125,8 +124,8 @@ func (w *dataWriter) addTagged(tag int, record []byte) {
 	copy(dst[t:], record)
 }
 
-// ensureSpace ends the open block where it is full and grows the buffer for a
-// record that is longer than a block.
+// ensureSpace ends the open block if it is full, and grows the buffer for a record that is
+// longer than a block.
 func (w *dataWriter) ensureSpace(n int) {
 	if w.count > 0 {
 		w.sealBlock()
@@ -139,7 +138,7 @@ func (w *dataWriter) ensureSpace(n int) {
 	}
 }
 
-// openBlock leaves room for a header, and behind it for a block.
+// openBlock reserves space for a header and a block after it.
 func (w *dataWriter) openBlock() {
 	if len(w.buf) >= writeSize || cap(w.buf)-len(w.buf) < blockHeaderSize+blockRaw {
 		w.flush()
@@ -167,7 +166,7 @@ func (w *dataWriter) sealBlock() {
 	w.block, w.count = len(w.buf), 0
 }
 
-// flush writes the buffer, which holds finished blocks only.
+// flush writes the buffer, which must hold finished blocks only.
 func (w *dataWriter) flush() {
 	if w.err == nil {
 		w.fail(context.Cause(w.ctx))
@@ -194,11 +193,10 @@ func (w *dataWriter) fail(err error) {
 	}
 }
 
-// size is how long the file is so far, in bytes.
+// size is the length of the file so far, in bytes.
 func (w *dataWriter) size() int64 { return w.done + int64(len(w.buf)) }
 
-// close writes what is left and makes the file whole; on an error the file is
-// removed.
+// close writes what is buffered and completes the file. After an error the file is removed.
 func (w *dataWriter) close() error {
 	w.flush()
 	if w.err == nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// spill writes the table as a run a partition and empties it.
+// spill writes the table, one run per partition, and empties it.
 func (t *FoldTable[V]) spill(ctx context.Context) {
 	live := t.compact()
 	parts, err := t.sorted(live)
@@ -42,7 +42,7 @@ func (t *FoldTable[V]) compact() []foldEntry[V] {
 	return t.entries[:n]
 }
 
-// foldKeys finds the keys of entries for the sorter.
+// foldKeys gives the sorter the keys of entries.
 type foldKeys[V any] struct {
 	table *FoldTable[V]
 	live  []foldEntry[V]
@@ -50,7 +50,7 @@ type foldKeys[V any] struct {
 
 func (k foldKeys[V]) keyOf(at uint32) []byte { return k.table.keyBytes(&k.live[at]) }
 
-// sorted is the entries of each partition in key order.
+// sorted returns the entries of each partition in key order.
 func (t *FoldTable[V]) sorted(live []foldEntry[V]) ([][]entry, error) {
 	n := len(live)
 	space := make([]entry, 2*n)
@@ -111,8 +111,8 @@ func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource)
 	return nil
 }
 
-// Finish writes what is in the table, merges the spills if they are many, and
-// returns the index. After an error no file is left.
+// Finish writes the table, merges the spills if there are many, and returns the index. After
+// an error no file remains.
 func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 	if t.finished {
 		return nil, errors.New("collector: finished or aborted before")

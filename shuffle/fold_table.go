@@ -13,40 +13,39 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Fold combines values of type V. The values of a key are folded in the order in
-// which they were added; sums of parts are folded in the order of the parts, so
-// Fold has to be associative but need not be commutative.
+// Fold combines values of type V. The values of a key are folded in the order in which they
+// were added. Partial results are folded in the order of the parts. Fold must be
+// associative, but need not be commutative.
 type Fold[V any] struct {
-	Fold   func(acc, v V) V                      // takes v into acc; may reuse what acc holds
+	Fold   func(acc, v V) V                      // folds v into acc; may reuse the memory of acc
 	Append func(dst []byte, v V) []byte          // appends the bytes of v
-	Decode func(src []byte) (value V, err error) // reads them again; may keep src
+	Decode func(src []byte) (value V, err error) // decodes them; may keep src
 }
 
-// FoldTable combines records as they come in: a hash table by key whose values
-// are folded in place. When it would outgrow its memory it is sorted and written
-// as a run.
+// FoldTable combines records as they are added, in a hash table by key whose values are
+// folded in place. When it would exceed its memory, it is sorted and written as a run.
 //
-// Adding only gathers: 256 records are hashed and their places in the table
-// touched in one pass, and combined in a second, which hides most of the time
-// that cache misses take.
+// Emit only collects. A batch of 256 records is hashed in one pass, which also touches their
+// slots in the table, and combined in a second pass. This hides most of the latency of cache
+// misses.
 type FoldTable[V any] struct {
 	ctx   context.Context
 	opts  Options
 	fold  Fold[V]
-	owned bool // V holds pointers: values are copied and accounted by their bytes
+	owned bool // V holds pointers: values are copied, and count by their bytes
 
 	entries []foldEntry[V]
 	arena   []byte // memory of entries; nil: the heap
 	used    int    // entries that hold a key
-	limit   int    // used may not grow beyond
+	limit   int    // used <= limit
 	long    longKeys
-	values  int64 // bytes of values, where owned is set
+	values  int64 // bytes of values, if owned
 
 	pending      [foldBatch]pendingFold[V]
 	pendingCount int    // pending records
 	pendingLong  []byte // their keys that do not fit into an entry
 	seeds        [2]uint64
-	touched      uint32 // keeps the touching pass from being optimised away
+	touched      uint32 // keeps the compiler from removing the loads of touch
 	encoded      []byte // of one value
 
 	file     spillFile
@@ -56,26 +55,26 @@ type FoldTable[V any] struct {
 }
 
 const (
-	// foldBatch is how many records are gathered.
+	// foldBatch is the number of records in a batch.
 	foldBatch = 256
-	// inlineKey is the longest key that an entry holds itself.
+	// inlineKey is the length of the longest key that an entry holds itself.
 	inlineKey = 16
 	// minSlots is the size of an empty table; a batch always fits.
 	minSlots = 1024
-	// maxPendingLong is how many bytes of long keys may be gathered.
+	// maxPendingLong bounds the bytes of long keys in a batch.
 	maxPendingLong = 64 << 10
-	// sortBytes is what sorting takes for each key.
+	// sortBytes is the memory that sorting takes per key.
 	sortBytes = 2*entrySize + 4
 )
 
 // foldEntry is a key and its value.
 type foldEntry[V any] struct {
-	key  [inlineKey]byte // zeros behind the key; of a longer key its hash and where it is
+	key  [inlineKey]byte // padded with zeros; of a longer key its hash and its place
 	size uint32          // length of the key plus 1; 0: empty
 	v    V
 }
 
-// pendingFold is a record that waits for its batch.
+// pendingFold is a record in the batch.
 type pendingFold[V any] struct {
 	a, b uint64 // the key as in foldEntry; of a longer key its hash and its place in pendingLong
 	size uint32
@@ -99,7 +98,7 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 	return t, nil
 }
 
-// Emit folds v into the value of key, which is copied. An error shows in Err.
+// Emit folds v into the value of key, which it copies. For errors see Err.
 func (t *FoldTable[V]) Emit(key []byte, v V) {
 	p := &t.pending[t.pendingCount%foldBatch]
 	if len(key) <= inlineKey {
@@ -128,8 +127,8 @@ func (t *FoldTable[V]) own(v V) V {
 	return own
 }
 
-// drain combines the gathered records. A panic of the fold or of a codec is an
-// error of the table: the record that is added meanwhile is not to blame.
+// drain combines the batch. A panic of the fold or of a codec becomes an error of the table,
+// because the record that is being added is not to blame for it.
 func (t *FoldTable[V]) drain() {
 	defer t.drained()
 	if t.used+t.pendingCount > t.limit || t.memory() > t.opts.Memory {
@@ -161,7 +160,7 @@ func (t *FoldTable[V]) drained() {
 	}
 }
 
-// touch finds where each record's search begins and brings it into the cache.
+// touch computes the slot of each record and loads it into the cache.
 func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 	slots := uint64(len(t.entries))
 	touched, bytes := uint32(0), int64(0)
@@ -185,7 +184,7 @@ func (t *FoldTable[V]) hash(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// combine folds a record into its entry, making one for a new key.
+// combine folds a record into its entry, or inserts an entry for a new key.
 func (t *FoldTable[V]) combine(p *pendingFold[V]) {
 	entries := t.entries
 	for i := uint(p.slot); ; i++ {
@@ -204,7 +203,7 @@ func (t *FoldTable[V]) combine(p *pendingFold[V]) {
 	}
 }
 
-// combineLong is combine for a key that is held outside the entry.
+// combineLong is combine for a key that is stored outside the entry.
 func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 	key := t.pendingLong[p.b:][:p.size-1]
 	for i := uint(p.slot); ; i++ {
@@ -230,7 +229,7 @@ func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V], b uint64) {
 	t.used++
 }
 
-// keyBytes is a view of an entry's key.
+// keyBytes returns a view of an entry's key.
 func (t *FoldTable[V]) keyBytes(e *foldEntry[V]) []byte {
 	if e.size <= inlineKey+1 {
 		return e.key[:e.size-1]
@@ -238,19 +237,19 @@ func (t *FoldTable[V]) keyBytes(e *foldEntry[V]) []byte {
 	return t.long.get(binary.LittleEndian.Uint64(e.key[8:]), int(e.size-1))
 }
 
-// slotBytes is what a slot of the table takes, and the larger of what growing
-// and sorting take besides.
+// slotBytes is the memory per slot of the table, including the larger of what growing and
+// sorting take.
 func (t *FoldTable[V]) slotBytes() int64 {
 	size := int64(unsafe.Sizeof(foldEntry[V]{}))
 	return size + max(size/2, sortBytes*3/4)
 }
 
-// memory is what the table takes now and when it is sorted.
+// memory is what the table takes now, including what it takes when it is sorted.
 func (t *FoldTable[V]) memory() int64 {
 	return int64(len(t.entries))*t.slotBytes() + t.long.size + t.values
 }
 
-// growOrSpill grows the table while memory lasts, else spills it.
+// growOrSpill grows the table if there is memory for it, and spills it otherwise.
 func (t *FoldTable[V]) growOrSpill() {
 	most := (t.opts.Memory - t.long.size - t.values) / t.slotBytes()
 	slots := min(2*int64(len(t.entries)), most, 1<<31)
@@ -261,8 +260,8 @@ func (t *FoldTable[V]) growOrSpill() {
 	t.resize(int(slots))
 }
 
-// resize moves the table to one of another size. A table that may still grow is
-// kept emptier.
+// resize moves the table to one of another size. A table that can still grow has a lower
+// load factor.
 func (t *FoldTable[V]) resize(slots int) {
 	old, oldArena := t.entries, t.arena
 	t.allocate(slots)
@@ -278,11 +277,11 @@ func (t *FoldTable[V]) resize(slots int) {
 	arenas.give(oldArena)
 }
 
-// arenaTable is from how many bytes on a table is worth an arena: its entries
-// are looked up all over it, and huge pages spare most of the TLB misses.
+// arenaTable is the size from which a table uses an arena. Lookups hit all of the table, and
+// huge pages avoid most of the TLB misses.
 const arenaTable = 2 << 20
 
-// allocate makes the table empty. What holds pointers stays on the heap.
+// allocate makes an empty table. Values with pointers stay on the heap.
 func (t *FoldTable[V]) allocate(slots int) {
 	size := slots * int(unsafe.Sizeof(foldEntry[V]{}))
 	t.arena = nil
@@ -320,7 +319,7 @@ func (t *FoldTable[V]) fail(err error) {
 // Err is the first error so far.
 func (t *FoldTable[V]) Err() error { return t.err }
 
-// Stats is what was done so far; records count once they are combined.
+// Stats describes what was done so far. Records count once they are combined.
 func (t *FoldTable[V]) Stats() Stats { return t.stats }
 
 // Buffered implements Collector.

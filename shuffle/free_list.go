@@ -11,13 +11,11 @@ type extent struct{ from, to int64 }
 
 func (e extent) length() int64 { return e.to - e.from }
 
-// freeList are the free ranges of an arena: ascending, none empty, no two
-// touching.
+// freeList is the free ranges of an arena: ascending, not empty, and not adjacent.
 type freeList []extent
 
-// take cuts n bytes, more than 0, off the first range that has them. Taking from
-// the front keeps in use what has been in use, and leaves the rest of the arena
-// untouched.
+// take cuts n bytes, more than 0, off the first range that has them. Taking from the front
+// reuses memory that was used before, and leaves the rest of the arena untouched.
 func (f *freeList) take(n int64) (e extent, ok bool) {
 	for i := range *f {
 		free := &(*f)[i]
@@ -34,7 +32,7 @@ func (f *freeList) take(n int64) (e extent, ok bool) {
 	return extent{}, false
 }
 
-// give takes back what was taken, or a part of it that is not empty.
+// give returns what was taken, or a part of it that is not empty.
 func (f *freeList) give(e extent) {
 	i, _ := slices.BinarySearchFunc(*f, e.from, func(free extent, from int64) int {
 		return cmp.Compare(free.from, from)

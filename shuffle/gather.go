@@ -2,12 +2,12 @@ package shuffle
 
 import "bytes"
 
-// gatherAhead is how many records are looked at before they are copied.
+// gatherAhead is how many records are touched before they are copied.
 const gatherAhead = 32
 
-// gather copies records to a run in the order of entries. Records lie all over
-// the memory, so a few are looked at first: those loads do not wait for each
-// other as copies one after another would.
+// gather copies records to a run in the order of entries. Records are all over the memory,
+// so a few are touched first: those loads overlap, while the loads of copies would wait for
+// each other.
 func (b *batch) gather(w *dataWriter, entries []entry) {
 	var ends [gatherAhead]int
 	for len(entries) > 0 && w.err == nil {

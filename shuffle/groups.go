@@ -2,31 +2,30 @@ package shuffle
 
 import "bytes"
 
-// Groups steps through a merge by groups of equal keys, or of keys with equal
-// group prefix. Values stream: a group of any size takes the memory of its key.
+// Groups steps through a merge by groups of equal keys, or of keys with equal group
+// prefixes. Values stream: a group of any size takes only the memory of its key.
 type Groups struct {
 	m     *Merge
 	key   []byte // first key of the group, copied
-	group []byte // the part of key that decides
+	group []byte // the part of key that identifies the group
 	state groupState
 	count int64
 }
 
-// groupState tells where the merge stands.
+// groupState is the position of the merge relative to the group.
 type groupState uint8
 
 const (
 	atBoundary groupState = iota // on the first record of the next group, or before any record
-	atFirst                      // on the first record of the group, not handed out yet
-	inGroup                      // on a record that was handed out
-	atEnd                        // behind the last record
+	atFirst                      // on the first record of the group, not yet returned
+	inGroup                      // on a record that was returned
+	atEnd                        // after the last record
 )
 
-// Groups returns the merge by groups. The merge is not to be stepped otherwise
-// any more.
+// Groups returns the merge by groups. The merge must not be advanced otherwise after that.
 func (m *Merge) Groups() *Groups { return &Groups{m: m} }
 
-// NextGroup goes to the next group, skipping values that were not read; false
+// NextGroup advances to the next group and skips values that were not read. It returns false
 // at the end and after an error.
 func (g *Groups) NextGroup() bool {
 	for g.NextValue() {
@@ -43,7 +42,7 @@ func (g *Groups) NextGroup() bool {
 	return true
 }
 
-// NextValue goes to the next value of the group; false when there is none.
+// NextValue advances to the next value of the group. It returns false if there is none.
 func (g *Groups) NextValue() bool {
 	switch g.state {
 	case atFirst:
@@ -70,7 +69,7 @@ func (g *Groups) step() bool {
 	return false
 }
 
-// prefixLen is the length of the part of key that decides its group.
+// prefixLen is the length of the part of key that identifies its group.
 func (g *Groups) prefixLen(key []byte) int {
 	if g.m.opts.GroupPrefix == nil {
 		return len(key)
@@ -78,21 +77,21 @@ func (g *Groups) prefixLen(key []byte) int {
 	return min(max(g.m.opts.GroupPrefix(key), 0), len(key))
 }
 
-// Records is how many values have been handed out or skipped so far.
+// Records is the number of values returned or skipped so far.
 func (g *Groups) Records() int64 { return g.count }
 
-// Key is the first key of the group. It holds until NextGroup.
+// Key is the first key of the group. It is valid until NextGroup.
 func (g *Groups) Key() []byte { return g.key }
 
-// FullKey is the key of the current value; it differs from Key only where there
-// is a group prefix. It holds until NextValue.
+// FullKey is the key of the current value. It differs from Key only if there is a group
+// prefix. It is valid until NextValue.
 func (g *Groups) FullKey() []byte { return g.m.Key() }
 
-// Value is the current value. It holds until NextValue.
+// Value is the current value. It is valid until NextValue.
 func (g *Groups) Value() []byte { return g.m.Value() }
 
-// Boundary skips what is left of the group and tells, as Merge.Positions does,
-// where the next one begins.
+// Boundary skips the rest of the group and returns, as Merge.Positions does, where the next
+// group begins.
 func (g *Groups) Boundary() []RunPosition {
 	for g.NextValue() {
 	}

@@ -25,7 +25,7 @@ const (
 	indexMagic      = "HMRINDEX"
 	indexVersion    = 1
 	indexHeadSize   = 32        // magic, version, partitions, data length, data checksum
-	maxIndexSize    = 1 << 30   // bytes that are read at most
+	maxIndexSize    = 1 << 30   // bytes that are read
 	indexTagged     = 1 << 0    // flag of a run
 	minIndexRunSize = 1 + 4 + 4 // flags, four uvarints, checksum
 )
@@ -52,7 +52,7 @@ func ReadIndex(ctx context.Context, fsys storage.FS, dataPath string) (*Index, e
 	return x, nil
 }
 
-// write makes the index file beside the data file.
+// write creates the index file next to the data file.
 func (x *Index) write(ctx context.Context, fsys storage.FS) error {
 	path := IndexPath(x.Path)
 	w, err := fsys.Create(ctx, path, storage.CreateOptions{})
@@ -69,7 +69,7 @@ func (x *Index) write(ctx context.Context, fsys storage.FS) error {
 	return nil
 }
 
-// Encode is the index as it is stored. It sets Checksum.
+// Encode returns the index as it is stored. It sets Checksum.
 func (x *Index) Encode() []byte {
 	le := binary.LittleEndian
 	b := append([]byte(nil), indexMagic...)
@@ -99,8 +99,7 @@ func (r *Run) appendTo(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, r.Checksum)
 }
 
-// DecodeIndex verifies and decodes an index. What does not fit wraps
-// storage.ErrCorrupt.
+// DecodeIndex verifies and decodes an index. Its errors wrap storage.ErrCorrupt.
 func DecodeIndex(b []byte) (*Index, error) {
 	le := binary.LittleEndian
 	if len(b) < indexHeadSize+8 || string(b[:8]) != indexMagic {
@@ -122,7 +121,7 @@ func DecodeIndex(b []byte) (*Index, error) {
 	return x, nil
 }
 
-// indexDecoder takes numbers off the front of b.
+// indexDecoder reads from the front of b.
 type indexDecoder struct {
 	b          []byte
 	dataLength int64
@@ -130,7 +129,7 @@ type indexDecoder struct {
 }
 
 func (d *indexDecoder) partitions(n int) [][]Run {
-	if n > len(d.b) { // each takes a byte at least
+	if n > len(d.b) { // each takes at least one byte
 		d.bad = true
 		return nil
 	}
@@ -187,7 +186,7 @@ func (x *Index) PartitionBytes() []int64 {
 	return sizes
 }
 
-// Sources is the runs of one partition, ready to be merged.
+// Sources returns the runs of one partition for a merge.
 func (x *Index) Sources(fsys storage.FS, partition int, ordinal Ordinal) []Source {
 	var sources []Source
 	for _, r := range x.Partitions[partition] {

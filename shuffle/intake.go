@@ -9,42 +9,42 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// IntakeOptions say how the runs of one partition are gathered.
+// IntakeOptions configure an Intake.
 type IntakeOptions struct {
-	// FS and Dir are where the intake makes files of its own.
+	// FS and Dir say where the intake creates files.
 	FS  storage.FS
 	Dir string
 
-	// Memory is how many bytes the intake may use: for segments, and for the
-	// buffers of open runs. 0 stands for 100 MiB.
+	// Memory is how many bytes the intake may use, for segments and for the buffers of open
+	// runs. Default 100 MiB.
 	Memory int64
 
-	// InputBufferPercent is the share of Memory for segments; 0 stands for 0.7.
+	// InputBufferPercent is the share of Memory for segments. Default 0.7.
 	InputBufferPercent float64
 
-	// MergePercent is the share of that at which what is in memory is merged to
-	// disk; 0 stands for 0.66.
+	// MergePercent is the share of that at which segments in memory are merged to disk.
+	// Default 0.66.
 	MergePercent float64
 
-	// MemoryLimitPercent is the share that one segment may take; a larger one
-	// goes to disk. 0 stands for 0.25.
+	// MemoryLimitPercent is the share of that which one segment may take; a larger one goes
+	// to disk. Default 0.25.
 	MemoryLimitPercent float64
 
-	// InMemThreshold is how many segments in memory are merged to disk however
-	// small they are; 0 stands for 1000, less for no such limit.
+	// InMemThreshold is the number of segments in memory that are merged to disk regardless
+	// of their size. Default 1000; less than 0 for no such limit.
 	InMemThreshold int
 
 	// FreePercent is the share of Memory that must be free of segments during the
 	// final merge: as many of them as necessary are merged to disk first.
 	FreePercent float64
 
-	// Factor is how many runs are merged at once; 0 stands for 64.
+	// Factor is how many runs are merged at once. Default 64.
 	Factor int
 
-	// Codec compresses what intermediate merges write.
+	// Codec compresses the output of intermediate merges.
 	Codec Codec
 
-	// GroupPrefix is handed on to the final merge.
+	// GroupPrefix is that of the final merge.
 	GroupPrefix func(key []byte) int
 }
 
@@ -89,20 +89,19 @@ func (o *IntakeOptions) fillDefaults() {
 	o.Factor = max(o.Factor, 2)
 }
 
-// IntakeStats is what an Intake has done so far.
+// IntakeStats describes what an Intake has done so far.
 type IntakeStats struct {
-	Segments       int64 // runs taken in
+	Segments       int64 // runs added
 	Bytes          int64 // their stored bytes
-	InMemory       int64 // of them kept in memory at first
+	InMemory       int64 // those kept in memory at first
 	SpilledRecords int64 // written by merges
-	Merges         int64 // of runs into one that was written
+	Merges         int64 // merges to disk
 }
 
-// Intake gathers the runs of one partition in bounded memory and merges them.
-// Runs may be added by several goroutines at once; what comes over a stream is
-// kept in memory while there is room, and what is there is merged to disk by
-// whoever finds it full. The order of arrival does not show in what comes out.
-// An Intake that is closed takes nothing more.
+// Intake collects the runs of one partition in bounded memory and merges them. Several
+// goroutines may add runs at the same time. Runs from the network are kept in memory while
+// there is space. The goroutine that finds it full merges the segments in memory to disk.
+// The order of arrival does not affect the output. A closed Intake accepts nothing.
 type Intake struct {
 	opts        IntakeOptions
 	memoryLimit int64 // bytes of segments in memory
@@ -110,12 +109,12 @@ type Intake struct {
 
 	mu struct {
 		sync.Mutex
-		segments segmentMemory // of limit bytes; for segments in memory and on their way there
+		segments segmentMemory // of memoryLimit bytes; for segments in memory and those arriving
 		memory   []Source      // that have arrived in memory
 		disk     []Source      // in files
-		merging  bool          // somebody merges memory to disk
+		merging  bool          // a goroutine merges memory to disk
 		changed  chan struct{} // closed when any of the above changed
-		files    int           // made so far
+		files    int           // number of files created
 		made     map[string]bool
 		final    []Source // of the final merge
 		merge    *Merge
@@ -137,8 +136,7 @@ func NewIntake(o IntakeOptions) (*Intake, error) {
 	return in, nil
 }
 
-// AddLocal takes a run that is in a file already. Nothing is copied, and the
-// file is not removed.
+// AddLocal adds a run that is already in a file. The file is neither copied nor removed.
 func (in *Intake) AddLocal(s Source) error {
 	if s.FS == nil {
 		return fmt.Errorf("run in %s: no file system named", s.Path)
@@ -157,7 +155,7 @@ func (in *Intake) countLocked(run Run) {
 	in.mu.stats.Bytes += run.Length
 }
 
-// enoughLocked reports whether what has arrived in memory is to be merged.
+// enoughLocked reports whether the segments in memory should be merged.
 func (in *Intake) enoughLocked() bool {
 	n := in.opts.InMemThreshold
 	return n > 0 && len(in.mu.memory) >= n ||
@@ -172,9 +170,9 @@ func storedBytes(sources []Source) int64 {
 	return n
 }
 
-// reserve waits until n more bytes can be held in memory side by side, merging
-// what is there to disk if nobody else does. Others that wait hold nothing, so
-// that in the end there is room for anything up to the limit.
+// reserve waits for n contiguous bytes of memory. It merges segments to disk if no other
+// goroutine does. Waiting goroutines hold no memory, so any n up to the limit is available
+// in the end.
 func (in *Intake) reserve(ctx context.Context, n int64) (piece, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -194,7 +192,7 @@ func (in *Intake) reserve(ctx context.Context, n int64) (piece, error) {
 	}
 }
 
-// waitLocked waits for any change; it gives up the lock meanwhile.
+// waitLocked waits for any change. It releases the lock meanwhile.
 func (in *Intake) waitLocked(ctx context.Context) error {
 	changed := in.mu.changed
 	in.mu.Unlock()
@@ -212,9 +210,9 @@ func (in *Intake) changedLocked() {
 	in.mu.changed = make(chan struct{})
 }
 
-// flushLocked merges what has arrived in memory into one run on disk; it gives up
-// the lock meanwhile. After an error the segments are still in memory, unless the
-// intake has been closed.
+// flushLocked merges the segments in memory into one run on disk. It releases the lock
+// meanwhile. After an error the segments are still in memory, unless the intake has been
+// closed.
 func (in *Intake) flushLocked(ctx context.Context) error {
 	sources := in.mu.memory
 	in.mu.memory, in.mu.merging = nil, true

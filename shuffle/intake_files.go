@@ -7,7 +7,7 @@ import (
 	"path"
 )
 
-// newFile names a file of the intake's own.
+// newFile names a new file of the intake.
 func (in *Intake) newFile(kind string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -38,8 +38,8 @@ func (in *Intake) mergeToFile(ctx context.Context, sources []Source) (Source, er
 	return Source{FS: in.opts.FS, Path: name, Run: run}, nil
 }
 
-// mergeTagged merges sources into one run whose records name their source: other
-// sources may yet come between these.
+// mergeTagged merges sources into one tagged run, so that it can be merged again with
+// sources of ranks in between.
 func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run, err error) {
 	m, err := NewMerge(ctx, sources, MergeOptions{})
 	if err != nil {
@@ -53,8 +53,7 @@ func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run,
 	return run, errors.Join(m.Err(), w.err, m.Close())
 }
 
-// drop removes the files of sources that are merged, where they are the
-// intake's own.
+// drop removes the files of merged sources that belong to the intake.
 func (in *Intake) drop(ctx context.Context, sources []Source) error {
 	for _, s := range sources {
 		in.mu.Lock()

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Merge merges everything that was added into one stream. Every Add must have
-// returned. Where there are more files than may be open at once, the smallest
-// are merged into larger ones first. It is called once; the Merge is closed by
-// Close at the latest.
+// Merge merges all runs into one stream. Every Add must have returned. If there are more
+// files than can be merged at once, the smallest are merged first. Merge is called once;
+// Close also closes what it returns.
 func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	if err := in.freeMemory(ctx); err != nil {
 		return nil, err
@@ -36,8 +35,8 @@ func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	return m, nil
 }
 
-// freeMemory merges segments to disk until no more are in memory than the final
-// merge may keep there.
+// freeMemory merges segments to disk until no more remain in memory than the final merge may
+// keep there.
 func (in *Intake) freeMemory(ctx context.Context) error {
 	in.mu.Lock()
 	memory := in.mu.memory
@@ -85,23 +84,22 @@ func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([
 	return append(sources[n:], merged), nil
 }
 
-// left is how many stored bytes are to be read, roughly.
+// left is the approximate number of stored bytes that remain to be read.
 func (s *Source) left() int64 { return s.Run.Length - s.From.BlockOffset }
 
-// MergeInputState is one run of an intake in a checkpoint.
+// MergeInputState is one run of an intake, as a checkpoint names it.
 type MergeInputState struct {
 	Path     string
 	Run      Run
-	Ordinal  Ordinal // see Source; of no use to a tagged run
+	Ordinal  Ordinal // see Source; unused for a tagged run
 	Sequence int64
 	From     RunPosition
 }
 
-// State tells what is left to be merged, after writing what is in memory to
-// disk: NewIntakeFromState goes on from there. During the final merge that is
-// the current record and all behind it, so it is asked for at a boundary
-// (Groups.Boundary). Every Add must have returned. The files are kept by
-// Detach; a Merge that is called after State may remove some of them.
+// State writes the segments in memory to disk and returns all runs that remain to be merged;
+// NewIntakeFromState resumes from them. During the final merge these are the current record
+// and all after it, so call it at a boundary (Groups.Boundary). Every Add must have
+// returned. Detach keeps the files; a Merge after State may remove some of them.
 func (in *Intake) State(ctx context.Context) ([]MergeInputState, error) {
 	in.mu.Lock()
 	sources := slices.Concat(in.mu.disk, in.mu.memory)
@@ -135,8 +133,8 @@ func (s *Source) state() MergeInputState {
 	return MergeInputState{Path: s.Path, Run: s.Run, Ordinal: r.ordinal, Sequence: r.sequence, From: s.From}
 }
 
-// NewIntakeFromState makes an Intake of what State told. More runs may be added
-// before Merge. The files of the state, which are in o.FS, are not removed.
+// NewIntakeFromState makes an Intake that resumes from what State returned. More runs may be
+// added before Merge. The files of the state, which are in o.FS, are not removed.
 func NewIntakeFromState(o IntakeOptions, state []MergeInputState) (*Intake, error) {
 	in, err := NewIntake(o)
 	if err != nil {
@@ -150,14 +148,14 @@ func NewIntakeFromState(o IntakeOptions, state []MergeInputState) (*Intake, erro
 	return in, nil
 }
 
-// Stats is what was done so far.
+// Stats describes what was done so far.
 func (in *Intake) Stats() IntakeStats {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.mu.stats
 }
 
-// Buffered is how many bytes of runs are in memory, which a checkpoint would write.
+// Buffered is the number of bytes of runs in memory, which a checkpoint would write.
 func (in *Intake) Buffered() int64 {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -184,9 +182,9 @@ func (in *Intake) closeLocked() error {
 	return err
 }
 
-// Close closes the merge, gives memory back and removes the files that the intake
-// made. What the merge returned holds no more: its memory becomes somebody
-// else's. It may be called twice.
+// Close closes the merge, releases the memory and removes the files that the intake created.
+// What the merge returned is no longer valid, because its memory is reused. Close may be
+// called twice.
 func (in *Intake) Close() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

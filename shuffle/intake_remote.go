@@ -10,13 +10,12 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// OpenRun opens the bytes of a run where it lies; reading them ends when ctx
-// does. What follows after run.Length bytes is not read.
+// OpenRun opens the bytes of a run at its source. Reading fails once ctx ends. Bytes after
+// run.Length are not read.
 type OpenRun func(ctx context.Context, run Run) (io.ReadCloser, error)
 
-// SourceError says that a run cannot be had from where it lies: it does not
-// open, it ends early, or what comes is not its bytes (which wraps
-// storage.ErrCorrupt). The intake itself is sound.
+// SourceError says that a run cannot be read from its source: it does not open, ends early,
+// or has wrong bytes (which wraps storage.ErrCorrupt). The intake is not affected.
 type SourceError struct {
 	Run Run
 	Err error
@@ -26,19 +25,19 @@ func (e *SourceError) Error() string {
 	return fmt.Sprintf("run of %d bytes at offset %d: %v", e.Run.Length, e.Run.Offset, e.Err)
 }
 
-// Unwrap gives errors.Is the cause.
+// Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// remoteChunk is how many bytes are read at most before they are verified: few
-// enough to be in the processor's cache still.
+// remoteChunk is how many bytes are read before they are verified, while they are still in
+// the processor's cache.
 const remoteChunk = 256 << 10
 
-// AddRemote takes the runs of one map's output from another machine, all or
-// none: after an error nothing of them is kept and they may be added again. It
-// opens a run when there is room for all of them, and verifies what it reads.
+// AddRemote adds the runs of one map's output from another machine, all or none. After an
+// error it keeps none of them, and they may be added again. It opens a run once there is
+// space for all of them, and verifies what it reads.
 //
-// A fault of the source is a *SourceError; any other error is the intake's own
-// or that of ctx.
+// An error of the source is a *SourceError. Any other error is the intake's own, or from
+// ctx.
 func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, open OpenRun) error {
 	total, err := totalBytes(runs)
 	if err != nil {
@@ -65,7 +64,7 @@ func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, op
 	return nil
 }
 
-// totalBytes is how much room runs take.
+// totalBytes is the number of bytes of all runs.
 func totalBytes(runs []Run) (total int64, err error) {
 	for _, r := range runs {
 		if r.Length < 0 || r.Offset < 0 || r.Length > math.MaxInt64-total {
@@ -76,8 +75,8 @@ func totalBytes(runs []Run) (total int64, err error) {
 	return total, nil
 }
 
-// flushIfFull merges to disk what has arrived in memory, if it has become enough
-// and nobody else does.
+// flushIfFull merges the segments in memory to disk if there are enough, unless another
+// goroutine does.
 func (in *Intake) flushIfFull(ctx context.Context) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -87,15 +86,15 @@ func (in *Intake) flushIfFull(ctx context.Context) error {
 	return in.flushLocked(ctx)
 }
 
-// arrival is the runs of one output on their way into an intake. No merge
-// touches them before they are all there.
+// arrival is the runs of one output on their way into an intake. No merge reads them before
+// all of them have arrived.
 type arrival struct {
 	in       *Intake
 	ordinal  Ordinal
 	open     OpenRun
-	inMemory bool // each run gets a part of room; else a file
+	inMemory bool // each run gets a part of reserved; else a file
 	reserved piece
-	unused   piece // of room, for runs to come
+	unused   piece // the part of reserved for further runs
 	sources  []Source
 }
 
@@ -126,9 +125,9 @@ func (a *arrival) receive(ctx context.Context, run Run) error {
 	return nil
 }
 
-// receiveInMemory gives s the bytes of its run, in a piece of as many. They are
-// read from the connection right into it, and verified as they come, before they
-// have left the processor's cache.
+// receiveInMemory reads the bytes of a run into a piece of the same length. It reads
+// directly from the connection, and verifies the bytes while they are in the processor's
+// cache.
 func receiveInMemory(s *Source, p piece, body io.Reader) error {
 	s.memory, s.place = p.bytes, p.extent
 	s.Path = fmt.Sprintf("segment of source %v, run at offset %d, in memory", s.Ordinal, s.Sequence)
@@ -148,7 +147,7 @@ func receiveInMemory(s *Source, p piece, body io.Reader) error {
 	return nil
 }
 
-// unexpectedEOF makes of an end that comes too early an error that says so.
+// unexpectedEOF turns an early end into an error that says so.
 func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -156,7 +155,7 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// blame makes an error one of where the run lies.
+// blame attributes an error to the run at its source.
 func (s *Source) blame(err error) error {
 	run := s.Run
 	run.Offset = s.Sequence
@@ -205,7 +204,7 @@ func copyRun(ctx context.Context, out io.Writer, s *Source, body io.Reader) erro
 	return nil
 }
 
-// commit makes what arrived part of the intake, unless that is closed.
+// commit adds what arrived to the intake, unless that is closed.
 func (a *arrival) commit(runs []Run) error {
 	in := a.in
 	in.mu.Lock()
@@ -226,7 +225,7 @@ func (a *arrival) commit(runs []Run) error {
 	return nil
 }
 
-// undo gives back the room, in memory or on disk, of what will not be whole.
+// undo releases the memory or disk space of an arrival that failed.
 func (a *arrival) undo(ctx context.Context) error {
 	if !a.inMemory {
 		return a.in.drop(context.WithoutCancel(ctx), a.sources)

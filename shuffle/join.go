@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Join copies the data files of parts, in order, into one data file at path
-// and returns its index: each partition has the runs of all parts. The parts
-// have as many partitions as each other. They are verified and stay.
+// Join copies the data files of parts, in order, into one data file at path and returns its
+// index: each partition has the runs of all parts. The parts must have equal numbers of
+// partitions. They are verified, and not removed.
 func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x *Index, err error) {
 	w, err := fsys.Create(ctx, path, storage.CreateOptions{})
 	if err != nil {

@@ -2,8 +2,8 @@ package shuffle
 
 import "encoding/binary"
 
-// loadTail is a key of up to 16 bytes as two little-endian numbers, zeros behind
-// it. It reads the key's bytes only.
+// loadTail returns a key of up to 16 bytes as two little-endian numbers, padded with zeros.
+// It reads only the key's bytes.
 func loadTail(key []byte) (a, b uint64) {
 	n := len(key)
 	switch {

@@ -2,6 +2,5 @@
 
 package shuffle
 
-// loadKey is a key of up to 16 bytes as two little-endian numbers, zeros behind
-// it.
+// loadKey returns a key of up to 16 bytes as two little-endian numbers, padded with zeros.
 func loadKey(key []byte) (a, b uint64) { return loadTail(key) }

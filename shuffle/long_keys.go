@@ -2,8 +2,8 @@ package shuffle
 
 import "reflect"
 
-// longKeys holds keys that are too long for a table entry, in chunks, so that
-// growing copies nothing. A place is the number of a chunk and an offset in it.
+// longKeys holds keys that are too long for a table entry, in chunks, so that it grows
+// without copying. A place is the number of a chunk and an offset in it.
 type longKeys struct {
 	chunks [][]byte
 	size   int64 // bytes of all chunks
@@ -25,7 +25,7 @@ func (k *longKeys) add(key []byte) uint64 {
 	return uint64(last)<<32 | uint64(at)
 }
 
-// get is a view of the key of n bytes at a place.
+// get returns a view of the key of n bytes at a place.
 func (k *longKeys) get(place uint64, n int) []byte {
 	at := int(uint32(place))
 	return k.chunks[place>>32][at : at+n]

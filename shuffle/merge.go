@@ -9,20 +9,20 @@ import (
 	"slices"
 )
 
-// MergeOptions say how runs are merged.
+// MergeOptions configure a Merge.
 type MergeOptions struct {
-	// GroupPrefix is the length of the part of a key that decides its group;
-	// the whole key when it is nil. Keys of one group must be neighbours.
+	// GroupPrefix returns the length of the part of a key that identifies its group; nil
+	// stands for the whole key. Keys of one group must be adjacent.
 	GroupPrefix func(key []byte) int
 }
 
-// Merge is the merged stream of several runs: by key, and for equal keys by
-// source. It is used by one goroutine.
+// Merge is the merged stream of several runs: ordered by key, and equal keys by rank. One
+// goroutine may use it.
 //
-// It is a loser tree: each inner node holds the head that lost there, so that
-// a new head is compared once a level on its way to the top.
+// It is a loser tree (Knuth, The Art of Computer Programming, volume 3, section 5.4.1). Each
+// inner node holds the head that lost there, so that a new head is compared once per level.
 type Merge struct {
-	readers []*runReader  // one a source
+	readers []*runReader  // one per source
 	starts  []RunPosition // where reading began
 	ranks   []rank        // of all sources, ascending
 	dense   [][]uint32    // by source and tag: index in ranks; an untagged run has the tag 0
@@ -41,7 +41,7 @@ type head struct {
 	source uint32
 }
 
-// exhausted is the rest of a source that has no more records; no key has it.
+// exhausted is the rest of a source without further records; no key has it.
 const exhausted = ^uint32(0)
 
 // NewMerge opens sources, each at its From. The Merge must be closed.
@@ -90,8 +90,8 @@ func (m *Merge) file(ctx context.Context, s *Source, opened map[string]io.Reader
 	return file, nil
 }
 
-// rankSources numbers the ranks of all sources densely, so that equal keys are
-// ordered by comparing two numbers.
+// rankSources numbers the ranks of all sources densely, so that equal keys are ordered by
+// comparing two numbers.
 func (m *Merge) rankSources(sources []Source) {
 	var all []rank
 	own := make([][]rank, len(sources))
@@ -115,8 +115,8 @@ func (m *Merge) rankSources(sources []Source) {
 	}
 }
 
-// Next goes to the next record; false at the end and after an error. What Key
-// and Value returned before holds no more.
+// Next advances to the next record. It returns false at the end and after an error. What Key
+// and Value returned before is no longer valid.
 func (m *Merge) Next() bool {
 	if !m.started {
 		return m.start()
@@ -131,7 +131,7 @@ func (m *Merge) Next() bool {
 	return m.top.rest != exhausted && m.err == nil
 }
 
-// start reads the first record of each source and plays the first round.
+// start reads the first record of each source and builds the tree.
 func (m *Merge) start() bool {
 	m.started = true
 	n := len(m.readers)
@@ -156,7 +156,7 @@ func (m *Merge) start() bool {
 	return m.top.rest != exhausted && m.err == nil
 }
 
-// advance goes to the next record of a head's source.
+// advance advances a head's source to its next record.
 func (m *Merge) advance(h *head) {
 	r := m.readers[h.source]
 	if !r.advance() {
@@ -173,7 +173,7 @@ func (m *Merge) advance(h *head) {
 	}
 }
 
-// replay lets the new head of the last winner climb from its leaf.
+// replay moves the new head of the last winner up from its leaf.
 func (m *Merge) replay() {
 	tree, cur := m.tree, m.top
 	for i := (int(cur.source) + len(tree)) >> 1; i >= 1; i >>= 1 {
@@ -212,7 +212,7 @@ func (m *Merge) beforeRest(a, b *head) bool {
 	return m.earlier(a.source, b.source)
 }
 
-// earlier orders equal keys.
+// earlier orders equal keys by rank.
 func (m *Merge) earlier(a, b uint32) bool {
 	x, y := m.rankOf(a), m.rankOf(b)
 	return x < y || x == y && a < b
@@ -221,10 +221,10 @@ func (m *Merge) earlier(a, b uint32) bool {
 // rankOf is the rank of a source's current record.
 func (m *Merge) rankOf(source uint32) uint32 { return m.dense[source][m.readers[source].tag] }
 
-// Key is the current record's key. It holds until Next.
+// Key is the current record's key. It is valid until Next.
 func (m *Merge) Key() []byte { return m.readers[m.top.source].key() }
 
-// Value is the current record's value. It holds until Next.
+// Value is the current record's value. It is valid until Next.
 func (m *Merge) Value() []byte { return m.readers[m.top.source].value() }
 
 // record is the current record's bytes, without a tag.
@@ -237,9 +237,9 @@ func (m *Merge) record() []byte {
 // file and the offset.
 func (m *Merge) Err() error { return m.err }
 
-// Positions tells, beside the sources given to NewMerge, where each stands: a
-// merge of the same sources from there yields the current record next. Before
-// the first Next that is where reading begins; at the end it is the runs' ends.
+// Positions returns the position of each source that was given to NewMerge. A merge of the
+// same sources from there yields the current record first. Before the first Next these are
+// the positions where reading begins; at the end they are the ends of the runs.
 func (m *Merge) Positions() []RunPosition {
 	if !m.started {
 		return slices.Clone(m.starts)
@@ -265,7 +265,7 @@ func (m *Merge) Close() error {
 	return errors.Join(errs...)
 }
 
-// sourcesAt is sources with each From set to where a merge of them stands.
+// sourcesAt returns sources with each From set to its position.
 func sourcesAt(sources []Source, positions []RunPosition) []Source {
 	at := slices.Clone(sources)
 	for i := range at {

@@ -14,8 +14,8 @@ import (
 // moveChunk is how many bytes are copied at a time.
 const moveChunk = 256 << 10
 
-// Move copies a data file and its index to a file system where they may outlive
-// this machine, and then removes them. The bytes are verified on the way.
+// Move copies a data file and its index to a file system where they can outlive this
+// machine, and then removes them. It verifies the bytes.
 func (x *Index) Move(ctx context.Context, from, to storage.FS, path string, opts storage.CreateOptions) (*Index, error) {
 	if err := x.copyData(ctx, from, to, path, opts); err != nil {
 		return nil, fmt.Errorf("move %s to %s: %w", x.Path, storage.Name(to, path), err)
@@ -52,5 +52,5 @@ func (x *Index) copyData(ctx context.Context, from, to storage.FS, path string, 
 	return nil
 }
 
-// onlyReader hides what would have io.CopyBuffer choose its own buffer.
+// onlyReader hides methods that would make io.CopyBuffer ignore its buffer.
 type onlyReader struct{ io.Reader }

@@ -11,78 +11,72 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Options say how a collector works.
+// Options configure a collector.
 type Options struct {
-	// FS and Path name the data file to be made; the index is made beside it.
+	// FS and Path name the data file to create; the index is created next to it.
 	FS   storage.FS
 	Path string
 
-	// Partitions is how many partitions there are; at least 1.
+	// Partitions is the number of partitions, at least 1.
 	Partitions int
 
-	// Partition tells the partition of a key, in [0, Partitions). nil stands
-	// for HashPartition. A FoldTable calls it once for each key of a spill, a
-	// SortBuffer once for each record.
+	// Partition returns the partition of a key, in [0, Partitions). Default HashPartition. A
+	// FoldTable calls it once for each key of a spill, a SortBuffer once for each record.
 	Partition func(key []byte) int
 
-	// Memory is how many bytes the collector may use for records, entries and
-	// sorting. 0 stands for 100 MiB; less than 64 KiB counts as 64 KiB.
+	// Memory is how many bytes the collector may use for records, entries and sorting.
+	// Default 100 MiB, at least 64 KiB.
 	Memory int64
 
-	// SpillPercent is the share of Memory, in (0, 1], at which a spill begins
-	// in the background while records go on into the rest. 0 stands for 0.8;
-	// less than 0.5 counts as 0.5; at 1 nothing happens in the background.
+	// SpillPercent is the share of Memory, in (0, 1], at which a spill begins in the
+	// background while the rest takes further records. Default 0.8, at least 0.5. At 1
+	// nothing happens in the background.
 	SpillPercent float64
 
-	// BeforeSpill is called before a run is written; its error is that of the spill.
-	// Default nobody asks.
+	// BeforeSpill is called before a run is written. If it returns an error, the spill
+	// fails. Default none.
 	BeforeSpill func() error
 
-	// Factor is how many runs are merged at once; 0 stands for 64. Less than 2
-	// counts as 2.
+	// Factor is how many runs are merged at once. Default 64, at least 2.
 	Factor int
 
-	// MaxRuns is how many runs of a partition are published unmerged; 0 stands
-	// for 4.
+	// MaxRuns is how many runs of a partition are published unmerged. Default 4.
 	MaxRuns int
 
 	// Codec compresses the data file.
 	Codec Codec
 
-	// Combine is run over each group of equal keys before it is written, and
-	// again when three or more spills are merged. nil: none. FoldTable has no
-	// use for it.
+	// Combine combines each group of equal keys before it is written, and again if three or
+	// more spills are merged. Default none. A FoldTable does not use it.
 	Combine Combiner
 }
 
-// Combiner turns the values of one key into fewer. It emits records of the same
-// key only. key and the values hold until it returns; what it emits is copied.
+// Combiner turns the values of one key into fewer. It emits records of the same key only.
+// key and the values are valid until it returns; what it emits is copied.
 type Combiner func(key []byte, values *Values, emit func(key, value []byte)) error
 
-// Stats is what a collector has done so far.
+// Stats describes what a collector has done so far.
 type Stats struct {
 	Records           int64 // added
 	Bytes             int64 // of keys and values added
-	Spills            int64 // times that memory was written out
+	Spills            int64 // spills of its memory
 	SpilledRecords    int64 // written in spills and in merges
 	CombineIn         int64 // records given to the combiner or fold
 	CombineOut        int64 // records that came out of it
-	MaterializedBytes int64 // size of the published data file
+	MaterializedBytes int64 // bytes of the published data file
 }
 
-// Collector is what SortBuffer and FoldTable have in common. It is used by one
-// goroutine.
+// Collector is the common part of SortBuffer and FoldTable. One goroutine may use it.
 type Collector interface {
-	// Err is the first error; after it, nothing that is added counts.
+	// Err is the first error; what is added after it is dropped.
 	Err() error
-	// Finish writes what is in memory, merges where that pays and returns the
-	// index of the finished data file.
+	// Finish writes what is in memory, merges the spills if there are many, and returns the
+	// index of the data file.
 	Finish(ctx context.Context) (*Index, error)
-	// Abort stops and removes every file. After Finish has returned nil it
-	// does nothing.
+	// Abort stops and removes every file. After Finish has returned nil it does nothing.
 	Abort() error
 	Stats() Stats
-	// Buffered is roughly how many bytes are in memory that Finish would write.
+	// Buffered is approximately the number of bytes in memory that Finish would write.
 	Buffered() int64
 }
 
@@ -94,7 +88,7 @@ const (
 	defaultMaxRuns = 4
 )
 
-// validate fills in defaults and reports every fault at once.
+// validate sets defaults and reports every error at once.
 func (o *Options) validate() error {
 	var faults []error
 	if o.FS == nil || o.Path == "" {
@@ -137,8 +131,8 @@ func (o *Options) fillDefaults() {
 	}
 }
 
-// HashPartition spreads keys over n partitions by their xxhash64. The partition
-// of a key is the same in every release.
+// HashPartition distributes keys over n partitions by their xxhash64. The partition of a key
+// is the same in every release.
 func HashPartition(key []byte, n int) int {
 	if n == 1 {
 		return 0

@@ -11,16 +11,15 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// RangePartitioner sends each key to the partition of its range, so that the
-// partitions in order are sorted as a whole. Partition i holds the keys from cut
-// point i-1 on and before cut point i. It may be used by several goroutines.
+// RangePartitioner assigns each key to the partition of its range, so that the partitions,
+// concatenated, are sorted. Partition i holds the keys from cut point i-1 (included) to cut
+// point i (excluded). Several goroutines may use it.
 type RangePartitioner struct {
 	cuts  [][]byte
 	heads []head // sort keys of the cut points
 }
 
-// NewRangePartitioner takes cut points, which ascend. n cut points make n+1
-// partitions.
+// NewRangePartitioner takes ascending cut points. n cut points make n+1 partitions.
 func NewRangePartitioner(cuts [][]byte) (*RangePartitioner, error) {
 	p := &RangePartitioner{heads: make([]head, len(cuts))}
 	for i, c := range cuts {
@@ -33,7 +32,7 @@ func NewRangePartitioner(cuts [][]byte) (*RangePartitioner, error) {
 	return p, nil
 }
 
-// Partition is how many cut points are at or before key.
+// Partition is the number of cut points at or before key.
 func (p *RangePartitioner) Partition(key []byte) int {
 	k := head{}
 	k.prefix, k.rest = sortKey(key)
@@ -49,7 +48,7 @@ func (p *RangePartitioner) Partition(key []byte) int {
 	return lo
 }
 
-// atOrBefore reports whether cut point i is not behind key.
+// atOrBefore reports whether cut point i is at or before key.
 func (p *RangePartitioner) atOrBefore(i int, key []byte, k *head) bool {
 	c := &p.heads[i]
 	if c.prefix != k.prefix {
@@ -61,17 +60,17 @@ func (p *RangePartitioner) atOrBefore(i int, key []byte, k *head) bool {
 	return wholeSortKey(k.rest) || bytes.Compare(p.cuts[i][sortKeyBytes:], key[sortKeyBytes:]) <= 0
 }
 
-// Partitions is how many partitions there are.
+// Partitions is the number of partitions.
 func (p *RangePartitioner) Partitions() int { return len(p.cuts) + 1 }
 
-// CutPoints picks at most partitions-1 ascending cut points that cut the samples
-// into shares as equal as whole keys allow; it sorts the samples. A key that
-// makes up more than a share has a partition to itself and the others share the
-// rest. Fewer cut points mean that there are not enough different keys.
+// CutPoints sorts the samples and picks at most partitions-1 ascending cut points that
+// divide them as equally as whole keys allow. A key that makes up more than an equal share
+// gets a partition of its own, and the others share the rest. If there are too few different
+// keys, there are fewer cut points.
 func CutPoints(samples [][]byte, partitions int) [][]byte {
 	slices.SortFunc(samples, bytes.Compare)
 	var cuts [][]byte
-	start := 0 // of the share at hand
+	start := 0 // of the current share
 	for left := partitions; left > 1 && start < len(samples); left-- {
 		cut := nextCut(samples, start, left)
 		if cut == len(samples) {
@@ -83,9 +82,8 @@ func CutPoints(samples [][]byte, partitions int) [][]byte {
 	return cuts
 }
 
-// nextCut is where the share that begins at start ends when left shares are to
-// be made of what is left: the border between two keys that is nearest to an
-// equal share.
+// nextCut is the end of the share that begins at start, if the rest is divided into left
+// shares: the border between two keys that is nearest to an equal share.
 func nextCut(samples [][]byte, start, left int) int {
 	ideal := start + (len(samples)-start+left/2)/left
 	ideal = max(ideal, start+1)
@@ -109,8 +107,8 @@ func nextCut(samples [][]byte, start, left int) int {
 // rangeMagic begins an encoded RangePartitioner.
 const rangeMagic = "HMRCUTS1"
 
-// Encode is the partitioner as bytes: a magic, the cut points with their lengths
-// as uvarints, and the xxhash64 of all that.
+// Encode returns the partitioner as bytes: a magic, the cut points with their lengths as
+// uvarints, and the xxhash64 of all that.
 func (p *RangePartitioner) Encode() []byte {
 	b := []byte(rangeMagic)
 	for _, c := range p.cuts {
@@ -120,8 +118,7 @@ func (p *RangePartitioner) Encode() []byte {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
 }
 
-// DecodeRangePartitioner reads what Encode wrote. What does not fit wraps
-// storage.ErrCorrupt.
+// DecodeRangePartitioner decodes what Encode returned. Its errors wrap storage.ErrCorrupt.
 func DecodeRangePartitioner(b []byte) (*RangePartitioner, error) {
 	if len(b) < len(rangeMagic)+8 || string(b[:len(rangeMagic)]) != rangeMagic {
 		return nil, fmt.Errorf("%w: not a list of cut points", storage.ErrCorrupt)

@@ -16,7 +16,7 @@ func recordLen(keyLen, valueLen int) int {
 	return uvarintLen(keyLen) + uvarintLen(valueLen) + keyLen + valueLen
 }
 
-// putRecord writes a record to dst, which is long enough.
+// putRecord writes a record to dst, which must be long enough.
 func putRecord(dst, key, value []byte) {
 	n := 2
 	if len(key)|len(value) < 0x80 {
@@ -29,7 +29,7 @@ func putRecord(dst, key, value []byte) {
 	copy(dst[n+len(key):], value)
 }
 
-// span is where a record's parts lie in the bytes that hold it.
+// span locates the parts of a record in the bytes that hold it.
 type span struct {
 	start int // of the record
 	key   int // start of the key
@@ -37,8 +37,8 @@ type span struct {
 	end   int // of the record
 }
 
-// parseRecord finds the parts of the record that begins at b[at]; ok is false
-// when the record is not whole.
+// parseRecord locates the parts of the record that begins at b[at]. ok is false if the
+// record is incomplete.
 func parseRecord(b []byte, at int) (s span, ok bool) {
 	if at+2 <= len(b) && b[at]|b[at+1] < 0x80 {
 		s.start, s.key = at, at+2

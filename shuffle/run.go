@@ -12,10 +12,10 @@ import (
 type Run struct {
 	Offset    int64  // of its first byte in the file
 	Length    int64  // bytes in the file; 0: the run is empty
-	RawLength int64  // bytes of its records; 0 in a run that has records: unknown
+	RawLength int64  // bytes of its records; 0 for a run with records: unknown
 	Records   int64  // in the run
 	Checksum  uint32 // CRC32C over the headers of its blocks
-	Tagged    bool   // each record names the source that it came from
+	Tagged    bool   // each record has a tag; see rank
 }
 
 // RunPosition is a place between two records of a run. The zero value is its
@@ -25,15 +25,14 @@ type RunPosition struct {
 	Record      int64 // index of that record in the block
 }
 
-// Ordinal is where in a job's input the records of a source come from: the
-// number of the input file and the place in it where the map attempt began to
-// read. It orders equal keys of different map attempts.
+// Ordinal is the origin of a source in the job's input: the number of the input file, and
+// the Position where the map attempt began to read. It orders equal keys of different maps.
 type Ordinal struct {
 	Input int32
 	Start dag.Position
 }
 
-// Compare orders by input, then by place.
+// Compare orders by input, then by Position.
 func (o Ordinal) Compare(p Ordinal) int {
 	return cmp.Or(cmp.Compare(o.Input, p.Input), o.Start.Compare(p.Start))
 }
@@ -46,21 +45,19 @@ type Source struct {
 	Path string // data file
 	Run  Run
 
-	// Ordinal orders equal keys of different sources, and Sequence those of
-	// sources with one Ordinal: the runs of one file. Sequence 0 stands for
-	// Run.Offset. A tagged run brings along both for each of its records and
-	// has no use for these.
+	// Ordinal and Sequence are the rank of the run (see rank). Sequence 0 stands for
+	// Run.Offset. A tagged run has ranks of its own, and does not use these.
 	Ordinal  Ordinal
 	Sequence int64
 
-	// From is where reading begins.
+	// From is the position where reading begins.
 	From RunPosition
 
-	memory memoryFile // the file's bytes, where an Intake keeps them
+	memory memoryFile // the run's bytes, if an Intake keeps them in memory
 	place  extent     // of memory in the intake's arena
 }
 
-// rank is where the source stands among others.
+// rank is the rank of a run without tags.
 func (s *Source) rank() rank {
 	if s.Sequence != 0 {
 		return rank{s.Ordinal, s.Sequence}

@@ -10,10 +10,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// runReader yields the records of one run. A block is read at once, together
-// with the header of the next one, and verified before its first record is
-// seen; records are views of it. A run that is read from its start to its end is
-// verified as a whole too.
+// runReader yields the records of one run. It reads a block together with the header of the
+// next one, and verifies it before it yields the first record. Records are views of the
+// block. A run that is read from start to end is also verified as a whole.
 type runReader struct {
 	ctx  context.Context
 	file io.ReaderAt
@@ -22,7 +21,7 @@ type runReader struct {
 
 	data   []byte // records of the current block
 	at     int    // end of the current record in data
-	left   int    // records of the block behind the current one
+	left   int    // records of the block after the current one
 	cur    span   // the current record in data
 	tag    uint32 // of the current record, an index into ranks
 	ranks  []rank // table of a tagged run
@@ -39,7 +38,7 @@ type runReader struct {
 	err    error
 }
 
-// blockCounts adds up what the blocks of a run say about themselves.
+// blockCounts sums up the blocks of a run.
 type blockCounts struct {
 	records, raw int64
 	checksum     uint32
@@ -53,7 +52,7 @@ func (c *blockCounts) add(h *blockHeader, head []byte) {
 	}
 }
 
-// matches compares the blocks' sums with what the index says of the run.
+// matches compares the sums with the run's entry in the index.
 func (c *blockCounts) matches(run Run) error {
 	if c.checksum != run.Checksum || c.records != run.Records || run.RawLength > 0 && c.raw != run.RawLength {
 		return fmt.Errorf("%w: run of %d records, %d bytes and checksum %#x where the index has %d, %d and %#x",
@@ -62,8 +61,7 @@ func (c *blockCounts) matches(run Run) error {
 	return nil
 }
 
-// newRunReader starts at a position of a run. It reads nothing yet, but the
-// table of a tagged run.
+// newRunReader starts at a position of a run. It reads only the table of a tagged run.
 func newRunReader(ctx context.Context, file io.ReaderAt, path string, run Run, from RunPosition) (*runReader, error) {
 	r := &runReader{ctx: ctx, file: file, path: path, run: run, whole: true}
 	if run.Length < 0 || run.Offset < 0 || from.BlockOffset < 0 || from.Record < 0 || from.BlockOffset > run.Length {
@@ -102,7 +100,7 @@ func (r *runReader) loadRanks() error {
 	return nil
 }
 
-// seek goes to a position. The first block of a tagged run lies behind the table.
+// seek moves to a position. The first block of a tagged run is after the table.
 func (r *runReader) seek(from RunPosition) error {
 	if from.BlockOffset != 0 && from.BlockOffset != r.next {
 		r.next, r.ready, r.whole = from.BlockOffset, false, false
@@ -124,10 +122,11 @@ func (r *runReader) seek(from RunPosition) error {
 	return nil
 }
 
-// record is the index, in its block, of the record behind the current one.
+// record is the index, in its block, of the record after the current one.
 func (r *runReader) record() int64 { return int64(r.size - r.left) }
 
-// advance goes to the next record; false at the end of the run and on an error.
+// advance moves to the next record. It returns false at the end of the run and after an
+// error.
 func (r *runReader) advance() bool {
 	if r.left == 0 && !r.nextBlock() {
 		return false
@@ -159,8 +158,7 @@ func (r *runReader) readTag() bool {
 func (r *runReader) key() []byte   { return r.data[r.cur.key:r.cur.value:r.cur.value] }
 func (r *runReader) value() []byte { return r.data[r.cur.value:r.cur.end:r.cur.end] }
 
-// position is where the current record begins; at the end of the run it is the
-// end.
+// position is where the current record begins, or the end of the run.
 func (r *runReader) position() RunPosition {
 	if r.size == 0 {
 		return RunPosition{BlockOffset: r.next}
@@ -168,7 +166,7 @@ func (r *runReader) position() RunPosition {
 	return RunPosition{BlockOffset: r.block, Record: r.record() - 1}
 }
 
-// nextBlock goes to the next block of records.
+// nextBlock moves to the next block of records.
 func (r *runReader) nextBlock() bool {
 	if r.err != nil {
 		return false
@@ -242,8 +240,7 @@ func (r *runReader) withinRun() error {
 	return nil
 }
 
-// readPayload reads the block's payload, and the header behind it where there is
-// one.
+// readPayload reads the block's payload, and the header of the next block if there is one.
 func (r *runReader) readPayload(h *blockHeader) error {
 	start := r.next + blockHeaderSize
 	r.next = start + int64(h.stored)
@@ -272,7 +269,7 @@ func (r *runReader) readPayload(h *blockHeader) error {
 	return decompress(h.codec, r.data, stored)
 }
 
-// bytes reads n bytes of the file; of a run in memory it returns a view.
+// bytes reads n bytes of the file. Of a run in memory it returns a view.
 func (r *runReader) bytes(offset int64, n int) ([]byte, error) {
 	if m, ok := r.file.(memoryFile); ok {
 		return m.view(offset, n)
@@ -297,8 +294,8 @@ func (r *runReader) corrupt(at int64, what string) error {
 	return r.fail(at, fmt.Errorf("%w: %s", storage.ErrCorrupt, what))
 }
 
-// ReadError says where a run cannot be read. It lets a reduce tell which map's
-// output is lost.
+// ReadError says where a run cannot be read. From it a reduce finds the map whose output is
+// lost.
 type ReadError struct {
 	Path   string // of the data file
 	Offset int64  // in bytes, of the block
@@ -309,10 +306,10 @@ func (e *ReadError) Error() string {
 	return fmt.Sprintf("read %s at offset %d: %v", e.Path, e.Offset, e.Err)
 }
 
-// Unwrap gives errors.Is the cause, often storage.ErrCorrupt.
+// Unwrap returns the cause, often storage.ErrCorrupt.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// fail remembers the first error; at counts from the run's start.
+// fail keeps the first error. at counts from the run's start.
 func (r *runReader) fail(at int64, err error) error {
 	if r.err == nil {
 		r.err = &ReadError{Path: r.path, Offset: r.run.Offset + at, Err: err}
@@ -320,14 +317,14 @@ func (r *runReader) fail(at int64, err error) error {
 	return r.err
 }
 
-// close gives the buffers back. What key and value returned holds no more.
+// close releases the buffers. What key and value returned is no longer valid.
 func (r *runReader) close() {
 	putPooled(r.stored)
 	putPooled(r.raw)
 	r.stored, r.raw, r.data = nil, nil, nil
 }
 
-// readFull reads len(b) bytes; a file that ends before is corrupt.
+// readFull reads len(b) bytes. A file that ends earlier is corrupt.
 func readFull(file io.ReaderAt, b []byte, offset int64) error {
 	n, err := file.ReadAt(b, offset)
 	if n == len(b) {

@@ -9,15 +9,15 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// runVerifier checks the bytes of a run as they pass: every block's checksum and
-// then the run's. It does not look into the records. It is an io.Writer.
+// runVerifier verifies the bytes of a run as they pass: the checksum of every block, and
+// that of the run. It does not decode the records. It is an io.Writer.
 type runVerifier struct {
 	run    Run
 	seen   int64 // bytes of the run so far
 	counts blockCounts
 	head   [blockHeaderSize]byte
-	inHead int    // bytes of head that have come
-	left   int    // bytes of the payload that are to come
+	inHead int    // bytes of head that have arrived
+	left   int    // bytes of the payload that are missing
 	crc    uint32 // of the payload so far
 	want   uint32
 }
@@ -35,7 +35,7 @@ func (v *runVerifier) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// take uses the front of b: of a header, or of a payload.
+// take consumes the front of b: part of a header, or of a payload.
 func (v *runVerifier) take(b []byte) (int, error) {
 	if v.left > 0 {
 		some := b[:min(len(b), v.left)]
@@ -61,7 +61,7 @@ func (v *runVerifier) take(b []byte) (int, error) {
 	return n, nil
 }
 
-// finish checks the run as a whole.
+// finish verifies the run as a whole.
 func (v *runVerifier) finish() error {
 	if v.seen != v.run.Length || v.inHead > 0 || v.left > 0 {
 		return fmt.Errorf("%w: run of %d bytes ends after %d", storage.ErrCorrupt, v.run.Length, v.seen)
@@ -69,8 +69,8 @@ func (v *runVerifier) finish() error {
 	return v.counts.matches(v.run)
 }
 
-// VerifyRun reads the bytes of a run and checks them against their checksums
-// and the index's entry. What does not fit wraps storage.ErrCorrupt.
+// VerifyRun reads a run and compares it with its checksums and its entry in the index. A
+// mismatch wraps storage.ErrCorrupt.
 func VerifyRun(ctx context.Context, r io.Reader, run Run) error {
 	v := runVerifier{run: run}
 	buf := growPooled(nil, readBufferSize)

@@ -2,21 +2,19 @@ package shuffle
 
 import "errors"
 
-// errIntakeClosed is what those get that come after Close.
+// errIntakeClosed is the error of calls after Close.
 var errIntakeClosed = errors.New("shuffle: the intake is closed")
 
-// segmentMemory is where an Intake keeps segments: one arena of as many bytes as
-// all of them may take. What a merge has written to disk makes room for what
-// comes next in the same pages, so that a reduce touches fresh memory only until
-// it spills for the first time; for every page that costs the kernel more than
-// receiving it.
+// segmentMemory is the memory of an Intake for segments: one arena with the size of all of
+// them together. When a merge has written segments to disk, their pages are reused for the
+// next ones. A reduce thus touches fresh memory only until its first spill. That matters
+// because a fresh page costs the kernel more than receiving its bytes.
 //
-// A piece belongs to the arrival that took it, from its commit on to the
-// intake's list of segments in memory, and to a merge while that writes it to
-// disk. Whoever has it last gives it back, once. The arena goes when the intake
-// is closed and nobody has a piece.
+// A piece belongs to the arrival that took it, then to the intake's list of segments in
+// memory, and then to a merge that writes it to disk. The last owner returns it, once. The
+// arena is released when the intake is closed and all pieces are returned.
 //
-// Its methods are called with the intake locked.
+// Its methods must be called with the intake locked.
 type segmentMemory struct {
 	size   int64
 	used   int64  // bytes of all pieces; <= size
@@ -38,9 +36,8 @@ func (p *piece) front(n int64) piece {
 	return f
 }
 
-// take returns a piece of n bytes, whose content is arbitrary; ok is false when
-// there is none until others are given back. A piece of no bytes need not be
-// given back.
+// take returns a piece of n bytes with arbitrary content. ok is false if there is none until
+// others are returned. An empty piece need not be returned.
 func (m *segmentMemory) take(n int64) (p piece, ok bool, err error) {
 	if m.closed {
 		return piece{}, false, errIntakeClosed
@@ -62,7 +59,7 @@ func (m *segmentMemory) take(n int64) (p piece, ok bool, err error) {
 	return piece{e, m.arena[e.from:e.to:e.to]}, true, nil
 }
 
-// give takes back a piece, which nobody may read or write any more.
+// give returns a piece, which must not be used after that.
 func (m *segmentMemory) give(e extent) {
 	if e.length() == 0 {
 		return
@@ -72,14 +69,14 @@ func (m *segmentMemory) give(e extent) {
 	m.releaseUnused()
 }
 
-// giveSegments takes back the pieces of segments.
+// giveSegments returns the pieces of segments.
 func (m *segmentMemory) giveSegments(segments []Source) {
 	for i := range segments {
 		m.give(segments[i].place)
 	}
 }
 
-// close makes an end. Pieces that are still out are given back later.
+// close ends the use of the memory. Pieces that are still used are returned later.
 func (m *segmentMemory) close() {
 	m.closed = true
 	m.releaseUnused()

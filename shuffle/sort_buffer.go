@@ -6,22 +6,21 @@ import (
 	"fmt"
 )
 
-// SortBuffer collects records as bytes, sorts them and writes them in runs. It
-// has one piece of memory in two parts:
+// SortBuffer collects records as bytes, sorts them and writes them in runs. It has one piece
+// of memory in two parts:
 //
 //	| main: SpillPercent of it          | side     |
 //
-// When main is full it is sorted and written by a goroutine while records go on
-// into side, which is never the larger part. When side is full too, Add waits
-// for main and moves side there. So runs are as large as main however fast
-// records come. There is at most that one goroutine; Finish and Abort wait for
-// it.
+// When main is full, a goroutine sorts and writes it, while further records go into side,
+// which is never the larger part. When side is full too, Emit waits for main, and moves the
+// records of side there. Runs are thus as large as main, however fast records arrive. There
+// is at most one such goroutine; Finish and Abort wait for it.
 type SortBuffer struct {
 	ctx      context.Context
 	opts     Options
 	mem      []byte
 	main     *batch
-	side     *batch // nil when nothing happens in the background
+	side     *batch // nil: no spills in the background
 	cur      *batch // main or side
 	file     spillFile
 	combine  *combinerRun
@@ -33,11 +32,11 @@ type SortBuffer struct {
 
 var _ Collector = (*SortBuffer)(nil)
 
-// minSide is the smallest side part that is worth having, in bytes.
+// minSide is the smallest size of side, in bytes; a smaller one is left out.
 const minSide = 4 << 10
 
-// NewSortBuffer makes a SortBuffer. It must be finished or aborted. The context
-// is for spills that Add begins.
+// NewSortBuffer makes a SortBuffer. It must be finished or aborted. The context is for the
+// spills that Emit begins.
 func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
 	return b, nil
 }
 
-// Emit copies one record. An error shows in Err, not here.
+// Emit copies one record. For errors see Err.
 func (b *SortBuffer) Emit(key, value []byte) {
 	n := recordLen(len(key), len(value))
 	if !b.cur.fits(n) && !b.ensureSpace(n) {
@@ -82,7 +81,7 @@ func (b *SortBuffer) refuse(partition int) {
 	b.fail(fmt.Errorf("partition %d of %d: the partitioner must stay within", partition, b.opts.Partitions))
 }
 
-// ensureSpace spills until a record of n bytes fits; false when it never will, and
+// ensureSpace spills until a record of n bytes fits. It returns false if it never will, and
 // after an error.
 func (b *SortBuffer) ensureSpace(n int) bool {
 	for b.err == nil && b.main.canHold(n) {
@@ -103,7 +102,7 @@ func (b *SortBuffer) ensureSpace(n int) bool {
 	return false
 }
 
-// spillInBackground begins to spill main and goes on with side, which is empty.
+// spillInBackground begins to spill main, and continues with side, which must be empty.
 func (b *SortBuffer) spillInBackground() {
 	done := make(chan error, 1)
 	ctx, main := b.ctx, b.main
@@ -132,7 +131,7 @@ func (b *SortBuffer) spill(s *batch) {
 	b.count()
 }
 
-// spillAll leaves both parts empty.
+// spillAll empties both parts.
 func (b *SortBuffer) spillAll() {
 	b.wait()
 	if b.err == nil && b.cur.n > 0 {
@@ -141,8 +140,8 @@ func (b *SortBuffer) spillAll() {
 	b.cur = b.main
 }
 
-// write writes a batch as one spill. A panic of the combiner becomes an error,
-// whichever goroutine it is in.
+// write writes a batch as one spill. A panic of the combiner becomes an error, in any
+// goroutine.
 func (b *SortBuffer) write(ctx context.Context, s *batch) (err error) {
 	defer recoverTo(&err)
 	parts := s.sorted()
@@ -155,8 +154,8 @@ func (b *SortBuffer) write(ctx context.Context, s *batch) (err error) {
 	})
 }
 
-// addLarge writes a record that is larger than the memory as a spill of its own,
-// behind all that came before.
+// addLarge writes a record that is larger than the memory as a spill of its own, after all
+// earlier records.
 func (b *SortBuffer) addLarge(key, value []byte, n int) {
 	if b.err != nil || b.finished {
 		return
@@ -184,7 +183,7 @@ func (b *SortBuffer) addLarge(key, value []byte, n int) {
 	b.count()
 }
 
-// count takes over what the spills counted. Nothing is spilling meanwhile.
+// count copies the counts of the spills. No spill may be active.
 func (b *SortBuffer) count() {
 	b.stats.Spills, b.stats.SpilledRecords = int64(b.file.spills), b.file.spilled
 	if b.combine != nil {
@@ -198,7 +197,7 @@ func (b *SortBuffer) fail(err error) {
 	}
 }
 
-// Err is the first error so far, that of a background spill as soon as it has
+// Err is the first error so far. The error of a background spill is known once that has
 // ended.
 func (b *SortBuffer) Err() error {
 	if b.spilling != nil {
@@ -211,8 +210,8 @@ func (b *SortBuffer) Err() error {
 	return b.err
 }
 
-// Finish writes what is in memory, merges the spills if they are many, and
-// returns the index. After an error no file is left.
+// Finish writes what is in memory, merges the spills if there are many, and returns the
+// index. After an error no file remains.
 func (b *SortBuffer) Finish(ctx context.Context) (*Index, error) {
 	if b.finished {
 		return nil, errors.New("collector: finished or aborted before")
@@ -238,8 +237,8 @@ func (b *SortBuffer) Finish(ctx context.Context) (*Index, error) {
 	return x, nil
 }
 
-// minSpillsToCombine is how many spills there must be for the combiner to be
-// run again when they are merged.
+// minSpillsToCombine is the number of spills from which on the combiner runs again when they
+// are merged.
 const minSpillsToCombine = 3
 
 // Abort ends the collector and removes its files. After Finish it does nothing.
@@ -253,7 +252,7 @@ func (b *SortBuffer) Abort() error {
 	return b.file.abort(b.ctx)
 }
 
-// release gives the memory back.
+// release returns the memory.
 func (b *SortBuffer) release() {
 	b.finished = true
 	arenas.give(b.mem)
@@ -261,7 +260,7 @@ func (b *SortBuffer) release() {
 	b.cur = b.main
 }
 
-// Stats is what was done so far; spills count when they have ended.
+// Stats describes what was done so far. Spills count when they have ended.
 func (b *SortBuffer) Stats() Stats { return b.stats }
 
 // Buffered implements Collector.

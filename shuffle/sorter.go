@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// entry stands for a record while it is sorted.
+// entry represents a record while it is sorted.
 type entry struct {
 	prefix uint64 // sort key of the record's key, see sortkey.go
 	rest   uint32
@@ -18,27 +18,26 @@ type keyStore interface {
 	keyOf(at uint32) []byte
 }
 
-// sorter sorts entries by key, keeping entries of equal keys in order: radix
-// sort from the most significant byte of the sort key on, insertion sort for a
-// few. Where the sort keys are equal and keys are longer, the entries get new
-// sort keys from deeper in the key, behind what all have in common, so that
-// each byte of a key is looked at a few times at most.
+// sorter sorts entries by key and keeps entries of equal keys in order. It is a radix sort
+// from the most significant byte of the sort key, with insertion sort for few entries. If
+// sort keys are equal and keys are longer, the entries get new sort keys from deeper in the
+// keys, after their common prefix. Each byte of a key is thus looked at only a few times.
 type sorter struct {
 	keys keyStore
 }
 
 const (
-	// insertionMax is how many entries are sorted by insertion.
+	// insertionMax is the number of entries up to which insertion sort is used.
 	insertionMax = 24
-	// sortKeyDigits is how many bytes a sort key has.
+	// sortKeyDigits is the number of bytes of a sort key.
 	sortKeyDigits = 12
 )
 
-// sort sorts a, with room for as many entries in tmp.
+// sort sorts a. tmp must have space for as many entries.
 func (s *sorter) sort(a, tmp []entry) { s.radix(a, tmp, 0, 0) }
 
-// radix sorts entries that agree before byte digit of their sort keys, which
-// begin depth bytes into the keys.
+// radix sorts entries that agree before byte digit of their sort keys. The sort keys begin
+// depth bytes into the keys.
 func (s *sorter) radix(a, tmp []entry, digit, depth int) {
 	var starts [257]uint32
 	for len(a) > insertionMax {
@@ -89,8 +88,8 @@ func countDigits(a []entry, digit int, starts *[257]uint32) {
 	}
 }
 
-// scatter orders a by one digit. starts holds counts and is left holding where
-// each digit begins.
+// scatter orders a by one digit. It replaces the counts in starts by the index where each
+// digit begins.
 func scatter(a, tmp []entry, digit int, starts *[257]uint32) {
 	for d := 1; d <= 256; d++ {
 		starts[d] += starts[d-1]
@@ -115,8 +114,8 @@ func scatter(a, tmp []entry, digit int, starts *[257]uint32) {
 	copy(a, tmp)
 }
 
-// firstDifference is the first digit, from digit on, in which the entries
-// differ; sortKeyDigits when they do not.
+// firstDifference is the first digit, from digit on, in which the entries differ;
+// sortKeyDigits if they do not.
 func firstDifference(a []entry, digit int) int {
 	var prefix uint64
 	var rest uint32
@@ -131,8 +130,8 @@ func firstDifference(a []entry, digit int) int {
 	return digit
 }
 
-// deepen gives entries whose keys agree in their first depth bytes new sort
-// keys from where they begin to differ, and returns that place.
+// deepen gives new sort keys to entries whose keys agree in their first depth bytes. The
+// sort keys begin where the keys differ; deepen returns that depth.
 func (s *sorter) deepen(a []entry, depth int) int {
 	first := s.keys.keyOf(a[0].at)
 	common := len(first)
@@ -145,7 +144,7 @@ func (s *sorter) deepen(a []entry, depth int) int {
 	return common
 }
 
-// commonPrefix is how many bytes a and b have in common at their start.
+// commonPrefix is the number of bytes that a and b have in common at their start.
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	a, b = a[:n], b[:n]

@@ -2,14 +2,13 @@ package shuffle
 
 import "encoding/binary"
 
-// A sort key is the first part of a key as two numbers that compare as the key's
-// bytes do:
+// A sort key is the first part of a key as two numbers that compare as the key's bytes do:
 //
-//	prefix  bytes 0..7, big-endian, zeros beyond the key's end
+//	prefix  bytes 0..7, big-endian, padded with zeros
 //	rest    bytes 8..10, then min(length, 12) in the low byte
 //
-// Keys of up to 11 bytes are equal exactly when their sort keys are. Of two
-// longer ones with equal sort keys, the bytes from sortKeyBytes on decide.
+// Keys of up to 11 bytes are equal if and only if their sort keys are. Longer keys with
+// equal sort keys differ from byte sortKeyBytes on.
 const (
 	sortKeyBytes  = 11
 	sortKeyCapped = 12 // low byte of rest: the key is longer than sortKeyBytes
@@ -34,5 +33,5 @@ func sortKey(key []byte) (prefix uint64, rest uint32) {
 	return prefix, uint32(n)
 }
 
-// wholeSortKey reports whether a key with this rest is wholly in its sort key.
+// wholeSortKey reports whether a key with this rest is contained in its sort key.
 func wholeSortKey(rest uint32) bool { return rest&0xff < sortKeyCapped }

@@ -8,10 +8,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// spillFile is the data file of an attempt while it is made. Each spill appends
-// a run for each partition that has records. At the end the file is published as
-// it is when the runs are few, else they are merged into a second file that
-// takes its place.
+// spillFile is the data file of an attempt that is being written. Each spill appends a run
+// for each partition that has records. At the end the file is published if it has few runs.
+// Otherwise the runs are merged into a second file that replaces it.
 type spillFile struct {
 	opts    *Options
 	w       *dataWriter
@@ -21,7 +20,7 @@ type spillFile struct {
 	spilled int64 // records written in all
 }
 
-// spill appends one run a partition; write adds its records.
+// spill appends one run per partition. write adds the records of a run.
 func (f *spillFile) spill(ctx context.Context, write func(w *dataWriter, partition int) error) error {
 	if err := f.begin(ctx); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (f *spillFile) begin(ctx context.Context) error {
 	return f.open(ctx)
 }
 
-// open makes the file when the first spill comes.
+// open creates the file at the first spill.
 func (f *spillFile) open(ctx context.Context) error {
 	if f.w != nil {
 		return nil
@@ -69,8 +68,7 @@ func (f *spillFile) open(ctx context.Context) error {
 	return nil
 }
 
-// finish closes the file, merges its runs if they are many, and writes the
-// index.
+// finish closes the file, merges its runs if there are many, and writes the index.
 func (f *spillFile) finish(ctx context.Context, combine groupWriter) (*Index, error) {
 	if err := f.open(ctx); err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func (f *spillFile) finish(ctx context.Context, combine groupWriter) (*Index, er
 	return x, nil
 }
 
-// abort removes every file. Removal goes on under a context that is over.
+// abort removes every file, even if ctx has ended.
 func (f *spillFile) abort(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var errs []error

@@ -9,10 +9,10 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// groupWriter writes what becomes of one group of equal keys.
+// groupWriter writes the result of one group of equal keys.
 type groupWriter func(w *dataWriter, key []byte, values valueSource) error
 
-// mergeLevel is a data file on the way to one with few runs a partition.
+// mergeLevel is a data file between two merge passes.
 type mergeLevel struct {
 	path string
 	runs [][]Run // of each partition, in the order of equal keys
@@ -20,7 +20,7 @@ type mergeLevel struct {
 	sum  uint64  // xxhash64
 }
 
-// maxRuns is the largest number of runs that a partition has.
+// maxRuns is the largest number of runs of a partition.
 func (l *mergeLevel) maxRuns() int {
 	n := 0
 	for _, runs := range l.runs {
@@ -29,10 +29,9 @@ func (l *mergeLevel) maxRuns() int {
 	return n
 }
 
-// mergeAll merges until no partition has more than MaxRuns runs. Only
-// neighbours are merged, which keeps equal keys in order. As every byte is
-// copied anyway, the last pass publishes up to MaxRuns runs too, if that saves
-// a pass.
+// mergeAll merges until no partition has more than MaxRuns runs. It merges only adjacent
+// runs, which keeps equal keys in order. Each pass copies every byte. The last pass
+// therefore publishes up to MaxRuns runs too, if that saves a pass.
 func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWriter) (mergeLevel, error) {
 	if l.maxRuns() <= f.opts.MaxRuns {
 		return l, nil
@@ -55,14 +54,14 @@ func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWri
 	return l, nil
 }
 
-// mergeFactor is how many runs may be merged at once when each takes a read
-// buffer, and one more to decompress, for a block of the given size.
+// mergeFactor is how many runs may be merged at once if each takes two buffers for a block
+// of the given size: to read and to decompress.
 func mergeFactor(factor int, memory, block int64) int {
 	return int(max(min(int64(factor), memory/(2*block)), 2))
 }
 
-// largestBlock is what a block of the runs takes in memory, going by the average
-// length of a record: a long record has a block of its own.
+// largestBlock estimates the memory of a block of the runs from the average length of a
+// record, since a long record has a block of its own.
 func largestBlock(runs []Run) int64 {
 	largest := int64(readBufferSize)
 	for _, r := range runs {
@@ -73,7 +72,7 @@ func largestBlock(runs []Run) int64 {
 	return largest
 }
 
-// mergePass merges each neighbourhood of at most factor runs into one.
+// mergePass merges each chunk of at most factor adjacent runs into one.
 func (f *spillFile) mergePass(ctx context.Context, l mergeLevel, path string, factor int, combine groupWriter) (mergeLevel, error) {
 	w, err := createData(ctx, f.opts.FS, path, f.opts.Codec)
 	if err != nil {
@@ -100,8 +99,7 @@ func (f *spillFile) mergePass(ctx context.Context, l mergeLevel, path string, fa
 	return next, nil
 }
 
-// chunkRuns cuts runs into parts of at most factor, of nearly equal
-// numbers.
+// chunkRuns divides runs into chunks of at most factor runs, of nearly equal size.
 func chunkRuns(runs []Run, factor int) [][]Run {
 	n := (len(runs) + factor - 1) / factor
 	parts := make([][]Run, 0, n)
@@ -119,8 +117,8 @@ func runSources(fsys storage.FS, path string, runs []Run) []Source {
 	return sources
 }
 
-// mergeRuns merges sources into one run at the end of w. combine, where there is
-// one, writes each group.
+// mergeRuns merges sources into one run at the end of w. If combine is not nil, it writes
+// each group.
 func mergeRuns(ctx context.Context, sources []Source, w *dataWriter, combine groupWriter) (run Run, err error) {
 	m, err := NewMerge(ctx, sources, MergeOptions{})
 	if err != nil {

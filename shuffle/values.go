@@ -2,8 +2,7 @@ package shuffle
 
 import "iter"
 
-// Values is the values of one key, in order, each seen once. A value holds
-// until the next one is asked for.
+// Values is the values of one key, in order. Each is seen once, and is valid until the next.
 type Values struct {
 	source valueSource
 }
@@ -14,13 +13,13 @@ type valueSource interface {
 	Value() []byte
 }
 
-// Next goes to the next value; false at the end of the group.
+// Next advances to the next value. It returns false at the end of the group.
 func (v *Values) Next() bool { return v.source.NextValue() }
 
 // Value is the current value.
 func (v *Values) Value() []byte { return v.source.Value() }
 
-// All ranges over the values that are left.
+// All ranges over the remaining values.
 func (v *Values) All() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for v.Next() {

@@ -1,16 +1,16 @@
-// Package conf is the configuration of a job and of the engine: Hadoop's
-// property names and files, and our own names below hammr. The table in
-// keys.go declares each property that the engine reads with its kind, default
-// and bounds; a new one is a line there.
+// Package conf is the configuration of a job and of the engine: Hadoop's property names and
+// files, and Hammr's own names below hammr. The table in keys.go declares each property that
+// the engine reads, with its kind, default and bounds. To add a property, add a line there.
 //
 //	c, warnings, err := conf.Load(conf.Sources{Define: []string{"io.sort.mb=200"}})
 //	…
-//	if err := c.Validate(); err != nil { … } // every fault at once
+//	if err := c.Validate(); err != nil { … } // every error at once
 //	mb := c.Int("mapreduce.task.io.sort.mb")
 //
-// A value is checked for its kind when it is set, so that getters of declared
-// properties cannot fail. Properties that are not declared are the user's own
-// and kept as they are.
+// Set checks the kind of a value, so that the getters of declared properties cannot fail.
+// Properties that are not declared are the user's own, and kept as they are. A property of
+// Hadoop that Hammr does not implement is declared too, and Validate refuses it unless it
+// has its default.
 package conf
 
 import (
@@ -23,28 +23,28 @@ import (
 	"time"
 )
 
-// Conf holds properties. It is not safe for concurrent writing; many may read.
+// Conf holds properties. Many goroutines may read it, or one may write it.
 type Conf struct {
-	values map[string]value // by undeprecated name
+	values map[string]value // by current name
 }
 
 type value struct {
 	text   string
-	origin string // "core-site.xml:12", or "" when set by hand
+	origin string // "core-site.xml:12", or "" if set by code
 }
 
-// New returns a configuration in which everything has its default.
+// New returns a configuration with only defaults.
 func New() *Conf { return &Conf{values: map[string]value{}} }
 
-// Set gives a property a value. It resolves deprecated names, and refuses a
-// value of another kind than declared and a hammr.* name that is not declared.
-// The warnings are for the user to see; there may be some beside an error.
+// Set gives a property a value. It resolves old names. It refuses a value of the wrong kind,
+// and an undeclared name that begins with hammr. There may be warnings for the user in
+// addition to an error.
 func (c *Conf) Set(name, text string) (warnings []string, err error) {
 	return c.set(name, value{text: text}, true)
 }
 
-// set leaves out warnings about names that may well be misspelt when the
-// property comes from a site's files, which hold those of all of Hadoop.
+// set sets a property. Files of a site hold the properties of all of Hadoop, so warnings
+// about Hadoop's old or misspelt names are only for properties that the user typed.
 func (c *Conf) set(name string, v value, typed bool) (warnings []string, err error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
@@ -74,7 +74,7 @@ func (c *Conf) set(name string, v value, typed bool) (warnings []string, err err
 	return warnings, nil
 }
 
-// property names the property that an error is about and where it was set.
+// property adds to an error the property and where it was set.
 func property(name string, v value, err error) error {
 	if v.origin != "" {
 		return fmt.Errorf("%s: %s=%s: %w", v.origin, name, v.text, err)
@@ -89,8 +89,7 @@ func didYouMean(name string) string {
 	return "; did you mean " + name + "?"
 }
 
-// Lookup returns the value of any property, or its default; ok is false where
-// it has neither.
+// Lookup returns the value of any property, or its default. ok is false if it has neither.
 func (c *Conf) Lookup(name string) (text string, ok bool) {
 	name, _ = undeprecated(name)
 	if v, ok := c.values[name]; ok {
@@ -102,14 +101,14 @@ func (c *Conf) Lookup(name string) (text string, ok bool) {
 	return "", false
 }
 
-// IsSet reports whether a property was given a value, be it the default's.
+// IsSet reports whether a property was given a value, even if that equals the default.
 func (c *Conf) IsSet(name string) bool {
 	name, _ = undeprecated(name)
 	_, ok := c.values[name]
 	return ok
 }
 
-// String returns the text of any property, "" where it has none.
+// String returns the text of any property, "" if it has none.
 func (c *Conf) String(name string) string {
 	text, _ := c.Lookup(name)
 	if k := table[name]; k != nil && k.Kind == Class {
@@ -118,8 +117,8 @@ func (c *Conf) String(name string) string {
 	return text
 }
 
-// typed returns the text of a declared property of the given kind. Asking for
-// another is a mistake in the program.
+// typed returns the text of a declared property. It panics for a property of another kind,
+// which is a bug in the caller.
 func (c *Conf) typed(name string, kind Kind) string {
 	k := table[name]
 	if k == nil || k.Kind != kind {
@@ -162,11 +161,12 @@ func (c *Conf) Duration(name string) time.Duration {
 	return d
 }
 
-// Strings returns any property as a list: its parts between commas, without
-// white space around them and without empty ones.
+// Strings returns any property as a list of its parts between commas, trimmed and without
+// empty ones.
 func (c *Conf) Strings(name string) []string { return splitList(c.String(name)) }
 
-// Validate reports every value that is out of its bounds.
+// Validate reports every value that is out of bounds or asks for what Hammr does not
+// implement.
 func (c *Conf) Validate() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
@@ -183,8 +183,8 @@ func (c *Conf) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Changed returns what differs from the defaults, by undeprecated name, the
-// user's own properties included. FromMap takes it back.
+// Changed returns the properties that differ from the defaults, by current name, and the
+// user's own properties. FromMap reads the result.
 func (c *Conf) Changed() map[string]string {
 	changed := map[string]string{}
 	for name, v := range c.values {
@@ -195,7 +195,7 @@ func (c *Conf) Changed() map[string]string {
 	return changed
 }
 
-// FromMap makes a configuration of what Changed or a message holds.
+// FromMap makes a configuration from the result of Changed or from a message.
 func FromMap(properties map[string]string) (*Conf, error) {
 	c := New()
 	var errs []error
@@ -206,7 +206,7 @@ func FromMap(properties map[string]string) (*Conf, error) {
 	return c, errors.Join(errs...)
 }
 
-// Map returns every property that was given a value, by undeprecated name.
+// Map returns every property that was given a value, by current name.
 func (c *Conf) Map() map[string]string {
 	all := make(map[string]string, len(c.values))
 	for name, v := range c.values {

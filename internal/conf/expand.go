@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// What the variables of one value may grow to.
+// Limits for the expansion of one value.
 const (
 	maxExpanded  = 1 << 20 // bytes
 	maxVariables = 10_000
 )
 
-// expander replaces ${name} in values by what other properties, and ${env.X},
-// ${env.X-default} and ${env.X:-default} by what the environment holds. A
-// variable that nothing is known of stays as it is.
+// expander replaces ${name} in values by other properties, and ${env.X}, ${env.X-default}
+// and ${env.X:-default} by environment variables. An unknown variable stays as it is.
 type expander struct {
-	properties map[string]value // by undeprecated name
+	properties map[string]value // by current name
 	env        func(string) string
 	left       int // variables that may still be replaced
 }
@@ -29,8 +28,8 @@ func (e *expander) value(name, text string) (string, error) {
 	return e.expand(text, name)
 }
 
-// expand replaces the variables in a text that is part of the properties
-// within. A variable may hold others, but not itself.
+// expand replaces the variables in a text that is part of the properties within. A variable
+// may contain others, but not itself.
 func (e *expander) expand(text string, within ...string) (string, error) {
 	var out strings.Builder
 	for {
@@ -58,7 +57,7 @@ func (e *expander) expand(text string, within ...string) (string, error) {
 	return out.String(), nil
 }
 
-// variable returns what ${name} stands for.
+// variable returns the value of ${name}.
 func (e *expander) variable(variable string, within []string) (string, error) {
 	name := variable[len("${") : len(variable)-1]
 	if text, ok := strings.CutPrefix(name, "env."); ok {
@@ -77,9 +76,8 @@ func (e *expander) variable(variable string, within []string) (string, error) {
 	return e.expand(text, append(slices.Clip(within), name)...)
 }
 
-// environment reads "X", "X-default" and "X:-default"; the last one's default
-// also stands for an X that is empty, which here cannot be told from one that
-// is not set.
+// environment reads "X", "X-default" and "X:-default". Env cannot tell an unset variable
+// from an empty one, so both defaults apply to both.
 func (e *expander) environment(text string) string {
 	name, fallback, found := strings.Cut(text, "-")
 	if found {
@@ -91,8 +89,8 @@ func (e *expander) environment(text string) string {
 	return fallback
 }
 
-// lookup knows properties, defaults and, last, what Java and Hadoop have as
-// system properties.
+// lookup finds properties, defaults and, last, what Java and Hadoop define as system
+// properties.
 func (e *expander) lookup(name string) (string, bool) {
 	current, _ := undeprecated(name)
 	if v, ok := e.properties[current]; ok {

@@ -11,27 +11,25 @@ import (
 	"strings"
 )
 
-// siteFiles are what is read of a configuration directory, in this order.
+// siteFiles are the files of a configuration directory that are read, in this order.
 var siteFiles = []string{"core-site.xml", "hdfs-site.xml", "mapred-site.xml"}
 
-// Sources are where Load looks, the later ones of them winning.
+// Sources says what Load reads. Later sources override earlier ones.
 type Sources struct {
-	// Dir holds core-site.xml, hdfs-site.xml and mapred-site.xml; each may be
-	// missing. Default $HADOOP_CONF_DIR, else $HADOOP_HOME/etc/hadoop, else
-	// none.
+	// Dir holds core-site.xml, hdfs-site.xml and mapred-site.xml; each may be missing.
+	// Default $HADOOP_CONF_DIR, else $HADOOP_HOME/etc/hadoop, else none.
 	Dir string
-	// Files are those of -conf, in the same XML; they have to be there.
+	// Files are the files of -conf, in the same format; they must exist.
 	Files []string
-	// Define are the name=value of -D.
+	// Define is the name=value of each -D.
 	Define []string
 	// Env reads the environment. Default os.Getenv.
 	Env func(string) string
 }
 
-// Load gathers the configuration of a command. A <final> property of a file is
-// not changed by what follows in files, only by -D. Variables are replaced once all is
-// read. Errors tell of every fault at once, with file and line; bounds are left
-// to Validate.
+// Load reads the configuration of a command. Later files do not change a <final> property of
+// a file; only -D does. Variables are replaced after everything has been read. Errors report
+// every problem at once, with file and line. Validate checks bounds.
 func Load(s Sources) (c *Conf, warnings []string, err error) {
 	if s.Env == nil {
 		s.Env = os.Getenv
@@ -56,8 +54,8 @@ func Load(s Sources) (c *Conf, warnings []string, err error) {
 	return l.finish(s.Env)
 }
 
-// loader gathers settings by undeprecated name before any is checked, since
-// what a value means depends on the variables in it.
+// loader collects settings by current name before it checks any, because the meaning of a
+// value depends on the variables in it.
 type loader struct {
 	gathered map[string]gathered
 	warnings []string
@@ -66,7 +64,7 @@ type loader struct {
 
 type gathered struct {
 	setting
-	typed bool // by this user, not by who runs the site
+	typed bool // by the user, not in a site's file
 }
 
 // siteDir is the directory of the site's files, or "".
@@ -83,8 +81,8 @@ func (s *Sources) siteDir() string {
 	return ""
 }
 
-// readDir reads the site's files. A directory that is named and not there is
-// worth a warning, since nothing of it is in force.
+// readDir reads the site's files. A named directory that does not exist is a warning,
+// because nothing of it applies.
 func (l *loader) readDir(dir string) {
 	if dir == "" {
 		return
@@ -106,8 +104,8 @@ func (l *loader) readDir(dir string) {
 	}
 }
 
-// add takes the settings of one file; the last one of a name counts, unless an
-// earlier one is final.
+// add takes the settings of one file. The last setting of a name counts, unless an earlier
+// one is final.
 func (l *loader) add(settings []setting, typed bool) {
 	for _, s := range settings {
 		name, _ := undeprecated(s.name)
@@ -140,7 +138,7 @@ func (l *loader) finish(env func(string) string) (*Conf, []string, error) {
 			continue
 		}
 		if k := table[name]; k != nil && k.Kind != String && !g.typed && strings.TrimSpace(text) == "" {
-			continue // an empty value of a site's file stands for the default
+			continue // an empty value in a site's file means the default
 		}
 		warnings, err := c.set(g.name, v, g.typed)
 		l.warnings = append(l.warnings, warnings...)

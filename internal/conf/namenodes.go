@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// Ports of a NameNode whose address names none.
+// Ports of a NameNode whose address has none.
 const (
 	defaultRPCPort  = "8020"
 	defaultHTTPPort = "9870"
 )
 
-// NameNode is where one NameNode of a nameservice answers.
+// NameNode holds the addresses of one NameNode of a nameservice.
 type NameNode struct {
-	ID   string // of dfs.ha.namenodes; "" when there is only one
+	ID   string // of dfs.ha.namenodes; "" if there is only one
 	RPC  string // host:port
-	HTTP string // host:port of WebHDFS; "" when the configuration is silent
+	HTTP string // host:port of WebHDFS; "" if it is not configured
 }
 
-// NameNodes resolves the authority of an hdfs:// name: the nameservice that it
-// names, and no other, or else the host:port that it is. The order is that of
-// dfs.ha.namenodes.
+// NameNodes resolves the authority of an hdfs:// name. If it is a nameservice, its NameNodes
+// are returned in the order of dfs.ha.namenodes, else the authority is a host:port.
 func (c *Conf) NameNodes(authority string) ([]NameNode, error) {
 	if authority == "" {
 		return nil, errors.New("no NameNode is named; write hdfs://host:port/path or set fs.defaultFS")
@@ -60,8 +59,8 @@ func (c *Conf) namesOf(nameservice string, ids []string) ([]NameNode, error) {
 	return nodes, nil
 }
 
-// nameNode reads the addresses of one NameNode; id is "" where it is the only
-// one of its nameservice.
+// nameNode reads the addresses of one NameNode. id is "" for the only one of its
+// nameservice.
 func (c *Conf) nameNode(nameservice, id string) (NameNode, error) {
 	suffix := "." + nameservice
 	if id != "" {
@@ -84,8 +83,8 @@ func (c *Conf) nameNode(nameservice, id string) (NameNode, error) {
 	return node, nil
 }
 
-// singleHTTP is dfs.namenode.http-address, which speaks of the NameNode that
-// fs.defaultFS names and of no other.
+// singleHTTP is dfs.namenode.http-address, which applies only to the NameNode of
+// fs.defaultFS.
 func (c *Conf) singleHTTP(authority, rpc string) string {
 	def := strings.TrimSuffix(strings.TrimPrefix(c.String("fs.defaultFS"), "hdfs://"), "/")
 	if def != authority && def != rpc {
@@ -98,8 +97,8 @@ func (c *Conf) singleHTTP(authority, rpc string) string {
 	return address
 }
 
-// httpAddress completes an HTTP address; one that listens everywhere is that
-// of the RPC address's host.
+// httpAddress completes an HTTP address. A wildcard address gets the host of the RPC
+// address.
 func httpAddress(address, rpc string) (string, error) {
 	address = strings.TrimSpace(address)
 	if address == "" {
@@ -116,8 +115,7 @@ func httpAddress(address, rpc string) (string, error) {
 	return net.JoinHostPort(host, port), err
 }
 
-// withPort adds a port to an address that has none. An IPv6 address stands in
-// brackets.
+// withPort adds a port to an address without one. An IPv6 host must be in brackets.
 func withPort(address, port string) (string, error) {
 	if _, _, err := net.SplitHostPort(address); err == nil {
 		return address, nil

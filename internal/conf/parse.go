@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ParseSize reads a number of bytes: digits and perhaps one of k, m, g, t,
-// which stand for powers of 1024, in either case. It may be negative.
+// ParseSize reads a number of bytes: digits and optionally k, m, g or t, which stand for
+// powers of 1024, in either case. It may be negative.
 func ParseSize(s string) (int64, error) {
 	shift := 0
 	number := s
@@ -25,8 +25,8 @@ func ParseSize(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// ParseDuration reads a time: digits and perhaps us, ms, s, m or h, in either
-// case; without a unit it is milliseconds. It may be negative.
+// ParseDuration reads a time: digits and optionally us, ms, s, m or h, in either case.
+// Without a unit it is in milliseconds. It may be negative.
 func ParseDuration(s string) (time.Duration, error) {
 	unit, number := time.Millisecond, s
 	for _, u := range []struct {
@@ -46,7 +46,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// ParseBool reads true or false in any case of letters.
+// ParseBool reads true or false, in any case.
 func ParseBool(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "true":

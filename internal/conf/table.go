@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// table and aliases are declared in another order: by name.
+// table and aliases index the declared properties by name and by old name.
 var table, aliases = index(declared)
 
 func index(keys []Key) (byName map[string]*Key, byAlias map[string]string) {
@@ -26,7 +26,7 @@ func Keys() []Key {
 	return keys
 }
 
-// undeprecated returns the name that stands for name today.
+// undeprecated returns the current name of a property.
 func undeprecated(name string) (current string, deprecated bool) {
 	if current, ok := aliases[name]; ok {
 		return current, true
@@ -34,8 +34,8 @@ func undeprecated(name string) (current string, deprecated bool) {
 	return name, false
 }
 
-// nearest returns the declared name with the given prefix that takes the
-// fewest edits to turn name into, if these are at most limit; else "".
+// nearest returns the declared name with the given prefix that is closest to name in edit
+// distance, if that is at most limit; else "".
 func nearest(name, prefix string, limit int) string {
 	best := ""
 	for i := range declared {
@@ -50,8 +50,8 @@ func nearest(name, prefix string, limit int) string {
 	return best
 }
 
-// distance is Levenshtein's: how many bytes have to be inserted, removed or
-// replaced to turn a into b.
+// distance is Levenshtein's distance: the least number of bytes to insert, remove or replace
+// to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

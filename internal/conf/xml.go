@@ -14,10 +14,10 @@ import (
 
 const (
 	maxFileBytes    = 4 << 20 // a longer configuration file is refused
-	maxIncludeDepth = 20      // files that include each other
+	maxIncludeDepth = 20      // nested includes
 )
 
-// setting is one property as a file has it.
+// setting is one property of a file.
 type setting struct {
 	name   string
 	text   string
@@ -25,8 +25,8 @@ type setting struct {
 	final  bool   // later files may not change it
 }
 
-// readFile returns the settings of a file in Hadoop's XML, those of the files
-// it includes in their place. Errors name file and line.
+// readFile returns the settings of a file in Hadoop's XML, with the settings of included
+// files in place. Errors name file and line.
 func readFile(name string) ([]setting, error) { return readNested(name, 0) }
 
 func readNested(name string, depth int) ([]setting, error) {
@@ -37,7 +37,7 @@ func readNested(name string, depth int) ([]setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // it was only read
+	defer file.Close() // it is only read
 	return readXML(file, name, func(href string) ([]setting, error) {
 		included, err := includePath(name, href)
 		if err != nil {
@@ -47,7 +47,7 @@ func readNested(name string, depth int) ([]setting, error) {
 	})
 }
 
-// includePath is the file that an href in the file name means.
+// includePath returns the file that an href in the file name refers to.
 func includePath(name, href string) (string, error) {
 	u, err := url.Parse(href)
 	if err != nil {
@@ -113,8 +113,8 @@ func (x *xmlReader) document() error {
 	}
 }
 
-// children calls visit for each element within the one just begun, up to its
-// end. visit reads its element to the end.
+// children calls visit for each child of the current element, up to its end. visit must read
+// the child to its end.
 func (x *xmlReader) children(visit func(xml.StartElement) error) error {
 	for {
 		token, err := x.dec.Token()
@@ -181,14 +181,14 @@ func (x *xmlReader) property(start xml.StartElement) error {
 		return err
 	case s.name == "":
 		return errors.New("<property> without a <name>")
-	case hasValue: // as in Hadoop, a property without a value is none
+	case hasValue: // as in Hadoop, a property without a value is ignored
 		x.settings = append(x.settings, s)
 	}
 	return nil
 }
 
-// includeElement reads <xi:include href="…">; its <xi:fallback> is used when
-// the file is not there.
+// includeElement reads <xi:include href="…">. It reads the element's <xi:fallback> if the
+// file does not exist.
 func (x *xmlReader) includeElement(start xml.StartElement, depth int) error {
 	href := ""
 	for _, a := range start.Attr {

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Result is how a command ended and what it printed.
+// Result is the outcome of a command.
 type Result struct {
 	Code   int // exit code
 	Stdout string
@@ -25,9 +25,8 @@ func Exec(t testing.TB, r mr.Runnable, args ...string) Result {
 	return Result{code, stdout.String(), stderr.String()}
 }
 
-// Command runs a program with a command line and returns the content of its
-// output directory, which is the last of args. The test fails if the program
-// does.
+// Command runs a program with a command line and returns the files of its output directory,
+// which is the last of args. The test fails if the program does.
 func Command(t testing.TB, r mr.Runnable, args ...string) string {
 	t.Helper()
 	if got := Exec(t, r, args...); got.Code != mr.ExitDone {

@@ -13,14 +13,13 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Written is what the stages of a graph wrote, which may be several outputs of
-// different types.
+// Written is what the stages of a graph wrote: possibly several outputs of different types.
 type Written struct {
-	Files    map[string]string // content by name: part-r-00000 and its like
+	Files    map[string]string // content by name, such as part-r-00000
 	Counters mr.Counters
 }
 
-// Text is the content of the main output's files, one behind the other.
+// Text is the concatenated content of the main output's files.
 func (w *Written) Text() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(w.Files)) {
@@ -31,8 +30,8 @@ func (w *Written) Text() string {
 	return b.String()
 }
 
-// RunGraph runs a graph on inputs as Run does a job. The test fails if the graph
-// does, unless c says that it is to.
+// RunGraph runs a graph on inputs, as Run runs a job. The test fails if the graph does,
+// unless c.Fails is set.
 func RunGraph(t testing.TB, d *mr.Definition, c Case) *Written {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,5 +1,5 @@
-// Package mrtest runs jobs inside unit tests, in process, on the real engine:
-// inputs are literals and outputs are values.
+// Package mrtest runs jobs inside unit tests, in process, on the real engine. Inputs are
+// literals and outputs are values.
 //
 //	func TestWordcount(t *testing.T) {
 //		got := mrtest.Run(t, wordcount, "a b a").Map()
@@ -9,7 +9,7 @@
 //		}
 //	}
 //
-// A job with a configuration, properties or side files is run by a Case.
+// RunCase runs a job with a configuration, properties or side files.
 package mrtest
 
 import (
@@ -37,7 +37,7 @@ type Output[K, V any] struct {
 	Counters mr.Counters
 }
 
-// Records is the output of all parts, one behind the other.
+// Records is the records of all parts, concatenated.
 func (o *Output[K, V]) Records() []Record[K, V] {
 	var all []Record[K, V]
 	for _, part := range o.Parts {
@@ -46,8 +46,8 @@ func (o *Output[K, V]) Records() []Record[K, V] {
 	return all
 }
 
-// Map is the output by the text form of its keys. Of a key that was written
-// more than once, the last value is kept.
+// Map is the output by the text form of its keys. If a key was written more than once, it
+// has the last value.
 func (o *Output[K, V]) Map() map[string]V {
 	m := make(map[string]V)
 	for _, r := range o.Records() {
@@ -72,21 +72,20 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Run runs job on inputs, each the content of one file; file i goes to source
-// i of the job, its last source gets all that are left. The test fails if the
-// job does.
+// Run runs job on inputs, each the content of one file. File i goes to source i of the job,
+// and the last source gets all that remain. The test fails if the job does.
 func Run[K, V, KO, VO any](t testing.TB, job *mr.Job[K, V, KO, VO], inputs ...string) *Output[KO, VO] {
 	t.Helper()
 	return RunCase(t, job, Case{Inputs: inputs})
 }
 
-// Case is what a job is run on.
+// Case is the input of a job, and how it runs.
 type Case struct {
 	Inputs []string          // content of the input files
 	Config any               // the job's configuration; nil for its defaults
 	Set    map[string]string // properties
 	Side   map[string]string // side files: name and content
-	Fails  bool              // the job is to fail; RunCase returns what it wrote before
+	Fails  bool              // the job is expected to fail; RunCase returns what it wrote before
 }
 
 // RunCase runs job on c.
@@ -144,7 +143,7 @@ func sideOptions(t testing.TB, dir string, side map[string]string) []string {
 	return []string{"-files", strings.Join(names, ",")}
 }
 
-// catcher keeps what the tasks of a job write, by part and attempt.
+// catcher collects what the tasks of a job write, by part and attempt.
 type catcher[K, V any] struct {
 	mu     sync.Mutex
 	caught map[int]*caught[K, V]
@@ -183,7 +182,7 @@ func (c *catcher[K, V]) parts() [][]Record[K, V] {
 	return parts
 }
 
-// own is v, copied if it is a slice of bytes that belongs to the engine.
+// own is v, copied if it is a []byte that belongs to the engine.
 func own[T any](v T) T {
 	if b, ok := any(v).([]byte); ok {
 		return any(bytes.Clone(b)).(T)

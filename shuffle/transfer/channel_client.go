@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// ChannelConfig says how a ChannelClient asks.
+// ChannelConfig configures a ChannelClient.
 type ChannelConfig struct {
-	// Token is what it shows to servers; "" is nothing.
+	// Token is the token for servers; "" for none.
 	Token string
 	// ConnectTimeout bounds the wait for a connection; default 10 s.
 	ConnectTimeout time.Duration
 }
 
-// ChannelClient opens streams that meet at servers: both ends go to the server of
-// the reader's machine. Any number of goroutines may use it.
+// ChannelClient opens streams between Nodes. Both ends connect to the server of the reader's
+// machine. Any number of goroutines may use it.
 type ChannelClient struct{ client *client }
 
 // NewChannelClient makes a ChannelClient. It must be closed.
@@ -25,13 +25,12 @@ func NewChannelClient(cfg ChannelConfig) *ChannelClient {
 	return &ChannelClient{newClient(clientConfig{token: cfg.Token, connectTimeout: cfg.ConnectTimeout})}
 }
 
-// Close gives up the client; its streams are closed before.
+// Close closes the client. Its streams must be closed before.
 func (c *ChannelClient) Close() { c.client.close() }
 
-// Send begins a stream at the server at address, which waits for the reader as
-// long as wait says. What goes wrong, such a reader that does not come, shows in
-// Write and in Close, which waits until the server has sent all to the reader.
-// The end of ctx breaks the stream.
+// Send begins a stream at the server at address, which waits for the reader for the time
+// wait. Errors, such as a missing reader, are returned by Write and by Close. Close waits
+// until the server has sent everything to the reader. The end of ctx breaks the stream.
 func (c *ChannelClient) Send(ctx context.Context, id ChannelID, address string, wait time.Duration) (io.WriteCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &sendStream{id: id, address: address, chunks: make(chan []byte), taken: make(chan struct{}), cancel: cancel, ended: make(chan struct{})}
@@ -43,9 +42,9 @@ func (c *ChannelClient) Send(ctx context.Context, id ChannelID, address string, 
 	return s, nil
 }
 
-// Receive waits at the server at address for the writer of a stream. Reading
-// ends with io.EOF only when the writer has closed well. The end of ctx breaks
-// the stream. What it returns must be closed.
+// Receive waits at the server at address for the writer of a stream. Reading ends with
+// io.EOF only if the writer has closed its end without an error. The end of ctx breaks the
+// stream. The caller must close the result.
 func (c *ChannelClient) Receive(ctx context.Context, id ChannelID, address string, wait time.Duration) (io.ReadCloser, error) {
 	r, err := c.client.request(ctx, http.MethodGet, id.url(address, wait), nil)
 	if err != nil {
@@ -56,22 +55,22 @@ func (c *ChannelClient) Receive(ctx context.Context, id ChannelID, address strin
 		return nil, channelError(ctx, id, address, err)
 	}
 	if err := checkAnswer(answer); err != nil {
-		_ = answer.Body.Close() // of an answer that was read
+		_ = answer.Body.Close() // only the status counts
 		return nil, channelError(ctx, id, address, err)
 	}
 	return &receiveStream{ctx: ctx, id: id, address: address, body: answer.Body}, nil
 }
 
-// checkAnswer is why an answer is not the one hoped for.
+// checkAnswer returns an error for any status but 200.
 func checkAnswer(answer *http.Response) error {
 	if answer.StatusCode == http.StatusOK {
 		return nil
 	}
-	message, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10)) // which may be cut
+	message, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10)) // may be truncated
 	return &statusError{status: answer.StatusCode, message: string(message)}
 }
 
-// channelError names the stream that went wrong.
+// channelError adds the stream to an error.
 func channelError(ctx context.Context, id ChannelID, address string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -11,20 +11,20 @@ import (
 // ChannelPrefix begins the paths of streams between Nodes.
 const ChannelPrefix = "/channel/"
 
-// paramWait is for how long the other end is waited for.
+// paramWait is the time to wait for the other end.
 const paramWait = "wait"
 
-// maxWait bounds that.
+// maxWait bounds it.
 const maxWait = time.Hour
 
-// ChannelID names a stream from one Node to another along an edge of a job's
-// graph. Streams of two starts of a bundle are two.
+// ChannelID names a stream from one Node to another along an edge of a job's graph. A bundle
+// that starts again has new streams.
 type ChannelID struct {
 	Job         string
-	BundleClass int // place in dag.Layout.Bundles
-	Bundle      int // number in the class
-	Incarnation int // start of the bundle
-	Edge        int // place in the graph's edges
+	BundleClass int // index in dag.Layout.Bundles
+	Bundle      int // index in the class
+	Incarnation int // number of the bundle's start
+	Edge        int // index in the graph's edges
 	From        int // number of the Node that writes, in its stage
 	To          int // number of the Node that reads
 }
@@ -34,7 +34,7 @@ func (id ChannelID) String() string {
 		id.From, id.To, id.Edge, id.Job, id.Incarnation, id.BundleClass, id.Bundle)
 }
 
-// url is where the two ends meet.
+// url is the URL at which both ends connect.
 func (id ChannelID) url(address string, wait time.Duration) string {
 	path := fmt.Sprintf("%s%s/%d/%d/%d/%d/%d/%d", ChannelPrefix, id.Job,
 		id.BundleClass, id.Bundle, id.Incarnation, id.Edge, id.From, id.To)
@@ -42,7 +42,7 @@ func (id ChannelID) url(address string, wait time.Duration) string {
 	return u.String()
 }
 
-// parseChannel understands the path and the query of a URL.
+// parseChannel parses the path and the query of a URL.
 func parseChannel(u *url.URL) (id ChannelID, wait time.Duration, err error) {
 	numbers := []*int{&id.BundleClass, &id.Bundle, &id.Incarnation, &id.Edge, &id.From, &id.To}
 	parts := strings.Split(strings.TrimPrefix(u.Path, ChannelPrefix), "/")

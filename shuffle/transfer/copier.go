@@ -11,19 +11,19 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// CopierConfig says what a Copier copies, and how.
+// CopierConfig configures a Copier.
 type CopierConfig struct {
-	// Fetcher carries out copies, Sink takes them in; both outlive the Copier,
-	// and there is no default.
+	// Fetcher copies, and Sink receives the copies. Both must outlive the Copier; there is
+	// no default.
 	Fetcher *Fetcher
 	Sink    Sink
-	// Parallel is how many copies may be under way at once; default 5.
+	// Parallel is how many copies may run at once; default 5.
 	Parallel int
-	// GiveUpAfter is how long a source or an output may fail before the output is
-	// given up as lost; default 1 min.
+	// GiveUpAfter is how long a source or an output may fail before the output is considered
+	// lost; default 1 min.
 	GiveUpAfter time.Duration
-	// MinDelay and MaxDelay bound how long a source is left alone after a
-	// failure; defaults 100 ms, or MaxDelay if that is less, and 10 s.
+	// MinDelay and MaxDelay bound the wait after a failure of a source. Defaults: 100 ms, or
+	// MaxDelay if that is less, and 10 s.
 	MinDelay, MaxDelay time.Duration
 }
 
@@ -35,16 +35,16 @@ func (c *CopierConfig) EnsureDefaults() {
 	c.MinDelay = min(cmp.Or(c.MinDelay, 100*time.Millisecond), c.MaxDelay)
 }
 
-// Result is what became of one try.
+// Result is the outcome of one attempt to copy a segment.
 type Result struct {
 	Segment   Segment
-	Runs      []shuffle.Run // that the sink took in, when Err is nil
+	Runs      []shuffle.Run // that the sink has taken, if Err is nil
 	Err       error
-	WillRetry bool // the copy will be tried again, or one of a newer output once there is one
+	WillRetry bool // the segment, or a newer output of its task, will be copied again
 }
 
-// Copier copies segments as they become known. Its goroutines, as many as there
-// may be copies at once, take segments from the queue; the caller takes results.
+// Copier copies segments as they become known. It has one goroutine per parallel copy; each
+// takes segments from the queue. The caller takes results.
 type Copier struct {
 	cfg     CopierConfig
 	results *mailbox.Mailbox[Result]
@@ -70,8 +70,8 @@ func NewCopier(ctx context.Context, cfg CopierConfig) *Copier {
 	return c
 }
 
-// Add appends a segment. A newer output of a task replaces an older one that is
-// not under way; of one task only one output is ever taken in.
+// Add appends a segment. A newer output of a task replaces an older one that is not being
+// copied. The sink gets only one output of each task.
 func (c *Copier) Add(s Segment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,23 +79,22 @@ func (c *Copier) Add(s Segment) {
 	c.changedLocked()
 }
 
-// Drop says that an output is gone: it is not tried again, nor found to be lost,
-// and a newer one may be added. If it is being copied it may yet be taken in.
+// Drop says that an output no longer exists. It is not copied again nor reported as lost,
+// and a newer output may be added. A copy that is running may still succeed.
 func (c *Copier) Drop(task int32, attempt string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.queue.drop(task, attempt)
 }
 
-// Ready yields when there are results.
+// Ready signals that there are results.
 func (c *Copier) Ready() <-chan struct{} { return c.results.Ready() }
 
-// Take takes all results so far.
+// Take returns and removes all results so far.
 func (c *Copier) Take() []Result { return c.results.Take() }
 
-// Close stops copying and waits until the sink has wholly taken, or not taken,
-// what was under way. Take tells afterwards what is in the sink. It may be
-// called twice.
+// Close stops copying. It waits until the sink has taken each running copy as a whole or not
+// at all; Take then says which. Close may be called twice.
 func (c *Copier) Close() {
 	c.cancel()
 	c.workers.Wait()
@@ -106,7 +105,7 @@ func (c *Copier) changedLocked() {
 	c.mu.changed = make(chan struct{})
 }
 
-// work copies one segment after the other until ctx ends.
+// work copies one segment after another until ctx ends.
 func (c *Copier) work(ctx context.Context) {
 	for {
 		e := c.next(ctx)
@@ -133,7 +132,7 @@ func (c *Copier) next(ctx context.Context) *entry {
 	return nil
 }
 
-// sleep waits for a change, the end of ctx, or a time if it is not negative.
+// sleep waits for a change, the end of ctx, or a time that is not negative.
 func sleep(ctx context.Context, changed <-chan struct{}, wait time.Duration) {
 	var timeout <-chan time.Time
 	if wait >= 0 {
@@ -148,7 +147,7 @@ func sleep(ctx context.Context, changed <-chan struct{}, wait time.Duration) {
 	}
 }
 
-// conclude tells the queue how a copy ended.
+// conclude reports the end of a copy to the queue.
 func (c *Copier) conclude(e *entry, runs []shuffle.Run, err error) Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +168,7 @@ func (c *Copier) conclude(e *entry, runs []shuffle.Run, err error) Result {
 		if result.WillRetry = q.failed(e, now); !result.WillRetry {
 			result.Err = &LostError{e.Output, err}
 		}
-	default: // the sink's, or the end
+	default: // an error of the sink or of ctx
 		q.lost(e)
 	}
 	return result

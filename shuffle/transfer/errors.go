@@ -12,8 +12,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// FetchError says that a copy did not succeed though the output may be sound:
-// it can be tried again.
+// FetchError says that a copy failed although the output may be good. It can be retried.
 type FetchError struct {
 	Output    Output
 	Partition int
@@ -21,9 +20,8 @@ type FetchError struct {
 	Offset    int64 // of the run in the data file; bytes
 	Err       error
 
-	// damaged says that the source did answer, with something that is wrong or
-	// ends early. It is worth reading once more, and then asking whose fault it
-	// is.
+	// damaged says that the source answered, but the answer is wrong or incomplete. It is
+	// worth reading once more, and then asking the source whether its disk is to blame.
 	damaged bool
 }
 
@@ -34,10 +32,10 @@ func (e *FetchError) Error() string {
 	return fmt.Sprintf("fetch partition %d of %v, run %d at offset %d: %v", e.Partition, e.Output, e.Run, e.Offset, e.Err)
 }
 
-// Unwrap gives errors.Is the cause.
+// Unwrap returns the cause.
 func (e *FetchError) Unwrap() error { return e.Err }
 
-// LostError says that an output cannot be had any more: its map has to run again.
+// LostError says that an output is lost: its map must run again.
 type LostError struct {
 	Output Output
 	Err    error
@@ -45,18 +43,18 @@ type LostError struct {
 
 func (e *LostError) Error() string { return fmt.Sprintf("%v is lost: %v", e.Output, e.Err) }
 
-// Unwrap gives errors.Is the cause.
+// Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// BusyError says that a source is sound but has too much to do.
+// BusyError says that a source works, but has too many requests.
 type BusyError struct {
 	Output Output
-	After  time.Duration // it wants to be asked again; 0 when it does not say
+	After  time.Duration // time to wait before the next request; 0 if the source does not say
 }
 
 func (e *BusyError) Error() string { return fmt.Sprintf("%s is busy", e.Output.Address) }
 
-// statusError is an answer other than the one hoped for.
+// statusError is an answer with an unexpected status.
 type statusError struct {
 	status  int
 	message string
@@ -67,20 +65,19 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("answer %d %s: %s", e.status, http.StatusText(e.status), strings.TrimSpace(e.message))
 }
 
-// bodyError is a fault of an answer that had begun well.
+// bodyError is an error in the body of an answer.
 type bodyError struct{ error }
 
 func (e bodyError) Unwrap() error { return e.error }
 
-// isDamage reports whether an answer had begun well and then went wrong. Silence
-// is not damage: asking again at once would cost as long again.
+// isDamage reports whether an answer began and then went wrong. A timeout is not damage: an
+// immediate retry would take as long again.
 func isDamage(err error) bool {
 	var body bodyError
 	return (errors.As(err, &body) || errors.Is(err, storage.ErrCorrupt)) && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// classify makes of what went wrong with a fetch the error that tells what to do
-// about it.
+// classify turns an error of a fetch into the error that says what to do about it.
 func classify(ctx context.Context, f *FetchError) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -19,8 +19,8 @@ type File struct {
 	Path    string // ATTEMPT/FILE or ATTEMPT/DIR/FILE
 }
 
-// FileOf is the file that has a path on another machine, where it lies below
-// a directory of the job's.
+// FileOf returns the file that has the given path on another machine, where it is below a
+// directory of the job.
 func FileOf(address, job, name string) (File, error) {
 	at := strings.LastIndex(name, "/"+job+"/")
 	if job == "" || at < 0 {
@@ -44,8 +44,8 @@ func (f File) url() string {
 
 func (f File) String() string { return fmt.Sprintf("%s of %s on %s", f.Path, f.Job, f.Address) }
 
-// Open asks for the bytes [offset, offset+length) of a file, or for all behind
-// offset when length is negative. What can be had later is told by Later.
+// Open requests the bytes [offset, offset+length) of a file, or all from offset on if length
+// is negative. For errors see RetryLater.
 func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io.ReadCloser, error) {
 	if length == 0 {
 		return http.NoBody, nil
@@ -68,8 +68,8 @@ func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io
 	return &runBody{answer.Body, func() {}}, nil
 }
 
-// RetryLater reports whether a file may be had though err came of asking for it, and
-// after which time it is sensible to ask again; 0 when the server does not say.
+// RetryLater reports whether Open may succeed later although it returned err, and how long
+// to wait; 0 if the server does not say.
 func RetryLater(err error) (after time.Duration, ok bool) {
 	var answer *statusError
 	if errors.As(err, &answer) {

@@ -15,18 +15,18 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// FetcherConfig says how a Fetcher asks.
+// FetcherConfig configures a Fetcher.
 type FetcherConfig struct {
-	// Token is what it shows to servers; "" is nothing.
+	// Token is the token for servers; "" for none.
 	Token string
 	// ConnectTimeout bounds the wait for a connection; default 10 s.
 	ConnectTimeout time.Duration
 	// IdleTimeout is how long a server may send nothing; default 30 s.
 	IdleTimeout time.Duration
-	// Resolve opens outputs that are stored. There is no default.
+	// Resolve opens stored outputs. There is no default.
 	Resolve Resolve
-	// Sources is shared with the other fetchers of the process; by default it is
-	// this fetcher's alone.
+	// Sources is shared with the other fetchers of the process. By default the fetcher has
+	// its own.
 	Sources *Sources
 }
 
@@ -38,21 +38,21 @@ func (c *FetcherConfig) EnsureDefaults() {
 	}
 }
 
-// Sink takes in the runs of an output, all or none; see shuffle.Intake.
+// Sink takes the runs of an output, all or none. See shuffle.Intake.
 type Sink interface {
 	AddRemote(ctx context.Context, runs []shuffle.Run, ordinal shuffle.Ordinal, open shuffle.OpenRun) error
 }
 
-// Segment is one output of which a partition is wanted.
+// Segment is a partition of one output.
 type Segment struct {
-	Task      int32 // number of the writer, of the caller's choice; a newer output of it replaces an older one
+	Task      int32 // number of the writer, chosen by the caller; a newer output of it replaces an older one
 	Partition int   // that is wanted
 	Output    Output
 	Ordinal   shuffle.Ordinal
 }
 
-// Fetcher copies runs from servers over connections that it keeps. Any number of
-// goroutines may use it.
+// Fetcher copies runs from servers over persistent connections. Any number of goroutines may
+// use it.
 type Fetcher struct {
 	cfg    FetcherConfig
 	client *client
@@ -69,14 +69,13 @@ func NewFetcher(cfg FetcherConfig) *Fetcher {
 	})}
 }
 
-// Close closes the connections that are kept; no Fetch may be under way.
+// Close closes the idle connections. No Fetch may be active.
 func (f *Fetcher) Close() { f.client.close() }
 
-// Fetch copies the runs of a segment's partition into sink and returns them. Damaged bytes
-// are read once more; if they are damaged again the source is asked to read for
-// itself. The error is a *FetchError where it can be tried again, a *BusyError
-// where it should be, a *LostError where it cannot help; any other is of the
-// sink, of ctx, or a server that refuses.
+// Fetch copies the runs of a segment into sink and returns them. It reads damaged bytes once
+// more. If they are damaged again, it asks the source to verify its disk. A *FetchError may
+// be retried, a *BusyError should be, and a *LostError cannot be. Any other error is from
+// the sink, from ctx, or from a server that refuses the request.
 func (f *Fetcher) Fetch(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run, error) {
 	var damage *FetchError
 	for range 2 {
@@ -88,7 +87,7 @@ func (f *Fetcher) Fetch(ctx context.Context, s Segment, sink Sink) ([]shuffle.Ru
 	return nil, f.blame(ctx, damage)
 }
 
-// copy tries once.
+// copy copies the segment once.
 func (f *Fetcher) copy(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run, error) {
 	classify := classify
 	if s.Output.Stored != "" {
@@ -146,7 +145,7 @@ func (f *Fetcher) index(ctx context.Context, o Output) (*shuffle.Index, error) {
 	})
 }
 
-// openRun asks for the bytes of a run once the source's credit allows.
+// openRun requests the bytes of a run once the credit of the source allows it.
 func (f *Fetcher) openRun(ctx context.Context, url, address string, run shuffle.Run) (io.ReadCloser, error) {
 	giveBack, err := f.cfg.Sources.borrow(ctx, address, run.Length)
 	if err != nil {
@@ -165,13 +164,13 @@ func (f *Fetcher) openRun(ctx context.Context, url, address string, run shuffle.
 	return body, nil
 }
 
-// runBody is the bytes of a run under way.
+// runBody is the body of a run.
 type runBody struct {
 	io.ReadCloser
 	giveBack func()
 }
 
-// Read marks what goes wrong from here on.
+// Read marks errors as errors of the body.
 func (b *runBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
@@ -185,13 +184,13 @@ func (b *runBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// get asks for a URL; an answer other than 200 is a *statusError.
+// get requests a URL. A status other than 200 is a *statusError.
 func (f *Fetcher) get(ctx context.Context, url string) (*http.Response, error) {
 	return f.getRange(ctx, url, "")
 }
 
-// getRange is get for a part of what a URL stands for, if ranges is not "": then 206 is
-// the answer hoped for.
+// getRange requests a range of a URL; "" stands for all of it. The expected status for a
+// range is 206.
 func (f *Fetcher) getRange(ctx context.Context, url, ranges string) (*http.Response, error) {
 	ask, err := f.client.request(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -210,12 +209,12 @@ func (f *Fetcher) getRange(ctx context.Context, url, ranges string) (*http.Respo
 		return answer, nil
 	}
 	defer answer.Body.Close()
-	message, _ := io.ReadAll(io.LimitReader(answer.Body, 1000)) // as far as it comes
+	message, _ := io.ReadAll(io.LimitReader(answer.Body, 1000)) // may be truncated
 	seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16)
 	return nil, &statusError{answer.StatusCode, string(message), time.Duration(seconds) * time.Second}
 }
 
-// blame asks the source whether its disk is to blame for damage.
+// blame asks the source whether its disk is the cause of damage.
 func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 	if damage.Output.Stored != "" {
 		return &LostError{damage.Output, damage}
@@ -238,7 +237,7 @@ func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 	return classifyAfterBlame(ctx, damage)
 }
 
-// classifyAfterBlame leaves damage to be tried again later.
+// classifyAfterBlame marks damage for a later retry.
 func classifyAfterBlame(ctx context.Context, damage *FetchError) error {
 	damage.damaged = false
 	if ctx.Err() != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// indexCacheBytes is how much memory decoded indexes may take by default.
+// indexCacheBytes is the default limit for the memory of decoded indexes.
 const indexCacheBytes = 64 << 20
 
-// indexCache keeps the indexes that were used last. An attempt's files never
-// change, so nothing in it grows stale. The zero value is ready.
+// indexCache keeps the most recently used indexes. The files of an attempt never change, so
+// its entries never become stale. The zero value is ready.
 type indexCache struct {
 	mu struct {
 		sync.Mutex
@@ -29,8 +29,8 @@ type cachedIndex struct {
 	bytes int64
 }
 
-// get returns an index, which it loads where it is not there. Two that ask at
-// once may both load.
+// get returns an index, and loads it if it is missing. Two concurrent callers may both load
+// it.
 func (c *indexCache) get(name string, load func() (*shuffle.Index, error)) (*shuffle.Index, error) {
 	if x := c.lookUp(name); x != nil {
 		return x, nil
@@ -72,7 +72,7 @@ func (c *indexCache) add(entry *cachedIndex) {
 	}
 }
 
-// remove forgets an index that turned out to be wrong.
+// remove removes an index that turned out to be wrong.
 func (c *indexCache) remove(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *indexCache) removeLocked(e *list.Element) {
 	c.mu.bytes -= entry.bytes
 }
 
-// indexBytes is about how much memory an index takes.
+// indexBytes is the approximate memory of an index.
 func indexBytes(x *shuffle.Index) int64 {
 	n := int64(unsafe.Sizeof(*x))
 	for _, runs := range x.Partitions {

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// queue says which segment is copied next. It is told the time and starts
-// nothing.
+// queue decides which segment is copied next. It is pure: time comes in as a value, and it
+// starts nothing.
 //
-// Invariants: a task has at most one segment that waits, and at most one that is
-// being copied; sum of active = number of copying.
+// Invariants: a task has at most one segment that waits, and at most one that is being
+// copied; the sum of active equals the number of copying.
 type queue struct {
 	giveUpAfter time.Duration // how long a source or a segment may fail before it is lost
-	minDelay    time.Duration // of a source after its first failure; doubles with each; <= maxDelay
+	minDelay    time.Duration // after the first failure of a source; doubles with each; <= maxDelay
 	maxDelay    time.Duration
 
-	sources []*source // in the order in which they were first named
+	sources []*source // in the order in which they became known
 	byName  map[string]*source
 	waiting map[int32]*entry
 	copying map[int32]*entry
@@ -24,8 +24,8 @@ type queue struct {
 // source is one server as a copier sees it.
 type source struct {
 	waiting      []*entry  // first in, first out
-	active       int       // copies under way
-	until        time.Time // it is left alone until then
+	active       int       // running copies
+	until        time.Time // no copy begins before it
 	failures     int       // since the last success
 	failingSince time.Time // start of the first of them; zero: none
 }
@@ -34,10 +34,10 @@ type source struct {
 type entry struct {
 	Segment
 	source       *source
-	tries        int       // that failed
-	began        time.Time // the copy under way
+	tries        int       // failed attempts
+	began        time.Time // start of the running copy
 	failingSince time.Time // start of the first try that failed; zero: none
-	dropped      bool      // there is no use in trying again
+	dropped      bool      // a retry is useless
 }
 
 func newQueue(patience, minDelay, maxDelay time.Duration) *queue {
@@ -57,7 +57,7 @@ func (q *queue) source(address string) *source {
 	return s
 }
 
-// remove takes e from those that wait; mostly it is the first.
+// remove removes e from the waiting entries, of which it usually is the first.
 func (s *source) remove(e *entry) {
 	if s.waiting[0] == e {
 		s.waiting = s.waiting[1:]
@@ -67,8 +67,8 @@ func (s *source) remove(e *entry) {
 	s.waiting = slices.Delete(s.waiting, i, i+1)
 }
 
-// add appends a segment. It takes the place of an older one of its task, which
-// is dropped; one that is being copied goes on.
+// add appends a segment. It replaces an older waiting one of its task. A running copy
+// continues.
 func (q *queue) add(s Segment) {
 	if old := q.waiting[s.Task]; old != nil {
 		old.source.remove(old)
@@ -78,7 +78,7 @@ func (q *queue) add(s Segment) {
 	e.source.waiting = append(e.source.waiting, e)
 }
 
-// drop ends the trying of an output. One that is being copied may yet succeed.
+// drop ends the retries of an output. A running copy may still succeed.
 func (q *queue) drop(task int32, attempt string) {
 	if e := q.copying[task]; e != nil && e.Output.Attempt == attempt {
 		e.dropped = true
@@ -89,9 +89,9 @@ func (q *queue) drop(task int32, attempt string) {
 	}
 }
 
-// next begins the copy of a segment of the source with the fewest copies under
-// way, the first of equals. It returns nil when there is none to be begun, and how
-// long that will stay so; negative: until something else changes.
+// next begins the copy of a segment. It prefers the source with the fewest running copies,
+// and the first of equals. If none can begin, it returns nil and the time to wait; less than
+// 0 means until something else changes.
 func (q *queue) next(now time.Time) (e *entry, wait time.Duration) {
 	var best *source
 	wait = -1
@@ -118,8 +118,8 @@ func (q *queue) next(now time.Time) (e *entry, wait time.Duration) {
 	return e, 0
 }
 
-// ready is the first segment of a source whose task is not being copied from
-// elsewhere; nil when there is none.
+// ready is the first segment of a source whose task is not being copied from another source;
+// nil if there is none.
 func (q *queue) ready(s *source) *entry {
 	for _, e := range s.waiting {
 		if q.copying[e.Task] == nil {
@@ -134,7 +134,7 @@ func (q *queue) end(e *entry) {
 	delete(q.copying, e.Task)
 }
 
-// succeeded ends a copy. Newer segments of the task have no more use.
+// succeeded ends a copy. Newer segments of the task are dropped.
 func (q *queue) succeeded(e *entry) {
 	q.end(e)
 	e.source.failures, e.source.until, e.source.failingSince = 0, time.Time{}, time.Time{}
@@ -144,9 +144,9 @@ func (q *queue) succeeded(e *entry) {
 	}
 }
 
-// failed ends a copy that can be tried again and leaves its source alone for a
-// while. It reports whether the segment waits for its next try, or has been
-// dropped or replaced by a newer one; else it is lost, for patience is over.
+// failed ends a copy that can be retried, and delays its source. It reports whether a copy
+// of the task will follow: this segment again, or a newer one. Otherwise the segment is
+// lost, because it or its source has failed for giveUpAfter.
 func (q *queue) failed(e *entry, now time.Time) (again bool) {
 	q.end(e)
 	s := e.source
@@ -170,7 +170,7 @@ func (q *queue) failed(e *entry, now time.Time) (again bool) {
 	return true
 }
 
-// delay grows with the failures before.
+// delay is the delay of a source after so many failures.
 func (q *queue) delay(failures int) time.Duration {
 	d := q.minDelay
 	for range failures {
@@ -181,7 +181,7 @@ func (q *queue) delay(failures int) time.Duration {
 	return min(d, q.maxDelay)
 }
 
-// busy ends a copy that was put off: that is no failure.
+// busy ends a copy that the source postponed. That is not a failure.
 func (q *queue) busy(e *entry, now time.Time, after time.Duration) {
 	q.end(e)
 	e.source.until = now.Add(min(max(after, q.minDelay), q.maxDelay))
@@ -190,13 +190,14 @@ func (q *queue) busy(e *entry, now time.Time, after time.Duration) {
 	}
 }
 
-// lost ends a copy for good; again reports whether that was known.
+// lost ends a copy that cannot succeed. again reports whether another copy of the task will
+// follow.
 func (q *queue) lost(e *entry) (again bool) {
 	q.end(e)
 	return q.replaced(e)
 }
 
-// replaced reports whether another segment of the task waits or will come.
+// replaced reports whether another segment of the task waits or will be added.
 func (q *queue) replaced(e *entry) bool { return e.dropped || q.waiting[e.Task] != nil }
 
 func (q *queue) requeue(e *entry) {

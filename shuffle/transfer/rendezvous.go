@@ -11,19 +11,19 @@ import (
 
 // Errors of streams.
 var (
-	// ErrEndTaken marks an end of a stream that somebody has already.
+	// ErrEndTaken marks an end of a stream that is already open.
 	ErrEndTaken = errors.New("transfer: this end of the stream is taken")
-	// ErrPeerMissing marks a stream whose other end has not come in time.
+	// ErrPeerMissing marks a stream whose other end did not open in time.
 	ErrPeerMissing = errors.New("transfer: the other end of the stream has not come")
-	// ErrBroken marks a stream that ended otherwise than by its writer's Close.
+	// ErrBroken marks a stream that did not end with its writer's Close.
 	ErrBroken = errors.New("transfer: stream broken")
 )
 
-// Rendezvous is where the two ends of streams find each other. Whichever comes
-// first waits, for a time, for the other. Nothing is buffered: a writer goes on
-// when its reader has taken what it wrote. The zero value is ready.
+// Rendezvous connects the two ends of streams. The end that opens first waits for the other,
+// up to a timeout. Nothing is buffered: a Write returns when the reader has taken the bytes.
+// The zero value is ready.
 //
-// An entry of the table lives while either end waits or is open.
+// An entry of the table exists while either end waits or is open.
 type Rendezvous struct {
 	mu struct {
 		sync.Mutex
@@ -33,22 +33,21 @@ type Rendezvous struct {
 
 // meeting is one stream.
 //
-// Invariant, under the table's lock: it is in the table <=> writer or reader is
-// set.
+// Invariant, under the table's lock: it is in the table <=> writer or reader is set.
 type meeting struct {
 	id     ChannelID
 	table  *Rendezvous
 	in     *io.PipeReader
 	out    *io.PipeWriter
 	ctx    context.Context
-	cancel context.CancelCauseFunc // ends whole: the stream is broken
+	cancel context.CancelCauseFunc // ends ctx: the stream is broken
 
-	writer, reader bool          // the end has come and is not closed; guarded by the table's lock
-	joined         chan struct{} // closed when both have come
+	writer, reader bool          // the end is open; guarded by the table's lock
+	joined         chan struct{} // closed once both ends are open
 }
 
-// Send waits for the reader of a stream. What it returns is closed at the end of
-// the stream. It must be.
+// Send waits for the reader of a stream. The caller must close the result; that ends the
+// stream.
 func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration) (*SendEnd, error) {
 	m, err := r.enter(id, func(m *meeting) *bool { return &m.writer })
 	if err != nil {
@@ -62,8 +61,8 @@ func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration)
 	return end, nil
 }
 
-// Receive waits for the writer of a stream. Reading ends with io.EOF only after
-// the writer's Close. What it returns must be closed.
+// Receive waits for the writer of a stream. Reading ends with io.EOF only after the writer's
+// Close. The caller must close the result.
 func (r *Rendezvous) Receive(ctx context.Context, id ChannelID, wait time.Duration) (*ReceiveEnd, error) {
 	m, err := r.enter(id, func(m *meeting) *bool { return &m.reader })
 	if err != nil {
@@ -77,7 +76,7 @@ func (r *Rendezvous) Receive(ctx context.Context, id ChannelID, wait time.Durati
 	return end, nil
 }
 
-// RemoveJob breaks the streams of a job, and ends the waiting for others.
+// RemoveJob breaks the streams of a job, also those that wait for their other end.
 func (r *Rendezvous) RemoveJob(job string) {
 	r.mu.Lock()
 	var gone []*meeting
@@ -92,7 +91,7 @@ func (r *Rendezvous) RemoveJob(job string) {
 	}
 }
 
-// enter enters one end of a stream into the table.
+// enter opens one end of a stream.
 func (r *Rendezvous) enter(id ChannelID, end func(*meeting) *bool) (*meeting, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +124,7 @@ func (m *meeting) isJoined() bool {
 	}
 }
 
-// leave takes one end out of the table.
+// leave closes one end; the table forgets a stream without open ends.
 func (m *meeting) leave(end *bool) {
 	m.table.mu.Lock()
 	defer m.table.mu.Unlock()
@@ -135,7 +134,7 @@ func (m *meeting) leave(end *bool) {
 	}
 }
 
-// await waits until both ends have come.
+// await waits until both ends are open.
 func (m *meeting) await(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -151,14 +150,14 @@ func (m *meeting) await(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// abort ends the stream for both, if it has not ended well.
+// abort breaks the stream for both ends, unless it has ended.
 func (m *meeting) abort(cause error) {
 	m.cancel(fmt.Errorf("%w: %v: %w", ErrBroken, m.id, cause))
 	_ = m.in.Close()
 	_ = m.out.CloseWithError(io.ErrClosedPipe)
 }
 
-// cause is the reason for an error of the pipe.
+// cause is the cause of an error of the pipe.
 func (m *meeting) cause(err error) error {
 	if err == nil || err == io.EOF || m.ctx.Err() == nil {
 		return err
@@ -175,13 +174,13 @@ func (e *SendEnd) Write(b []byte) (int, error) {
 	return n, e.cause(err)
 }
 
-// Close ends the stream well, unless it has been broken.
+// Close ends the stream without an error, unless it is broken.
 func (e *SendEnd) Close() error {
 	e.leave(&e.writer)
 	return e.out.Close()
 }
 
-// Abort breaks the stream; after Close it comes too late.
+// Abort breaks the stream. After Close it has no effect.
 func (e *SendEnd) Abort(cause error) {
 	e.leave(&e.writer)
 	e.abort(cause)

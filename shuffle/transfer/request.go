@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// Prefix begins the paths that a Server answers for.
+// Prefix begins the paths of files.
 const Prefix = "/shuffle/"
 
 // maxElement bounds the names in a request, in bytes.
@@ -27,33 +27,32 @@ const (
 
 // Headers of answers.
 const (
-	// HeaderRun comes with a run's bytes: the run's entry in the index.
+	// HeaderRun is sent with the bytes of a run: the run's entry in the index.
 	HeaderRun = "Hammr-Run"
-	// HeaderChecksum comes with a verdict: the xxhash64 of the body. What travels
-	// over a network that may be at fault must not be taken on trust.
+	// HeaderChecksum is sent with a verdict: the xxhash64 of the body. The network may be
+	// what damages bytes, so the verdict itself is verified.
 	HeaderChecksum = "Hammr-Checksum"
 )
 
-// request is what a client asks for.
+// request is a parsed request.
 type request struct {
 	job, attempt string
 	file         string // of the attempt's directory, or DIR/FILE
 
-	// run says that one run of the data file is meant; else the whole file.
+	// run: one run of the data file; else the whole file.
 	run       bool
 	partition int
 	number    int // of the run in its partition
 
-	// verify asks whether the disk is good instead of for bytes.
+	// verify: verify the disk instead of sending bytes.
 	verify bool
 }
 
-// name is where the file lies below a local directory.
+// name is the path of the file below a local directory.
 func (q *request) name() string { return path.Join(q.job, q.attempt, q.file) }
 
-// parseRequest understands the path and the query of a URL. The names it accepts
-// have no separators and do not begin with a dot, so that they lead nowhere
-// else.
+// parseRequest parses the path and the query of a URL. Names must not contain separators or
+// begin with a dot, so that they cannot lead elsewhere.
 func parseRequest(u *url.URL) (request, error) {
 	rest, found := strings.CutPrefix(u.Path, Prefix)
 	names := strings.Split(rest, "/")
@@ -109,22 +108,22 @@ func (q *request) parseQuery(raw string) error {
 	return nil
 }
 
-// number is a count of at most 31 bits.
+// number parses a number of at most 31 bits.
 func number(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	return int(n), err
 }
 
-// formatRun is a run's entry in the index as HeaderRun has it.
+// formatRun is the value of HeaderRun for a run.
 func formatRun(r shuffle.Run) string {
 	return fmt.Sprintf("offset=%d; length=%d; raw=%d; records=%d; checksum=%08x; tagged=%t",
 		r.Offset, r.Length, r.RawLength, r.Records, r.Checksum, r.Tagged)
 }
 
-// Output names what a finished map attempt published, and where it lies.
+// Output names and locates what a finished map attempt has published.
 type Output struct {
 	Address       string // host:port of the Server
-	Stored        string // full name of a data file that no Server has; "" for others
+	Stored        string // full name of a data file without Server; "" for others
 	Job           string
 	Attempt       string
 	File          string // name of the data file in the attempt's local directory
@@ -138,7 +137,7 @@ func (o Output) String() string {
 	return fmt.Sprintf("%s of %s on %s", o.File, o.Attempt, o.Address)
 }
 
-// source is what fails or not as a whole: a machine, or one stored file.
+// source is the unit of failure: a machine, or one stored file.
 func (o Output) source() string { return cmp.Or(o.Stored, o.Address) }
 
 // url asks for a file of the output's attempt.
@@ -151,7 +150,7 @@ func (o Output) indexURL() string { return o.url(shuffle.IndexPath(o.File), nil)
 
 func (o Output) runURL(partition, run int) string { return o.url(o.File, runQuery(partition, run)) }
 
-// verifyURL asks about a run, or about the index when run is less than 0.
+// verifyURL asks to verify a run, or the index if run is less than 0.
 func (o Output) verifyURL(partition, run int) string {
 	query := url.Values{}
 	if run >= 0 {

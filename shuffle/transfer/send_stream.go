@@ -6,17 +6,16 @@ import (
 	"net/http"
 )
 
-// sendStream is the writer's end of a stream. Its goroutine carries out the
-// request and ends with Close, or with the end of its context; net/http reads
-// from sendBody.
+// sendStream is the writer's end of a stream. Its goroutine sends the request, and ends with
+// Close or with the end of its context. net/http reads from sendBody.
 type sendStream struct {
 	id      ChannelID
 	address string
 	chunks  chan []byte   // from Write to the body; closed by Close
 	taken   chan struct{} // a chunk has been sent
 	cancel  context.CancelCauseFunc
-	ended   chan struct{} // closed when the request is over
-	err     error         // holds once ended is closed
+	ended   chan struct{} // closed when the request has ended
+	err     error         // valid once ended is closed
 	closed  bool
 }
 
@@ -25,15 +24,15 @@ func (s *sendStream) run(c *client, r *http.Request) {
 	answer, err := c.do(r)
 	if err == nil {
 		err = checkAnswer(answer)
-		_ = answer.Body.Close() // it has nothing that is needed
+		_ = answer.Body.Close() // only the status counts
 	}
 	if err != nil {
 		s.err = channelError(r.Context(), s.id, s.address, err)
 	}
-	s.cancel(context.Canceled) // what is not sent now never is
+	s.cancel(context.Canceled) // chunks that are not sent now never are
 }
 
-// Write returns when b has been handed to the network.
+// Write returns once b has been passed to the network.
 func (s *sendStream) Write(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -51,7 +50,7 @@ func (s *sendStream) Write(b []byte) (int, error) {
 	}
 }
 
-// endedErr is the error of a stream whose request is over before its time.
+// endedErr is the error of a stream whose request ended before Close.
 func (s *sendStream) endedErr() error {
 	if s.err != nil {
 		return s.err
@@ -59,8 +58,8 @@ func (s *sendStream) endedErr() error {
 	return channelError(context.Background(), s.id, s.address, errReaderClosed)
 }
 
-// Close ends the stream and waits until all has been sent to the reader. It may
-// be called twice.
+// Close ends the stream and waits until everything has been sent to the reader. It may be
+// called twice.
 func (s *sendStream) Close() error {
 	if !s.closed {
 		s.closed = true
@@ -74,10 +73,10 @@ func (s *sendStream) Close() error {
 type sendBody struct {
 	ctx  context.Context
 	s    *sendStream
-	left []byte // of the chunk at hand
+	left []byte // of the current chunk
 }
 
-// WriteTo hands whole chunks on, as net/http asks of bodies that can.
+// WriteTo passes on whole chunks; net/http uses it if a body has it.
 func (b *sendBody) WriteTo(w io.Writer) (n int64, err error) {
 	for {
 		if err := b.fill(); err != nil {
@@ -97,7 +96,7 @@ func (b *sendBody) WriteTo(w io.Writer) (n int64, err error) {
 	}
 }
 
-// Read is for whoever does not ask for WriteTo.
+// Read serves callers that do not use WriteTo.
 func (b *sendBody) Read(p []byte) (int, error) {
 	if err := b.fill(); err != nil {
 		return 0, err
@@ -107,7 +106,7 @@ func (b *sendBody) Read(p []byte) (int, error) {
 	return n, b.release()
 }
 
-// fill waits for a chunk if there is none at hand.
+// fill waits for a chunk if there is no current one.
 func (b *sendBody) fill() error {
 	if len(b.left) > 0 {
 		return nil
@@ -124,7 +123,7 @@ func (b *sendBody) fill() error {
 	}
 }
 
-// release gives a chunk back that has been sent.
+// release returns a chunk that has been sent.
 func (b *sendBody) release() error {
 	if len(b.left) > 0 {
 		return nil

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// channelBuffer is how many bytes of a stream pass through at a time.
+// channelBuffer is how many bytes of a stream are copied at a time.
 const channelBuffer = 256 << 10
 
 // isChannel reports whether a request is about a stream between Nodes.
 func isChannel(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, ChannelPrefix) }
 
-// RemoveJob ends what a job's Nodes send each other through this server.
+// RemoveJob breaks the streams of a job that pass through this server.
 func (s *Server) RemoveJob(job string) { s.channels.RemoveJob(job) }
 
-// joinStream joins the two ends of a stream: what one client posts, the other gets.
-// Either may be silent for any time, for its Node may have work to do.
+// joinStream joins the two ends of a stream: one client posts what the other gets. Either
+// may be silent for any time, because its Node may be busy.
 func (s *Server) joinStream(w *response, r *http.Request) error {
 	id, wait, err := parseChannel(r.URL)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Server) joinStream(w *response, r *http.Request) error {
 	return channelRefusal(err)
 }
 
-// channelRefusal is err with the status that tells the client.
+// channelRefusal adds the status for the client to err.
 func channelRefusal(err error) error {
 	switch {
 	case errors.Is(err, ErrEndTaken):
@@ -52,14 +52,14 @@ func channelRefusal(err error) error {
 	return err
 }
 
-// serveWriter passes the body of a writer's request on to the reader. The answer, at
-// the end, tells that the reader has been sent all of it.
+// serveWriter copies the body of a writer's request to the reader. The answer, at the end,
+// confirms that the reader has been sent all of it.
 func (s *Server) serveWriter(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
 	end, err := s.channels.Send(r.Context(), id, wait)
 	if err != nil {
 		return err
 	}
-	// A writer that is silent is not waited for once its stream is broken.
+	// Do not wait for a silent writer once its stream is broken.
 	stop := context.AfterFunc(end.ctx, func() { _ = w.control.SetReadDeadline(time.Now()) })
 	defer stop()
 	if _, err := io.CopyBuffer(end, r.Body, make([]byte, channelBuffer)); err != nil {
@@ -69,7 +69,7 @@ func (s *Server) serveWriter(w *response, r *http.Request, id ChannelID, wait ti
 	return end.Close()
 }
 
-// serveReader answers with what the writer of a stream sends.
+// serveReader answers with the bytes of a stream's writer.
 func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
 	end, err := s.channels.Receive(r.Context(), id, wait)
 	if err != nil {
@@ -80,14 +80,14 @@ func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait ti
 	defer stop()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.WriteHeader(http.StatusOK)
-	_ = w.control.Flush() // the reader learns that its writer is there; a fault shows again below
+	_ = w.control.Flush() // tells the reader that its writer is connected; an error returns below
 	if _, err := io.CopyBuffer(flusher{w}, struct{ io.Reader }{end}, make([]byte, channelBuffer)); err != nil {
-		panic(http.ErrAbortHandler) // the client sees an answer that is cut
+		panic(http.ErrAbortHandler) // the client sees a truncated answer
 	}
 	return nil
 }
 
-// flusher sends at once what is written to it.
+// flusher sends each write at once.
 type flusher struct{ w *response }
 
 func (f flusher) Write(b []byte) (int, error) {

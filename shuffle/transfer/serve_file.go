@@ -21,8 +21,8 @@ import (
 // maxIndex bounds the index files that are read, in bytes.
 const maxIndex = 1 << 30
 
-// open opens a regular file of whichever local directory has it. A directory
-// that is out of order hides nothing that lies in another.
+// open opens a regular file from the local directory that has it. A broken directory does
+// not hide files in the others.
 func (s *Server) open(name string) (*os.File, int64, error) {
 	fault := failpoint.Disk(context.Background(), "open", name)
 	if fault != nil {
@@ -44,15 +44,15 @@ func (s *Server) open(name string) (*os.File, int64, error) {
 	return nil, 0, fault
 }
 
-// openIn opens a file below a directory that no path leaves, through symbolic
-// links neither.
+// openIn opens a file below a directory. No path leaves the directory, not even through
+// symbolic links.
 func openIn(dir, name string) (*os.File, int64, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer root.Close() // what is open below it stays open
-	// Opening what is no file, a pipe say, might never return.
+	defer root.Close() // files opened below it stay open
+	// Opening anything but a file, such as a pipe, might block forever.
 	info, err := root.Stat(name)
 	if err != nil {
 		return nil, 0, err
@@ -64,8 +64,8 @@ func openIn(dir, name string) (*os.File, int64, error) {
 	return file, info.Size(), err
 }
 
-// send answers with a file or with one run of it; http.ServeContent sees to
-// ranges of either.
+// send answers with a file or with one run of it. http.ServeContent handles ranges of
+// either.
 func (s *Server) send(w *response, r *http.Request, q request) error {
 	file, size, err := s.open(q.name())
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Server) send(w *response, r *http.Request, q request) error {
 	return nil
 }
 
-// findRun looks a run up in the index, which is read once.
+// findRun looks up a run in the index, which is read once.
 func (s *Server) findRun(q request) (shuffle.Run, error) {
 	x, err := s.indexes.get(q.name(), func() (*shuffle.Index, error) { return s.readIndex(q) })
 	if err != nil {
@@ -123,21 +123,21 @@ func (s *Server) readIndex(q request) (*shuffle.Index, error) {
 	return x, nil
 }
 
-// verdict is what a source says of its own disk.
+// verdict is what a source reports about its own disk.
 type verdict struct {
 	Good          bool   `json:"good"`
-	Problem       string `json:"fault,omitempty"`      // what is wrong when it is not good
-	IndexChecksum uint64 `json:"indexChecksum,string"` // as read just now
+	Problem       string `json:"fault,omitempty"`      // what is wrong, unless Good
+	IndexChecksum uint64 `json:"indexChecksum,string"` // as just read
 }
 
-// checksum is what HeaderChecksum has for a body: its xxhash64.
+// checksum is the value of HeaderChecksum for a body: its xxhash64.
 func checksum(body []byte) string { return fmt.Sprintf("%016x", xxhash.Sum64(body)) }
 
-// verify reads the index, and the run if one is named, from the disk and tells
-// whether they match their checksums.
+// verify reads the index from the disk, and the run if one is named, and reports whether
+// they match their checksums.
 func (s *Server) verify(w *response, r *http.Request, q request) error {
 	s.counts.verified.Add(1)
-	_ = w.control.SetWriteDeadline(time.Time{}) // reading may take its time
+	_ = w.control.SetWriteDeadline(time.Time{}) // reading may take long
 	v, err := s.judge(r.Context(), q)
 	if errors.Is(err, fs.ErrNotExist) || r.Context().Err() != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *Server) verify(w *response, r *http.Request, q request) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set(HeaderChecksum, checksum(b))
-	_, _ = w.Write(b) // a client that is gone asks no more
+	_, _ = w.Write(b) // an error means that the client is gone
 	return nil
 }
 

@@ -15,23 +15,24 @@ import (
 	"time"
 )
 
-// ServerConfig says what a Server serves and to whom.
+// ServerConfig configures a Server.
 type ServerConfig struct {
-	// Dirs are the node's local directories: the files of an attempt lie in
-	// DIR/JOB/ATTEMPT of one of them. One may be missing or out of order for a
-	// while. There is no default.
+	// Dirs are the local directories of the tasknode. The files of an attempt are in
+	// DIR/JOB/ATTEMPT of one of them. A directory may be missing or broken for some time.
+	// There is no default.
 	Dirs []string
-	// Token is what clients have to show; "" lets everybody in.
+	// Token is the token that clients must show; "" admits every client.
 	Token string
-	// MaxStreams is how many requests are answered at once; one more is told to
-	// come again. Default 256.
+	// MaxStreams is how many requests are answered at once. Further ones are refused with
+	// 503. Default 256.
 	MaxStreams int
-	// RetryAfter is when it is told to come again, in whole seconds; default 1 s.
+	// RetryAfter is the time after which a refused client should retry, in whole seconds.
+	// Default 1 s.
 	RetryAfter time.Duration
-	// IdleTimeout is how long a client may take nothing of what it asked for,
-	// and how long a connection is kept for its next request; default 1 min.
+	// IdleTimeout is how long a client may take nothing of an answer, and how long an idle
+	// connection is kept. Default 1 min.
 	IdleTimeout time.Duration
-	// Logger hears of bad disks and refused clients; default nobody.
+	// Logger gets bad disks and refused clients. Default none.
 	Logger *slog.Logger
 }
 
@@ -51,19 +52,19 @@ func (c *ServerConfig) EnsureDefaults() {
 	}
 }
 
-// Counts is what a Server has done so far.
+// Counts describes what a Server has done so far.
 type Counts struct {
-	Requests int64 // all
-	Bytes    int64 // sent as bodies
-	Open     int64 // requests under way
-	Busy     int64 // requests told to come again
+	Requests int64 // all requests
+	Bytes    int64 // sent in bodies
+	Open     int64 // requests being answered
+	Busy     int64 // requests refused by MaxStreams
 	Denied   int64 // requests without the token
-	Verified int64 // ranges read to tell disk from network
-	Corrupt  int64 // of them bad
+	Verified int64 // verifications of the disk
+	Corrupt  int64 // verifications that found damage
 }
 
-// Server answers for segments, and joins the streams of Nodes. It is an
-// http.Handler for paths below Prefix and ChannelPrefix.
+// Server serves segments, and joins the streams of Nodes. It is an http.Handler for paths
+// below Prefix and ChannelPrefix.
 type Server struct {
 	cfg      ServerConfig
 	channels Rendezvous
@@ -83,7 +84,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	return &Server{cfg: cfg, token: sha256.Sum256([]byte(cfg.Token))}, nil
 }
 
-// Counts tells what was done so far.
+// Counts returns the counts so far.
 func (s *Server) Counts() Counts {
 	c := &s.counts
 	return Counts{
@@ -92,11 +93,11 @@ func (s *Server) Counts() Counts {
 	}
 }
 
-// shutdownGrace is how long answers under way may take once Serve is to end.
+// shutdownGrace is how long active answers may take after the end of ctx.
 const shutdownGrace = 5 * time.Second
 
-// Serve answers on a listener, which it closes, until ctx ends. Then it gives
-// answers under way a while to be taken. It returns nil after the end of ctx.
+// Serve serves on a listener, which it closes, until ctx ends. Then active answers have
+// shutdownGrace to complete, and Serve returns nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
@@ -122,7 +123,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// refusal is an answer without what was asked for.
+// refusal is an error with the status of the answer.
 type refusal struct {
 	status int
 	err    error
@@ -153,7 +154,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer sends what is asked for, or returns an error before it sends anything.
+// answer answers a request, or returns an error before it has sent anything.
 func (s *Server) answer(w *response, r *http.Request) error {
 	if !s.authorized(r) {
 		s.counts.denied.Add(1)
@@ -184,7 +185,7 @@ func (s *Server) answer(w *response, r *http.Request) error {
 	return s.send(w, r, q)
 }
 
-// authorized compares the token in a time that tells nothing about it.
+// authorized compares the token in constant time.
 func (s *Server) authorized(r *http.Request) bool {
 	if s.cfg.Token == "" {
 		return true

@@ -12,8 +12,8 @@ const defaultBytesPerServer = 64 << 20
 
 // Sources is what the fetchers of one process share. The zero value is ready.
 type Sources struct {
-	// BytesPerServer is how many bytes may be under way from one server; a run
-	// that is longer goes alone. 0 stands for 64 MiB. It is set before use.
+	// BytesPerServer bounds the bytes that are requested from one server at once. A longer
+	// run is requested alone. Default 64 MiB. Set it before use.
 	BytesPerServer int64
 
 	indexes indexCache
@@ -23,8 +23,8 @@ type Sources struct {
 	}
 }
 
-// borrow waits until n more bytes may come from a server, and returns what gives
-// the credit back.
+// borrow waits for a credit of n bytes of a server, and returns the function that returns
+// the credit.
 func (s *Sources) borrow(ctx context.Context, address string, n int64) (giveBack func(), err error) {
 	credit, limit := s.credit(address)
 	n = min(n, limit)

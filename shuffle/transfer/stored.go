@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// What a channel that is stored has written lies in a file system that every
-// machine reaches. It is read from there; no server has a part in it.
+// The files of a stored channel are in a file system that every machine can read. They are
+// read from there, without a Server.
 
 // Resolve finds the file system and the path of a full name.
 type Resolve func(ctx context.Context, name string) (storage.FS, string, error)
@@ -46,8 +46,7 @@ func (f *Fetcher) openStored(ctx context.Context, o Output, run shuffle.Run) (io
 	return file, nil
 }
 
-// classifyStored is classify for an output that no server answers for: one that
-// is not there will not be there later.
+// classifyStored is classify for a stored output: a missing file will not appear later.
 func classifyStored(ctx context.Context, f *FetchError) error {
 	err := classify(ctx, f)
 	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// section is a part of a file as http.ServeContent wants it: a stream that
-// begins at the part's start. It moves the file's own offset, so that the kernel
-// may send from the file.
+// section is a part of a file for http.ServeContent: a stream that begins at the part's
+// start. It moves the offset of the file itself, so that the kernel can send from the file.
 type section struct {
 	file       *os.File
 	base, size int64
@@ -42,12 +41,12 @@ func (s *section) Seek(offset int64, whence int) (int64, error) {
 	return offset, err
 }
 
-// sendChunk is how many bytes the kernel sends at one call, and so how many a
-// client has to take within the idle timeout.
+// sendChunk is how many bytes the kernel sends per call. A client must take that many within
+// the idle timeout.
 const sendChunk = 4 << 20
 
-// response is an answer under way. It counts bytes, and gives each chunk a
-// deadline of its own: a client may be slow but not silent.
+// response is an answer being sent. It counts bytes, and sets a deadline for each chunk: a
+// client may be slow, but not silent.
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -55,7 +54,7 @@ type response struct {
 	sent    *atomic.Int64
 }
 
-// Write sends what does not come from a file: heads of parts, and messages.
+// Write sends what does not come from a file: part headers and messages.
 func (r *response) Write(b []byte) (int, error) {
 	r.extend()
 	n, err := r.ResponseWriter.Write(b)
@@ -63,9 +62,9 @@ func (r *response) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom sends a section of a file. It hands net/http the file itself below
-// one io.LimitedReader: that is the shape in which the bytes go from the page
-// cache to the socket by sendfile(2) and never through this process.
+// ReadFrom sends a section of a file. It passes the file to net/http below exactly one
+// io.LimitedReader. Only then do the bytes go from the page cache to the socket by
+// sendfile(2), without passing through this process.
 func (r *response) ReadFrom(src io.Reader) (int64, error) {
 	limited, isLimited := src.(*io.LimitedReader)
 	if !isLimited {
@@ -89,6 +88,6 @@ func (r *response) ReadFrom(src io.Reader) (int64, error) {
 	return sent, nil
 }
 
-// extend gives the client another while to take what is sent next. What cannot
-// have a deadline, as in some tests, has none.
+// extend extends the deadline for what is sent next. Writers without deadlines, as in some
+// tests, have none.
 func (r *response) extend() { _ = r.control.SetWriteDeadline(time.Now().Add(r.idle)) }
