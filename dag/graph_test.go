@@ -19,7 +19,7 @@ func TestMapReduceIsAPlainGraph(t *testing.T) {
 	}
 }
 
-func TestValidateNamesEveryFaultAndItsPlace(t *testing.T) {
+func TestValidateReportsEveryErrorAndItsPlace(t *testing.T) {
 	tests := []struct {
 		name  string
 		graph Graph
@@ -88,7 +88,7 @@ func TestFingerprintsOutliveVersions(t *testing.T) {
 	}
 }
 
-func TestFingerprintTellsGraphsApart(t *testing.T) {
+func TestFingerprintDistinguishesGraphs(t *testing.T) {
 	if got := MapReduce(3, 2).Fingerprint(); got != MapReduce(3, 2).Fingerprint() {
 		t.Errorf("fingerprint changes from call to call: %s", got)
 	}
@@ -106,7 +106,7 @@ func TestFingerprintTellsGraphsApart(t *testing.T) {
 	}
 }
 
-func TestStoreChangesFilesOnlyAndACopy(t *testing.T) {
+func TestStoreChangesOnlyFilesOfACopy(t *testing.T) {
 	g := Graph{Stages: []Stage{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Edges: []Edge{{From: "a", To: "b"}, {From: "b", To: "c", Channel: ChannelSHM}}}
 	if s := g.Store(); !s.Edges[0].Stored || s.Edges[1].Stored || g.Edges[0].Stored {
 		t.Errorf("%v of %v", s, g)

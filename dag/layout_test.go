@@ -24,10 +24,10 @@ func TestLayouts(t *testing.T) {
 		{"shm all-to-all", two(5, 2, ChannelSHM, AllToAll), "1x[5 map, 2 reduce] | 1x(5 map, 2 reduce)"},
 		{"shm broadcast", two(1, 3, ChannelSHM, Broadcast), "1x[1 map, 3 reduce] | 1x(1 map, 3 reduce)"},
 		{"shm gather", two(3, 1, ChannelSHM, Gather), "1x[3 map, 1 reduce] | 1x(3 map, 1 reduce)"},
-		{"shm to nobody", two(3, 0, ChannelSHM, AllToAll), "3x[1 map] 0x[0 map] | 3x(1 map) 0x(0 map)"},
+		{"shm to no nodes", two(3, 0, ChannelSHM, AllToAll), "3x[1 map] 0x[0 map] | 3x(1 map) 0x(0 map)"},
 		{"tcp one-to-one", two(5, 5, ChannelTCP, OneToOne), "5x[1 map] 5x[1 reduce] | 5x(1 map, 1 reduce)"},
 		{"tcp all-to-all", two(5, 2, ChannelTCP, AllToAll), "5x[1 map] 2x[1 reduce] | 1x(5 map, 2 reduce)"},
-		{"tcp to nobody", two(5, 0, ChannelTCP, AllToAll), "5x[1 map] 0x[0 map] | 5x(1 map) 0x(0 map)"},
+		{"tcp to no nodes", two(5, 0, ChannelTCP, AllToAll), "5x[1 map] 0x[0 map] | 5x(1 map) 0x(0 map)"},
 		{"pipeline", samples()["pipeline"], "1000x[2 map] 8x[1 reduce] | 1000x(2 map) 8x(1 reduce)"},
 		{"stream", samples()["stream"], "4x[1 map, 1 reduce] 2x[1 reduce] | 1x(4 map, 6 reduce)"},
 	} {

@@ -13,7 +13,7 @@ func (g Graph) checkCombines(fault errorFunc) {
 		}
 		combines[e.To] = true
 		if e.Channel != ChannelFile {
-			fault("edge %v: per-machine over %v; only files are there when it is known who ran where", e, e.Channel)
+			fault("edge %v: per-machine over %v; only files exist once it is known where writers ran", e, e.Channel)
 		}
 	}
 	for _, e := range g.Edges {
@@ -29,7 +29,7 @@ func (g Graph) checkCombines(fault errorFunc) {
 	}
 	for _, s := range g.Stages {
 		if combines[s.Name] && !read[s.Name] {
-			fault("stage %q: nobody reads what it combines per machine; as output it would depend on who ran where", s.Name)
+			fault("stage %q: no stage reads what it combines per machine; as output it would depend on where tasks ran", s.Name)
 		}
 	}
 }

@@ -79,14 +79,14 @@ func TestCombinesPerMachine(t *testing.T) {
 	in := Edge{From: "a", To: "b", Connection: PerMachine}
 	for _, c := range []refused{
 		{"over tcp", chain(2, "abc", Edge{From: "a", To: "b", Connection: PerMachine, Channel: ChannelTCP}, Edge{From: "b", To: "c"}), []string{
-			`dag: edge "a" -> "b": per-machine over tcp; only files are there when it is known who ran where`,
+			`dag: edge "a" -> "b": per-machine over tcp; only files exist once it is known where writers ran`,
 		}},
 		{"over shm", chain(2, "abc", Edge{From: "a", To: "b", Connection: PerMachine, Channel: ChannelSHM}, Edge{From: "b", To: "c"}), []string{
-			`dag: edge "a" -> "b": per-machine over shm; only files are there when it is known who ran where`,
+			`dag: edge "a" -> "b": per-machine over shm; only files exist once it is known where writers ran`,
 			`dag: edge "a" -> "b": shared memory at a stage that combines per machine; its nodes cannot share a process`,
 		}},
 		{"as output", chain(2, "ab", in), []string{
-			`dag: stage "b": nobody reads what it combines per machine; as output it would depend on who ran where`,
+			`dag: stage "b": no stage reads what it combines per machine; as output it would depend on where tasks ran`,
 		}},
 		{"one-to-one after", chain(2, "abc", in, Edge{From: "b", To: "c", Connection: OneToOne}), []string{
 			`dag: edge "b" -> "c": one-to-one after a combine per machine; only all-to-all, broadcast and gather read every machine's part`,

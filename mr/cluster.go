@@ -80,7 +80,7 @@ func (e *engine) remoteClient(d *Driver) (client.Client, error) {
 }
 
 // errDetached ends a program whose job continues without it.
-var errDetached = errors.New("the job goes on without this program")
+var errDetached = errors.New("the job continues without this program")
 
 // runRemote runs a job on a cluster. With --detach it returns once the cluster has the job.
 func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (*wire.JobStatus, error) {
@@ -137,7 +137,7 @@ func (d *Driver) watchRemote(ctx context.Context, c client.Client, spec *wire.Jo
 	case err == nil:
 		return status, d.conclude(ctx, spec, status)
 	case ctx.Err() == nil:
-		return nil, fmt.Errorf("job %s is lost sight of, and may go on; watch it with %q: %w", id, d.waitCommand(id), err)
+		return nil, fmt.Errorf("connection to job %s lost, which may still run; watch it with %q: %w", id, d.waitCommand(id), err)
 	case !d.interrupted() || d.confirmKill(id):
 		return d.watchToEnd(ctx, c, spec, id)
 	}
@@ -162,7 +162,7 @@ func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) erro
 	doc := report.FromStatus(last, spec.Properties)
 	d.report.last = &doc
 	d.console.Clear()
-	fmt.Fprintf(d.Stderr, "Job %s goes on. Watch it with: %s\n", id, d.waitCommand(id))
+	fmt.Fprintf(d.Stderr, "Job %s continues. Watch it with: %s\n", id, d.waitCommand(id))
 	return errDetached
 }
 

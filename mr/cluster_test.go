@@ -79,7 +79,7 @@ func TestCtrlCLeavesTheJob(t *testing.T) {
 		inputDir(t, "a b\n"), dir}, os.Stdout, &stderr)
 	close(goOn)
 	const id = "job_17_0001"
-	want := "Job " + id + " goes on. Watch it with: hammr job wait " + id + " --master " + c.address + "\n"
+	want := "Job " + id + " continues. Watch it with: hammr job wait " + id + " --master " + c.address + "\n"
 	if code != mr.ExitInterrupted || stderr.String() != want {
 		t.Errorf("exit code %d, stderr %q", code, stderr.String())
 	}

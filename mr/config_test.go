@@ -129,7 +129,7 @@ func TestSideFiles(t *testing.T) {
 	}
 }
 
-func TestSideFileFaults(t *testing.T) {
+func TestSideFileErrors(t *testing.T) {
 	dir := outputDir(t)
 	fails(t, filtered(), mr.ExitFailed, []string{"-files", mrtest.File(t, "other", ""), "-D", "mapreduce.map.maxattempts=1", inputDir(t, "a\n"), dir},
 		`cause:   side file "stop.txt": not one of the job's (other); name it with -files`)

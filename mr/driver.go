@@ -166,7 +166,7 @@ func (d *Driver) close(ctx context.Context) error {
 	var errs []error
 	for _, dir := range d.tempDirs {
 		if d.detached {
-			fmt.Fprintf(d.Stderr, "Directory %s is left, which the job may still need.\n", dir)
+			fmt.Fprintf(d.Stderr, "Directory %s remains, because the job may still need it.\n", dir)
 			continue
 		}
 		errs = append(errs, d.Remove(ctx, dir))
@@ -237,7 +237,7 @@ func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) er
 	for _, in := range inputs {
 		inFS, inPath, err := d.files.Resolve(ctx, in)
 		if err == nil && inFS.URI() == fsys.URI() && !storage.HasGlob(inPath) && within(p, inPath) {
-			return fmt.Errorf("output directory %s lies inside the input %s; choose one beside it",
+			return fmt.Errorf("output directory %s lies inside the input %s; choose another one",
 				storage.Name(fsys, p), storage.Name(inFS, inPath))
 		}
 	}

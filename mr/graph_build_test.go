@@ -141,7 +141,7 @@ var misuses = map[string]misuse{
 		s := mr.Group(g, "b", sums)
 		mr.Write(s, textual)
 	}, `stage "b": no input`},
-	"a channel of nobody": {func(g *mr.Graph, at *int) {
+	"a channel without a stage": {func(g *mr.Graph, at *int) {
 		*at = lineNow() + 1
 		s := mr.Group(g, "b", sums, mr.Channel[string, int64]{})
 		mr.Write(s, textual)
@@ -158,10 +158,10 @@ var misuses = map[string]misuse{
 		s := mr.Group(g, "b", sums, read.Shuffle(), read.Shuffle())
 		mr.Write(s, textual)
 	}, `stage "b": reads stage "a" twice`},
-	"nobody reads it": {func(g *mr.Graph, at *int) {
+	"no stage reads it": {func(g *mr.Graph, at *int) {
 		*at = lineNow() + 1
 		mr.Read(g, "a", lineFile, tokens)
-	}, `stage "a": nobody reads what it emits: Write it`},
+	}, `stage "a": no stage reads what it emits: Write it`},
 	"two outputs": {func(g *mr.Graph, at *int) {
 		read := mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
 		s := mr.Group(g, "b", sums, read.Shuffle())
@@ -215,12 +215,12 @@ var misuses = map[string]misuse{
 		s := mr.Group(g, "b", sums, read.Via(dag.ChannelSHM, mr.AllToAll))
 		mr.Write(s.Nodes(2), textual)
 	}, `stage "b": all-to-all within a process puts all nodes of both stages on one machine`},
-	"streams beside others": {func(g *mr.Graph, at *int) {
+	"streams in addition to others": {func(g *mr.Graph, at *int) {
 		a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
 		*at = lineNow() + 1
 		s := mr.Group(g, "c", sums, a.Shuffle(), b.Stream(mr.AllToAll))
 		mr.Write(s, textual)
-	}, `stage "c": a tcp channel beside others`},
+	}, `stage "c": a tcp channel in addition to others`},
 	"a combiner on a stream": {func(g *mr.Graph, at *int) {
 		read := mr.Read(g, "a", lineFile, tokens)
 		*at = lineNow() + 1
@@ -239,7 +239,7 @@ var misuses = map[string]misuse{
 		*at = lineNow() + 1
 		mr.With(b, a.Broadcast())
 	}, `stage "b": a side for a stage that reads the job's input`},
-	"a side of nobody": {func(g *mr.Graph, at *int) {
+	"a side without a stage": {func(g *mr.Graph, at *int) {
 		a := mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
 		*at = lineNow() + 1
 		a.Broadcast()
@@ -319,7 +319,7 @@ func anotherGraph() (stage *mr.Stage[string, int64]) {
 func TestMisuseIsToldBeforeTheJobRuns(t *testing.T) {
 	d := mr.Define("job", none{}, func(g *mr.Graph, _ none) { mr.Read(g, "a", lineFile, tokens) })
 	got := mrtest.Exec(t, d, inputDir(t, "a\n"), outputDir(t))
-	if got.Code != mr.ExitFailed || !strings.Contains(got.Stderr, "nobody reads what it emits") || strings.Contains(got.Stderr, "Running job") {
+	if got.Code != mr.ExitFailed || !strings.Contains(got.Stderr, "no stage reads what it emits") || strings.Contains(got.Stderr, "Running job") {
 		t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
 	}
 }

@@ -145,7 +145,7 @@ func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.
 func (s *stage) checkLive() {
 	for _, l := range s.reads {
 		if l.isLive() && len(s.reads) > 1 {
-			s.errorfAt(l.declaredAt, "a %v channel beside others; a stage reads files, or one stream or pipe", l.channel)
+			s.errorfAt(l.declaredAt, "a %v channel in addition to others; a stage reads files, or one stream or pipe", l.channel)
 			return
 		}
 	}

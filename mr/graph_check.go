@@ -9,7 +9,7 @@ func (g *Graph) check() error {
 	}
 	for _, s := range g.stages {
 		if !s.read && !s.writes {
-			s.errorf("nobody reads what it emits: Write it, with NullOutput to drop it")
+			s.errorf("no stage reads what it emits: Write it, with NullOutput to drop it")
 		}
 	}
 	for _, l := range g.links {

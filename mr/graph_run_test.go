@@ -174,8 +174,8 @@ func (l *lookup) Map(t *mr.Task, key string, _ int64, out textEmitter) error {
 	return nil
 }
 
-// TestFaultsNameTheirStage has user code of each kind fail.
-func TestFaultsNameTheirStage(t *testing.T) {
+// TestErrorsNameTheirStage has user code of each kind fail.
+func TestErrorsNameTheirStage(t *testing.T) {
 	broken := errors.New("broken on purpose")
 	fail := mr.MapFunc(func(*mr.Task, string, int64, countEmitter) error { return broken })
 	type stage = *mr.Stage[string, int64]

@@ -117,13 +117,13 @@ func TestOutputThatExists(t *testing.T) {
 func TestOutputWithinInput(t *testing.T) {
 	in := inputDir(t, "a\n")
 	for _, out := range []string{in + "/out", in + "/deep/out"} {
-		fails(t, wordCount(), mr.ExitFailed, []string{in, out}, "wordcount: output directory file:", out+" lies inside the input file:", in+"; choose one beside it")
+		fails(t, wordCount(), mr.ExitFailed, []string{in, out}, "wordcount: output directory file:", out+" lies inside the input file:", in+"; choose another one")
 	}
 	onlyIn(t, in, "in-0")
 	mrtest.Command(t, wordCount(), in, in+"-out") // a name that begins alike is beside it
 }
 
-func TestJobsWithFaults(t *testing.T) {
+func TestJobsWithErrorsAreRefused(t *testing.T) {
 	var none mr.Input[int64, []byte]
 	text := mr.TextOutput[string, int64]()
 	for want, job := range map[string]mr.Runnable{
