@@ -6,21 +6,21 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// Bundle is the NodeGroupBundles of a job that are alike. What a bundle writes
-// to files counts as written when all of its tasks have finished; when one of
-// them ends otherwise, or its output is lost, all of them start anew together.
+// Bundle is a class of NodeGroupBundles of a job that are alike. The file output of a bundle
+// counts as written when all of its tasks have finished. If one of them ends in another way,
+// or its output is lost, all of them start over together.
 //
-// A gang can be paused, and then one of them that ends otherwise takes less of the
-// work of the others with it: see cut.go.
+// A gang that has a consistent checkpoint is rolled back to it instead: see
+// consistent_checkpoint.go.
 //
 // Invariant: if a task of a gang waits without a checkpoint, all of them do.
 type Bundle struct {
 	Index  int      // in the Bundles of the layout
-	Stages []*Stage // whose tasks it has, in order
-	Count  int      // how many bundles
-	Gang   bool     // each has several tasks, which run at once
+	Stages []*Stage // of its tasks, in order
+	Count  int      // number of bundles
+	Gang   bool     // each bundle has several tasks, which run at the same time
 
-	starts []int // by bundle: how often it has been started by StartBundle; nil before the first is
+	starts []int // by bundle: how often StartBundle has started it; nil before the first start
 }
 
 func newBundles(layout *dag.Layout, stages []*Stage) []*Bundle {
@@ -36,8 +36,8 @@ func newBundles(layout *dag.Layout, stages []*Stage) []*Bundle {
 	return bundles
 }
 
-// TasksOf are the tasks of one bundle, in order of stages. It is nil for a
-// number that there is not.
+// TasksOf returns the tasks of one bundle, in order of stages. It is nil for a number out of
+// range.
 func (b *Bundle) TasksOf(number int) []*Task {
 	if number < 0 || number >= b.Count {
 		return nil
@@ -50,17 +50,17 @@ func (b *Bundle) TasksOf(number int) []*Task {
 	return tasks
 }
 
-// TasksIn is how many tasks of a stage, which is one of its own, each bundle has.
-// There is at least one bundle.
+// TasksIn is the number of tasks that each bundle has of one of its stages. There is at
+// least one bundle.
 func (b *Bundle) TasksIn(s *Stage) int { return len(s.Tasks) / b.Count }
 
-// WaitingIn are the tasks of one bundle that wait, in order of stages: all of them
-// or, where it has been paused, those that had not finished by then.
+// WaitingIn returns the waiting tasks of one bundle, in order of stages: all of them or,
+// after a checkpoint, those that had not finished by then.
 func (b *Bundle) WaitingIn(number int) []*Task {
 	return slices.DeleteFunc(b.TasksOf(number), func(t *Task) bool { return !t.isWaiting() })
 }
 
-// NeedOf is the slots that the tasks take which wait in one bundle.
+// NeedOf is the sum of the slots that the waiting tasks of one bundle need.
 func (b *Bundle) NeedOf(number int) (need [slotKinds]int) {
 	for _, s := range b.Stages {
 		each := b.TasksIn(s)
@@ -73,8 +73,8 @@ func (b *Bundle) NeedOf(number int) (need [slotKinds]int) {
 	return need
 }
 
-// ResumesFromCheckpoint reports whether the tasks that wait in one bundle, which is a gang, go on from
-// checkpoints: all of them do, or none.
+// ResumesFromCheckpoint reports whether the waiting tasks of one bundle, which is a gang,
+// resume from checkpoints: all of them do, or none.
 func (b *Bundle) ResumesFromCheckpoint(number int) bool {
 	return b.Gang && slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskCheckpointed })
 }
@@ -84,7 +84,8 @@ func (b *Bundle) isRunning(number int) bool {
 	return slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskRunning })
 }
 
-// Need is the slots that all tasks of a bundle take. There is at least one bundle.
+// Need is the sum of the slots that all tasks of a bundle need. There is at least one
+// bundle.
 func (b *Bundle) Need() (need [slotKinds]int) {
 	for _, s := range b.Stages {
 		for kind, n := range s.Slots {
@@ -94,12 +95,12 @@ func (b *Bundle) Need() (need [slotKinds]int) {
 	return need
 }
 
-// NumberOf is the number of the bundle that a task of the stage is in.
+// NumberOf is the number of the bundle that contains a task of the stage.
 func (b *Bundle) NumberOf(s *Stage, t *Task) int {
 	return t.ID.Number / b.TasksIn(s)
 }
 
-// Incarnation is how often a bundle has been started by StartBundle.
+// Incarnation is how often StartBundle has started a bundle.
 func (b *Bundle) Incarnation(number int) int {
 	if number >= len(b.starts) {
 		return 0
@@ -107,8 +108,8 @@ func (b *Bundle) Incarnation(number int) int {
 	return b.starts[number]
 }
 
-// WaitingBundles are the numbers of the bundles that may start, ascending: of which
-// tasks wait, and none runs. There are none of those whose tasks start alone.
+// WaitingBundles returns the numbers of the bundles that may start, ascending: they have
+// waiting tasks and no running one. It is nil for a class whose tasks start alone.
 func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
 	if b.Count == 0 || b.Stages[0].StartsAlone() {
 		return nil
@@ -131,8 +132,8 @@ func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
 
 func (t *Task) isWaiting() bool { return t.State == TaskPending || t.State == TaskCheckpointed }
 
-// Published reports whether what a task has written counts: it has finished,
-// and so have all others of its bundle.
+// Published reports whether a task's output counts: the task has finished, and so have all
+// others of its gang.
 func (j *Job) Published(t *Task) bool {
 	if t.Winner == nil {
 		return false
@@ -144,7 +145,7 @@ func (j *Job) Published(t *Task) bool {
 	return s.Bundle.isFinished(s.Bundle.NumberOf(s, t))
 }
 
-// InputsComplete reports whether all that the tasks read from files is written.
+// InputsComplete reports whether all files that the tasks read are written.
 func (b *Bundle) InputsComplete() bool {
 	for _, s := range b.Stages {
 		if slices.ContainsFunc(s.upstream, func(up upstream) bool { return !up.stage.Complete() }) {
@@ -166,7 +167,7 @@ func (j *Job) stage(code string) *Stage {
 	return j.Stages[i]
 }
 
-// otherTasks yields the other tasks of the bundle that a task is in.
+// otherTasks returns the other tasks of the gang of a task; nil if it starts alone.
 func (p taskRef) otherTasks() []taskRef {
 	b := p.stage.Bundle
 	if !b.Gang {
@@ -181,8 +182,8 @@ func (p taskRef) otherTasks() []taskRef {
 	return others
 }
 
-// gang are the attempts that run in one gang, or the one alone, in order of tasks:
-// none of them stands still without the others.
+// gang returns the active attempts of the gang of an attempt, in order of tasks; the attempt
+// alone if it started alone. They are suspended and resumed together.
 func (p taskRef) gang() []taskRef {
 	b := p.stage.Bundle
 	if !b.Gang {
@@ -199,8 +200,8 @@ func (p taskRef) gang() []taskRef {
 	return all
 }
 
-// GangOf are the attempts that run in one gang with a running one, itself among
-// them, in order of tasks. One that started alone is alone.
+// GangOf returns the active attempts of the gang of an active attempt, itself included, in
+// order of tasks. It is the attempt alone if that started alone.
 func (v View) GangOf(a *Attempt) []*Attempt {
 	p, err := v.s.attempt(a.ID)
 	if err != nil {
@@ -214,9 +215,8 @@ func (v View) GangOf(a *Attempt) []*Attempt {
 	return attempts
 }
 
-// SuspendedBundles are the numbers of the bundles that stand still and wait to go on,
-// whole, those that began first before others. There are none of those whose tasks
-// start alone, and none while the job is suspended.
+// SuspendedBundles returns the numbers of the suspended bundles, in order of their start. It
+// is nil for a class whose tasks start alone, and while the job is suspended.
 func (j *Job) SuspendedBundles(b *Bundle) (numbers []int) {
 	if b.Stages[0].StartsAlone() {
 		return nil

@@ -2,20 +2,20 @@ package cluster
 
 import "fmt"
 
-// A checkpoint is dropped when it turns out to be of no use, and when its machine
-// is lost and no copy of it is left. Its task begins anew, and with it its gang, unless
-// that has an earlier cut to go back to.
+// A checkpoint is dropped when it cannot be read, or when its machine is lost and there is
+// no copy. Its task starts over, and so does its gang, unless the gang can be rolled back to
+// an earlier consistent checkpoint.
 
-// CheckpointCopy is a checkpoint file that, with all that it names, lies in the
-// file system of the job's output.
+// CheckpointCopy is a copy of a checkpoint file, and of the files that it names, in the file
+// system of the job's output.
 type CheckpointCopy struct {
 	Path     string `cbor:"Path"` // full name
 	Bytes    int64  `cbor:"Bytes"`
 	Checksum uint64 `cbor:"Checksum"` // xxhash64 over the file
 }
 
-// CheckpointMachine is the machine that has what a task goes on from, as far as it has come; ""
-// when none has, or it begins anew.
+// CheckpointMachine is the machine that has the checkpoint from which a task resumes; "" if
+// only a copy is left or the task starts over.
 func (t *Task) CheckpointMachine() string {
 	if t.Checkpoint == nil {
 		return ""
@@ -23,7 +23,7 @@ func (t *Task) CheckpointMachine() string {
 	return t.Checkpoint.Machine
 }
 
-// indexCheckpoint enters a pending task under its Home.
+// indexCheckpoint enters a pending task under its CheckpointMachine.
 func (s *Stage) indexCheckpoint(t *Task) {
 	home := t.CheckpointMachine()
 	if home == "" {
@@ -44,8 +44,8 @@ func (s *Stage) unindexCheckpoint(t *Task) {
 	}
 }
 
-// setCheckpoint changes what a task goes on from, whether it waits or not; nil has
-// it begin anew.
+// setCheckpoint replaces the checkpoint of a task, whether it waits or not. With nil it
+// starts over.
 func (s *Stage) setCheckpoint(t *Task, c *Checkpoint) {
 	if !t.isWaiting() {
 		t.Checkpoint = c
@@ -57,7 +57,7 @@ func (s *Stage) setCheckpoint(t *Task, c *Checkpoint) {
 	s.indexCheckpoint(t)
 }
 
-// setWaiting gives a task that waits its state.
+// setWaiting sets the state of a task that waits.
 func (t *Task) setWaiting() {
 	t.State = TaskPending
 	if t.Checkpoint != nil {
@@ -65,9 +65,9 @@ func (t *Task) setWaiting() {
 	}
 }
 
-// rejectCheckpoint drops the checkpoint from which an attempt should have gone on,
-// if no other has taken its place and it lies where the attempt was told, and reports
-// whether there was one.
+// rejectCheckpoint drops the checkpoint from which an attempt failed to resume, unless a
+// newer one has replaced it or it was moved since the attempt's start. It reports whether
+// the attempt had one.
 func (p taskRef) rejectCheckpoint() bool {
 	if p.attempt.From == 0 {
 		return false
@@ -78,8 +78,8 @@ func (p taskRef) rejectCheckpoint() bool {
 	return true
 }
 
-// loseCheckpoints drops those that lay on a machine alone, but for those of the
-// attempts in held, which are in order. Of others the copy is left.
+// loseCheckpoints drops the checkpoints on a machine, except those of the attempts in held,
+// which is in order. Where there is a copy, only the location is forgotten.
 func (tx *transition) loseCheckpoints(machine string, held []AttemptID) {
 	var bare []taskRef
 	for j := range tx.View().Jobs() {
@@ -98,9 +98,9 @@ func (tx *transition) loseCheckpoints(machine string, held []AttemptID) {
 	}
 }
 
-// loseCheckpoint has a task begin anew of whose checkpoint nothing is left. An attempt of
-// a gang that goes on from it already is never told to begin anew instead, beside others
-// that go on: it finds its checkpoint gone, if it has not read it yet.
+// loseCheckpoint makes a task start over whose checkpoint is lost. A running attempt of a
+// gang that resumed from it is left alone: to start it over beside others that resumed would
+// mix two states. If it has not read the checkpoint yet, it fails.
 func (tx *transition) loseCheckpoint(p taskRef) {
 	switch {
 	case p.task.Checkpoint.exists():
@@ -116,28 +116,28 @@ func (c *Checkpoint) withoutMachine(machine string, held []AttemptID) *Checkpoin
 	if c == nil || c.Machine != machine || containsID(held, c.Attempt) {
 		return c
 	}
-	left := *c // which a snapshot may share
+	left := *c // snapshots share the old value
 	left.Machine = ""
 	return &left
 }
 
-// exists reports whether there is a checkpoint, and it lies somewhere.
+// exists reports whether there is a checkpoint that can still be read.
 func (c *Checkpoint) exists() bool { return c != nil && (c.Machine != "" || c.Copy != nil) }
 
-// withMissingInput is a checkpoint that may lack output that is gone.
+// withMissingInput is a checkpoint whose attempt may lack output that is lost.
 func (c *Checkpoint) withMissingInput() *Checkpoint {
 	if c == nil || c.MayMissInput {
 		return c
 	}
-	short := *c // which a snapshot may share
+	short := *c // snapshots share the old value
 	short.MayMissInput = true
 	return &short
 }
 
-// dropCheckpoint has a task begin anew.
+// dropCheckpoint makes a task start over.
 func (tx *transition) dropCheckpoint(p taskRef) { tx.resumeFrom(p, nil) }
 
-// resumeFrom has a task go on from another checkpoint than it would have, or begin anew.
+// resumeFrom makes a task resume from another checkpoint, or start over.
 func (tx *transition) resumeFrom(p taskRef, c *Checkpoint) {
 	if p.task.Checkpoint != c {
 		p.stage.setCheckpoint(p.task, c)
@@ -164,7 +164,7 @@ func (c *checker) checkpoints(s *State, j *Job) {
 	}
 }
 
-// checkpoint checks what a task goes on from.
+// checkpoint checks the checkpoint of a waiting task.
 func (c *checker) checkpoint(s *State, t *Task) {
 	if !t.isWaiting() {
 		return

@@ -5,32 +5,33 @@ import (
 	"slices"
 )
 
-// The tasks of a gang that is paused end one by one, each with a checkpoint or
-// finished. What they have when none runs any more is a cut through all that they had
-// sent to each other: it is of use only whole. The gang goes on from its last cut
-// however often it takes, until it is paused again or all have finished:
+// The attempts of a gang stream records to each other, so their checkpoints are of use only
+// together: they have to form a consistent cut through the streams (Chandy and Lamport).
+// When a gang is preempted, its attempts end one by one, each with a checkpoint or finished.
+// Once none runs, their checkpoints are the gang's consistent checkpoint. The gang resumes
+// from it, any number of times, until it writes the next one or all have finished:
 //
-//	no cut ──► being paused ──► cut ──► goes on ──► being paused again ──► next cut
-//	  ▲             │            ▲         │                │
-//	  └─────────────┘            └─────────┴────────────────┘ one ends otherwise,
-//	                                                          or its output is lost
+//	running ──► checkpointing ──► consistent ──► resumed ──► checkpointing ──► next one
+//	   ▲              │               ▲             │              │
+//	   └──────────────┘               └─────────────┴──────────────┘ an attempt ends in
+//	       start over                     roll back                  another way, or its
+//	                                                                 output is lost
 //
-// So while a gang goes on from a cut its tasks keep the checkpoints of that, those that
-// have finished since too. A task that has finished and has none had done so before the
-// cut, and is not run again. A gang of whose cut a checkpoint is lost or rejected starts
-// anew.
+// While a resumed gang runs, its tasks keep their checkpoints, even those that have finished
+// since. A finished task without one had finished before the checkpoint and does not run
+// again. If one of the checkpoints is lost or cannot be read, the gang starts over.
 
-// saveCheckpoint has a task of a gang, which is about to have another checkpoint, remember the
-// one of the gang's cut: until all others have one, too, that is what counts.
+// saveCheckpoint keeps a task's part of the gang's consistent checkpoint before a new
+// checkpoint replaces it. It counts until all tasks of the gang have a new one.
 func (p taskRef) saveCheckpoint() {
 	if p.stage.Bundle.Gang {
 		p.task.ConsistentCheckpoint = p.task.Checkpoint
 	}
 }
 
-// commitCheckpoint forgets what is not gone back to any more, an attempt having ended with a
-// checkpoint or finished: what a task went on from that has finished, in a gang when none
-// of it runs.
+// commitCheckpoint drops checkpoints that are not needed for a rollback any more, after an
+// attempt has written one or finished: those of finished tasks and the previous ones. In a
+// gang it does so when no attempt runs.
 func (p taskRef) commitCheckpoint() {
 	b, tasks := p.stage.Bundle, []*Task{p.task}
 	if b.Gang {
@@ -47,8 +48,8 @@ func (p taskRef) commitCheckpoint() {
 	}
 }
 
-// rollbackCheckpoint is the checkpoint from which a task of a gang goes on if one of them ends
-// otherwise than with a checkpoint or finished; nil for none.
+// rollbackCheckpoint is the checkpoint from which a task of a gang resumes after a rollback;
+// nil for none.
 func (t *Task) rollbackCheckpoint() *Checkpoint {
 	if t.ConsistentCheckpoint != nil {
 		return t.ConsistentCheckpoint
@@ -56,11 +57,12 @@ func (t *Task) rollbackCheckpoint() *Checkpoint {
 	return t.Checkpoint
 }
 
-// StartedWith reports whether the latest attempt at a task was started together with one
-// that runs in its gang: the task had not finished by the cut from which that goes on.
+// StartedWith reports whether the latest attempt at a task started together with a running
+// attempt of its gang. It did not if the task had finished before the consistent checkpoint
+// from which that resumed.
 func (t *Task) StartedWith(a *Attempt) bool { return a.From == 0 || t.Checkpoint != nil }
 
-// canRollBack reports whether a gang, a task of which waits, has a cut to go back to.
+// canRollBack reports whether a gang has a consistent checkpoint that can still be read.
 func canRollBack(gang []taskRef) bool {
 	return !slices.ContainsFunc(gang, func(p taskRef) bool {
 		before := p.task.rollbackCheckpoint() == nil && p.task.Winner != nil
@@ -68,14 +70,14 @@ func canRollBack(gang []taskRef) bool {
 	})
 }
 
-// rollBackGang has a gang go back to its last cut, one of whose tasks has nothing any more to
-// go on from beside the others, or start anew: what runs is told to end, and what has
-// finished since counts no more.
+// rollBackGang returns a gang to its last consistent checkpoint, or makes it start over if
+// there is none. Running attempts are ordered to exit, and tasks that have finished since
+// run again.
 func (tx *transition) rollBackGang(p taskRef, why string) {
 	if p.job.State != JobRunning || !p.stage.Bundle.Gang || tx.rollingBack {
 		return
 	}
-	tx.rollingBack = true // what it ends breaks up nothing more
+	tx.rollingBack = true // the attempts that it ends do not cause another rollback
 	defer func() { tx.rollingBack = false }()
 	wasted := p.attempt != nil && p.attempt.WorkLost()
 	gang := append(p.otherTasks(), p)
@@ -99,7 +101,8 @@ func (tx *transition) rollBackGang(p taskRef, why string) {
 	}
 }
 
-// endGangTask tells the attempts of a task to end that run in a gang which is broken up.
+// endGangTask orders the running attempts of a task to exit because their gang is rolled
+// back.
 func (tx *transition) endGangTask(p taskRef, wasted bool, cause string) {
 	for _, a := range p.task.Attempts {
 		if !a.Active() {

@@ -4,49 +4,48 @@ import (
 	"cmp"
 )
 
-// Config are the ways in which slots may be taken: by kind of task, one way or
-// Auto. The zero value kills maps and reduces.
+// Config is a policy's settings of preemption: a mode for maps and one for reduces, and what
+// the modes cost. The zero value kills maps and reduces.
 type Config struct {
-	Map    Mode // "" is Kill; Split, Checkpoint, Suspend, Kill, Wait or Auto
-	Reduce Mode // likewise, but a Split becomes a Checkpoint
+	Map    Mode // Split, Checkpoint, Suspend, Kill, Wait or Auto; default Kill
+	Reduce Mode // likewise, but Split becomes Checkpoint
 
-	// MinRunMillis is how long an attempt runs at least that goes on with what was
-	// there before, until its slot may be taken again; default 10,000 ms. Negative
-	// is not at all.
+	// MinRunMillis protects an attempt that resumed earlier work: it runs at least for so
+	// long before its slot is taken again. Without it, two jobs could preempt each other's
+	// attempts forever. Default 10,000 ms; a negative value is 0.
 	MinRunMillis int64
 
 	Costs
 }
 
-// MinRun is MinRunMillis, or its default.
+// MinRun is MinRunMillis with its default.
 func (m Config) MinRun() int64 { return max(cmp.Or(m.MinRunMillis, 10_000), 0) }
 
-// Victim is a running attempt whose slot somebody else wants, or a gang of them, which
-// give up theirs together: then its times are the longest.
+// Victim describes a running attempt whose slot is needed. It may stand for a gang, whose
+// attempts give up their slots together: then its times are the longest of the gang.
 type Victim struct {
 	Reduce     bool
-	Elapsed    int64 // for how long it has held its slot, ms
-	Remaining  int64 // for how long it would hold it still, ms; negative when that is unknown, and then it keeps it
-	CanSplit   bool  // it is a map whose input can be cut
-	CanSuspend bool  // its machine takes one more that stands still
+	Elapsed    int64 // time it has held its slot, ms
+	Remaining  int64 // time it would still hold it, ms; negative if unknown: then it keeps the slot
+	CanSplit   bool  // it is a map whose input can be split
+	CanSuspend bool  // its machine has memory for one more suspended attempt
 
-	DisallowedModes ModeSet // that its job rules out
+	DisallowedModes ModeSet // by its job
 
 	Footprint
-	Others []Footprint // of a gang, on further machines
+	Others []Footprint // those of a gang on further machines
 }
 
-// Footprint is what a victim holds on a machine.
+// Footprint is the memory that a victim uses on one machine.
 type Footprint struct {
-	// Memory is what it holds in memory, in bytes; 0 when that is unknown. Unwritten
-	// is what of that it writes down when it ends early, in bytes, and of no meaning
-	// while Memory is unknown.
+	// Memory is in bytes; 0 if unknown. Unwritten is the part of it that the victim writes
+	// when it ends early, in bytes. It means nothing while Memory is unknown.
 	Memory, Unwritten int64
 
-	Headroom *MemHeadroom // of the machine; nil when that is unknown
+	Headroom *MemHeadroom // of the machine; nil if unknown
 }
 
-// Choose says how to take the slot of a victim; Wait is not at all.
+// Choose returns the mode in which to preempt a victim. Wait leaves its slot to it.
 func (m Config) Choose(v Victim) Mode {
 	if v.Remaining < 0 {
 		return Wait
@@ -61,8 +60,8 @@ func (m Config) Choose(v Victim) Mode {
 	return v.fallback(way)
 }
 
-// fallback is a way that the victim knows, for one that it may not: the next of those
-// that keep work, then Kill, at last Wait.
+// fallback returns the mode, or the next one that the victim allows: Split, Checkpoint and
+// Suspend keep its work and are tried in this order; then Kill; at last Wait.
 func (v Victim) fallback(way Mode) Mode {
 	if way == Split && (v.Reduce || !v.CanSplit || v.DisallowedModes.Has(Split)) {
 		way = Checkpoint
@@ -84,8 +83,8 @@ func (v Victim) fallback(way Mode) Mode {
 	return way
 }
 
-// cheapest is the way that costs least: what has to be written and read again, the
-// work that is thrown away, or the time that the slot is not there.
+// cheapest returns the mode with the lowest cost: of writing and reading the state again, of
+// the work that is lost, or of waiting for the slot (Chronos, section 4).
 func (m Config) cheapest(v Victim) Mode {
 	c := m.WithDefaults()
 	best, price := Wait, v.Remaining

@@ -5,27 +5,26 @@ import (
 	"slices"
 )
 
-// Costs is what the ways cost on a machine of the cluster. Zero values stand for
-// the defaults. What an attempt and its machine have told of themselves counts
-// instead, where they have: see Victim.
+// Costs are assumptions about what the modes cost on a machine of the cluster. Zero values
+// stand for the defaults. Where a Victim has measured values, these count instead.
 type Costs struct {
 	TaskBytes       int64 // memory of a task; default 1 GB
 	DiskRate        int64 // of a machine, bytes/s; default 100 MB/s
-	SlotFreeLatency int64 // how long it takes to hear of a free slot, ms; default 300
-	SplitMillis     int64 // to publish what a map has done; default 500
+	SlotFreeLatency int64 // from an attempt's exit until its slot is used again, ms; default 300
+	SplitMillis     int64 // to publish what a map has done, ms; default 500
 
-	// MemoryShort says that a suspended task is swapped out and in again (HFSP,
-	// section 4.2 and Fig. 8); else it stays in memory, and suspending is free.
+	// MemoryShort says that a suspended task is swapped out and in again (HFSP, section 4.2
+	// and Fig. 8). Otherwise it stays in memory, and suspending is free.
 	MemoryShort bool
 }
 
-// MemHeadroom is the memory that a machine has for more.
+// MemHeadroom is the free memory of a machine.
 type MemHeadroom struct {
-	Free int64 // bytes that can be taken without anything being swapped out
+	Free int64 // bytes that can be allocated before the machine swaps
 	Swap int64 // bytes that can be swapped out for more
 }
 
-// WithDefaults is the costs with the defaults filled in.
+// WithDefaults returns the costs with defaults in place of zero values.
 func (c Costs) WithDefaults() Costs {
 	c.TaskBytes = cmp.Or(c.TaskBytes, 1e9)
 	c.DiskRate = cmp.Or(c.DiskRate, 100e6)
@@ -34,14 +33,14 @@ func (c Costs) WithDefaults() Costs {
 	return c
 }
 
-// transfer is how long it takes to write so many bytes, or to read them, in ms.
+// transfer is the time to write or to read some bytes, in ms.
 func (c Costs) transfer(bytes int64) int64 {
 	const absurd = 1e15 // more than any task has
 	return min(bytes, absurd) * 1000 / c.DiskRate
 }
 
-// splitCost is the cost of ending a map early, in ms: what it has in memory is written,
-// and all that it has done is published.
+// splitCost is the cost of splitting a map, in ms: it writes what it has in memory and
+// publishes all that it has done.
 func (c Costs) splitCost(v Victim) int64 {
 	if v.Memory == 0 {
 		return c.SplitMillis
@@ -49,9 +48,9 @@ func (c Costs) splitCost(v Victim) int64 {
 	return c.SplitMillis + c.transfer(v.Unwritten)
 }
 
-// checkpointCost is the cost of writing down how far a task is, in ms: the same, and
-// what was in memory is read again. Where that is unknown it is all the memory that
-// a task has. Of a gang it is that of the machine where it costs most.
+// checkpointCost is the cost of a checkpoint, in ms: the state is written and read again. If
+// its size is unknown, it is all the memory of a task. The cost for a gang is that of its
+// most expensive machine.
 func (c Costs) checkpointCost(v Victim) int64 {
 	cost := c.writeCost(v.Footprint)
 	for _, h := range v.Others {
@@ -67,11 +66,10 @@ func (c Costs) writeCost(h Footprint) int64 {
 	return c.SplitMillis + 2*c.transfer(h.Unwritten)
 }
 
-// suspendCost is the cost of having a task stand still in memory, in ms: of its being
-// swapped out and in again, as likely as it is that others need its memory. Who
-// takes its slot needs as much as it has; of what is free beside that, the more
-// there is the less of what the task holds is missed. Of a gang it is that of the
-// machine where it costs most.
+// suspendCost is the expected cost of suspending a task in memory, in ms: the time to swap
+// it out and in again, times the probability that its memory is needed. The successor needs
+// as much memory as the victim. The more is free beyond that, the smaller the probability.
+// The cost for a gang is that of its most expensive machine.
 func (c Costs) suspendCost(v Victim) int64 {
 	cost := c.swapCost(v.Footprint)
 	for _, h := range v.Others {
@@ -92,8 +90,8 @@ func (c Costs) swapCost(h Footprint) int64 {
 	return int64(float64(swap) * float64(memory) / float64(h.Headroom.Free))
 }
 
-// exceedsMemory reports whether there is no memory, swapped or not, for others like the
-// victim beside it.
+// exceedsMemory reports whether a machine has no memory, swap included, for another attempt
+// as large as the suspended victim.
 func (v Victim) exceedsMemory() bool {
 	return v.Footprint.exceedsMemory() || slices.ContainsFunc(v.Others, Footprint.exceedsMemory)
 }
