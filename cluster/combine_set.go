@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// combineSet says which writers' records each Node of a stage combines along a
-// per-machine edge: those that were written on one machine. It is settled when
-// the writers have all finished for the first time; a writer that runs again,
-// wherever, stays in the share that it is in. So what a Node combines does not
-// depend on what fails later.
+// combineSet assigns writers to the Nodes of a stage that combine their records along a
+// per-machine edge: a Node combines what was written on one machine. It is settled when all
+// writers have finished for the first time. A writer that runs again on another machine
+// stays in its set, so what a Node combines does not depend on later failures.
 type combineSet struct {
 	Edge     int      `cbor:"1,keyasint"`           // place in the graph's edges
-	Readers  []int    `cbor:"2,keyasint,omitempty"` // by number of the writing task: which task of the stage reads it; nil before it is settled
-	Machines []string `cbor:"3,keyasint,omitempty"` // by number of the reading task: machine that wrote its share, "" for nothing to read
+	Readers  []int    `cbor:"2,keyasint,omitempty"` // by number of the writing task: the task of the stage that reads it; nil before it is settled
+	Machines []string `cbor:"3,keyasint,omitempty"` // by number of the reading task: the machine that wrote its set, "" for an empty one
 }
 
-// settleCombineSets settles what the readers of a stage that has finished combine.
+// settleCombineSets settles what the readers of a finished stage combine.
 func (tx *transition) settleCombineSets(j *Job, writers *Stage) {
 	for _, s := range j.Stages {
 		for i := range s.combineSets {
@@ -30,8 +29,8 @@ func (tx *transition) settleCombineSets(j *Job, writers *Stage) {
 	}
 }
 
-// newCombineSet deals the machines that wrote something to the readers, in the order
-// in which the machines joined first.
+// newCombineSet assigns the machines that wrote something to the readers, in the order in
+// which the machines first joined.
 func (tx *transition) newCombineSet(edge int, writers *Stage, readers int) combineSet {
 	var machines []*Machine
 	for _, t := range writers.Tasks {
@@ -52,8 +51,8 @@ func (tx *transition) newCombineSet(edge int, writers *Stage, readers int) combi
 	return out
 }
 
-// CombineSetsOf are the numbers of the writing tasks whose records a task combines,
-// ascending, by place in the graph's edges of the per-machine edge.
+// CombineSetsOf returns the numbers of the writing tasks whose records a task combines,
+// ascending, by index of the per-machine edge in the graph.
 func (j *Job) CombineSetsOf(t *Task) map[int][]int {
 	s := j.stage(t.ID.Stage)
 	shares := make(map[int][]int, len(s.combineSets))
@@ -68,7 +67,8 @@ func (j *Job) CombineSetsOf(t *Task) map[int][]int {
 	return shares
 }
 
-// combineMachine is the machine that wrote most edges' shares of a task; "" for none.
+// combineMachine is the machine that wrote the first set of a task that is not empty; "" for
+// none.
 func (s *Stage) combineMachine(t *Task) string {
 	for _, sh := range s.combineSets {
 		if t.ID.Number < len(sh.Machines) && sh.Machines[t.ID.Number] != "" {

@@ -1,6 +1,6 @@
 package cluster
 
-// count takes over the counters of a task that has finished.
+// count adds the counters of a task that has finished.
 func (j *Job) count(t *Task, counters []Counter) {
 	if j.nameIndex == nil {
 		j.nameIndex = make(map[CounterName]int)
@@ -20,7 +20,7 @@ func (j *Job) count(t *Task, counters []Counter) {
 	}
 }
 
-// uncount takes them back when the task has to run again.
+// uncount subtracts them again when the task has to run again.
 func (j *Job) uncount(t *Task) {
 	for i, v := range t.counts {
 		j.sums[i] -= v

@@ -1,33 +1,31 @@
-// Package cluster is the replicated truth: which jobs, tasks, attempts and
-// machines there are, and what became of them.
+// Package cluster is the replicated state of a cluster: its jobs, tasks, attempts and
+// machines, and what became of them.
 //
-// A State changes in one way only. A Command, wrapped in an Entry, is applied;
-// Apply either refuses it and changes nothing, or changes the state and says in
-// a Delta what changed:
+// A State changes in one way only. The caller applies a Command, wrapped in an Entry.
+// Apply either refuses it and changes nothing, or changes the state and returns a
+// Delta of what changed:
 //
 //	delta, err := state.Apply(cluster.Entry{At: now, Command: cluster.KillJob{…}})
 //
-// Applying the same entries in the same order gives the same state everywhere:
-// no clock is read (times come with the entries), no random number drawn, no
-// float used, no map ranged over in its own order. Each verb has a file,
-// apply_<verb>.go.
+// The same entries in the same order give the same state on every master: no clock is
+// read (entries carry the time), no random number drawn, no float used, and no map
+// ranged over in its own order. Each command has a file, apply_<command>.go.
 //
-// The caller serialises Apply, Load and all reading through a View. There is no
-// frozen copy that could be read beside Apply.
+// The caller serialises Apply, Load and all reading through a View. There is no frozen
+// copy that could be read during Apply.
 //
-// Three kinds of facts are kept apart. What Apply changes is replicated. What
-// Load brings (the splits' ranges and hosts) follows from a file that the job
-// names by its hash, so every replica that has loaded it has the same. Facts
-// that change by themselves, such as progress, are not here at all.
+// There are three kinds of information. What Apply changes is replicated. What Load
+// adds (ranges and hosts of splits) follows from a file that the job names by its hash,
+// so it is the same on every master. What changes continuously, such as progress, is
+// not in this package.
 //
-// A task's life:
+// A task's states:
 //
 //	pending ──StartAttempt──► running ──FinishAttempt──► succeeded
 //	   ▲                       │  │                          │
-//	   ├──FailAttempt, machine─┘  └─CheckpointAttempt─► paused│ (starts like pending)
+//	   ├──FailAttempt, machine─┘  └─CheckpointAttempt─► checkpointed (starts like pending)
+//	   │   lost                                              │
 //	   └──LoseOutput, ExpireMachine──────────────────────────┘
 //
-// An attempt has a verdict (running, succeeded, failed, killed, preempted) and,
-// apart from it, a place: it holds its slot until its machine says that it is
-// gone, whatever the verdict. So no slot is given out twice.
+// The states of an attempt are at AttemptState.
 package cluster

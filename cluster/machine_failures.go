@@ -2,12 +2,12 @@ package cluster
 
 import "slices"
 
-// A failed task is tried on another machine, and a job avoids machines on which
-// many of its tasks have failed, for a while. Both only while there are other
-// machines: they change where a task runs, never whether it does.
+// A failed task is tried on another machine, and a job avoids machines on which many of its
+// tasks have failed, for a while. Both apply only while there are other machines: they
+// change where a task runs, never whether it runs.
 
-// maxAvoidedPercent is the share of the machines that a job may avoid. When
-// more look bad, the fault is likely the job's, and it avoids none (Hadoop's
+// maxAvoidedPercent is the percentage of the machines that a job may avoid. If more look
+// bad, the job is probably at fault, and it avoids none (Hadoop's
 // yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent).
 const maxAvoidedPercent = 33
 
@@ -15,7 +15,7 @@ const maxAvoidedPercent = 33
 type machineFailures struct {
 	Machine string `cbor:"Machine"`
 	Count   int    `cbor:"Count"`
-	At      int64  `cbor:"At"` // when the latest came, ms since the epoch
+	At      int64  `cbor:"At"` // time of the latest, ms since the epoch
 }
 
 // remaining is how many of the failures still count: one is forgotten every decay.
@@ -37,8 +37,8 @@ func (j *Job) blame(machine string, now int64) {
 	j.machineFailures[i] = machineFailures{machine, j.machineFailures[i].remaining(now, j.Spec.FailureDecayMillis) + 1, now}
 }
 
-// Avoided lists the machines that the job avoids for all of its tasks, by name;
-// nil for none.
+// Avoided returns the machines that the job avoids for all of its tasks, by name; nil for
+// none.
 func (v View) Avoided(j *Job, now int64) []string {
 	var bad []string
 	for _, f := range j.machineFailures {
@@ -53,8 +53,8 @@ func (v View) Avoided(j *Job, now int64) []string {
 	return bad
 }
 
-// FailedOn lists the machines on which a task has failed and should not be tried
-// again, by name; nil when it has failed on none, or on every one that is there.
+// FailedOn returns the machines on which a task has failed and is not tried again, by name;
+// nil if it has failed on none, or on every live one.
 func (v View) FailedOn(t *Task) []string {
 	if t.Charged == 0 {
 		return nil

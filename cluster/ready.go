@@ -2,9 +2,9 @@ package cluster
 
 import "slices"
 
-// ReadyAt is since when enough of what a stage reads is there for its tasks to
-// start, whatever the job's suspensions; 0 while it is not. What was lost and made
-// again is there since the last time.
+// ReadyAt is the time since which enough of a stage's input is written for its tasks to
+// start, whether the job is suspended or not; 0 while it is not. Output that was lost and
+// written again counts from the last time.
 func (j *Job) ReadyAt(s *Stage) int64 {
 	at := j.StartedAt
 	for _, up := range s.upstream {
@@ -17,8 +17,9 @@ func (j *Job) ReadyAt(s *Stage) int64 {
 	return at
 }
 
-// availableAt is since when enough of an upstream stage is finished for those that read it to
-// start, 0 while it is not. For those that start early, its own tasks can run since then.
+// availableAt is the time since which enough of an upstream stage is finished for its
+// readers to start, 0 while it is not. Readers that start early also need the upstream
+// stage's own input to be complete.
 func (j *Job) availableAt(up upstream) int64 {
 	if up.whole {
 		return j.completeAt(up.stage)
@@ -27,13 +28,13 @@ func (j *Job) availableAt(up upstream) int64 {
 	switch {
 	case some == 0:
 		return 0
-	case fed == 0: // what it has read may be lost since
+	case fed == 0: // its input may have been lost since
 		return j.completeAt(up.stage)
 	}
 	return max(some, fed)
 }
 
-// completeAt is since when a stage is Complete, 0 while it is not.
+// completeAt is the time since which a stage is Complete, 0 while it is not.
 func (j *Job) completeAt(s *Stage) int64 {
 	at := j.StartedAt
 	for _, mate := range s.Bundle.Stages {
@@ -46,7 +47,8 @@ func (j *Job) completeAt(s *Stage) int64 {
 	return at
 }
 
-// inputsCompleteAt is since when all that the tasks of bundles read is written, 0 while it is not.
+// inputsCompleteAt is the time since which all input of bundles is written, 0 while it is
+// not.
 func (j *Job) inputsCompleteAt(b *Bundle) int64 {
 	at := j.StartedAt
 	for _, s := range b.Stages {
@@ -61,8 +63,8 @@ func (j *Job) inputsCompleteAt(b *Bundle) int64 {
 	return at
 }
 
-// finishedAt is when so many of the stage's tasks had finished, 0 while they have
-// not; none have from the beginning on.
+// finishedAt is when that many of the stage's tasks had finished, 0 while they have not.
+// Zero tasks have finished from the beginning.
 func (s *Stage) finishedAt(many int, beginning int64) int64 {
 	switch {
 	case many == 0:

@@ -7,12 +7,10 @@ import (
 	"slices"
 )
 
-// sessionWindow is how many of a client's newest sequence numbers are
-// remembered.
+// sessionWindow is how many of a client's newest sequence numbers are remembered.
 const sessionWindow = 128
 
-// session remembers what a client has asked for, so that what it asks twice is
-// done once.
+// session remembers the requests of a client, so that a repeated request is executed once.
 type session struct {
 	newest  uint64
 	at      int64            // of the newest entry, ms since the epoch
@@ -29,12 +27,12 @@ func (s *State) session(client string) *session {
 	return se
 }
 
-// maxSessions is how many clients are remembered. A client that sends something
-// a second time does so within minutes; this many do not come in that time.
+// maxSessions is how many clients are remembered. A client repeats a request within minutes;
+// far fewer clients than this come in that time.
 const maxSessions = 16_384
 
-// dropOldSessions makes room for a new client: when there are too many, the half
-// that has been silent for longest is forgotten.
+// dropOldSessions forgets the half of the clients that has been silent for longest, if there
+// are too many.
 func (s *State) dropOldSessions() {
 	if len(s.sessions) < maxSessions {
 		return
@@ -47,7 +45,7 @@ func (s *State) dropOldSessions() {
 	}
 }
 
-// recall is what the entry with that number did when it came before.
+// recall returns the effect of an earlier entry with that number.
 func (se *session) recall(sequence uint64) (delta Delta, seen bool, err error) {
 	if job, ok := se.results[sequence]; ok {
 		return Delta{Submitted: job}, true, nil

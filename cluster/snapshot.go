@@ -8,20 +8,17 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Snapshot is a State at one moment. It shares nothing with it that changes, so
-// it may be encoded in another goroutine while the state goes on. It never
-// changes itself.
+// Snapshot is the immutable copy of a State at one moment. It shares nothing with the state
+// that changes, so another goroutine may encode it.
 //
-// It holds what cannot be computed from something else. Restore computes the
-// rest: counts, sums and indexes. Splits are no part of it; a restored state
-// has to be given them again.
+// It has what cannot be computed. Restore computes the rest: counts, sums and indexes. It
+// has no splits; they must be loaded into a restored state again.
 type Snapshot struct {
 	cluster clusterRecord
 	jobs    []jobRecord
 }
 
-// Snapshot copies the state. The cost is that of copying tasks and attempts
-// once.
+// Snapshot copies the state. The cost is that of copying all tasks and attempts once.
 func (s *State) Snapshot() *Snapshot {
 	snap := &Snapshot{
 		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs)},
@@ -58,8 +55,8 @@ func recordSession(client string, se *session) sessionRecord {
 	return r
 }
 
-// recordJob shares slices with the job to which the job only ever appends, and
-// values behind pointers that the job replaces as a whole.
+// recordJob shares slices to which the job only appends, and values behind pointers that the
+// job replaces as a whole.
 func recordJob(j *Job) jobRecord {
 	if j == nil {
 		return jobRecord{Retired: true}
@@ -90,7 +87,7 @@ func recordStage(s *Stage) stageRecord {
 	}
 }
 
-// recordTasks puts the attempts of all tasks into one piece of memory.
+// recordTasks allocates the attempts of all tasks at once.
 func recordTasks(s *Stage) []taskRecord {
 	count := 0
 	for _, t := range s.Tasks {

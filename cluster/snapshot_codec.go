@@ -51,8 +51,8 @@ func (j *jobRecord) encode(out *cbor.Encoder) error {
 	return nil
 }
 
-// DecodeSnapshot reads what Encode has written, to the end of r. It is an error
-// when a newer version has written something that this one does not know.
+// DecodeSnapshot reads what Encode has written, to the end of r. It is an error if a newer
+// version has written something that this one does not know.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	if err := readHeader(buffered); err != nil {
@@ -65,11 +65,11 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	return s, nil
 }
 
-// readHeader passes over the first line.
+// readHeader reads the first line.
 func readHeader(r *bufio.Reader) error {
 	line, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF) {
-		err = nil // what came is not the line
+		err = nil // not a header, which is reported below
 	}
 	if err != nil {
 		return fmt.Errorf("cluster: reading a snapshot: %w", err)
@@ -103,7 +103,7 @@ func decodeRecords(in *cbor.Decoder) (*Snapshot, error) {
 	return s, nil
 }
 
-// decode grows with what it reads, never by a number that was read.
+// decode allocates for what it has read, never for a number that it has read.
 func (j *jobRecord) decode(in *cbor.Decoder) error {
 	if err := decodeNext(in, j); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (j *jobRecord) decode(in *cbor.Decoder) error {
 	return nil
 }
 
-// decodeNext decodes an item that has to be there.
+// decodeNext decodes an item that must be there.
 func decodeNext(in *cbor.Decoder, into any) error {
 	err := in.Decode(into)
 	if errors.Is(err, io.EOF) {

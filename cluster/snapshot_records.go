@@ -2,9 +2,8 @@ package cluster
 
 import "github.com/hammr/hammr/dag"
 
-// The records are what a snapshot holds, and how it is written: as maps under
-// the numbers below, without what is zero. A number is never used for something
-// else; a new field takes a new one.
+// The records are the content of a snapshot. They are written as maps under the numbers
+// below, without zero values. A number is never reused; a new field gets a new one.
 
 type clusterRecord struct {
 	ID       string          `cbor:"1,keyasint"`
@@ -63,12 +62,12 @@ type jobRecord struct {
 	Stages   []stageRecord `cbor:"11,keyasint,omitempty"`
 
 	MachineFailures []machineFailures `cbor:"12,keyasint,omitempty"`
-	Retired         bool              `cbor:"13,keyasint,omitempty"` // and nothing else is set
+	Retired         bool              `cbor:"13,keyasint,omitempty"` // nothing else is set
 
-	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty where none was started whole
+	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty for classes that StartBundle has not started
 	Suspended    bool    `cbor:"15,keyasint,omitempty"`
 
-	tasks [][]taskRecord // by stage; each is written by itself after the job
+	tasks [][]taskRecord // by stage; each is written after the job as an item of its own
 }
 
 type stageRecord struct {
@@ -101,7 +100,7 @@ type taskRecord struct {
 
 	Output               *Manifest   `cbor:"9,keyasint,omitempty"`
 	Checkpoint           *Checkpoint `cbor:"10,keyasint,omitempty"`
-	Counts               []int64     `cbor:"11,keyasint,omitempty"` // beside jobRecord.Counters
+	Counts               []int64     `cbor:"11,keyasint,omitempty"` // parallel to jobRecord.Counters
 	ConsistentCheckpoint *Checkpoint `cbor:"12,keyasint,omitempty"`
 }
 

@@ -9,9 +9,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Restore makes a state that goes on like the one of which s is the snapshot,
-// except that no job's splits are loaded. It is an error when the snapshot
-// contradicts itself, as one does that was not made by this package.
+// Restore makes a state that behaves like the original, except that no job's splits are
+// loaded. It is an error if the snapshot contradicts itself.
 func (s *Snapshot) Restore() (*State, error) {
 	r := restorer{State: New(s.cluster.ID)}
 	r.policy, r.policyConf = s.cluster.Policy, s.cluster.PolicyConf
@@ -33,7 +32,7 @@ func (s *Snapshot) Restore() (*State, error) {
 	return r.State, nil
 }
 
-// restorer is a state under construction and what was found wrong with it.
+// restorer is a state under construction, with the errors found.
 type restorer struct {
 	*State
 	errs []error
@@ -114,7 +113,7 @@ func (r *restorer) addJob(record *jobRecord) {
 	}
 }
 
-// indexed yields each name with its place.
+// indexed yields each name with its index.
 func indexed(names []CounterName) func(yield func(CounterName, int) bool) {
 	return func(yield func(CounterName, int) bool) {
 		for i, name := range names {
@@ -125,7 +124,7 @@ func indexed(names []CounterName) func(yield func(CounterName, int) bool) {
 	}
 }
 
-// restoreStarts takes over how often bundles were started.
+// restoreStarts restores how often bundles were started.
 func (j *Job) restoreStarts(starts [][]int) error {
 	if len(starts) > len(j.Bundles) {
 		return fmt.Errorf("%v: starts of %d classes of bundles, of which it has %d", j.ID, len(starts), len(j.Bundles))
@@ -141,9 +140,8 @@ func (j *Job) restoreStarts(starts [][]int) error {
 	return nil
 }
 
-// restore takes over what a stage has counted. Its shares are those of its graph's
-// edges. How many attempts are killed follows from these: snapshots of earlier
-// versions have those among them that made room.
+// restore restores the counts of a stage. The numbers of failed and killed attempts are
+// counted again: earlier versions counted preempted attempts as killed.
 func (s *Stage) restore(r stageRecord) error {
 	if len(r.CombineSets) != len(s.combineSets) {
 		return fmt.Errorf("stage %s: %d shares for %d per-machine edges", s.Name, len(r.CombineSets), len(s.combineSets))
@@ -221,8 +219,8 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 	return nil
 }
 
-// state is the state that has the columns of the record. An attempt that has succeeded
-// may have been revoked before, which counts no more.
+// state is the state with the columns of the record. An attempt that has succeeded may have
+// been revoked and restored before, which does not matter any more.
 func (r attemptRecord) state() (AttemptState, error) {
 	info := attemptStateInfo{status: r.Status, lost: r.Lost, revoked: r.Revoked && r.Status != StatusSucceeded, workLost: r.WorkLost}
 	switch {

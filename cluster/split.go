@@ -6,19 +6,18 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// Split is what the state needs to know of one split of the input.
+// Split is what the state knows of one split of the input.
 type Split struct {
 	Range   dag.Range
-	Hosts   []string // that hold most of its bytes, best first
+	Hosts   []string // that have most of its bytes, best first
 	Bytes   int64
 	Ordinal int // of its file among all files of the job's input
 
-	Whole bool // no part of it can be read without all before it
+	Whole bool // no part of it can be read without everything before it
 }
 
-// Load makes the splits of a job known. They come from the staging file that
-// the job names by hash, so they are no part of what is replicated. Loading
-// them twice does nothing the second time.
+// Load makes the splits of a job known. They come from the staging file that the job names
+// by its hash, so they are not replicated. Loading them again has no effect.
 func (s *State) Load(id JobID, splits []Split) error {
 	j, err := s.job(id)
 	if err != nil {
@@ -42,12 +41,11 @@ func (s *State) Load(id JobID, splits []Split) error {
 // Location is where a split of a job lies.
 type Location struct {
 	Split int      // its number
-	Hosts []string // that hold most of its bytes, best first
+	Hosts []string // that have most of its bytes, best first
 }
 
-// Locate tells where splits of a job lie of which that was not known when they
-// were loaded. It is no part of what is replicated either: it changes where tasks
-// run, never what they do.
+// Locate adds the hosts of splits that had none when they were loaded. They are not
+// replicated either: they change where tasks run, never what they compute.
 func (s *State) Locate(id JobID, locations []Location) error {
 	j, err := s.job(id)
 	if err != nil {

@@ -5,24 +5,24 @@ import (
 	"iter"
 )
 
-// View is a State for those who only read. It shows the state as it is now, not
-// as it was when the View was made. What its methods return is not to be
-// changed and holds until the next Apply.
+// View is read access to a State. It shows the present state, not that of the time when the
+// View was made. Callers must not change what its methods return, which is valid until the
+// next Apply.
 type View struct{ s *State }
 
-// View shows the state.
+// View returns a view of the state.
 func (s *State) View() View { return View{s} }
 
 // Cluster is the id of the cluster, the middle of all ids.
 func (v View) Cluster() string { return v.s.id }
 
-// Job is the job with that id, nil when there is none.
+// Job returns the job with that id, nil for none.
 func (v View) Job(id JobID) *Job {
 	j, _ := v.s.job(id)
 	return j
 }
 
-// Retired reports whether a job was here and is retired.
+// Retired reports whether a job existed and is retired.
 func (v View) Retired(id JobID) bool {
 	_, err := v.s.job(id)
 	return errors.Is(err, ErrRetired)
@@ -39,21 +39,20 @@ func (v View) Jobs() iter.Seq[*Job] {
 	}
 }
 
-// Task is the task with that id and its job and stage; ok is false when there
-// is none.
+// Task returns the task with that id, and its job and stage; ok is false if there is none.
 func (v View) Task(id TaskID) (j *Job, s *Stage, t *Task, ok bool) {
 	p, err := v.s.task(id)
 	return p.job, p.stage, p.task, err == nil
 }
 
-// Attempt is the attempt with that id and its job and task; ok is false when
-// there is none.
+// Attempt returns the attempt with that id, and its job and task; ok is false if there is
+// none.
 func (v View) Attempt(id AttemptID) (j *Job, t *Task, a *Attempt, ok bool) {
 	p, err := v.s.attempt(id)
 	return p.job, p.task, p.attempt, err == nil
 }
 
-// Machine is the machine of that name, nil when there is none.
+// Machine returns the machine of that name, nil for none.
 func (v View) Machine(name string) *Machine { return v.s.byName[name] }
 
 // Machines yields all machines in the order of their first joining.
@@ -82,8 +81,8 @@ func (v View) MachinesWithFree(kind Slot) iter.Seq[*Machine] {
 // Pools are the names of the pools that jobs may be put into, ascending.
 func (v View) Pools() []string { return v.s.pools }
 
-// Policy is the name of the policy that gives out slots.
+// Policy is the name of the scheduling policy.
 func (v View) Policy() string { return v.s.policy }
 
-// PolicyConf is what that policy is set to, by name, ascending.
+// PolicyConf is the settings of that policy, by name, ascending.
 func (v View) PolicyConf() []Setting { return v.s.policyConf }

@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// finished proposes what an attempt reports. One that stopped before the end of
-// its task's range leaves the rest to a new task.
+// finished proposes what a finished attempt reports. If it stopped before the end of its
+// task's range, the rest becomes a new task.
 func (c *Controller) finished(ev AttemptFinished) {
 	_, t, a, ok := c.view.Attempt(ev.Attempt)
 	if !ok {
@@ -21,8 +21,8 @@ func (c *Controller) finished(ev AttemptFinished) {
 	c.enqueue(cluster.FinishAttempt{Attempt: ev.Attempt, Range: ev.Range, Output: ev.Output, Counters: ev.Counters})
 }
 
-// failed proposes what an attempt reports. When the cause is output that cannot
-// be read, the map that wrote it is to blame.
+// failed proposes what a failed attempt reports. If it could not read another attempt's
+// output, that output is lost, and the failure is not charged to the reader.
 func (c *Controller) failed(ev AttemptFailed) {
 	_, _, _, known := c.view.Attempt(ev.LostOutput)
 	if known && ev.LostOutput.Task.Job == ev.Attempt.Task.Job {
@@ -45,7 +45,7 @@ func (c *Controller) exited(ev AttemptExited) {
 	c.enqueue(command)
 }
 
-// timeOut fails an attempt that shows no progress. It still holds its slot.
+// timeOut fails an attempt that shows no progress. Its process still holds its slot.
 func (c *Controller) timeOut(id cluster.AttemptID) {
 	j, _, _, ok := c.view.Attempt(id)
 	if !ok {

@@ -6,41 +6,41 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Controller decides. It is used by one goroutine.
+// Controller decides what happens in the cluster. One goroutine uses it.
 type Controller struct {
 	view   cluster.View
 	policy sched.Policy
 
-	pending       []cluster.Entry // to be proposed, in order
-	inFlight      bool            // a batch is on its way
-	decide        bool            // the state has changed since the policy was last asked
+	pending       []cluster.Entry // commands to be proposed, in order
+	inFlight      bool            // a batch is in the log and not applied yet
+	decide        bool            // the state has changed since the policy last decided
 	timeouts      taskTimeouts
 	slow          slowTasks
 	reported      reportedState
-	softState     sched.SoftState        // what the policy is told beside the state
+	softState     sched.SoftState        // what attempts report, for the policy
 	outputLost    map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
-	suspendedJobs map[cluster.JobID]bool // suspended jobs, whose attempts are not watched
-	stranded      stranded               // attempts that stand still and could go on elsewhere
+	suspendedJobs map[cluster.JobID]bool // whose attempts do not time out
+	stranded      stranded               // suspended attempts that could resume elsewhere
 	migrations    migrations             // of output and checkpoints, from machines that are drained
 
 	trace trace
 
-	out Output // of the step under way
+	out Output // of the current step
 }
 
-// New is a controller over the state that view shows.
+// New returns a controller over the state that view shows.
 func New(view cluster.View, policy sched.Policy) *Controller {
 	c := &Controller{view: view, policy: policy, decide: true, reported: newReportedState()}
 	c.softState = c.reported
 	return c
 }
 
-// UseSoftState takes what is known beside the state from facts, and no longer from what
-// attempts report. It is for bodies that know without being told.
+// UseSoftState replaces what attempts report by another source. A simulator uses it, which
+// knows without reports.
 func (c *Controller) UseSoftState(facts sched.SoftState) { c.softState = facts }
 
-// Step takes events in, in the order in which they came, and says what is to be
-// done. Now is in ms since the epoch and never goes back.
+// Step handles events, in the order in which they occurred, and returns what the body has to
+// do. Now is in ms since the epoch and never decreases.
 func (c *Controller) Step(now int64, events []Event) Output {
 	c.out = Output{}
 	for _, ev := range events {
@@ -107,7 +107,7 @@ func (c *Controller) handle(now int64, ev Event) {
 	}
 }
 
-// lead takes over what earlier leaders have begun.
+// lead continues what earlier leaders have begun.
 func (c *Controller) lead(now int64) {
 	c.decide, c.migrations, c.stranded = true, migrations{due: true}, stranded{due: now}
 	c.policy.Reset(now, c.policyView())
@@ -129,7 +129,7 @@ func (c *Controller) lead(now int64) {
 	}
 }
 
-// policyView is what the policy sees.
+// policyView is the view for the policy.
 func (c *Controller) policyView() sched.View {
 	return sched.View{View: c.view, SoftState: c.softState, Trace: c.trace.on}
 }
@@ -138,7 +138,7 @@ func (c *Controller) enqueue(command cluster.Command) {
 	c.pending = append(c.pending, cluster.Entry{Command: command})
 }
 
-// propose makes a batch of what is known and what the policy wants.
+// propose makes a batch of the pending commands and those of the policy.
 func (c *Controller) propose(now int64) {
 	if wake := sched.Earliest(c.policy.NextWake(), c.stranded.due); c.decide || wake != 0 && wake <= now {
 		c.decide = false
@@ -156,8 +156,8 @@ func (c *Controller) propose(now int64) {
 	c.inFlight = true
 }
 
-// plan asks the policy and turns its plan into commands. A task of a job whose
-// splits are not loaded here waits for the next change.
+// plan asks the policy for a plan and turns it into commands. Tasks of a job whose splits
+// are not loaded yet wait for the next change.
 func (c *Controller) plan(now int64) {
 	plan := c.policy.Decide(now, c.policyView())
 	c.traceDecisions(now, plan)
@@ -168,7 +168,7 @@ func (c *Controller) plan(now int64) {
 		c.enqueue(cluster.ResumeAttempt{Attempt: id})
 	}
 	for _, b := range plan.BundleResumes {
-		c.enqueue(cluster.ResumeAttempt{Attempt: b.Attempts[0]}) // wakes all
+		c.enqueue(cluster.ResumeAttempt{Attempt: b.Attempts[0]}) // resumes the whole bundle
 	}
 	for _, s := range plan.Starts {
 		if start, ok := c.startOf(s); ok {
@@ -190,7 +190,7 @@ func (c *Controller) plan(now int64) {
 	c.moveStranded(now, plan)
 }
 
-// preempt takes its slot from an attempt that has not ended by itself.
+// preempt takes its slot from an attempt, as the plan says.
 func (c *Controller) preempt(p sched.Preempt) {
 	if p.Mode != preempt.Wait {
 		c.enqueue(cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause})

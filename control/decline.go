@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// preemptionDeclined has an attempt go on that was asked to keep its work and end. Where it
-// may, it stands still instead, unless others of its gang are still to end. One that was to stand still and cannot gets its
-// slot back, if that is free yet.
+// preemptionDeclined handles an attempt that could not save its work. If it can be suspended
+// instead, it is, unless others of its gang still have to end. An attempt that could not be
+// suspended gets its slot back if that is still free; otherwise it is killed.
 func (c *Controller) preemptionDeclined(ev PreemptionDeclined) {
 	_, _, a, ok := c.view.Attempt(ev.Attempt)
 	switch {

@@ -5,34 +5,33 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// What finished attempts have left on a machine that is drained, and others need, is
-// copied by other machines, and so are the checkpoints there from which tasks may go
-// on. Which copies are under way is soft: a new leader orders them anew, and a machine
-// that has one already says so at once.
+// Other machines copy the output that lies on a drained machine and is needed, and the
+// checkpoints from which tasks may resume. The list of running copies is soft state: a new
+// leader orders them again, and a machine that has one already reports it at once.
 const (
-	// maxCopies is how many copies a machine makes at once.
+	// maxCopies is how many copies a machine makes at the same time.
 	maxCopies = 4
-	// copyRetry is how long a copy that failed is left alone, ms.
+	// copyRetry is the time after which a failed copy is tried again, ms.
 	copyRetry = 1000
-	// slotPatience is how long a task that has written a checkpoint may wait for a slot
-	// before the checkpoint is copied, ms: who goes on elsewhere fetches it anyway.
+	// slotPatience is how long a checkpointed task waits for a slot before its checkpoint is
+	// copied, ms. An attempt that starts elsewhere fetches the checkpoint anyway.
 	slotPatience = 1000
 )
 
 type migrations struct {
-	due       bool                            // something has changed since it was looked for more
-	byAttempt map[cluster.AttemptID]migration // by who has left what is copied
-	wake      int64                           // when to look for more, ms since the epoch; 0 for "when something has changed"
+	due       bool                            // something has changed since the last search
+	byAttempt map[cluster.AttemptID]migration // by the attempt whose output or checkpoint is copied
+	wake      int64                           // when to search again, ms since the epoch; 0 for "when something has changed"
 }
 
-// migration is a copy that a machine makes, or could not make.
+// migration is a copy that a machine makes, or failed to make.
 type migration struct {
-	to     string // the machine that makes it; "" when that has failed
-	failed string // on which machine, "" for none
+	to     string // machine that makes it; "" if it failed
+	failed string // machine on which it failed, "" for none
 	retry  int64  // when it is tried again, ms since the epoch; 0 for never
 }
 
-// forget gives up what a machine was to copy, which may not have heard of it.
+// forget drops the copies of a machine that may have missed its orders.
 func (m *migrations) forget(machine string) {
 	for id, move := range m.byAttempt {
 		if move.to == machine {
@@ -42,7 +41,7 @@ func (m *migrations) forget(machine string) {
 	m.due = true
 }
 
-// evacuate orders copies of what lies on machines that are drained.
+// evacuate orders copies of what lies on drained machines.
 func (c *Controller) evacuate(now int64) {
 	due := c.migrations.due || c.migrations.wake != 0 && c.migrations.wake <= now
 	if !due {
@@ -73,8 +72,9 @@ func (c *Controller) evacuateFrom(now int64, m *cluster.Machine, before map[clus
 	}
 }
 
-// checkpointCopyDue is when a checkpoint is to be copied; 0 for not as things are. A task that
-// goes on alone has it, or is about to; one of a gang may go back to it.
+// checkpointCopyDue is when a checkpoint has to be copied; 0 for never in the present state.
+// A task that runs alone has fetched its checkpoint, or is about to. One of a gang may be
+// rolled back to it.
 func (c *Controller) checkpointCopyDue(left cluster.NeededCheckpoint) int64 {
 	_, stage, t, _ := c.view.Task(left.ID)
 	if t.State == cluster.TaskRunning && !stage.Bundle.Gang {
@@ -83,8 +83,8 @@ func (c *Controller) checkpointCopyDue(left cluster.NeededCheckpoint) int64 {
 	return t.Attempts[left.Writer.Number].EndedAt + slotPatience
 }
 
-// migrate has what an attempt has left copied. A copy that is under way goes on, unless the
-// machine that makes it is lost.
+// migrate orders a copy of an attempt's output or checkpoint. A running copy is left alone
+// unless its machine is lost.
 func (c *Controller) migrate(now int64, id cluster.AttemptID, before map[cluster.AttemptID]migration) {
 	was := before[id]
 	switch {
@@ -105,14 +105,14 @@ func (c *Controller) migrate(now int64, id cluster.AttemptID, before map[cluster
 	c.migrations.byAttempt[id] = was
 }
 
-// canCopy reports whether a machine may copy something.
+// canCopy reports whether a machine may make copies.
 func (c *Controller) canCopy(name string) bool {
 	m := c.view.Machine(name)
 	return m != nil && !m.Lost && !m.Excluded
 }
 
-// chooseTarget is the machine that copies least now and may copy more, another one than that
-// which has failed if there is one; "" for none.
+// chooseTarget returns the machine with the fewest copies below maxCopies, preferably not
+// the one that failed; "" for none.
 func (c *Controller) chooseTarget(failed string) (name string) {
 	load := make(map[string]int)
 	for _, m := range c.migrations.byAttempt {
@@ -130,8 +130,8 @@ func (c *Controller) chooseTarget(failed string) (name string) {
 	return name
 }
 
-// outputCopied has readers, or the task, go where a copy was made. One that failed is tried
-// again, where there is room by then, unless what was to be copied is of no use.
+// outputCopied points readers, or the task, to a copy. A failed copy is tried again, on
+// another machine if possible, unless the original is damaged.
 func (c *Controller) outputCopied(now int64, ev OutputCopied) {
 	switch {
 	case ev.Problem == "" && ev.Checkpoint != nil:
@@ -149,7 +149,7 @@ func (c *Controller) outputCopied(now int64, ev OutputCopied) {
 	}
 }
 
-// commandRefused has a machine remove the copy that it has made of what nobody needs any more.
+// commandRefused makes a machine remove a copy that is not needed any more.
 func (c *Controller) commandRefused(command cluster.Command) {
 	switch e := command.(type) {
 	case cluster.MoveOutput:
@@ -165,7 +165,7 @@ func (c *Controller) discardCopy(id cluster.AttemptID, machine string) {
 	if !known || j.State.Final() {
 		o.Kind, o.Attempt = OrderRemoveJob, cluster.AttemptID{}
 	} else if a.DataMachine() == machine {
-		return // what later attempts have left may name it
+		return // later attempts may refer to it
 	}
 	c.out.Orders = append(c.out.Orders, o)
 }

@@ -7,64 +7,62 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Event is something that the controller hears of.
+// Event is an input of Step.
 type Event interface{ event() }
 
-// Applied says that a batch has been applied to the state, entry by entry.
+// Applied reports that a batch was applied to the state, entry by entry.
 type Applied struct{ Results []Result }
 
-// Result is what became of one entry.
+// Result is the result of one entry.
 type Result struct {
 	Entry cluster.Entry
 	Delta cluster.Delta
-	Err   error // why it was refused; nil when it was applied
+	Err   error // why it was refused; nil if it was applied
 }
 
-// Requested asks for a command as it is: a client wants it, or the body knows
-// it to be due.
+// Requested asks for a command: a client requests it, or the body has finished some work.
 type Requested struct {
-	Client   string // with Sequence: what makes the request one of a kind; "" for none
+	Client   string // with Sequence: identifies the request; "" for none
 	Sequence uint64
 	Command  cluster.Command
 }
 
-// Leading says that the body leads from now on. It comes first, and makes what
-// every job needs follow from the state.
+// Leading reports that the body leads the cluster. It comes first. Orders and work that jobs
+// need follow from the state.
 type Leading struct{}
 
-// SplitsLoaded says that the splits of a job that runs already are known here.
+// SplitsLoaded reports that the splits of a running job are known on this master.
 type SplitsLoaded struct{ Job cluster.JobID }
 
-// SplitsLocated says that it is known of more splits where they lie.
+// SplitsLocated reports that the hosts of more splits are known.
 type SplitsLocated struct{ Job cluster.JobID }
 
-// PolicyChanged says which policy gives out slots from now on.
+// PolicyChanged replaces the scheduling policy.
 type PolicyChanged struct{ Policy sched.Policy }
 
-// MachineConnected says that a machine listens to orders, and may have missed
-// earlier ones.
+// MachineConnected reports that a machine receives orders, and may have missed earlier ones.
 type MachineConnected struct{ Name string }
 
-// AttemptProgressed says that a running attempt is alive. Mark changes when it has come
-// further.
+// AttemptProgressed reports that a running attempt is alive. Mark changes when it makes
+// progress.
 type AttemptProgressed struct {
 	Attempt  cluster.AttemptID
 	Mark     uint64
-	Fraction float64 // of its work done, 0 to 1; negative when unknown
+	Fraction float64 // of its work done, 0 to 1; negative if unknown
 
-	Memory    int64 // bytes that it holds in memory; 0 when unknown
-	Unwritten int64 // bytes of them that it would write if it were to end early
+	Memory    int64 // bytes in memory; 0 if unknown
+	Unwritten int64 // of them those that it would write if it ended early, bytes
 
-	Fetched []EdgeFetched // of the edges of which it has fetched more, or has to begin anew
+	Fetched []EdgeFetched // of the edges of which it has fetched more, or has to start over
 }
 
-// MachineMeasured says how much memory a machine has for more.
+// MachineMeasured reports the free memory of a machine.
 type MachineMeasured struct {
 	Name     string
 	Headroom preempt.MemHeadroom
 }
 
-// AttemptFinished says that an attempt has processed Range and is gone.
+// AttemptFinished reports that an attempt has processed Range and exited.
 type AttemptFinished struct {
 	Attempt  cluster.AttemptID
 	Range    dag.Range
@@ -72,49 +70,48 @@ type AttemptFinished struct {
 	Counters []cluster.Counter
 }
 
-// AttemptFailed says that an attempt has failed and is gone. LostOutput is the
-// attempt whose output it could not read, zero when that is not the cause.
+// AttemptFailed reports that an attempt has failed and exited. LostOutput is the attempt
+// whose output it could not read, zero if that is not the cause.
 type AttemptFailed struct {
 	Attempt    cluster.AttemptID
 	Failure    cluster.Failure
 	LostOutput cluster.AttemptID
 
-	BadCheckpoint bool // it could not go on from its task's checkpoint
+	BadCheckpoint bool // it could not resume from its task's checkpoint
 }
 
-// AttemptCheckpointed says that an attempt has written a checkpoint and is gone.
+// AttemptCheckpointed reports that an attempt has written a checkpoint and exited.
 type AttemptCheckpointed struct {
 	Attempt    cluster.AttemptID
 	Checkpoint cluster.Checkpoint
 }
 
-// PreemptionDeclined says that an attempt goes on as if it had not been asked to keep
-// its work and end. CanSuspend says that it may be suspended instead.
+// PreemptionDeclined reports that an attempt could not obey an order to split, checkpoint or
+// suspend, and runs on. CanSuspend says that it can be suspended instead.
 type PreemptionDeclined struct {
 	Attempt    cluster.AttemptID
 	Cause      string
 	CanSuspend bool
 }
 
-// AttemptExited says that an attempt is gone because it was told to, or for a
-// Cause that is not its own. StuckStack is not empty when it is not gone but
-// ignores the order.
+// AttemptExited reports that an attempt exited because it was ordered to, or for a cause
+// that is not its own. If StuckStack is not empty, it has not exited but ignores the order.
 type AttemptExited struct {
 	Attempt    cluster.AttemptID
-	Cause      string // "" when it was told to
+	Cause      string // "" if it was ordered to
 	StuckStack string
 }
 
-// OutputCopied answers OrderCopyOutput: a machine has a copy of an attempt's output now, or
-// of its checkpoint, or has not, for a Fault.
+// OutputCopied answers OrderCopyOutput: a machine has copied an attempt's output or
+// checkpoint, or has failed to, because of Problem.
 type OutputCopied struct {
 	Attempt  cluster.AttemptID
 	Machine  string
-	Segments []cluster.Segments // as they lie there
+	Segments []cluster.Segments // as they lie on the machine
 	Problem  string             // "" for none
-	Useless  bool               // the fault is one of the checkpoint, or of what it names
+	Useless  bool               // the original is damaged: trying again cannot help
 
-	Checkpoint *cluster.Checkpoint // as it lies there; nil when it is output
+	Checkpoint *cluster.Checkpoint // as it lies on the machine; nil for output
 }
 
 func (OutputCopied) event()        {}

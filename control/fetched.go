@@ -7,37 +7,36 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// FetchReporter are what attempts have told of the output that they have fetched and will
-// not ask for again. What is told late or never costs some work, and no more: it is
-// done again when a machine is lost.
+// FetchReporter knows which output attempts have fetched and will not ask for again. A
+// report that is late or missing costs only repeated work when a machine is lost.
 type FetchReporter interface {
-	// Fetched is what is known of an attempt that runs, or whose checkpoint its task
-	// goes on from; nil for nothing.
+	// Fetched returns what an active attempt, or the one whose checkpoint its task resumes
+	// from, has fetched; nil for nothing.
 	Fetched(reader cluster.AttemptID) FetchedSet
 }
 
-// FetchedSet is what an attempt has fetched.
+// FetchedSet is the output that an attempt has fetched.
 type FetchedSet interface {
-	// Has reports whether that is all that the attempt reads of what a finished task
-	// has written.
+	// Has reports whether it contains everything that the attempt reads from a finished
+	// task.
 	Has(writer *cluster.Task) bool
 }
 
-// EdgeFetched is what an attempt has fetched of what was written along an edge.
+// EdgeFetched is what an attempt has fetched along an edge.
 type EdgeFetched struct {
 	Edge  int    // place in the graph's edges
-	Nodes []byte // bit n%8 of byte n/8: the output of Node n of the writing stage; not changed any more
+	Nodes []byte // bit n%8 of byte n/8: the output of Node n of the writing stage; immutable
 }
 
 func (e EdgeFetched) has(node int) bool {
 	return node >= 0 && node/8 < len(e.Nodes) && e.Nodes[node/8]&(1<<(node%8)) != 0
 }
 
-// fetches is what attempts that count have told, by job. It is soft: a new leader
-// hears of it anew.
+// fetches is the reported output of attempts that count, by job. It is soft state: after a
+// change of leader, attempts report it again.
 type fetches map[cluster.JobID]map[cluster.AttemptID][]EdgeFetched
 
-// update takes over what an attempt says of some edges.
+// update stores what an attempt reports of some edges.
 func (f fetches) update(id cluster.AttemptID, news []EdgeFetched) {
 	if len(news) == 0 {
 		return
@@ -55,8 +54,8 @@ func (f fetches) update(id cluster.AttemptID, news []EdgeFetched) {
 	job[id] = known
 }
 
-// dropEnded forgets what attempts of a task had, but for those that run and the one that
-// has written its checkpoint.
+// dropEnded drops the reports of a task's attempts, except those of active ones and of the
+// one that wrote its checkpoint.
 func (f fetches) dropEnded(t *cluster.Task) {
 	job := f[t.ID.Job]
 	if len(job) == 0 {
@@ -70,7 +69,7 @@ func (f fetches) dropEnded(t *cluster.Task) {
 	}
 }
 
-// forget drops what belongs to a job that is over.
+// forget drops the reports of a job that has ended.
 func (f fetches) forget(id cluster.JobID, j *cluster.Job) {
 	if j == nil || j.State > cluster.JobRunning {
 		delete(f, id)
@@ -85,11 +84,10 @@ func (f fetches) Fetched(reader cluster.AttemptID) FetchedSet {
 	return nil
 }
 
-// fetchedEdges is what has been fetched along each.
+// fetchedEdges implements FetchedSet.
 type fetchedEdges []EdgeFetched
 
-// Has implements Haul. Output that lies along no edge counts as not fetched: nobody
-// can have told of it.
+// Has implements FetchedSet. Output along an edge without a report counts as not fetched.
 func (f fetchedEdges) Has(writer *cluster.Task) bool {
 	for _, s := range writer.Output.Segments {
 		i := slices.IndexFunc(f, func(e EdgeFetched) bool { return e.Edge == s.Edge })
@@ -100,8 +98,8 @@ func (f fetchedEdges) Has(writer *cluster.Task) bool {
 	return len(writer.Output.Segments) > 0
 }
 
-// excludeFetched completes a command that takes away what lies on a machine: what everybody
-// has who needs it does not run again.
+// excludeFetched completes a command that takes away a machine's output: output that all
+// tasks that need it have fetched is not written again.
 func (c *Controller) excludeFetched(command cluster.Command) cluster.Command {
 	switch e := command.(type) {
 	case cluster.ExpireMachine:
@@ -116,10 +114,10 @@ func (c *Controller) excludeFetched(command cluster.Command) cluster.Command {
 	return command
 }
 
-// loss is a machine, or its tasknode, that is gone with what lies there.
+// loss is a machine or tasknode that is lost with its files.
 type loss struct {
 	machine  string
-	retained []cluster.AttemptID // whose output or checkpoint is left; ascending
+	retained []cluster.AttemptID // attempts whose output or checkpoint is still there, ascending
 }
 
 // includes reports whether the output of a task is lost.
@@ -127,13 +125,13 @@ func (l loss) includes(w *cluster.Task) bool {
 	return w.Winner != nil && !w.Winner.Lost() && w.Winner.DataMachine() == l.machine && !l.retains(w.Winner.ID)
 }
 
-// retains reports whether what an attempt has written there is left.
+// retains reports whether the files of an attempt are still there.
 func (l loss) retains(id cluster.AttemptID) bool {
 	_, held := slices.BinarySearchFunc(l.retained, id, cluster.AttemptID.Compare)
 	return held
 }
 
-// fetchedFrom is what tasks have of the output that is lost.
+// fetchedFrom returns which tasks have fetched lost output.
 func (c *Controller) fetchedFrom(l loss) (fetched cluster.Fetched) {
 	known, ok := c.softState.(FetchReporter)
 	if !ok {
@@ -155,8 +153,8 @@ func (c *Controller) fetchedFrom(l loss) (fetched cluster.Fetched) {
 	return fetched
 }
 
-// fetchedOfStage returns the outputs of a stage that are lost and that all who need them
-// have, and adds those who have them to readers.
+// fetchedOfStage returns the lost outputs of a stage that all tasks that need them have
+// fetched, and adds the attempts that have them to readers.
 func fetchedOfStage(j *cluster.Job, stage *cluster.Stage, l loss, known FetchReporter, readers map[cluster.AttemptID]bool) (outputs []cluster.AttemptID) {
 	var tasks []pendingReader
 	for _, s := range j.Stages {
@@ -179,17 +177,17 @@ func fetchedOfStage(j *cluster.Job, stage *cluster.Stage, l loss, known FetchRep
 	return outputs
 }
 
-// pendingReader is a task that has not finished, with the attempts that may have what it
-// reads: those that will run when the machine is gone or, when it is paused, the one
-// that has written its checkpoint. It lacks what one of them lacks.
+// pendingReader is an unfinished task with the attempts that may have its input: those that
+// stay active after the loss or, if there is none, the one that wrote its checkpoint. The
+// task needs what one of them has not fetched.
 type pendingReader struct {
 	task     *cluster.Task
 	attempts []fetchedBy
-	fallback *fetchedBy // that has written the checkpoint, if there is one
+	fallback *fetchedBy // attempt that wrote the checkpoint; nil for none
 }
 
-// fetchedBy is an attempt with what it has fetched itself, and what the one had whose
-// checkpoint it went on from; nil for nothing.
+// fetchedBy is an attempt with what it has fetched itself, and what the attempt had fetched
+// from whose checkpoint it resumed; nil for nothing.
 type fetchedBy struct {
 	id   cluster.AttemptID
 	sets [2]FetchedSet
@@ -207,7 +205,7 @@ func newFetchedBy(a *cluster.Attempt, known FetchReporter) fetchedBy {
 	return h
 }
 
-// appendPendingReaders adds the tasks of a stage that have not finished.
+// appendPendingReaders adds the unfinished tasks of a stage.
 func appendPendingReaders(tasks []pendingReader, stage *cluster.Stage, l loss, known FetchReporter) []pendingReader {
 	for _, t := range stage.Tasks {
 		if t.State == cluster.TaskSucceeded {
@@ -231,15 +229,15 @@ func appendPendingReaders(tasks []pendingReader, stage *cluster.Stage, l loss, k
 	return tasks
 }
 
-// needs reports whether the task has to read what another has written.
+// needs reports whether the task has to read the output of another.
 func (n pendingReader) needs(j *cluster.Job, w *cluster.Task) bool {
 	lacks := len(n.attempts) == 0 || slices.ContainsFunc(n.attempts, func(h fetchedBy) bool { return !h.has(w) })
 	return lacks && j.Reads(n.task, w)
 }
 
-// fetchedAll are the attempts that have all of the outputs that the task reads, none if
-// it reads none of them: its own, which do, and the one whose checkpoint it falls
-// back to.
+// fetchedAll returns the attempts that have all of the outputs that the task reads: its
+// active ones, and the one whose checkpoint it would fall back to. It returns none if the
+// task reads none of the outputs.
 func (n pendingReader) fetchedAll(j *cluster.Job, outputs []*cluster.Task) (ids []cluster.AttemptID) {
 	read, fallback := false, n.fallback != nil
 	for _, w := range outputs {

@@ -2,8 +2,8 @@ package control
 
 import "github.com/hammr/hammr/cluster"
 
-// updateJobTimeouts stops the clocks of what still runs of a job that is suspended: it may wait
-// for tasks of the job that get no slots. It winds them up when the job is resumed.
+// updateJobTimeouts stops the timeouts of a suspended job's attempts, which may wait for
+// tasks of the job that get no slots. It restarts them when the job is resumed.
 func (c *Controller) updateJobTimeouts(now int64, id cluster.JobID) {
 	j := c.view.Job(id)
 	if suspended := j != nil && j.Suspended; suspended == c.suspendedJobs[id] {
@@ -29,8 +29,7 @@ func (c *Controller) updateJobTimeouts(now int64, id cluster.JobID) {
 	}
 }
 
-// startTimeout begins to watch an attempt that runs and that nothing keeps from coming
-// further.
+// startTimeout starts the timeout of an attempt that can make progress.
 func (c *Controller) startTimeout(now int64, a *cluster.Attempt) {
 	j := c.view.Job(a.ID.Task.Job)
 	if a.Active() && !a.Suspended() && !j.Suspended {

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// applied follows one change of the state: what machines are to hear, what the
-// body has to do, whom to watch.
+// applied follows up one change of the state with orders for machines, work for the body,
+// and timeouts.
 func (c *Controller) applied(now int64, delta cluster.Delta) {
 	c.decide, c.migrations.due = true, true
 	c.policy.Observe(now, c.policyView(), delta)
@@ -24,7 +24,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		}
 	}
 	for _, name := range delta.Machines {
-		delete(c.reported.headrooms, name) // one that has joined tells it anew
+		delete(c.reported.headrooms, name) // a machine that has joined reports it again
 		c.stranded.due = sched.Earliest(c.stranded.due, now)
 	}
 	for _, id := range delta.OrdersChanged {
@@ -62,7 +62,8 @@ func (c *Controller) orderStart(now int64, id cluster.AttemptID) {
 	c.timeouts.add(now, id, j.Spec.TimeoutMillis)
 }
 
-// orderChange tells a machine what is wanted of an attempt that it runs.
+// orderChange sends the order that follows from an attempt's state. A suspended process is
+// resumed first: it could not obey otherwise.
 func (c *Controller) orderChange(id cluster.AttemptID) {
 	_, t, a, ok := c.view.Attempt(id)
 	switch {
@@ -82,15 +83,15 @@ func (c *Controller) orderChange(id cluster.AttemptID) {
 	}
 }
 
-// orderResume has an attempt go on that may stand still.
+// orderResume resumes an attempt that may be suspended.
 func (c *Controller) orderResume(a *cluster.Attempt) {
 	if a.SuspendedAt > 0 {
 		c.order(a, Order{Kind: OrderResume})
 	}
 }
 
-// updateTimeout stops the clock of an attempt that stands still, and winds it up
-// when it goes on.
+// updateTimeout stops the timeout of a suspended attempt, and restarts it when the attempt
+// resumes.
 func (c *Controller) updateTimeout(now int64, id cluster.AttemptID) {
 	_, _, a, ok := c.view.Attempt(id)
 	switch {
@@ -107,7 +108,7 @@ func (c *Controller) order(a *cluster.Attempt, o Order) {
 	c.out.Orders = append(c.out.Orders, o)
 }
 
-// repeatOrders tells a machine everything that it should be doing.
+// repeatOrders sends a machine all orders that follow from the state.
 func (c *Controller) repeatOrders(machine string) {
 	m := c.view.Machine(machine)
 	if m == nil {
@@ -121,8 +122,8 @@ func (c *Controller) repeatOrders(machine string) {
 	}
 }
 
-// repeatStarts tells of a job's running attempts again: without the splits, no
-// start order for a map could be given.
+// repeatStarts sends the start orders of a job's active attempts again: before the splits
+// were loaded, maps could not be started.
 func (c *Controller) repeatStarts(id cluster.JobID) {
 	for m := range c.view.Machines() {
 		for _, a := range m.Attempts {
@@ -134,8 +135,8 @@ func (c *Controller) repeatStarts(id cluster.JobID) {
 	}
 }
 
-// work says what the body has to do for a job in its present state. Output is
-// touched only when no attempt can be writing any more.
+// work returns what the body has to do for a job in its state. It touches output only when
+// no attempt can still write.
 func (c *Controller) work(id cluster.JobID) {
 	j := c.view.Job(id)
 	switch {
@@ -152,8 +153,7 @@ func (c *Controller) work(id cluster.JobID) {
 	}
 }
 
-// machinesOf are the names of the machines on which something of a job has run,
-// ascending.
+// machinesOf returns the names of the machines that may have files of a job, ascending.
 func machinesOf(j *cluster.Job) []string {
 	been := make(map[string]bool)
 	for _, stage := range j.Stages {

@@ -9,49 +9,49 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Output is what a step wants done.
+// Output is what the body has to do after a step.
 type Output struct {
-	Commands  []cluster.Entry // to be proposed as one batch; nil while a batch is on its way
+	Commands  []cluster.Entry // to be proposed as one batch; nil while a batch is in the log
 	Orders    []Order
 	Work      []Work
-	Decisions []sched.Decision // that were made, when they are traced; those about a plan may still be refused in part
+	Decisions []sched.Decision // that were made, if they are traced; those of a plan may still be refused in part
 
 	Wake int64 // when to step at the latest, ms since the epoch; 0 for "when something happens"
 }
 
-// Order is something to tell a machine.
+// Order is a message to a machine.
 type Order struct {
 	Kind     OrderKind
 	Machine  string
-	Attempt  cluster.AttemptID // of all kinds but OrderRemoveJob
+	Attempt  cluster.AttemptID // of all kinds except OrderRemoveJob
 	Job      cluster.JobID
 	Cause    string       // of OrderKill
-	Position dag.Position // of OrderTruncate: where the attempt's range ends now
+	Position dag.Position // of OrderTruncate: the new end of the attempt's range
 	Mode     preempt.Mode // of OrderPreempt: Split or Checkpoint
 }
 
-// OrderKind is the verb of an order.
+// OrderKind is what a machine has to do.
 type OrderKind int
 
 const (
 	// OrderStart starts an attempt that has a slot.
 	OrderStart OrderKind = iota + 1
-	// OrderKill ends an attempt that has a verdict and still holds its slot.
+	// OrderKill ends an attempt that has ended in the state but still holds its slot.
 	OrderKill
-	// OrderTruncate tells an attempt where its range ends since it was split.
+	// OrderTruncate moves the end of an attempt's range: its task was split.
 	OrderTruncate
 	// OrderPreempt orders an attempt to save its work and exit, by Split or Checkpoint.
 	OrderPreempt
-	// OrderSuspend has an attempt stand still.
+	// OrderSuspend stops an attempt's process.
 	OrderSuspend
-	// OrderResume has an attempt go on that stands still.
+	// OrderResume continues a suspended process.
 	OrderResume
-	// OrderCopyOutput has a machine copy the output of a finished attempt, or the
-	// checkpoint of one that was paused, from where it lies.
+	// OrderCopyOutput makes a machine copy the output of a finished attempt, or the
+	// checkpoint of a checkpointed one, from the machine where it lies.
 	OrderCopyOutput
-	// OrderDropCopy has a machine remove such a copy, which nobody needs.
+	// OrderDropCopy makes a machine remove such a copy, which is not needed.
 	OrderDropCopy
-	// OrderRemoveJob says that nothing of a job is needed any more.
+	// OrderRemoveJob makes a machine remove all files of a job.
 	OrderRemoveJob
 )
 
@@ -75,20 +75,19 @@ func (o Order) String() string {
 	return fmt.Sprintf("%s: %v %v", o.Machine, o.Kind, o.Attempt)
 }
 
-// Work is something that the body is to do for a job, away from the loop. It
-// reports back by a Requested event.
+// Work is something that the body does for a job, away from the loop. It reports the result
+// by a Requested event.
 type Work struct {
 	Kind WorkKind
 	Job  cluster.JobID
 }
 
-// WorkKind is the verb of work.
+// WorkKind is what the body has to do.
 type WorkKind int
 
 const (
-	// WorkSetUp loads the splits and sets up the output: StartJob or FailJob
-	// follows. Of a job that was started under an earlier leader it only loads
-	// the splits: SplitsLoaded follows.
+	// WorkSetUp loads the splits and sets up the output; StartJob or FailJob follows. If an
+	// earlier leader started the job, it only loads the splits; SplitsLoaded follows.
 	WorkSetUp WorkKind = iota + 1
 	// WorkCommit gives the output its final names: CommitJob or FailJob
 	// follows.

@@ -5,7 +5,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// replacePolicy puts a policy in the place of another, from which it may go on.
+// replacePolicy replaces the policy. The new one may take over state of the old one.
 func (c *Controller) replacePolicy(now int64, policy sched.Policy) {
 	before := c.policy
 	c.policy, c.decide = policy, true
@@ -15,18 +15,18 @@ func (c *Controller) replacePolicy(now int64, policy sched.Policy) {
 	}
 }
 
-// What follows is for people who ask why things are as they are.
+// The following methods answer users' questions about scheduling.
 
-// Consider is what the policy would do now, and why. Nothing of it is proposed:
-// the next step asks the policy again.
+// Consider returns the plan that the policy would make now, and its reasons. Nothing of it
+// is proposed: the next step asks the policy again.
 func (c *Controller) Consider(now int64) sched.Plan {
-	c.decide = true // asking may have moved what the policy wakes for
+	c.decide = true // the call may have changed when the policy wants to wake up
 	view := c.policyView()
 	view.Trace = true
 	return c.policy.Decide(now, view)
 }
 
-// Explain is what the policy knows of a job; nil when it does not tell.
+// Explain returns what the policy knows of a job; nil if it explains nothing.
 func (c *Controller) Explain(now int64, j *cluster.Job) []sched.Detail {
 	if p, ok := c.policy.(sched.Explainer); ok {
 		return p.Explain(now, c.policyView(), j)
@@ -34,8 +34,7 @@ func (c *Controller) Explain(now int64, j *cluster.Job) []sched.Detail {
 	return nil
 }
 
-// Pools are those among which the policy divides the cluster; nil when it knows no
-// pools.
+// Pools returns the pools among which the policy divides the cluster; nil if it has none.
 func (c *Controller) Pools(now int64) []sched.Pool {
 	if p, ok := c.policy.(sched.PoolReporter); ok {
 		return p.Pools(now, c.policyView())
@@ -43,7 +42,8 @@ func (c *Controller) Pools(now int64) []sched.Pool {
 	return nil
 }
 
-// Limit is the most slots of each kind that the policy lets a job have at a time.
+// Limit returns the maximum number of slots of each kind that the policy gives a job at a
+// time.
 func (c *Controller) Limit(j *cluster.Job) sched.Slots {
 	if p, ok := c.policy.(sched.JobLimiter); ok {
 		return p.Limit(j)

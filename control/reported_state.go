@@ -6,8 +6,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// reportedState is what machines tell that no log keeps: a new leader hears of it anew.
-// It implements sched.SoftState, sched.MemReporter and Fetches.
+// reportedState is what machines and attempts report and no log keeps. After a change of
+// leader they report it again. It implements sched.SoftState, sched.MemReporter and
+// FetchReporter.
 type reportedState struct {
 	progress
 	fetches
@@ -24,15 +25,15 @@ func (s reportedState) MemHeadroom(machine string) (preempt.MemHeadroom, bool) {
 	return r, ok
 }
 
-// headrooms is the memory that machines have for more, by name.
+// headrooms is the free memory of machines, by name.
 type headrooms map[string]preempt.MemHeadroom
 
-// progress is how far running attempts are.
+// progress is the progress of active attempts.
 type progress map[cluster.AttemptID]sched.Progress
 
-// update takes over what an attempt with a slot says; a negative fraction is none. One that has
-// come nowhere yet is known all the same: a task of a single long record is so to
-// its end, and may be preempted.
+// update stores what an attempt reports; a negative fraction is unknown. An attempt without
+// progress yet is stored too: a task of a single long record has none until its end, and may
+// be preempted all the same.
 func (p progress) update(now int64, kind cluster.Slot, ev AttemptProgressed) {
 	if !(ev.Fraction >= 0) {
 		return

@@ -11,16 +11,17 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// When output is lost that running tasks of the same job wait for, whoever wrote
-// it has to run again, in slots that those tasks may hold: nobody could go on.
-// So as many of the waiting ones as it takes are told to end, the youngest first.
-// They are not charged.
+// When output is lost for which running tasks of the same job wait, its writers have to run
+// again. They may need the slots that the waiting tasks hold: a deadlock. To break it, as
+// many of the waiting attempts as necessary are preempted by kill, the youngest first. They
+// are not charged.
 //
-// Slots of the other kind may be in the way too, by way of other jobs: those that hold
-// what the writers need may wait for tasks that find no map slot. Nobody waits in one,
-// but for output that was lost (see cluster.Job.Ready). So while writers find no slots,
-// a machine whose map slots are all held by those who wait gets one of them back, if
-// somebody wants it. Maps and reduces of plain jobs never come to that.
+// Other jobs may be part of the deadlock, through slots of the other kind: attempts that
+// hold the slots which the writers need may wait for tasks that find no map slot. An attempt
+// waits in a map slot only for output that was lost (see cluster.Job.Ready). So while
+// writers find no slots and another task needs a map slot, each machine whose map slots are
+// all held by waiting attempts gets one of them back. This never happens with jobs of maps
+// and reduces only.
 
 // noteOutputLost notes that a job has lost output.
 func (c *Controller) noteOutputLost(id cluster.JobID) {
@@ -30,7 +31,7 @@ func (c *Controller) noteOutputLost(id cluster.JobID) {
 	c.outputLost[id] = true
 }
 
-// breakDeadlocks looks at the jobs that have lost output and have not made up for it.
+// breakDeadlocks visits the jobs that have lost output and have not written it again.
 func (c *Controller) breakDeadlocks(now int64) {
 	if len(c.outputLost) == 0 {
 		return
@@ -52,15 +53,16 @@ func (c *Controller) breakDeadlocks(now int64) {
 	}
 }
 
-// competesForSlots reports whether those that read what a stage writes take slots of the kinds that
-// it takes, or map slots, which others may need. Else they are in nobody's way.
+// competesForSlots reports whether the readers of a stage take slots of a kind that the
+// stage needs, or map slots, which other jobs may need. If not, they cannot cause a
+// deadlock.
 func competesForSlots(j *cluster.Job, stage *cluster.Stage) bool {
 	return slices.ContainsFunc(readersOf(j, stage), func(reader *cluster.Stage) bool {
 		return reader.Slots[cluster.MapSlot] > 0 || reader.Slots[cluster.ReduceSlot] > 0 && stage.Slots[cluster.ReduceSlot] > 0
 	})
 }
 
-// breakDeadlock ends running readers of a stage whose tasks find no slots.
+// breakDeadlock preempts running readers of a stage whose tasks find no slots.
 func (c *Controller) breakDeadlock(now int64, j *cluster.Job, stage *cluster.Stage) {
 	if !j.Ready(stage) {
 		return
@@ -79,7 +81,7 @@ func (c *Controller) breakDeadlock(now int64, j *cluster.Job, stage *cluster.Sta
 	}
 }
 
-// mapTasksWait reports whether some task finds no map slot.
+// mapTasksWait reports whether a task waits for a map slot and finds none.
 func (c *Controller) mapTasksWait(now int64) bool {
 	for j := range c.view.Jobs() {
 		for _, stage := range j.Stages {
@@ -95,8 +97,8 @@ func (c *Controller) mapTasksWait(now int64) bool {
 	return false
 }
 
-// preemptIdleReaders ends a reader of a stage on each machine where nobody works in a map slot:
-// the youngest that holds one.
+// preemptIdleReaders preempts, on each machine where no attempt works in a map slot, the
+// youngest reader of a stage that holds one.
 func (c *Controller) preemptIdleReaders(now int64, j *cluster.Job, stage *cluster.Stage) {
 	running, _ := runningReaders(j, stage, cluster.MapSlot)
 	for m := range c.view.Machines() {
@@ -107,8 +109,8 @@ func (c *Controller) preemptIdleReaders(now int64, j *cluster.Job, stage *cluste
 	}
 }
 
-// progressesInMapSlot reports whether an attempt holds a map slot and will give it back
-// without waiting for tasks that are still to finish.
+// progressesInMapSlot reports whether an attempt holds a map slot and will release it
+// without waiting for unfinished tasks.
 func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 	_, stage, _, ok := c.view.Task(a.ID.Task)
 	if !ok || !a.HoldsSlot() || stage.Slots[cluster.MapSlot] == 0 {
@@ -117,9 +119,9 @@ func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 	return !a.Active() || stage.Bundle.InputsComplete()
 }
 
-// countUnplaceable is how many waiting tasks of a stage find no machine that they do not
-// avoid and that has the slots free. Each takes the first that it finds, so it
-// may be more than have to wait, never less.
+// countUnplaceable is how many waiting tasks of a stage find no machine with free slots that
+// they do not avoid. Each takes the first machine that fits, so the number may be too high,
+// never too low.
 func (c *Controller) countUnplaceable(now int64, j *cluster.Job, stage *cluster.Stage) (tasks int) {
 	avoided := c.view.Avoided(j, now)
 	free := make(map[string][2]int)
@@ -134,7 +136,7 @@ func (c *Controller) countUnplaceable(now int64, j *cluster.Job, stage *cluster.
 	return tasks
 }
 
-// reserveSlots takes slots for one task out of free.
+// reserveSlots takes the slots of one task out of free.
 func (c *Controller) reserveSlots(t *cluster.Task, slots [2]int, free map[string][2]int, avoided []string) bool {
 	failedOn := c.view.FailedOn(t)
 	for m := range c.view.Machines() {
@@ -148,8 +150,8 @@ func (c *Controller) reserveSlots(t *cluster.Task, slots [2]int, free map[string
 	return false
 }
 
-// preemptReaders tells as many readers to end as have that many slots of a kind,
-// counting those that are ending already.
+// preemptReaders preempts as many readers as hold that many slots of a kind. Readers that
+// are exiting already count.
 func (c *Controller) preemptReaders(now int64, j *cluster.Job, stage *cluster.Stage, kind cluster.Slot, slots int) {
 	running, ending := runningReaders(j, stage, kind)
 	slots -= ending
@@ -163,15 +165,15 @@ func (c *Controller) preemptReaders(now int64, j *cluster.Job, stage *cluster.St
 	}
 }
 
-// preemptReader tells a reader of a stage to end.
+// preemptReader preempts a reader of a stage by kill.
 func (c *Controller) preemptReader(now int64, a *cluster.Attempt, stage *cluster.Stage) {
 	cause := fmt.Sprintf("it makes room for %s tasks, for whose output it waits", stage.Name)
 	c.enqueue(cluster.PreemptAttempt{Attempt: a.ID, Cause: cause, Mode: preempt.Kill})
 	c.traceTask(now, a.ID.Task, sched.Decision{Kind: sched.DecisionPreempt, Attempt: a.ID, Machine: a.Machine, Mode: preempt.Kill, Cause: cause})
 }
 
-// runningReaders are the running readers of a stage that hold slots of a kind, the youngest
-// first, and how many slots those hold that are ending.
+// runningReaders returns the active readers of a stage that hold slots of a kind, the
+// youngest first, and the number of slots held by those that are exiting.
 func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (running []*cluster.Attempt, ending int) {
 	for _, reader := range readersOf(j, stage) {
 		for _, t := range reader.Tasks {
@@ -192,8 +194,7 @@ func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (ru
 	return running, ending
 }
 
-// readersOf are the stages that wait for files of a stage, directly or by way of
-// others.
+// readersOf returns the stages that wait for files of a stage, directly or through others.
 func readersOf(j *cluster.Job, stage *cluster.Stage) []*cluster.Stage {
 	found := []*cluster.Stage{stage}
 	for i := 0; i < len(found); i++ {

@@ -7,27 +7,26 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Speculative execution, after Hadoop's DefaultSpeculator: when no task of a
-// stage waits any more, the running one whose attempt is expected to end last is
-// tried a second time, if a new attempt is expected to end before it. It takes
-// only slots that the policy has left.
+// Speculative execution, after Hadoop's DefaultSpeculator: when no task of a stage waits,
+// the running one whose attempt is expected to end last gets a second attempt, if that is
+// expected to end first. It uses only slots that the policy leaves free.
 const (
-	// speculationPeriod is how often running tasks are looked at, ms.
+	// speculationPeriod is the time between two searches for slow tasks, ms.
 	speculationPeriod = 1000
-	// speculationAge is how old an attempt has to be to be judged, ms.
+	// speculationAge is the age from which an attempt is judged, ms.
 	speculationAge = 15_000
-	// speculationPercent is the share of a stage's running tasks that may have a
-	// second attempt; one may in any case.
+	// speculationPercent is the percentage of a stage's running tasks that may have a second
+	// attempt. One task may in any case.
 	speculationPercent = 10
 )
 
-// slowTasks knows the running jobs that speculate. Other jobs cost it nothing.
+// slowTasks lists the running jobs with speculative execution. Other jobs cost nothing.
 type slowTasks struct {
 	jobs []cluster.JobID // ascending
-	wake int64           // when to look again, ms since the epoch; 0 while no such job has a running task
+	wake int64           // next search, ms since the epoch; 0 while no such job has a running task
 }
 
-// update takes over the state of a job.
+// update notes the state of a job.
 func (s *slowTasks) update(id cluster.JobID, j *cluster.Job) {
 	speculates := j != nil && j.State == cluster.JobRunning && !j.Suspended && slices.Contains(j.Spec.Speculative[:], true)
 	i, known := slices.BinarySearchFunc(s.jobs, id, cluster.JobID.Compare)
@@ -95,8 +94,7 @@ func running(t *cluster.Task) (attempts []*cluster.Attempt) {
 	return attempts
 }
 
-// expectedEnd is when an attempt ends if it goes on as so far; 0 when that
-// cannot be told.
+// expectedEnd is when an attempt ends if its progress continues as before; 0 if unknown.
 func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
 	age := a.SlotTime(now)
 	p, known := c.softState.Progress(a.ID)
@@ -106,8 +104,8 @@ func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
 	return now - age + int64(float64(age)/p.Fraction)
 }
 
-// machineFor is a machine with a free slot on which the task has not been, ""
-// when there is none.
+// machineFor returns a machine with a free slot on which the task has no attempt, "" for
+// none.
 func (c *Controller) machineFor(t *cluster.Task, kind cluster.Slot) string {
 	for m := range c.view.MachinesWithFree(kind) {
 		been := false

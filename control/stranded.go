@@ -9,23 +9,24 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// An attempt that stands still can go on where it is and nowhere else. When its
-// machine stays full while others have slots that nobody wants, it is woken, keeps
-// its work and ends, and its task goes on over there. A gang does so whole.
+// A suspended attempt can resume only on its machine. If that stays full while other
+// machines have slots that the policy does not use, the attempt is moved: it is resumed,
+// saves its work and exits, and its task resumes on another machine. A gang moves as a
+// whole.
 const (
-	// strandedAfter is for how long a machine has to stay full, ms.
+	// strandedAfter is how long an attempt has to be suspended before it is moved, ms.
 	strandedAfter = 30_000
-	// strandedRetry is how long nothing is looked for after that was in vain, ms.
+	// strandedRetry is the time between two searches for slots, ms.
 	strandedRetry = 1000
 )
 
-// stranded is when to look for attempts that stand still for too long.
+// stranded is when to look for stranded attempts.
 type stranded struct {
-	due   int64 // when the next will have; 0 for none
-	retry int64 // not before, for those that have and found no slot; 0 for none
+	due   int64 // when the next attempt will be stranded; 0 for none
+	retry int64 // next search for attempts that are stranded and found no slot; 0 for none
 }
 
-// noteSuspended takes in that attempts stand still.
+// noteSuspended notes that attempts are suspended.
 func (c *Controller) noteSuspended(asked []cluster.AttemptID) {
 	for _, id := range asked {
 		if _, _, a, ok := c.view.Attempt(id); ok && a.Suspended() {
@@ -34,8 +35,8 @@ func (c *Controller) noteSuspended(asked []cluster.AttemptID) {
 	}
 }
 
-// moveStranded moves attempts that have stood still for too long into slots that
-// the plan leaves free. While it takes slots from somebody, none are.
+// moveStranded moves stranded attempts into slots that the plan leaves free. It does nothing
+// while the plan preempts attempts: then no slots are free.
 func (c *Controller) moveStranded(now int64, plan sched.Plan) {
 	s := &c.stranded
 	late := s.due != 0 && s.due <= now
@@ -62,7 +63,7 @@ func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attemp
 	since := a.SuspendedAt + strandedAfter
 	together := c.view.GangOf(a)
 	switch {
-	case j.Suspended || a != together[0]: // of a gang the rest goes with the first
+	case j.Suspended || a != together[0]: // the rest of a gang moves with its first attempt
 	case since > now:
 		s.due = sched.Earliest(s.due, since)
 	case c.onExcludedMachine(together):
@@ -75,7 +76,7 @@ func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attemp
 	}
 }
 
-// firstFullMachine is the first machine without a slot for one of attempts that stand still.
+// firstFullMachine returns the first machine without a slot for one of suspended attempts.
 func (c *Controller) firstFullMachine(together []*cluster.Attempt) string {
 	for _, a := range together {
 		_, stage, _, _ := c.view.Task(a.ID.Task)
@@ -86,7 +87,7 @@ func (c *Controller) firstFullMachine(together []*cluster.Attempt) string {
 	return together[0].Machine
 }
 
-// reserveAll takes slots for all of attempts that stand still out of free, or none.
+// reserveAll takes the slots of all suspended attempts out of free, or of none.
 func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map[string][2]int) bool {
 	left := maps.Clone(free)
 	for _, a := range together {
@@ -99,16 +100,16 @@ func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map
 	return true
 }
 
-// onExcludedMachine reports whether attempts stand still together of which one is on a machine
-// that takes no new tasks, so that no policy gives it slots there.
+// onExcludedMachine reports whether one of suspended attempts is on a machine that takes no
+// new tasks, so that no policy gives it slots there.
 func (c *Controller) onExcludedMachine(together []*cluster.Attempt) bool {
 	return slices.ContainsFunc(together, func(a *cluster.Attempt) bool { return c.view.Machine(a.Machine).Excluded })
 }
 
-// resumeOrMigrate moves attempts that stand still where they leave. Where they cannot be
-// moved they go on, in the slots that are left there for what had been given to the
-// machine before. A gang waits for those of all its machines, which may never be free
-// at once: it begins anew.
+// resumeOrMigrate moves suspended attempts away from an excluded machine. If they cannot be
+// moved they resume there, in slots that the machine still has for what it runs. A gang
+// would need such slots on all its machines at the same time, which may never happen: it
+// starts over.
 func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, free map[string][2]int) {
 	a := together[0]
 	movable := c.view.CanMigrate(a)
@@ -124,7 +125,7 @@ func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, fre
 	}
 }
 
-// freeAfter is the slots that a plan leaves free, by machine.
+// freeAfter returns the slots that a plan leaves free, by machine.
 func (c *Controller) freeAfter(plan sched.Plan) map[string][2]int {
 	free := make(map[string][2]int)
 	for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {

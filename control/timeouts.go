@@ -6,9 +6,9 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// taskTimeouts knows when each running attempt was last seen to come further. The heap
-// holds one entry an attempt, with a time at or before its deadline: progress
-// only moves the deadline, and the entry follows when its time has come.
+// taskTimeouts knows when each running attempt last made progress. The heap has one entry
+// for each attempt, with a time at or before its deadline: progress moves only the deadline,
+// and the entry is updated when it comes up.
 type taskTimeouts struct {
 	attempts map[cluster.AttemptID]*watchedAttempt
 	due      dueHeap
@@ -25,7 +25,7 @@ type dueEntry struct {
 	attempt cluster.AttemptID
 }
 
-// add begins to watch an attempt. A timeout of 0 is for ever.
+// add starts the timeout of an attempt. 0 is no timeout.
 func (w *taskTimeouts) add(now int64, id cluster.AttemptID, timeout int64) {
 	if timeout == 0 {
 		return
@@ -39,15 +39,14 @@ func (w *taskTimeouts) add(now int64, id cluster.AttemptID, timeout int64) {
 
 func (w *taskTimeouts) remove(id cluster.AttemptID) { delete(w.attempts, id) }
 
-// progressed moves the deadline when mark tells of something new.
+// progressed moves the deadline if the mark has changed.
 func (w *taskTimeouts) progressed(now int64, id cluster.AttemptID, mark uint64) {
 	if a := w.attempts[id]; a != nil && a.mark != mark {
 		a.mark, a.deadline = mark, now+a.timeout
 	}
 }
 
-// expired yields the attempts whose deadline has passed, and watches them no
-// longer.
+// expired returns the attempts whose deadline has passed, and removes them.
 func (w *taskTimeouts) expired(now int64) (late []cluster.AttemptID) {
 	for len(w.due) > 0 && w.due[0].at <= now {
 		e := heap.Pop(&w.due).(dueEntry)
@@ -63,7 +62,7 @@ func (w *taskTimeouts) expired(now int64) (late []cluster.AttemptID) {
 	return late
 }
 
-// next is when to look again, 0 for never.
+// next is when to call expired again, 0 for never.
 func (w *taskTimeouts) next() int64 {
 	if len(w.due) == 0 {
 		return 0
@@ -71,7 +70,7 @@ func (w *taskTimeouts) next() int64 {
 	return w.due[0].at
 }
 
-// dueHeap orders by time, then attempt, so that it is the same everywhere.
+// dueHeap orders by time, then attempt, so that the order is deterministic.
 type dueHeap []dueEntry
 
 func (h dueHeap) Len() int      { return len(h) }

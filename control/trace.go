@@ -5,24 +5,24 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// trace is what was told of decisions, so that nothing is told twice: a policy is
-// asked after each change, and most of what it says then is as before.
+// trace keeps the latest decisions, so that none is reported twice: the policy decides after
+// each change, and most of its decisions repeat the last ones.
 type trace struct {
 	on   bool
-	last map[cluster.JobID]map[subject]sched.Decision // under no job: what is about pools
+	last map[cluster.JobID]map[subject]sched.Decision // the zero job has decisions about pools
 }
 
-// subject is what a decision is about, within a job or of a pool.
+// subject is what a decision is about, within a job or a pool.
 type subject struct {
 	kind        sched.DecisionKind
 	pool, stage string
 	slot        cluster.Slot
 }
 
-// Trace has Output.Decisions told from now on, or no longer.
+// Trace switches Output.Decisions on or off.
 func (c *Controller) Trace(on bool) { c.trace = trace{on: on} }
 
-// traceDecisions tells of a plan.
+// traceDecisions reports the decisions of a plan.
 func (c *Controller) traceDecisions(now int64, plan sched.Plan) {
 	if !c.trace.on {
 		return
@@ -53,7 +53,7 @@ func localityOf(s sched.Start) sched.Locality {
 	return ""
 }
 
-// traceAttempt tells of a decision about an attempt that is there.
+// traceAttempt reports a decision about an attempt that is still known.
 func (c *Controller) traceAttempt(now int64, id cluster.AttemptID, d sched.Decision) {
 	if _, _, a, ok := c.view.Attempt(id); ok {
 		d.Attempt, d.Machine = id, a.Machine
@@ -61,8 +61,8 @@ func (c *Controller) traceAttempt(now int64, id cluster.AttemptID, d sched.Decis
 	}
 }
 
-// traceTask tells of a decision about a task. What is offered to its stage and
-// skipped afterwards is news again.
+// traceTask reports a decision about a task. After it, an offer to its stage or a skip is
+// new again.
 func (c *Controller) traceTask(now int64, id cluster.TaskID, d sched.Decision) {
 	j, stage, _, ok := c.view.Task(id)
 	if !c.trace.on || !ok {
@@ -75,8 +75,7 @@ func (c *Controller) traceTask(now int64, id cluster.TaskID, d sched.Decision) {
 	}
 }
 
-// isNew reports whether a decision says something else than the one before about
-// the same.
+// isNew reports whether a decision differs from the last one about the same subject.
 func (t *trace) isNew(d sched.Decision) bool {
 	about := subject{d.Kind, d.Pool, d.Stage, d.Slot}
 	of := t.last[d.Job]
@@ -96,7 +95,7 @@ func (t *trace) isNew(d sched.Decision) bool {
 	return true
 }
 
-// forget drops what was told of a job that is over; nil is one that is gone.
+// forget drops the decisions about a job that has ended; nil is one that is retired.
 func (t *trace) forget(id cluster.JobID, j *cluster.Job) {
 	if j == nil || j.State.Final() {
 		delete(t.last, id)
