@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench/live"
+	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/workload"
@@ -144,7 +145,7 @@ func (b *benchReplay) checkPolicies() error {
 		return err
 	}
 	for _, name := range b.policies {
-		if _, err := policyNamed(name, b.conf); err != nil {
+		if _, err := masterd.NewPolicy(name, b.conf); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/fsconf"
@@ -18,7 +19,20 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// clusterFlags say which cluster a command asks, and how it answers.
+// A verb that asks a cluster, such as `hammr job kill`, is made in these steps:
+//
+//  1. A constructor newJobKill, in job_kill.go or with its kin, passes a
+//     cobra.Command with its help to clusterCommands.command. The function beside
+//     it does the work with a *query, which is the client and the command line.
+//  2. The constructor is listed in that of its noun, here newJob.
+//  3. What it reads is printed by query.answer: a document of internal/apidoc as
+//     JSON, or text. What it changes is printed by query.report.
+//  4. A line in cluster_golden_test.go runs it on the fake cluster.
+//
+// A call that the client lacks goes into client.Admin, client/remote,
+// internal/wire/hammr.proto and jobmaster/server.
+
+// clusterFlags say which cluster a command asks, and in which form it answers.
 type clusterFlags struct {
 	masters   string
 	tokenFile string
@@ -33,16 +47,16 @@ type clusterClient interface {
 	Close() error
 }
 
-// clusterCommands makes the commands that ask a cluster.
+// clusterCommands makes the commands that ask a cluster. Tests replace its fields.
 type clusterCommands struct {
-	// connect finds a cluster. waiting hears why its leader is not found yet.
+	// connect opens a client. It calls waiting with the reason while it looks for the
+	// leader.
 	connect func(f clusterFlags, waiting func(error)) (clusterClient, error)
-	// openFiles opens the file systems that logs lie in.
+	// openFiles opens the file systems of logs.
 	openFiles func(stderr io.Writer) (*storage.Router, error)
-	// fetchLog reads a log of an attempt that runs, from the page of its
-	// tasknode.
+	// fetchLog reads a log of a running attempt from the page of its tasknode.
 	fetchLog func(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error)
-	// zone is where the user reads clocks.
+	// zone is the time zone of printed times.
 	zone *time.Location
 }
 
@@ -50,22 +64,22 @@ func newClusterCommands() clusterCommands {
 	return clusterCommands{connect: connectRemote, openFiles: openFiles, fetchLog: fetchLog, zone: time.Local}
 }
 
-// all are all commands that ask a cluster.
+// all are the nouns: commands whose verbs ask a cluster.
 func (r clusterCommands) all() []*cobra.Command {
 	return []*cobra.Command{r.newJob(), r.newTask(), r.newNode(), r.newMaster(), r.newScheduler(), r.newQueue()}
 }
 
-// query is one command under way.
+// query is a command that runs.
 type query struct {
 	clusterClient
 	clusterCommands
 	flags          clusterFlags
 	args           []string
-	changes        []change
+	changes        []apidoc.Change // reported so far
 	stdout, stderr io.Writer
 }
 
-// errNoCluster is one of the command line.
+// errNoCluster is an error of the command line.
 var errNoCluster = errors.New("no cluster is named; give --master host:port,... or set " + rpc.MasterVariable)
 
 // command makes a command that asks a cluster.
@@ -73,8 +87,8 @@ func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Contex
 	f := new(clusterFlags)
 	cmd.Flags().StringVar(&f.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters, as `host:port,...`; one is enough")
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "`file` with the cluster's secret (default the user's copy)")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", rpc.DefaultTimeout, "how `long` to look for a master that leads")
-	cmd.Flags().BoolVar(&f.json, "json", false, "answer in JSON")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", rpc.DefaultTimeout, "`time` to look for the leader")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if f.masters == "" {
 			return errNoCluster
@@ -97,7 +111,7 @@ func (r clusterCommands) run(ctx context.Context, cmd *cobra.Command, f clusterF
 	return errors.Join(err, q.flush(), c.Close())
 }
 
-// connectRemote finds a cluster over the network.
+// connectRemote opens a client over the network.
 func connectRemote(f clusterFlags, waiting func(error)) (clusterClient, error) {
 	masters, err := rpc.ParseMasters(f.masters)
 	if err != nil {
@@ -120,7 +134,7 @@ func openFiles(stderr io.Writer) (*storage.Router, error) {
 	return fsconf.NewRouter(c, warnLogger(stderr))
 }
 
-// answer shows a value as JSON if that is wanted, else as text.
+// answer prints a value as JSON with --json, else as text.
 func (q *query) answer(value any, text func(w io.Writer)) error {
 	if !q.flags.json {
 		text(q.stdout)
@@ -132,21 +146,14 @@ func (q *query) answer(value any, text func(w io.Writer)) error {
 	return e.Encode(value)
 }
 
-// change is something that a command has changed, as JSON.
-type change struct {
-	ID   string `json:"id"`   // of what was changed
-	Done string `json:"done"` // with it, as in "killed"
-	To   string `json:"to,omitempty"`
-}
-
-// report tells what was done: in words at once, as JSON in one list at the end.
-func (q *query) report(d change, format string, args ...any) {
-	if q.changes = append(q.changes, d); !q.flags.json {
+// report prints a change: as text at once, as JSON in one list at the end.
+func (q *query) report(c apidoc.Change, format string, args ...any) {
+	if q.changes = append(q.changes, c); !q.flags.json {
 		fmt.Fprintf(q.stdout, format+"\n", args...)
 	}
 }
 
-// flush is the end of a command that has changed something.
+// flush prints the changes that report has kept for JSON.
 func (q *query) flush() error {
 	if !q.flags.json || len(q.changes) == 0 {
 		return nil
@@ -154,7 +161,7 @@ func (q *query) flush() error {
 	return q.answer(q.changes, nil)
 }
 
-// time is a time as people read it, "-" for none.
+// time formats ms since the epoch, "-" for 0.
 func (q *query) time(millis int64) string {
 	if millis == 0 {
 		return "-"
@@ -162,26 +169,35 @@ func (q *query) time(millis int64) string {
 	return time.UnixMilli(millis).In(q.zone).Format("2006-01-02 15:04:05")
 }
 
-// forEach does something for every argument, and tells of all that went wrong.
+// forEach calls do for every argument and reports all errors.
 func (q *query) forEach(do func(arg string) error) error {
-	var faults []error
+	var errs []error
 	for _, arg := range q.args {
-		faults = append(faults, do(arg))
+		errs = append(errs, do(arg))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// notFound says in Hadoop's words that there is no such thing.
+// notFound has Hadoop's words for a job, task, node, master or queue that does not
+// exist.
 type notFound struct{ what, id string }
 
 func (e notFound) Error() string {
 	if e.what == "job" {
-		return fmt.Sprintf("Could not find job %s; 'hammr job list --all' names jobs that are known. A history of older ones stays for the masters' --retention", e.id)
+		return fmt.Sprintf("Could not find job %s; 'hammr job list --all' lists known jobs. Histories of older ones are kept for the masters' --retention", e.id)
 	}
 	return fmt.Sprintf("Could not find %s %s", e.what, e.id)
 }
 
-// someArgs is for commands that take one argument, what, or more.
+// knownAs replaces the client's error for something unknown by notFound.
+func knownAs(what, id string, err error) error {
+	if errors.Is(err, client.ErrUnknown) || errors.Is(err, client.ErrUnknownJob) {
+		return notFound{what, id}
+	}
+	return err
+}
+
+// someArgs is for commands with one or more arguments, which the error calls what.
 func someArgs(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -191,5 +207,5 @@ func someArgs(what string) cobra.PositionalArgs {
 	}
 }
 
-// priorities are Hadoop's words, from -2 to 2.
+// priorities are Hadoop's names of priorities.
 var priorities = map[string]int{"VERY_LOW": -2, "LOW": -1, "NORMAL": 0, "DEFAULT": 0, "HIGH": 1, "VERY_HIGH": 2}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 func newClusterDown() *cobra.Command {
@@ -37,6 +38,19 @@ starts it again.`,
 	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of the cluster")
 	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
 	return cmd
+}
+
+// removeCgroups removes the control groups of tasknodes that were killed, once the
+// cluster is down.
+func removeCgroups(s *localcluster.State) error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, n := range s.Tasknodes {
+		errs = append(errs, tasknoded.RemoveCgroup(n.Dir))
+	}
+	return errors.Join(errs...)
 }
 
 // forgetToken removes what keepToken has kept of a cluster.

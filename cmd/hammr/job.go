@@ -9,34 +9,26 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 func (r clusterCommands) newJob() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "job",
-		Short: "Look at jobs of a cluster, and end or hurry them",
-		Long: `Look at jobs of a cluster, and end or hurry them. The cluster is that of
---master or of HAMMR_MASTER.`,
+		Short: "Inspect and control jobs",
+		Long: `Inspect and control the jobs of a cluster. The cluster is that of --master or of
+HAMMR_MASTER.`,
 		Example: `  hammr job list --all
   hammr job wait job_1763700000000_0001`,
 	}, r.newJobList(), r.newJobStatus(), r.newJobCounters(), r.newJobWait(), r.newJobHistory(), r.newJobLogs(),
 		r.newJobKill(), r.newJobSuspend(), r.newJobResume(), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
 }
 
-// document is what --report would write of a job.
-func document(s *wire.JobStatus) report.Report {
-	doc := report.FromStatus(s, nil)
-	doc.Counters.FillZeros(counter.Shape{Reduces: s.Reduces > 0})
-	return doc
-}
-
-// writeDocument writes a job's JSON.
-func (q *query) writeDocument(s *wire.JobStatus) error {
-	text, err := document(s).Marshal()
+// printReport prints a job's document.
+func (q *query) printReport(s *wire.JobStatus) error {
+	text, err := apidoc.Report(s).Marshal()
 	if err != nil {
 		return err
 	}
@@ -44,24 +36,17 @@ func (q *query) writeDocument(s *wire.JobStatus) error {
 	return err
 }
 
-// job is the status of a job, with its tasks when they are wanted, or says in
-// Hadoop's words that there is none.
+// job is the status of a job, with its tasks if asked for. The error for an unknown
+// job has Hadoop's words.
 func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error) {
 	s, err := q.Job(ctx, id, tasks)
-	return s, jobError(id, err)
-}
-
-func jobError(id string, err error) error {
-	if errors.Is(err, client.ErrUnknownJob) {
-		return notFound{"job", id}
-	}
-	return err
+	return s, knownAs("job", id, err)
 }
 
 func (r clusterCommands) newJobStatus() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:     "status JOB",
-		Short:   "Tell how far a job is and what it waits for",
+		Short:   "Show the progress of a job and what it waits for",
 		Example: "  hammr job status job_1763700000000_0001",
 		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
@@ -70,14 +55,14 @@ func (r clusterCommands) newJobStatus() *cobra.Command {
 		case err != nil:
 			return err
 		case q.flags.json:
-			return q.writeDocument(s)
+			return q.printReport(s)
 		}
 		q.writeStatus(s)
 		return nil
 	})
 }
 
-// writeStatus has the lines of `mapred job -status`, and some more.
+// writeStatus prints the lines of `mapred job -status`, and some more.
 func (q *query) writeStatus(s *wire.JobStatus) {
 	w := q.stdout
 	field(w, "Job", "%s", s.JobId)
@@ -93,12 +78,12 @@ func (q *query) writeStatus(s *wire.JobStatus) {
 	field(w, "Number of reduces", "%d (%d done, %d running)", s.Reduces, s.ReducesDone, s.ReducesRunning)
 	field(w, "map() completion", "%g", s.MapProgress)
 	field(w, "reduce() completion", "%g", s.ReduceProgress)
-	field(w, "Job state", "%s", displayedState(s))
+	field(w, "Job state", "%s", apidoc.DisplayedState(s))
 	if s.Reason != "" {
 		field(w, "waits for", "%s", s.Reason)
 	}
 	field(w, "reason for failure", "%s", s.Cause)
-	fmt.Fprintln(w, document(s).Counters)
+	fmt.Fprintln(w, apidoc.Report(s).Counters)
 }
 
 func (r clusterCommands) newJobCounters() *cobra.Command {
@@ -109,7 +94,7 @@ func (r clusterCommands) newJobCounters() *cobra.Command {
   hammr job counters job_1763700000000_0001 'Job Counters ' 'Launched map tasks'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 3 {
-				return errors.New("expected the id of a job, and perhaps a group and a name")
+				return errors.New("expected the id of a job, and optionally a group and a name")
 			}
 			return nil
 		},
@@ -118,7 +103,7 @@ func (r clusterCommands) newJobCounters() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		counters := document(s).Counters
+		counters := apidoc.Report(s).Counters
 		if len(q.args) == 1 {
 			return q.answer(counters, func(w io.Writer) { fmt.Fprintln(w, counters) })
 		}
@@ -130,8 +115,8 @@ func (r clusterCommands) newJobCounters() *cobra.Command {
 	})
 }
 
-// findCounter finds a counter by its names, without regard to blanks at their
-// ends, which some of Hadoop's have.
+// findCounter finds a counter by its names. It ignores blanks around them: some of
+// Hadoop's names end in one.
 func findCounter(counters counter.Values, group, name string) (int64, bool) {
 	for g, names := range counters {
 		if strings.TrimSpace(g) != strings.TrimSpace(group) {

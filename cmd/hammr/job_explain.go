@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -18,21 +19,20 @@ import (
 func (r clusterCommands) newJobExplain() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "explain JOB [TASK]",
-		Short: "Tell why a job, or one of its tasks, has or lacks slots",
-		Long: `Tell why a job has or lacks slots: what its tasks wait for stage by stage,
-what the policy knows of it, and from which attempts slots were taken. Of a
-task, also what it costs to run it on each tasknode with room for it: the bytes
-of its input times how far they travel.
+		Short: "Show why a job, or one of its tasks, has or lacks slots",
+		Long: `Show why a job has or lacks slots: what its tasks wait for in each stage, what
+the policy knows of the job, and which attempts were preempted. For a task also
+show the cost of running it on each tasknode with free slots: the bytes of its
+input times the distance they travel.
 
-Of a job that is over: what slots its tasks had and on which tasknodes, how long
-they waited for them, and which attempts gave up theirs, and why. Masters keep
-this in the job's history when they forget the job itself, for as long as their
---retention says.`,
+For a finished job, show the slots that its tasks used and on which tasknodes,
+how long they waited, and which attempts were preempted and why. The job's
+history has these for the masters' --retention.`,
 		Example: `  hammr job explain job_1763700000000_0001 --json
   hammr job explain job_1763700000000_0001 task_1763700000000_0001_m_000007`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return errors.New("expected the id of a job, and perhaps that of a task of it")
+				return errors.New("expected the id of a job, and optionally that of one of its tasks")
 			}
 			return nil
 		},
@@ -44,18 +44,13 @@ this in the job's history when they forget the job itself, for as long as their
 		e, err := q.Explain(ctx, q.args[0], task)
 		switch {
 		case errors.Is(err, client.ErrUnknown): // the task, or its job
-			return cmp.Or(q.jobError(ctx, q.args[0]), error(notFound{"task", task}))
+			_, jobErr := q.job(ctx, q.args[0], false)
+			return cmp.Or(jobErr, error(notFound{"task", task}))
 		case err != nil:
-			return jobError(q.args[0], err)
+			return knownAs("job", q.args[0], err)
 		}
-		return q.answer(explanationOf(e), func(w io.Writer) { q.writeExplanation(w, e) })
+		return q.answer(apidoc.ExplanationOf(e), func(w io.Writer) { q.writeExplanation(w, e) })
 	})
-}
-
-// jobError is the error of a job that is not known.
-func (q *query) jobError(ctx context.Context, id string) error {
-	_, err := q.job(ctx, id, false)
-	return err
 }
 
 func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
@@ -79,10 +74,10 @@ func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
 	}
 	attempts := q.attemptTable
 	if e.FinishTime != 0 {
-		attempts = q.pastTable
+		attempts = q.finishedTable
 	}
 	if len(e.Taken) > 0 {
-		fmt.Fprintln(w, "\nSlots were taken from")
+		fmt.Fprintln(w, "\nPreempted attempts")
 		attempts(e.Taken).write(w)
 	}
 	if e.Task != nil {
@@ -92,14 +87,14 @@ func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
 
 func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
 	if s.Past != nil {
-		writePastStage(w, s)
+		writeFinishedStage(w, s)
 		return
 	}
 	fmt.Fprintf(w, "\n%s: %d tasks, %d finished, %d running, %d waiting, %d suspended; %d of %d %s slots are free\n",
 		oneLine(s.Name), s.Tasks, s.Finished, s.Running-s.Suspended, s.Waiting, s.Suspended, s.Free, s.Slots, s.Slot)
 	writeReasons(w, s.Reasons)
 	if s.Until != 0 {
-		fmt.Fprintf(w, "  looked at again at %s\n", q.time(s.Until))
+		fmt.Fprintf(w, "  considered again at %s\n", q.time(s.Until))
 	}
 	if len(s.Avoids) > 0 {
 		fmt.Fprintf(w, "  avoids %s, where many of the job's tasks have failed\n", strings.Join(s.Avoids, ", "))
@@ -132,15 +127,15 @@ func (q *query) writeTask(w io.Writer, t *wire.Explanation_Task, attempts func([
 	if len(t.Spots) == 0 {
 		return
 	}
-	spots := &table{heading: []string{"Room on", "Input", "Local bytes", "Rack bytes", "Remote bytes", "Cost", "Avoided"}}
+	candidates := &table{heading: []string{"Free slot on", "Input", "Local bytes", "Rack bytes", "Remote bytes", "Cost", "Avoided"}}
 	for _, s := range t.Spots {
 		avoided := ""
 		if s.Avoided {
 			avoided = "yes"
 		}
-		spots.add(s.Node, s.Place, decimal(s.LocalBytes), decimal(s.RackBytes), decimal(s.RemoteBytes), decimal(s.Cost), avoided)
+		candidates.add(s.Node, s.Place, decimal(s.LocalBytes), decimal(s.RackBytes), decimal(s.RemoteBytes), decimal(s.Cost), avoided)
 	}
-	spots.write(w)
+	candidates.write(w)
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }

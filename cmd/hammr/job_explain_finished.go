@@ -8,9 +8,9 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// This file tells of the slots that a job had which is over.
+// This file has the text of `hammr job explain` for finished jobs: the slots they
+// used.
 
-// writeFinish tells when and how a job ended.
 func (q *query) writeFinish(w io.Writer, e *wire.Explanation) {
 	field(w, "Submitted At", "%s", q.time(e.SubmitTime))
 	field(w, "Finished At", "%s (%s)", q.time(e.FinishTime), seconds(e.FinishTime-e.SubmitTime))
@@ -19,19 +19,19 @@ func (q *query) writeFinish(w io.Writer, e *wire.Explanation) {
 	}
 }
 
-func writePastStage(w io.Writer, s *wire.Explanation_Stage) {
+func writeFinishedStage(w io.Writer, s *wire.Explanation_Stage) {
 	p := s.Past
 	fmt.Fprintf(w, "\n%s: %d tasks%s, %d finished; %d attempts, %d of them preempted\n",
 		oneLine(s.Name), s.Tasks, slotsEach(p), s.Finished, p.Attempts, p.Preempted)
 	if p.LongestWaitTask != "" {
-		fmt.Fprintf(w, "  waited for %s in all, at most for %s: %s\n", seconds(p.WaitedMillis), seconds(p.LongestWaitMillis), p.LongestWaitTask)
+		fmt.Fprintf(w, "  waited %s in total, longest %s: %s\n", seconds(p.WaitedMillis), seconds(p.LongestWaitMillis), p.LongestWaitTask)
 	}
 	for _, n := range p.Nodes {
 		fmt.Fprintf(w, "  %s: %d attempts, %s of slots\n", n.Name, n.Attempts, seconds(n.SlotMillis))
 	}
 }
 
-// slotsEach tells what slots each task took, as far as that is known.
+// slotsEach is the slots of each task, "" if unknown.
 func slotsEach(p *wire.Explanation_Past) string {
 	var kinds []string
 	if p.MapSlots > 0 {
@@ -46,8 +46,7 @@ func slotsEach(p *wire.Explanation_Past) string {
 	return " of " + strings.Join(kinds, " and ") + " slots each"
 }
 
-// pastTable is of attempts that are over.
-func (q *query) pastTable(attempts []*wire.Explanation_Attempt) *table {
+func (q *query) finishedTable(attempts []*wire.Explanation_Attempt) *table {
 	t := &table{heading: []string{"Attempt", "Node", "State", "Waited", "From", "Until", "Cause"}}
 	for _, a := range attempts {
 		t.add(a.Id, a.Node, a.State, seconds(a.WaitedMillis), q.time(a.StartTime), q.time(a.Since), oneLine(a.Cause))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -16,9 +17,9 @@ import (
 func (r clusterCommands) newJobHistory() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "history JOB",
-		Short: "Tell how a job went that is over",
-		Long: `Tell how a job went that is over: its phases, its tasks, and why attempts
-failed. Masters keep this when they forget the job itself.`,
+		Short: "Show a finished job",
+		Long: `Show a finished job: its phases, its tasks, and why attempts failed. Masters
+keep histories for their --retention, longer than the job itself.`,
 		Example: "  hammr job history job_1763700000000_0001 --json",
 		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
@@ -29,7 +30,7 @@ failed. Masters keep this when they forget the job itself.`,
 		case s.State < wire.JobState_SUCCEEDED:
 			return fmt.Errorf("job %s is not over; see 'hammr job status %s'", s.JobId, s.JobId)
 		case q.flags.json:
-			return q.writeDocument(s)
+			return q.printReport(s)
 		}
 		q.writeHistory(q.stdout, s)
 		return nil
@@ -37,7 +38,7 @@ failed. Masters keep this when they forget the job itself.`,
 }
 
 func (q *query) writeHistory(w io.Writer, s *wire.JobStatus) {
-	doc := document(s)
+	doc := apidoc.Report(s)
 	field(w, "Job", "%s", s.JobId)
 	fmt.Fprintln(w, strings.Repeat("=", 37))
 	field(w, "User", "%s", oneLine(s.User))
@@ -60,7 +61,7 @@ func (q *query) writeHistory(w io.Writer, s *wire.JobStatus) {
 	}
 }
 
-// taskSummary counts tasks by how they have ended.
+// taskSummary counts tasks by kind and final state.
 func taskSummary(tasks []report.Task) *table {
 	t := &table{heading: []string{"Kind", "Total", "Successful", "Failed", "Killed", "Attempts"}}
 	for _, kind := range []report.Kind{report.Map, report.Reduce} {

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/tasknoded"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
@@ -17,10 +20,10 @@ import (
 func (r clusterCommands) newJobLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "logs JOB [ATTEMPT]",
-		Short: "Print what the tasks of a job have printed",
-		Long: `Print what the tasks of a job have printed. Of attempts that are over it is read
-from the cluster's directory for logs, so it is there when the machine that ran
-them is not; of attempts that run it is read from their tasknodes.`,
+		Short: "Print the output of the tasks of a job",
+		Long: `Print the output of the tasks of a job. The output of finished attempts is read
+from the cluster's log directory, so it does not need the machine that ran them;
+that of running attempts is read from their tasknodes.`,
 		Example: "  hammr job logs job_1763700000000_0001",
 		Args:    cobra.RangeArgs(1, 2),
 	}, func(ctx context.Context, q *query) error {
@@ -35,7 +38,7 @@ them is not; of attempts that run it is read from their tasknodes.`,
 func (r clusterCommands) newTaskLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:     "logs TASK|ATTEMPT",
-		Short:   "Print what a task has printed, also while it runs",
+		Short:   "Print the output of a task, also while it runs",
 		Example: "  hammr task logs attempt_1763700000000_0001_m_000000_0",
 		Args:    oneArg("the id of a task or of an attempt"),
 	}, func(ctx context.Context, q *query) error {
@@ -47,8 +50,8 @@ func (r clusterCommands) newTaskLogs() *cobra.Command {
 	})
 }
 
-// logs prints the logs of the attempts that are wanted.
-func (q *query) logs(ctx context.Context, job string, wanted func(task, attempt string) bool) error {
+// logs prints the logs of matching attempts.
+func (q *query) logs(ctx context.Context, job string, match func(task, attempt string) bool) error {
 	s, err := q.job(ctx, job, true)
 	if err != nil {
 		return err
@@ -60,37 +63,28 @@ func (q *query) logs(ctx context.Context, job string, wanted func(task, attempt 
 	l := &logReader{query: q, router: router, job: s}
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
-			if wanted(t.Id, a.Id) {
+			if match(t.Id, a.Id) {
 				err = errors.Join(err, l.read(ctx, a))
 			}
 		}
 	}
 	if err == nil && !l.found {
-		err = errors.New("no such attempt has begun; 'hammr task list " + job + "' lists them")
+		err = errors.New("no such attempt has started; 'hammr task list " + job + "' lists them")
 	}
 	return errors.Join(err, l.write(), router.Close())
 }
 
-// logReader gathers logs.
+// logReader collects logs.
 type logReader struct {
 	*query
 	router *storage.Router
 	job    *wire.JobStatus
 	pages  map[string]string // host:port of the page of each tasknode, by name; nil until asked for
 	found  bool
-	logs   []attemptLog
+	logs   []apidoc.AttemptLog
 }
 
-// attemptLog is a log as JSON.
-type attemptLog struct {
-	Attempt string `json:"attempt"`
-	Node    string `json:"node"`
-	Stream  string `json:"stream"` // stdout or stderr
-	Text    string `json:"text"`
-}
-
-// read reads the logs of one attempt. An attempt that has printed nothing has
-// none.
+// read reads the logs of one attempt, if it has printed anything.
 func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error {
 	l.found = true
 	for _, source := range l.sources(a) {
@@ -101,8 +95,8 @@ func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error 
 	return nil
 }
 
-// sources are where the logs of an attempt may be. For a while after its end
-// they are on their way to where they are kept.
+// sources are where the logs of an attempt may be. After its end its tasknode copies
+// them to the log directory, which takes a moment: both places are possible then.
 func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
 	switch {
 	case l.job.State >= wire.JobState_SUCCEEDED:
@@ -113,12 +107,12 @@ func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
 	return []logSource{l.readKept, l.readFromTasknode}
 }
 
-// logSource is where a stream of an attempt's can be read. The error wraps
-// fs.ErrNotExist when it is not there.
+// logSource reads a stream of an attempt from one place. The error wraps
+// fs.ErrNotExist if it is not there.
 type logSource func(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error)
 
 func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, source logSource) (found bool, err error) {
-	for _, stream := range logStreams {
+	for _, stream := range tasknoded.LogStreams {
 		text, err := source(ctx, a, stream)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -127,12 +121,12 @@ func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, so
 			return false, fmt.Errorf("%s of %s: %w", stream, a.Id, err)
 		}
 		found = true
-		l.logs = append(l.logs, attemptLog{a.Id, a.Node, stream, text})
+		l.logs = append(l.logs, apidoc.AttemptLog{Attempt: a.Id, Node: a.Node, Stream: stream, Text: text})
 	}
 	return found, nil
 }
 
-// readKept reads from the job's directory for logs.
+// readKept reads from the job's log directory.
 func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
 	if l.job.LogDir == "" {
 		return "", fmt.Errorf("job %s keeps no logs", l.job.JobId)
@@ -168,18 +162,33 @@ func (l *logReader) content(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // only read
 	text, err := io.ReadAll(f)
 	return string(text), err
 }
 
 func (l *logReader) write() error {
 	if l.logs == nil {
-		l.logs = []attemptLog{}
+		l.logs = []apidoc.AttemptLog{}
 	}
 	return l.answer(l.logs, func(w io.Writer) {
 		for _, log := range l.logs {
 			fmt.Fprintf(w, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Node, strings.TrimRight(log.Text, "\n"))
 		}
 	})
+}
+
+// fetchLog reads a log of a running attempt from its tasknode's page.
+func fetchLog(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error) {
+	masters, err := rpc.ParseMasters(f.masters)
+	if err != nil {
+		return "", err
+	}
+	token, id, err := rpc.FindToken(f.tokenFile, masters)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	return tasknoded.FetchLog(ctx, page, attempt, stream, token, id)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/wire"
@@ -16,9 +17,9 @@ func (r clusterCommands) newJobWait() *cobra.Command {
 	var quiet bool
 	cmd := r.command(&cobra.Command{
 		Use:   "wait JOB",
-		Short: "Watch a job to its end, as 'hammr run' does",
-		Long: `Watch a job to its end, as 'hammr run' does. The exit code is 0 if it succeeds,
-and 1 if it does not. Ctrl-C ends the watching, not the job.`,
+		Short: "Watch a job until it finishes",
+		Long: `Watch a job until it finishes, with the output of 'hammr run'. The exit code is
+0 if it succeeds, else 1. Ctrl-C stops watching and leaves the job alone.`,
 		Example: "  hammr job wait job_1763700000000_0001",
 		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) error { return q.wait(ctx, q.args[0], quiet) })
@@ -34,11 +35,11 @@ func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 	stop()
 	c.Clear()
 	if err != nil {
-		return jobError(id, err)
+		return knownAs("job", id, err)
 	}
 	showResult(c, s)
 	if q.flags.json {
-		err = q.writeDocument(s)
+		err = q.printReport(s)
 	}
 	if err == nil && s.State != wire.JobState_SUCCEEDED {
 		return exitError(exitFailed)
@@ -54,12 +55,12 @@ func newConsole(stderr io.Writer, quiet bool) *console.Console {
 	return console.New(opts)
 }
 
-// watcher tells a console what is new about a job.
+// watcher shows the changes of a job on a console.
 type watcher struct {
 	console  *console.Console
 	started  bool
-	failures int
-	reason   string // what the job waited for when it was last told
+	failures int    // of the job that are shown
+	reason   string // what the job waits for, as shown last
 }
 
 func (w *watcher) update(id string, s *wire.JobStatus) {
@@ -67,7 +68,7 @@ func (w *watcher) update(id string, s *wire.JobStatus) {
 	if !w.started {
 		w.started = true
 		w.console.Running(id)
-		w.failures = len(s.Failures) // of those the user knows, or can ask
+		w.failures = len(s.Failures) // earlier ones are not shown
 	}
 	for ; w.failures < len(s.Failures); w.failures++ {
 		if f := s.Failures[w.failures]; !over {
@@ -83,11 +84,11 @@ func (w *watcher) update(id string, s *wire.JobStatus) {
 	})
 }
 
-// showResult tells how a job has ended.
+// showResult shows the final state of a job.
 func showResult(c *console.Console, s *wire.JobStatus) {
 	if s.State == wire.JobState_SUCCEEDED {
 		c.Completed(s.JobId)
-		c.Counters(document(s).Counters)
+		c.Counters(apidoc.Report(s).Counters)
 		return
 	}
 	c.Failed(s.JobId, s.State.String(), s.Cause)

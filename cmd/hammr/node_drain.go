@@ -2,18 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// drainPoll is how often a tasknode is looked at that is drained.
+// drainPoll is the time between two checks of a tasknode that is drained.
 const drainPoll = 250 * time.Millisecond
 
 func (r clusterCommands) newNodeDrain() *cobra.Command {
@@ -21,21 +20,25 @@ func (r clusterCommands) newNodeDrain() *cobra.Command {
 	var undo bool
 	cmd := r.command(&cobra.Command{
 		Use:   "drain NODE [--deadline 120s]",
-		Short: "Move everything from a tasknode, so that it can be stopped at once",
-		Long: `Move everything from a tasknode, so that it can be stopped at once and nothing
-runs twice. It gets no new tasks. Its maps finish what they have read and leave
-the rest to others, its reduces write checkpoints and go on elsewhere, and the
-output of finished tasks that others still need is copied to other tasknodes. Of
-a gang that runs there all tasks write checkpoints, on other tasknodes too, and
-go on together. Checkpoints of tasks that get no slot elsewhere, since they wait
-for one or their job is suspended, are copied, too. What may not write
-checkpoints runs to its end.
+		Short: "Move everything off a tasknode, so that it can be stopped",
+		Long: `Move everything off a tasknode, so that it can be stopped and nothing runs
+twice. The tasknode gets no new tasks, and
 
-The command ends with exit code 0 when nothing is left, else at the deadline
-with exit code 1 and a list of what is. The draining goes on even then, and when
-this command is ended; --undo puts an end to it and gives tasks to the tasknode
-again, as 'hammr node add' does. The last tasknode that takes tasks is not
-drained.`,
+  maps         are split: they publish what they have read, and the rest
+               becomes new tasks
+  reduces      write checkpoints and resume on other tasknodes
+  gangs        with a task there write checkpoints, on all tasknodes, and resume
+               together
+  output       of finished tasks that others need is copied to other tasknodes
+  checkpoints  of tasks that get no slot elsewhere are copied too, as those of
+               suspended jobs
+
+A task that cannot write checkpoints runs to its end.
+
+The command exits with 0 when nothing is left. At the deadline it lists what is
+left and exits with 1. Draining continues even then, and after Ctrl-C; --undo
+stops it and gives tasks to the tasknode again, as 'hammr node add' does. The
+last tasknode that accepts tasks cannot be drained.`,
 		Example: `  hammr node drain n1 --deadline 120s
   hammr node drain n1 --undo`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -47,54 +50,47 @@ drained.`,
 	}, func(ctx context.Context, q *query) error {
 		name := q.args[0]
 		if undo {
-			err := nodeError(name, q.AdmitTasknode(ctx, name, false))
+			err := knownAs("node", name, q.AdmitTasknode(ctx, name, false))
 			if err == nil {
-				q.report(change{ID: name, Done: "added"}, "Added node %s", name)
+				q.report(apidoc.Change{ID: name, Done: "added"}, "Added node %s", name)
 			}
 			return err
 		}
-		if err := nodeError(name, q.DrainTasknode(ctx, name)); err != nil {
+		if err := knownAs("node", name, q.DrainTasknode(ctx, name)); err != nil {
 			return err
 		}
 		return q.waitDrained(ctx, name, deadline)
 	})
-	cmd.Flags().DurationVar(&deadline, "deadline", 2*time.Minute, "`time` after which the command ends though something is left")
-	cmd.Flags().BoolVar(&undo, "undo", false, "give tasks to the tasknode again")
+	cmd.Flags().DurationVar(&deadline, "deadline", 2*time.Minute, "`time` after which the command exits even if something is left")
+	cmd.Flags().BoolVar(&undo, "undo", false, "stop draining and give tasks to the tasknode again")
 	return cmd
 }
 
-func nodeError(name string, err error) error {
-	if errors.Is(err, client.ErrUnknown) {
-		return notFound{"node", name}
-	}
-	return err
-}
-
-// waitDrained returns when nothing is left on a tasknode, and tells meanwhile how
-// much there is. The error at the deadline, or when the node is lost, tells what is
-// left.
+// waitDrained returns when nothing is left on a tasknode. Meanwhile it prints how
+// much is left, whenever that changes. It fails at the deadline, and when the
+// tasknode is lost.
 func (q *query) waitDrained(ctx context.Context, name string, deadline time.Duration) error {
 	over := time.NewTimer(deadline)
 	defer over.Stop()
 	poll := time.NewTicker(drainPoll)
 	defer poll.Stop()
-	told := ""
+	printed := ""
 	for {
-		n, err := q.node(ctx, name)
+		n, err := q.tasknode(ctx, name)
 		switch {
 		case err != nil:
 			return err
 		case n.Lost:
-			return fmt.Errorf("node %s was lost before it was drained: what was left there and is needed is made again elsewhere", name)
+			return fmt.Errorf("node %s was lost before it was drained: output that is needed is computed again elsewhere", name)
 		case n.State == "DECOMMISSIONED":
-			q.report(change{ID: name, Done: "drained"}, "Drained node %s", name)
+			q.report(apidoc.Change{ID: name, Done: "drained"}, "Drained node %s", name)
 			return nil
 		case !n.Draining:
-			return fmt.Errorf("node %s is %s and not drained any more", name, n.State)
+			return fmt.Errorf("node %s is %s and is not drained any more", name, n.State)
 		}
-		if text := remainingText(n); text != told && !q.flags.json {
+		if text := remainingText(n); text != printed && !q.flags.json {
 			fmt.Fprintf(q.stdout, "Draining node %s: %s\n", name, text)
-			told = text
+			printed = text
 		}
 		select {
 		case <-poll.C:
@@ -106,37 +102,38 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 	}
 }
 
-// node is what is known of one tasknode.
-func (q *query) node(ctx context.Context, name string) (*wire.Node, error) {
-	nodes, err := q.Tasknodes(ctx, true)
+// tasknode is the status of a tasknode, also of a lost one.
+func (q *query) tasknode(ctx context.Context, name string) (*wire.Node, error) {
+	tasknodes, err := q.Tasknodes(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(nodes, func(n *wire.Node) bool { return n.Name == name })
+	i := slices.IndexFunc(tasknodes, func(n *wire.Node) bool { return n.Name == name })
 	if i < 0 {
 		return nil, notFound{"node", name}
 	}
-	return nodes[i], nil
+	return tasknodes[i], nil
 }
 
-// remainingText is how much is left on a tasknode.
+// remainingText counts what is left on a tasknode.
 func remainingText(n *wire.Node) string {
-	return fmt.Sprintf("%d attempts run, %d outputs and %d checkpoints are still there", len(n.Attempts), len(n.Outputs), len(n.Checkpoints))
+	return fmt.Sprintf("%d attempts run, %d outputs and %d checkpoints are left", len(n.Attempts), len(n.Outputs), len(n.Checkpoints))
 }
 
-// reportRemaining lists what is left on a tasknode at the deadline.
+// reportRemaining lists what is left on a tasknode at the deadline, and is the error
+// of that.
 func (q *query) reportRemaining(n *wire.Node, deadline time.Duration) error {
 	if q.flags.json {
-		if err := q.answer(documentOf(n), nil); err != nil {
+		if err := q.answer(apidoc.TasknodeOf(n), nil); err != nil {
 			return err
 		}
 	} else {
-		for _, left := range []struct {
+		for _, remaining := range []struct {
 			what string
 			ids  []string
 		}{{"runs", n.Attempts}, {"output", n.Outputs}, {"checkpoint", n.Checkpoints}} {
-			for _, id := range left.ids {
-				fmt.Fprintf(q.stdout, "%s\t%s\n", left.what, id)
+			for _, id := range remaining.ids {
+				fmt.Fprintf(q.stdout, "%s\t%s\n", remaining.what, id)
 			}
 		}
 	}

@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 func (r clusterCommands) newQueue() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "queue",
-		Short:   "Look at queues of jobs, which are also called pools",
+		Short:   "Inspect queues of jobs, also called pools",
 		Example: "  hammr queue list",
 	}, r.newQueueList(), r.newQueueInfo())
 }
@@ -24,7 +25,7 @@ func (r clusterCommands) newQueue() *cobra.Command {
 func (r clusterCommands) newQueueList() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:     "list",
-		Short:   "List the queues that jobs may be put into, or are in",
+		Short:   "List the queues that accept or have jobs",
 		Example: "  hammr queue list --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) error {
@@ -32,13 +33,9 @@ func (r clusterCommands) newQueueList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		documents := []queueDocument{}
-		for _, one := range answer.Queues {
-			documents = append(documents, queueOf(one))
-		}
-		return q.answer(documents, func(w io.Writer) {
-			for _, one := range answer.Queues {
-				writeQueue(w, one)
+		return q.answer(apidoc.Queues(answer.Queues), func(w io.Writer) {
+			for _, queue := range answer.Queues {
+				writeQueue(w, queue)
 			}
 		})
 	})
@@ -48,7 +45,7 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 	var showJobs bool
 	cmd := r.command(&cobra.Command{
 		Use:     "info QUEUE [--show-jobs]",
-		Short:   "Tell what a queue may have, ought to have and has",
+		Short:   "Show the configuration, fair share and use of a queue",
 		Example: "  hammr queue info research --show-jobs",
 		Args:    oneArg("the name of a queue"),
 	}, func(ctx context.Context, q *query) error {
@@ -56,54 +53,54 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(answer.Queues, func(one *wire.Queue) bool { return one.Name == q.args[0] })
+		i := slices.IndexFunc(answer.Queues, func(queue *wire.Queue) bool { return queue.Name == q.args[0] })
 		if i < 0 {
 			return notFound{"queue", q.args[0]}
 		}
-		found := queueOf(answer.Queues[i])
+		doc := apidoc.QueueOf(answer.Queues[i])
 		var jobs []*wire.JobStatus
 		if showJobs {
 			if jobs, err = q.Jobs(ctx, false); err != nil {
 				return err
 			}
-			jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return j.Queue != found.Name })
-			found.Jobs.List = summaries(jobs)
+			jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return j.Queue != doc.Name })
+			doc.Jobs.List = apidoc.Jobs(jobs)
 		}
-		return q.answer(found, func(w io.Writer) {
+		return q.answer(doc, func(w io.Writer) {
 			writeQueue(w, answer.Queues[i])
-			writePoolLimits(w, answer.Policy, answer.Queues[i])
+			writeAllotment(w, answer.Policy, answer.Queues[i])
 			if showJobs {
 				q.writeJobs(w, jobs)
 			}
 		})
 	})
-	cmd.Flags().BoolVar(&showJobs, "show-jobs", false, "list its jobs that are not over")
+	cmd.Flags().BoolVar(&showJobs, "show-jobs", false, "list its unfinished jobs")
 	return cmd
 }
 
-// writeQueue has the lines of `mapred queue -list`.
+// writeQueue prints the lines of `mapred queue -list`.
 func writeQueue(w io.Writer, q *wire.Queue) {
 	fmt.Fprintln(w, "======================")
 	fmt.Fprintf(w, "Queue Name : %s\n", q.Name)
 	fmt.Fprintf(w, "Queue State : %s\n", strings.ToLower(q.State))
-	info := fmt.Sprintf("%d jobs run, %d wait; %s slots held, %s waited for", q.JobsRunning, q.JobsWaiting, slotCount(q.Running), slotCount(q.Waiting))
+	info := fmt.Sprintf("%d jobs run, %d wait; %s slots in use, %s waited for", q.JobsRunning, q.JobsWaiting, slotCount(q.Running), slotCount(q.Waiting))
 	if q.Divided {
 		info += fmt.Sprintf("; fair share %s map, %s reduce", decimalText(q.MapShare), decimalText(q.ReduceShare))
 	}
 	fmt.Fprintf(w, "Scheduling Info : %s\n", info)
 }
 
-// writePoolLimits tells what a queue may have, as far as the policy knows queues.
-func writePoolLimits(w io.Writer, policy string, q *wire.Queue) {
+// writeAllotment prints what a queue is configured to get, if the policy has queues.
+func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
 	if !q.Divided {
-		fmt.Fprintf(w, "Policy %s gives it no share of its own\n", policy)
+		fmt.Fprintf(w, "Policy %s does not divide the cluster among queues\n", policy)
 		return
 	}
 	fmt.Fprintf(w, "Order of its jobs : %s\n", q.Order)
 	fmt.Fprintf(w, "Weight : %s\n", decimalText(q.Weight))
 	fmt.Fprintf(w, "Minimum : %s slots\n", slotCount(q.Min))
-	fmt.Fprintf(w, "Maximum : %s slots, %s jobs at a time\n", slotCount(q.Max), limitText(q.MaxJobs))
-	fmt.Fprintf(w, "Held back : %d jobs\n", q.HeldJobs)
+	fmt.Fprintf(w, "Maximum : %s slots, %s running jobs\n", slotCount(q.Max), limitText(q.MaxJobs))
+	fmt.Fprintf(w, "Waiting for the maximum : %d jobs\n", q.HeldJobs)
 }
 
 func slotCount(s *wire.Queue_Slots) string {
@@ -117,7 +114,7 @@ func limitText(n int32) string {
 	return strconv.Itoa(int(n))
 }
 
-// decimalText is a number with no more than two decimals.
+// decimalText is a number with at most two decimals.
 func decimalText(x float64) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0"), ".")
 }

@@ -13,45 +13,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sched/registry"
 )
 
 func (r clusterCommands) newScheduler() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "scheduler",
-		Short:   "Look at the policy that gives out slots, and change it",
+		Short:   "Show and change the scheduling policy",
 		Example: "  hammr scheduler show",
 	}, r.newSchedulerShow(), r.newSchedulerSet())
-}
-
-// policyDocument is the policy as JSON.
-type policyDocument struct {
-	Policy      string              `json:"policy"`
-	Conf        map[string]string   `json:"conf,omitempty"`
-	Allocations *allocationDocument `json:"allocations,omitempty"`
-}
-
-// allocationDocument is the file of pools that the masters follow, as JSON.
-type allocationDocument struct {
-	File     string   `json:"file"`
-	Taken    int64    `json:"taken"` // when the master that leads took it over last, ms since the epoch; 0 for not yet
-	Faults   []string `json:"faults,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
-}
-
-func policyOf(p *wire.GetPolicyResponse) policyDocument {
-	out := policyDocument{Policy: p.Name, Conf: p.Conf}
-	if a := p.Allocations; a != nil {
-		out.Allocations = &allocationDocument{a.Name, a.Taken, a.Faults, a.Warnings}
-	}
-	return out
 }
 
 func (r clusterCommands) newSchedulerShow() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:     "show",
-		Short:   "Show the policy that gives out slots, and what it is set to",
+		Short:   "Show the scheduling policy and its settings",
 		Example: "  hammr scheduler show --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) error {
@@ -59,8 +38,8 @@ func (r clusterCommands) newSchedulerShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return q.answer(policyOf(p), func(w io.Writer) {
-			fmt.Fprintf(w, "Slots are given out by policy %s\n", p.Name)
+		return q.answer(apidoc.PolicyOf(p), func(w io.Writer) {
+			fmt.Fprintf(w, "Scheduling policy %s\n", p.Name)
 			for _, setting := range slices.Sorted(maps.Keys(p.Conf)) {
 				fmt.Fprintf(w, "  %s=%s\n", setting, oneLine(p.Conf[setting]))
 			}
@@ -69,14 +48,14 @@ func (r clusterCommands) newSchedulerShow() *cobra.Command {
 	})
 }
 
-// writeAllocations tells of the file of pools that the masters follow, if any.
+// writeAllocations prints the state of the allocation file, if the masters have one.
 func (q *query) writeAllocations(w io.Writer, a *wire.AllocationFile) {
 	if a == nil {
 		return
 	}
-	fmt.Fprintf(w, "Pools are those of %s, taken over at %s\n", a.Name, q.time(a.Taken))
-	for _, fault := range a.Faults {
-		fmt.Fprintf(w, "  not taken over: %s\n", fault)
+	fmt.Fprintf(w, "Pools of %s, loaded at %s\n", a.Name, q.time(a.Taken))
+	for _, problem := range a.Faults {
+		fmt.Fprintf(w, "  not loaded: %s\n", problem)
 	}
 	for _, warning := range a.Warnings {
 		fmt.Fprintf(w, "  %s\n", warning)
@@ -87,11 +66,11 @@ func (r clusterCommands) newSchedulerSet() *cobra.Command {
 	conf := make(settings)
 	cmd := r.command(&cobra.Command{
 		Use:   "set POLICY [--conf NAME=VALUE]…",
-		Short: "Choose the policy that gives out slots, while jobs run",
-		Long: `Choose the policy that gives out slots. What runs goes on; what starts next is
-the new policy's choice. It is set to what --conf says and nothing else, on all
-masters, those that lead later too. The pools of fair are those of Hadoop's
-allocation file, which is read here and now.`,
+		Short: "Change the scheduling policy while jobs run",
+		Long: `Change the scheduling policy while jobs run. Running tasks continue; the new
+policy decides what starts next. Its settings are those of --conf and no others,
+on all masters and across elections. An allocation file of Hadoop's fair
+scheduler is read once, on this machine.`,
 		Example: `  hammr scheduler set fifo
   hammr scheduler set fair --conf mapred.fairscheduler.allocation.file=pools.xml`,
 		Args: oneArg("the name of a policy"),
@@ -102,15 +81,15 @@ allocation file, which is read here and now.`,
 		if err := q.SetPolicy(ctx, q.args[0], conf); err != nil {
 			return err
 		}
-		q.report(change{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
+		q.report(apidoc.Change{ID: q.args[0], Done: "chosen"}, "Scheduling policy is %s", q.args[0])
 		return q.warnClosedPools(ctx, conf)
 	})
-	cmd.Flags().Var(conf, "conf", "a setting of the policy; may be given several times")
+	cmd.Flags().Var(conf, "conf", "a setting of the policy; repeat the flag for more")
 	return cmd
 }
 
-// readAllocations puts what the allocation file holds beside its name: masters
-// read no files of the user.
+// readAllocations adds the content of the allocation file to the settings that name
+// it: masters do not read files of users.
 func readAllocations(conf settings) error {
 	name := conf[registry.AllocationFile]
 	if name == "" {
@@ -127,7 +106,35 @@ func readAllocations(conf settings) error {
 	return nil
 }
 
-// settings are what a policy is set to, one NAME=VALUE for each flag.
+// warnClosedPools names pools of the policy's allocation file that accept no jobs. The
+// file says what pools get; the jobmasters' settings say which exist.
+func (q *query) warnClosedPools(ctx context.Context, conf settings) error {
+	if conf[registry.Allocations] == "" {
+		return nil
+	}
+	described, err := pool.Parse(conf[registry.AllocationFile], []byte(conf[registry.Allocations]))
+	if err != nil {
+		return err
+	}
+	answer, err := q.Queues(ctx)
+	if err != nil {
+		return err
+	}
+	closed := described.LeafNames()
+	for _, queue := range answer.Queues {
+		if queue.State == "RUNNING" {
+			name := described.Find(queue.Name).Name
+			closed = slices.DeleteFunc(closed, func(other string) bool { return other == name })
+		}
+	}
+	if len(closed) > 0 {
+		fmt.Fprintf(q.stderr, "hammr: no job can be put into %s: pools that jobs may choose are named by --pools or --allocation-file of the jobmasters\n",
+			strings.Join(closed, ", "))
+	}
+	return nil
+}
+
+// settings of a policy: one NAME=VALUE a flag.
 type settings map[string]string
 
 // Set implements pflag.Value.

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -19,7 +20,7 @@ import (
 func (r clusterCommands) newTask() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "task",
-		Short:   "Look at tasks of a job, and end or preempt attempts at them",
+		Short:   "Inspect tasks, and end or preempt their attempts",
 		Example: "  hammr task list job_1763700000000_0001",
 	}, r.newTaskList(), r.newTaskLogs(), r.newTaskKill(false), r.newTaskKill(true), r.newTaskPreempt())
 }
@@ -36,49 +37,18 @@ func (r clusterCommands) newTaskList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		tasks := []report.Task{}
-		for i, t := range document(s).Tasks {
-			if taskState(t, s.Tasks[i]) == strings.ToUpper(state) || state == "" {
-				if kind == "" || string(t.Type) == strings.ToUpper(kind) {
-					t.State = report.State(taskState(t, s.Tasks[i]))
-					tasks = append(tasks, t)
-				}
-			}
+		if strings.EqualFold(state, "paused") {
+			fmt.Fprintln(q.stderr, "hammr: --state paused is deprecated; use --state checkpointed")
+			state = "checkpointed"
 		}
+		tasks := slices.DeleteFunc(apidoc.Tasks(s), func(t report.Task) bool {
+			return state != "" && string(t.State) != strings.ToUpper(state) || kind != "" && string(t.Type) != strings.ToUpper(kind)
+		})
 		return q.answer(tasks, func(w io.Writer) { q.writeTasks(w, tasks) })
 	})
-	cmd.Flags().StringVar(&state, "state", "", "list those in one `state`: pending, paused, running, suspended, succeeded, failed or killed")
-	cmd.Flags().StringVar(&kind, "type", "", "list those of one `kind`: map or reduce")
+	cmd.Flags().StringVar(&state, "state", "", "list tasks in one `state`: pending, checkpointed, running, suspended, succeeded, failed or killed")
+	cmd.Flags().StringVar(&kind, "type", "", "list tasks of one `kind`: map or reduce")
 	return cmd
-}
-
-// taskState tells what waits for a slot, from the beginning or from a checkpoint,
-// and what stands still from what runs.
-func taskState(t report.Task, s *wire.TaskStatus) string {
-	switch {
-	case t.State != report.Running:
-	case s.State == wire.TaskState_TASK_PENDING:
-		return "PENDING"
-	case s.State == wire.TaskState_TASK_PAUSED:
-		return "PAUSED"
-	case allSuspended(s):
-		return "SUSPENDED"
-	}
-	return string(t.State)
-}
-
-// allSuspended reports whether all attempts at a task that run are suspended.
-func allSuspended(s *wire.TaskStatus) bool {
-	still := false
-	for _, a := range s.Attempts {
-		if a.State == wire.AttemptState_ATTEMPT_RUNNING {
-			if !a.Suspended {
-				return false
-			}
-			still = true
-		}
-	}
-	return still
 }
 
 func (q *query) writeTasks(w io.Writer, tasks []report.Task) {
@@ -94,6 +64,7 @@ func (q *query) writeTasks(w io.Writer, tasks []report.Task) {
 	t.write(w)
 }
 
+// elapsed is how long an attempt ran, "" if it still runs.
 func elapsed(a report.Attempt) string {
 	if a.FinishTime == 0 {
 		return ""
@@ -101,24 +72,24 @@ func elapsed(a report.Attempt) string {
 	return (time.Duration(a.FinishTime-a.StartTime) * time.Millisecond).String()
 }
 
-// newTaskKill is `task kill`, which costs the task nothing, and `task fail`, which
-// costs it one of its attempts.
+// newTaskKill makes `task kill`, and `task fail`, which counts as a failure of the
+// task.
 func (r clusterCommands) newTaskKill(fail bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill TASK|ATTEMPT...",
-		Short: "End attempts that run; their tasks are tried again",
-		Long: `End attempts that run; their tasks are tried again. It does not count as a
-failure. The id of a task stands for its attempts that run.`,
+		Short: "Kill running attempts; their tasks are retried",
+		Long: `Kill running attempts; their tasks are retried. It does not count as a failure.
+The id of a task means its running attempts.`,
 		Example: "  hammr task kill attempt_1763700000000_0001_m_000000_0",
 		Args:    someArgs("the id of a task or of an attempt"),
 	}
-	done, words := "killed", "Killed task %s"
+	done, format := "killed", "Killed task %s"
 	if fail {
-		cmd.Use, cmd.Short = "fail TASK|ATTEMPT...", "End attempts that run, as if they had failed"
-		cmd.Long = `End attempts that run, as if they had failed: a task that has failed often
-enough fails its job. The id of a task stands for its attempts that run.`
+		cmd.Use, cmd.Short = "fail TASK|ATTEMPT...", "Kill running attempts and count that as failures"
+		cmd.Long = `Kill running attempts and count that as failures: a task that has failed often
+enough fails its job. The id of a task means its running attempts.`
 		cmd.Example = "  hammr task fail attempt_1763700000000_0001_m_000000_0"
-		done, words = "failed", words+" by failing"
+		done, format = "failed", format+" by failing"
 	}
 	return r.command(cmd, func(ctx context.Context, q *query) error {
 		return q.forEach(func(id string) error {
@@ -127,20 +98,17 @@ enough fails its job. The id of a task stands for its attempts that run.`
 				return err
 			}
 			for _, attempt := range attempts {
-				switch err := q.EndAttempt(ctx, attempt, fail); {
-				case errors.Is(err, client.ErrUnknown):
-					return notFound{"task", attempt}
-				case err != nil:
+				if err := knownAs("task", attempt, q.EndAttempt(ctx, attempt, fail)); err != nil {
 					return err
 				}
-				q.report(change{ID: attempt, Done: done}, words, attempt)
+				q.report(apidoc.Change{ID: attempt, Done: done}, format, attempt)
 			}
 			return nil
 		})
 	})
 }
 
-// attemptsOf are the attempts that an id of a task or of an attempt stands for.
+// attemptsOf are the attempts that the id of a task or of an attempt means.
 func (q *query) attemptsOf(ctx context.Context, id string) ([]string, error) {
 	job, err := jobOf(id)
 	if err != nil || strings.HasPrefix(id, "attempt_") {
@@ -171,4 +139,77 @@ func jobOf(id string) (string, error) {
 		return "", fmt.Errorf("%q is neither a task nor an attempt; write task_... or attempt_...", id)
 	}
 	return "job_" + parts[1] + "_" + parts[2], nil
+}
+
+// preemptModes are the modes of `task preempt`. The policies' wait is none of them.
+var preemptModes = []string{"auto", "split", "checkpoint", "suspend", "kill"}
+
+func (r clusterCommands) newTaskPreempt() *cobra.Command {
+	var mode string
+	var resume bool
+	cmd := r.command(&cobra.Command{
+		Use:   "preempt ATTEMPT|TASK... --how split|checkpoint|suspend|kill|auto",
+		Short: "Preempt running attempts, or resume suspended ones",
+		Long: `Preempt running attempts: take their slots and keep their work. It does not
+count as a failure. The id of a task means its running attempts. The mode of
+--how is
+
+  split       a map publishes what it has read; the rest becomes a new task
+  checkpoint  the attempt writes its state and ends; its task resumes from there
+  suspend     the attempt is suspended in memory and resumes when its machine
+              has a free slot
+  kill        the attempt ends at once and its work is lost
+  auto        the cheapest of these
+
+The policy assigns the slots, possibly to the same task. The attempts of a gang
+are preempted together. With checkpoint they resume together, anywhere, when
+there are slots for all; with suspend, when all their machines have slots; with
+kill all start over. No attempt of a gang is split.
+
+With --resume, suspended attempts get their slots back if they are free.`,
+		Example: `  hammr task preempt attempt_1763700000000_0001_m_000000_0 --how split
+  hammr task preempt task_1763700000000_0001_r_000000 --how suspend
+  hammr task preempt task_1763700000000_0001_r_000000 --resume`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("the id of a task or of an attempt is missing")
+			case resume && mode != "":
+				return errors.New("--how and --resume exclude each other")
+			case !resume && !slices.Contains(preemptModes, mode):
+				return fmt.Errorf("--how %q: expected one of %s", mode, strings.Join(preemptModes, ", "))
+			}
+			return nil
+		},
+	}, func(ctx context.Context, q *query) error {
+		return q.forEach(func(id string) error {
+			attempts, err := q.attemptsOf(ctx, id)
+			if err != nil {
+				return err
+			}
+			var errs []error
+			for _, attempt := range attempts {
+				errs = append(errs, q.preemptAttempt(ctx, attempt, mode, resume))
+			}
+			return errors.Join(errs...)
+		})
+	})
+	cmd.Flags().StringVar(&mode, "how", "", "preemption `mode`: split, checkpoint, suspend, kill or auto")
+	cmd.Flags().BoolVar(&resume, "resume", false, "resume suspended attempts instead")
+	return cmd
+}
+
+func (q *query) preemptAttempt(ctx context.Context, id, mode string, resume bool) error {
+	if resume {
+		err := q.ResumeAttempt(ctx, id)
+		if err == nil {
+			q.report(apidoc.Change{ID: id, Done: "resumed"}, "Resumed attempt %s", id)
+		}
+		return knownAs("task", id, err)
+	}
+	used, err := q.PreemptAttempt(ctx, id, mode)
+	if err == nil {
+		q.report(apidoc.Change{ID: id, Done: "preempted", To: used}, "Preempted attempt %s by %s", id, used)
+	}
+	return knownAs("task", id, err)
 }

@@ -72,3 +72,8 @@ func addProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 }
+
+// NewMetric describes a metric of a daemon; its name gets the prefix hammr_.
+func NewMetric(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("hammr_"+name, help, labels, nil)
+}

@@ -111,7 +111,16 @@ var importTable = []row{
 	{"examples/cmd/...", []string{"mr", "examples/..."}},
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", nil},
-	{"internal/daemon", []string{"internal/conf"}},
+	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
+	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc"}},
+	{"internal/masterd", []string{
+		"jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "storage",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/wire",
+	}},
+	{"internal/tasknoded", []string{
+		"cluster", "shuffle/transfer", "storage", "tasknode", "tasknode/...",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/taskproc", "internal/wire",
+	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/netns", "internal/procfs", "internal/wait"}},
 	{"internal/testcluster", []string{
 		"internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/wait", "internal/wire",

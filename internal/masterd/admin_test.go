@@ -1,4 +1,4 @@
-package main
+package masterd
 
 import (
 	"strings"
@@ -7,14 +7,14 @@ import (
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
-// TestRemoveMasterKeepsMajority has masters by their states: the leader, followers and
-// those that do not answer.
+// TestRemoveMasterKeepsMajority writes a cluster as the states of its masters:
+// leader, follower, unreachable.
 func TestRemoveMasterKeepsMajority(t *testing.T) {
 	words := map[rune]string{'l': "leader", 'f': "follower", 'u': "unreachable"}
 	for _, c := range []struct {
 		states  string
 		without int
-		silent  string // who is named, "" when the master may go
+		silent  string // masters in the error, "" if the removal is allowed
 	}{
 		{"lff", 1, ""}, {"lfu", 2, ""}, {"lfu", 1, "2"}, {"lf", 1, ""}, {"lu", 1, ""},
 		{"lffuu", 1, "3, 4"}, {"lffuu", 3, ""}, {"lfffu", 1, ""}, {"lffu", 1, ""}, {"lfuu", 2, ""},

@@ -1,4 +1,4 @@
-package main
+package tasknoded
 
 import (
 	"errors"
@@ -9,35 +9,33 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
 )
 
 const loggedAttempt = "attempt_1763700000000_0001_m_000001_1"
 
-// newLogPage serves logs as a tasknode does, of which the second of two
-// directories has some, and returns the page and how a client is let in.
-func newLogPage(t *testing.T) (page, log string, flags clusterFlags) {
+// newLogPage serves logs as a tasknode does. The first of its two directories is
+// missing; log is the file of loggedAttempt's stderr in the second.
+func newLogPage(t *testing.T) (page, log string) {
 	t.Helper()
 	dir := t.TempDir()
 	log = filepath.Join(dir, "job_1763700000000_0001", "logs", loggedAttempt, "stderr")
-	token := filepath.Join(dir, "token")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(log), 0o700), os.WriteFile(log, []byte("so far\n"), 0o600), os.WriteFile(token, []byte("secret\n"), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(log), 0o700), os.WriteFile(log, []byte("so far\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(daemon.NewPage(daemon.PageConfig{
-		Handlers: map[string]http.Handler{"GET /logs/{attempt}/{stream}": &nodeLogs{[]string{filepath.Join(dir, "missing"), dir}, "secret"}},
+		Handlers: map[string]http.Handler{"GET /logs/{attempt}/{stream}": &logHandler{[]string{filepath.Join(dir, "missing"), dir}, "secret"}},
 	}))
 	t.Cleanup(s.Close)
-	return s.Listener.Addr().String(), log, clusterFlags{masters: "any:7070", tokenFile: token, timeout: time.Minute}
+	return s.Listener.Addr().String(), log
 }
 
 func TestLogOfRunningAttempt(t *testing.T) {
-	page, log, flags := newLogPage(t)
+	page, log := newLogPage(t)
 	want := func(text string) {
 		t.Helper()
-		if got, err := fetchLog(t.Context(), flags, page, loggedAttempt, "stderr"); err != nil || got != text {
+		if got, err := FetchLog(t.Context(), page, loggedAttempt, "stderr", "secret", ""); err != nil || got != text {
 			t.Errorf("the log is %.100q of %d bytes, %v; want %.100q of %d", got, len(got), err, text, len(text))
 		}
 	}
@@ -54,7 +52,7 @@ func TestLogOfRunningAttempt(t *testing.T) {
 }
 
 func TestLogPageRefusesRequests(t *testing.T) {
-	page, log, flags := newLogPage(t)
+	page, log := newLogPage(t)
 	if err := os.WriteFile(filepath.Join(filepath.Dir(log), "other"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -62,16 +60,11 @@ func TestLogPageRefusesRequests(t *testing.T) {
 		{loggedAttempt, "stdout"}, {loggedAttempt, "other"}, {"attempt_1763700000000_0002_m_000001_1", "stderr"},
 		{"..", "stderr"}, {"attempt_x", "stderr"}, {"%2e%2e%2fjob", "stderr"},
 	} {
-		if text, err := fetchLog(t.Context(), flags, page, c[0], c[1]); !errors.Is(err, fs.ErrNotExist) {
+		if text, err := FetchLog(t.Context(), page, c[0], c[1], "secret", ""); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s of %s: %q, %v", c[1], c[0], text, err)
 		}
 	}
-	guessed := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(guessed, []byte("guessed\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	flags.tokenFile = guessed
-	if text, err := fetchLog(t.Context(), flags, page, loggedAttempt, "stderr"); err == nil || !strings.Contains(err.Error(), "token is not the cluster's") {
+	if text, err := FetchLog(t.Context(), page, loggedAttempt, "stderr", "guessed", ""); err == nil || !strings.Contains(err.Error(), "token is not the cluster's") {
 		t.Errorf("with another token: %q, %v", text, err)
 	}
 }

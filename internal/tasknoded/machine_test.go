@@ -1,9 +1,9 @@
-package main
+package tasknoded
 
 import "testing"
 
-// TestMemoryOfAMachine is read from what the kernel says; what it does not say is 0.
-func TestMemoryOfAMachine(t *testing.T) {
+// TestParseMeminfo has texts of kernels that lack a value, which is then 0.
+func TestParseMeminfo(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text            string
 		available, swap int64
@@ -13,7 +13,7 @@ func TestMemoryOfAMachine(t *testing.T) {
 		"garbage": {"MemAvailable:   lots kB\nSwapFree\n\n:\n", 0, 0},
 		"nothing": {},
 	} {
-		if available, swap := memoryOf(tt.text); available != tt.available || swap != tt.swap {
+		if available, swap := parseMeminfo(tt.text); available != tt.available || swap != tt.swap {
 			t.Errorf("%s: %d and %d, want %d and %d", name, available, swap, tt.available, tt.swap)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package tasknoded
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func TestTasksConnectFromTasknodeAddress(t *testing.T) {
 	}
 }
 
-func TestHostsOfAListener(t *testing.T) {
+func TestHostsOfListener(t *testing.T) {
 	name, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)

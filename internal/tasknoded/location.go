@@ -1,4 +1,4 @@
-package main
+package tasknoded
 
 import (
 	"context"
@@ -7,14 +7,14 @@ import (
 	"os"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/tasknode"
 )
 
-// hostsOf are the names and addresses under which storage may know the machine
-// of a listener. One that listens at an address of its own is that address
-// alone, so that several tasknodes of one machine can each be near another
-// DataNode.
+// hostsOf are the names and addresses by which a file system may know the machine
+// of a listener. A listener on one address has that address alone, so that each of
+// several tasknodes on a machine is local to another DataNode.
 func hostsOf(l net.Listener) ([]string, error) {
 	host, _, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
@@ -28,12 +28,12 @@ func hostsOf(l net.Listener) ([]string, error) {
 	}
 	name, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("name of this machine, which tells what lies on it: %w", err)
+		return nil, fmt.Errorf("name of this machine, for locality: %w", err)
 	}
 	hosts := []string{name}
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
-		return nil, fmt.Errorf("addresses of this machine, which tell what lies on it: %w", err)
+		return nil, fmt.Errorf("addresses of this machine, for locality: %w", err)
 	}
 	for _, a := range addresses {
 		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLoopback() {
@@ -43,21 +43,21 @@ func hostsOf(l net.Listener) ([]string, error) {
 	return hosts, nil
 }
 
-// sourceAddress is where connections to HDFS come from, so that a tasknode that
-// listens at an address of its own is near the DataNode of that address. It is
-// "", for the system to choose, where no such address is given.
+// sourceAddress is the address that connections to HDFS come from: a tasknode that
+// listens on an address of its own is local to the DataNode of that address. It is
+// "" for all others; the system then chooses.
 func sourceAddress(address string) string {
-	host, _, err := net.SplitHostPort(withDefaultPort(address, "0"))
+	host, _, err := net.SplitHostPort(daemon.WithDefaultPort(address, "0"))
 	if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsUnspecified() || host == "127.0.0.1" {
 		return ""
 	}
 	return host
 }
 
-// addressedLauncher has tasks connect to HDFS from where their tasknode does.
+// addressedLauncher makes tasks connect to HDFS from the address of their tasknode.
 type addressedLauncher struct {
 	tasknode.Launcher
-	source string
+	source string // "" for any
 }
 
 // Launch implements tasknode.Launcher.

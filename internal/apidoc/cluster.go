@@ -1,0 +1,115 @@
+package apidoc
+
+import "github.com/hammr/hammr/internal/wire"
+
+// Tasknode is a tasknode.
+type Tasknode struct {
+	Name           string      `json:"name"`
+	State          string      `json:"state"` // RUNNING, SILENT (its connection is gone), LOST, DECOMMISSIONING or DECOMMISSIONED
+	Address        string      `json:"address"`
+	HTTP           string      `json:"http"`
+	Rack           string      `json:"rack"`
+	Hosts          []string    `json:"hosts"`
+	MapSlots       int32       `json:"mapSlots"`
+	ReduceSlots    int32       `json:"reduceSlots"`
+	MapsRunning    int32       `json:"mapsRunning"`
+	ReducesRunning int32       `json:"reducesRunning"`
+	LastHeartbeat  int64       `json:"lastHeartbeat"`
+	ClockSkew      int64       `json:"clockSkew"` // ms that its clock is ahead of the leader's
+	Load           float64     `json:"load"`
+	Directories    []Directory `json:"directories"`
+	Attempts       []string    `json:"attempts"`
+	Draining       bool        `json:"draining,omitempty"`    // its work is being moved to others
+	Outputs        []string    `json:"outputs,omitempty"`     // attempts whose output is there and needed, if it accepts no tasks
+	Checkpoints    []string    `json:"checkpoints,omitempty"` // tasks whose checkpoints are there and needed, likewise
+}
+
+// Directory is a local directory of a tasknode.
+type Directory struct {
+	Path  string `json:"path"`
+	Free  int64  `json:"free"`            // bytes
+	Total int64  `json:"total"`           // bytes
+	Fault string `json:"fault,omitempty"` // why it is not used
+}
+
+// TasknodeOf is the document of a tasknode.
+func TasknodeOf(n *wire.Node) Tasknode {
+	doc := Tasknode{
+		Name: n.Name, State: n.State, Address: n.Address, HTTP: n.Http, Rack: n.Rack, Hosts: append([]string{}, n.Hosts...),
+		MapSlots: n.MapSlots, ReduceSlots: n.ReduceSlots, MapsRunning: n.MapsRunning, ReducesRunning: n.ReducesRunning,
+		LastHeartbeat: n.LastHeartbeat, ClockSkew: n.ClockSkew, Load: n.Load,
+		Directories: []Directory{}, Attempts: append([]string{}, n.Attempts...),
+		Draining: n.Draining, Outputs: n.Outputs, Checkpoints: n.Checkpoints,
+	}
+	for _, d := range n.Directories {
+		doc.Directories = append(doc.Directories, Directory{d.Path, d.Free, d.Total, d.Fault})
+	}
+	return doc
+}
+
+// Tasknodes are the documents of tasknodes.
+func Tasknodes(tasknodes []*wire.Node) []Tasknode {
+	out := []Tasknode{}
+	for _, n := range tasknodes {
+		out = append(out, TasknodeOf(n))
+	}
+	return out
+}
+
+// Masters are the masters of a cluster.
+type Masters struct {
+	Cluster string   `json:"cluster"`
+	Leader  string   `json:"leader"` // id, "" if there is none
+	Term    uint64   `json:"term"`
+	Masters []Master `json:"masters"`
+}
+
+// Master is one of them.
+type Master struct {
+	ID      string `json:"id"`
+	Address string `json:"address"`
+	HTTP    string `json:"http"`
+	State   string `json:"state"` // leader, follower, candidate or unreachable
+
+	LogWrites *LogWrites `json:"logWrites,omitempty"` // absent if it is unreachable
+}
+
+// LogWrites is the time of recent writes to a master's log, fsync included.
+type LogWrites struct {
+	Count        uint64 `json:"count"` // since its start
+	MedianMicros int64  `json:"medianMicros"`
+	P99Micros    int64  `json:"p99Micros"`
+	MaxMicros    int64  `json:"maxMicros"`
+}
+
+// MastersOf combines what a master knows of the cluster with what each master
+// answers itself, nil for one that does not; answers are in the order of
+// info.Masters. The answer of the latest term names the leader.
+func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
+	doc := Masters{Cluster: info.ClusterId, Leader: info.Leader, Term: info.Term, Masters: []Master{}}
+	for i, m := range info.Masters {
+		master := Master{ID: m.Id, Address: m.Address, HTTP: m.Http, State: "unreachable"}
+		if a := answers[i]; a != nil {
+			if a.Term > doc.Term {
+				doc.Term, doc.Leader = a.Term, a.Leader
+			}
+			if l := a.LogWrites; l != nil {
+				master.LogWrites = &LogWrites{l.Count, l.MedianMicros, l.P99Micros, l.MaxMicros}
+			}
+			for _, self := range a.Masters {
+				if self.Id == m.Id {
+					master.HTTP, master.State = self.Http, self.State
+				}
+			}
+		}
+		doc.Masters = append(doc.Masters, master)
+	}
+	return doc
+}
+
+// Change is something that a command has changed.
+type Change struct {
+	ID   string `json:"id"`           // of what was changed
+	Done string `json:"done"`         // past participle, as "killed"
+	To   string `json:"to,omitempty"` // new value
+}

@@ -1,0 +1,147 @@
+package apidoc
+
+import "github.com/hammr/hammr/internal/wire"
+
+// Explanation says why a job, or one of its tasks, has or lacks slots; of a finished
+// job, which slots it had.
+type Explanation struct {
+	JobID    string             `json:"jobId"`
+	State    string             `json:"state"`
+	Queue    string             `json:"queue"`
+	Priority string             `json:"priority"`
+	Policy   string             `json:"policy,omitempty"` // absent if the job is finished
+	Submit   int64              `json:"submitTime,omitempty"`
+	Finish   int64              `json:"finishTime,omitempty"` // present if the job is finished
+	Cause    string             `json:"cause,omitempty"`
+	Reasons  []string           `json:"reasons,omitempty"` // why none of its tasks gets a slot
+	Details  []Detail           `json:"facts,omitempty"`
+	Stages   []Stage            `json:"stages"`
+	Taken    []ExplainedAttempt `json:"taken,omitempty"` // the latest attempts that were preempted
+	Task     *ExplainedTask     `json:"task,omitempty"`
+}
+
+// Detail is a name and a value that the policy knows of the job, as its rank.
+type Detail struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Stage is a stage of the job's graph.
+type Stage struct {
+	Name      string   `json:"name"`
+	Slot      string   `json:"slot"` // kind of its tasks' slots: map or reduce
+	Tasks     int32    `json:"tasks"`
+	Finished  int32    `json:"finished"`
+	Running   int32    `json:"running"` // without suspended ones
+	Suspended int32    `json:"suspended"`
+	Waiting   int32    `json:"waiting"`
+	Free      int32    `json:"freeSlots"`
+	Slots     int32    `json:"slots"`
+	Reasons   []string `json:"reasons,omitempty"`
+	Until     int64    `json:"until,omitempty"`  // when the tasks are considered again even if nothing changes
+	Avoids    []string `json:"avoids,omitempty"` // tasknodes
+
+	Past *StageUsage `json:"past,omitempty"` // present if the job is finished
+}
+
+// StageUsage is the slots that the tasks of a stage used.
+type StageUsage struct {
+	MapSlots          int32           `json:"mapSlots"` // of each attempt
+	ReduceSlots       int32           `json:"reduceSlots"`
+	Attempts          int32           `json:"attempts"`
+	Preempted         int32           `json:"preempted"`
+	WaitedMillis      int64           `json:"waitedMillis"` // sum over tasks
+	LongestWaitMillis int64           `json:"longestWaitMillis"`
+	LongestWaitTask   string          `json:"longestWaitTask,omitempty"`
+	Nodes             []TasknodeUsage `json:"nodes,omitempty"`
+}
+
+// TasknodeUsage is the part of a StageUsage on one tasknode.
+type TasknodeUsage struct {
+	Name       string `json:"name"`
+	Attempts   int32  `json:"attempts"`
+	SlotMillis int64  `json:"slotMillis"` // slots times ms
+}
+
+// ExplainedAttempt is an attempt that runs, or that was preempted.
+type ExplainedAttempt struct {
+	ID    string `json:"id"`
+	Node  string `json:"node"` // tasknode
+	State string `json:"state"`
+	Since int64  `json:"since"` // of the state
+	Cause string `json:"cause,omitempty"`
+
+	Start  int64 `json:"startTime,omitempty"`
+	Waited int64 `json:"waitedMillis,omitempty"`
+}
+
+// ExplainedTask is the task that was asked for.
+type ExplainedTask struct {
+	ID         string             `json:"id"`
+	Stage      string             `json:"stage"`
+	State      string             `json:"state"`
+	Reasons    []string           `json:"reasons,omitempty"`
+	FailedOn   []string           `json:"failedOn,omitempty"` // tasknodes
+	Attempts   []ExplainedAttempt `json:"attempts,omitempty"`
+	Candidates []Candidate        `json:"spots,omitempty"`
+}
+
+// Candidate is a tasknode with a free slot for the task, and the cost of running it
+// there: bytes times the distance they travel.
+type Candidate struct {
+	Node        string `json:"node"`
+	Place       string `json:"place"` // checkpoint, or where most of the input is: node, rack or remote
+	LocalBytes  int64  `json:"localBytes"`
+	RackBytes   int64  `json:"rackBytes"`
+	RemoteBytes int64  `json:"remoteBytes"`
+	Cost        int64  `json:"cost"`
+	Avoided     bool   `json:"avoided"`
+}
+
+// ExplanationOf is the document of an explanation.
+func ExplanationOf(e *wire.Explanation) Explanation {
+	out := Explanation{
+		JobID: e.JobId, State: e.State, Queue: e.Queue, Priority: e.Priority, Policy: e.Policy, Reasons: e.Reasons,
+		Stages: []Stage{}, Taken: explainedAttempts(e.Taken), Submit: e.SubmitTime, Finish: e.FinishTime, Cause: e.Cause,
+	}
+	for _, f := range e.Facts {
+		out.Details = append(out.Details, Detail{f.Name, f.Value})
+	}
+	for _, s := range e.Stages {
+		out.Stages = append(out.Stages, Stage{
+			Name: s.Name, Slot: s.Slot, Tasks: s.Tasks, Finished: s.Finished, Running: s.Running - s.Suspended, Suspended: s.Suspended, Waiting: s.Waiting,
+			Free: s.Free, Slots: s.Slots, Reasons: s.Reasons, Until: s.Until, Avoids: s.Avoids,
+			Past: stageUsageOf(s.Past),
+		})
+	}
+	if t := e.Task; t != nil {
+		out.Task = &ExplainedTask{
+			ID: t.Id, Stage: t.Stage, State: t.State, Reasons: t.Reasons, FailedOn: t.FailedOn, Attempts: explainedAttempts(t.Attempts),
+		}
+		for _, s := range t.Spots {
+			out.Task.Candidates = append(out.Task.Candidates, Candidate{s.Node, s.Place, s.LocalBytes, s.RackBytes, s.RemoteBytes, s.Cost, s.Avoided})
+		}
+	}
+	return out
+}
+
+func explainedAttempts(attempts []*wire.Explanation_Attempt) (out []ExplainedAttempt) {
+	for _, a := range attempts {
+		out = append(out, ExplainedAttempt{a.Id, a.Node, a.State, a.Since, a.Cause, a.StartTime, a.WaitedMillis})
+	}
+	return out
+}
+
+func stageUsageOf(p *wire.Explanation_Past) *StageUsage {
+	if p == nil {
+		return nil
+	}
+	out := &StageUsage{
+		MapSlots: p.MapSlots, ReduceSlots: p.ReduceSlots, Attempts: p.Attempts, Preempted: p.Preempted,
+		WaitedMillis: p.WaitedMillis, LongestWaitMillis: p.LongestWaitMillis, LongestWaitTask: p.LongestWaitTask,
+	}
+	for _, n := range p.Nodes {
+		out.Nodes = append(out.Nodes, TasknodeUsage{n.Name, n.Attempts, n.SlotMillis})
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package apidoc
+
+import (
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// Job is a job in a list.
+type Job struct {
+	JobID      string   `json:"jobId"`
+	Name       string   `json:"name"`
+	User       string   `json:"user"`
+	Queue      string   `json:"queue"`
+	Priority   string   `json:"priority"`
+	State      string   `json:"state"`               // one of JobStates
+	Suspended  bool     `json:"suspended,omitempty"` // it gets no slots until it is resumed
+	WaitsFor   string   `json:"waitsFor,omitempty"`
+	Cause      string   `json:"cause,omitempty"` // of a failed or killed job
+	Maps       Progress `json:"maps"`
+	Reduces    Progress `json:"reduces"`
+	SubmitTime int64    `json:"submitTime"`
+	StartTime  int64    `json:"startTime"`  // of the first task; 0 before
+	FinishTime int64    `json:"finishTime"` // 0 before
+	OutputDir  string   `json:"outputDir"`
+}
+
+// Progress is the progress of the tasks of one kind.
+type Progress struct {
+	Total    int32   `json:"total"`
+	Done     int32   `json:"done"`
+	Running  int32   `json:"running"`
+	Fraction float64 `json:"fraction"`
+}
+
+// JobStates are Hadoop's states of jobs. FirstFinalState is the index of the first
+// one that a job does not leave.
+var JobStates = []string{"PREP", "RUNNING", "SUCCEEDED", "FAILED", "KILLED"}
+
+const FirstFinalState = 2
+
+// Suspended is the state that people read of a suspended job or task. Hadoop has no
+// such state: a job's document has it in a field next to the state.
+const Suspended = "SUSPENDED"
+
+// Jobs are the documents of jobs.
+func Jobs(jobs []*wire.JobStatus) []Job {
+	out := []Job{}
+	for _, j := range jobs {
+		out = append(out, Job{
+			JobID: j.JobId, Name: j.Name, User: j.User, Queue: j.Queue, Priority: j.Priority,
+			State: JobState(j.State), Suspended: j.Suspended, WaitsFor: j.Reason, Cause: j.Cause,
+			Maps:       Progress{j.Maps, j.MapsDone, j.MapsRunning, j.MapProgress},
+			Reduces:    Progress{j.Reduces, j.ReducesDone, j.ReducesRunning, j.ReduceProgress},
+			SubmitTime: j.SubmitTime, StartTime: j.StartTime, FinishTime: j.FinishTime, OutputDir: j.OutputDir,
+		})
+	}
+	return out
+}
+
+// JobState is a state of JobStates. Committing and aborting jobs are running.
+func JobState(s wire.JobState) string {
+	switch s {
+	case wire.JobState_COMMITTING, wire.JobState_ABORTING:
+		return wire.JobState_RUNNING.String()
+	}
+	return s.String()
+}
+
+// DisplayedState is the state of a job for people: one of JobStates, or Suspended.
+func DisplayedState(j *wire.JobStatus) string {
+	if j.Suspended {
+		return Suspended
+	}
+	return JobState(j.State)
+}
+
+// Report is the document of a single job, the same as that of --report.
+func Report(s *wire.JobStatus) report.Report {
+	doc := report.FromStatus(s, nil)
+	doc.Counters.FillZeros(counter.Shape{Reduces: s.Reduces > 0})
+	return doc
+}
+
+// Tasks are the tasks of a job, with states of a task that a report, which is of a
+// finished job, does not have: PENDING, CHECKPOINTED and SUSPENDED.
+func Tasks(s *wire.JobStatus) []report.Task {
+	tasks := Report(s).Tasks
+	for i := range tasks {
+		tasks[i].State = taskState(tasks[i], s.Tasks[i])
+	}
+	return tasks
+}
+
+// taskState splits the state RUNNING by whether the task waits for a slot, from the
+// start or from a checkpoint, or is suspended.
+func taskState(t report.Task, s *wire.TaskStatus) report.State {
+	switch {
+	case t.State != report.Running:
+	case s.State == wire.TaskState_TASK_PENDING:
+		return "PENDING"
+	case s.State == wire.TaskState_TASK_PAUSED:
+		return "CHECKPOINTED"
+	case allSuspended(s):
+		return Suspended
+	}
+	return t.State
+}
+
+// allSuspended reports whether a task has running attempts and all are suspended.
+func allSuspended(s *wire.TaskStatus) bool {
+	suspended := false
+	for _, a := range s.Attempts {
+		if a.State == wire.AttemptState_ATTEMPT_RUNNING {
+			if !a.Suspended {
+				return false
+			}
+			suspended = true
+		}
+	}
+	return suspended
+}
+
+// AttemptLog is one stream of an attempt's output.
+type AttemptLog struct {
+	Attempt string `json:"attempt"`
+	Node    string `json:"node"`   // tasknode
+	Stream  string `json:"stream"` // stdout or stderr
+	Text    string `json:"text"`
+}

@@ -1,0 +1,94 @@
+package apidoc
+
+import "github.com/hammr/hammr/internal/wire"
+
+// Policy is the scheduling policy.
+type Policy struct {
+	Policy      string            `json:"policy"`
+	Conf        map[string]string `json:"conf,omitempty"`
+	Allocations *AllocationFile   `json:"allocations,omitempty"` // absent if the masters watch none
+}
+
+// AllocationFile is the file of pools that the leader watches.
+type AllocationFile struct {
+	File     string   `json:"file"`
+	Taken    int64    `json:"taken"` // when it was loaded last, 0 for not yet
+	Faults   []string `json:"faults,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// PolicyOf is the document of the policy.
+func PolicyOf(p *wire.GetPolicyResponse) Policy {
+	out := Policy{Policy: p.Name, Conf: p.Conf}
+	if a := p.Allocations; a != nil {
+		out.Allocations = &AllocationFile{a.Name, a.Taken, a.Faults, a.Warnings}
+	}
+	return out
+}
+
+// Queue is a queue of jobs, also called a pool.
+type Queue struct {
+	Name    string    `json:"name"`
+	State   string    `json:"state"` // RUNNING, or DRAINING if it accepts no more jobs
+	Jobs    QueueJobs `json:"jobs"`
+	Running Slots     `json:"running"` // slots that its jobs use
+	Waiting Slots     `json:"waiting"` // slots that its tasks wait for
+
+	Allotment *Allotment `json:"allotment,omitempty"` // present if the policy divides the cluster among queues
+}
+
+// QueueJobs are the jobs of a queue.
+type QueueJobs struct {
+	Running int32 `json:"running"`
+	Waiting int32 `json:"waiting"`
+	List    []Job `json:"list,omitempty"` // filled by the caller
+}
+
+// Slots are numbers of slots by kind; -1 is no limit.
+type Slots struct {
+	Map    int32 `json:"map"`
+	Reduce int32 `json:"reduce"`
+}
+
+// Allotment is what a queue is configured to get, and its fair share of the moment.
+type Allotment struct {
+	Order    string  `json:"order"` // of its jobs
+	Weight   float64 `json:"weight"`
+	Min      Slots   `json:"min"`
+	Max      Slots   `json:"max"`
+	MaxJobs  int32   `json:"maxJobs"`  // running at once; -1 is no limit
+	HeldJobs int32   `json:"heldJobs"` // that wait because of MaxJobs
+	Share    Share   `json:"share"`
+}
+
+// Share is a fair share in slots.
+type Share struct {
+	Map    float64 `json:"map"`
+	Reduce float64 `json:"reduce"`
+}
+
+// QueueOf is the document of a queue, without a list of its jobs.
+func QueueOf(q *wire.Queue) Queue {
+	out := Queue{
+		Name: q.Name, State: q.State, Jobs: QueueJobs{Running: q.JobsRunning, Waiting: q.JobsWaiting},
+		Running: slotsOf(q.Running), Waiting: slotsOf(q.Waiting),
+	}
+	if q.Divided {
+		out.Allotment = &Allotment{
+			Order: q.Order, Weight: q.Weight, Min: slotsOf(q.Min), Max: slotsOf(q.Max), MaxJobs: q.MaxJobs, HeldJobs: q.HeldJobs,
+			Share: Share{q.MapShare, q.ReduceShare},
+		}
+	}
+	return out
+}
+
+func slotsOf(s *wire.Queue_Slots) Slots { return Slots{s.GetMap(), s.GetReduce()} }
+
+// Queues are the documents of queues.
+func Queues(queues []*wire.Queue) []Queue {
+	out := []Queue{}
+	for _, q := range queues {
+		out = append(out, QueueOf(q))
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package daemon
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+
+	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/faultrpc"
+)
+
+// Drills are the fault injection of a daemon. The zero value is disabled: its
+// page refuses faults.
+type Drills struct {
+	control *failpoint.Control // nil: disabled
+}
+
+// OpenDrills enables fault injection in a daemon that is started with --drills.
+// Dir is the daemon's own directory, which must be locked before the call: its
+// failpoints come first, before the daemon uses other files.
+func OpenDrills(enabled bool, dir string, logger *slog.Logger) (Drills, error) {
+	if !enabled {
+		return Drills{}, nil
+	}
+	logger.Warn("THIS DAEMON TAKES PART IN DRILLS (--drills): with the cluster's token it can be made to fail from inside; work may be lost")
+	control, err := failpoint.Open(dir)
+	return Drills{control}, err
+}
+
+// Handler serves faultrpc.Path on the daemon's page.
+func (d Drills) Handler(token string, logger *slog.Logger) http.Handler {
+	return faultrpc.NewHandler(faultrpc.Config{Token: token, Control: d.control, Logger: logger})
+}
+
+// File is the file from which tasks read their faults, "" if drills are disabled.
+func (d Drills) File() string {
+	if d.control == nil {
+		return ""
+	}
+	return d.control.File()
+}
+
+// Close removes the faults.
+func (d Drills) Close() error {
+	if d.control == nil {
+		return nil
+	}
+	return d.control.Close()
+}
+
+// ShuffleToken is what shuffle servers ask of tasks. It is derived from the
+// cluster's token, which tasks must not know.
+func ShuffleToken(clusterToken string) string {
+	mac := hmac.New(sha256.New, []byte(clusterToken))
+	mac.Write([]byte("shuffle"))
+	return hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,92 @@
+package masterd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/jobmaster/raftlog"
+)
+
+const (
+	// membershipTimeout bounds a change of the set of masters.
+	membershipTimeout = 20 * time.Second
+	// transferTimeout bounds a transfer of leadership to any other master.
+	transferTimeout = time.Second
+)
+
+// admin implements server.Admin: changes of the set of masters.
+type admin struct{ log *raftlog.Log }
+
+func (a admin) AddMaster(id, address string) error {
+	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.AddMaster(ctx, id, address) })
+}
+
+func (a admin) RemoveMaster(id string) error {
+	if err := checkMajority(a.log.Status(), id); err != nil {
+		return err
+	}
+	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.RemoveMaster(ctx, id) })
+}
+
+// TransferLeadership makes a master the leader; "" is any follower.
+func (a admin) TransferLeadership(id string) error {
+	if id != "" {
+		return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, id) })
+	}
+	s := a.log.Status()
+	for _, other := range s.Masters {
+		if other.ID != s.ID && other.Voter && other.State == "follower" {
+			return withTimeout(transferTimeout, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, other.ID) })
+		}
+	}
+	if s.Leader.ID != s.ID {
+		return jobmaster.ErrNotLeader
+	}
+	return errors.New("no other master that could lead")
+}
+
+func withTimeout(limit time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return f(ctx)
+}
+
+// checkMajority refuses to remove a master if those that remain and answer would
+// be no majority: the cluster could then commit nothing, not even the next
+// change of its masters. Only the leader knows which masters answer.
+func checkMajority(s raftlog.Status, without string) error {
+	voters, alive := 0, 0
+	var silent []string
+	for _, m := range s.Masters {
+		switch {
+		case m.ID == without || !m.Voter:
+			continue
+		case m.State == "unreachable":
+			silent = append(silent, m.ID)
+		default:
+			alive++
+		}
+		voters++
+	}
+	if s.Leader.ID != s.ID || len(silent) == 0 || alive > voters/2 {
+		return nil
+	}
+	return fmt.Errorf("without master %s there would be no majority, since %s does not answer; start or remove that one first",
+		without, strings.Join(silent, ", "))
+}
+
+// yieldLeadership makes another master the leader before this one stops, so that
+// the cluster does not wait for an election timeout.
+func (d *Daemon) yieldLeadership() {
+	s := d.log.Status()
+	if s.Leader.ID != d.cfg.ID || len(s.Masters) < 2 {
+		return
+	}
+	if err := (admin{d.log}).TransferLeadership(""); err != nil {
+		d.cfg.Logger.Info("leadership transfer failed", "error", err)
+	}
+}

@@ -1,0 +1,162 @@
+package masterd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/jobmaster/raftlog"
+)
+
+// Default ports of a jobmaster.
+const (
+	defaultPort     = "7070"
+	defaultPagePort = "7080"
+)
+
+// Config says how a jobmaster runs. Errors name its fields by the flags of
+// `hammr jobmaster`.
+type Config struct {
+	// ID is the name of this master, unique in the cluster and permanent. Required.
+	ID string
+	// ClusterID is a number, the same on each master. Default the one that Dir has;
+	// else, for a single master that does not Join, the time in ms.
+	ClusterID string
+	// Dir has the Raft log; it belongs on a disk that no shuffle writes to. Required.
+	Dir string
+	// Address is the host:port for clients, tasknodes and other masters. Default ":7070".
+	Address string
+	// HTTP is the host:port of the page of health and metrics. Default ":7080".
+	HTTP string
+	// Advertise is the host:port at which others reach Address. Default this master's
+	// entry in Masters, else the address that it listens on.
+	Advertise string
+	// Masters are the first masters of a new cluster, as id=host:port. Default this
+	// one alone.
+	Masters []string
+	// Join waits to be added to a running cluster instead of starting one. Default false.
+	Join bool
+	// TokenFile has the cluster's secret. Required.
+	TokenFile string
+	// Staging is the full name of the directory for splits and programs. Default
+	// tmp/hammr/staging on the default file system of Conf.
+	Staging string
+	// HistoryDir is the full name of the directory for histories of jobs. Default
+	// history next to Staging.
+	HistoryDir string
+	// JobLogDir is the full name of the directory for logs of tasks. Default joblogs
+	// next to Staging.
+	JobLogDir string
+	// Retention is how long histories, logs and unused programs are kept. Default 7 days.
+	Retention time.Duration
+	// TasknodeExpiry is the silence after which a tasknode is lost. Default
+	// hammr.tasknode.expiry of Conf, 10 s.
+	TasknodeExpiry time.Duration
+	// TasknodeForget is how long a lost tasknode is remembered, unless it was removed
+	// by an administrator. Default 24 h.
+	TasknodeForget time.Duration
+	// Policy is the scheduling policy that the leader sets. Default the cluster's own,
+	// which is fifo at first.
+	Policy string
+	// Pools are those that jobs may be put into, in addition to default. Default the
+	// cluster's own.
+	Pools []string
+	// AllocationFile is a fair-scheduler.xml that the leader watches. Default none.
+	AllocationFile string
+	// Decisions takes the leader's scheduling decisions, a JSON document a line.
+	// Default none.
+	Decisions io.Writer
+	// ElectionTimeout is the silence of the leader after which a follower stands for
+	// election. Default hammr.jobmaster.election.timeout of Conf, 500 ms.
+	ElectionTimeout time.Duration
+	// VoteTimeout is how long a candidate waits for votes. Default ElectionTimeout.
+	VoteTimeout time.Duration
+	// LeaderLease is how long a leader without a majority leads. Default ElectionTimeout.
+	LeaderLease time.Duration
+	// StallTimeout is how long a leader may fail to commit before it steps down.
+	// Default raftlog.DefaultWatchPatience, 7 s.
+	StallTimeout time.Duration
+	// SnapshotEntries is how many log entries cause a snapshot. Default
+	// raftlog.DefaultSnapshotThreshold.
+	SnapshotEntries int
+	// SnapshotInterval is the time between two checks of SnapshotEntries. Default
+	// raftlog.DefaultSnapshotInterval.
+	SnapshotInterval time.Duration
+	// Nice is the niceness of the process; 0 leaves it. Default -5, so that busy
+	// neighbours do not make the master miss its deadlines.
+	Nice int
+	// StoreDelay slows each write to the log, to simulate a slow disk. Default 0.
+	StoreDelay time.Duration
+	// Drills lets holders of the token inject faults. Default false.
+	Drills bool
+	// Profiles shows Go's profiles on the page. Default false.
+	Profiles bool
+	// ReadyFile is written when the master serves and knows a leader. Default none.
+	ReadyFile string
+	// Version of the program, for clients. Default "".
+	Version string
+	// Conf is the site's configuration. Default conf.New().
+	Conf *conf.Conf
+	// Logger takes the daemon's log. Default none.
+	Logger *slog.Logger
+}
+
+// EnsureDefaults sets fields that are zero to defaults that are the same
+// everywhere. Call it before you set fields of your own: a 0 that is set
+// afterwards, such as Nice, stays 0.
+func (c *Config) EnsureDefaults() {
+	setDefault(&c.Address, ":"+defaultPort)
+	setDefault(&c.HTTP, ":"+defaultPagePort)
+	setDefault(&c.Retention, 7*24*time.Hour)
+	setDefault(&c.TasknodeForget, 24*time.Hour)
+	setDefault(&c.StallTimeout, raftlog.DefaultWatchPatience)
+	setDefault(&c.SnapshotEntries, raftlog.DefaultSnapshotThreshold)
+	setDefault(&c.SnapshotInterval, raftlog.DefaultSnapshotInterval)
+	setDefault(&c.Nice, -5)
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate reports every error of the configuration at once. It reads no files.
+func (c *Config) Validate() error {
+	_, err := c.peers()
+	errs := []error{err}
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(c.ID != "", "--id is missing")
+	check(c.Dir != "", "--dir is missing")
+	check(c.TokenFile != "", "--token-file is missing")
+	if c.ClusterID != "" {
+		n, err := strconv.ParseUint(c.ClusterID, 10, 63)
+		check(err == nil && n > 0, "--cluster-id %q: expected a number", c.ClusterID)
+	}
+	return errors.Join(errs...)
+}
+
+// peers are the first masters, none for a master alone.
+func (c *Config) peers() (peers []raftlog.Peer, err error) {
+	var errs []error
+	for _, entry := range c.Masters {
+		id, address, ok := strings.Cut(entry, "=")
+		if !ok || id == "" || address == "" {
+			errs = append(errs, fmt.Errorf("--masters: %q: expected id=host:port", entry))
+			continue
+		}
+		peers = append(peers, raftlog.Peer{ID: id, Address: daemon.WithDefaultPort(address, defaultPort)})
+	}
+	return peers, errors.Join(errs...)
+}

@@ -1,0 +1,190 @@
+package masterd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/jobmaster/raftlog"
+	"github.com/hammr/hammr/storage"
+)
+
+// Daemon is a jobmaster with everything that it needs of its machine.
+//
+// Goroutines: those of its parts; one for each of the two listeners; one that
+// waits for the first leader.
+type Daemon struct {
+	cfg      Config // complete after resolve
+	token    string
+	peers    []raftlog.Peer
+	files    *storage.Router
+	listener net.Listener // of port
+	page     net.Listener
+	port     *daemon.Port // shares listener between clients and masters
+	log      *raftlog.Log
+	master   *jobmaster.Master
+	fatal    chan error // takes the error that ended the log
+	drills   daemon.Drills
+}
+
+// Open makes a jobmaster ready to run. On an error nothing stays open.
+func Open(cfg Config) (*Daemon, error) {
+	setDefault(&cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Conf == nil {
+		cfg.Conf = conf.New()
+	}
+	d := &Daemon{cfg: cfg, fatal: make(chan error, 1)}
+	// The log locks the directory, so drills come after it.
+	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, d.close())
+		}
+	}
+	return d, nil
+}
+
+// resolve finds what the configuration leaves to files. It reports every error at
+// once.
+func (d *Daemon) resolve() error {
+	errs := []error{d.cfg.Validate()}
+	d.peers, _ = d.cfg.peers() // Validate reports the error
+	if d.cfg.TokenFile != "" {
+		token, err := rpc.ReadToken(d.cfg.TokenFile)
+		d.token, errs = token, append(errs, err)
+	}
+	return errors.Join(append(errs, d.resolveCluster(), d.resolveFiles())...)
+}
+
+// resolveFiles opens the file systems, and takes what is not set from the site's
+// configuration.
+func (d *Daemon) resolveFiles() (err error) {
+	c := d.cfg.Conf
+	setDefault(&d.cfg.TasknodeExpiry, c.Duration(conf.TasknodeExpiry))
+	setDefault(&d.cfg.ElectionTimeout, c.Duration(conf.MasterElectionTimeout))
+	if d.files, err = fsconf.NewRouter(c, d.cfg.Logger); err != nil {
+		return err
+	}
+	if d.cfg.Staging == "" {
+		if d.cfg.Staging, err = defaultStaging(c); err != nil {
+			return err
+		}
+	}
+	parent := strings.TrimSuffix(d.cfg.Staging, "/")
+	parent = parent[:strings.LastIndexByte(parent, '/')+1]
+	setDefault(&d.cfg.HistoryDir, parent+"history")
+	setDefault(&d.cfg.JobLogDir, parent+"joblogs")
+	return nil
+}
+
+// defaultStaging is a directory on the default file system.
+func defaultStaging(c *conf.Conf) (string, error) {
+	u, err := url.Parse(c.String(conf.DefaultFS))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", conf.DefaultFS, err)
+	}
+	u.Path = path.Join("/", u.Path, "tmp/hammr/staging")
+	return u.String(), nil
+}
+
+// clusterFile has the cluster's id in the directory of a master, so that a
+// directory is never used for two clusters.
+const clusterFile = "cluster"
+
+// resolveCluster finds the id of the cluster: the one of the configuration, of the
+// directory, or a new one.
+func (d *Daemon) resolveCluster() error {
+	saved, err := os.ReadFile(filepath.Join(d.cfg.Dir, clusterFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	id := strings.TrimSpace(string(saved))
+	switch {
+	case d.cfg.ClusterID == "" && id != "":
+		d.cfg.ClusterID = id
+	case d.cfg.ClusterID != "" && id != "" && id != d.cfg.ClusterID:
+		return fmt.Errorf("directory %s is one of cluster %s, not of %s; give another --dir", d.cfg.Dir, id, d.cfg.ClusterID)
+	case d.cfg.ClusterID == "" && (len(d.cfg.Masters) > 1 || d.cfg.Join):
+		return errors.New("--cluster-id is missing; give each master of the cluster the same number, such as the time in ms")
+	case d.cfg.ClusterID == "":
+		d.cfg.ClusterID = strconv.FormatInt(time.Now().UnixMilli(), 10)
+	}
+	return nil
+}
+
+func (d *Daemon) listen() (err error) {
+	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
+		return err
+	}
+	d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort)
+	return err
+}
+
+// findAddress finds where others reach this master.
+func (d *Daemon) findAddress() (err error) {
+	for _, p := range d.peers {
+		if p.ID == d.cfg.ID {
+			setDefault(&d.cfg.Advertise, p.Address)
+		}
+	}
+	if d.cfg.Advertise == "" {
+		d.cfg.Advertise, err = daemon.AdvertisedAddress(d.listener)
+	}
+	if len(d.peers) == 0 {
+		d.peers = []raftlog.Peer{{ID: d.cfg.ID, Address: d.cfg.Advertise}}
+	}
+	return err
+}
+
+// openLog opens the Raft log, which locks the directory.
+func (d *Daemon) openLog() (err error) {
+	d.port = daemon.NewPort(d.listener, daemon.PortConfig{
+		Cluster: d.cfg.ClusterID, Token: d.token,
+		Refused: func(from net.Addr, err error) { d.cfg.Logger.Warn("master refused", "from", from, "error", err) },
+	})
+	cfg := raftlog.Config{
+		ID: d.cfg.ID, ClusterID: d.cfg.ClusterID, Dir: filepath.Join(d.cfg.Dir, "raft"),
+		Stream: d.port.Masters(), Advertise: d.cfg.Advertise, Logger: d.cfg.Logger,
+		ElectionTimeout: d.cfg.ElectionTimeout, VoteTimeout: d.cfg.VoteTimeout, LeaderLease: d.cfg.LeaderLease,
+		WatchPatience: d.cfg.StallTimeout, StoreDelay: d.cfg.StoreDelay,
+		SnapshotThreshold: uint64(d.cfg.SnapshotEntries), SnapshotInterval: d.cfg.SnapshotInterval,
+		Fatal: func(err error) { d.fatal <- err },
+	}
+	if !d.cfg.Join {
+		cfg.Bootstrap = d.peers
+	}
+	if d.log, err = raftlog.Open(cfg); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(d.cfg.Dir, clusterFile), []byte(d.cfg.ClusterID+"\n"), 0o644)
+}
+
+func (d *Daemon) openDrills() (err error) {
+	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
+	return err
+}
+
+func (d *Daemon) openMaster() (err error) {
+	d.master, err = jobmaster.New(jobmaster.Config{
+		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: policyMaker(d.cfg.Logger), Resolve: d.files.Resolve,
+		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile), Decisions: d.cfg.Decisions,
+		NodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, NodeForget: d.cfg.TasknodeForget,
+		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
+		ShuffleToken: daemon.ShuffleToken(d.token), Now: failpoint.Now, Logger: d.cfg.Logger,
+	})
+	return err
+}

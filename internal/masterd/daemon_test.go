@@ -1,0 +1,78 @@
+package masterd_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestDaemon starts a jobmaster in this process, submits a job to it and stops it.
+func TestDaemon(t *testing.T) {
+	dir := t.TempDir()
+	tokenFile := filepath.Join(dir, "token")
+	if err := os.WriteFile(tokenFile, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var cfg masterd.Config
+	cfg.EnsureDefaults()
+	cfg.ID, cfg.Dir, cfg.TokenFile, cfg.Staging = "m1", filepath.Join(dir, "m1"), tokenFile, "file://"+dir+"/staging"
+	cfg.Address, cfg.HTTP, cfg.Nice, cfg.Version = "127.0.0.1:0", "127.0.0.1:0", 0, "v1.2.3"
+	d, err := masterd.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+
+	files, err := fsconf.NewRouter(conf.New(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	c, err := remote.New(remote.Config{
+		Config:  rpc.Config{Masters: []string{d.Address()}, Token: "secret", Timeout: time.Minute},
+		Resolve: files.Resolve,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	graph := dag.MapReduce(1, 1)
+	id, err := c.Submit(t.Context(), &wire.JobSpec{
+		Name: "test", Program: "none", User: "me", Reduces: 1, Graph: taskproc.FromGraph(graph), Fingerprint: graph.Fingerprint(),
+	}, []*taskproc.Split{{Parts: []*taskproc.Split_Part{{Path: "file:///in", Length: 1, FileSize: 1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if jobs, err := c.Jobs(t.Context(), false); err != nil || len(jobs) != 1 || jobs[0].JobId != id {
+		t.Errorf("jobs are %v, %v; want %s", jobs, err, id)
+	}
+	if info, err := c.Info(t.Context()); err != nil || info.Leader != "m1" || info.Version != "v1.2.3" {
+		t.Errorf("info is %v, %v", info, err)
+	}
+
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	cfg.ClusterID = "1"
+	if _, err := masterd.Open(cfg); err == nil {
+		t.Error("the directory is used for another cluster")
+	}
+}

@@ -1,0 +1,15 @@
+// Package masterd is the jobmaster's daemon: a jobmaster.Master with its Raft
+// log, its network port, its HTTP page and its files, as one process runs them.
+//
+// The caller makes a Config, lets EnsureDefaults fill it, changes what it
+// wants, and runs it:
+//
+//	var cfg masterd.Config
+//	cfg.EnsureDefaults()
+//	cfg.ID, cfg.Dir, cfg.TokenFile = "m1", dir, tokenFile
+//	err := masterd.Run(ctx, cfg)
+//
+// Run serves until ctx ends, or the log fails. It transfers leadership, closes
+// everything it has opened and waits for its goroutines before it returns. Several
+// daemons may run in one process, as they do in tests.
+package masterd

@@ -1,0 +1,146 @@
+package masterd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// info is what this master answers to callers that have the token, leader or not.
+func (d *Daemon) info() *wire.Info {
+	s := d.log.Status()
+	info := &wire.Info{
+		ClusterId: d.cfg.ClusterID, Leader: s.Leader.ID, Term: s.Term,
+		StagingDir: d.cfg.Staging, Version: d.cfg.Version, AnsweredBy: d.cfg.ID,
+		LogWrites: &wire.Info_LogWrites{
+			Count: s.Store.Writes, MedianMicros: s.Store.Median.Microseconds(),
+			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),
+		},
+	}
+	for _, other := range s.Masters {
+		master := &wire.Info_Master{Id: other.ID, Address: other.Address, State: other.State}
+		if other.ID == d.cfg.ID {
+			master.Http = d.page.Addr().String()
+		}
+		info.Masters = append(info.Masters, master)
+	}
+	return info
+}
+
+// newPage is the master's HTTP page. A handler for it goes into Handlers.
+func (d *Daemon) newPage() http.Handler {
+	return daemon.NewPage(daemon.PageConfig{
+		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
+		Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
+		Health: func(*http.Request) error {
+			if d.log.Leader().ID == "" {
+				return errors.New("no leader is known")
+			}
+			return nil
+		},
+		Handlers: map[string]http.Handler{faultrpc.Path: d.drills.Handler(d.token, d.cfg.Logger)},
+	})
+}
+
+// probeClient keeps no connections: it rarely probes a tasknode twice.
+var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// probeTasknode asks the page of a tasknode for a sign of life. Any answer is one,
+// also that the tasknode is unhealthy.
+func probeTasknode(ctx context.Context, page string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/health", nil)
+	if err != nil {
+		return fmt.Errorf("page of a tasknode: %w", err)
+	}
+	answer, err := probeClient.Do(request)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
+}
+
+// metrics are a master's metrics for Prometheus. Only the leader has those of jobs,
+// tasknodes and slots.
+type metrics struct{ *Daemon }
+
+var (
+	leadsMetric = daemon.NewMetric("leads", "1 on the leader, 0 on other masters")
+	termMetric  = daemon.NewMetric("raft_term", "current Raft term")
+	indexMetric = daemon.NewMetric("raft_commit_index", "index of the last committed log entry")
+	lagMetric   = daemon.NewMetric("raft_unapplied", "committed log entries that are not applied yet")
+	writeMetric = daemon.NewMetric("raft_write_seconds", "time of a write to the log, fsync included; quantiles are of recent writes")
+	jobsMetric  = daemon.NewMetric("jobs", "jobs by state", "state")
+	nodesMetric = daemon.NewMetric("tasknodes", "tasknodes by state", "state")
+	slotsMetric = daemon.NewMetric("slots", "slots by kind and use; those in all belong to tasknodes that accept tasks", "kind", "use")
+)
+
+// Describe implements prometheus.Collector.
+func (*metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{leadsMetric, termMetric, indexMetric, lagMetric, writeMetric, jobsMetric, nodesMetric, slotsMetric} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(to chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	s := m.log.Status()
+	gauge(termMetric, float64(s.Term))
+	gauge(indexMetric, float64(s.CommitIndex))
+	gauge(lagMetric, float64(s.CommitIndex-min(s.AppliedIndex, s.CommitIndex)))
+	to <- prometheus.MustNewConstSummary(writeMetric, s.Store.Writes, s.Store.Total.Seconds(), map[float64]float64{
+		0.5: s.Store.Median.Seconds(), 0.99: s.Store.P99.Seconds(), 1: s.Store.Max.Seconds(),
+	})
+	if s.Leader.ID != m.cfg.ID {
+		gauge(leadsMetric, 0)
+		return
+	}
+	gauge(leadsMetric, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	jobs, err := m.master.Jobs(ctx, true)
+	if err != nil {
+		return
+	}
+	byState := make(map[string]int)
+	for _, j := range jobs {
+		byState[j.State.String()]++
+	}
+	for state, n := range byState {
+		gauge(jobsMetric, float64(n), state)
+	}
+	m.collectTasknodes(ctx, gauge)
+}
+
+func (m *metrics) collectTasknodes(ctx context.Context, gauge func(*prometheus.Desc, float64, ...string)) {
+	tasknodes, err := m.master.Tasknodes(ctx, true)
+	if err != nil {
+		return
+	}
+	byState := make(map[string]int)
+	var maps, mapsUsed, reduces, reducesUsed int32
+	for _, n := range tasknodes {
+		byState[n.State]++
+		mapsUsed, reducesUsed = mapsUsed+n.MapsRunning, reducesUsed+n.ReducesRunning
+		if n.State == "RUNNING" || n.State == "SILENT" {
+			maps, reduces = maps+n.MapSlots, reduces+n.ReduceSlots
+		}
+	}
+	for state, n := range byState {
+		gauge(nodesMetric, float64(n), state)
+	}
+	gauge(slotsMetric, float64(maps), "map", "all")
+	gauge(slotsMetric, float64(mapsUsed), "map", "used")
+	gauge(slotsMetric, float64(reduces), "reduce", "all")
+	gauge(slotsMetric, float64(reducesUsed), "reduce", "used")
+}

@@ -1,0 +1,134 @@
+package masterd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/jobmaster/server"
+)
+
+// Run opens a jobmaster and runs it until ctx ends or its log fails.
+func Run(ctx context.Context, cfg Config) error {
+	d, err := Open(cfg)
+	if err != nil {
+		return err
+	}
+	return d.Run(ctx)
+}
+
+// Address is where clients, tasknodes and other masters reach the daemon.
+func (d *Daemon) Address() string { return d.cfg.Advertise }
+
+// Run serves until ctx ends or the log fails. Then it transfers leadership and
+// closes everything. It is called once.
+func (d *Daemon) Run(ctx context.Context) error {
+	if err := daemon.SetNice(d.cfg.Nice); err != nil {
+		d.cfg.Logger.Info("cannot set nice", "nice", d.cfg.Nice, "error", err)
+	}
+	loop, endLoop := context.WithCancel(context.WithoutCancel(ctx))
+	defer endLoop()
+	var running sync.WaitGroup
+	running.Go(func() { d.master.Run(loop) })
+	calls := rpc.NewServer(d.newServer(), d.cfg.Logger)
+	running.Go(func() {
+		if err := calls.Serve(d.port.Clients()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			d.cfg.Logger.Error("RPC server failed", "error", err)
+		}
+	})
+	stopPage := daemon.ServePage(d.page, d.newPage())
+	ready, endReady := context.WithCancel(ctx)
+	defer endReady()
+	running.Go(func() { d.announceReady(ready) })
+	d.cfg.Logger.Info("jobmaster serves", "id", d.cfg.ID, "cluster", d.cfg.ClusterID, "address", d.cfg.Advertise, "http", d.page.Addr().String())
+	select {
+	case <-ctx.Done():
+		d.yieldLeadership()
+	case err := <-d.fatal:
+		return d.abandon(fmt.Errorf("log failed: %w", err))
+	}
+	endReady()
+	endLoop() // ends the calls under way
+	stopPage()
+	shutdown, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if calls.Shutdown(shutdown) != nil {
+		calls.Close()
+	}
+	err := d.close()
+	running.Wait()
+	d.cfg.Logger.Info("jobmaster stopped", "id", d.cfg.ID)
+	return err
+}
+
+// abandonTime bounds the orderly shutdown of a master whose log has failed.
+const abandonTime = 2 * time.Second
+
+// abandon ends a master whose log has failed. A disk that stalls the log also
+// stalls its Close, so the process exits without waiting for that.
+func (d *Daemon) abandon(cause error) error {
+	closed := make(chan error, 1)
+	go func() { closed <- d.close() }()
+	select {
+	case err := <-closed:
+		return errors.Join(cause, err)
+	case <-time.After(abandonTime):
+		return cause
+	}
+}
+
+// close closes what Open has opened so far.
+func (d *Daemon) close() error {
+	errs := []error{d.drills.Close()}
+	if d.log != nil {
+		errs = append(errs, d.log.Close())
+	}
+	if d.port != nil {
+		errs = append(errs, d.port.Close())
+	} else if d.listener != nil {
+		errs = append(errs, d.listener.Close())
+	}
+	if d.page != nil {
+		if err := d.page.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if d.files != nil {
+		errs = append(errs, d.files.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (d *Daemon) newServer() http.Handler {
+	return server.New(server.Config{
+		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,
+		Leader: func() string { return d.log.Leader().Address }, Confirm: d.log.ConfirmLead,
+		Admin: admin{d.log}, Logger: d.cfg.Logger,
+	})
+}
+
+// announceReady writes the ready file once a leader is known.
+func (d *Daemon) announceReady(ctx context.Context) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for d.log.Leader().ID == "" {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+	err := daemon.WriteReady(d.cfg.ReadyFile, daemon.Ready{
+		Name: d.cfg.ID, Address: d.cfg.Advertise, HTTP: d.page.Addr().String(), PID: os.Getpid(),
+	})
+	if err != nil {
+		d.cfg.Logger.Error("cannot write ready file", "error", err)
+	}
+}

@@ -1,0 +1,89 @@
+package tasknoded
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/tasknode/process"
+)
+
+// openCgroup is the control group that limits the memory of tasks, "" for none. The
+// tasknode's own one is removed by closeCgroup.
+func (d *Daemon) openCgroup() (dir string) {
+	switch d.cfg.Cgroup {
+	case CgroupNone:
+		return ""
+	case CgroupAuto:
+	default:
+		return d.cfg.Cgroup
+	}
+	name, err := cgroupName(d.cfg.Dir)
+	if err == nil {
+		d.cgroup, err = process.CreateCgroup(name)
+	}
+	if err == nil {
+		err = recordCgroup(d.cfg.Dir, d.cgroup)
+	}
+	if err != nil {
+		d.cfg.Logger.Info("no control group for tasks, memory is sampled", "reason", err)
+	}
+	return d.cgroup
+}
+
+// cgroupName is the same after each restart, so that a tasknode finds the group, and
+// the processes, that a killed predecessor has left.
+func cgroupName(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("hammr-%016x", xxhash.Sum64String(dir)), nil
+}
+
+// closeCgroup removes the tasknode's own group, which has no processes now.
+func (d *Daemon) closeCgroup() error {
+	if d.cgroup == "" {
+		return nil
+	}
+	return errors.Join(os.Remove(d.cgroup), os.Remove(filepath.Join(d.cfg.Dir, cgroupFile)))
+}
+
+// cgroupFile, in the directory of a tasknode, has the path of its control group, so
+// that the group can be removed after the tasknode was killed.
+const cgroupFile = "cgroup"
+
+// recordCgroup writes the cgroup file. A group elsewhere that it names already is
+// removed.
+func recordCgroup(dir, cgroup string) error {
+	file := filepath.Join(dir, cgroupFile)
+	if old, err := os.ReadFile(file); err == nil && string(old) != cgroup {
+		if err := RemoveCgroup(dir); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(file, []byte(cgroup), 0o644)
+}
+
+// RemoveCgroup removes the control group of a tasknode that was killed, with the
+// processes in it. Dir is that of the tasknode. A file that names a group of another
+// tasknode is removed and the group is kept.
+func RemoveCgroup(dir string) error {
+	file := filepath.Join(dir, cgroupFile)
+	group, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	name, nameErr := cgroupName(dir)
+	if err := errors.Join(err, nameErr); err != nil {
+		return err
+	}
+	if filepath.Base(string(group)) == name {
+		err = process.RemoveCgroup(string(group))
+	}
+	return errors.Join(err, os.Remove(file))
+}

@@ -1,0 +1,85 @@
+package tasknoded
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/hammr/hammr/tasknode/process"
+)
+
+// createGroup makes the control group of a tasknode of a directory.
+func createGroup(t *testing.T, dir string) string {
+	t.Helper()
+	name, err := cgroupName(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err := process.CreateCgroup(name)
+	if err != nil {
+		t.Skipf("no control group on this machine: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := process.RemoveCgroup(group); err != nil {
+			t.Error(err)
+		}
+	})
+	return group
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestCgroupsOfKilledTasknodesAreRemoved has a tasknode's group with that of a task
+// below it, in which a process still runs.
+func TestCgroupsOfKilledTasknodesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	group := createGroup(t, dir)
+	task := filepath.Join(group, "attempt")
+	if err := os.Mkdir(task, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	orphan := exec.Command("sleep", "60")
+	if err := orphan.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- orphan.Wait() }()
+	if err := os.WriteFile(filepath.Join(task, "cgroup.procs"), fmt.Append(nil, orphan.Process.Pid), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := recordCgroup(dir, group); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := RemoveCgroup(dir); err != nil || exists(group) || exists(filepath.Join(dir, cgroupFile)) {
+			t.Errorf("%v; the group exists: %v", err, exists(group))
+		}
+	}
+	if err := <-ended; err == nil {
+		t.Error("the process in the group ended by itself")
+	}
+}
+
+// TestForeignCgroupsAreKept has cgroup files with groups that no tasknode of the
+// directory can have made, and one with the group of its predecessor.
+func TestForeignCgroupsAreKept(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	group := createGroup(t, other)
+	if err := recordCgroup(dir, group); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveCgroup(dir); err != nil || !exists(group) || exists(filepath.Join(dir, cgroupFile)) {
+		t.Errorf("%v; the other's group exists: %v", err, exists(group))
+	}
+	if err := recordCgroup(other, group); err != nil {
+		t.Fatal(err)
+	}
+	if err := recordCgroup(other, group+"/below"); err != nil || exists(group) {
+		t.Errorf("%v; the predecessor's group exists: %v", err, exists(group))
+	}
+}

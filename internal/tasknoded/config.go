@@ -1,0 +1,127 @@
+package tasknoded
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/rpc"
+)
+
+// Default ports of a tasknode.
+const (
+	defaultPort     = "7071"
+	defaultPagePort = "7081"
+)
+
+// Values of Config.Cgroup that are no directories.
+const (
+	CgroupAuto = "auto" // the tasknode makes a group of its own if the machine allows that
+	CgroupNone = "none" // no group: the tasknode measures the memory of tasks itself
+)
+
+// Config says how a tasknode runs. Errors name its fields by the flags of `hammr
+// tasknode`.
+type Config struct {
+	// Name is unique in the cluster. Default the machine's host name.
+	Name string
+	// Masters are host:port of masters; one that runs is enough. Required.
+	Masters []string
+	// Dir is this tasknode's alone; it has programs. Required.
+	Dir string
+	// LocalDirs are for local files of tasks, one a disk. Default
+	// mapreduce.cluster.local.dir of Conf, else Dir.
+	LocalDirs []string
+	// MinFree is the free space in bytes below which a local directory gets no more
+	// attempts. Default 100 MiB.
+	MinFree int64
+	// DiskCheck is the time between two checks of the local directories. Default 10 s.
+	DiskCheck time.Duration
+	// Address is the host:port of the shuffle server. A host makes this the address
+	// that HDFS sees. Default ":7071".
+	Address string
+	// HTTP is the host:port of the page of health, metrics and logs. Default ":7081".
+	HTTP string
+	// Advertise is the host:port at which others reach Address. Default the address
+	// that it listens on, with the machine's name if that is every address.
+	Advertise string
+	// MapSlots and ReduceSlots are how many tasks of a kind run at once; one of them
+	// may be 0. Default 2 and 1.
+	MapSlots, ReduceSlots int
+	// Rack of the machine, as /rack1. Default from the topology table or script of Conf
+	// (net.topology.*).
+	Rack string
+	// TokenFile has the cluster's secret. Required.
+	TokenFile string
+	// ClusterID is the cluster that it may join. Default any.
+	ClusterID string
+	// Heartbeat is the time between two heartbeats. Default 1 s.
+	Heartbeat time.Duration
+	// Cgroup is a control group's directory that limits the memory of tasks, or
+	// CgroupAuto, or CgroupNone. Default CgroupAuto.
+	Cgroup string
+	// RunAsDaemonUser runs tasks as the daemon's user. Default false: a daemon of root
+	// runs them as the users who submitted the jobs.
+	RunAsDaemonUser bool
+	// Drills lets holders of the token inject faults, also into tasks. Default false.
+	Drills bool
+	// Profiles shows Go's profiles on the page. Default false.
+	Profiles bool
+	// ReadyFile is written when the tasknode has joined a cluster. Default none.
+	ReadyFile string
+	// Conf is the site's configuration. The tasknode sets
+	// hammr.hdfs.local.address in it. Default conf.New().
+	Conf *conf.Conf
+	// Logger takes the daemon's log. Default none.
+	Logger *slog.Logger
+}
+
+// EnsureDefaults sets fields that are zero to defaults that are the same
+// everywhere. Call it before you set fields of your own: a 0 that is set
+// afterwards, such as MinFree, stays 0.
+func (c *Config) EnsureDefaults() {
+	if c.Name == "" {
+		c.Name, _ = os.Hostname() // Validate reports a machine without a name
+	}
+	setDefault(&c.MinFree, 100<<20)
+	setDefault(&c.DiskCheck, 10*time.Second)
+	setDefault(&c.Address, ":"+defaultPort)
+	setDefault(&c.HTTP, ":"+defaultPagePort)
+	setDefault(&c.MapSlots, 2)
+	setDefault(&c.ReduceSlots, 1)
+	setDefault(&c.Heartbeat, time.Second)
+	setDefault(&c.Cgroup, CgroupAuto)
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate reports every error of the configuration at once. It reads no files.
+func (c *Config) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(c.Name != "", "--name is missing")
+	check(c.Dir != "", "--dir is missing")
+	check(c.TokenFile != "", "--token-file is missing")
+	check(len(c.Masters) > 0, "--masters is missing")
+	check(c.MapSlots+c.ReduceSlots > 0, "--map-slots and --reduce-slots: both are 0, there would be nothing to run")
+	if len(c.Masters) > 0 {
+		_, err := c.masters()
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) masters() ([]string, error) { return rpc.ParseMasters(strings.Join(c.Masters, ",")) }

@@ -1,0 +1,238 @@
+package tasknoded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/tasknode"
+	"github.com/hammr/hammr/tasknode/artifact"
+	"github.com/hammr/hammr/tasknode/disks"
+	"github.com/hammr/hammr/tasknode/masterlink"
+	"github.com/hammr/hammr/tasknode/process"
+)
+
+// Daemon is a tasknode with everything that it needs of its machine.
+//
+// Goroutines: those of its parts, and one for each of the two listeners.
+type Daemon struct {
+	cfg         Config // complete after resolve
+	token       string
+	files       *storage.Router
+	lock        *os.File // of Config.Dir
+	disks       *disks.Set
+	listener    net.Listener // of shuffle
+	page        net.Listener
+	pageAddress string // where others reach page
+	shuffle     *transfer.Server
+	programs    *artifact.Cache
+	launcher    *process.Launcher
+	cgroup      string // directory of its own control group, "" for none
+	masters     *rpc.Masters
+	tasknode    *tasknode.Daemon
+	drills      daemon.Drills
+	source      string // address that connections to HDFS come from, "" for any
+}
+
+// Open makes a tasknode ready to run. On an error nothing stays open.
+func Open(cfg Config) (*Daemon, error) {
+	setDefault(&cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Conf == nil {
+		cfg.Conf = conf.New()
+	}
+	d := &Daemon{cfg: cfg}
+	// Drills need the lock, and come before files of tasks are opened.
+	for _, step := range []func() error{d.resolve, d.lockDir, d.openDisks, d.openDrills, d.listen, d.openParts, d.openTasknode} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, d.close())
+		}
+	}
+	return d, nil
+}
+
+// resolve finds what the configuration leaves to files. It reports every error at
+// once.
+func (d *Daemon) resolve() (err error) {
+	errs := []error{d.cfg.Validate()}
+	if d.cfg.TokenFile != "" {
+		d.token, err = rpc.ReadToken(d.cfg.TokenFile)
+		errs = append(errs, err)
+	}
+	d.cfg.Masters, _ = d.cfg.masters() // Validate reports the error
+	d.cfg.Dir, err = filepath.Abs(d.cfg.Dir)
+	errs = append(errs, err)
+	d.cfg.LocalDirs, err = absolute(d.cfg.LocalDirs)
+	errs = append(errs, err)
+	if len(d.cfg.LocalDirs) == 0 {
+		d.cfg.LocalDirs = d.cfg.Conf.Strings(conf.LocalDir)
+	}
+	if len(d.cfg.LocalDirs) == 0 {
+		d.cfg.LocalDirs = []string{d.cfg.Dir}
+	}
+	return errors.Join(append(errs, d.openFiles())...)
+}
+
+func absolute(dirs []string) (out []string, err error) {
+	for _, dir := range dirs {
+		abs, absErr := filepath.Abs(dir)
+		out, err = append(out, abs), errors.Join(err, absErr)
+	}
+	return out, err
+}
+
+// openFiles opens the file systems that the site's configuration describes.
+func (d *Daemon) openFiles() (err error) {
+	d.source = sourceAddress(d.cfg.Address)
+	if d.source != "" {
+		if _, err := d.cfg.Conf.Set(conf.HDFSLocalAddress, d.source); err != nil {
+			return err
+		}
+	}
+	d.files, err = fsconf.NewRouter(d.cfg.Conf, d.cfg.Logger)
+	return err
+}
+
+// Names in a tasknode's directories.
+const (
+	tasksDir    = "tasks"     // in each local directory: files of attempts
+	programsDir = "artifacts" // programs that tasks run
+	lockFile    = "lock"
+)
+
+// taskDirs are the directories of files of attempts.
+func (d *Daemon) taskDirs() []string {
+	dirs := make([]string, len(d.cfg.LocalDirs))
+	for i, dir := range d.cfg.LocalDirs {
+		dirs[i] = filepath.Join(dir, tasksDir)
+	}
+	return dirs
+}
+
+// lockDir takes the directory, which one tasknode uses at a time.
+func (d *Daemon) lockDir() (err error) {
+	if err := os.MkdirAll(d.cfg.Dir, 0o755); err != nil {
+		return fmt.Errorf("--dir: %w", err)
+	}
+	if d.lock, err = os.OpenFile(filepath.Join(d.cfg.Dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return fmt.Errorf("--dir: %w", err)
+	}
+	if err := disks.Lock(d.lock); err != nil {
+		return fmt.Errorf("--dir %s: %w", d.cfg.Dir, err)
+	}
+	return nil
+}
+
+func (d *Daemon) openDrills() (err error) {
+	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
+	return err
+}
+
+func (d *Daemon) openDisks() (err error) {
+	d.disks, err = disks.Open(disks.Config{
+		Dirs: d.taskDirs(), MinFree: d.cfg.MinFree, Interval: d.cfg.DiskCheck, Logger: d.cfg.Logger,
+	})
+	if err != nil {
+		return fmt.Errorf("--local-dir: %w", err)
+	}
+	return nil
+}
+
+func (d *Daemon) listen() (err error) {
+	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
+		return err
+	}
+	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort); err != nil {
+		return err
+	}
+	if d.cfg.Advertise == "" {
+		if d.cfg.Advertise, err = daemon.AdvertisedAddress(d.listener); err != nil {
+			return err
+		}
+	}
+	d.pageAddress, err = daemon.AdvertisedAddress(d.page)
+	return err
+}
+
+// openParts opens what tasks need: the shuffle server, programs, the launcher, and
+// the connection to the masters.
+func (d *Daemon) openParts() (err error) {
+	d.shuffle, err = transfer.NewServer(transfer.ServerConfig{
+		Dirs: d.taskDirs(), Token: daemon.ShuffleToken(d.token), Logger: d.cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	d.programs, err = artifact.Open(artifact.Config{
+		Dir: filepath.Join(d.cfg.Dir, programsDir), Fetch: d.openProgram, Logger: d.cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	d.launcher, err = process.New(process.Config{
+		Programs: d.programs, LogDir: logDir, Cgroup: d.openCgroup(), RunAsDaemonUser: d.cfg.RunAsDaemonUser, Logger: d.cfg.Logger,
+		MaxProcesses: d.cfg.MapSlots + d.cfg.ReduceSlots, FaultFile: d.drills.File(),
+	})
+	if err != nil {
+		return err
+	}
+	d.masters, err = rpc.New(rpc.Config{Masters: d.cfg.Masters, Token: d.token, ClusterID: d.cfg.ClusterID})
+	return err
+}
+
+// logDir is the directory for the output of a task's process. It is next to the
+// attempt's directory, so it outlives a failed attempt and is removed with the job.
+func logDir(s *taskproc.Start) string {
+	return filepath.Join(filepath.Dir(s.LocalDir), "logs", s.AttemptId)
+}
+
+// openProgram opens a program in the staging directory.
+func (d *Daemon) openProgram(ctx context.Context, name string) (io.ReadCloser, error) {
+	fsys, path, err := d.files.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return fsys.Open(ctx, path)
+}
+
+// progressDelay bounds the age of the progress that masters know of a task.
+const progressDelay = 500 * time.Millisecond
+
+func (d *Daemon) openTasknode() (err error) {
+	hosts, err := hostsOf(d.listener)
+	if err != nil {
+		return err
+	}
+	if d.cfg.Rack == "" {
+		topology := tasknode.Topology{
+			Table:      d.cfg.Conf.String("net.topology.table.file.name"),
+			Script:     d.cfg.Conf.String("net.topology.script.file.name"),
+			ScriptArgs: d.cfg.Conf.Int("net.topology.script.number.args"),
+		}
+		if d.cfg.Rack, err = topology.Rack(context.Background(), hosts); err != nil {
+			return err
+		}
+	}
+	d.tasknode, err = tasknode.New(tasknode.Config{
+		Name: d.cfg.Name, Rack: d.cfg.Rack, Hosts: hosts,
+		Address: d.cfg.Advertise, HTTP: d.pageAddress,
+		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots,
+		Dirs: d.taskDirs(), DirChooser: d.disks,
+		AggregateLogs: (&tasknode.LogAggregator{Local: logDir, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
+		Launcher: &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), joined: d.announceReady},
+		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,
+	})
+	return err
+}

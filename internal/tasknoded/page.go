@@ -1,0 +1,53 @@
+package tasknoded
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/faultrpc"
+)
+
+// newPage is the tasknode's HTTP page. A handler for it goes into Handlers.
+func (d *Daemon) newPage() http.Handler {
+	return daemon.NewPage(daemon.PageConfig{
+		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},
+		Health: func(*http.Request) error { return d.disks.Check() },
+		Handlers: map[string]http.Handler{
+			"GET /logs/{attempt}/{stream}": &logHandler{d.taskDirs(), d.token},
+			faultrpc.Path:                  d.drills.Handler(d.token, d.cfg.Logger),
+		},
+	})
+}
+
+// metrics are a tasknode's metrics for Prometheus.
+type metrics struct{ *Daemon }
+
+var (
+	freeMetric     = daemon.NewMetric("directory_free_bytes", "free bytes of a local directory", "directory")
+	requestsMetric = daemon.NewMetric("shuffle_requests_total", "requests for map output")
+	bytesMetric    = daemon.NewMetric("shuffle_sent_bytes_total", "bytes of map output sent")
+	busyMetric     = daemon.NewMetric("shuffle_busy_total", "requests that were refused because the server was busy")
+	corruptMetric  = daemon.NewMetric("shuffle_corrupt_total", "corrupt pieces of map output found on this machine's disks")
+)
+
+// Describe implements prometheus.Collector.
+func (*metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{freeMetric, requestsMetric, bytesMetric, busyMetric, corruptMetric} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(to chan<- prometheus.Metric) {
+	for _, d := range m.machineStatus().Directories {
+		to <- prometheus.MustNewConstMetric(freeMetric, prometheus.GaugeValue, float64(d.Free), d.Path)
+	}
+	counts := m.shuffle.Counts()
+	for desc, n := range map[*prometheus.Desc]int64{
+		requestsMetric: counts.Requests, bytesMetric: counts.Bytes, busyMetric: counts.Busy, corruptMetric: counts.Corrupt,
+	} {
+		to <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n))
+	}
+}

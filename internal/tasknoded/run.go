@@ -1,0 +1,102 @@
+package tasknoded
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode"
+)
+
+// Run opens a tasknode and runs it until ctx ends or the masters refuse it.
+func Run(ctx context.Context, cfg Config) error {
+	d, err := Open(cfg)
+	if err != nil {
+		return err
+	}
+	return d.Run(ctx)
+}
+
+// Run runs tasks until ctx ends or the masters refuse this tasknode. Then it ends
+// the tasks and closes everything. It is called once.
+func (d *Daemon) Run(ctx context.Context) error {
+	outlives, endServing := context.WithCancel(context.WithoutCancel(ctx)) // map output is served until the tasks have ended
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := d.shuffle.Serve(outlives, d.listener); err != nil {
+			d.cfg.Logger.Error("shuffle server failed", "error", err)
+		}
+	})
+	serving.Go(func() { d.disks.Run(outlives) })
+	stopPage := daemon.ServePage(d.page, d.newPage())
+	d.cfg.Logger.Info("tasknode serves", "name", d.cfg.Name, "address", d.cfg.Advertise, "http", d.page.Addr().String(), "dir", d.cfg.Dir)
+	err := d.tasknode.Run(ctx)
+	d.cfg.Logger.Info("tasknode stops", "name", d.cfg.Name, "error", err)
+	stopPage()
+	endServing()
+	serving.Wait()
+	return errors.Join(err, d.close())
+}
+
+// close closes what Open has opened so far.
+func (d *Daemon) close() error {
+	var errs []error
+	if d.launcher != nil {
+		d.launcher.Close()
+	}
+	errs = append(errs, d.closeCgroup(), d.drills.Close())
+	if d.programs != nil {
+		d.programs.Close()
+	}
+	if d.disks != nil {
+		errs = append(errs, d.disks.Close())
+	}
+	if d.masters != nil {
+		errs = append(errs, d.masters.Close())
+	}
+	for _, l := range []net.Listener{d.listener, d.page} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if d.files != nil {
+		errs = append(errs, d.files.Close())
+	}
+	if d.lock != nil {
+		errs = append(errs, d.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// announceReady writes the ready file.
+func (d *Daemon) announceReady() {
+	err := daemon.WriteReady(d.cfg.ReadyFile, daemon.Ready{
+		Name: d.cfg.Name, Address: d.cfg.Advertise, HTTP: d.page.Addr().String(), PID: os.Getpid(),
+	})
+	if err != nil {
+		d.cfg.Logger.Error("cannot write ready file", "error", err)
+	}
+}
+
+// readyLink calls joined when the tasknode has joined a cluster for the first time.
+type readyLink struct {
+	tasknode.Link
+	joined func()
+	once   sync.Once
+}
+
+// Connect implements tasknode.Link.
+func (l *readyLink) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+	session, err := l.Link.Connect(ctx, hello)
+	if err == nil {
+		l.once.Do(l.joined)
+	}
+	return session, err
+}
