@@ -214,7 +214,7 @@ func TestUnknownPolicy(t *testing.T) {
 	master("--policy", "lottery").want(t, 1, text)
 	master("--pools", "a b").want(t, 1, `pool "a b": a name of letters, digits`)
 	e.done("scheduler", "set", "fifo")
-	if shown := e.done("scheduler", "show").stdout; shown != "Slots are given out by policy fifo\n" {
+	if shown := e.done("scheduler", "show").stdout; shown != "Scheduling policy fifo\n" {
 		t.Errorf("shown as %q", shown)
 	}
 	e.stillWorks()

@@ -153,3 +153,16 @@ func TestVersionLine(t *testing.T) {
 		t.Errorf("version of a work tree: %s", got)
 	}
 }
+
+// TestSettingsAreDocumented looks for each setting of a daemon in docs/cluster.md.
+func TestSettingsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append(new(jobmasterFlags).settings(), new(tasknodeFlags).settings()...) {
+		if !strings.Contains(string(page), "| `--"+s.Name+"` |") {
+			t.Errorf("docs/cluster.md has no row for --%s", s.Name)
+		}
+	}
+}

@@ -17,8 +17,8 @@ func newConf() *cobra.Command {
 		Use:   "conf [NAME | WORD]",
 		Short: "List the properties that -D sets, with their defaults",
 		Long: `List the properties that -D and the files of HADOOP_CONF_DIR set, with their
-defaults. With a property's name, show all of it; with another word, list those
-that have it in their name, their description or an older name.`,
+defaults. NAME shows one property in full; any other WORD lists the properties
+that have it in their name, their description or a deprecated name.`,
 		Example: `  hammr conf mapreduce.job.reduces
   hammr conf compress`,
 		Args: cobra.MaximumNArgs(1),

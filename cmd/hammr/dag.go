@@ -17,7 +17,7 @@ import (
 func newDAG() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "dag",
-		Short:   "Graphs of programs",
+		Short:   "Show graphs of programs",
 		Example: "  hammr dag show wordcount",
 	}, newDAGShow())
 }
@@ -36,13 +36,13 @@ func newDAGShow() *cobra.Command {
 		Short: "Show the stages, groups and bundles of a program",
 		Long: `Show the graph of each job of a program: its stages with what they read, its
 groups (nodes that share a process) and its bundles (groups that start
-together), each with the slots that one of them takes. PROGRAM is the file of a
-program of yours, or the name of a bundled one.
+together), with the slots that each takes. PROGRAM is the file of your own
+program, or the name of a bundled one.
 
-When a job runs, the number of nodes of stages that read input, its maps,
-follows from that input; here it is a number that you choose, and a graph whose
-shape follows from arguments is shown as it is by default. With arguments the
-program goes as far as to its first job, shows that as it would run, and ends.`,
+In a job the number of maps, the nodes of stages that read input, follows from
+the input; here it is --maps. A graph that depends on arguments is shown for
+the defaults. With arguments the program runs up to its first job, shows that
+one as it would run, and exits.`,
 		Example: `  hammr dag show grep --maps 26
   hammr dag show pagerankdag --dot | dot -Tpng -o pagerank.png
   hammr dag show ./mywords -D mapreduce.job.reduces=4 IN OUT`,
@@ -56,7 +56,7 @@ program goes as far as to its first job, shows that as it would run, and ends.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&s.maps, "maps", 0, "`number` of nodes of each stage that reads input (default 4)")
-	flags.IntVar(&s.reduces, "reduces", -1, "`number` of reduces of each job that has any; -1: what the job asks for")
+	flags.IntVar(&s.reduces, "reduces", -1, "`number` of reduces of each job that has any; -1 means what the job sets")
 	flags.BoolVar(&s.dot, "dot", false, "write a picture for Graphviz, one digraph a job")
 	flags.BoolP("help", "h", false, "show this text")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

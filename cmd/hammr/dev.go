@@ -17,15 +17,14 @@ import (
 func newDev() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "dev",
-		Short:   "Helpers for trying things out",
+		Short:   "Run services for development",
 		Example: "  hammr dev hdfs up --dir /tmp/hdfs",
 	}, group(&cobra.Command{
 		Use:   "hdfs",
-		Short: "A real HDFS on this machine, for trying things out",
-		Long: `A real HDFS on this machine, for trying things out: a NameNode and some
-DataNodes of Hadoop, on loopback addresses of their own. It needs Java and, the
-first time, Maven, which fetches Hadoop's jars (65 MB). A day's work fits into
-it; a day's data does not.`,
+		Short: "Run a real HDFS on this machine for development",
+		Long: `Run a real HDFS on this machine for development: a NameNode and some DataNodes of
+Hadoop, on their own loopback addresses. It needs Java and, the first time,
+Maven, which fetches Hadoop's jars (65 MB). It is not made for large data.`,
 		Example: `  hammr dev hdfs up --dir /tmp/hdfs
   hammr dev hdfs down --dir /tmp/hdfs`,
 	}, newHDFSUp(), newHDFSDown(), newHDFSSupervise()))
@@ -36,8 +35,8 @@ func newHDFSUp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up --dir DIR [--datanodes N]",
 		Short: "Start an HDFS that keeps its files in DIR",
-		Long: `Start an HDFS that keeps its files in DIR, and print its URI. One that DIR had
-before finds its files again; one that runs already is left as it is.`,
+		Long: `Start an HDFS that keeps its files in DIR, and print its URI. An HDFS that exists
+in DIR has its files again; if it runs already, nothing changes.`,
 		Example: `  hammr fs -fs "$(hammr dev hdfs up --dir /tmp/hdfs)" -put README.md /in`,
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
@@ -65,7 +64,7 @@ func hdfsUp(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) 
 	fmt.Fprintln(stdout, state.URI)
 	fmt.Fprintf(stderr, `It is up, with %d DataNodes and http://%s for browsers. To use it:
   hammr fs -fs %s -ls /
-  export HADOOP_CONF_DIR=%s    # then -fs is not needed
+  export HADOOP_CONF_DIR=%s    # makes -fs unnecessary
   hammr dev hdfs down --dir %s
 `, len(state.DataNodes), state.HTTP, state.URI, state.Conf, cfg.Dir)
 	return nil
@@ -75,7 +74,7 @@ func newHDFSDown() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:     "down --dir DIR",
-		Short:   "Stop the HDFS of DIR; its files stay",
+		Short:   "Stop the HDFS of DIR and keep its files",
 		Example: "  hammr dev hdfs down --dir /tmp/hdfs",
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
@@ -95,7 +94,7 @@ func newHDFSDown() *cobra.Command {
 func newHDFSSupervise() *cobra.Command {
 	return &cobra.Command{
 		Use:    "supervise DIR",
-		Short:  "Be the process that an HDFS lives in",
+		Short:  "Run the mini-HDFS supervisor",
 		Hidden: true,
 		Args:   oneArg("a directory"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -16,10 +16,11 @@ func newNew() *cobra.Command {
 	var cfg scaffold.Config
 	cmd := &cobra.Command{
 		Use:   "new DIR [--module PATH] [--source TREE]",
-		Short: "Write a program with its test, ready to build",
-		Long: `Write a program with its test into DIR: a Go module that builds and passes at
-once. It uses the source tree of hammr that you are in or that this binary was
-built from; without one it requires this version of hammr and fetches it.`,
+		Short: "Create a program with its test, ready to build",
+		Long: `Create a program with its test in DIR: a Go module that builds and passes its
+test. It uses the source tree of hammr around the current directory, or the one
+that this binary was built from; else it requires this version of hammr and
+fetches it.`,
 		Example: `  hammr new mywords
   hammr new jobs/clicks --module example.com/team/clicks`,
 		Args: oneArg("a directory"),

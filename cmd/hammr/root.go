@@ -82,12 +82,12 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hammr",
 		Short: "A MapReduce engine in Go over HDFS that never throws finished work away",
-		Long: `Hammr is a MapReduce engine in Go over HDFS or local files. This one binary has
-its bundled programs, a shell for its file systems, the daemons of a cluster and
-what looks after them, and what helps to write programs of your own.`,
+		Long: `Hammr is a MapReduce engine in Go over HDFS or local files. This binary contains
+the bundled programs, a file system shell, the daemons of a cluster, commands to
+operate a cluster, and a generator for your own programs.`,
 		Example: `  hammr run wordcount README.md /tmp/counts   # run a bundled program
-  hammr fs -cat '/tmp/counts/part-*'          # look at what it wrote
-  hammr new mywords                           # begin a program of your own
+  hammr fs -cat '/tmp/counts/part-*'          # print its output
+  hammr new mywords                           # create your own program
   hammr up --dir /tmp/cluster                 # a whole cluster on this machine`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -18,10 +18,10 @@ import (
 func newSubmit() *cobra.Command {
 	return &cobra.Command{
 		Use:   "submit PROGRAM [generic options] ARGS...",
-		Short: "Hand the job of a program to a cluster, and end",
-		Long: `Hand the job of a program to a cluster, print the job's id, and end: the job
-goes on by itself. PROGRAM is the file of a program of yours, or the name of a
-bundled one. Its arguments are those that it takes by itself; the cluster is
+		Short: "Submit the job of a program and exit",
+		Long: `Submit the job of a program to a cluster, print the job's id, and exit: the job
+runs without the client. PROGRAM is the file of your own program, or the name of
+a bundled one; its arguments are the same as without a cluster. The cluster is
 that of --master or of HAMMR_MASTER.`,
 		Example: `  hammr submit ./mywords -D mapreduce.job.reduces=4 hdfs://nn/in hdfs://nn/out
   hammr job wait $(hammr submit --master a,b,c wordcount IN OUT)`,

@@ -31,32 +31,33 @@ func newClusterUp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up --dir DIR [--masters N] [--tasknodes N] [--detach]",
 		Short: "Start a whole cluster on this machine",
-		Long: `Start a whole cluster on this machine, each daemon a process of its own, and
-print its masters. DIR gets everything: logs, cluster.json for programs to read,
-the token, and the daemons' files. A cluster that DIR had before is started as
-it was; one that runs already is made whole.
+		Long: `Start a whole cluster on this machine, each daemon in its own process, and print
+the addresses of its masters. All files are in DIR: logs, cluster.json for
+programs, the token, and the daemons' files. A cluster that exists in DIR is
+started again; of one that runs, missing daemons are started.
 
-It ends with this command, at Ctrl-C; with --detach it stays until 'hammr down'.`,
+The cluster ends with this command, at Ctrl-C; with --detach it runs until
+'hammr down'.`,
 		Example: `  hammr up --dir /tmp/cluster --masters 3 --tasknodes 4 --detach
   hammr up --dir /tmp/cluster --add 2
   export HAMMR_MASTER=$(hammr up --dir /tmp/cluster --detach)`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&cfg.Dir, "dir", "", "`directory` of everything that the cluster writes")
+	flags.StringVar(&cfg.Dir, "dir", "", "`directory` of all files of the cluster")
 	flags.IntVar(&cfg.Masters, "masters", 1, "`number` of jobmasters: 1, 3 or 5")
 	flags.IntVar(&cfg.Tasknodes, "tasknodes", 0, "`number` of tasknodes (default as many as --addresses, else 1)")
 	flags.IntVar(&cfg.MapSlots, "map-slots", cfg.MapSlots, "`number` of map tasks that a tasknode runs at once")
 	flags.IntVar(&cfg.ReduceSlots, "reduce-slots", cfg.ReduceSlots, "`number` of reduce tasks that a tasknode runs at once")
 	flags.StringSliceVar(&cfg.Addresses, "addresses", nil, "`addresses` of this machine, one for each tasknode, joined by commas")
 	flags.StringSliceVar(&cfg.MasterHosts, "master-addresses", nil, "`addresses` of this machine, one for each jobmaster, on which all ports are free, joined by commas")
-	flags.StringSliceVar(&cfg.Namespaces, "namespaces", nil, "network `namespaces` of this machine, one for each tasknode, as 'ip netns' knows them, joined by commas")
-	flags.IntVar(&cfg.add, "add", 0, "start so `many` more tasknodes of the cluster of DIR")
-	flags.BoolVar(&cfg.detach, "detach", false, "return when all is ready, and leave it running")
-	flags.Duration("expiry", 0, "`silence` after which a tasknode is given up (default hammr.tasknode.expiry, 10 s)")
-	flags.Duration("forget", 0, "`time` for which a tasknode that was given up is remembered (default 24h)")
-	flags.Duration("heartbeat", 0, "`time` between two signs of life of a tasknode (default 1s)")
-	flags.String("pools", "", "`pools` that jobs may be put into beside default, joined by commas")
+	flags.StringSliceVar(&cfg.Namespaces, "namespaces", nil, "network `namespaces` of 'ip netns', one for each tasknode, joined by commas")
+	flags.IntVar(&cfg.add, "add", 0, "`number` of tasknodes to add to the cluster of DIR")
+	flags.BoolVar(&cfg.detach, "detach", false, "exit when the cluster is ready and leave it running")
+	flags.Duration("expiry", 0, "`silence` after which a tasknode is lost (default hammr.tasknode.expiry, 10 s)")
+	flags.Duration("forget", 0, "`time` to remember a lost tasknode (default 24h)")
+	flags.Duration("heartbeat", 0, "`time` between two heartbeats of a tasknode (default 1s)")
+	flags.String("pools", "", "`pools` that jobs may be put into in addition to default, joined by commas")
 	for _, s := range cfg.log.Settings() {
 		if s.Name != "log-file" { // each daemon has its own
 			flags.String(s.Name, s.Default, s.Usage)
@@ -101,7 +102,7 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 		return fmt.Errorf("--map-slots %d, --reduce-slots %d: a tasknode has at least one of each", c.MapSlots, c.ReduceSlots)
 	}
 	if cmd.Flags().Changed("add") && (cmd.Flags().Changed("masters") || cmd.Flags().Changed("tasknodes")) {
-		return errors.New("--add: it goes with neither --masters nor --tasknodes")
+		return errors.New("--add excludes --masters and --tasknodes")
 	}
 	checked := c.Config
 	checked.EnsureDefaults()

@@ -13,7 +13,7 @@ type Policy struct {
 type AllocationFile struct {
 	File     string   `json:"file"`
 	Taken    int64    `json:"taken"` // when it was loaded last, 0 for not yet
-	Faults   []string `json:"faults,omitempty"`
+	Problems []string `json:"faults,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -57,7 +57,7 @@ type Allotment struct {
 	Min      Slots   `json:"min"`
 	Max      Slots   `json:"max"`
 	MaxJobs  int32   `json:"maxJobs"`  // running at once; -1 is no limit
-	HeldJobs int32   `json:"heldJobs"` // that wait because of MaxJobs
+	WaitJobs int32   `json:"heldJobs"` // that wait because of MaxJobs
 	Share    Share   `json:"share"`
 }
 
@@ -75,7 +75,7 @@ func QueueOf(q *wire.Queue) Queue {
 	}
 	if q.Divided {
 		out.Allotment = &Allotment{
-			Order: q.Order, Weight: q.Weight, Min: slotsOf(q.Min), Max: slotsOf(q.Max), MaxJobs: q.MaxJobs, HeldJobs: q.HeldJobs,
+			Order: q.Order, Weight: q.Weight, Min: slotsOf(q.Min), Max: slotsOf(q.Max), MaxJobs: q.MaxJobs, WaitJobs: q.HeldJobs,
 			Share: Share{q.MapShare, q.ReduceShare},
 		}
 	}

@@ -87,9 +87,9 @@ func TestSecondJobBeginsWithItsOwnPercentages(t *testing.T) {
 	}
 }
 
-// TestPartialProgressNeverGoesBack shows what is further, and less only when all is
+// TestPartialProgressDoesNotDecrease shows what is further, and less only when all is
 // known.
-func TestPartialProgressNeverGoesBack(t *testing.T) {
+func TestPartialProgressDoesNotDecrease(t *testing.T) {
 	c, out, _ := newConsole(Options{})
 	c.Running("job_1_0001")
 	for _, p := range []Progress{

@@ -33,11 +33,11 @@ func (c *LogConfig) Settings() Settings {
 		c.Keep = 3
 	}
 	return Settings{
-		Choice("log-format", &c.Format, "`form` of the log: text or json", "text", "json"),
-		Choice("log-level", &c.Level, "`least` grave lines of the log: debug, info, warn or error", "debug", "info", "warn", "error"),
+		Choice("log-format", &c.Format, "`format` of the log: text or json", "text", "json"),
+		Choice("log-level", &c.Level, "least severe `level` of the log: debug, info, warn or error", "debug", "info", "warn", "error"),
 		String("log-file", &c.File, "`file` of the log (default stderr)"),
-		Size("log-max-size", &c.MaxSize, "`bytes` after which the log's file is put aside and another begun, at least 1m"),
-		Int("log-keep", &c.Keep, 1, "`number` of the log's files that were put aside and stay, the newest"),
+		Size("log-max-size", &c.MaxSize, "`size` at which the log file is rotated, at least 1m"),
+		Int("log-keep", &c.Keep, 1, "`number` of rotated log files to keep"),
 	}
 }
 

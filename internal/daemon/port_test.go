@@ -94,7 +94,7 @@ func TestPortRefusesMasters(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if len(refused) != 3 {
-		t.Errorf("told of %q", refused)
+		t.Errorf("refused %q", refused)
 	}
 }
 

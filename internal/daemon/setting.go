@@ -134,7 +134,7 @@ func EscapeItem(word string) string { return strings.ReplaceAll(word, ",", `\,`)
 func splitItems(text string) (words []string) {
 	begun := "" // of a word, up to a comma that belongs to it
 	for part := range strings.SplitSeq(text, ",") {
-		if head, goesOn := strings.CutSuffix(part, `\`); goesOn {
+		if head, joined := strings.CutSuffix(part, `\`); joined {
 			begun += head + ","
 			continue
 		}

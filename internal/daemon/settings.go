@@ -23,15 +23,15 @@ type Sources struct {
 // Load takes over what the sources say. It reports every fault at once, also
 // those of values that another source wins over; each names its source.
 func (s Settings) Load(in Sources) error {
-	var faults []error
+	var errs []error
 	given := make(map[string]bool)
 	take := func(setting Setting, text, source string) {
 		given[setting.Name] = true
 		if err := setting.set(text); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %q: %w", source, text, err))
+			errs = append(errs, fmt.Errorf("%s: %q: %w", source, text, err))
 		}
 	}
-	faults = append(faults, s.loadFile(in.File, take)...)
+	errs = append(errs, s.loadFile(in.File, take)...)
 	for _, setting := range s {
 		if in.Env == nil {
 			break
@@ -47,14 +47,14 @@ func (s Settings) Load(in Sources) error {
 	}
 	for _, setting := range s {
 		if setting.required && !given[setting.Name] {
-			faults = append(faults, fmt.Errorf("--%s is missing; set it, or %s, or %s in the file of --config",
+			errs = append(errs, fmt.Errorf("--%s is missing; set it, or %s, or %s in the file of --config",
 				setting.Name, setting.Env(), setting.Name))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-func (s Settings) loadFile(name string, take func(setting Setting, text, source string)) (faults []error) {
+func (s Settings) loadFile(name string, take func(setting Setting, text, source string)) (errs []error) {
 	if name == "" {
 		return nil
 	}
@@ -71,12 +71,12 @@ func (s Settings) loadFile(name string, take func(setting Setting, text, source 
 		i := slices.IndexFunc(s, func(setting Setting) bool { return setting.Name == e.key })
 		switch {
 		case i < 0:
-			faults = append(faults, fmt.Errorf("%s: no such setting; --help lists them", source))
+			errs = append(errs, fmt.Errorf("%s: no such setting; --help lists them", source))
 		case e.err != nil:
-			faults = append(faults, fmt.Errorf("%s: %w", source, e.err))
+			errs = append(errs, fmt.Errorf("%s: %w", source, e.err))
 		default:
 			take(s[i], e.text, source)
 		}
 	}
-	return faults
+	return errs
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 )
 
-// told is a daemon's configuration.
-type told struct {
+// testConfig is a daemon's configuration.
+type testConfig struct {
 	id     string
 	policy string
 	slots  int
@@ -21,8 +21,8 @@ type told struct {
 	dirs   []string
 }
 
-func (c *told) settings() daemon.Settings {
-	*c = told{policy: "fifo", slots: 2, beat: time.Second, dirs: []string{"/a", "/b"}}
+func (c *testConfig) settings() daemon.Settings {
+	*c = testConfig{policy: "fifo", slots: 2, beat: time.Second, dirs: []string{"/a", "/b"}}
 	return daemon.Settings{
 		daemon.String("id", &c.id, "`name`").Required(),
 		daemon.Choice("policy", &c.policy, "`name`", "fifo", "fair"),
@@ -54,7 +54,7 @@ func file(t *testing.T, text string) string {
 }
 
 func TestDefaults(t *testing.T) {
-	var c told
+	var c testConfig
 	if err := c.settings().Load(daemon.Sources{Flags: map[string]string{"id": "m1"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestFlagWinsOverVariableWinsOverFile(t *testing.T) {
-	var c told
+	var c testConfig
 	err := c.settings().Load(daemon.Sources{
 		Flags: map[string]string{"id": "flag", "pprof": "true"},
 		Env:   env("HAMMR_ID", "variable", "HAMMR_MAP_SLOTS", "7", "HAMMR_POLICY", ""),
@@ -79,7 +79,7 @@ func TestFlagWinsOverVariableWinsOverFile(t *testing.T) {
 }
 
 func TestEveryErrorNamesItsSource(t *testing.T) {
-	var c told
+	var c testConfig
 	name := file(t, "map-slots: many\nno-such: 1\nheartbeat: {a: 1}\ndir:\n")
 	err := c.settings().Load(daemon.Sources{
 		Flags: map[string]string{"policy": "best", "map-slots": "-1"},
@@ -112,7 +112,7 @@ func TestMalformedFiles(t *testing.T) {
 		"id: [":          "malformed YAML",
 		"id: a\nid: b\n": "malformed YAML",
 	} {
-		var c told
+		var c testConfig
 		err := c.settings().Load(daemon.Sources{Flags: map[string]string{"id": "m1"}, File: file(t, text)})
 		switch {
 		case want == "" && err != nil:
@@ -121,7 +121,7 @@ func TestMalformedFiles(t *testing.T) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
-	var c told
+	var c testConfig
 	if err := c.settings().Load(daemon.Sources{File: "/no/such.yaml"}); err == nil || !strings.Contains(err.Error(), "/no/such.yaml") {
 		t.Errorf("a missing file: %v", err)
 	}
@@ -138,7 +138,7 @@ func FuzzFile(f *testing.F) {
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var c told
+		var c testConfig
 		if err := c.settings().Load(daemon.Sources{File: name}); err != nil && err.Error() == "" {
 			t.Error("an error without a message")
 		}
@@ -174,12 +174,12 @@ func TestListItemsMayContainCommas(t *testing.T) {
 		" , ,":        nil,
 		daemon.EscapeItem("1,2") + "," + daemon.EscapeItem("3,"): {"1,2", "3,"},
 	} {
-		var c told
+		var c testConfig
 		if err := c.settings().Load(daemon.Sources{Flags: map[string]string{"id": "m1", "dir": text}}); err != nil || !slices.Equal(c.dirs, want) {
 			t.Errorf("%q: %q, %v; want %q", text, c.dirs, err, want)
 		}
 	}
-	var c told
+	var c testConfig
 	if err := c.settings().Load(daemon.Sources{File: file(t, "id: a\ndir: ['/a,b', /c]\n")}); err != nil || !slices.Equal(c.dirs, []string{"/a,b", "/c"}) {
 		t.Errorf("from a file: %q, %v", c.dirs, err)
 	}

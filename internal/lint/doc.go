@@ -5,7 +5,7 @@
 // `go test ./...`.
 //
 // Each rule is a function from syntax or from the output of `go list` to a list
-// of faults, so that it can be tried on a few lines of source. A fault names
+// of findings, so that it can be tried on a few lines of source. A finding names
 // the file and line, what is wrong and what to do instead. Who adds a package
 // gives it a row in table.go.
 package lint

@@ -67,14 +67,14 @@ func importFindings(table []row, p pkg) []string {
 		return []string{fmt.Sprintf("package %s is in no row of the import table; add one to internal/lint/table.go "+
 			"that names what it may import", p.name())}
 	}
-	var faults []string
+	var findings []string
 	for _, path := range p.Imports {
 		if inModule(path) && !matchesAny(r.imports, localName(path)) {
-			faults = append(faults, fmt.Sprintf("package %s imports %s, which its row %q does not allow (it allows %s)",
+			findings = append(findings, fmt.Sprintf("package %s imports %s, which its row %q does not allow (it allows %s)",
 				p.name(), localName(path), r.pattern, orNothing(r.imports)))
 		}
 	}
-	return faults
+	return findings
 }
 
 func orNothing(patterns []string) string {
@@ -91,21 +91,21 @@ func within(importPath, root string) bool {
 
 // restrictedFindings tells of imports that are kept for other packages.
 func restrictedFindings(p pkg) []string {
-	var faults []string
+	var findings []string
 	for _, r := range restricted {
 		for _, path := range p.Imports {
 			if within(path, r.module) && !matchesAny(r.only, p.name()) {
-				faults = append(faults, fmt.Sprintf("package %s imports %s, which only %s may: %s",
+				findings = append(findings, fmt.Sprintf("package %s imports %s, which only %s may: %s",
 					p.name(), path, strings.Join(r.only, ", "), r.why))
 			}
 		}
 	}
-	return faults
+	return findings
 }
 
 // linkFindings tells of what must not be linked into a program and is.
 func linkFindings(p pkg) []string {
-	var faults []string
+	var findings []string
 	for _, rule := range unlinked {
 		covered := matchesAny(rule.programs, p.name()) ||
 			rule.importing != "" && slices.Contains(p.Deps, modulePath+"/"+rule.importing)
@@ -114,10 +114,10 @@ func linkFindings(p pkg) []string {
 		}
 		for _, dep := range p.Deps {
 			if slices.ContainsFunc(rule.banned, func(b string) bool { return within(dep, b) }) {
-				faults = append(faults, fmt.Sprintf("package %s links %s: %s (see `go list -deps ./%s`)",
+				findings = append(findings, fmt.Sprintf("package %s links %s: %s (see `go list -deps ./%s`)",
 					p.name(), dep, rule.why, p.name()))
 			}
 		}
 	}
-	return faults
+	return findings
 }

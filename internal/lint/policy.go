@@ -14,14 +14,14 @@ func policyFindings(s source) []string {
 	if guarded {
 		return nil
 	}
-	var faults []string
+	var findings []string
 	for _, decl := range s.syntax.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "Decide" && returnsPlan(f) {
-			faults = append(faults, fmt.Sprintf("%s: a policy outside of the packages that only sched/registry imports: %s; "+
+			findings = append(findings, fmt.Sprintf("%s: a policy outside of the packages that only sched/registry imports: %s; "+
 				"reserve its package in internal/lint/table.go", s.at(f), samePolicyReason))
 		}
 	}
-	return faults
+	return findings
 }
 
 // returnsPlan reports whether a function returns a Plan, of sched or of its own

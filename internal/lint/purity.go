@@ -29,9 +29,9 @@ var impureFunctions = map[string][]string{
 // purityFindings holds one file of the core, without tests, against the rule: no
 // I/O, no clock, no goroutine, no randomness, no lock, no log.
 func purityFindings(s source) []string {
-	var faults []string
+	var findings []string
 	add := func(n ast.Node, format string, args ...any) {
-		faults = append(faults, s.at(n)+": the core is pure: "+fmt.Sprintf(format, args...))
+		findings = append(findings, s.at(n)+": the core is pure: "+fmt.Sprintf(format, args...))
 	}
 	names := make(map[string]string) // local name of an import → its path
 	for _, spec := range s.syntax.Imports {
@@ -59,7 +59,7 @@ func purityFindings(s source) []string {
 		}
 		return true
 	})
-	return faults
+	return findings
 }
 
 func impureImport(path string) bool {

@@ -17,16 +17,16 @@ func parsed(t *testing.T, path, text string) source {
 	return s
 }
 
-// checkFindings wants one fault for each of the given parts, in order.
-func checkFindings(t *testing.T, faults []string, want ...string) {
+// checkFindings wants one finding for each of the given parts, in order.
+func checkFindings(t *testing.T, findings []string, want ...string) {
 	t.Helper()
-	if len(faults) != len(want) {
-		t.Errorf("faults %q, want %d", faults, len(want))
+	if len(findings) != len(want) {
+		t.Errorf("findings %q, want %d", findings, len(want))
 		return
 	}
 	for i, part := range want {
-		if !strings.Contains(faults[i], part) {
-			t.Errorf("fault %q does not tell %q", faults[i], part)
+		if !strings.Contains(findings[i], part) {
+			t.Errorf("finding %q lacks %q", findings[i], part)
 		}
 	}
 }
@@ -50,11 +50,11 @@ func TestPurityFindings(t *testing.T) {
 		`import "github.com/hammr/hammr/dag"; var _ dag.Range`:                    "",
 		`type t struct{}; func (t) Now() {}; var time t; func f() { time.Now() }`: "",
 	} {
-		faults := purityFindings(parsed(t, "sched/f.go", "package sched; "+text))
+		findings := purityFindings(parsed(t, "sched/f.go", "package sched; "+text))
 		if want == "" {
-			checkFindings(t, faults)
+			checkFindings(t, findings)
 		} else {
-			checkFindings(t, faults, want)
+			checkFindings(t, findings, want)
 		}
 	}
 }
@@ -112,11 +112,11 @@ func TestPolicyFindings(t *testing.T) {
 		{"sched/new/policy.go", policy, "sched/new/policy.go:1: a policy outside"},
 		{"sim/own.go", "func Decide() sched.Plan { return nil }; func (a A) Decide() bool { return true }; func (a A) Decide() {}", ""},
 	} {
-		faults := policyFindings(parsed(t, c.path, "package p; "+c.text))
+		findings := policyFindings(parsed(t, c.path, "package p; "+c.text))
 		if c.want == "" {
-			checkFindings(t, faults)
+			checkFindings(t, findings)
 		} else {
-			checkFindings(t, faults, c.want)
+			checkFindings(t, findings, c.want)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestOwnTags(t *testing.T) {
 	}
 }
 
-// TestVetFindings needs a fault that is there with a tag only.
+// TestVetFindings needs a finding that is there with a tag only.
 func TestVetFindings(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -27,9 +27,9 @@ func styleFindings(s source) []string {
 }
 
 func sizeFindings(s source) []string {
-	var faults []string
+	var findings []string
 	if n := s.line(s.syntax.FileEnd); n > maxFileLines {
-		faults = append(faults, fmt.Sprintf("%s: %d lines in a file, %d are allowed; split it by what it does",
+		findings = append(findings, fmt.Sprintf("%s: %d lines in a file, %d are allowed; split it by what it does",
 			s.path, n, maxFileLines))
 	}
 	for _, decl := range s.syntax.Decls {
@@ -38,24 +38,24 @@ func sizeFindings(s source) []string {
 			continue
 		}
 		if n := s.line(f.End()) - s.line(f.Pos()) + 1; n > maxFunctionLines {
-			faults = append(faults, fmt.Sprintf("%s: %d lines in function %s, %d are allowed; take steps out of it",
+			findings = append(findings, fmt.Sprintf("%s: %d lines in function %s, %d are allowed; take steps out of it",
 				s.at(f), n, f.Name.Name, maxFunctionLines))
 		}
 	}
-	return faults
+	return findings
 }
 
 func markFindings(s source) []string {
-	var faults []string
+	var findings []string
 	for _, group := range s.syntax.Comments {
 		for _, c := range group.List {
 			if mark := unfinished.FindString(c.Text); mark != "" {
-				faults = append(faults, fmt.Sprintf("%s: %s in a comment; do the work, or file an issue and say "+
+				findings = append(findings, fmt.Sprintf("%s: %s in a comment; do the work, or file an issue and say "+
 					"here what holds now", s.at(c), mark))
 			}
 		}
 	}
-	return faults
+	return findings
 }
 
 // sleepFindings tells of tests that wait for real time to pass: slow on good days
@@ -64,18 +64,18 @@ func sleepFindings(s source) []string {
 	if !s.test() || s.imports("testing/synctest") {
 		return nil
 	}
-	var faults []string
+	var findings []string
 	ast.Inspect(s.syntax, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
 		if !ok || sel.Sel.Name != "Sleep" {
 			return true
 		}
 		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" {
-			faults = append(faults, s.at(n)+": time.Sleep in a test; wait for the event itself, or use testing/synctest")
+			findings = append(findings, s.at(n)+": time.Sleep in a test; wait for the event itself, or use testing/synctest")
 		}
 		return true
 	})
-	return faults
+	return findings
 }
 
 // docFindings tells of packages that do not say what they are.

@@ -105,3 +105,26 @@ func packages(root string) ([]pkg, error) {
 		all = append(all, p)
 	}
 }
+
+// documents are the pages of documentation below root, by path.
+func documents(root string) (map[string]string, error) {
+	pages := make(map[string]string)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && isForeign(path, d.Name()):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		pages[filepath.ToSlash(rel)] = string(text)
+		return err
+	})
+	return pages, err
+}

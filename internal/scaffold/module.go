@@ -14,7 +14,7 @@ import (
 // moduleFiles are go.mod and, for a module that uses a source tree, go.sum.
 func (p *Project) moduleFiles() (map[string][]byte, error) {
 	if p.Source == "" {
-		data, err := p.goMod(nil)
+		data, err := p.goMod(nil, nil)
 		return map[string][]byte{"go.mod": data}, err
 	}
 	tree, err := readModule(filepath.Join(p.Source, "go.mod"))
@@ -25,7 +25,7 @@ func (p *Project) moduleFiles() (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source tree of hammr: %w", err)
 	}
-	data, err := p.goMod(tree)
+	data, err := p.goMod(tree, sums)
 	return map[string][]byte{"go.mod": data, "go.sum": sums}, err
 }
 
@@ -41,18 +41,68 @@ func readModule(path string) (*modfile.File, error) {
 	return f, nil
 }
 
-// goMod is the new module's go.mod. Of a tree it takes over what that requires
-// and replaces, since replacements count in the main module only.
-func (p *Project) goMod(tree *modfile.File) ([]byte, error) {
+// programModules are the modules that a program with its test needs of those that
+// Hammr requires: what mr and mr/mrtest import, and what go mod tidy adds for their
+// tests. Each is in the go.mod or the go.sum of the source tree.
+var programModules = []string{
+	"connectrpc.com/connect",
+	"github.com/cespare/xxhash/v2",
+	"github.com/colinmarc/hdfs/v2",
+	"github.com/dsnet/compress",
+	"github.com/fxamacker/cbor/v2",
+	"github.com/hashicorp/go-uuid",
+	"github.com/jcmturner/aescts/v2",
+	"github.com/jcmturner/dnsutils/v2",
+	"github.com/jcmturner/gofork",
+	"github.com/jcmturner/goidentity/v6",
+	"github.com/jcmturner/gokrb5/v8",
+	"github.com/jcmturner/rpc/v2",
+	"github.com/klauspost/compress",
+	"github.com/pierrec/lz4/v4",
+	"github.com/stretchr/testify",
+	"github.com/x448/float16",
+	"golang.org/x/crypto",
+	"golang.org/x/net",
+	"golang.org/x/sync",
+	"golang.org/x/sys",
+	"golang.org/x/term",
+	"google.golang.org/protobuf",
+}
+
+// requiredVersions are the versions of programModules in a source tree: that of its
+// go.mod, else the one whose content its go.sum has. A module that has neither is
+// left out.
+func requiredVersions(tree *modfile.File, sums []byte) (required []module.Version) {
+	versions := make(map[string]string)
+	for line := range strings.Lines(string(sums)) {
+		if fields := strings.Fields(line); len(fields) == 3 && !strings.HasSuffix(fields[1], "/go.mod") {
+			versions[fields[0]] = fields[1]
+		}
+	}
+	for _, r := range tree.Require {
+		versions[r.Mod.Path] = r.Mod.Version
+	}
+	for _, path := range programModules {
+		if v, found := versions[path]; found {
+			required = append(required, module.Version{Path: path, Version: v})
+		}
+	}
+	return required
+}
+
+// goMod is the new module's go.mod. With a source tree it requires what programs need
+// of the tree's requirements, and repeats the tree's replacements, which count in the
+// main module only.
+func (p *Project) goMod(tree *modfile.File, sums []byte) ([]byte, error) {
 	f := new(modfile.File)
 	if err := f.AddModuleStmt(p.Module); err != nil {
 		return nil, fmt.Errorf("go.mod: %w", err)
 	}
 	language, version := goVersion(), p.Version
-	var requires []*modfile.Require
+	var required []module.Version
 	if tree != nil {
 		version = "v0.0.0"
-		requires = tree.Require
+		required = requiredVersions(tree, sums)
 		if tree.Go != nil {
 			language = tree.Go.Version
 		}
@@ -61,8 +111,8 @@ func (p *Project) goMod(tree *modfile.File) ([]byte, error) {
 		return nil, fmt.Errorf("go.mod: %w", err)
 	}
 	f.AddNewRequire(modulePath, version, false)
-	for _, r := range requires {
-		f.AddNewRequire(r.Mod.Path, r.Mod.Version, true)
+	for _, m := range required {
+		f.AddNewRequire(m.Path, m.Version, true)
 	}
 	f.SetRequireSeparateIndirect(f.Require)
 	if err := p.addReplaces(f, tree); err != nil {

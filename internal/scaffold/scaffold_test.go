@@ -26,11 +26,37 @@ func TestNewProgramPasses(t *testing.T) {
 	if !slices.Equal(p.Files, want) {
 		t.Errorf("files %v, want %v", p.Files, want)
 	}
+	checkModules(t, dir)
 	run(t, dir, "gofmt", "-l", ".")
 	run(t, dir, "go", "vet", ".")
 	run(t, dir, "go", "test", ".")
 	run(t, dir, "go", "build", ".")
 	countWords(t, dir)
+}
+
+// checkModules compares go.mod with the modules of the packages that the program and
+// its test import. Those of programModules that only other modules' tests import are
+// there for go mod tidy.
+func checkModules(t *testing.T, dir string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := strings.Fields(string(out))
+	for _, path := range used {
+		if path != modulePath && path != "my-words" && !slices.Contains(programModules, path) {
+			t.Errorf("programs need module %s; add it to programModules", path)
+		}
+	}
+	forTidy := []string{"github.com/stretchr/testify"}
+	for _, path := range programModules {
+		if !slices.Contains(used, path) && !slices.Contains(forTidy, path) {
+			t.Errorf("programs do not need module %s; remove it from programModules", path)
+		}
+	}
 }
 
 // countWords runs the program that go build has left in dir.
@@ -169,8 +195,8 @@ func TestGoModCopiesReplacements(t *testing.T) {
 	if err := os.Mkdir(tree, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	mod := "module " + modulePath + "\n\ngo 1.26.0\n\nrequire a.example/x v1.0.0\n\nreplace a.example/x => ./x\n"
-	for name, content := range map[string]string{"go.mod": mod, "go.sum": "sums"} {
+	mod := "module " + modulePath + "\n\ngo 1.26.0\n\nrequire golang.org/x/net v1.0.0\n\nrequire unneeded.example/x v1.0.0\n\nreplace golang.org/x/net => ./x\n"
+	for name, content := range map[string]string{"go.mod": mod, "go.sum": "github.com/stretchr/testify v1.2.0 h1:x=\n"} {
 		if err := os.WriteFile(filepath.Join(tree, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -180,9 +206,12 @@ func TestGoModCopiesReplacements(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := string(contents["go.mod"])
-	for _, want := range []string{"a.example/x v1.0.0 // indirect", `a.example/x => "` + tree + `/x"`, modulePath + ` => "` + tree + `"`} {
+	for _, want := range []string{"golang.org/x/net v1.0.0 // indirect", "github.com/stretchr/testify v1.2.0 // indirect", `golang.org/x/net => "` + tree + `/x"`, modulePath + ` => "` + tree + `"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("go.mod without %q:\n%s", want, got)
 		}
+	}
+	if strings.Contains(got, "unneeded") {
+		t.Errorf("go.mod with a module that programs do not need:\n%s", got)
 	}
 }
