@@ -24,10 +24,9 @@ import (
 
 var update = flag.Bool("update", false, "update the golden files")
 
-// fakeCluster is a cluster with a job under way, one that waits and one that has
-// failed.
+// fakeCluster has a running job, one that waits and one that has failed.
 type fakeCluster struct {
-	address string // of the master that is asked; "" for any
+	address string // of the master that is asked; "" is any
 	changes *[]string
 	jobs    []*wire.JobStatus
 }
@@ -211,7 +210,7 @@ func (f *fakeCluster) TransferLeadership(_ context.Context, id string) error {
 	return f.change("transfer to %q", id)
 }
 
-// submitted is when the first job was, 2025-11-21 04:40:00 UTC.
+// submitted is the submit time of the first job, 2025-11-21 04:40:00 UTC.
 const submitted = 1763700000000
 
 func fakeJobs(logDir string) []*wire.JobStatus {
@@ -295,7 +294,7 @@ func runOnFakeCluster(t *testing.T, changes *[]string, line ...string) (code int
 	return code, out.String(), err.String()
 }
 
-// TestWait has lines of the console, whose times change.
+// TestWait is not a golden test: lines of the console have times.
 func TestWait(t *testing.T) {
 	var changes []string
 	code, stdout, stderr := runOnFakeCluster(t, &changes, "job", "wait", "job_1763700000000_0003")

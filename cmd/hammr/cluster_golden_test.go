@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// clusterCommandLines are command lines by the names of the golden files with the answers.
+// clusterCommandLines are command lines by the names of their golden files.
 var clusterCommandLines = map[string]string{
 	"job-list":               "job list",
 	"job-list-all":           "job list --all",
@@ -112,7 +112,7 @@ var clusterCommandLines = map[string]string{
 	"no-cluster":             "job list --master=",
 }
 
-// TestClusterCommandGoldens compares everything that the commands say with golden files.
+// TestClusterCommandGoldens compares the whole output of the commands with golden files.
 func TestClusterCommandGoldens(t *testing.T) {
 	for name, line := range clusterCommandLines {
 		t.Run(name, func(t *testing.T) {

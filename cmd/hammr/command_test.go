@@ -90,7 +90,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// TestHelp holds every command to what a newcomer needs.
+// TestHelp checks that each command has a short help, an example, and no long lines.
 func TestHelp(t *testing.T) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

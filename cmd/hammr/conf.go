@@ -67,8 +67,7 @@ func listProperties(w io.Writer, keys []conf.Key) {
 	}
 }
 
-// describe shows one property, and what it is set to by the files of
-// HADOOP_CONF_DIR.
+// describe prints one property, with its value in the files of HADOOP_CONF_DIR.
 func describe(w, stderr io.Writer, k conf.Key) error {
 	c, err := genericOptions{}.load(stderr)
 	if err != nil {
@@ -86,7 +85,7 @@ func describe(w, stderr io.Writer, k conf.Key) error {
 	return nil
 }
 
-// escaped is a value as it can be typed: control characters are escaped.
+// escaped is a value as a user types it: control characters are escaped.
 func escaped(value string) string {
 	quoted := fmt.Sprintf("%q", value)
 	if quoted[1:len(quoted)-1] == value {

@@ -22,10 +22,10 @@ func newDAG() *cobra.Command {
 	}, newDAGShow())
 }
 
-// dagShow is what `hammr dag show` is asked for.
+// dagShow has the flags of `hammr dag show`.
 type dagShow struct {
-	maps    int // 0: as many as the program takes, or as its arguments have it
-	reduces int // below 0: as many as each job asks for
+	maps    int // 0 means the program's default, or what its arguments set
+	reduces int // below 0 means what each job sets
 	dot     bool
 }
 
@@ -78,7 +78,7 @@ one as it would run, and exits.`,
 	return cmd
 }
 
-// ownFlags takes the flags that are in a set out of args, up to "--".
+// ownFlags separates the flags of a set from other arguments, up to "--".
 func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 	for i := 0; i < len(args); i++ {
 		name, _, hasValue := strings.Cut(args[i], "=")
@@ -100,7 +100,7 @@ func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 	return own, rest
 }
 
-// programArgs are those that a program shows itself by.
+// programArgs are the arguments that make a program print its graph.
 func (s dagShow) programArgs(rest []string) []string {
 	form := "text"
 	if s.dot {
@@ -136,7 +136,7 @@ func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest
 	return showFile(ctx, path, s.programArgs(rest), stdout, stderr)
 }
 
-// showFile has a program show itself.
+// showFile runs a program that prints its graph.
 func showFile(ctx context.Context, path string, args []string, stdout, stderr io.Writer) error {
 	seen := &graphDetector{to: stdout}
 	err := runFile(ctx, path, args, seen, stderr)
@@ -152,11 +152,10 @@ func showFile(ctx context.Context, path string, args []string, stdout, stderr io
 	return fmt.Errorf("%s showed no graph and %w", path, err)
 }
 
-// graphDetector passes on what a program prints, and remembers whether that began
-// with a graph.
+// graphDetector forwards the output of a program and detects whether it begins with a graph.
 type graphDetector struct {
 	to    io.Writer
-	head  []byte // the first bytes, as many as are looked at
+	head  []byte // the first bytes, as many as the detection needs
 	found bool
 }
 

@@ -82,7 +82,7 @@ func TestDAGShowOfArguments(t *testing.T) {
 	}
 }
 
-// TestDAGShowOfFiles plays programs by scripts. The e2e tests show real ones.
+// TestDAGShowOfFiles uses scripts in place of programs. The e2e tests have real ones.
 func TestDAGShowOfFiles(t *testing.T) {
 	script := func(text string) string { return writeProgram(t, []byte("#!/bin/sh\n"+text)) }
 	for _, c := range []struct {

@@ -45,7 +45,7 @@ in DIR has its files again; if it runs already, nothing changes.`,
 	}
 	cmd.Flags().StringVar(&cfg.Dir, "dir", "", "`directory` of its files and logs")
 	cmd.Flags().IntVar(&cfg.DataNodes, "datanodes", 3, "`number` of DataNodes")
-	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
+	_ = cmd.MarkFlagRequired("dir") // fails only for an undefined flag
 	return cmd
 }
 
@@ -86,11 +86,11 @@ func newHDFSDown() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of its files and logs")
-	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
+	_ = cmd.MarkFlagRequired("dir") // fails only for an undefined flag
 	return cmd
 }
 
-// newHDFSSupervise is what `up` starts in the background.
+// newHDFSSupervise is the process that `hdfs up` starts in the background.
 func newHDFSSupervise() *cobra.Command {
 	return &cobra.Command{
 		Use:    "supervise DIR",

@@ -23,7 +23,7 @@ again.`,
 		Example: "  hammr down --dir /tmp/cluster",
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
-			state, _ := localcluster.ReadState(dir) // Down says what is wrong with it
+			state, _ := localcluster.ReadState(dir) // Down reports the error
 			running, err := localcluster.Down(ctx, dir)
 			switch {
 			case err != nil:
@@ -36,7 +36,7 @@ again.`,
 		}),
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of the cluster")
-	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
+	_ = cmd.MarkFlagRequired("dir") // fails only for an undefined flag
 	return cmd
 }
 
@@ -53,11 +53,11 @@ func removeCgroups(s *localcluster.State) error {
 	return errors.Join(errs...)
 }
 
-// forgetToken removes what keepToken has kept of a cluster.
+// forgetToken removes the user's copy of a cluster's token.
 func forgetToken(clusterID string) error {
 	store, err := rpc.UserTokenStore()
 	if err != nil || clusterID == "" {
-		return nil // then nothing was kept
+		return nil // there is no copy
 	}
 	return store.Forget(clusterID)
 }

@@ -49,7 +49,7 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 	return e, nil
 }
 
-// explainedPastJob is a job that has failed.
+// explainedPastJob is the explanation of a failed job.
 func explainedPastJob(job, task string) *wire.Explanation {
 	const first = "1763700000000_0003_m_00000"
 	e := &wire.Explanation{

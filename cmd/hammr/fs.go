@@ -64,7 +64,7 @@ func shell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	return code
 }
 
-// warnLogger logs what is waited for: a NameNode that is away, say.
+// warnLogger logs warnings, for example that a NameNode does not answer.
 func warnLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
@@ -75,7 +75,7 @@ type genericOptions struct {
 	conf   []string // -conf
 }
 
-// parseGeneric takes the generic options off the front of a command line.
+// parseGeneric takes the generic options from the front of a command line.
 func parseGeneric(args []string) (g genericOptions, rest []string, err error) {
 	for len(args) > 0 {
 		name := args[0]

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// runIsolated runs the same command in namespaces of its own for networks and
-// mounts. There rig.Isolated is true, and the command calls rig.EnterIsolation.
+// runIsolated runs the same command in its own network and mount namespaces. There
+// rig.Isolated is true, and the command calls rig.EnterIsolation.
 func runIsolated(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := rig.CanIsolate(); err != nil {
 		return err

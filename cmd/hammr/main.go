@@ -1,5 +1,6 @@
-// Command hammr is everything that Hammr has: the bundled programs, the file
-// system shell, and helpers for writing programs of one's own.
+// Command hammr contains the bundled programs, the file system shell, the daemons of a
+// cluster with the commands that operate it, the simulator, and a generator for new
+// programs.
 package main
 
 import (
@@ -9,8 +10,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Exit codes; the file system shell has 255 for a wrong command line beside
-// these, as Hadoop's.
+// Exit codes. The file system shell also has 255 for a wrong command line, as Hadoop's.
 const (
 	exitDone        = mr.ExitDone
 	exitFailed      = mr.ExitFailed

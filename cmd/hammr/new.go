@@ -50,7 +50,7 @@ func create(ctx context.Context, cfg scaffold.Config, stdout, stderr io.Writer) 
 	return nil
 }
 
-// fetch lets Go find what the new module requires.
+// fetch downloads what the new module requires.
 func fetch(ctx context.Context, dir string, stderr io.Writer) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
 	cmd.Dir = dir

@@ -13,8 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitError ends the program with a code; whoever made it has told the user
-// why.
+// exitError ends the program with an exit code. The cause has been printed already.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -27,15 +26,15 @@ func exitWith(code int) error {
 	return exitError(code)
 }
 
-// runError is a failure of the work itself; any other error that reaches
-// execute is one of the command line.
+// runError is a failure of a command that runs. All other errors are those of the command
+// line.
 type runError struct{ error }
 
-// Unwrap gives errors.Is what failed.
+// Unwrap implements errors.Unwrap.
 func (e runError) Unwrap() error { return e.error }
 
-// interruptible makes a command's function of one that ends early when its context
-// does, at the first Ctrl-C. A second one ends the process at once.
+// interruptible wraps the function of a command. The first Ctrl-C cancels its context; a
+// second one ends the process at once.
 func interruptible(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -102,8 +101,7 @@ operate a cluster, and a generator for your own programs.`,
 	return root
 }
 
-// group makes a command of others. Cobra itself checks the names below the root
-// only.
+// group makes a noun of verbs. Cobra checks for unknown commands below the root only.
 func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -125,7 +123,7 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// oneArg is for commands that take one argument, what.
+// oneArg is for commands with one argument, which the error calls what.
 func oneArg(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {

@@ -64,8 +64,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// programName takes the program's name out of args: the first argument that is
-// no option. Only those that may stand anywhere may stand before it.
+// programName takes the program's name out of args: the first argument that is not an
+// option. Only some options may precede it.
 func programName(args []string) (name string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch option := args[i]; {

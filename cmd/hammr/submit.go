@@ -63,7 +63,7 @@ func submit(cmd *cobra.Command, args []string) error {
 	return submitFile(path, rest, help, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
 
-// namesCluster reports whether a program with these arguments knows a cluster.
+// namesCluster reports whether the arguments or the environment name a cluster.
 func namesCluster(args []string) bool {
 	masters := os.Getenv(rpc.MasterVariable)
 	if end := slices.Index(args, "--"); end >= 0 {
@@ -81,7 +81,7 @@ func namesCluster(args []string) bool {
 	return masters != "" && masters != "local"
 }
 
-// bundled is the bundled program of a name, nil when there is none.
+// bundled is the bundled program of a name, nil if there is none.
 func bundled(name string) *mr.Program {
 	for _, p := range examples.Programs() {
 		if p.Name == name {
@@ -91,8 +91,8 @@ func bundled(name string) *mr.Program {
 	return nil
 }
 
-// programFile is the path of a program's file, which may be named without its
-// directory when that is this one.
+// programFile is the path of a program's file. A file in the current directory may be named
+// without "./".
 func programFile(name string) (string, error) {
 	if _, err := os.Stat(name); err != nil {
 		if strings.Contains(name, "/") {
@@ -106,8 +106,7 @@ func programFile(name string) (string, error) {
 	return name, nil
 }
 
-// jobIDDetector passes on what a program prints, and remembers whether that was the id
-// of a job.
+// jobIDDetector forwards the output of a program and detects a job id in it.
 type jobIDDetector struct {
 	to    io.Writer
 	line  []byte // so far

@@ -15,9 +15,8 @@ import (
 // modulePath is the module that every Hammr program is built with.
 const modulePath = "github.com/hammr/hammr"
 
-// checkProgram refuses a file that cannot be a Hammr program for this machine,
-// before anything of it runs. Of a script nobody knows what it is before it has
-// run.
+// checkProgram refuses a file that cannot be a Hammr program for this machine, before it
+// runs. A script is accepted: only running it shows what it is.
 func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -32,7 +31,7 @@ func checkProgram(path string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // only read
 	head := make([]byte, 4)
 	n, err := io.ReadFull(f, head)
 	switch head = head[:n]; {
@@ -51,8 +50,7 @@ func checkProgram(path string) error {
 	return nil
 }
 
-// checkELF refuses a program for other machines, and one that is not built with
-// Hammr.
+// checkELF refuses a program for another architecture, and one that is not built with Hammr.
 func checkELF(f io.ReaderAt) error {
 	image, err := elf.NewFile(f)
 	if err != nil {
@@ -74,8 +72,8 @@ func checkELF(f io.ReaderAt) error {
 	return nil
 }
 
-// withHammr reports whether a program may be built with Hammr: some ways to
-// build do not write down with what.
+// withHammr reports whether a program may be built with Hammr. Some builds do not record
+// their modules; those are accepted.
 func withHammr(built *debug.BuildInfo) bool {
 	if built.Main.Path == modulePath || built.Path == "" {
 		return true
@@ -88,8 +86,7 @@ func withHammr(built *debug.BuildInfo) bool {
 	return false
 }
 
-// archOf is the machine that an image is for, in Go's words as far as Go has
-// any.
+// archOf is the architecture of an image, by Go's name if it has one.
 func archOf(image *elf.File) string {
 	little := image.ByteOrder.String() == "LittleEndian"
 	switch image.Machine {

@@ -15,10 +15,10 @@ import (
 
 var isJobID = regexp.MustCompile(`^job_[^_]+_\d{4,}$`).MatchString
 
-// submitFile runs a program, which hands in its job and prints the id, unless it
-// was asked for help. Ctrl-C is the program's to answer.
+// submitFile runs a program that submits its job and prints the id, or prints help. Ctrl-C
+// is handled by the program.
 func submitFile(path string, args []string, help bool, stdout, stderr io.Writer) error {
-	interrupts := make(chan os.Signal, 1) // which the terminal sends to the program too
+	interrupts := make(chan os.Signal, 1) // the terminal sends them to the program too
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -37,7 +37,7 @@ func submitFile(path string, args []string, help bool, stdout, stderr io.Writer)
 	return runError{fmt.Errorf("%s handed in no job and %w", path, err)}
 }
 
-// runFile runs a program. The end of ctx asks it to end.
+// runFile runs a program. When ctx ends, the program gets SIGTERM.
 func runFile(ctx context.Context, path string, args []string, stdout, stderr io.Writer) error {
 	program := exec.CommandContext(ctx, path, args...)
 	program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
@@ -56,7 +56,7 @@ func runFile(ctx context.Context, path string, args []string, stdout, stderr io.
 	return fmt.Errorf("was ended: %w", err)
 }
 
-// exitCodeOf is the exit code of a program that has ended by itself.
+// exitCodeOf is the exit code of a program; ended is false if a signal ended it.
 func exitCodeOf(err error) (code int, ended bool) {
 	var end *exec.ExitError
 	if !errors.As(err, &end) || !end.Exited() {

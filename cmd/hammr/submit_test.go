@@ -34,7 +34,7 @@ func writeProgram(t *testing.T, image []byte) string {
 	return path
 }
 
-// set16 writes a number of two bytes into the head of an image.
+// set16 writes a 16-bit number into the header of an image.
 func set16(offset int, n uint16) func([]byte) []byte {
 	return func(image []byte) []byte {
 		binary.LittleEndian.PutUint16(image[offset:], n)
@@ -85,7 +85,7 @@ func TestFilesThatAreNoProgramsAreRefused(t *testing.T) {
 	}
 }
 
-// systemProgram is a program that is not Go's.
+// systemProgram is a program that is not written in Go.
 func systemProgram(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks("/bin/sh")
@@ -95,7 +95,7 @@ func systemProgram(t *testing.T) string {
 	return path
 }
 
-// goProgram is a program of Go without Hammr.
+// goProgram is a Go program without Hammr.
 func goProgram(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("gofmt")
@@ -105,8 +105,7 @@ func goProgram(t *testing.T) string {
 	return path
 }
 
-// TestSubmitRunsPrograms plays programs by scripts, which say how they were
-// called.
+// TestSubmitRunsPrograms uses scripts in place of programs, which print their arguments.
 func TestSubmitRunsPrograms(t *testing.T) {
 	script := func(text string) string { return writeProgram(t, []byte("#!/bin/sh\n"+text)) }
 	t.Setenv("HAMMR_MASTER", "")

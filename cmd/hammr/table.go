@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// table is rows of words below a heading.
+// table is rows of text below a heading.
 type table struct {
 	heading []string
 	rows    [][]string
@@ -15,8 +15,8 @@ type table struct {
 
 func (t *table) add(words ...string) { t.rows = append(t.rows, words) }
 
-// write aligns the columns. A word that is empty becomes "-", so that programs
-// that count columns do not lose one.
+// write aligns the columns. An empty cell is printed as "-", so that programs can count
+// columns.
 func (t *table) write(w io.Writer) {
 	width := make([]int, len(t.heading))
 	all := append([][]string{t.heading}, t.rows...)
@@ -44,5 +44,5 @@ func field(w io.Writer, name string, format string, args ...any) {
 	fmt.Fprintln(w, strings.TrimRight(name+": "+value, " "))
 }
 
-// printable words of people who name jobs do not break a line.
+// oneLine escapes control characters and joins lines: names of jobs are users' text.
 func oneLine(s string) string { return strings.Join(strings.Fields(escaped(s)), " ") }

@@ -18,7 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// upConfig is what `hammr up` is told.
+// upConfig has the flags of `hammr up`.
 type upConfig struct {
 	localcluster.Config
 	detach bool
@@ -63,7 +63,7 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 			flags.String(s.Name, s.Default, s.Usage)
 		}
 	}
-	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
+	_ = cmd.MarkFlagRequired("dir") // fails only for an undefined flag
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := cfg.settle(cmd); err != nil {
 			return err
@@ -73,7 +73,7 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 	return cmd
 }
 
-// settle finds out what the flags leave open.
+// settle completes the configuration and passes flags on to the daemons.
 func (c *upConfig) settle(cmd *cobra.Command) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -112,8 +112,8 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 	return checked.Validate()
 }
 
-// daemonText is the value of a flag as daemons read it, who know no fractions of
-// units: 2.5s are 2500ms.
+// daemonText is the value of a flag as the daemons' settings parse it, which have no
+// fractions: 2.5s is 2500ms.
 func daemonText(v pflag.Value) string {
 	if d, err := time.ParseDuration(v.String()); err == nil && v.Type() == "duration" {
 		return fmt.Sprintf("%dms", d.Milliseconds())
@@ -131,7 +131,7 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 	c, err := up()
 	switch {
 	case err != nil && errors.Is(err, context.Canceled):
-		return exitError(exitInterrupted) // and all is taken down again
+		return exitError(exitInterrupted) // the daemons are stopped
 	case err != nil:
 		return err
 	}
@@ -155,7 +155,7 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 	return errors.Join(err, removeCgroups(&c.State), forgetToken(c.State.ID))
 }
 
-// keepToken gives the user a copy of the token, so that commands find it.
+// keepToken saves a copy of the token for the user, where commands look for it.
 func keepToken(dir string, s localcluster.State) error {
 	token, err := rpc.ReadToken(filepath.Join(dir, localcluster.TokenFile))
 	if err != nil {

@@ -24,7 +24,7 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// ownVersion is that of this binary.
+// ownVersion describes this binary.
 func ownVersion() string {
 	var built debug.BuildInfo
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -33,8 +33,8 @@ func ownVersion() string {
 	return versionLine(version, built)
 }
 
-// versionLine names the release, else the version that Go knows a binary of
-// `go install` by, else "dev".
+// versionLine has the release, else the version that Go records for `go install`, else
+// "dev".
 func versionLine(release string, built debug.BuildInfo) string {
 	if v := built.Main.Version; release == "" && v != "(devel)" {
 		release = v

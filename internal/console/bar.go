@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a terminal does for these.
+// Control sequences of terminals.
 const (
 	eraseLine = "\r\x1b[K"
 	ellipsis  = "…"
@@ -15,11 +15,11 @@ const (
 
 const (
 	defaultWidth = 80
-	minCells     = 8  // columns below which a bar says nothing
-	maxCells     = 32 // columns beyond which it says no more
+	minCells     = 8  // a narrower bar is left out
+	maxCells     = 32 // a wider bar shows no more
 )
 
-// eighths are the last cell of a bar, filled by so many eighths.
+// eighths are the last cell of a bar, by the eighths that are filled.
 var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
 // bar is the last line of a terminal:
@@ -28,13 +28,13 @@ var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 type bar struct {
 	startedAt time.Time // of the job
 	drawnAt   time.Time // latest frame
-	shown     bool      // a frame stands on the terminal
+	shown     bool      // a frame is on the terminal
 	rate      rate
 }
 
 func (b *bar) reset(now time.Time) { *b = bar{startedAt: now, shown: b.shown} }
 
-// erase is what removes the bar from the terminal; "" when it is not there.
+// erase removes the bar from the terminal; it is "" if there is none.
 func (b *bar) erase() string {
 	if !b.shown {
 		return ""
@@ -43,7 +43,7 @@ func (b *bar) erase() string {
 	return eraseLine
 }
 
-// frame is what draws the bar anew; "" when it is too early for that.
+// frame redraws the bar; it is "" if the last frame is too recent.
 func (b *bar) frame(now time.Time, p Progress, width int) string {
 	if b.startedAt.IsZero() {
 		b.startedAt = now
@@ -56,7 +56,7 @@ func (b *bar) frame(now time.Time, p Progress, width int) string {
 	return eraseLine + b.line(now, p, width)
 }
 
-// line lays the bar out in less than width columns, so that it never wraps.
+// line formats the bar in less than width columns, so that it never wraps.
 func (b *bar) line(now time.Time, p Progress, width int) string {
 	if width <= 0 {
 		width = defaultWidth
@@ -73,7 +73,7 @@ func (b *bar) line(now time.Time, p Progress, width int) string {
 	return left + " " + Bar(p.fraction(), min(cells, maxCells)) + " " + right
 }
 
-// figures is the amounts, the rate and the time left, as far as they are known.
+// figures are amounts, rate and remaining time, as far as they are known.
 func (b *bar) figures(now time.Time, p Progress) string {
 	var parts []string
 	if p.BytesTotal > 0 {
@@ -90,8 +90,8 @@ func (b *bar) figures(now time.Time, p Progress) string {
 	return strings.Join(parts, "  ")
 }
 
-// timeLeft judges by the present rate; where bytes are unknown, by the share of
-// the work that the time so far has done.
+// timeLeft is computed from the rate. If the bytes are unknown it assumes that the rest of
+// the work goes as fast as the work so far.
 func (b *bar) timeLeft(now time.Time, p Progress) (time.Duration, bool) {
 	var seconds float64
 	if rate := b.rate.perSecond(); p.BytesTotal > 0 && rate > 0 {
@@ -128,7 +128,7 @@ func truncate(s string, columns int) string {
 	return string(r[:max(columns-1, 0)]) + ellipsis
 }
 
-// bytesText is a number of bytes in three digits or so.
+// bytesText is a number of bytes with about three digits.
 func bytesText(n int64) string {
 	value, unit := float64(n), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {

@@ -1,24 +1,23 @@
-// Package console is what a user sees of a job while it runs and when it ends:
-// the lines that Hadoop's client prints, with the same words behind the same
-// prefix, so that eyes and scripts that know Hadoop find what they look for.
-// All of it goes to one writer, by custom stderr; stdout is left to the results
-// of programs.
+// Package console prints the progress and the result of a job for the user. Its lines have
+// the format and the words of Hadoop's client, so that people and scripts that know Hadoop
+// find what they look for. All of them go to one writer, usually stderr; stdout is left to
+// the programs.
 //
-// The caller tells what happens, in any order and from any goroutine:
+// The caller reports events, in any order and from any goroutine:
 //
 //	c := console.New(console.Options{Err: os.Stderr, Terminal: console.IsTerminal(os.Stderr)})
 //	c.TotalInputFiles(1)
 //	c.Splits(4)
 //	c.Running(jobID)
-//	stop := c.Live()
+//	stop := c.StartRefresh()
 //	c.Progress(console.Progress{Map: 0.5, …}) // whenever it has changed
 //	stop()
 //	c.Completed(jobID)
 //	c.Counters(values)
 //
-// Piped, progress is a line " map 50% reduce 0%" whenever a percentage changes.
-// On a terminal it is a bar on the last line, which the other lines push down.
-// Quiet leaves errors alone.
+// If Err is not a terminal, progress is a line " map 50% reduce 0%" whenever a percentage
+// changes. On a terminal it is a bar on the last line, below the other lines. Quiet prints
+// errors only.
 package console
 
 import (
@@ -28,11 +27,11 @@ import (
 	"time"
 )
 
-// Options say how a Console shows things.
+// Options configure a Console.
 type Options struct {
-	// Err takes every line; nil throws them away.
+	// Err takes every line; nil discards them.
 	Err io.Writer
-	// Terminal tells that Err is a terminal that understands ANSI escapes.
+	// Terminal means that Err understands ANSI escapes.
 	Terminal bool
 	// Quiet shows errors only.
 	Quiet bool
@@ -55,7 +54,7 @@ func (o *Options) ensureDefaults() {
 	}
 }
 
-// Level is how grave a line is, by log4j's names.
+// Level is the severity of a line, by log4j's names.
 type Level string
 
 const (
@@ -64,7 +63,7 @@ const (
 	Error Level = "ERROR"
 )
 
-// Class is the part of Hadoop that a line seems to come from.
+// Class is the class of Hadoop that prints such a line.
 type Class string
 
 const (
@@ -74,8 +73,8 @@ const (
 	ClassDeprecation Class = "Configuration.deprecation"
 )
 
-// Console shows one job at a time. Its methods may be called by several
-// goroutines at once. Live starts one, which its caller stops.
+// Console shows one job at a time. Its methods are safe for concurrent use. StartRefresh
+// starts a goroutine, which its caller stops.
 type Console struct {
 	opts Options
 
@@ -83,7 +82,7 @@ type Console struct {
 		sync.Mutex
 		shown string // percentages of the latest progress line
 		bar   bar
-		last  *Progress // nil until the job has made some
+		last  *Progress // nil until the first Progress
 	}
 }
 
@@ -93,11 +92,11 @@ func New(o Options) *Console {
 	return &Console{opts: o}
 }
 
-// Log shows one line behind Hadoop's prefix:
+// Log prints one line with Hadoop's prefix:
 //
 //	2026-11-21 11:14:22,123 INFO mapreduce.Job: text
 //
-// A text of several lines has the prefix on its first.
+// In a text of several lines, only the first has the prefix.
 func (c *Console) Log(level Level, class Class, text string) {
 	if c.opts.Quiet && level != Error {
 		return
@@ -112,7 +111,8 @@ func (c *Console) logLocked(level Level, class Class, text string) {
 	c.writeLocked(fmt.Sprintf("%s %s %s: %s\n", stamp, level, class, clean(text)))
 }
 
-// writeLocked puts text above the bar. Errors of a console have nobody to tell.
+// writeLocked prints text above the bar. It ignores errors: there is no other place to
+// report them.
 func (c *Console) writeLocked(text string) {
 	_, _ = io.WriteString(c.opts.Err, c.mu.bar.erase()+text)
 }

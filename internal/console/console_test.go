@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 )
 
-// clock is a time that a test moves by hand.
+// clock is a time that the test sets.
 type clock struct{ now time.Time }
 
 func newClock() *clock {
@@ -37,7 +37,7 @@ func checkText(t *testing.T, got, want string) {
 	}
 }
 
-// play tells a console of a whole job.
+// play reports the events of a whole job.
 func play(c *Console, t *clock) {
 	const id = "job_local1763723662123_0001"
 	c.Deprecated("io.sort.mb", "mapreduce.task.io.sort.mb")
@@ -87,8 +87,8 @@ func TestSecondJobBeginsWithItsOwnPercentages(t *testing.T) {
 	}
 }
 
-// TestPartialProgressDoesNotDecrease shows what is further, and less only when all is
-// known.
+// TestPartialProgressDoesNotDecrease has progress that decreases only when it is complete
+// again.
 func TestPartialProgressDoesNotDecrease(t *testing.T) {
 	c, out, _ := newConsole(Options{})
 	c.Running("job_1_0001")
@@ -158,7 +158,7 @@ func TestZeroOptionsPrintNothing(t *testing.T) {
 	c.Clear()
 }
 
-// TestRefreshDrawsWithoutProgress waits for frames that no further Progress asks for.
+// TestRefreshDrawsWithoutProgress waits for frames that no Progress causes.
 func TestRefreshDrawsWithoutProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

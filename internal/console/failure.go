@@ -8,15 +8,14 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// What a failure shows at most; the report has the whole.
+// Limits of what is printed of a failure; the report has all of it.
 const (
 	maxStackFrames = 12
 	maxLogLines    = 20
 )
 
-// Failure shows why a task failed, for a job that failed by it: the cause and
-// the place first, then the stack of the user's code and the end of the log.
-// It is shown by quiet consoles too.
+// Failure prints why a task failed its job: the cause and the position first, then the stack
+// of the user's code and the end of the log. Quiet consoles print it too.
 func (c *Console) Failure(f report.Failure) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,8 +77,8 @@ func lastLines(text string, n int) []string {
 	return lines[max(len(lines)-n, 0):]
 }
 
-// clean makes text of a program harmless for a terminal: control characters but
-// tab and newline become a blank, and newlines at the end go.
+// clean makes a program's text safe for a terminal: control characters except tab and
+// newline become blanks, and trailing newlines are removed.
 func clean(s string) string {
 	s = strings.TrimRight(s, "\n")
 	return strings.Map(func(r rune) rune {

@@ -6,18 +6,18 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 )
 
-// TotalInputFiles tells how many files the job reads.
+// TotalInputFiles prints how many files the job reads.
 func (c *Console) TotalInputFiles(n int) {
 	c.info(ClassInputFormat, "Total input files to process : %d", n)
 }
 
-// Splits tells how many map tasks the input is cut into.
+// Splits prints the number of input splits, which is that of map tasks.
 func (c *Console) Splits(n int) { c.info(ClassSubmitter, "number of splits:%d", n) }
 
-// URL tells where the job can be watched.
+// URL prints where the job can be watched.
 func (c *Console) URL(url string) { c.info(ClassJob, "The url to track the job: %s", url) }
 
-// Running tells the job's id. Rate and remaining time count from here.
+// Running prints the job's id. Rate and remaining time count from this call.
 func (c *Console) Running(jobID string) {
 	c.mu.Lock()
 	c.mu.shown, c.mu.last = "", nil
@@ -26,17 +26,17 @@ func (c *Console) Running(jobID string) {
 	c.info(ClassJob, "Running job: %s", jobID)
 }
 
-// Deprecated tells that a property has a newer name, in Hadoop's words.
+// Deprecated prints that a property has a newer name, in Hadoop's words.
 func (c *Console) Deprecated(name, instead string) {
 	c.info(ClassDeprecation, "%s is deprecated. Instead, use %s", name, instead)
 }
 
-// TaskFailed tells of an attempt that failed, while the job goes on, and why.
+// TaskFailed prints why an attempt failed while the job continues.
 func (c *Console) TaskFailed(attemptID, diagnostics string) {
 	c.taskEnded(attemptID, "FAILED", diagnostics)
 }
 
-// TaskKilled tells of an attempt that was killed. Hadoop shows these only when
+// TaskKilled prints that an attempt was killed. Hadoop prints these only if
 // mapreduce.client.output.filter is KILLED or ALL.
 func (c *Console) TaskKilled(attemptID, diagnostics string) {
 	c.taskEnded(attemptID, "KILLED", diagnostics)
@@ -54,13 +54,13 @@ func (c *Console) taskEnded(attemptID, status, diagnostics string) {
 	}
 }
 
-// Completed tells that the job succeeded.
+// Completed prints that the job succeeded.
 func (c *Console) Completed(jobID string) {
 	c.info(ClassJob, "Job %s completed successfully", jobID)
 }
 
-// Failed tells that the job ended otherwise: state is FAILED or KILLED, cause
-// the first cause, "" when there is none.
+// Failed prints that the job did not succeed: state is FAILED or KILLED; cause is the first
+// cause, "" if there is none.
 func (c *Console) Failed(jobID, state, cause string) {
 	text := fmt.Sprintf("Job %s failed with state %s", jobID, state)
 	if cause != "" {
@@ -73,5 +73,5 @@ func (c *Console) Failed(jobID, state, cause string) {
 	c.Log(level, ClassJob, text)
 }
 
-// Counters shows the counters as Hadoop does at the end of a job.
+// Counters prints the counters as Hadoop does at the end of a job.
 func (c *Console) Counters(v counter.Values) { c.info(ClassJob, "%s", v) }

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Progress is how far a job is.
+// Progress is the progress of a job.
 type Progress struct {
 	Map      float64 // 0..1, of all map tasks
 	Reduce   float64 // 0..1, of all reduce tasks; 0 in a map-only job
 	MapsOnly bool    // the job has no reduces
 
-	// Work done and in all, in bytes, over the phases as far as they are known.
-	// The rate and the time left come from these. A BytesTotal of 0 is unknown:
-	// there is no rate then.
+	// Bytes processed and in total, over the phases, as far as they are known. Rate and
+	// remaining time are computed from these. A BytesTotal of 0 is unknown: then there is no
+	// rate.
 	BytesDone  int64
 	BytesTotal int64
 
-	// Partial says that the job may be further: somebody has not been heard yet,
-	// after a failover say. What was shown before is then not taken back.
+	// Partial means that the job may have progressed further: after a failover some
+	// tasknodes have not reported yet. The console then never shows less than before.
 	Partial bool
 }
 
-// Progress shows how far the job is. Piped, it prints a line when a percentage
-// has changed. On a terminal it draws the bar, at most ten times a second.
+// Progress shows the progress of the job. Without a terminal it prints a line when a
+// percentage has changed. On a terminal it draws the bar, at most ten times a second.
 func (c *Console) Progress(p Progress) {
 	if c.opts.Quiet {
 		return
@@ -45,7 +45,7 @@ func (c *Console) Progress(p Progress) {
 	}
 }
 
-// atLeast is p where that is further than what was shown.
+// atLeast is the maximum of p and what was shown.
 func (p Progress) atLeast(shown Progress) Progress {
 	p.Map, p.Reduce = max(p.Map, shown.Map), max(p.Reduce, shown.Reduce)
 	p.BytesDone, p.BytesTotal = max(p.BytesDone, shown.BytesDone), max(p.BytesTotal, shown.BytesTotal)
@@ -59,9 +59,9 @@ func (c *Console) drawLocked() {
 	}
 }
 
-// StartRefresh keeps the bar of a terminal alive while the job says nothing: it comes
-// although the first task is slow, and rate and remaining time stay true. The
-// caller stops it before it tells how the job has ended.
+// StartRefresh redraws the bar of a terminal while no progress arrives: it shows the bar
+// even if the first task is slow, and keeps rate and remaining time current. The caller
+// stops it before it reports the end of the job.
 func (c *Console) StartRefresh() (stop func()) {
 	if !c.opts.Terminal || c.opts.Quiet {
 		return func() {}
@@ -88,8 +88,8 @@ func (c *Console) StartRefresh() (stop func()) {
 	}
 }
 
-// Clear removes the bar from the terminal, before somebody else writes there or
-// when the program ends. It comes back with the next Progress.
+// Clear removes the bar from the terminal, before other output and at the end of the
+// program. The next Progress draws it again.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,8 +109,7 @@ func percent(fraction float64) float64 {
 	return 100 * min(fraction, 1)
 }
 
-// fraction is how much of the job's work is done: by bytes where they are
-// known, else by tasks.
+// fraction is the finished part of the work: by bytes if they are known, else by tasks.
 func (p Progress) fraction() float64 {
 	switch {
 	case p.BytesTotal > 0:
@@ -123,7 +122,7 @@ func (p Progress) fraction() float64 {
 
 // Times of the bar.
 const (
-	barDelay    = 300 * time.Millisecond // a job that is done by then shows none
+	barDelay    = 300 * time.Millisecond // a job that finishes sooner shows no bar
 	barInterval = 100 * time.Millisecond // between two frames
-	barRefresh  = 500 * time.Millisecond // between two frames of a job without news
+	barRefresh  = 500 * time.Millisecond // between two frames without progress
 )

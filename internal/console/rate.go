@@ -2,8 +2,8 @@ package console
 
 import "time"
 
-// Span over which the rate is measured: long enough to be calm, short enough to
-// follow a change of phase.
+// rateSpan is the time over which the rate is measured: long enough to be stable, short
+// enough to show a change of phase.
 const rateSpan = 5 * time.Second
 
 // rate is a moving average over the latest rateSpan.
@@ -16,8 +16,8 @@ type sample struct {
 	bytes int64
 }
 
-// add takes the count at a moment. A count that goes back (an attempt failed
-// and its work is lost) begins a new span.
+// add records the count at a time. A lower count (an attempt failed and its work is lost)
+// starts a new span.
 func (r *rate) add(at time.Time, bytes int64) {
 	if n := len(r.samples); n > 0 && bytes < r.samples[n-1].bytes {
 		r.samples = r.samples[:0]
@@ -28,7 +28,7 @@ func (r *rate) add(at time.Time, bytes int64) {
 	r.samples = append(r.samples, sample{at, bytes})
 }
 
-// perSecond is the rate in bytes; 0 when it is not known.
+// perSecond is the rate in bytes, 0 if it is unknown.
 func (r *rate) perSecond() float64 {
 	if len(r.samples) < 2 {
 		return 0

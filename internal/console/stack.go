@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// module is the engine's module path; programs under examples/ are users.
+// module is the engine's module path. Programs below examples/ count as users' code.
 const module = "github.com/hammr/hammr/"
 
-// frame is one call of a stack: "main.parse(...)" and "/src/main.go:31 +0x1d".
+// stackFrame is one call of a stack: "main.parse(...)" and "/src/main.go:31 +0x1d".
 type stackFrame struct {
 	call string
 	line string
 }
 
-// userStack is a Go stack trace cut to what its reader can act on: the frames of
-// the runtime and of the engine go, the rest comes with two lines a frame, at
-// most n frames. If nothing is left, the frames are shown as they are.
+// userStack is the part of a Go stack trace that helps a user: without the frames of the
+// runtime and of the engine, two lines a frame, at most n frames. If nothing remains, all
+// frames are shown.
 func userStack(trace string, n int) []string {
 	all := parseStack(trace)
 	var kept []stackFrame
@@ -42,8 +42,8 @@ func userStack(trace string, n int) []string {
 	return lines
 }
 
-// parseStack reads the frames of a trace as runtime/debug.Stack writes it.
-// Lines that are no frame are passed over.
+// parseStack reads the frames of a trace of runtime/debug.Stack. It skips lines that are not
+// frames.
 func parseStack(trace string) []stackFrame {
 	var frames []stackFrame
 	for _, line := range strings.Split(trace, "\n") {
@@ -61,8 +61,8 @@ func parseStack(trace string) []stackFrame {
 	return frames
 }
 
-// isInternal reports whether the frame is of the Go runtime or of the engine.
-// The programs in its tests are users.
+// isInternal reports whether the frame is of the Go runtime or of the engine. Code in tests
+// counts as users' code.
 func (f stackFrame) isInternal() bool {
 	if strings.Contains(f.line, "_test.go:") && !strings.HasPrefix(f.call, "created by ") {
 		return false

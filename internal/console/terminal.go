@@ -11,7 +11,8 @@ func IsTerminal(f *os.File) bool {
 	return os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
-// TerminalWidth asks for the width of the terminal f; 0 when it cannot tell.
+// TerminalWidth returns a function that measures the width of the terminal f; 0 if it
+// cannot.
 func TerminalWidth(f *os.File) func() int {
 	return func() int {
 		width, _, err := term.GetSize(int(f.Fd()))

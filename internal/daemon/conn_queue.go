@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// connQueue is a listener that is given its connections.
+// connQueue is a net.Listener whose connections are delivered by a Port, which has accepted
+// them.
 type connQueue struct {
 	address net.Addr
 	conns   chan net.Conn
@@ -17,7 +18,8 @@ func newConnQueue(address net.Addr) *connQueue {
 	return &connQueue{address: address, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// deliver hands a connection to whoever accepts; it does not once closed.
+// deliver hands a connection to Accept. It reports false, and drops the connection, after
+// Close.
 func (b *connQueue) deliver(conn net.Conn) bool {
 	select {
 	case b.conns <- conn:

@@ -9,16 +9,16 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 )
 
-// LogConfig says what a daemon logs, how and where.
+// LogConfig says what a daemon logs, in which format and where.
 type LogConfig struct {
 	Format  string // text or json; default text
 	Level   string // debug, info, warn or error; default info
-	File    string // default none: the log goes where the daemon's errors go
-	MaxSize int64  // bytes of File, in whole MiB, after which another is begun; default 64 MiB
-	Keep    int    // full files that stay beside it, at least 1; default 3
+	File    string // default none: the log goes to stderr
+	MaxSize int64  // bytes of File, in whole MiB, after which it is rotated; default 64 MiB
+	Keep    int    // rotated files to keep, at least 1; default 3
 }
 
-// Settings are the log's own.
+// Settings are those of the log. They set defaults in c.
 func (c *LogConfig) Settings() Settings {
 	if c.Format == "" {
 		c.Format = "text"
@@ -43,11 +43,10 @@ func (c *LogConfig) Settings() Settings {
 
 const mebibyte = 1 << 20
 
-// Logger makes the log, on stderr unless it has a file. The error is that of a
-// file that cannot be written.
+// Logger makes the log, on stderr unless it has a file. It fails if the file cannot be
+// written.
 //
-// A file's log has a goroutine that removes old files. It lives as long as the
-// process.
+// The log of a file has a goroutine that removes old files. It lives as long as the process.
 func (c *LogConfig) Logger(stderr io.Writer) (*slog.Logger, error) {
 	w, err := c.open(stderr)
 	if err != nil {
@@ -64,7 +63,7 @@ func (c *LogConfig) Logger(stderr io.Writer) (*slog.Logger, error) {
 	return slog.New(slog.NewTextHandler(w, options)), nil
 }
 
-// open opens the log's file, so that what is wrong with it shows at once.
+// open opens the log's file, so that an error shows at the start and not at the first line.
 func (c *LogConfig) open(stderr io.Writer) (io.Writer, error) {
 	if c.File == "" {
 		return stderr, nil
@@ -72,8 +71,7 @@ func (c *LogConfig) open(stderr io.Writer) (io.Writer, error) {
 	return c.Rotated("log-file", c.File)
 }
 
-// Rotated opens another file that is put aside when it is full, like the log's.
-// The error is that of one that cannot be written, and names the setting.
+// Rotated opens another file that is rotated like the log. The error names the setting.
 func (c *LogConfig) Rotated(setting, file string) (io.Writer, error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 )
 
-// TestFullLogFileIsRotated writes six times as much as one file takes,
-// over two starts of the daemon.
+// TestFullLogFileIsRotated writes six times the size of a file, over two starts of the
+// daemon.
 func TestFullLogFileIsRotated(t *testing.T) {
 	var cfg daemon.LogConfig
 	file := filepath.Join(t.TempDir(), "m1.log")
@@ -44,8 +44,8 @@ func TestFullLogFileIsRotated(t *testing.T) {
 	}
 }
 
-// eventually waits until so many files of a log are there, for half a minute at
-// most: the oldest are removed in the background.
+// eventually waits until a log has the wanted number of files, at most half a minute: the
+// oldest are removed in the background.
 func eventually(t *testing.T, file string, want int) []string {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

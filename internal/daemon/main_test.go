@@ -6,8 +6,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain lets the goroutines of logs in files be, which live as long as the
-// process.
+// TestMain ignores the goroutines of logs in files, which live as long as the process.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gopkg.in/natefinch/lumberjack%2ev2.(*Logger).millRun"))
 }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// SetNice sets the niceness of this process, -20 to 19; 0 leaves it as it is. On
-// Linux each thread has its own and hands it on to those that it starts, so it
-// is best called early. Less than now takes CAP_SYS_NICE.
+// SetNice sets the niceness of this process, -20 to 19; 0 leaves it unchanged. On Linux each
+// thread has its own niceness, which the threads that it starts inherit. Call it early. A
+// lower niceness than the present one needs CAP_SYS_NICE.
 func SetNice(niceness int) error {
 	if niceness == 0 {
 		return nil
@@ -25,7 +25,7 @@ func SetNice(niceness int) error {
 			continue
 		}
 		err = syscall.Setpriority(syscall.PRIO_PROCESS, id, niceness)
-		if err != nil && !errors.Is(err, syscall.ESRCH) { // that thread has ended
+		if err != nil && !errors.Is(err, syscall.ESRCH) { // the thread has ended
 			return fmt.Errorf("niceness %d: %w", niceness, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// SetNice sets the niceness of this process where that is known how to.
+// SetNice sets the niceness of this process, which is supported on Linux only.
 func SetNice(niceness int) error {
 	if niceness == 0 {
 		return nil

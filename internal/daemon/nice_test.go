@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// niceEnv makes the test's process one that is nice and tells how nice it is.
+// niceEnv makes the test's process set its niceness and print it.
 const niceEnv = "DAEMON_TEST_NICE"
 
-// TestSetNice asks a process of its own, since niceness cannot be taken back
-// without rights.
+// TestSetNice runs a child process, since a raised niceness cannot be reverted without
+// privileges.
 func TestSetNice(t *testing.T) {
 	if text := os.Getenv(niceEnv); text != "" {
 		niceness, err := strconv.Atoi(text)
@@ -37,7 +37,7 @@ func TestSetNice(t *testing.T) {
 	}
 }
 
-// ownNiceness is that of the thread that asks.
+// ownNiceness is that of the calling thread.
 func ownNiceness(t *testing.T) string {
 	stat, err := os.ReadFile("/proc/thread-self/stat")
 	if err != nil {

@@ -11,25 +11,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// PageConfig says what a daemon shows.
+// PageConfig says what a daemon's page shows.
 type PageConfig struct {
-	// Title is the first line of the front page; there is no default.
+	// Title is the first line of the front page. Required.
 	Title string
-	// Health is why the daemon cannot do its work, nil when it can; default
-	// always nil.
+	// Health is why the daemon cannot work, nil if it can; default always nil.
 	Health func(r *http.Request) error
-	// Metrics are shown beside those of the process; default none.
+	// Metrics are shown in addition to those of the process; default none.
 	Metrics []prometheus.Collector
-	// Handlers answer for what else there is, by pattern of http.ServeMux;
-	// default nothing.
+	// Handlers serve further paths, by pattern of http.ServeMux; default none.
 	Handlers map[string]http.Handler
-	// Profiles shows Go's profiles, which cost time and tell much.
+	// Profiles shows Go's profiles, which cost time and reveal internals; default false.
 	Profiles bool
 }
 
-// NewPage is the daemon's page for machines: /health, with status 503 and the
-// cause while it cannot do its work; /metrics for Prometheus; /debug/pprof/ if
-// it is switched on.
+// NewPage is a daemon's HTTP page: /health, with status 503 and the cause while the daemon
+// cannot work; /metrics for Prometheus; /debug/pprof/ with Profiles.
 func NewPage(cfg PageConfig) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {

@@ -14,17 +14,16 @@ import (
 	"time"
 )
 
-// Port is one listener for two kinds of callers: clients, who speak HTTP, and
-// other masters, who introduce themselves first:
+// Port shares one listener between two kinds of callers: clients, which speak HTTP, and
+// other masters, which begin with a handshake:
 //
 //	0x00 "hammr-master/1 " cluster " " token "\n"   the master that dials
-//	"ok\n", or why not and "\n"                     the master that accepts
+//	"ok\n", or the reason of a refusal and "\n"     the master that accepts
 //
-// What follows is theirs. A connection that says nothing for handshakeTimeout
-// is closed.
+// What follows is Raft's. A connection that sends nothing for handshakeTimeout is closed.
 //
-// Goroutines: one accepts, and each connection has one until its first byte, or
-// its introduction, has come. Close ends them.
+// Goroutines: one accepts; each connection has one until its first byte, or its handshake,
+// has arrived. Close ends them.
 type Port struct {
 	cfg      PortConfig
 	listener net.Listener
@@ -35,26 +34,26 @@ type Port struct {
 	mu struct {
 		sync.Mutex
 		closed bool
-		fresh  map[net.Conn]bool // that are not sorted yet
+		fresh  map[net.Conn]bool // not routed yet
 	}
 }
 
-// PortConfig says who may come in as a master.
+// PortConfig says which masters a Port accepts.
 type PortConfig struct {
 	Cluster string // id
-	Token   string // of the cluster, one word; "" lets nobody in
-	// Refused hears of masters that are not let in; nil is nobody.
+	Token   string // of the cluster, one word; "" refuses every master
+	// Refused is called for each master that is refused; nil does nothing.
 	Refused func(remote net.Addr, cause error)
 }
 
 const (
-	masterMark       = 0 // no HTTP begins with it
+	masterMark       = 0 // HTTP never begins with it
 	masterProtocol   = "hammr-master/1"
 	handshakeTimeout = 5 * time.Second
 	maxHandshake     = 8 << 10 // bytes
 )
 
-// NewPort shares a listener, which it closes in the end.
+// NewPort shares a listener. Close closes it.
 func NewPort(l net.Listener, cfg PortConfig) *Port {
 	if cfg.Refused == nil {
 		cfg.Refused = func(net.Addr, error) {}
@@ -65,14 +64,14 @@ func NewPort(l net.Listener, cfg PortConfig) *Port {
 	return p
 }
 
-// Clients is where callers who speak HTTP come in.
+// Clients accepts callers that speak HTTP.
 func (p *Port) Clients() net.Listener { return p.clients }
 
-// Masters is where other masters come in, and how they are called.
+// Masters accepts other masters, and dials them.
 func (p *Port) Masters() *MasterStream { return &MasterStream{p.masters, p} }
 
-// Close closes the listener and whatever has not been accepted, and waits for
-// its goroutines. Connections that were accepted stay.
+// Close closes the listener and every connection that has not been accepted, and waits for
+// the goroutines. Accepted connections stay open.
 func (p *Port) Close() error {
 	err := p.listener.Close()
 	p.mu.Lock()
@@ -93,7 +92,7 @@ func (p *Port) accept() {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // too many files are open, say; it passes
+		case err != nil: // too many open files, for example; that passes
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
@@ -103,7 +102,7 @@ func (p *Port) accept() {
 	}
 }
 
-// track keeps a connection that is to be sorted, so that Close can close it.
+// track records a connection that is not routed yet, so that Close can close it.
 func (p *Port) track(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +114,7 @@ func (p *Port) track(conn net.Conn) bool {
 	return true
 }
 
-// route hands a connection to whom it is for.
+// route delivers a connection to clients or masters.
 func (p *Port) route(conn net.Conn) {
 	in := bufio.NewReaderSize(conn, maxHandshake)
 	begun := &bufferedConn{conn, in}
@@ -131,7 +130,7 @@ func (p *Port) route(conn net.Conn) {
 	}
 }
 
-// classify finds out whose a connection is.
+// classify reads the begin of a connection and finds the queue that it belongs to.
 func (p *Port) classify(conn net.Conn, in *bufio.Reader) (*connQueue, error) {
 	if err := conn.SetDeadline(time.Now().Add(handshakeTimeout)); err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func (p *Port) classify(conn net.Conn, in *bufio.Reader) (*connQueue, error) {
 	return p.masters, err
 }
 
-// checkHandshake is why a master is not let in, nil when it is.
+// checkHandshake is why a master is refused, nil if it is accepted.
 func (cfg *PortConfig) checkHandshake(introduction string) error {
 	words := strings.Fields(introduction)
 	switch {
@@ -172,14 +171,14 @@ func (cfg *PortConfig) checkHandshake(introduction string) error {
 	return nil
 }
 
-// MasterStream carries connections between masters. Closing it leaves the rest
-// of the port alone.
+// MasterStream carries connections between masters. Closing it leaves the rest of the port
+// open.
 type MasterStream struct {
 	*connQueue
 	port *Port
 }
 
-// Dial connects to another master and introduces this one.
+// Dial connects to another master, and does the handshake.
 func (s *MasterStream) Dial(address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -213,7 +212,7 @@ func (s *MasterStream) handshake(conn net.Conn, deadline time.Time) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-// readLine reads up to a newline and nothing behind it, which is not its own.
+// readLine reads up to a newline and no further: what follows belongs to Raft.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	var b [1]byte
@@ -229,7 +228,7 @@ func readLine(r io.Reader) (string, error) {
 	return "", errors.New("the answer to the introduction is too long")
 }
 
-// bufferedConn is a connection whose first bytes have been read.
+// bufferedConn is a connection of which the first bytes are in a buffer.
 type bufferedConn struct {
 	net.Conn
 	in *bufio.Reader

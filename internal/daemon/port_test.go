@@ -98,7 +98,7 @@ func TestPortRefusesMasters(t *testing.T) {
 	}
 }
 
-// TestPortClosesSilentConnections does not wait for those who say nothing.
+// TestPortClosesSilentConnections has callers that send nothing.
 func TestPortClosesSilentConnections(t *testing.T) {
 	p := port(t, ours)
 	address := p.Clients().Addr().String()

@@ -6,15 +6,15 @@ import (
 	"os"
 )
 
-// Ready is what a daemon tells whoever has started it, once it serves.
+// Ready is what a daemon announces once it serves.
 type Ready struct {
-	Name    string `json:"name"`    // of a tasknode, or id of a master
+	Name    string `json:"name"`    // of a tasknode; id of a master
 	Address string `json:"address"` // host:port that it listens on
 	HTTP    string `json:"http"`    // host:port of its page
 	PID     int    `json:"pid"`     // of its process
 }
 
-// WriteReady writes a file that whoever waits for it sees whole or not at all.
+// WriteReady writes the ready file atomically: a reader sees it complete or not at all.
 // Without a path it does nothing.
 func WriteReady(path string, r Ready) error {
 	if path == "" {
@@ -33,7 +33,7 @@ func WriteReady(path string, r Ready) error {
 	return nil
 }
 
-// ReadReady reads the file. It wraps fs.ErrNotExist while there is none.
+// ReadReady reads the ready file. The error wraps fs.ErrNotExist if the daemon is not ready.
 func ReadReady(path string) (Ready, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -9,31 +9,31 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// Setting is one thing that a daemon can be told: by a flag of its name, by the
-// variable Env, or by a key of its name in a file.
+// Setting is one setting of a daemon: a flag of its name, the variable Env, or a key of its
+// name in a file.
 type Setting struct {
-	Name    string // words in small letters, joined by "-"
-	Usage   string // a phrase; what is in back quotes stands for the value
-	Default string // as it could be typed
-	IsBool  bool   // as a flag it needs no value
+	Name    string // lower-case words joined by "-"
+	Usage   string // a phrase; the part in back quotes names the value
+	Default string // as a user types it
+	IsBool  bool   // a flag without a value means true
 
 	set      func(text string) error
 	required bool
 }
 
-// Env is the name of the variable that the setting is read from.
+// Env is the environment variable of the setting.
 func (s Setting) Env() string {
 	return "HAMMR_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
-// Required is the setting with no default: whoever starts the daemon tells it.
+// Required is the setting without a default: Load fails if no source has it.
 func (s Setting) Required() Setting {
 	s.required = true
 	return s
 }
 
-// String is a setting that is taken as it stands. The default is what to points
-// at, here and in the functions below.
+// String is a setting of any text. Its default is the value of *to, here and in the
+// functions below.
 func String(name string, to *string, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: *to, set: func(text string) error {
 		*to = text
@@ -41,7 +41,7 @@ func String(name string, to *string, usage string) Setting {
 	}}
 }
 
-// Choice is one of some words.
+// Choice is one of several words, in any case.
 func Choice(name string, to *string, usage string, words ...string) Setting {
 	return Setting{Name: name, Usage: usage, Default: *to, set: func(text string) error {
 		for _, word := range words {
@@ -54,7 +54,7 @@ func Choice(name string, to *string, usage string, words ...string) Setting {
 	}}
 }
 
-// Int is a whole number of at least least.
+// Int is a whole number, at least least.
 func Int(name string, to *int, least int, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: strconv.Itoa(*to), set: func(text string) error {
 		n, err := strconv.Atoi(text)
@@ -78,7 +78,7 @@ func Size(name string, to *int64, usage string) Setting {
 	}}
 }
 
-// formatSize is how a person would type a number of bytes.
+// formatSize is a number of bytes as a user types it.
 func formatSize(n int64) string {
 	unit := ""
 	for _, next := range []string{"k", "m", "g", "t"} {
@@ -90,7 +90,7 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10) + unit
 }
 
-// Duration is a positive time: milliseconds, or a number with ms, s, m or h.
+// Duration is a positive time: a number of milliseconds, or a number with ms, s, m or h.
 func Duration(name string, to *time.Duration, usage string) Setting {
 	shown := ""
 	if *to != 0 {
@@ -118,9 +118,8 @@ func Bool(name string, to *bool, usage string) Setting {
 	}}
 }
 
-// Strings is some words joined by commas; in a file it may be a list. A comma that
-// belongs to a word stands behind a backslash, as in Hadoop (see Word). A list
-// replaces one that was set before.
+// Strings are items joined by commas, or a list in a file. A comma inside an item has a
+// backslash before it, as in Hadoop (see EscapeItem). A list replaces an earlier one.
 func Strings(name string, to *[]string, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: strings.Join(*to, ","), set: func(text string) error {
 		*to = splitItems(text)
@@ -128,11 +127,11 @@ func Strings(name string, to *[]string, usage string) Setting {
 	}}
 }
 
-// EscapeItem is a word as it stands in a List.
+// EscapeItem is an item as it is written in Strings.
 func EscapeItem(word string) string { return strings.ReplaceAll(word, ",", `\,`) }
 
 func splitItems(text string) (words []string) {
-	begun := "" // of a word, up to a comma that belongs to it
+	begun := "" // of an item, up to an escaped comma
 	for part := range strings.SplitSeq(text, ",") {
 		if head, joined := strings.CutSuffix(part, `\`); joined {
 			begun += head + ","

@@ -7,21 +7,22 @@ import (
 	"slices"
 )
 
-// Settings are all that a daemon can be told.
+// Settings are all settings of a daemon.
 type Settings []Setting
 
-// Sources are where a daemon looks, each winning over those below it.
+// Sources are where settings come from. Flags override variables, and variables override the
+// file.
 type Sources struct {
-	// Flags are those given on the command line, by name.
+	// Flags are those of the command line, by name.
 	Flags map[string]string
-	// Env looks a variable up; nil finds none.
+	// Env looks up an environment variable; nil finds none.
 	Env func(name string) (value string, found bool)
-	// File is the name of a YAML file with a key for each setting; "" is none.
+	// File is a YAML file with a key for each setting; "" is none.
 	File string
 }
 
-// Load takes over what the sources say. It reports every fault at once, also
-// those of values that another source wins over; each names its source.
+// Load sets all settings. It reports every error at once, with its source, also those of
+// values that another source overrides.
 func (s Settings) Load(in Sources) error {
 	var errs []error
 	given := make(map[string]bool)

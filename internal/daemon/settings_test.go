@@ -127,8 +127,7 @@ func TestMalformedFiles(t *testing.T) {
 	}
 }
 
-// FuzzFile feeds anything to the reader of files: it may refuse it, with a
-// message.
+// FuzzFile parses arbitrary files. A file may be refused, with a message.
 func FuzzFile(f *testing.F) {
 	f.Add([]byte("id: a\ndir: [x, y]\n"))
 	f.Add([]byte("id: |\n  text\n  more\n&a b: *a\n"))

@@ -12,9 +12,9 @@ import (
 // entry is one key of a file.
 type entry struct {
 	key  string
-	text string // as a flag would have it
+	text string // as a flag has it
 	line int    // from 1
-	err  error  // why there is no text
+	err  error  // why text is missing
 }
 
 // parseFile reads a YAML document: keys with scalars, or with lists of scalars.

@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// blocks shows where a file lies: a line that names it, and one for each block
-// with offset, length and hosts, separated by tabs. Hosts are separated by
-// commas and - where any is as good.
+// blocks prints where a file is stored: a line with its name, and a line for each block with
+// offset, length and hosts, separated by tabs. Hosts are separated by commas; "-" means any
+// host.
 func blocks(s *shell, _ invocation, it item) error {
 	if it.isDir() {
 		return isDirectory(it.name)

@@ -32,14 +32,14 @@ func (s *shell) mkdirOne(it item, parents bool) error {
 	return toPathError(it, it.fs.MkdirAll(s.ctx, it.path))
 }
 
-// checkParent refuses a directory below a file and, unless parents are to be
-// made, below nothing. Hadoop names the parent here.
+// checkParent refuses a directory below a file. Unless parents are created it also refuses
+// one without a parent. Hadoop's message names the parent.
 func (s *shell) checkParent(it item, parents bool) error {
 	for dir := path.Dir(it.path); ; dir = path.Dir(dir) {
 		above, err := s.look(item{name: storage.Name(it.fs, dir), fs: it.fs, path: dir})
 		switch {
 		case errors.Is(err, syscall.ENOTDIR):
-			continue // a file stands further up
+			continue // a file is further up
 		case err != nil:
 			return err
 		case above.isDir():

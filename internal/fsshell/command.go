@@ -15,12 +15,12 @@ type command struct {
 	flags string // the options it takes, separated by spaces
 	usage string // its options and arguments
 	help  string
-	// min and max bound the number of arguments; max 0 is any number.
+	// min and max bound the number of arguments; max 0 means no bound.
 	min, max int
 	run      func(*shell, invocation) error
 }
 
-// invocation is a command line taken apart.
+// invocation is a parsed command line.
 type invocation struct {
 	flags map[string]bool
 	args  []string
@@ -28,7 +28,7 @@ type invocation struct {
 
 func (in invocation) has(flag string) bool { return in.flags[flag] }
 
-// lookup finds a command by its name with the dash.
+// lookup finds a command by its name, which begins with a dash.
 func lookup(name string) (*command, bool) {
 	short, ok := strings.CutPrefix(name, "-")
 	if !ok {
@@ -41,8 +41,7 @@ func lookup(name string) (*command, bool) {
 	return commands[i], true
 }
 
-// parse takes options up to the first argument or "--". A lone dash is an
-// argument.
+// parse reads options up to the first argument or "--". A single dash is an argument.
 func (c *command) parse(args []string) (invocation, error) {
 	in := invocation{flags: map[string]bool{}}
 	known := strings.Fields(c.flags)
@@ -84,7 +83,7 @@ func (c *command) printHelp(w io.Writer) {
 	}
 }
 
-// helpCommand makes -usage and -help: of the named commands, or of all.
+// helpCommand makes -usage and -help, for the named commands or for all.
 func helpCommand(show func(io.Writer, *command)) func(*shell, invocation) error {
 	return func(s *shell, in invocation) error {
 		if len(in.args) == 0 {

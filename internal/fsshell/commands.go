@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// commands are all verbs in order of their names; init fills it because -help
-// is one of them and looks there.
+// commands are all verbs, sorted by name. Init fills the list because -help, one of them,
+// reads it.
 var commands []*command
 
 func init() {

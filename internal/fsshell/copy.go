@@ -13,17 +13,17 @@ const (
 	getFlags = "f crc ignoreCrc"
 	getUsage = "[-f] [-crc] [-ignoreCrc] <src> ... <localdst>"
 
-	// copySuffix ends the name of a file until it is whole.
+	// copySuffix is added to the name of a file until it is complete.
 	copySuffix = "._COPYING_"
 )
 
-// transfer is -put, -get, -cp and -mv at work.
+// transfer is a running -put, -get, -cp or -mv.
 type transfer struct {
 	*shell
 	dst       item
 	overwrite bool
 	direct    bool // no temporary file
-	// move does the work for one source.
+	// move copies or moves one source.
 	move func(src, target item) error
 }
 
@@ -67,8 +67,8 @@ func cp(s *shell, in invocation) error {
 	return t.transferAll(s.expandAll(sources))
 }
 
-// splitTarget takes the destination off the arguments; with one argument it is
-// the working directory.
+// splitTarget separates the destination from the sources; with a single argument it is the
+// working directory.
 func splitTarget(args []string) (sources []string, dst string) {
 	if len(args) < 2 {
 		return args, "."
@@ -82,7 +82,7 @@ func (s *shell) newTransfer(in invocation, dst item) *transfer {
 	return t
 }
 
-// transferTo makes a transfer to a path that may be a glob of one match.
+// transferTo makes a transfer to a path, which may be a glob with one match.
 func (s *shell) transferTo(in invocation, dst string) (*transfer, error) {
 	found, err := s.expand(dst)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *shell) transferTo(in invocation, dst string) (*transfer, error) {
 	return s.newTransfer(in, found[0]), nil
 }
 
-// transferAll moves the sources. Several need a directory to go to; one needs a name
-// that is free, or a directory.
+// transferAll moves the sources. Several sources need a directory as destination; one needs
+// a free name, or a directory.
 func (t *transfer) transferAll(sources []item) error {
 	if err := t.checkTarget(len(sources)); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (t *transfer) checkTarget(sources int) error {
 	return err
 }
 
-// targetOf is where a source goes: into a directory, else to the name itself.
+// targetOf is the destination of a source: in a directory, else the name itself.
 func (t *transfer) targetOf(src, dst item) (item, error) {
 	if !dst.isDir() {
 		return dst, nil
@@ -160,7 +160,7 @@ func (t *transfer) copy(src, target item) error {
 	return t.copyFile(src, target)
 }
 
-// copyTree copies what is in a directory; what fails is reported.
+// copyTree copies the content of a directory, and reports what fails.
 func (t *transfer) copyTree(src, target item) error {
 	if target.exists() && !target.isDir() {
 		return isNotDirectory(target.name)
@@ -198,8 +198,8 @@ func (t *transfer) fromStdin() error {
 	return t.write(t.Stdin, t.dst)
 }
 
-// write makes the target from a stream. Until it is whole it has another name,
-// so that nobody takes a part for the whole.
+// write creates the target from a stream. It has a temporary name until it is complete, so
+// that no reader takes a part for the whole.
 func (t *transfer) write(from io.Reader, target item) error {
 	if target.isDir() || target.exists() && !t.overwrite {
 		return fileExists(target.name)
@@ -217,7 +217,7 @@ func (t *transfer) write(from io.Reader, target item) error {
 	return t.rename(target, name)
 }
 
-// writeFile makes a file, or none when it fails.
+// writeFile creates a file, or none if it fails.
 func (t *transfer) writeFile(from io.Reader, fsys storage.FS, name string) error {
 	out, err := fsys.Create(t.ctx, name, t.CreateOptions)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 // pathError is a failure in Hadoop's words: "`path': message".
 type pathError struct {
-	path    string // "" when the message says all
-	target  string // "" or the other path of two
+	path    string // "" if the message has everything
+	target  string // the other path of two, or ""
 	message string
 }
 
@@ -35,8 +35,8 @@ func isNotDirectory(name string) error {
 }
 func fileExists(name string) error { return &pathError{path: name, message: "File exists"} }
 
-// noParent is the failure to put something where there is no directory. Hadoop
-// adds the full name, with an empty authority unless the name was relative.
+// noParent is the error for a file without a parent directory. Hadoop adds the full name,
+// with an empty authority unless the name was relative.
 func noParent(it item) error {
 	full := storage.Name(it.fs, it.path)
 	if strings.HasPrefix(it.name, "/") {
@@ -45,8 +45,8 @@ func noParent(it item) error {
 	return &pathError{path: it.name, message: fmt.Sprintf("No such file or directory: `%s'", full)}
 }
 
-// toPathError puts what a file system says of an item into Hadoop's words where
-// Hadoop has some.
+// toPathError turns an error of a file system into Hadoop's words, if Hadoop has words for
+// it.
 func toPathError(it item, err error) error {
 	var known *pathError
 	switch {

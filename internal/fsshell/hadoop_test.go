@@ -13,9 +13,9 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// comparison is commands on a tree that both shells run. Hadoop's lists local
-// files in the order of the disk where it recurses, and gives directories the
-// size they have there; both are evened out below.
+// comparison has commands that both shells run on a tree. Hadoop's recursive listings have
+// local files in the order of the disk and directories with their size there; transcript
+// removes both differences.
 const comparison = `-ls DIR/tree
 -ls -h DIR/tree
 -ls -S DIR/tree
@@ -118,7 +118,7 @@ func TestAgreesWithHadoop(t *testing.T) {
 	}
 }
 
-// sampleTree makes files with times of long ago.
+// sampleTree creates files with old modification times.
 func sampleTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -164,8 +164,8 @@ func runAll(t *testing.T, dir string) string {
 
 var directorySize = regexp.MustCompile(`(?m)^(d.*) +[0-9.]+( K)? (\d{4}-)`)
 
-// transcript is the commands of an output, each with what it printed. Recursive
-// listings are sorted.
+// transcript splits an output into commands and what each printed. Recursive listings are
+// sorted.
 func transcript(out string) []string {
 	out = directorySize.ReplaceAllString(out, "$1 SIZE $3")
 	out = regexp.MustCompile(` +SIZE`).ReplaceAllString(out, " SIZE")

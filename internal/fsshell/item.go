@@ -12,17 +12,17 @@ import (
 
 // item is a path on the command line, or found below one.
 type item struct {
-	name string // as it is shown
+	name string // as it is printed
 	fs   storage.FS
 	path string
-	info *storage.FileInfo // nil when there is nothing
+	info *storage.FileInfo // nil if it does not exist
 }
 
 func (it item) exists() bool { return it.info != nil }
 func (it item) isDir() bool  { return it.info != nil && it.info.IsDir }
 func (it item) base() string { return path.Base(it.path) }
 
-// below is an entry of a directory, shown as the directory was typed.
+// below is an entry of a directory. Its name begins as the directory's was typed.
 func (it item) below(base string) item {
 	name := it.name + "/" + base
 	if it.name == "." {
@@ -47,7 +47,7 @@ func (s *shell) children(dir item) ([]item, error) {
 	return items, nil
 }
 
-// look finds out what an item is.
+// look gets the status of an item.
 func (s *shell) look(it item) (item, error) {
 	info, err := it.fs.Stat(s.ctx, it.path)
 	switch {
@@ -59,13 +59,13 @@ func (s *shell) look(it item) (item, error) {
 	return it, err
 }
 
-// parentExists reports whether an item could be made.
+// parentExists reports whether an item can be created.
 func (s *shell) parentExists(it item) (bool, error) {
 	parent, err := s.look(item{fs: it.fs, path: path.Dir(it.path)})
 	return parent.exists(), err
 }
 
-// expandAll expands arguments in order; what cannot be is reported.
+// expandAll expands arguments in order, and reports those that fail.
 func (s *shell) expandAll(args []string) []item {
 	var all []item
 	for _, arg := range args {
@@ -78,8 +78,7 @@ func (s *shell) expandAll(args []string) []item {
 	return all
 }
 
-// expand expands a glob. A name that is no glob gives an item also when there
-// is nothing of that name.
+// expand expands a glob. A name that is not a glob is an item even if it does not exist.
 func (s *shell) expand(arg string) ([]item, error) {
 	fsys, full, err := s.Router.Resolve(s.ctx, arg)
 	if err != nil {
@@ -106,15 +105,15 @@ func (s *shell) expand(arg string) ([]item, error) {
 	return items, nil
 }
 
-// displayName tells how paths found by a pattern are shown: with a scheme, absolute
-// or relative as the pattern is.
+// displayName returns how paths that a pattern matches are printed: with a scheme, absolute
+// or relative, as the pattern.
 func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) string, error) {
 	scheme, rest, full := strings.Cut(pattern, ":/")
 	switch {
 	case full && !strings.Contains(scheme, "/"):
 		prefix := scheme + "://"
 		if strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
-			prefix = fsys.URI() // the pattern names an authority
+			prefix = fsys.URI() // the pattern has an authority
 		}
 		return func(p string) string { return prefix + p }, nil
 	case path.IsAbs(pattern):
@@ -132,8 +131,7 @@ func relative(home, p string) string {
 	return rel
 }
 
-// localItem is a file of this machine, whatever the default file system is; it
-// is no glob.
+// localItem is a file of this machine, whatever the default file system. It is not a glob.
 func (s *shell) localItem(arg string) (item, error) {
 	name := arg
 	if path, ok := strings.CutPrefix(arg, "file:"); ok {

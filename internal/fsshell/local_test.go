@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// onDisk is a shell over local files whose working directory is a new one.
+// onDisk is a shell over local files in a new working directory.
 func onDisk(t *testing.T) (w *world, dir string) {
 	t.Helper()
 	w, dir = &world{}, t.TempDir()
@@ -33,7 +33,7 @@ func put1(t *testing.T, name, content string) {
 	}
 }
 
-// ok runs a command that must do well and print want.
+// ok runs a command that must succeed and print want.
 func (w *world) ok(t *testing.T, want string, args ...string) {
 	t.Helper()
 	if out, code := w.run(args...); out != want || code != 0 {
@@ -70,7 +70,7 @@ func TestPutAndGet(t *testing.T) {
 	}
 }
 
-// A copy that breaks leaves no file, under no name.
+// A failed copy leaves no file, under no name.
 func TestFailedCopyLeavesNoFile(t *testing.T) {
 	w := newWorld(t)
 	w.env.Stdin = &failing{after: "some bytes"}

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// lister is -ls at work. Its column widths grow from one directory to the
-// following ones.
+// lister is a running -ls. Its columns get wider from one directory to the next, never
+// narrower, as Hadoop's.
 type lister struct {
 	*shell
 	in                             invocation
@@ -107,8 +107,7 @@ func (l *lister) line(it item) {
 		it.info.ModTime.In(l.Zone).Format("2006-01-02 15:04"), name)
 }
 
-// column is a text padded to a width with a space behind; a column that is
-// empty throughout takes no room.
+// column is a text padded to a width, and a space. A column of width 0 is left out.
 func column(text string, width int) string {
 	if width == 0 {
 		return ""
@@ -135,7 +134,7 @@ func permissions(mode fs.FileMode) string {
 	return letters[:8] + "T"
 }
 
-// copies is how many copies of a file's blocks there are.
+// copies is the number of replicas of a file's blocks.
 func copies(it item) int {
 	if it.isDir() {
 		return 0
@@ -143,7 +142,7 @@ func copies(it item) int {
 	return max(it.info.Replication, 1)
 }
 
-// size is a number of bytes, for people in units of 1024.
+// size is a number of bytes; for humans in units of 1024.
 func size(n int64, human bool) string {
 	if !human || n < 1024 {
 		return strconv.FormatInt(n, 10)
@@ -168,7 +167,7 @@ func size(n int64, human bool) string {
 // roundedTenths is 10n / 2^shift, halves rounded up.
 func roundedTenths(n int64, shift int) int64 {
 	whole, rest := n>>shift, n&(1<<shift-1)
-	for shift > 58 { // leave room for the factor
+	for shift > 58 { // so that the factor below cannot overflow
 		rest >>= 1
 		shift--
 	}

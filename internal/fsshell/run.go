@@ -20,20 +20,19 @@ const (
 	exitInterrupted = 130
 )
 
-// Env is what a command works with.
+// Env is the environment of a command.
 type Env struct {
 	Router *storage.Router
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// CreateOptions hold for every file that is written.
+	// CreateOptions apply to every file that is written.
 	CreateOptions storage.CreateOptions
-	// Zone is where -ls shows times; nil is that of the machine.
+	// Zone is the time zone of -ls; nil is the machine's.
 	Zone *time.Location
 }
 
-// Run runs one command: args begin with its name, "-ls". The result is the
-// exit code of the process.
+// Run runs one command: args begin with its name, "-ls". The result is the exit code.
 func Run(ctx context.Context, env Env, args []string) (exitCode int) {
 	if env.Zone == nil {
 		env.Zone = time.Local
@@ -48,18 +47,18 @@ func Run(ctx context.Context, env Env, args []string) (exitCode int) {
 	return code
 }
 
-// shell is one command at work.
+// shell is a running command.
 type shell struct {
 	Env
 	ctx  context.Context
 	out  *bufio.Writer
 	name string // of the command, without its dash
-	// status is what the command itself has to say, as -test does.
+	// status is the exit code of the command's own result, as -test has one.
 	status   int
-	reported int // failures
+	reported int // number of failures
 }
 
-// errUsage is a command line that is not understood.
+// errUsage is an error of the command line.
 type errUsage struct{ msg string }
 
 func (e errUsage) Error() string { return e.msg }
@@ -110,12 +109,12 @@ func (s *shell) unknown(name string) {
 	printUsages(s.Stderr)
 }
 
-// report shows the first line of a failure. Output so far goes first, so that
-// both read in order on a terminal.
+// report prints the first line of an error. It flushes the output first, so that both are in
+// order on a terminal.
 func (s *shell) report(err error) {
 	s.reported++
 	if s.ctx.Err() != nil {
-		return // told once, as "Interrupted"
+		return // printed once, as "Interrupted"
 	}
 	s.out.Flush()
 	line, _, _ := strings.Cut(err.Error(), "\n")
@@ -124,7 +123,7 @@ func (s *shell) report(err error) {
 
 func (s *shell) printf(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
-// each works through items; one that fails or is missing is reported.
+// each processes items, and reports those that fail or do not exist.
 func (s *shell) each(items []item, work func(item) error) {
 	for _, it := range items {
 		if s.ctx.Err() != nil {
@@ -138,7 +137,7 @@ func (s *shell) each(items []item, work func(item) error) {
 	}
 }
 
-// overPaths makes a command of what is done with each existing path.
+// overPaths makes a command from a function of one existing path.
 func overPaths(work func(s *shell, in invocation, it item) error) func(*shell, invocation) error {
 	return func(s *shell, in invocation) error {
 		s.each(s.expandAll(in.args), func(it item) error { return work(s, in, it) })

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts in testdata anew")
 
-// world is a shell over a file system in memory and the local one.
+// world is a shell over a memory file system and the local one.
 type world struct {
 	env    Env
 	mem    *mem.FS
@@ -57,7 +57,7 @@ func (w *world) connect(t *testing.T, conf storage.Config) {
 	}
 }
 
-// run runs a command and returns both outputs as they come.
+// run runs a command and returns both outputs in one text.
 func (w *world) run(args ...string) (output string, code int) {
 	w.output.Reset()
 	code = Run(context.Background(), w.env, args)
@@ -78,9 +78,8 @@ func (w *world) file(t *testing.T, name, content string) {
 	}
 }
 
-// Each file in testdata/scripts is a transcript: commands behind "$ ", what
-// each prints, and its exit code unless that is 0. The words were compared
-// with those of Hadoop 3.4.3.
+// Each file in testdata/scripts is a transcript: commands after "$ ", their output, and the
+// exit code unless it is 0. The texts were compared with those of Hadoop 3.4.3.
 func TestTranscripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/scripts/*.txt")
 	if err != nil || len(scripts) == 0 {

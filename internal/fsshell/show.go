@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// peekBytes is how much -head and -tail show.
+// peekBytes is the number of bytes that -head and -tail show.
 const peekBytes = 1024
 
 func cat(s *shell, _ invocation, it item) error {

@@ -7,11 +7,11 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// summary is what lies below a path, the path included.
+// summary counts what is below a path, the path included.
 type summary struct {
 	dirs, files int64
 	bytes       int64
-	diskBytes   int64 // with all copies
+	diskBytes   int64 // with all replicas
 }
 
 func (s *shell) sum(it item) (summary, error) {
@@ -31,8 +31,7 @@ func (s *shell) sum(it item) (summary, error) {
 	return total, nil
 }
 
-// table is rows of columns that are as wide as their widest entry, two spaces
-// between them.
+// table is rows of columns, each as wide as its widest entry, with two spaces between them.
 type table [][]string
 
 func (t table) print(s *shell) {

@@ -20,8 +20,8 @@ func stat(s *shell, in invocation) error {
 	return nil
 }
 
-// formatStat fills in a format. A letter that means nothing stands for itself;
-// a % at the end is dropped.
+// formatStat fills in a format. An unknown letter stands for itself; a % at the end is
+// dropped.
 func formatStat(format string, it item) string {
 	var out strings.Builder
 	for i := 0; i < len(format); i++ {
@@ -68,7 +68,7 @@ func statField(letter byte, it item) string {
 	return string(letter)
 }
 
-// test answers by the exit code.
+// test reports its result as the exit code.
 func test(s *shell, in invocation) error {
 	if len(in.flags) == 0 {
 		return usagef("No test flag given")

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// text shows a file as text. Its first bytes tell gzip and SequenceFile
-// whatever its name is; its extension tells the other codecs.
+// text prints a file as text. It detects gzip and SequenceFiles by their first bytes, and
+// other codecs by the file's extension.
 func text(s *shell, _ invocation, it item) error {
 	file, err := s.open(it)
 	if err != nil {
@@ -36,7 +36,7 @@ func text(s *shell, _ invocation, it item) error {
 	return err
 }
 
-// magicOf is the first three bytes of a file, or what there is.
+// magicOf is the first three bytes of a file, or fewer.
 func magicOf(file storage.File) (string, error) {
 	var lead [3]byte
 	n, err := file.ReadAt(lead[:], 0)
@@ -57,7 +57,7 @@ func (s *shell) printDecompressed(it item, file storage.File, codec string) erro
 	return err
 }
 
-// printSequenceFile shows each record of a SequenceFile as key, tab, value.
+// printSequenceFile prints each record of a SequenceFile as key, tab, value.
 func (s *shell) printSequenceFile(it item) error {
 	r, err := seqfile.OpenAll(s.ctx, it.fs, it.path, it.info.Size)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package lint holds the architecture of the project: which package may import
-// which, that the core is pure, that a jobmaster and the simulator have the same
-// policies, how large files and functions may grow, and that files with build tags
-// of our own compile. Its tests run over the whole source tree with every
-// `go test ./...`.
+// Package lint has the rules of the project's architecture and language as tests: which
+// package may import which, that the core is pure, that a jobmaster and the simulator have
+// the same policies, how long files and functions may be, that files with our own build tags
+// compile, that every property is read, and that words follow docs/glossary.md. Its tests
+// check the whole source tree in every `go test ./...`.
 //
-// Each rule is a function from syntax or from the output of `go list` to a list
-// of findings, so that it can be tried on a few lines of source. A finding names
-// the file and line, what is wrong and what to do instead. Who adds a package
-// gives it a row in table.go.
+// Each rule is a function from syntax, or from the output of `go list`, to a list of
+// findings, so it can be tested on a few lines of source. A finding names the file and line,
+// the problem and the remedy. For a new package, add a row to table.go.
 package lint

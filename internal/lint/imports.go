@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// pkg is what `go list -json` tells of a package.
+// pkg is a package in the output of `go list -json`.
 type pkg struct {
 	ImportPath string
 	Dir        string
-	Imports    []string // of the package proper, not of its tests
-	Deps       []string // all, direct or not
+	Imports    []string // of the package without its tests
+	Deps       []string // direct and indirect
 	Doc        string
 	GoFiles    []string
 	Error      *struct{ Err string }
@@ -60,7 +60,7 @@ func rowOf(table []row, name string) (best row, ok bool) {
 	return best, ok
 }
 
-// importFindings holds one package against the table.
+// importFindings compares the imports of a package with the table.
 func importFindings(table []row, p pkg) []string {
 	r, ok := rowOf(table, p.name())
 	if !ok {
@@ -84,12 +84,12 @@ func orNothing(patterns []string) string {
 	return strings.Join(patterns, ", ")
 }
 
-// within reports whether a package lies in a module or below a path.
+// within reports whether a package is in a module or below a path.
 func within(importPath, root string) bool {
 	return importPath == root || strings.HasPrefix(importPath, root+"/") || strings.HasPrefix(importPath, root+"-")
 }
 
-// restrictedFindings tells of imports that are kept for other packages.
+// restrictedFindings are about imports that only other packages may have.
 func restrictedFindings(p pkg) []string {
 	var findings []string
 	for _, r := range restricted {
@@ -103,7 +103,7 @@ func restrictedFindings(p pkg) []string {
 	return findings
 }
 
-// linkFindings tells of what must not be linked into a program and is.
+// linkFindings are about packages that a program links and must not.
 func linkFindings(p pkg) []string {
 	var findings []string
 	for _, rule := range unlinked {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// policyFindings tells of policies that somebody could have without sched/registry: each
-// is in a package that is reserved for it. A policy is what has a method Decide
+// policyFindings are about policies that programs could use without sched/registry. Each
+// policy is in a package that is restricted to it. A policy is a type with a method Decide
 // that returns a Plan.
 func policyFindings(s source) []string {
 	guarded := slices.ContainsFunc(restricted, func(r restriction) bool { return r.module == modulePath+"/"+s.packageName() })

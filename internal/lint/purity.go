@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// impureImports are packages whose use alone breaks purity, each with those
-// below it.
+// impureImports are packages that break purity by being imported, each with those below it.
 var impureImports = []string{
 	"crypto/rand", "hash/maphash", "io/ioutil", "log", "math/rand", "net", "os", "plugin", "runtime", "sync",
 	"syscall", "testing", "unsafe",
 }
 
-// pureModules are the only modules from outside that the core may import.
+// pureModules are the only foreign modules that the core may import.
 var pureModules = []string{"github.com/cespare/xxhash/v2", "github.com/fxamacker/cbor/v2", "google.golang.org/protobuf"}
 
-// impureFunctions are functions of packages that are otherwise harmless.
+// impureFunctions are functions of packages that are pure otherwise.
 var impureFunctions = map[string][]string{
 	"time":          {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
 	"fmt":           {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
@@ -26,8 +25,8 @@ var impureFunctions = map[string][]string{
 	"context":       {"WithTimeout", "WithDeadline", "AfterFunc"},
 }
 
-// purityFindings holds one file of the core, without tests, against the rule: no
-// I/O, no clock, no goroutine, no randomness, no lock, no log.
+// purityFindings are about a file of the core: it has no I/O, clock, goroutine, randomness,
+// lock or log.
 func purityFindings(s source) []string {
 	var findings []string
 	add := func(n ast.Node, format string, args ...any) {
@@ -37,7 +36,7 @@ func purityFindings(s source) []string {
 	for _, spec := range s.syntax.Imports {
 		path, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			continue // The compiler says so.
+			continue // the compiler reports it
 		}
 		names[importName(spec, path)] = path
 		if impureImport(path) {
@@ -73,7 +72,7 @@ func impureImport(path string) bool {
 	return foreign && !slices.ContainsFunc(pureModules, func(m string) bool { return within(path, m) })
 }
 
-// importName is the name under which a file knows an import.
+// importName is the name of an import in its file.
 func importName(spec *ast.ImportSpec, path string) string {
 	if spec.Name != nil {
 		return spec.Name.Name

@@ -17,7 +17,7 @@ func parsed(t *testing.T, path, text string) source {
 	return s
 }
 
-// checkFindings wants one finding for each of the given parts, in order.
+// checkFindings expects one finding with each of the given parts, in order.
 func checkFindings(t *testing.T, findings []string, want ...string) {
 	t.Helper()
 	if len(findings) != len(want) {
@@ -172,7 +172,7 @@ func TestOwnTags(t *testing.T) {
 	}
 }
 
-// TestVetFindings needs a finding that is there with a tag only.
+// TestVetFindings has an error in a file with a build tag.
 func TestVetFindings(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -8,17 +8,17 @@ import (
 	"strconv"
 )
 
-// Bounds; typical are a third of these.
+// Bounds; a typical file or function has a third of these.
 const (
 	maxFileLines     = 500
 	maxFunctionLines = 80
 )
 
-// unfinished are the marks by which people leave work to others. The project
-// has none: it does the work or files an issue.
+// unfinished are marks of work that is left to others. The project has none: it does the
+// work or files an issue.
 var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
-// styleFindings holds one file, test or not, against the house style.
+// styleFindings are about the house style of one file, test or not.
 func styleFindings(s source) []string {
 	if ast.IsGenerated(s.syntax) {
 		return nil
@@ -58,8 +58,8 @@ func markFindings(s source) []string {
 	return findings
 }
 
-// sleepFindings tells of tests that wait for real time to pass: slow on good days
-// and wrong on bad ones. In a synctest bubble time is virtual.
+// sleepFindings are about tests that wait for real time: slow if all is well, and wrong on a
+// busy machine. In a synctest bubble time is virtual.
 func sleepFindings(s source) []string {
 	if !s.test() || s.imports("testing/synctest") {
 		return nil
@@ -78,7 +78,7 @@ func sleepFindings(s source) []string {
 	return findings
 }
 
-// docFindings tells of packages that do not say what they are.
+// docFindings are about packages without a doc comment.
 func docFindings(p pkg) []string {
 	if p.Doc != "" || len(p.GoFiles) == 0 {
 		return nil

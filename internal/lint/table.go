@@ -3,13 +3,12 @@ package lint
 // modulePath is the project's module; the table names packages without it.
 const modulePath = "github.com/hammr/hammr"
 
-// row says what the packages that match a pattern may import of this module.
-// A pattern is a package ("storage") or all below one ("storage/...", which
-// does not hold storage itself). The most specific row that matches a package
-// is the one that counts. Tests may import what they like.
+// row says what the packages that match a pattern may import of this module. A pattern is a
+// package ("storage") or all packages below one ("storage/...", without storage itself). The
+// most specific matching row counts. Tests may import any package.
 type row struct {
 	pattern string
-	imports []string // patterns; "..." stands for everything
+	imports []string // patterns; "..." is everything
 }
 
 var importTable = []row{
@@ -86,7 +85,7 @@ var importTable = []row{
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 
-	// What users write on, and what they see.
+	// The programming interface, and what users see.
 	{"mr", []string{
 		"dag", "preempt", "shuffle", "storage",
 		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter",
@@ -164,7 +163,7 @@ var purePackages = []string{
 	"locality", "locality/...", "control", "control/...", "sim/fluid",
 }
 
-// restriction keeps a module, or a package of this one, for few packages.
+// restriction allows the import of a module, or of a package of this one, to few packages.
 type restriction struct {
 	module string
 	only   []string // patterns
@@ -188,8 +187,7 @@ var restricted = []restriction{
 
 const samePolicyReason = "a policy of a name is the same in a jobmaster and in the simulator"
 
-// unlinked are modules and packages that must not be in a program, however
-// they would come in.
+// unlinked are modules and packages that must not be in a program, not even indirectly.
 var unlinked = []struct {
 	programs  []string // patterns
 	importing string   // and every package that depends on this one

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// toolchainTags are the build tags that Go sets by itself, on machines that compile and
-// test this module.
+// toolchainTags are the build tags that Go sets on the machines that compile and test this
+// module.
 var toolchainTags = []string{"amd64", "linux", "race", "unix"}
 
-// ownTags are the build tags of a file that nobody sets who does not mean it.
+// ownTags are the build tags of a file that must be set explicitly.
 func ownTags(s source) (tags []string) {
 	for _, group := range s.syntax.Comments {
 		for _, line := range group.List {
@@ -24,11 +24,11 @@ func ownTags(s source) (tags []string) {
 	return tags
 }
 
-// tagsIn are the tags in a line, but for those of the toolchain.
+// tagsIn are the tags in a line, without those of the toolchain.
 func tagsIn(line string) []string {
 	expr, err := constraint.Parse(line)
 	if err != nil {
-		return nil // the compiler tells
+		return nil // the compiler reports it
 	}
 	var tags []string
 	var walk func(constraint.Expr)
@@ -52,7 +52,7 @@ func tagsIn(line string) []string {
 	return tags
 }
 
-// tagged are the directories of files with a build tag of our own, by tag.
+// tagged are the directories of files with one of our own build tags, by tag.
 func tagged(all []source) map[string][]string {
 	dirs := make(map[string][]string)
 	for _, s := range all {
@@ -65,8 +65,7 @@ func tagged(all []source) map[string][]string {
 	return dirs
 }
 
-// vetFindings are what go vet finds in directories of the module at root when a tag is
-// set.
+// vetFindings are what go vet reports for directories of the module at root with a tag.
 func vetFindings(root, tag string, dirs []string) []string {
 	cmd := exec.Command("go", append([]string{"vet", "-tags", tag}, dirs...)...)
 	cmd.Dir = root

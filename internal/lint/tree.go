@@ -34,7 +34,7 @@ func (s source) packageName() string {
 
 func (s source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 
-// at is "file:line" of a node, for editors to jump to.
+// at is "file:line" of a node, as editors understand it.
 func (s source) at(n ast.Node) string { return fmt.Sprintf("%s:%d", s.path, s.line(n.Pos())) }
 
 func parse(path string, text []byte) (source, error) {
@@ -43,8 +43,8 @@ func parse(path string, text []byte) (source, error) {
 	return source{path, files, syntax}, err
 }
 
-// sources parses every Go file below root, whatever its build tags. Nested
-// modules, testdata and hidden directories are passed over.
+// sources parses every Go file below root, whatever its build tags. It skips nested modules,
+// testdata and hidden directories.
 func sources(root string) ([]source, error) {
 	var all []source
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

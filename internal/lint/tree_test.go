@@ -68,8 +68,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestTags vets what is compiled only with a build tag, so that it does not rot
-// between two runs of it by hand.
+// TestTags vets files that are compiled only with a build tag, so that they keep compiling
+// between the runs that use them.
 func TestTags(t *testing.T) {
 	all, err := sources(root)
 	if err != nil {

@@ -63,7 +63,7 @@ func proseWords(text string, line int) (words []word) {
 	return words
 }
 
-// vocabularyFindings holds the words of one Go file against the glossary.
+// vocabularyFindings compares the words of one Go file with the glossary.
 func (g *glossary) vocabularyFindings(s source) []string {
 	if ast.IsGenerated(s.syntax) {
 		return nil
@@ -156,8 +156,8 @@ func idents(exprs ...ast.Expr) (names []*ast.Ident) {
 	return names
 }
 
-// pageFindings holds a page of documentation against the glossary, but for its
-// blocks of code and the table of banned words itself.
+// pageFindings compares a page of documentation with the glossary. It skips blocks of code
+// and the table of banned words.
 func (g *glossary) pageFindings(path, text string) []string {
 	var prose strings.Builder
 	fenced, banned := false, false

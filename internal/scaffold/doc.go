@@ -1,12 +1,11 @@
-// Package scaffold is `hammr new`: it writes a program of one job with its
-// test, a module that builds and passes at once.
+// Package scaffold is `hammr new`: it writes a program of one job with its test, as a module
+// that builds and passes its test.
 //
 //	project, err := scaffold.New(scaffold.Config{Dir: "mywords"})
 //
-// The new module needs Hammr from somewhere. That is a source tree on this
-// machine if there is one: the one that the current directory or the new one
-// lies in, or that the running binary was built from. Such a tree is named by a
-// replace directive, and what it requires itself is copied from its go.mod and
-// go.sum, so that nothing is downloaded. Otherwise the module requires the
-// version of the running binary, and `go mod tidy` has to fetch it.
+// The new module needs Hammr. It uses a source tree on this machine if there is one: the
+// tree around the current directory or around the new one, or the tree that the running
+// binary was built from. A replace directive names the tree, and the versions of the modules
+// that programs need come from its go.mod and go.sum, so nothing is downloaded. Otherwise
+// the module requires the version of the running binary, and `go mod tidy` has to fetch it.
 package scaffold

@@ -134,7 +134,7 @@ func (p *Project) addReplaces(f, tree *modfile.File) error {
 	return f.AddReplace(modulePath, "", p.Source, "")
 }
 
-// withinTree is the path of a replacement as seen from outside its tree.
+// withinTree is the path of a replacement, seen from outside its tree.
 func withinTree(tree string, m module.Version) string {
 	if m.Version != "" || filepath.IsAbs(m.Path) {
 		return m.Path

@@ -22,14 +22,14 @@ const modulePath = "github.com/hammr/hammr"
 
 // Config says what to write.
 type Config struct {
-	// Dir is the directory of the new module. It is made if it does not exist;
-	// one that is not empty is refused. Required.
+	// Dir is the directory of the new module. It is created if it does not exist, and
+	// refused if it is not empty. Required.
 	Dir string
-	// Module is the path of the new module. Default the last element of Dir, in
-	// lower case, with a dash for what cannot stand in a path.
+	// Module is the path of the new module. Default the last element of Dir in lower case,
+	// with a dash for characters that a path cannot have.
 	Module string
-	// Source is the source tree of Hammr that the module is to use. Default as
-	// the package's documentation says.
+	// Source is the source tree of Hammr that the module uses. Default as described at the
+	// package.
 	Source string
 }
 
@@ -37,7 +37,7 @@ type Config struct {
 type Project struct {
 	Module  string
 	Name    string   // of the program: the last element of Module
-	Source  string   // the source tree that the module uses, or ""
+	Source  string   // the source tree that the module uses, "" for none
 	Version string   // the version that the module requires if Source is ""
 	Files   []string // names within the directory, in order
 }
@@ -45,7 +45,7 @@ type Project struct {
 //go:embed template
 var templates embed.FS
 
-// files are what New writes beside go.mod and go.sum, and the templates of it.
+// files are what New writes in addition to go.mod and go.sum, with their templates.
 var files = []struct{ name, template string }{
 	{".gitignore", "gitignore.tmpl"},
 	{"README.md", "README.md.tmpl"},
@@ -53,7 +53,7 @@ var files = []struct{ name, template string }{
 	{"main_test.go", "main_test.go.tmpl"},
 }
 
-// New writes a program. What it has written is removed if it fails midway.
+// New writes a program. If it fails, it removes what it has written.
 func New(cfg Config) (*Project, error) {
 	p, err := plan(cfg)
 	if err != nil {
@@ -73,7 +73,7 @@ func New(cfg Config) (*Project, error) {
 	return p, nil
 }
 
-// plan decides on names and on where Hammr comes from.
+// plan chooses the names and the source of Hammr.
 func plan(cfg Config) (*Project, error) {
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -99,7 +99,7 @@ func plan(cfg Config) (*Project, error) {
 
 var notInModule = regexp.MustCompile(`[^a-z0-9._-]+`)
 
-// moduleName makes a module path of one element out of a directory's name.
+// moduleName turns the name of a directory into a module path of one element.
 func moduleName(base string) string {
 	name := strings.Trim(notInModule.ReplaceAllString(strings.ToLower(base), "-"), ".-_")
 	if name == "" {
@@ -128,8 +128,7 @@ func (p *Project) contents() (map[string][]byte, error) {
 	return contents, nil
 }
 
-// prepareDir makes sure that dir is an empty directory; made says that it was not
-// there before.
+// prepareDir makes sure that dir is an empty directory; made reports that it has created it.
 func prepareDir(dir string) (made bool, err error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -156,7 +155,8 @@ func (p *Project) write(dir string, contents map[string][]byte) error {
 	return nil
 }
 
-// removeFiles removes what write has written, and the directory if New made it.
+// removeFiles removes the files that write has written, and the directory if New has created
+// it.
 func (p *Project) removeFiles(dir string, made bool) error {
 	var errs []error
 	for _, name := range p.Files {

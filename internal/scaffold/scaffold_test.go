@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestNewProgramPasses does what a user does next, without a network.
+// TestNewProgramPasses runs the commands that a user runs next, without a network.
 func TestNewProgramPasses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "My Words")
 	p, err := New(Config{Dir: dir})
@@ -72,8 +72,7 @@ func countWords(t *testing.T, dir string) {
 	}
 }
 
-// run fails the test unless the command succeeds and is silent but for go
-// test's own line.
+// run fails the test unless the command succeeds and prints nothing but go test's own line.
 func run(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)

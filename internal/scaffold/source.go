@@ -13,9 +13,9 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// findSource is a source tree of Hammr that a module in dir can use: the one
-// around the current directory, around dir, or that this binary was built from;
-// "" when there is none.
+// findSource is a source tree of Hammr that a module in dir can use: the one around the
+// current directory, the one around dir, or the one that this binary was built from; "" if
+// there is none.
 func findSource(dir string) string {
 	if here, err := os.Getwd(); err == nil {
 		if tree := treeAround(here); tree != "" {
@@ -47,7 +47,7 @@ func isTree(dir string) bool {
 	return err == nil && modfile.ModulePath(data) == modulePath
 }
 
-// checkSource is a source tree that the user has named, as an absolute path.
+// checkSource is the absolute path of a source tree that the user has named.
 func checkSource(dir string) (string, error) {
 	tree, err := filepath.Abs(dir)
 	if err != nil {
@@ -59,8 +59,8 @@ func checkSource(dir string) (string, error) {
 	return tree, nil
 }
 
-// buildTree is the tree that this binary was built from, if it is still there.
-// One in the module cache is none to work with: its version can be required.
+// buildTree is the tree that this binary was built from, if it still exists. A tree in the
+// module cache is not used: its version can be required.
 func buildTree() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) || strings.Contains(file, modulePath+"@") {
@@ -81,8 +81,8 @@ func ownVersion() (string, error) {
 		"name one with --source")
 }
 
-// versionOf is the version of Hammr in a binary: the main module of hammr
-// itself, a dependency of anything else.
+// versionOf is the version of Hammr in a binary: of the main module in hammr itself, of a
+// dependency in any other program.
 func versionOf(info *debug.BuildInfo) (string, bool) {
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
 		if m.Path == modulePath && m.Replace == nil {
