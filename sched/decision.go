@@ -7,13 +7,12 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Decision is one thing that was decided about slots, for whoever wants to know
-// why things are as they are. What a kind of decision says nothing about is
-// zero.
+// Decision is one scheduling decision, for tracing. Fields that do not apply to its
+// kind are zero.
 type Decision struct {
 	At     int64 // ms since the epoch
 	Kind   DecisionKind
-	Policy string // by whose rules, "" when that goes without saying
+	Policy string // name of the policy, "" if there is only one
 
 	Pool    string
 	Job     cluster.JobID
@@ -23,35 +22,36 @@ type Decision struct {
 	Machine string
 
 	Slot  cluster.Slot // kind of the slots
-	Slots int          // how many tasks get one, or do not; of bundles, how many bundles
-	Share float64      // of the slots of that kind, in slots
+	Slots int          // number of tasks, or of bundles
+	Share float64      // in slots of that kind
 
 	Locality Locality     // of a launch: how near the task is to its input
 	Mode     preempt.Mode // of a preemption
-	Until    int64        // of a skip: when it will be looked at again though nothing changes, ms since the epoch
+	Until    int64        // of a skip: when the stage is offered slots again if nothing changes, ms since the epoch
 	Cause    string       // for people
 }
 
-// DecisionKind is the verb of a decision.
+// DecisionKind is the kind of a decision.
 type DecisionKind string
 
 const (
-	// DecisionOffer gives the tasks of a stage, or the bundles of a class, a
-	// chance to get Slots.
+	// DecisionOffer offers Slots to the tasks of a stage, or to the bundles of a
+	// class.
 	DecisionOffer DecisionKind = "offer"
-	// DecisionSkip tells how many of those offered came to nothing, and why.
+	// DecisionSkip reports how many of an offer got nothing, and why.
 	DecisionSkip DecisionKind = "skip"
 	// DecisionLaunch starts an attempt at a task on a machine.
 	DecisionLaunch DecisionKind = "launch"
-	// DecisionResume lets a suspended attempt go on.
+	// DecisionResume resumes a suspended attempt.
 	DecisionResume DecisionKind = "resume"
 	// DecisionPreempt takes its slot from an attempt.
 	DecisionPreempt DecisionKind = "preempt"
-	// DecisionShare tells what a pool, or a job, ought to have from now on.
+	// DecisionShare is the share of a pool or a job from now on.
 	DecisionShare DecisionKind = "share"
 )
 
-// Locality is how near a task is to its input, "" when that is of no interest.
+// Locality is how near a task is to its input, "" if neither on its machine nor in its
+// rack.
 type Locality string
 
 const (
@@ -59,7 +59,7 @@ const (
 	RackLocal    Locality = "rack"
 )
 
-// decisionLine is a Decision as JSON. docs/formats/decisions.md describes it.
+// decisionLine is a Decision as JSON (docs/formats/decisions.md).
 type decisionLine struct {
 	At       int64        `json:"at"`
 	Kind     DecisionKind `json:"kind"`
@@ -79,8 +79,8 @@ type decisionLine struct {
 	Cause    string       `json:"cause,omitempty"`
 }
 
-// MarshalJSON implements json.Marshaler: the keys are always in the same order,
-// and what is zero is left out, but for the share of a DecisionShare.
+// MarshalJSON implements json.Marshaler. The keys are always in the same order. Zero
+// values are left out, except for the share of a DecisionShare.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	line := decisionLine{
 		At: d.At, Kind: d.Kind, Policy: d.Policy, Pool: d.Pool, Stage: d.Stage, Machine: d.Machine,

@@ -116,7 +116,7 @@ type Queue struct {
 // Claimant is a job that wants slots. The counts are slots by kind.
 type Claimant struct {
 	Job     *cluster.Job
-	Running Slots // slots that it has or is about to get, without those of attempts that were told to end
+	Running Slots // slots that it has or is about to get, without those of attempts that were ordered to end
 	Demand  Slots // slots that it could use in all, at first at least Running
 	Weight  [2]float64
 }

@@ -18,7 +18,7 @@ func TestParseMethod(t *testing.T) {
 	}
 }
 
-func TestAJobMayChooseItsMethod(t *testing.T) {
+func TestJobChoosesMethod(t *testing.T) {
 	for _, tt := range []struct {
 		policy Method
 		job    string

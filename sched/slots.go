@@ -1,6 +1,6 @@
 package sched
 
-// Slots is how many there are of each kind.
+// Slots counts slots by kind (cluster.Slot).
 type Slots [2]int
 
 // Plus is the sum.

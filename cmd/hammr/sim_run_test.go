@@ -121,7 +121,7 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --policy lottery": `--policy: policy "lottery": not one of chronos, chronos+disco, chronos+fair, chronos+fifo, chronos+hammr, ` +
 			"chronos+hfsp, disco, fair, fifo, hammr, hfsp",
 		"--nodes 2 --conf hfsp:a=b": `--conf: policy "hfsp" is none of fifo`,
-		"--nodes 2 --policy disco,fifo --conf hammr.disco.transition.hold=5": "--policy: policy fifo: setting hammr.disco.transition.hold: it has none; " +
+		"--nodes 2 --policy disco,fifo --conf hammr.disco.transition.hold=5": "--policy: policy fifo: setting hammr.disco.transition.hold: the policy has no settings; " +
 			"--conf POLICY:NAME=VALUE sets one policy alone",
 		"--nodes 2 --map-preemption gently": `--map-preemption: preempt: "gently" is no way to take a slot; choose one of auto, wait, split, checkpoint, suspend, kill`,
 		"--nodes 2 --fail n0003@10m":        "sim: failure of machine n0003 at 600000 ms for 0 ms: there are machines n0001 to n0002",

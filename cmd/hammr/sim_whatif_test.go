@@ -56,7 +56,7 @@ func TestSimWhatifRefuses(t *testing.T) {
 		"--history past.jsonl --policy fifo --nodes 0":        "--nodes 0: expected 1 to 1000000",
 		"--history past.jsonl --policy fifo --reduce-slots 0": `job "job_1_0002" has 1 reduces, and there is no slot for them; expected --reduce-slots of 1 or more`,
 		"--history past.jsonl --policy fifo --out taken.csv":  "taken.csv exists; remove it, or name another directory with --out",
-		"--history past.jsonl --policy fifo --conf a=b":       "--policy: policy fifo: setting a: it has none",
+		"--history past.jsonl --policy fifo --conf a=b":       "--policy: policy fifo: setting a: the policy has no settings",
 	} {
 		code, stdout, stderr := call(append([]string{"sim", "whatif"}, strings.Fields(flags)...)...)
 		if code != exitUsage || stdout != "" {

@@ -28,16 +28,16 @@ func TestAlgorithmByHand(t *testing.T) {
 	w.want(got, "kill 2m.1", "kill 3m.0", "kill 3m.2")
 }
 
-// TestNobodyBesideTheInput has only tasks of the same job there: what is elsewhere
+// TestNoCandidateNearTheInput has only tasks of the same job there: what is elsewhere
 // makes room, once something has been heard of it.
-func TestNobodyBesideTheInput(t *testing.T) {
+func TestNoCandidateNearTheInput(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.join("abc", 1, 0)
 	w.start(w.job(0, "ab", "b"), 0, 0, "ab")
 	w.start(w.job(0, ""), 0, 0, "c")
 	w.expire("a")
 	w.want(w.decide())
-	if wake := w.policy.NextWake(); wake == 0 || wake > w.Now+DefaultWait/looks {
+	if wake := w.policy.NextWake(); wake == 0 || wake > w.Now+DefaultWait/freshChecks {
 		t.Errorf("at %d it wakes at %d", w.Now, wake)
 	}
 	w.beat(nil)
@@ -46,10 +46,10 @@ func TestNobodyBesideTheInput(t *testing.T) {
 	w.want(w.settle(), "1m.0@c rack")
 }
 
-// TestAlgorithmAgainstTwin compares the choice with Algorithm 1 as the paper has it,
+// TestAlgorithmEqualsTwin compares the choice with Algorithm 1 as the paper has it,
 // with the break that it omits, on random clusters without a free slot: what is beside
 // the input of a task comes first, and then what is anywhere.
-func TestAlgorithmAgainstTwin(t *testing.T) {
+func TestAlgorithmEqualsTwin(t *testing.T) {
 	chosen := 0
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 7))

@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Config is what the policy is set to. The zero value kills what it preempts.
+// Config configures the policy. The zero value kills what it preempts.
 type Config struct {
-	// Inner gives out the slots; no default.
+	// Inner is the wrapped policy, which allocates the slots; required.
 	Inner sched.Policy
 
 	// Preempt are the ways in which slots are taken. The paper splits maps and
@@ -19,14 +19,14 @@ type Config struct {
 	// Racks is the operator's table of racks by name or address of a host.
 	Racks map[string]string
 
-	// Wait is for how long after a failure fresh word of running attempts is
-	// waited for, in ms; default 1500.
+	// Wait is how long after a failure Chronos waits for fresh progress reports of
+	// running attempts, in ms; default 1500.
 	Wait int64
 
-	// Reserve is for how long a slot is promised to a task, in ms; default 15,000.
+	// Reserve is how long a slot is promised to a task, in ms; default 15,000.
 	Reserve int64
 
-	// SameJob lets tasks preempt others of their own job too, so as to run where
+	// SameJob lets tasks preempt others of their own job too, in order to run where
 	// their input is (Chronos*, section 6.8).
 	SameJob bool
 }
@@ -39,21 +39,21 @@ const (
 
 // Policy is Chronos around another policy.
 type Policy struct {
-	conf   Config
-	inside sched.JobComparer
-	wake   int64
+	conf     Config
+	comparer sched.JobComparer
+	wake     int64
 
-	lost     map[cluster.TaskID]bool        // tasks that may have to be recovered, and some that need not
-	promises map[cluster.AttemptID]*promise // by the lost attempt that they make up for
-	asked    map[cluster.AttemptID]*promise // of the latest plan, by the attempt that is to be preempted
-	status   map[cluster.TaskID]string      // of what the latest plan could not start
+	lost      map[cluster.TaskID]bool        // a superset of the tasks to be recovered
+	promises  map[cluster.AttemptID]*promise // by the lost attempt that they replace
+	requested map[cluster.AttemptID]*promise // of the latest plan, by the attempt that it preempts
+	status    map[cluster.TaskID]string      // of tasks that the latest plan could not start
 
-	// Both are nil when the machines are to be looked at again.
+	// Both are nil if the machines have changed.
 	topology *locality.Topology
 	byHost   map[string][]string // names of machines
 }
 
-// New wraps a policy. It is to be Reset before it is asked anything.
+// New wraps a policy. Call Reset before any other method.
 func New(conf Config) *Policy {
 	if conf.Wait <= 0 {
 		conf.Wait = DefaultWait
@@ -62,9 +62,9 @@ func New(conf Config) *Policy {
 		conf.Reserve = DefaultReserve
 	}
 	p := &Policy{conf: conf}
-	p.inside, _ = conf.Inner.(sched.JobComparer)
-	if p.inside == nil {
-		p.inside = submission{}
+	p.comparer, _ = conf.Inner.(sched.JobComparer)
+	if p.comparer == nil {
+		p.comparer = submission{}
 	}
 	return p
 }
@@ -74,7 +74,7 @@ func (p *Policy) Reset(now int64, view sched.View) {
 	p.conf.Inner.Reset(now, view)
 	p.lost = make(map[cluster.TaskID]bool)
 	p.promises = make(map[cluster.AttemptID]*promise)
-	p.asked, p.status, p.topology, p.byHost = nil, nil, nil, nil
+	p.requested, p.status, p.topology, p.byHost = nil, nil, nil, nil
 	for j := range view.Jobs() {
 		for _, stage := range j.Stages {
 			for t := range stage.Pending() {
@@ -104,14 +104,14 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	}
 }
 
-// NextWake implements sched.Policy: beside what the policy inside waits for, word
-// of running attempts may come and promises end.
+// NextWake implements sched.Policy: in addition to what the wrapped policy waits for,
+// progress reports may arrive and promises end.
 func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) sched.Plan {
 	plan := p.conf.Inner.Decide(now, view)
-	p.wake, p.asked, p.status = p.conf.Inner.NextWake(), nil, nil
+	p.wake, p.requested, p.status = p.conf.Inner.NextWake(), nil, nil
 	r := p.recovery(now, view)
 	if len(r.tasks) > 0 {
 		r.run(&plan)

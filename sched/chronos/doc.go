@@ -1,41 +1,38 @@
-// Package chronos makes any policy aware of failures, after Chronos (Yildiz et
-// al.): what was lost with a machine runs again at once and where its input is,
-// in slots that are taken from jobs with a lesser claim, instead of waiting until
-// slots come free somewhere.
+// Package chronos makes any policy aware of failures, after Chronos (Yildiz et al.).
+// Tasks lost with a machine run again at once and where their input is, in slots taken
+// from jobs with a lesser claim. Without it they wait until slots come free somewhere.
 //
-// The tasks to be recovered are those that wait because an attempt at them was
-// lost: it ran on the machine, or its output lay there and is still needed.
-// They go through four steps.
+// A task is recovered if it waits because an attempt at it was lost: the attempt ran on
+// the machine, or its output was there and is still needed. Recovery has four steps:
 //
-//	lost ─► local slot that the policy gives to their job anyway
-//	     ─► fresh word of the attempts beside their input   (Config.Wait at most)
-//	     ─► any slot that the policy gives to their job anyway
-//	     ─► slot of the running attempt with the least claim (Algorithm 1), beside
-//	        their input or, when they may preempt none of those, anywhere
+//	lost ─► local slot that the policy gives to the job anyway
+//	    ─► wait for fresh progress reports of attempts near the input (Config.Wait at most)
+//	    ─► any slot that the policy gives to the job anyway
+//	    ─► slot of the running attempt with the least claim (Algorithm 1): near the
+//	       input or, if no such attempt may be preempted, anywhere
 //
-// Whose claim is better is up to the policy inside, which is a sched.JobComparer;
-// without one it is the order of submission. Chronos only preempts where that says
-// so, one attempt of a job at a time, and asks again: so it stops as soon as the
-// policy has what it wants. Of what was lost each task preempts one attempt at
-// most, so as many are preempted for a failure as were lost by it, however often
-// it is asked. A task whose promised slot is lost with a machine too counts as one
-// of those lost with that one. With as many failures as input survives, one less
-// than its replicas, that is the paper's bound.
+// The wrapped policy compares the claims of jobs (sched.JobComparer); without that, the
+// order of submission counts. Chronos preempts only where the policy says so, one
+// attempt of a job at a time, and then asks again: it stops as soon as the policy's
+// objective holds. Each lost task preempts at most one attempt, so a failure causes at
+// most as many preemptions as it lost tasks, however often Decide is called. A task
+// whose promised slot is lost with another machine counts as lost with that one. With
+// as many failures as the input survives, one less than its replicas, that is the
+// paper's bound.
 //
-// A slot that is freed for a task is promised to it on that very machine: nobody
-// else gets it, and the task starts nowhere else, until it has started, is not
-// needed any more, or Config.Reserve is over. What the policy inside gives such a task
-// elsewhere goes to others of its stage, or stays free meanwhile. Apart from that the policy inside
-// decides how many slots each job gets; here it is only decided which of the job's
-// tasks has them first. While nothing is lost its plans pass unchanged.
+// A slot that is freed for a task is promised to it on that very machine. No other task
+// gets the slot, and the task starts nowhere else, until it has started, is not needed
+// any more, or Config.Reserve is over. Slots elsewhere that the wrapped policy gives
+// such a task go to other tasks of its stage, or stay free meanwhile. Apart from that
+// the wrapped policy decides how many slots each job gets; Chronos decides which of the
+// job's tasks get them first. While nothing is lost, plans pass unchanged.
 //
-// Reduces find their input on all machines, and prefer those with most of what
-// maps have written. Nothing is preempted for a map of whose input no replica is
-// left, nor in favour of bundles or at their expense: those are recovered by the
-// policy inside alone. An attempt of which nothing has been heard since the failure
-// is not preempted.
+// Reduces have input on all machines, and prefer those with most of the map output.
+// Nothing is preempted for a map without a replica of its input, nor for bundles or at
+// their expense: the wrapped policy alone recovers those. An attempt without a progress
+// report since the failure is not preempted.
 //
-// What is to be recovered follows from the replicated state. Promises do not: Reset
-// gives the slots that attempts are about to leave, as far as they may be meant for
-// them, to tasks that are to be recovered.
+// The tasks to be recovered follow from the replicated state. Promises do not: Reset
+// assigns the slots that attempts are about to leave to the tasks that they may be
+// meant for.
 package chronos

@@ -8,9 +8,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// write fills the slots that are vacant, with tasks that have lost theirs or with
-// others of the stage that had them, and puts the plan together again.
-func (d *deal) write(plan *sched.Plan) {
+// write fills the vacant slots, with tasks that have lost theirs or with others of the
+// same stage, and writes the grants back to the plan.
+func (d *slotPlan) write(plan *sched.Plan) {
 	for id := range d.own {
 		d.started[id] = true
 	}
@@ -30,7 +30,7 @@ func (d *deal) write(plan *sched.Plan) {
 }
 
 // fill gives a vacant slot to a task that is not to be recovered.
-func (d *deal) fill(g *grant) {
+func (d *slotPlan) fill(g *grant) {
 	for _, t := range d.idle {
 		if j, stage, _, _ := d.view.Task(t.ID); stage.Slot == g.kind && d.put(g, j, stage, t) {
 			return
@@ -43,7 +43,7 @@ func (d *deal) fill(g *grant) {
 	}
 }
 
-func (d *deal) put(g *grant, j *cluster.Job, stage *cluster.Stage, t *cluster.Task) bool {
+func (d *slotPlan) put(g *grant, j *cluster.Job, stage *cluster.Stage, t *cluster.Task) bool {
 	if d.started[t.ID] || d.avoids(j, t, g.machine) {
 		return false
 	}
@@ -53,12 +53,12 @@ func (d *deal) put(g *grant, j *cluster.Job, stage *cluster.Stage, t *cluster.Ta
 }
 
 // avoids reports whether a task does not start on a machine.
-func (d *deal) avoids(j *cluster.Job, t *cluster.Task, machine string) bool {
+func (d *slotPlan) avoids(j *cluster.Job, t *cluster.Task, machine string) bool {
 	return slices.Contains(d.view.Avoided(j, d.now), machine) || slices.Contains(d.view.FailedOn(t), machine)
 }
 
-// startOf starts a task on a machine.
-func (d *deal) startOf(j *cluster.Job, t *cluster.Task, machine string) sched.Start {
+// startOf returns the start of a task on a machine.
+func (d *slotPlan) startOf(j *cluster.Job, t *cluster.Task, machine string) sched.Start {
 	s := sched.Start{Task: t.ID, Machine: machine}
 	split, ok := j.SplitOf(t)
 	if !ok || len(split.Hosts) == 0 {
@@ -77,7 +77,7 @@ func (d *deal) startOf(j *cluster.Job, t *cluster.Task, machine string) sched.St
 	return s
 }
 
-// describe is a machine as locality knows it, without slots.
+// describe converts a machine for package locality, without its slots.
 func describe(m *cluster.Machine) locality.Machine {
 	return locality.Machine{Name: m.Name, Hosts: m.Hosts, Rack: m.Rack}
 }

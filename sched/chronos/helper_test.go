@@ -149,7 +149,7 @@ func (w *world) settle() (lines []string) {
 	}
 }
 
-// end ends attempts that are told to, or all on a machine that are when none are
+// end ends attempts that are ordered to, or all on a machine that are when none are
 // named.
 func (w *world) end(names ...string) {
 	w.T.Helper()

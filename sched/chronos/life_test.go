@@ -117,7 +117,7 @@ func (l *life) apply() {
 	plan := l.policy.Decide(l.Now, l.PolicyView())
 	for _, one := range plan.Preempts {
 		l.preempts++
-		l.spent[l.policy.asked[one.Attempt].loss] = true
+		l.spent[l.policy.requested[one.Attempt].loss] = true
 	}
 	for _, c := range schedtest.Commands(l.View(), plan) {
 		l.do(c)
@@ -147,7 +147,7 @@ func (l *life) check() {
 		l.T.Fatalf("%d attempts preempted and %v now, for %d that were lost", l.preempts, linesOf(plan), l.allowed)
 	}
 	for _, one := range plan.Preempts {
-		if loss := p.asked[one.Attempt].loss; l.spent[loss] {
+		if loss := p.requested[one.Attempt].loss; l.spent[loss] {
 			l.T.Fatalf("%v is preempted for %v, for which another one was", one.Attempt, loss)
 		}
 	}
@@ -180,16 +180,16 @@ func (l *life) checkPromises(plan sched.Plan) {
 		starts[s.Task] = s.Machine
 	}
 	promised := make(map[cluster.TaskID]bool)
-	waits := make(map[place]cluster.TaskID)
+	waits := make(map[slotKey]cluster.TaskID)
 	for loss, promise := range l.policy.promises {
 		j, stage, _, _ := l.View().Task(loss.Task)
-		if !promise.holds(l.Now, l.PolicyView()) || !j.Ready(stage) {
+		if !promise.isValid(l.Now, l.PolicyView()) || !j.Ready(stage) {
 			continue
 		}
 		promised[loss.Task] = true
 		switch on := starts[loss.Task]; on {
 		case "":
-			waits[place{promise.machine, stage.Slot}] = loss.Task
+			waits[slotKey{promise.machine, stage.Slot}] = loss.Task
 		case promise.machine:
 		default:
 			l.T.Fatalf("%v was promised a slot on %s and starts on %s", loss.Task, promise.machine, on)
@@ -197,13 +197,13 @@ func (l *life) checkPromises(plan sched.Plan) {
 	}
 	for _, s := range plan.Starts {
 		_, stage, _, _ := l.View().Task(s.Task)
-		if t, waiting := waits[place{s.Machine, stage.Slot}]; waiting && !promised[s.Task] {
+		if t, waiting := waits[slotKey{s.Machine, stage.Slot}]; waiting && !promised[s.Task] {
 			l.T.Fatalf("%v takes a slot on %s that was promised to %v", s.Task, s.Machine, t)
 		}
 	}
 }
 
-func TestRandomLives(t *testing.T) {
+func TestModel(t *testing.T) {
 	preempts, wakes := 0, 0
 	for seed := range uint64(80) {
 		l := newLife(t, seed)
@@ -218,9 +218,9 @@ func TestRandomLives(t *testing.T) {
 	}
 }
 
-// TestLivesOfAllGraphs has gangs and groups too, in which nothing is preempted, and
+// TestModelOfAllGraphs has gangs and groups too, in which nothing is preempted, and
 // applies every plan to a copy of the state, which must take it.
-func TestLivesOfAllGraphs(t *testing.T) {
+func TestModelOfAllGraphs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := New(Config{Inner: fifo.New(sched.Placement{}), Preempt: preempt.Config{Map: preempt.Suspend}, Wait: 3})
 		l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: p}

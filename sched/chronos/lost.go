@@ -8,15 +8,15 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// note remembers a task if it has to be recovered.
+// note remembers a task that has to be recovered.
 func (p *Policy) note(view sched.View, id cluster.TaskID) {
 	if _, stage, t, ok := view.Task(id); ok && stage.StartsAlone() && lossOf(t) != nil {
 		p.lost[id] = true
 	}
 }
 
-// lossOf is the lost attempt because of which a task waits; nil when it does not
-// wait, or waits because of something that came later.
+// lossOf returns the lost attempt because of which a task waits; nil if it does not
+// wait, or waits because of a later event.
 func lossOf(t *cluster.Task) *cluster.Attempt {
 	if t.State != cluster.TaskPending && t.State != cluster.TaskCheckpointed {
 		return nil
@@ -33,44 +33,45 @@ func lossOf(t *cluster.Task) *cluster.Attempt {
 	return nil
 }
 
-// task is one that is to be recovered.
+// task is a task to be recovered.
 type task struct {
 	*cluster.Task
-	job     *cluster.Job
-	stage   *cluster.Stage
-	loss    *cluster.Attempt
-	lostAt  int64    // when its machine was given up, ms since the epoch
-	homes   []string // machines with a replica of its input, where it may start; nil when all are as good
-	avoid   []string // machines where it does not start
-	promise *promise // nil when there is none, or when it is void
-	spent   bool     // it has had a promise
-	grant   *grant   // slot that it gets now; nil for none
-	own     *grant   // slot that the policy inside gives it; nil for none
-	stale   bool     // some of the attempts that it may preempt have not been heard of since lostAt
-	asked   *promise // that it is to get, since it preempts something now; nil for none
+	job           *cluster.Job
+	stage         *cluster.Stage
+	loss          *cluster.Attempt
+	lostAt        int64    // when its machine was declared lost, ms since the epoch
+	inputMachines []string // machines with a replica of its input where it may start; nil if all are equal
+	avoid         []string // machines where it does not start
+	promise       *promise // nil if there is none, or if it is void
+	hadPromise    bool     // it has had a promise, which it gets only once
+	grant         *grant   // slot that it gets now; nil for none
+	own           *grant   // slot that the wrapped policy gives it; nil for none
+	stale         bool     // some attempts that it may preempt have not reported since lostAt
+	requested     *promise // the promise that it gets for what it preempts now; nil for none
 }
 
-// kind is that of the slot it needs.
+// kind returns the kind of slot that the task needs.
 func (t *task) kind() cluster.Slot { return t.stage.Slot }
 
-// isHome reports whether the input of the task is on a machine, or everywhere.
-func (t *task) isHome(machine string) bool {
-	return !slices.Contains(t.avoid, machine) && (t.homes == nil || slices.Contains(t.homes, machine))
+// hasInputOn reports whether a machine has the input of the task. Without inputMachines every
+// machine does.
+func (t *task) hasInputOn(machine string) bool {
+	return !slices.Contains(t.avoid, machine) && (t.inputMachines == nil || slices.Contains(t.inputMachines, machine))
 }
 
-// recovery is one look at what is to be recovered.
+// recovery is the tasks to be recovered at one moment.
 type recovery struct {
 	policy *Policy
 	now    int64
 	view   sched.View
-	tasks  []*task // of decreasing priority
+	tasks  []*task // by decreasing priority
 	wake   int64
 
 	known map[pair]bool
 }
 
-// recovery looks at the tasks that may start now and have to be recovered. Those of
-// whose input no replica is left are not among them.
+// recovery finds the tasks that may start now and have to be recovered. It leaves out
+// those without a replica of their input.
 func (p *Policy) recovery(now int64, view sched.View) *recovery {
 	r := &recovery{policy: p, now: now, view: view}
 	if len(p.lost) == 0 {
@@ -102,7 +103,7 @@ func (p *Policy) recovery(now int64, view sched.View) *recovery {
 	return r
 }
 
-// add looks at one task.
+// add examines one task.
 func (r *recovery) add(t *task) {
 	t.lostAt = t.loss.EndedAt
 	if m := r.view.Machine(t.loss.Machine); m != nil {
@@ -110,36 +111,37 @@ func (r *recovery) add(t *task) {
 	}
 	t.avoid = append(slices.Clone(r.view.Avoided(t.job, r.now)), r.view.FailedOn(t.Task)...)
 	if promise := r.policy.promises[t.loss.ID]; promise != nil {
-		t.spent = true
-		if promise.holds(r.now, r.view) {
+		t.hadPromise = true
+		if promise.isValid(r.now, r.view) {
 			t.promise = promise
 		}
 	}
 	if !r.settle(t) && t.promise == nil {
-		r.policy.tell(t, "no machine that is left has its input")
+		r.policy.setStatus(t, "no machine that is left has its input")
 		return
 	}
 	r.tasks = append(r.tasks, t)
 }
 
-// settle finds where a task is at home, and reports whether that is anywhere.
+// settle finds the machines with the input of a task, and reports whether there are
+// any.
 func (r *recovery) settle(t *task) bool {
 	split, _ := t.job.SplitOf(t.Task)
 	if !t.stage.Source || len(split.Hosts) == 0 {
 		return true
 	}
-	t.homes = []string{}
+	t.inputMachines = []string{}
 	for _, host := range split.Hosts {
 		for _, name := range r.machinesOf(host) {
-			if m := r.view.Machine(name); !m.Lost && !m.Excluded && !slices.Contains(t.avoid, m.Name) && !slices.Contains(t.homes, m.Name) {
-				t.homes = append(t.homes, m.Name)
+			if m := r.view.Machine(name); !m.Lost && !m.Excluded && !slices.Contains(t.avoid, m.Name) && !slices.Contains(t.inputMachines, m.Name) {
+				t.inputMachines = append(t.inputMachines, m.Name)
 			}
 		}
 	}
-	return len(t.homes) > 0
+	return len(t.inputMachines) > 0
 }
 
-// machinesOf are those that storage knows under the name of a host.
+// machinesOf returns the machines that storage knows under the name of a host.
 func (r *recovery) machinesOf(host string) []string {
 	p := r.policy
 	if p.byHost == nil {
@@ -153,8 +155,7 @@ func (r *recovery) machinesOf(host string) []string {
 	return p.byHost[host]
 }
 
-// sort puts the tasks in order of decreasing priority: those of one job by stage
-// and number.
+// sort orders the tasks by decreasing priority; those of one job by stage and number.
 func (r *recovery) sort() {
 	var orders [2]order
 	for kind := range orders {

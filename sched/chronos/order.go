@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// submission is the precedence of a policy that tells none: the job of the higher
-// priority, among equals the one that was submitted first.
+// submission is the order of jobs under a policy that defines none: by priority, then
+// by submission.
 type submission struct{}
 
 // Precedes implements sched.JobComparer.
@@ -25,13 +25,13 @@ func compareSubmission(a, b *cluster.Job) int {
 	)
 }
 
-// order is the priority of some jobs with respect to slots of one kind. Under fair
-// sharing many jobs are equal: neither precedes the other.
+// order is the priority of some jobs for slots of one kind. Under fair sharing many
+// jobs are equal: neither precedes the other.
 type order struct {
 	place map[cluster.JobID]int
 }
 
-// orderOf ranks jobs by how many of them precede each, equal ones by submission.
+// orderOf ranks jobs by how many others precede each; equal ones by submission.
 func (r *recovery) orderOf(kind cluster.Slot, jobs []*cluster.Job) order {
 	slices.SortFunc(jobs, compareSubmission)
 	jobs = slices.Compact(jobs)
@@ -51,16 +51,16 @@ func (r *recovery) orderOf(kind cluster.Slot, jobs []*cluster.Job) order {
 	return o
 }
 
-// compare is less than 0 when a is of the higher priority.
+// compare is negative if a has the higher priority.
 func (o order) compare(a, b *cluster.Job) int { return cmp.Compare(o.place[a.ID], o.place[b.ID]) }
 
-// pair is two jobs, and what they contend for.
+// pair is two jobs and the kind of slot that they compete for.
 type pair struct {
 	kind cluster.Slot
 	a, b cluster.JobID
 }
 
-// precedes asks the policy inside, about each pair once.
+// precedes asks the wrapped policy, once about each pair.
 func (r *recovery) precedes(kind cluster.Slot, a, b *cluster.Job) bool {
 	key := pair{kind, a.ID, b.ID}
 	answer, known := r.known[key]

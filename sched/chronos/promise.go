@@ -8,41 +8,40 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// promise is a slot that is being freed for a task, and stays its own until the
-// task starts there. When it has come to nothing it is kept, so that the task does
-// not get another one.
+// promise is a slot that is being freed for a task, and is reserved for it until the
+// task starts there. A void promise is kept, so that the task does not get another one.
 type promise struct {
-	loss    cluster.AttemptID // that it makes up for
+	loss    cluster.AttemptID // that it replaces
 	machine string
-	victim  cluster.AttemptID // that is to leave the slot
-	how     preempt.Mode      // "" when that is not known any more
+	victim  cluster.AttemptID // the attempt that leaves the slot
+	mode    preempt.Mode      // "" if unknown, after a Reset
 	until   int64             // ms since the epoch
 }
 
-// holds reports whether the slot may still come.
-func (p *promise) holds(now int64, view sched.View) bool {
+// holds reports whether the slot may still come free.
+func (p *promise) isValid(now int64, view sched.View) bool {
 	m := view.Machine(p.machine)
 	return now < p.until && m != nil && !m.Lost && !m.Excluded
 }
 
-// confirm makes a promise of what the latest plan said about an attempt, now that
-// the attempt is told to leave its slot or has left it.
+// confirm turns a preemption of the latest plan into a promise, now that the attempt
+// has been ordered to leave its slot or has left it.
 func (p *Policy) confirm(now int64, view sched.View, id cluster.AttemptID) {
-	promise := p.asked[id]
+	promise := p.requested[id]
 	if promise == nil {
 		return
 	}
 	_, _, a, ok := view.Attempt(id)
 	if ok && a.State == cluster.AttemptRunning {
-		return // it was told something else
+		return // it has received another order
 	}
-	delete(p.asked, id)
+	delete(p.requested, id)
 	promise.until = now + p.conf.Reserve
 	p.promises[promise.loss] = promise
 }
 
-// breakPromises forgets those of slots that are lost themselves. Their tasks may be
-// promised others, as if they had been lost again.
+// breakPromises drops the promises of slots that are lost themselves. Their tasks may
+// get new ones, as if they had been lost again.
 func (p *Policy) breakPromises(now int64, view sched.View) {
 	for loss, promise := range p.promises {
 		if m := view.Machine(promise.machine); now < promise.until && (m == nil || m.Lost) {
@@ -51,9 +50,9 @@ func (p *Policy) breakPromises(now int64, view sched.View) {
 	}
 }
 
-// infer promises slots that attempts have been told to leave, as far as they may
-// have been told so for tasks that are to be recovered. It finds as many of these as
-// have been promised one, or the others would preempt too many attempts more.
+// infer promises the slots that attempts have been ordered to leave to tasks to be
+// recovered that they may be meant for. It matches as many tasks as possible: each one
+// left over could preempt another attempt, beyond the bound.
 func (p *Policy) infer(now int64, view sched.View) {
 	r := p.recovery(now, view)
 	if len(r.tasks) == 0 {
@@ -66,7 +65,7 @@ func (p *Policy) infer(now int64, view sched.View) {
 		for _, c := range leaving {
 			switch {
 			case c.attempt.Slot != t.kind() || slices.Contains(t.avoid, c.attempt.Machine) || !r.mayInherit(t, c):
-			case t.isHome(c.attempt.Machine):
+			case t.hasInputOn(c.attempt.Machine):
 				home = append(home, c)
 			default:
 				far = append(far, c)
@@ -84,8 +83,8 @@ func (p *Policy) infer(now int64, view sched.View) {
 	}
 }
 
-// mayInherit reports whether a task may have the slot of an attempt that leaves it.
-// Whose claim is better may have changed when the attempt was told to.
+// mayInherit reports whether a task may have the slot of an attempt that leaves it. The
+// claims of the jobs may have changed since the attempt was ordered to leave.
 func (r *recovery) mayInherit(t *task, c *candidate) bool {
 	if c.job == t.job {
 		return r.policy.conf.SameJob
@@ -93,7 +92,7 @@ func (r *recovery) mayInherit(t *task, c *candidate) bool {
 	return !r.precedes(t.kind(), c.job, t.job)
 }
 
-// leaving are the attempts that are told to leave their slots.
+// leaving returns the attempts that have been ordered to leave their slots.
 func (r *recovery) leaving() (leaving []*candidate) {
 	for m := range r.view.Machines() {
 		for _, a := range m.Attempts {
@@ -108,14 +107,14 @@ func (r *recovery) leaving() (leaving []*candidate) {
 	return leaving
 }
 
-// matching gives as many tasks as possible a slot of those that they may have. A
-// task that has one keeps one.
+// matching is a maximum bipartite matching of tasks and slots, by augmenting paths. A
+// task that has a slot keeps one.
 type matching struct {
 	may   [][]*candidate
-	taken map[cluster.AttemptID]int // by whom
+	taken map[cluster.AttemptID]int // index of the task
 }
 
-// match finds a slot for a task, which others may have to change theirs for.
+// match finds a slot for a task. Other tasks may have to change theirs for that.
 func (m *matching) match(task int, tried map[cluster.AttemptID]bool) bool {
 	return slices.ContainsFunc(m.may[task], func(c *candidate) bool {
 		id := c.attempt.ID

@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	looks    = 50 // how often running attempts are looked at while word of them is waited for
-	patience = 20 // how many times as long they are looked at less often
+	freshChecks     = 50 // how often running attempts are checked for fresh reports during Config.Wait
+	slowCheckFactor = 20 // for how many times Config.Wait they are checked less often after that
 )
 
-// run works the tasks into a plan.
+// run works the tasks to be recovered into a plan.
 func (r *recovery) run(plan *sched.Plan) {
-	d, h := r.deal(plan), r.hunt(plan)
+	d, h := r.newSlotPlan(plan), r.hunt(plan)
 	r.keepPromises(d)
 	for _, t := range r.tasks {
-		if t.own != nil && t.grant == nil && t.promise == nil && t.isHome(t.own.machine) {
+		if t.own != nil && t.grant == nil && t.promise == nil && t.hasInputOn(t.own.machine) {
 			d.keep(t)
 		}
 	}
 	for _, t := range r.open() {
-		d.swap(t, d.atHome(t))
+		d.swap(t, d.localSlots(t))
 	}
-	// What is left has no slot beside its input.
+	// The tasks that are left have no slot near their input.
 	for _, t := range r.open() {
 		h.look(t)
 		if t.own != nil && !r.waits(t) {
 			d.keep(t)
 		}
 	}
-	// Those that have been promised a slot, or wait for word, leave theirs to others.
+	// Tasks with a promise, or waiting for reports, leave their slots to others.
 	for _, t := range r.tasks {
 		if t.grant == nil && t.own != nil {
 			d.vacate(t.own)
@@ -47,7 +47,7 @@ func (r *recovery) run(plan *sched.Plan) {
 	r.report()
 }
 
-// open are the tasks that start nowhere yet and may start anywhere.
+// open returns the tasks that have no slot and no promise yet.
 func (r *recovery) open() (open []*task) {
 	for _, t := range r.tasks {
 		if t.grant == nil && t.promise == nil {
@@ -57,8 +57,8 @@ func (r *recovery) open() (open []*task) {
 	return open
 }
 
-// keepPromises gives the slots to tasks that were freed for them.
-func (r *recovery) keepPromises(d *deal) {
+// keepPromises gives tasks the slots that were freed for them.
+func (r *recovery) keepPromises(d *slotPlan) {
 	for _, t := range r.tasks {
 		if t.promise != nil && !d.claim(t, t.promise.machine) {
 			r.wakeAt(t.promise.until)
@@ -66,15 +66,15 @@ func (r *recovery) keepPromises(d *deal) {
 	}
 }
 
-// waits reports whether a task leaves slots far from its input alone, since word
-// may come of attempts beside it that it can preempt.
+// waits reports whether a task declines slots far from its input, because attempts near
+// its input that it can preempt may report yet.
 func (r *recovery) waits(t *task) bool {
-	return t.stale && !t.spent && t.homes != nil && r.now < t.lostAt+r.policy.conf.Wait
+	return t.stale && !t.hadPromise && t.inputMachines != nil && r.now < t.lostAt+r.policy.conf.Wait
 }
 
 // preempt frees a slot for a task.
 func (r *recovery) preempt(h *hunt, plan *sched.Plan, t *task) {
-	if t.spent {
+	if t.hadPromise {
 		return
 	}
 	wait := r.policy.conf.Wait
@@ -84,22 +84,21 @@ func (r *recovery) preempt(h *hunt, plan *sched.Plan, t *task) {
 	taken, again := h.choose(t)
 	switch {
 	case again:
-		r.wakeAt(r.now + r.soon()) // should what was taken from its job come to nothing
+		r.wakeAt(r.now + r.soon()) // in case the preemption of an attempt of that job is refused
 	case taken.Attempt != (cluster.AttemptID{}):
 		_, _, a, _ := r.view.Attempt(taken.Attempt)
-		t.asked = &promise{loss: t.loss.ID, machine: a.Machine, victim: a.ID, how: taken.Mode}
-		r.policy.ask(t.asked)
+		t.requested = &promise{loss: t.loss.ID, machine: a.Machine, victim: a.ID, mode: taken.Mode}
+		r.policy.request(t.requested)
 		plan.Preempts = append(plan.Preempts, taken)
 	}
 }
 
-// soon is after how long running attempts are looked at again, in ms.
-func (r *recovery) soon() int64 { return max(r.policy.conf.Wait/looks, 1) }
+// soon returns how long to wait before looking at running attempts again, in ms.
+func (r *recovery) soon() int64 { return max(r.policy.conf.Wait/freshChecks, 1) }
 
 func (r *recovery) wakeAt(at int64) { r.wake = sched.Earliest(r.wake, at) }
 
-// report notes what becomes of tasks that do not start now, and when to look at them
-// again.
+// report notes what tasks without a slot wait for, and when to look at them again.
 func (r *recovery) report() {
 	wait := r.policy.conf.Wait
 	for _, t := range r.tasks {
@@ -110,23 +109,23 @@ func (r *recovery) report() {
 		switch since := r.now - t.lostAt; {
 		case t.promise != nil:
 			text = t.promise.String()
-		case t.asked != nil:
-			text = t.asked.String()
-		case !t.stale || t.spent:
+		case t.requested != nil:
+			text = t.requested.String()
+		case !t.stale || t.hadPromise:
 		case since < wait:
 			text = "waits for fresh heartbeats"
 			r.wakeAt(min(t.lostAt+wait, r.now+r.soon()))
-		case since < patience*wait:
+		case since < slowCheckFactor*wait:
 			text = "waits for a free slot, or for heartbeats that are late"
 			r.wakeAt(r.now + wait)
 		}
-		r.policy.tell(t, text)
+		r.policy.setStatus(t, text)
 	}
 }
 
-// String tells what is promised.
+// String describes the promise.
 func (p *promise) String() string {
-	verb := map[preempt.Mode]string{preempt.Split: "splitting", preempt.Checkpoint: "checkpointing", preempt.Suspend: "suspending", preempt.Kill: "killing"}[p.how]
+	verb := map[preempt.Mode]string{preempt.Split: "splitting", preempt.Checkpoint: "checkpointing", preempt.Suspend: "suspending", preempt.Kill: "killing"}[p.mode]
 	if verb == "" {
 		verb = "ending"
 	}

@@ -11,50 +11,51 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// candidate is a running attempt that holds a slot.
+// candidate is a running attempt that has a slot.
 type candidate struct {
 	attempt  *cluster.Attempt
 	job      *cluster.Job
-	progress sched.Progress // zero when nothing is known
-	written  int64          // bytes on its machine of what the task reads that is to be recovered
+	progress sched.Progress // zero if unknown
+	written  int64          // bytes on its machine of the input of the task to be recovered
 }
 
-// hunt looks for attempts to preempt.
+// hunt freshChecks for attempts to preempt.
 type hunt struct {
 	*recovery
-	finder  victim.Finder
-	all     map[string][]*candidate    // by machine
-	alike   map[source][]*candidate    // for tasks of a stage that are at home everywhere
-	orders  [2]order                   // by kind of slot
-	spared  map[cluster.AttemptID]bool // preempted already
-	robbed  map[cluster.JobID]bool     // jobs of which an attempt is preempted already
-	written map[source]map[string]int64
+	finder        victim.Finder
+	all           map[string][]*candidate    // by machine
+	alike         map[source][]*candidate    // for tasks of a stage without inputMachines
+	orders        [2]order                   // by kind of slot
+	preempted     map[cluster.AttemptID]bool // attempts preempted already
+	preemptedJobs map[cluster.JobID]bool     // jobs that have lost an attempt already
+	written       map[source]map[string]int64
 }
 
-// source is what a stage reads that is not input of its job.
+// source names a stage whose input is the output of other stages.
 type source struct {
 	job   cluster.JobID
 	stage string
 }
 
-// hunt lists the candidates. Those that the plan preempts already are none.
+// hunt starts a search for victims. Attempts that the plan preempts already are left
+// out.
 func (r *recovery) hunt(plan *sched.Plan) *hunt {
 	h := &hunt{
-		recovery: r,
-		finder:   victim.Finder{Now: r.now, View: r.view, Preempt: r.policy.conf.Preempt, Urgent: true},
-		all:      make(map[string][]*candidate),
-		alike:    make(map[source][]*candidate),
-		spared:   make(map[cluster.AttemptID]bool),
-		robbed:   make(map[cluster.JobID]bool),
-		written:  make(map[source]map[string]int64),
+		recovery:      r,
+		finder:        victim.Finder{Now: r.now, View: r.view, Preempt: r.policy.conf.Preempt, Urgent: true},
+		all:           make(map[string][]*candidate),
+		alike:         make(map[source][]*candidate),
+		preempted:     make(map[cluster.AttemptID]bool),
+		preemptedJobs: make(map[cluster.JobID]bool),
+		written:       make(map[source]map[string]int64),
 	}
 	for _, p := range plan.Preempts {
-		h.spared[p.Attempt] = true
+		h.preempted[p.Attempt] = true
 	}
 	return h
 }
 
-// on are the candidates of a machine.
+// on returns the candidates on a machine.
 func (h *hunt) on(machine string) []*candidate {
 	found, known := h.all[machine]
 	if known {
@@ -71,10 +72,10 @@ func (h *hunt) on(machine string) []*candidate {
 	return found
 }
 
-// candidate looks at an attempt; nil says that it is not to be preempted.
+// candidate returns an attempt as a candidate; nil if it must not be preempted.
 func (h *hunt) candidate(a *cluster.Attempt) *candidate {
 	j, stage, _, ok := h.view.Task(a.ID.Task)
-	if !ok || !stage.StartsAlone() || j.State != cluster.JobRunning || h.spared[a.ID] ||
+	if !ok || !stage.StartsAlone() || j.State != cluster.JobRunning || h.preempted[a.ID] ||
 		a.State != cluster.AttemptRunning {
 		return nil
 	}
@@ -83,13 +84,13 @@ func (h *hunt) candidate(a *cluster.Attempt) *candidate {
 	return c
 }
 
-// near are the candidates for a task: those beside its input. Tasks of a stage that
-// are at home everywhere have the same.
+// near returns the candidates for a task near its input. Tasks of a stage without
+// inputMachines share a list.
 func (h *hunt) near(t *task) []*candidate {
 	if h.never(t.kind()) || t.job.Spec.Passive {
 		return nil
 	}
-	alike := t.homes == nil && len(t.avoid) == 0
+	alike := t.inputMachines == nil && len(t.avoid) == 0
 	key := source{t.job.ID, t.stage.Code}
 	near, known := h.alike[key]
 	if known && alike {
@@ -102,16 +103,16 @@ func (h *hunt) near(t *task) []*candidate {
 	return near
 }
 
-// far are the candidates for a task, wherever they are.
+// far returns the candidates for a task on all machines.
 func (h *hunt) far(t *task) []*candidate {
 	anywhere := *t
-	anywhere.homes = nil
+	anywhere.inputMachines = nil
 	return h.near(&anywhere)
 }
 
 func (h *hunt) beside(t *task) (near []*candidate) {
 	add := func(machine string) {
-		if !t.isHome(machine) {
+		if !t.hasInputOn(machine) {
 			return
 		}
 		for _, c := range h.on(machine) {
@@ -120,10 +121,10 @@ func (h *hunt) beside(t *task) (near []*candidate) {
 			}
 		}
 	}
-	for _, machine := range t.homes {
+	for _, machine := range t.inputMachines {
 		add(machine)
 	}
-	if t.homes != nil {
+	if t.inputMachines != nil {
 		return near
 	}
 	written := h.writtenFor(t)
@@ -131,7 +132,7 @@ func (h *hunt) beside(t *task) (near []*candidate) {
 		first := len(near)
 		add(m.Name)
 		for i, c := range near[first:] {
-			c := *c // others read something else
+			c := *c // a copy: tasks of other stages read other input
 			c.written = written[m.Name]
 			near[first+i] = &c
 		}
@@ -152,8 +153,8 @@ func (h *hunt) mayPreempt(t *task, c *candidate) bool {
 	return h.precedes(t.kind(), t.job, c.job)
 }
 
-// writtenFor is how many bytes of what a task reads other tasks have written, by
-// machine.
+// writtenFor returns how many bytes of the input of a task each machine holds, as
+// output of other tasks.
 func (h *hunt) writtenFor(t *task) map[string]int64 {
 	key := source{t.job.ID, t.stage.Code}
 	sum, known := h.written[key]
@@ -172,19 +173,19 @@ func (h *hunt) writtenFor(t *task) map[string]int64 {
 	return sum
 }
 
-// look finds out whether a task may preempt attempts that have not been heard of
-// since it was lost.
+// look finds out whether attempts that a task may preempt have not reported since it
+// was lost.
 func (h *hunt) look(t *task) { t.stale = h.anyStale(t, h.near(t)) }
 
 func (h *hunt) anyStale(t *task, among []*candidate) bool {
-	return slices.ContainsFunc(among, func(c *candidate) bool { return c.progress.ReportedAt <= t.lostAt && !h.spared[c.attempt.ID] })
+	return slices.ContainsFunc(among, func(c *candidate) bool { return c.progress.ReportedAt <= t.lostAt && !h.preempted[c.attempt.ID] })
 }
 
-// choose preempts an attempt for a task: one beside its input or, when there is none
-// that it may preempt, any other.
+// choose preempts an attempt for a task: one near its input or, if none of those may be
+// preempted, any other.
 func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
 	taken, again = h.chooseAmong(t, h.near(t))
-	if t.homes == nil || again || taken.Attempt != (cluster.AttemptID{}) {
+	if t.inputMachines == nil || again || taken.Attempt != (cluster.AttemptID{}) {
 		return taken, again
 	}
 	far := h.far(t)
@@ -192,32 +193,32 @@ func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
 	return h.chooseAmong(t, far)
 }
 
-// chooseAmong is Algorithm 1 for one task: it preempts the attempt whose job is of the
-// lowest priority, and of these the one that has done least. Of a job only one
-// attempt is preempted at a time, since it may then be left with no more than it
-// ought to have; again says that it was so.
+// chooseAmong is Algorithm 1 of the paper for one task. It preempts an attempt of the
+// job with the lowest priority, and of these the one that has done least. It preempts
+// one attempt of a job at a time, since one may be enough for the policy's objective;
+// again reports that it stopped for this reason.
 func (h *hunt) chooseAmong(t *task, among []*candidate) (taken sched.Preempt, again bool) {
 	fresh := slices.DeleteFunc(slices.Clone(among), func(c *candidate) bool {
-		return c.progress.ReportedAt <= t.lostAt || h.spared[c.attempt.ID]
+		return c.progress.ReportedAt <= t.lostAt || h.preempted[c.attempt.ID]
 	})
 	if len(fresh) == 0 {
 		return taken, false
 	}
 	slices.SortFunc(fresh, h.order(t.kind()).compareCandidates)
 	for _, c := range fresh {
-		if h.robbed[c.job.ID] {
+		if h.preemptedJobs[c.job.ID] {
 			return taken, true
 		}
 		cause := fmt.Sprintf("%v, which was lost with %s, needs the slot", t.ID, t.loss.Machine)
 		if taken, ok := h.finder.Take(victim.Victim{Attempt: c.attempt.ID}, cause); ok {
-			h.spared[taken.Attempt], h.robbed[c.job.ID] = true, true
+			h.preempted[taken.Attempt], h.preemptedJobs[c.job.ID] = true, true
 			return taken, false
 		}
 	}
 	return taken, false
 }
 
-// order is the priority of the jobs of all candidates that tasks have looked at.
+// order returns the priority of the jobs of all candidates found so far.
 func (h *hunt) order(kind cluster.Slot) order {
 	if h.orders[kind].place == nil {
 		var jobs []*cluster.Job
@@ -231,7 +232,7 @@ func (h *hunt) order(kind cluster.Slot) order {
 	return h.orders[kind]
 }
 
-// compareCandidates is less than 0 for what is rather preempted.
+// compareCandidates is negative if a is preempted rather than b.
 func (o order) compareCandidates(a, b *candidate) int {
 	return cmp.Or(
 		-o.compare(a.job, b.job),

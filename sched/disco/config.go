@@ -5,18 +5,19 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Config is how the scheduler is set up.
+// Config configures the scheduler.
 type Config struct {
 	Placement sched.Placement
 	Preempt   preempt.Config // how slots are taken from running tasks
 
-	// ReserveMillis is for how long a slot that has come free is kept for a job between
-	// two stages, in ms. 0 is twice what it takes to hear of a free slot,
-	// Means.Heartbeat, but at most MaxReserveMillis.
+	// ReserveMillis is how long a slot that has come free is reserved for a job between
+	// two stages, in ms. 0 is twice Preempt.SlotFreeLatency, the time until the master
+	// knows that a slot is free, but at most MaxReserveMillis. The setting is
+	// hammr.disco.transition.hold.
 	ReserveMillis int64
 }
 
-// MaxReserveMillis bounds the default of Config.Hold, in ms.
+// MaxReserveMillis limits the default of Config.ReserveMillis.
 const MaxReserveMillis = 10_000
 
 func (c *Config) ensureDefaults() {

@@ -15,17 +15,17 @@ type Policy struct {
 	ledger ledger.Ledger
 	wake   int64
 
-	jobs    []*job // that are not over, in order of submission
-	slots   slots  // of all machines, that were divided
-	divided bool   // shares are up to date if slots is
+	jobs    []*job // jobs that are not over, in order of submission
+	slots   slots  // of all machines, when shares were computed
+	divided bool   // shares are up to date for slots
 
 	jobIndex
 	root *sharetree.Entry
 
-	requested map[cluster.AttemptID]request // what the last plan takes, as far as that is not done
+	requested map[cluster.AttemptID]request // what the last plan takes and is not confirmed, by victim
 }
 
-// New is the scheduler. It is to be Reset before it is asked anything.
+// New returns the scheduler. Call Reset before any other method.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
 	return &Policy{conf: conf, placer: placement.Placer{Placement: conf.Placement}}
@@ -53,8 +53,9 @@ func (p *Policy) Observe(_ int64, view sched.View, delta cluster.Delta) {
 	}
 }
 
-// NextWake implements sched.Policy: tasks may wait for machines for a while, slots
-// for a job between two stages, and a new job for attempts to become known.
+// NextWake implements sched.Policy: tasks may wait for machines, slots may be reserved
+// for a job between two stages, and a new job may wait for progress reports of its
+// victims.
 func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
@@ -73,7 +74,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	return plan
 }
 
-// shares are what all jobs ought to have.
+// shares returns the shares of all jobs.
 func (p *Policy) shares(now int64) (out []sched.Decision) {
 	for _, j := range p.jobs {
 		for kind, n := range j.share {

@@ -48,7 +48,7 @@ func TestShares(t *testing.T) {
 	want(t, "shares", shares, "[[5 0] [5 2] [0 2]]")
 }
 
-func TestABundleGetsItsShareWhole(t *testing.T) {
+func TestBundleGetsItsShareWhole(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		g    dag.Graph
@@ -71,7 +71,7 @@ func TestABundleGetsItsShareWhole(t *testing.T) {
 	}
 }
 
-func TestVictimsAreTakenAsSetUp(t *testing.T) {
+func TestVictimsAreTakenAsConfigured(t *testing.T) {
 	for way, then := range map[preempt.Mode]string{
 		preempt.Kill: "[kill kill]", preempt.Suspend: "[suspend suspend]", preempt.Checkpoint: "[checkpoint checkpoint]", preempt.Wait: "[]",
 	} {
@@ -87,9 +87,9 @@ func TestVictimsAreTakenAsSetUp(t *testing.T) {
 	}
 }
 
-// TestWhatStandsStillGoesOn suspends attempts for a new job, and lets them go on
+// TestSuspendedAttemptsResume suspends attempts for a new job, and lets them go on
 // when that is over.
-func TestWhatStandsStillGoesOn(t *testing.T) {
+func TestSuspendedAttemptsResume(t *testing.T) {
 	s := newScene(t, Config{Preempt: preempt.Config{Map: preempt.Suspend}}, 1, 4, 0)
 	old := s.maps(4)
 	s.settle()
@@ -112,7 +112,7 @@ func (f forgetful) Progress(cluster.AttemptID) (sched.Progress, bool) {
 	return sched.Progress{ReportedAt: f.Now, Fraction: .5}, f.Now >= f.from
 }
 
-func TestWhatIsUnknownIsSpared(t *testing.T) {
+func TestAttemptsOfUnknownProgressAreSpared(t *testing.T) {
 	s := newScene(t, Config{}, 1, 4, 0)
 	s.maps(9)
 	s.settle()
@@ -129,9 +129,9 @@ func TestExplain(t *testing.T) {
 	old := s.submit(dag.MapReduce(3, 2))
 	s.settle()
 	young := s.maps(9)
-	want(t, "young", s.policy.Explain(s.Now, s.PolicyView(), young), "[{map slots 0 of a share of 2, 9 wanted beside} {map turn new, with 0 slots so far: others above their share make room} {reduce slots none needed now}]")
-	want(t, "old", s.policy.Explain(s.Now, s.PolicyView(), old), "[{map slots 3 of a share of 2, 0 wanted beside} {map turn at its share: after all that are below theirs, or have less} "+
-		"{reduce slots 0 of a share of 2, 0 wanted beside} {reduce turn between two stages: slots of its share that come free are kept for it, 600 ms each}]")
+	want(t, "young", s.policy.Explain(s.Now, s.PolicyView(), young), "[{map slots 0 of a share of 2, 9 more wanted} {map turn new, with 0 slots so far: jobs above their share lose slots to it} {reduce slots none needed now}]")
+	want(t, "old", s.policy.Explain(s.Now, s.PolicyView(), old), "[{map slots 3 of a share of 2, 0 more wanted} {map turn at its share: after jobs below theirs, and after those with fewer slots} "+
+		"{reduce slots 0 of a share of 2, 0 more wanted} {reduce turn between two stages: free slots are reserved for it up to its share, 600 ms each}]")
 	for _, tt := range []struct {
 		a, b *cluster.Job
 		yes  bool

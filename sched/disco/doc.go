@@ -1,33 +1,32 @@
-// Package disco is the preemptive fair scheduler of the paper on Disco: every
-// running job has the same share of the slots, and one that is new gets its own at
-// once.
+// Package disco is the preemptive fair scheduler of the paper on Disco: all running
+// jobs have equal shares of the slots, and a new job gets its share at once.
 //
 //	slots 10, jobs in order of submission      a 4   b 3   c 3
 //
-// By kind of slot, a job takes part from its submission until its last task of that
-// kind has finished, but for the time that it is suspended. Slots that are left over
-// when shares are rounded go to the oldest jobs; with fewer slots than jobs only they
-// have a share.
+// Shares are computed for each kind of slot. A job takes part from its submission until
+// its last task of that kind has finished, except while it is suspended. Slots left
+// over by rounding go to the oldest jobs. If there are fewer slots than jobs, only the
+// oldest have a share.
 //
-// A free slot is for the job with the fewest below its share, the oldest of equals:
-// so a new job, which has none, comes before all that have some. When nobody is
-// below its share it goes to the job with the fewest, and none stays free that
-// somebody could use, but for one reason: the slots of a job between two stages. All
-// that it has to do at the moment runs, and its next stage will want slots as soon
-// as that is written. So slots that come free are kept for it, as far as its share
-// goes, for Config.Hold each.
+// A free slot goes to the job with the fewest slots among those below their share, and
+// to the oldest of equals. A new job has none and so comes first. If no job is below
+// its share, the slot goes to the job with the fewest. No slot stays free that some job
+// could use, with one exception: the slots of a job between two stages. All tasks that
+// it can run are running, and its next stage wants slots as soon as their output is
+// complete. Free slots are therefore reserved for it, up to its share, for
+// Config.ReserveMillis each.
 //
-// A job that has never been given as many slots as its share has room made for it:
-// whoever is most above the share loses what started last, and again, until there
-// is enough or nobody is above. Slots that are on their way already count, attempts
-// of which nothing is known are spared, and of a bundle that is larger than the
-// share nobody dies for a part. No job causes more than its share of preemptions: what
-// comes free may be somebody else's turn.
+// A job that has never had as many slots as its share preempts others: the job that is
+// most above its share loses its youngest attempt, and so on, until there are enough
+// slots or no job is above its share. Slots that are about to come free count already.
+// Attempts of unknown progress are spared. No attempt is preempted for a part of a
+// bundle that is larger than the share. A job causes at most as many preemptions as its
+// share, since freed slots may go to others.
 //
-// Jobs keep their seats in the order of their turn (package deal). Shares are
-// divided again when jobs begin or end to take part; any other change costs its own
-// job, and a decision the slots that are free and the jobs that are new.
+// Jobs keep their places in the order (package sharetree). Shares are computed again
+// when a job starts or ceases to take part. Any other change costs its own job, and a
+// decision costs the free slots and the new jobs.
 //
-// How many slots were freed for a job is not in the replicated state, so Reset
-// begins to count anew. All else follows from the state.
+// How many slots were freed for a job is not in the replicated state, so Reset sets
+// these counts to zero. All else follows from the state.
 package disco

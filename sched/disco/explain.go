@@ -21,28 +21,28 @@ func (p *Policy) Explain(_ int64, view sched.View, of *cluster.Job) (facts []sch
 			continue
 		}
 		facts = append(facts,
-			sched.Detail{Name: name + " slots", Value: fmt.Sprintf("%d of a share of %d, %d wanted beside", j.Running[kind], share, j.Waiting[kind])},
+			sched.Detail{Name: name + " slots", Value: fmt.Sprintf("%d of a share of %d, %d more wanted", j.Running[kind], share, j.Waiting[kind])},
 			sched.Detail{Name: name + " turn", Value: p.turn(j, kind)},
 		)
 	}
 	return facts
 }
 
-// turn tells what a job can count on beside its share.
+// turn describes how a job stands in the order.
 func (p *Policy) turn(j *job, kind int) string {
 	switch {
 	case j.Waiting[kind] > 0 && j.launched[kind] < j.share[kind]:
-		return fmt.Sprintf("new, with %d slots so far: others above their share make room", j.launched[kind])
+		return fmt.Sprintf("new, with %d slots so far: jobs above their share lose slots to it", j.launched[kind])
 	case j.Waiting[kind] == 0 && j.upcoming[kind] > 0:
-		return fmt.Sprintf("between two stages: slots of its share that come free are kept for it, %d ms each", p.conf.ReserveMillis)
+		return fmt.Sprintf("between two stages: free slots are reserved for it up to its share, %d ms each", p.conf.ReserveMillis)
 	case j.below(kind, j.Running):
-		return "below its share: before all that are not, or have more"
+		return "below its share: before jobs at their share, and before those with more slots"
 	}
-	return "at its share: after all that are below theirs, or have less"
+	return "at its share: after jobs below theirs, and after those with fewer slots"
 }
 
-// Precedes implements sched.JobComparer: who is below its share comes before who is
-// above it.
+// Precedes implements sched.JobComparer: a job below its share precedes one above its
+// own.
 func (p *Policy) Precedes(_ int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
 	p.computeShares(view.View)
 	one, other := p.find(a.ID), p.find(b.ID)

@@ -73,7 +73,7 @@ func (s *scene) settle() (preempted map[int]int) {
 	}
 }
 
-// clear ends the attempts that are told to end.
+// clear ends the attempts that are ordered to end.
 func (s *scene) clear() {
 	s.T.Helper()
 	for m := range s.View().Machines() {

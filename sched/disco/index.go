@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// newRoot is where all jobs sit that want slots: of those below their share the
-// one that has least comes first, then of the others.
+// newRoot returns the root of the share tree. Jobs below their share come first, then
+// the others; within both groups the one with the fewest slots, then the oldest.
 func newRoot() *sharetree.Entry {
 	return &sharetree.Entry{Compare: func(kind int, a, b *sharetree.Entry) int {
 		x, y := a.Value.(*job), b.Value.(*job)
@@ -27,7 +27,7 @@ func newRoot() *sharetree.Entry {
 	}}
 }
 
-// wanting is all jobs that want slots, in order of submission.
+// wanting yields all jobs that want slots, in order of submission.
 func (p *Policy) wanting() iter.Seq[*sharetree.Entry] {
 	return func(yield func(*sharetree.Entry) bool) {
 		for _, j := range p.jobs {
@@ -38,14 +38,15 @@ func (p *Policy) wanting() iter.Seq[*sharetree.Entry] {
 	}
 }
 
-// jobIndex is what a decision looks for among all jobs, kept as they change.
+// jobIndex is what a decision needs to know about all jobs, kept up to date as they
+// change.
 type jobIndex struct {
-	waiting       slots         // what all want
-	betweenStages map[*job]bool // that will want slots as soon as what is being written is
-	newJobs       []*job        // that have never been given their share, in order of submission
+	waiting       slots         // sum over all jobs
+	betweenStages map[*job]bool // jobs whose next stage waits for running tasks only
+	newJobs       []*job        // jobs that have never had their share, in order of submission
 }
 
-// add takes a job over as it is now.
+// add enters a job with its present counts.
 func (s *jobIndex) add(j *job) {
 	j.has = j.Running
 	s.waiting = s.waiting.Plus(j.Waiting.Minus(j.wanted))
@@ -59,7 +60,7 @@ func (s *jobIndex) add(j *job) {
 	j.treeEntry.SetDemand(j.Waiting)
 }
 
-// drop forgets a job.
+// drop removes a job.
 func (s *jobIndex) drop(j *job) {
 	s.waiting = s.waiting.Minus(j.wanted)
 	delete(s.betweenStages, j)
@@ -69,7 +70,7 @@ func (s *jobIndex) drop(j *job) {
 	j.treeEntry.SetDemand(slots{})
 }
 
-// updateNew looks whether a job is new still.
+// updateNew enters a job into newJobs, or removes it.
 func (s *jobIndex) updateNew(j *job) {
 	switch i, there := find(s.newJobs, j.Job); {
 	case there && !j.isNew():

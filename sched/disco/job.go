@@ -12,23 +12,23 @@ import (
 
 type slots = sched.Slots
 
-// job is one that is not over, with what it has and wants.
+// job is a job that is not over, with what it has and wants.
 type job struct {
 	*ledger.Account
 	progress
-	share        slots // what it ought to have, as divide has found it
-	preemptedFor slots // that others have lost for it since the policy was reset
+	share        slots // its share, as computed last
+	preemptedFor slots // that others have lost to it since Reset
 
 	treeEntry *sharetree.Entry
-	has       slots // what it was running when it sat down
-	wanted    slots // likewise
+	has       slots // Running when it was last put in order
+	wanted    slots // Waiting at that time
 }
 
 // progress is how far a job is, by kind of slot.
 type progress struct {
-	participates [2]bool // it has tasks that have not finished, and is not suspended
-	launched     slots   // that all its attempts so far have been given
-	upcoming     slots   // what its next stages will want as soon as all is written that is being written
+	participates [2]bool // it has unfinished tasks and is not suspended
+	launched     slots   // slots of all attempts so far
+	upcoming     slots   // slots that its next stages want once the output of running tasks is complete
 }
 
 func progressOf(j *cluster.Job) (p progress) {
@@ -44,8 +44,8 @@ func progressOf(j *cluster.Job) (p progress) {
 	return p
 }
 
-// writing reports whether all tasks run that write what a stage reads, and have
-// not finished.
+// writing reports whether all unfinished tasks that write what a stage reads are
+// running.
 func writing(s *cluster.Stage) bool {
 	for up := range s.Upstream() {
 		if up.Waiting() > 0 || len(up.Suspended()) > 0 || !up.Complete() && up.Running == 0 {
@@ -55,18 +55,19 @@ func writing(s *cluster.Stage) bool {
 	return true
 }
 
-// below reports whether a job that has so many slots has less than its share.
+// below reports whether a job with so many slots has less than its share.
 func (j *job) below(kind int, has slots) bool { return has[kind] < j.share[kind] }
 
-// place is where a job stands in line, or would.
+// place returns the index of a job in jobs, or where it would be inserted.
 func (p *Policy) place(id cluster.JobID) (i int, there bool) { return find(p.jobs, id) }
 
-// find is where a job stands among some in order of submission, or would.
+// find returns the index of a job in a list in order of submission, or where it would
+// be inserted.
 func find(jobs []*job, id cluster.JobID) (i int, there bool) {
 	return slices.BinarySearchFunc(jobs, id, func(j *job, id cluster.JobID) int { return j.Job.Compare(id) })
 }
 
-// find is a job in line, nil when it is not there.
+// find returns a job; nil if it is over or unknown.
 func (p *Policy) find(id cluster.JobID) *job {
 	i, there := p.place(id)
 	if !there {
@@ -75,8 +76,7 @@ func (p *Policy) find(id cluster.JobID) *job {
 	return p.jobs[i]
 }
 
-// update takes over how far a job is, and keeps it in line as long as it is not
-// over.
+// update reads the progress of a job, and adds or drops it.
 func (p *Policy) update(view cluster.View, id cluster.JobID) {
 	account := p.ledger.Account(id)
 	i, known := p.place(id)
@@ -98,7 +98,7 @@ func (p *Policy) update(view cluster.View, id cluster.JobID) {
 	p.add(j)
 }
 
-// newJob is one that has a seat, and is not in line.
+// newJob returns a job with an entry in the share tree; it is not in jobs yet.
 func (p *Policy) newJob(account *ledger.Account) *job {
 	j := &job{Account: account, treeEntry: &sharetree.Entry{Job: account.Job}}
 	j.treeEntry.Value = j
@@ -106,8 +106,8 @@ func (p *Policy) newJob(account *ledger.Account) *job {
 	return j
 }
 
-// computeShares finds the share of each job: the same for all that take part, what is left
-// over for those that were submitted first.
+// computeShares gives every job that takes part an equal share, rounded so that the
+// oldest get the remainder.
 func (p *Policy) computeShares(view cluster.View) {
 	all := p.ledger.Slots(view)
 	if p.divided && all == p.slots {

@@ -56,9 +56,9 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// TestNobodyStarves has one job among others of which there are always more than
+// TestNoJobStarves has one job among others of which there are always more than
 // the cluster can run at once.
-func TestNobodyStarves(t *testing.T) {
+func TestNoJobStarves(t *testing.T) {
 	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
 		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
 			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))

@@ -11,13 +11,13 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// retry is after how long it is looked again for attempts to take slots from,
-// when there were too few, in ms.
+// retry is how long to wait, in ms, before looking again for victims if there were too
+// few.
 const retry = 1000
 
-// preempt frees slots for jobs that have not been given as many as their share,
-// where those that are given to them now or on their way are too few; wake is when to try again
-// if it could not.
+// preempt frees slots for jobs that have never had as many as their share, if the slots
+// that they are granted now or that are about to come free are too few; wake is when to
+// try again if it could not.
 func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]slots) (preempts []sched.Preempt, wake int64) {
 	p.requested = nil
 	needs := p.needs(view, given)
@@ -43,8 +43,8 @@ type need struct {
 	slots int
 }
 
-// needs are those of new jobs, by kind, that are neither free nor on their way. The
-// oldest gets first what is.
+// needs returns the slots that new jobs lack, by kind. Free slots and those about to
+// come free go to the oldest job first.
 func (p *Policy) needs(view sched.View, given map[*sharetree.Entry]slots) (needs [2][]need) {
 	coming := p.ledger.Leaving()
 	for _, j := range p.newJobs {
@@ -69,7 +69,8 @@ type request struct {
 	whose cluster.JobID
 }
 
-// confirm notes that an attempt does not go on whose slots were asked for.
+// confirm counts the slots of a victim for the job that requested them, once the victim
+// has been ordered to give them up.
 func (p *Policy) confirm(view cluster.View, id cluster.AttemptID) {
 	asked, ok := p.requested[id]
 	if !ok {
@@ -84,8 +85,8 @@ func (p *Policy) confirm(view cluster.View, id cluster.AttemptID) {
 	}
 }
 
-// isNew reports whether a job wants slots of a kind of which it has never been
-// given its share.
+// isNew reports whether a job wants slots of a kind of which it has never had its
+// share.
 func (j *job) isNew() bool {
 	for kind, n := range j.launched {
 		if j.Waiting[kind] > 0 && n < j.share[kind] {
@@ -95,8 +96,8 @@ func (j *job) isNew() bool {
 	return false
 }
 
-// unusedShare is what a job can use of a share that it has not been given yet, in tasks
-// and bundles that fit into that.
+// unusedShare returns the part of its share that a job has never had and can use, in
+// whole tasks and bundles.
 func (j *job) unusedShare(view sched.View) (rest slots) {
 	for w := range sched.Wants(view.Job(j.Job)) {
 		count, left := w.Count, j.share.Minus(j.launched).Minus(rest)
@@ -113,15 +114,15 @@ func (j *job) unusedShare(view sched.View) (rest slots) {
 // donor is a job that can lose slots.
 type donor struct {
 	job     *job
-	left    slots              // that it keeps
-	victims [2][]victim.Victim // that are left to take, by kind, in their order; nil before they are needed
+	left    slots              // slots that it keeps
+	victims [2][]victim.Victim // that can still be taken, by kind, the youngest first; filled in when needed
 	looked  [2]bool
 }
 
-// excess is how many slots a job has beyond its share.
+// excess returns how many slots a job has beyond its share.
 func (d *donor) excess(kind cluster.Slot) int { return d.left[kind] - d.job.share[kind] }
 
-// wave is slots being freed.
+// wave is slots that are being freed.
 type wave struct {
 	finder   *victim.Finder
 	donors   []*donor
@@ -130,9 +131,8 @@ type wave struct {
 	preempts []sched.Preempt
 }
 
-// free takes one victim after the other, each from the job that is most above its
-// share. It returns false when somebody above it keeps slots that are wanted, for
-// now.
+// free takes one victim at a time, each from the job most above its share. It returns
+// false if a job above its share keeps slots that are wanted.
 func (w *wave) free(kind cluster.Slot) (all bool) {
 	donors, all := slices.Clone(w.donors), true
 	for len(w.needs[kind]) > 0 && len(donors) > 0 {
@@ -148,15 +148,15 @@ func (w *wave) free(kind cluster.Slot) (all bool) {
 	return all
 }
 
-// compareAbove is who is more above its share; of equals, who came last.
+// compareAbove compares how far jobs are above their share; of equals, the younger is
+// greater.
 func compareAbove(kind cluster.Slot) func(a, b *donor) int {
 	return func(a, b *donor) int {
 		return cmp.Or(cmp.Compare(a.excess(kind), b.excess(kind)), a.job.Job.Compare(b.job.Job))
 	}
 }
 
-// take takes the next victim of a job; false when there is none that leaves the
-// job its share.
+// take takes the next victim of a job; false if no victim leaves the job its share.
 func (w *wave) take(d *donor, kind cluster.Slot) bool {
 	if !d.looked[kind] {
 		d.victims[kind], d.looked[kind] = w.finder.VictimsOf(d.job.Account, kind), true
@@ -179,7 +179,7 @@ func (w *wave) take(d *donor, kind cluster.Slot) bool {
 	return false
 }
 
-// meet takes slots that come free off what is needed, the oldest job's first.
+// meet subtracts freed slots from the needs, the oldest job's first.
 func (w *wave) meet(freed slots) {
 	for kind, n := range freed {
 		for needs := w.needs[kind]; n > 0 && len(needs) > 0; w.needs[kind] = needs {
@@ -192,7 +192,7 @@ func (w *wave) meet(freed slots) {
 	}
 }
 
-// affords reports whether a job has its share without a victim.
+// affords reports whether a job keeps its share without a victim.
 func (d *donor) affords(v victim.Victim) bool {
 	for kind, n := range v.Slots {
 		if n > 0 && d.left[kind]-n < d.job.share[kind] {

@@ -6,11 +6,11 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// reserved is free slots that nobody gets, by name of machine.
+// reserved is free slots that are given to no job, by name of machine.
 type reserved map[string]slots
 
-// reserve holds slots back that have come free, for jobs between two stages, while
-// others would take them; until is when the first of them is given up.
+// reserve keeps slots that have come free for jobs between two stages, if other jobs
+// would take them; until is when the first of them is given up.
 func (p *Policy) reserve(now int64, view cluster.View) (k reserved, until int64) {
 	for kind, n := range p.reservable() {
 		if n == 0 {
@@ -34,8 +34,8 @@ func (p *Policy) reserve(now int64, view cluster.View) (k reserved, until int64)
 	return k, until
 }
 
-// reservable is how many slots jobs between two stages lack of their shares, of the
-// kinds that somebody waits for.
+// reservable returns how many slots jobs between two stages lack of their shares, of
+// the kinds that other jobs wait for.
 func (p *Policy) reservable() (lacking slots) {
 	for j := range p.betweenStages {
 		for kind, n := range j.upcoming {
@@ -52,7 +52,7 @@ func (p *Policy) reservable() (lacking slots) {
 	return lacking
 }
 
-// usableSlots is the free slots of a machine that are not kept.
+// usableSlots returns the free slots of a machine that are not reserved.
 func (k reserved) usableSlots(m *cluster.Machine) (free locality.Slots) {
 	for kind := range free {
 		free[kind] = max(m.Free(cluster.Slot(kind))-k[m.Name][kind], 0)

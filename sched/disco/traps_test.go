@@ -28,7 +28,7 @@ func TestMoreJobsThanSlots(t *testing.T) {
 }
 
 // Trap 2: what is left over when shares are rounded goes to the oldest.
-func TestWhatIsLeftOverGoesByAge(t *testing.T) {
+func TestRemainderGoesToOldestJobs(t *testing.T) {
 	s := newScene(t, Config{}, 1, 11, 0)
 	for range 3 {
 		s.maps(20)
@@ -38,7 +38,7 @@ func TestWhatIsLeftOverGoesByAge(t *testing.T) {
 }
 
 // Trap 3: slots that jobs below their share do not want are used by others.
-func TestNothingIdlesForAShare(t *testing.T) {
+func TestNoSlotIdlesForShare(t *testing.T) {
 	s := newScene(t, Config{}, 1, 10, 0)
 	s.maps(2)
 	s.maps(25)
@@ -63,7 +63,7 @@ func between(t *testing.T) (s *scene, first, second *cluster.Job) {
 
 // Trap 4: the slots of a job between two stages are kept for it, no more than its
 // share of them, and not for ever.
-func TestAJobBetweenStagesHoldsItsShare(t *testing.T) {
+func TestJobBetweenStagesKeepsItsShare(t *testing.T) {
 	s, first, second := between(t)
 	s.finish(second.Stages[1], 1)
 	s.settle()
@@ -78,7 +78,7 @@ func TestAJobBetweenStagesHoldsItsShare(t *testing.T) {
 	want(t, "reduces of job 1 when its maps have finished", first.Stages[1].Running, 1)
 }
 
-func TestWhatIsKeptIsGivenUp(t *testing.T) {
+func TestReservationExpires(t *testing.T) {
 	s, _, second := between(t)
 	s.finish(second.Stages[1], 1)
 	s.settle()
@@ -88,7 +88,7 @@ func TestWhatIsKeptIsGivenUp(t *testing.T) {
 	want(t, "starts then", len(s.decide().Starts), 1)
 }
 
-func TestNothingIsKeptFromNobody(t *testing.T) {
+func TestNothingIsReservedWithoutDemand(t *testing.T) {
 	s := newScene(t, Config{}, 1, 4, 3)
 	s.submit(dag.MapReduce(3, 3))
 	s.settle()
@@ -96,7 +96,7 @@ func TestNothingIsKeptFromNobody(t *testing.T) {
 }
 
 // Trap 5: many jobs that come at once have room made for them once.
-func TestABurstIsOneStep(t *testing.T) {
+func TestBurstIsOneStep(t *testing.T) {
 	s := newScene(t, Config{}, 1, 10, 0)
 	s.maps(50)
 	s.settle()
@@ -111,7 +111,7 @@ func TestABurstIsOneStep(t *testing.T) {
 }
 
 // Trap 6: what is preempted has not failed.
-func TestPreemptionIsNoFailure(t *testing.T) {
+func TestPreemptionIsNotAFailure(t *testing.T) {
 	s := newScene(t, Config{}, 1, 4, 0)
 	j := s.maps(4)
 	s.settle()
@@ -143,7 +143,7 @@ func TestVictimsAreTakenEvenly(t *testing.T) {
 
 // Trap 8: what was decided for a job that is over, or an attempt that has ended, is
 // not done.
-func TestAJobThatIsOverNeedsNoRoom(t *testing.T) {
+func TestFinishedJobPreemptsNothing(t *testing.T) {
 	s := newScene(t, Config{}, 1, 4, 0)
 	old := s.maps(9)
 	s.settle()
@@ -162,8 +162,8 @@ func TestAJobThatIsOverNeedsNoRoom(t *testing.T) {
 	want(t, "preempted for jobs that are over", len(s.decide().Preempts), 0)
 }
 
-// TestASuspendedJobHasNoShare that others would be held to.
-func TestASuspendedJobHasNoShare(t *testing.T) {
+// TestSuspendedJobHasNoShare that others would be held to.
+func TestSuspendedJobHasNoShare(t *testing.T) {
 	s := newScene(t, Config{}, 1, 6, 0)
 	first := s.maps(20)
 	s.settle()

@@ -6,11 +6,14 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// admit lets jobs run. Those that have begun go on: their reduces may hold slots
-// until their maps have some, so that none is sent back for another. Of the others
-// as many begin, in their order, as users and pools may have beside these. One that
-// may not is in the way of none behind it, nor is one that is suspended: it takes
-// nobody's place. The answer is the jobs for which that has changed.
+// admit decides which jobs may run. It is the only place where the limits of running
+// jobs, of users and of pools, are checked; a new kind of limit goes into runningJobs.
+//
+// Jobs that have started stay admitted: their reduces may occupy slots until their maps
+// have run, so sending a job back would waste them. Of the others as many are admitted,
+// in order, as the limits leave room for. A job that is not admitted does not block
+// those behind it, and a suspended job does not count. admit returns the jobs for which
+// the answer has changed.
 func (p *Policy) admit() (changed []*entry) {
 	running := runningJobs{policy: p, users: make(map[string]int), queues: make(map[*queue]int)}
 	for _, e := range p.byPriority {
@@ -31,8 +34,7 @@ func (p *Policy) admit() (changed []*entry) {
 	return changed
 }
 
-// noteStarted notes jobs that are given their first slots, and reports whether there are
-// any.
+// noteStarted marks jobs that got their first slots, and reports whether there are any.
 func (p *Policy) noteStarted(started []cluster.AttemptID) (some bool) {
 	for _, id := range started {
 		if e := p.jobs[id.Task.Job]; e != nil && !e.started {
@@ -42,38 +44,38 @@ func (p *Policy) noteStarted(started []cluster.AttemptID) (some bool) {
 	return some
 }
 
-// runningJobs is how many jobs run, as far as there are limits.
+// runningJobs counts the running jobs against the limits.
 type runningJobs struct {
 	policy *Policy
 	users  map[string]int
-	queues map[*queue]int // with the queues in them
+	queues map[*queue]int // with the jobs of the queues below
 }
 
-func (t *runningJobs) add(e *entry) {
-	if !t.policy.conf.Allocations.LimitsRunningJobs() {
+func (r *runningJobs) add(e *entry) {
+	if !r.policy.conf.Allocations.LimitsRunningJobs() {
 		return
 	}
-	t.users[e.user]++
+	r.users[e.user]++
 	for q := e.queue; q != nil; q = q.parent {
-		t.queues[q]++
+		r.queues[q]++
 	}
 }
 
-// fits reports whether one job more may run, for its user, its queue and all that
-// this is in.
-func (t *runningJobs) fits(e *entry) bool {
-	if !t.policy.conf.Allocations.LimitsRunningJobs() {
+// fits reports whether one more job may run, for its user, its queue and all queues
+// above that.
+func (r *runningJobs) fits(e *entry) bool {
+	if !r.policy.conf.Allocations.LimitsRunningJobs() {
 		return true
 	}
 	for q := e.queue; q != nil; q = q.parent {
-		if t.queues[q] >= q.MaxRunning {
+		if r.queues[q] >= q.MaxRunning {
 			return false
 		}
 	}
-	return t.users[e.user] < t.policy.conf.Allocations.UserMaxRunning(e.user)
+	return r.users[e.user] < r.policy.conf.Allocations.UserMaxRunning(e.user)
 }
 
-// hasStarted reports whether a job was ever given a slot.
+// hasStarted reports whether a job ever got a slot.
 func hasStarted(j *cluster.Job) bool {
 	return slices.ContainsFunc(j.Stages, func(s *cluster.Stage) bool { return s.Launched > 0 })
 }

@@ -52,9 +52,9 @@ func unmoving(j *cluster.Job) (still []*cluster.Attempt) {
 	return still
 }
 
-// TestASuspendedJobTakesNobodysPlace in a pool of limited jobs, and has its own
+// TestSuspendedJobDoesNotCount in a pool of limited jobs, and has its own
 // again when it is resumed; who has begun meanwhile goes on.
-func TestASuspendedJobTakesNobodysPlace(t *testing.T) {
+func TestSuspendedJobDoesNotCount(t *testing.T) {
 	first, second, change := oneAtATime(t)
 	change(cluster.SuspendJob{Job: first.ID, PreferSuspend: true})
 	wantRunning(t, "it is suspended", first, second, 0, 2)
@@ -75,8 +75,8 @@ func finished(j *cluster.Job) (ends []cluster.Command) {
 	return ends
 }
 
-// TestASuspendedJobThatHasNotBegunWaits for its turn when it is resumed.
-func TestASuspendedJobThatHasNotBegunWaits(t *testing.T) {
+// TestSuspendedJobWaitsForAdmission for its turn when it is resumed.
+func TestSuspendedJobWaitsForAdmission(t *testing.T) {
 	first, second, change := oneAtATime(t)
 	change(cluster.SuspendJob{Job: second.ID}, cluster.ResumeJob{Job: second.ID})
 	change(finished(first)...)
@@ -85,9 +85,9 @@ func TestASuspendedJobThatHasNotBegunWaits(t *testing.T) {
 	wantRunning(t, "its slots are not free yet", first, second, 0, 0)
 }
 
-// TestWhoHasBegunGoesOn though a more urgent job comes: reduces that wait for maps
+// TestStartedJobsStayAdmitted though a more urgent job comes: reduces that wait for maps
 // without slots would never give up theirs.
-func TestWhoHasBegunGoesOn(t *testing.T) {
+func TestStartedJobsStayAdmitted(t *testing.T) {
 	first, second, change := oneAtATime(t)
 	change(append([]cluster.Command{cluster.SetPriority{Job: second.ID, Priority: 2}}, finished(first)...)...)
 	wantRunning(t, "a job has become urgent", first, second, 2, 0)

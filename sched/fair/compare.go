@@ -10,15 +10,16 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// schedulable is how a pool or a job stands beside others.
+// schedulable is what a pool or a job is compared by; Hadoop's name for it.
 type schedulable struct {
 	min, demand int
 	running     slots
 	weight      float64
 }
 
-// compare says who gets a slot of a kind first: whoever is below the minimum, by
-// how much of it is there; then by what is there for the weight. 0 leaves it open.
+// compare orders two schedulables for the next slot of a kind: those below their
+// minimum first, by the fraction of it that they have; then by ratio. 0 means that they
+// are equal.
 func (s schedulable) compare(kind int, other schedulable, ratio func(kind int, a, b schedulable) int) int {
 	mine, others := min(s.min, s.demand), min(other.min, other.demand)
 	needy, otherNeedy := s.running[kind] < mine, other.running[kind] < others
@@ -34,7 +35,7 @@ func (s schedulable) compare(kind int, other schedulable, ratio func(kind int, a
 	return ratio(kind, s, other)
 }
 
-// byWeight compares what two have of a kind for their weight. Who has no weight
+// byWeight compares running slots of a kind per weight. A schedulable without weight
 // comes after all others.
 func byWeight(kind int, a, b schedulable) int {
 	ratio := func(s schedulable) float64 {
@@ -46,7 +47,7 @@ func byWeight(kind int, a, b schedulable) int {
 	return cmp.Or(cmp.Compare(ratio(a), ratio(b)), unweighted(kind, a, b))
 }
 
-// unweighted compares two of which neither has a weight.
+// unweighted compares two schedulables without weight.
 func unweighted(kind int, a, b schedulable) int {
 	if a.weight > 0 || b.weight > 0 {
 		return 0
@@ -54,8 +55,8 @@ func unweighted(kind int, a, b schedulable) int {
 	return cmp.Compare(a.running[kind], b.running[kind])
 }
 
-// byDominant compares what two have of the kind of which they have most, where
-// the cluster has all.
+// byDominant compares the slots of the kind of which each uses the largest fraction.
+// All is the slots of the cluster.
 func byDominant(all slots) func(kind int, a, b schedulable) int {
 	capacity := []float64{float64(all[0]), float64(all[1])}
 	holder := func(s schedulable) share.Consumer {
@@ -64,7 +65,7 @@ func byDominant(all slots) func(kind int, a, b schedulable) int {
 	return func(_ int, a, b schedulable) int { return share.CompareDominant(capacity, holder(a), holder(b)) }
 }
 
-// ratioOf is what an order compares beyond minima.
+// ratioOf returns what an order compares beyond minima.
 func ratioOf(order pool.Order, all slots) func(kind int, a, b schedulable) int {
 	if order == pool.DRF {
 		return byDominant(all)
@@ -72,7 +73,7 @@ func ratioOf(order pool.Order, all slots) func(kind int, a, b schedulable) int {
 	return byWeight
 }
 
-// ratio is ratioOf for the slots that there are.
+// ratio is ratioOf with the slots of the cluster.
 func (p *Policy) ratio(order pool.Order) func(kind int, a, b schedulable) int {
 	if order == pool.DRF {
 		return p.dominant
@@ -80,7 +81,7 @@ func (p *Policy) ratio(order pool.Order) func(kind int, a, b schedulable) int {
 	return byWeight
 }
 
-// rank is the order of the jobs of a queue.
+// rank returns the order of the jobs of a queue.
 func (p *Policy) rank(now int64, view sched.View, order pool.Order, q sched.Queue) func(a, b *sched.Claimant) int {
 	if r := p.conf.Rankers[order]; r != nil {
 		return r.Rank(now, view, q)

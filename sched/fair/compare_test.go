@@ -79,7 +79,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-func TestEntriesInLine(t *testing.T) {
+func TestEntriesByPriority(t *testing.T) {
 	id := func(n int) cluster.JobID { return cluster.JobID{Number: n} }
 	line := []*entry{
 		{id: id(9), priority: 2, submittedAt: 70}, {id: id(3), submittedAt: 10}, {id: id(4), submittedAt: 10}, {id: id(1), submittedAt: 20},

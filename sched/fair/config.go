@@ -6,46 +6,46 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// Config is how a fair scheduler is set up. The zero value is Hadoop's default
-// without a file of allocations.
+// Config configures a fair scheduler. The zero value is Hadoop's default without an
+// allocation file.
 type Config struct {
-	// Allocations are the pools; nil is none, where every pool gets the same.
+	// Allocations are the pools; with nil, every pool gets the same share.
 	// mapred.fairscheduler.allocation.file.
 	Allocations *pool.Allocations
 
 	Placement sched.Placement
 	Preempt   preempt.Config // how slots are taken from running tasks
 
-	// Rankers order the jobs of pools with such an order, beside or instead of
-	// those that are known here: fair, fifo and drf. A pool in hfsp order is
-	// fair when there is none for it.
+	// Rankers are orders of the jobs of a pool, in addition to fair, fifo and drf or
+	// instead of them. A pool with order hfsp is fair if there is no Ranker for it.
 	Rankers map[pool.Order]sched.Ranker
 
 	// Preemption lets pools take slots from others; default false.
 	// mapred.fairscheduler.preemption.
 	Preemption bool
 
-	// SizeBasedWeight has a job weigh the logarithm of its demand; default
+	// SizeBasedWeight makes the weight of a job the logarithm of its demand; default
 	// false. mapred.fairscheduler.sizebasedweight.
 	SizeBasedWeight bool
 
-	// NewJobBoost has young jobs weigh more; default no.
+	// NewJobBoost increases the weight of young jobs; default false.
 	// mapred.fairscheduler.newjobboost.
 	NewJobBoost bool
 
-	// BoostFactor and BoostMillis are by how much and until which age; 0 is 3,
-	// and 300,000 ms. mapred.newjobweightbooster.factor and .duration.
+	// BoostFactor is how much NewJobBoost multiplies a weight, and BoostMillis until
+	// which age of a job; default 3, and 300,000 ms.
+	// mapred.newjobweightbooster.factor and .duration.
 	BoostFactor float64
 	BoostMillis int64
 
-	// LoadMaxDiff is how much fuller than the cluster a machine may be, as a
-	// part of its slots: with 0 a light load is spread evenly, with 1 or more
-	// machines are filled up as it comes. Bundles that wait lift the bound.
-	// Default 0. mapred.fairscheduler.load.max.diff.
+	// LoadMaxDiff is how much fuller than the cluster a machine may be, as a fraction of
+	// its slots: 0 spreads a light load evenly, 1 or more fills machines up as work
+	// comes. It does not apply while a bundle of several slots waits. Default 0.
+	// mapred.fairscheduler.load.max.diff.
 	LoadMaxDiff float64
 }
 
-// ensureDefaults fills in what is left out.
+// ensureDefaults replaces zero values by the defaults.
 func (c *Config) ensureDefaults() {
 	if c.Allocations == nil {
 		c.Allocations = pool.Empty()

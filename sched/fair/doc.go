@@ -1,25 +1,25 @@
-// Package fair is Hadoop's fair scheduler: pools share the slots by weight, each
-// has at least its minimum while it wants it, and the jobs of a pool share what
-// the pool has or stand in line for it.
+// Package fair is Hadoop's fair scheduler. Pools share the slots by weight. Each pool
+// has at least its minimum while it wants it. The jobs of a pool share its slots, or
+// get them in fifo order.
 //
-// Slots are dealt one by one. Each goes down the tree of pools to whoever is most
-// in need at every level, then to a job:
+// Slots are allocated one at a time. At each level of the tree of pools, and then among
+// the jobs, the next slot goes to the neediest:
 //
 //	needy (below its minimum)  before  others
-//	     ╰ least running/minimum          ╰ least running/weight
+//	    ╰ least running/minimum          ╰ least running/weight
 //
-// Package deal does so, and the placement.Placer finds machines for all that are dealt
-// in one round.
+// Package sharetree does this, and package placement finds machines for all that is
+// allocated in one round.
 //
-// With Preemption a pool that has been below its minimum, or below a part of its
-// fair share, for too long has attempts killed in pools above theirs: the youngest
-// first, none below its fair share, none of which nothing is known. Slots that
-// are on their way already count. For how long a pool has lacked something is not
-// in the replicated state, so Reset starts these clocks anew: a new leader
-// preempts nothing at once. All else follows from the state.
+// With Preemption, a pool that has been below its minimum, or below a part of its fair
+// share, for too long takes slots from pools above theirs. The youngest attempts lose
+// their slots first. No pool falls below its fair share by that, no attempt of unknown
+// progress is preempted, and slots that are about to come free count already. How long
+// a pool has lacked slots is not in the replicated state, so Reset restarts these
+// clocks: a new leader preempts nothing at once. All else follows from the state.
 //
-// A Policy counts slots as changes come in, and pools and jobs keep their seats in
-// the order of their turn, so that a decision costs the slots that are free and a
-// change the pools around its job. With Preemption it costs all pools, with a
-// boost for new jobs and under a sched.Ranker the jobs of pools that get something.
+// A Policy counts slots as commands are applied, and keeps pools and jobs in their
+// order. A decision costs as much as the free slots, and a change as much as the pools
+// above its job. With Preemption a decision costs all pools; with a boost for new jobs,
+// and under a sched.Ranker, it costs the jobs of the pools that get slots.
 package fair

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// entry is a job that is not over, or of which attempts still hold slots.
+// entry is a job that is not over, or whose attempts still have slots.
 type entry struct {
 	id          cluster.JobID
 	queue       *queue
@@ -20,17 +20,17 @@ type entry struct {
 	submittedAt int64
 
 	active    bool // it is not over
-	started   bool // it was given a slot once
-	suspended bool // it is to have none
+	started   bool // it has had a slot
+	suspended bool // its job is suspended, so it gets no slots
 	admitted  bool // it is active and within the limits of running jobs
 
 	account   *ledger.Account
 	counted   tally      // in queue
-	weights   [2]float64 // in queue, where it does not depend on the time
+	weights   [2]float64 // in queue, if it does not depend on the time
 	treeEntry *sharetree.Entry
 }
 
-// compare is the order of jobs in line: priority, then age.
+// compare is the fifo order of jobs: priority, then age.
 func (e *entry) compare(other *entry) int {
 	if c := cmp.Compare(other.priority, e.priority); c != 0 {
 		return c
@@ -45,8 +45,8 @@ func (e *entry) compareAge(other *entry) int {
 	return e.id.Compare(other.id)
 }
 
-// placeJob puts a job where its pool and priority say, or away when its account is
-// closed.
+// placeJob moves a job to its pool and to its place by priority, or drops it if its
+// account is closed.
 func (p *Policy) placeJob(view cluster.View, id cluster.JobID) {
 	j, e, account := view.Job(id), p.jobs[id], p.ledger.Account(id)
 	if e != nil {
@@ -78,7 +78,7 @@ func (p *Policy) placeJob(view cluster.View, id cluster.JobID) {
 	p.updateTreeEntry(e)
 }
 
-// updateTreeEntry puts a job where its turn is in its queue.
+// updateTreeEntry moves a job to its place in the order of its queue.
 func (p *Policy) updateTreeEntry(e *entry) {
 	for kind := range e.weights {
 		e.weights[kind] = p.weight(e, kind, e.submittedAt)
@@ -86,7 +86,7 @@ func (p *Policy) updateTreeEntry(e *entry) {
 	e.treeEntry.SetDemand(e.counted.waiting)
 }
 
-// forget drops a job that is removed from its queue; nil is none.
+// forget drops a job that has been removed from its queue; nil is none.
 func (p *Policy) forget(e *entry) {
 	if e != nil {
 		delete(p.jobs, e.id)
@@ -94,7 +94,7 @@ func (p *Policy) forget(e *entry) {
 	}
 }
 
-// remove takes a job from its queue. It keeps what it is known to hold.
+// remove takes a job out of its queue. The job keeps its counts.
 func (p *Policy) remove(e *entry) {
 	e.treeEntry.SetDemand(slots{})
 	remove(&e.queue.jobs, e)
@@ -114,8 +114,8 @@ func remove(list *[]*entry, e *entry) {
 	*list = slices.Delete(*list, i, i+1)
 }
 
-// count tells a job's queue what it has and wants now. A job that may not run has
-// no demand beyond what it runs.
+// count passes what a job has and wants on to its queue. A job that may not run has no
+// demand beyond what it runs.
 func (p *Policy) count(e *entry) {
 	t := tally{running: e.account.Running, leaving: e.account.Leaving}
 	if e.admitted {
@@ -129,7 +129,7 @@ func (p *Policy) count(e *entry) {
 	}
 }
 
-// weight is how much of its pool a job gets beside others.
+// weight returns the weight of a job within its pool.
 func (p *Policy) weight(e *entry, kind int, now int64) float64 {
 	w := share.PriorityWeight(e.priority)
 	if p.conf.SizeBasedWeight {

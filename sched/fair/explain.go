@@ -27,13 +27,13 @@ func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) []sched.D
 			sched.Detail{Name: name + " weight", Value: amount(p.weight(e, kind, now))},
 		)
 		if most := e.queue.Max[kind]; most < sched.Unlimited {
-			facts = append(facts, sched.Detail{Name: name + " slots that the pool may have", Value: strconv.Itoa(most)})
+			facts = append(facts, sched.Detail{Name: name + " slots, maximum of the pool", Value: strconv.Itoa(most)})
 		}
 	}
-	return append(facts, sched.Detail{Name: "jobs before it in line", Value: strconv.Itoa(slices.Index(p.byPriority, e))})
+	return append(facts, sched.Detail{Name: "jobs before it by priority", Value: strconv.Itoa(slices.Index(p.byPriority, e))})
 }
 
-// admission tells why a job may run, or not.
+// admission returns whether a job may run, and why not.
 func (e *entry) admission(p *Policy) string {
 	switch {
 	case !e.active:
@@ -54,7 +54,7 @@ func jobs(most int) string {
 	return fmt.Sprintf("%d jobs", most)
 }
 
-// amount is a number with no more than two decimals.
+// amount formats a number with at most two decimals.
 func amount(x float64) string {
 	return strconv.FormatFloat(float64(int64(x*100+.5))/100, 'f', -1, 64)
 }
@@ -78,8 +78,8 @@ func (p *Policy) Pools(_ int64, view sched.View) (pools []sched.Pool) {
 	return pools
 }
 
-// Limit implements sched.JobLimiter: a job may have what its pool and all that this is
-// in may have.
+// Limit implements sched.JobLimiter: the smallest maximum of its pool and of the pools
+// above.
 func (p *Policy) Limit(job *cluster.Job) sched.Slots {
 	most := sched.Slots{sched.Unlimited, sched.Unlimited}
 	if e := p.jobs[job.ID]; e != nil {
@@ -90,16 +90,17 @@ func (p *Policy) Limit(job *cluster.Job) sched.Slots {
 	return most
 }
 
-// TransferFrom implements sched.StateTransfer: pools have lacked something for as long as
-// before, whatever they are to have from now on.
+// TransferFrom implements sched.StateTransfer: it takes over how long pools have lacked
+// slots, whatever their new settings are.
 func (p *Policy) TransferFrom(from sched.Policy) {
-	if before, ok := sched.Innermost(from).(interface {
-		lacking() map[string]*starvationClock
-	}); ok {
-		p.clocks = before.lacking()
+	type clocked interface {
+		starvationClocks() map[string]*starvationClock
+	}
+	if before, ok := sched.Innermost(from).(clocked); ok {
+		p.clocks = before.starvationClocks()
 	}
 }
 
-// starvationClocks is since when pools lack something. Policies that are built on this one
-// have it too.
+// starvationClocks returns since when pools lack slots. Policies that embed this one
+// have the method too.
 func (p *Policy) starvationClocks() map[string]*starvationClock { return p.clocks }

@@ -14,9 +14,9 @@ type around struct{ sched.Policy }
 
 func (a around) Unwrap() sched.Policy { return a.Policy }
 
-// TestAnHeirGoesOnWithTheClocks has a policy take the place of another when a pool
+// TestTransferKeepsClocks has a policy take the place of another when a pool
 // has waited for half of its time-out.
-func TestAnHeirGoesOnWithTheClocks(t *testing.T) {
+func TestTransferKeepsClocks(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
 	wantLine(t, s.after(60_000), "[]")
 	before, file := s.policy, minutes+"<pool name='b'><weight>4</weight></pool>"
@@ -48,7 +48,7 @@ func TestExplain(t *testing.T) {
 		return strings.Join(lines, "; ")
 	}
 	got := facts(p.Explain(w.Now, w.PolicyView(), first))
-	for _, want := range []string{"pool=b; may run=yes", "map slots of the pool=0 of a fair share of 2", "map slots of the job=0, wants 2", "map slots that the pool may have=3"} {
+	for _, want := range []string{"pool=b; may run=yes", "map slots of the pool=0 of a fair share of 2", "map slots of the job=0, wants 2", "map slots, maximum of the pool=3"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
 		}
@@ -71,8 +71,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestLimitsAreThoseOfAllPoolsAround a job.
-func TestLimitsAreThoseOfAllPoolsAround(t *testing.T) {
+// TestLimitIsTheLeastOfAllPoolsAbove a job.
+func TestLimitIsTheLeastOfAllPoolsAbove(t *testing.T) {
 	w := world(t)
 	w.Join("m", 4, 4)
 	p := New(Config{Allocations: allocations(t, "<pool name='x'><maxMaps>3</maxMaps><maxReduces>9</maxReduces><pool name='y'><maxReduces>2</maxReduces></pool></pool>")})
@@ -86,8 +86,8 @@ func TestLimitsAreThoseOfAllPoolsAround(t *testing.T) {
 	}
 }
 
-// TestSharesAreTold to those who trace.
-func TestSharesAreTold(t *testing.T) {
+// TestSharesAreTraced to those who trace.
+func TestSharesAreTraced(t *testing.T) {
 	w := world(t)
 	w.Join("m", 4, 0)
 	w.Run(in("a", 9, 0))

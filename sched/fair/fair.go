@@ -22,18 +22,18 @@ type Policy struct {
 	ledger     ledger.Ledger
 	tree       *tree
 	jobs       map[cluster.JobID]*entry
-	byPriority []*entry // active jobs, by entry.compare
-	slots      slots    // of all machines, as survey has counted them
+	byPriority []*entry // active jobs, in the order of entry.compare
+	slots      slots    // of all machines, as refreshSlots counted them last
 
-	dominant func(kind int, a, b schedulable) int // the order of drf, with these slots
+	dominant func(kind int, a, b schedulable) int // the order of drf for this number of slots
 
-	now  int64 // of the deal under way
+	now  int64 // of the current allocation
 	view sched.View
 
-	clocks map[string]*starvationClock // by name of queue
+	clocks map[string]*starvationClock // by the name of the queue
 }
 
-// New is a fair scheduler. It is to be Reset before it is asked anything.
+// New returns a fair scheduler. Call Reset before any other method.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
 	return &Policy{conf: conf, placer: placement.Placer{Placement: conf.Placement}, dominant: byDominant(slots{})}
@@ -48,6 +48,7 @@ func (p *Policy) Reset(now int64, view sched.View) {
 	p.rebuild(view)
 }
 
+// rebuild builds everything but the clocks and the rankers from the view.
 func (p *Policy) rebuild(view sched.View) {
 	p.placer.Reset()
 	p.ledger.Reset(view.View)
@@ -61,7 +62,7 @@ func (p *Policy) rebuild(view sched.View) {
 	}
 }
 
-// rankers are those of the configuration, in order.
+// rankers returns the configured rankers in the order of their names.
 func (p *Policy) rankers() (rankers []sched.Ranker) {
 	for _, order := range slices.Sorted(maps.Keys(p.conf.Rankers)) {
 		rankers = append(rankers, p.conf.Rankers[order])
@@ -91,7 +92,7 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	}
 }
 
-// update counts what a job has and wants, and forgets one whose account is closed.
+// update counts what a job has and wants, and drops one whose account is closed.
 func (p *Policy) update(id cluster.JobID) {
 	e := p.jobs[id]
 	if e == nil {
@@ -104,8 +105,8 @@ func (p *Policy) update(id cluster.JobID) {
 	}
 }
 
-// NextWake implements sched.Policy: tasks may wait for machines for a while, and
-// pools for their share.
+// NextWake implements sched.Policy: tasks may wait for machines, and pools for the end
+// of a time-out.
 func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
@@ -129,7 +130,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	return plan
 }
 
-// refreshSlots counts the slots of all machines. Orders may depend on how many there are.
+// refreshSlots counts the slots of all machines. Orders may depend on their number.
 func (p *Policy) refreshSlots(view cluster.View) {
 	if all := p.ledger.Slots(view); all != p.slots {
 		p.slots, p.dominant = all, byDominant(all)
@@ -138,8 +139,8 @@ func (p *Policy) refreshSlots(view cluster.View) {
 	}
 }
 
-// computeShares finds the fair share of each queue. That follows from what they want, and
-// from all slots.
+// computeShares computes the fair share of each queue. It follows from what the queues
+// want and from the number of slots.
 func (p *Policy) computeShares() {
 	root := p.tree.root
 	if !root.sharesStale {
@@ -152,8 +153,8 @@ func (p *Policy) computeShares() {
 	}
 }
 
-// usableSlots is what may be given out of the free slots of a machine: none more than
-// the load of the cluster asks for. Bundles need what they need.
+// usableSlots returns how many of a machine's free slots may be given out: as many as
+// the load of the cluster asks for. While bundles of several slots wait, all of them.
 func (p *Policy) usableSlots(m *cluster.Machine) (free locality.Slots) {
 	root := p.tree.root
 	for kind := range free {
@@ -166,7 +167,7 @@ func (p *Policy) usableSlots(m *cluster.Machine) (free locality.Slots) {
 	return free
 }
 
-// load is how many slots are held or wanted for each that there is.
+// load returns how many slots are occupied or wanted for each slot of the cluster.
 func (p *Policy) load(kind int) float64 {
 	all := p.tree.root
 	return float64(all.demand[kind]+all.leaving[kind]) / float64(max(p.slots[kind], 1))

@@ -165,8 +165,8 @@ func TestStagesAndGangs(t *testing.T) {
 	})
 }
 
-// TestAGangThatNeverFits is in nobody's way.
-func TestAGangThatNeverFits(t *testing.T) {
+// TestGangThatNeverFits is in nobody's way.
+func TestGangThatNeverFits(t *testing.T) {
 	w, p := world(t), New(Config{})
 	w.Join("m", 4, 1)
 	w.Run(of("a", schedtest.Streamed(3, 2)))

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// addTreeEntry has a pool's seat, in the pool that it is in. Its jobs sit in an order
-// of their own for each deal where that is a sched.Ranker's, or goes by their age.
+// addTreeEntry gives a queue its entry in the share tree. The order of its jobs is
+// built anew in each allocation if it is a sched.Ranker's or depends on their age.
 func (p *Policy) addTreeEntry(q *queue) {
 	q.treeEntry = &sharetree.Entry{Value: q, Compare: p.compareJobs(q), Limit: q.remaining}
 	switch {
@@ -26,11 +26,11 @@ func (p *Policy) addTreeEntry(q *queue) {
 	}
 }
 
-// remaining is how many slots of a kind the jobs of a queue may get beside those that
-// they hold.
+// remaining returns how many slots of a kind the jobs of a queue may get in addition to
+// those that they occupy.
 func (q *queue) remaining(kind int) int { return max(q.Max[kind]-q.occupied()[kind], 0) }
 
-// comparePools is the order of the pools in one.
+// comparePools returns the order of the pools in a queue.
 func (p *Policy) comparePools(q *queue) func(kind int, a, b *sharetree.Entry) int {
 	of := func(s *sharetree.Entry, kind int) schedulable {
 		q := s.Value.(*queue)
@@ -45,7 +45,8 @@ func (p *Policy) comparePools(q *queue) func(kind int, a, b *sharetree.Entry) in
 	}
 }
 
-// compareJobs is the order of the jobs in a pool, where they have seats that last.
+// compareJobs returns the order of the jobs of a queue, if it changes only with the
+// jobs.
 func (p *Policy) compareJobs(q *queue) func(kind int, a, b *sharetree.Entry) int {
 	if q.Order == pool.FIFO {
 		return func(_ int, a, b *sharetree.Entry) int { return a.Value.(*entry).compare(b.Value.(*entry)) }
@@ -62,7 +63,7 @@ func (p *Policy) compareJobs(q *queue) func(kind int, a, b *sharetree.Entry) int
 	}
 }
 
-// rankJobs is the order of the jobs in a pool at one moment.
+// rankJobs returns the order of the jobs of a queue for one allocation.
 func (p *Policy) rankJobs(q *queue) func(kind int, seats []*sharetree.Entry) func(a, b *sharetree.Entry) int {
 	return func(kind int, seats []*sharetree.Entry) func(a, b *sharetree.Entry) int {
 		asked := sched.Queue{Pool: q.Name, Kind: cluster.Slot(kind), Slots: p.slots, Share: q.share[kind]}
@@ -84,7 +85,7 @@ func (p *Policy) rankJobs(q *queue) func(kind int, seats []*sharetree.Entry) fun
 
 func compareEntries(a, b *sharetree.Entry) int { return a.Value.(*entry).compare(b.Value.(*entry)) }
 
-// claimant is a job as rankers see it.
+// claimant returns a job as rankers see it.
 func (p *Policy) claimant(now int64, view sched.View, e *entry) *sched.Claimant {
 	c := &sched.Claimant{Job: view.Job(e.id), Running: e.counted.running, Demand: e.counted.demand}
 	for kind := range c.Weight {
@@ -93,7 +94,7 @@ func (p *Policy) claimant(now int64, view sched.View, e *entry) *sched.Claimant 
 	return c
 }
 
-// wanting is all jobs that want slots, in the order of pools, then in line.
+// wanting yields all jobs that want slots, by pool and then by priority.
 func (t *tree) wanting() iter.Seq[*sharetree.Entry] {
 	return func(yield func(*sharetree.Entry) bool) { t.root.wanters(yield) }
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// Precedes implements sched.JobComparer: who is below its fair share comes before
-// who is above it, be that pools or the jobs of one. In a pool that has its jobs
-// stand in line, or a sched.Ranker, their order counts.
+// Precedes implements sched.JobComparer: a job below its fair share precedes one above
+// it. For jobs of two pools the shares of the pools count. In a pool ordered by fifo or
+// a sched.Ranker, that order counts.
 func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
 	one, other := p.jobs[a.ID], p.jobs[b.ID]
 	if one == nil || other == nil || one == other {
@@ -37,7 +37,7 @@ func (p *Policy) outranks(now int64, view sched.View, kind cluster.Slot, one, ot
 	return p.rank(now, view, one.queue.Order, asked)(asked.Jobs[0], asked.Jobs[1]) < 0
 }
 
-// jobShares is what the jobs of a pool have a right to of its share.
+// jobShares returns the part of its pool's share that each job has a right to.
 func (p *Policy) jobShares(now int64, q *queue, kind int) map[*entry]float64 {
 	claims := make([]share.Claim, len(q.jobs))
 	for i, e := range q.jobs {

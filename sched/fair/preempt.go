@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// retry is after how long it is looked again for attempts to take slots from,
-// when there were too few, in ms.
+// retry is how long to wait, in ms, before looking again for victims if there were too
+// few.
 const retry = 1000
 
 // need is slots that a pool lacks.
@@ -20,12 +20,12 @@ type need struct {
 	slots int
 }
 
-// preempt frees slots for pools that have waited for too long, where they are
-// about to get what is given of those that are free.
+// preempt plans preemptions for pools that have waited too long. Granted is the free
+// slots that entries are about to get.
 func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]slots) (preempts []sched.Preempt, wake int64) {
 	leaves := p.tree.leaves()
 	p.updateClocks(now, leaves)
-	left := make(map[*queue]slots) // what queues keep
+	left := make(map[*queue]slots) // slots that queues keep
 	for _, q := range leaves {
 		left[q] = q.running
 	}
@@ -52,7 +52,7 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 	return preempts, wake
 }
 
-// wave is slots of one kind being freed.
+// wave is slots of one kind that are being freed.
 type wave struct {
 	finder   *victim.Finder
 	kind     int
@@ -60,14 +60,14 @@ type wave struct {
 	preempts []sched.Preempt
 }
 
-// loss is a victim of a queue.
+// loss is a victim in a queue.
 type loss struct {
 	queue *queue
 	victim.Victim
 }
 
-// free takes slots from queues above their share, of what started last, until the
-// needs are met; wake is when to try again if they are not.
+// free takes slots from queues above their share, the youngest attempts first, until
+// the needs are met; wake is when to try again if they are not.
 func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 	for _, l := range w.losses(leaves) {
 		if len(needs) == 0 {
@@ -93,7 +93,7 @@ func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 	return now + retry
 }
 
-// spares reports whether a queue has its fair share without a victim.
+// spares reports whether a queue keeps its fair share without a victim.
 func (w *wave) spares(l loss) bool {
 	for kind, n := range l.Slots {
 		if n > 0 && float64(w.left[l.queue][kind]-n) < l.queue.share[kind] {
@@ -103,7 +103,7 @@ func (w *wave) spares(l loss) bool {
 	return true
 }
 
-// losses are what could end in queues above their share, what started last first.
+// losses returns what can be taken from queues above their share, the youngest first.
 func (w *wave) losses(leaves []*queue) (losses []loss) {
 	for _, q := range leaves {
 		if float64(q.running[w.kind]) <= q.share[w.kind] {

@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestMeans takes five slots of ten as the means say.
-func TestMeans(t *testing.T) {
+// TestPreemptConfig takes five slots of ten as the means say.
+func TestPreemptConfig(t *testing.T) {
 	for way, want := range map[preempt.Mode]string{
 		preempt.Kill: "[kill kill kill kill kill]", preempt.Suspend: "[suspend suspend suspend suspend suspend]",
 		preempt.Checkpoint: "[checkpoint checkpoint checkpoint checkpoint checkpoint]", preempt.Wait: "[]",

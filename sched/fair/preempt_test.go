@@ -123,7 +123,7 @@ func TestWakes(t *testing.T) {
 	wantLine(t, s.policy.NextWake()-s.begin, "61001")
 }
 
-func TestAPoolThatHasItsShareStartsAnew(t *testing.T) {
+func TestClockRestartsAtFairShare(t *testing.T) {
 	s := newScene(t, "<pool name='b'><minMaps>1</minMaps></pool>", in("b", 9, 0))
 	s.after(100_000)
 	id := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m"}}
@@ -138,8 +138,8 @@ func TestAPoolThatHasItsShareStartsAnew(t *testing.T) {
 	wantLine(t, s.after(20_001), "[9 8 7 6]")
 }
 
-// TestSlotsOnTheirWayCount has attempts killed and not gone for a while.
-func TestSlotsOnTheirWayCount(t *testing.T) {
+// TestLeavingSlotsCount has attempts killed and not gone for a while.
+func TestLeavingSlotsCount(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
 	s.Now = s.begin + 120_001
 	preempts := apply(s.Cluster, s.policy)
@@ -156,9 +156,9 @@ func TestSlotsOnTheirWayCount(t *testing.T) {
 	wantLine(t, s.after(500_000), "[]")
 }
 
-// TestSlotsOnTheirWayAreNotTakenAgain from a pool that has others for one that may
+// TestLeavingSlotsAreNotTakenAgain from a pool that has others for one that may
 // take none yet.
-func TestSlotsOnTheirWayAreNotTakenAgain(t *testing.T) {
+func TestLeavingSlotsAreNotTakenAgain(t *testing.T) {
 	s := newScene(t, "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 3, 0))
 	s.Run(in("c", 3, 0))
 	s.policy.Reset(s.Now, s.PolicyView())
@@ -171,7 +171,7 @@ func TestSlotsOnTheirWayAreNotTakenAgain(t *testing.T) {
 	wantLine(t, s.after(120_001), "[6 5 4]")
 }
 
-func TestWhatIsUnknownPreemptsNothing(t *testing.T) {
+func TestUnknownProgressPreemptsNothing(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
 	s.SoftState = nil
 	wantLine(t, s.after(500_000), "[]")
@@ -183,7 +183,7 @@ func TestWhatIsUnknownPreemptsNothing(t *testing.T) {
 	wantLine(t, s.after(620_001), "[]")
 }
 
-func TestGangsEndWhole(t *testing.T) {
+func TestGangsAreKilledWhole(t *testing.T) {
 	s := newScene(t, "", in("b", 0, 0))
 	for n := range 10 {
 		id := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}
@@ -271,7 +271,7 @@ type facts map[cluster.AttemptID]bool
 
 func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) { return sched.Progress{}, f[id] }
 
-func TestOnlyWhatIsKnownIsPreempted(t *testing.T) {
+func TestOnlyAttemptsOfKnownProgressArePreempted(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
 	known := make(facts)
 	for _, n := range []int{1, 3, 9} {

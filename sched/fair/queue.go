@@ -10,30 +10,30 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// queue is a pool as it stands.
+// queue is the state of a pool.
 type queue struct {
 	*pool.Pool
 	parent   *queue
 	children []*queue // by name
 	jobs     []*entry // by entry.compare
 
-	tally        // with the pools in it
-	wanted slots // demand without regard to the maximum
+	tally        // sum over the queues below too
+	wanted slots // demand without the limit of Max
 
-	since int64 // when the oldest of its jobs that wait was submitted; what age says, unless stale
+	since int64 // the cached result of oldestWaiting, unless stale
 	stale bool
 
-	share       [2]float64 // of slots, as divide has found it last
-	sharesStale bool       // of the root: somebody's demand is another since then
+	share       [2]float64 // fair share in slots, as computed last
+	sharesStale bool       // of the root: a demand has changed since
 	treeEntry   *sharetree.Entry
 }
 
-// tree is all pools that are described or have jobs.
+// tree is all pools that are configured or have jobs.
 type tree struct {
 	*pool.Allocations
 	root   *queue
 	byName map[string]*queue
-	seat   func(*queue) // seats those that are new
+	seat   func(*queue) // makes the share tree's entry of a new queue
 }
 
 func newTree(a *pool.Allocations, seat func(*queue)) *tree {
@@ -42,7 +42,7 @@ func newTree(a *pool.Allocations, seat func(*queue)) *tree {
 	return t
 }
 
-// add makes queues of a pool and those in it.
+// add makes queues for a pool and the pools in it.
 func (t *tree) add(p *pool.Pool, parent *queue) *queue {
 	q := &queue{Pool: p, parent: parent, stale: true}
 	t.byName[p.Name] = q
@@ -59,7 +59,7 @@ func (t *tree) add(p *pool.Pool, parent *queue) *queue {
 
 func compareName(q *queue, name string) int { return cmp.Compare(q.Name, name) }
 
-// queue is the one that a job is in which names a pool.
+// queue returns the queue of a job that names a pool.
 func (t *tree) queue(name string) *queue {
 	p := t.Find(name)
 	if q := t.byName[p.Name]; q != nil {
@@ -68,7 +68,7 @@ func (t *tree) queue(name string) *queue {
 	return t.add(p, t.byName[p.Parent.Name])
 }
 
-// prune forgets a queue without a description when its last job is gone.
+// prune drops the queue of an unconfigured pool when its last job is gone.
 func (t *tree) prune(q *queue) {
 	if q.Line > 0 || len(q.jobs) > 0 || q.parent == nil {
 		return
@@ -78,7 +78,7 @@ func (t *tree) prune(q *queue) {
 	q.parent.children = slices.Delete(q.parent.children, i, i+1)
 }
 
-// leaves are the queues that jobs can be in, by name.
+// leaves returns the queues that jobs can be in, by name.
 func (t *tree) leaves() (leaves []*queue) {
 	var walk func(q *queue)
 	walk = func(q *queue) {
@@ -93,7 +93,7 @@ func (t *tree) leaves() (leaves []*queue) {
 	return leaves
 }
 
-// adjust adds to what the queue, and those that it is in, have and want.
+// adjust adds a change to the counts of a queue and of the queues above it.
 func (q *queue) adjust(t tally) {
 	uneven := t.demand != slots{}
 	for ; q != nil; q = q.parent {
@@ -107,8 +107,9 @@ func (q *queue) adjust(t tally) {
 	}
 }
 
-// oldestWaiting is since when some job in a queue waits that waits still. Pools that are
-// alike otherwise go by it, or one would wait as long as there are others.
+// oldestWaiting returns when the oldest waiting job of a queue was submitted. Pools
+// that are equal otherwise are ordered by it, or one of them could wait as long as
+// there are others.
 func (q *queue) oldestWaiting() int64 {
 	if !q.stale {
 		return q.since
@@ -125,7 +126,7 @@ func (q *queue) oldestWaiting() int64 {
 	return q.since
 }
 
-// divideShare finds the fair share of the queues in one, which has its own.
+// divideShare divides the fair share of a queue among the queues in it.
 func (q *queue) divideShare(kind int) {
 	if len(q.children) == 0 {
 		return

@@ -66,9 +66,9 @@ func step(l *schedtest.ModelTest) {
 	}
 }
 
-// TestRandomLives holds plans to what they promise, in random lives of clusters
+// TestModel holds plans to what they promise, in random lives of clusters
 // with pools and jobs of all kinds.
-func TestRandomLives(t *testing.T) {
+func TestModel(t *testing.T) {
 	killed, gangs := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		conf := drawConfig(rt)

@@ -7,13 +7,14 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// starvationClock is when a pool had what it ought to have last, by kind of slot, in ms
-// since the epoch.
+// starvationClock is when a pool last had what it is entitled to, by kind of slot, in
+// ms since the epoch.
 type starvationClock struct {
 	atMin, atFair [2]int64
 }
 
-// updateClocks moves the clocks of all pools on. A pool that is new begins now.
+// updateClocks sets the clocks of pools that have enough to now. The clocks of a new
+// pool start now.
 func (p *Policy) updateClocks(now int64, leaves []*queue) {
 	clocks := make(map[string]*starvationClock, len(leaves))
 	for _, q := range leaves {
@@ -34,22 +35,23 @@ func (p *Policy) updateClocks(now int64, leaves []*queue) {
 	p.clocks = clocks
 }
 
-// entitled is what a queue has, and wants so that others may lose slots for it.
+// entitled returns the slots that a queue has, and those that others may lose slots
+// for.
 func (q *queue) entitled(kind int) int { return min(q.running[kind]+q.claims[kind], q.demand[kind]) }
 
-// guaranteed is the minimum of a queue, as far as it wants it.
+// guaranteed returns the minimum of a queue, as far as the queue wants it.
 func (q *queue) guaranteed(kind int) int { return min(q.Min[kind], q.entitled(kind)) }
 
 func (q *queue) belowMin(kind int) bool { return q.running[kind] < q.guaranteed(kind) }
 
-// belowFair reports whether a queue has less of its fair share than its threshold
-// says, and wants more.
+// belowFair reports whether a queue has less than its threshold's part of its fair
+// share, and wants more.
 func (q *queue) belowFair(kind int) bool {
 	return float64(q.running[kind]) < min(q.Threshold*q.share[kind], float64(q.entitled(kind)))
 }
 
-// starvedSlots is how many slots a queue may have freed for it now, where it is about
-// to get some, and when that may become more.
+// starvedSlots returns how many slots may be freed for a queue now, beyond those that
+// it is granted, and when that number may grow.
 func (q *queue) starvedSlots(now int64, c *starvationClock, kind, given int) (lacks int, wake int64) {
 	has := q.running[kind] + given
 	owed := int(math.Floor(min(q.share[kind], float64(q.entitled(kind)))))

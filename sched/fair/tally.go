@@ -6,12 +6,12 @@ type slots = sched.Slots
 
 // tally is the slots that a job, or all jobs of a pool, have and want.
 type tally struct {
-	running slots // of attempts that go on
-	leaving slots // of attempts that are told to end, and have not yet
+	running slots // of attempts that keep running
+	leaving slots // of attempts that were ordered to end and have not yet
 	waiting slots // of tasks that may start now
-	claims  slots // of those, what others may lose slots for
-	demand  slots // running and waiting; in a pool no more than its maximum
-	bundled int   // of those waiting, what bundles of several slots want
+	claims  slots // the part of waiting that others may lose slots for
+	demand  slots // running and waiting; of a pool at most its maximum
+	bundled int   // the part of waiting that bundles of several slots want
 }
 
 func (t tally) minus(o tally) tally {
@@ -30,5 +30,5 @@ func (t tally) plus(o tally) tally {
 	}
 }
 
-// occupied is all slots that are not free.
+// occupied returns all slots that are not free.
 func (t tally) occupied() slots { return t.running.Plus(t.leaving) }

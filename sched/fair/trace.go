@@ -5,8 +5,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// shares are the fair shares of all pools that jobs can be in, by name, as divide
-// has found them.
+// shares returns the fair shares of all pools that jobs can be in, by name, as computed
+// last.
 func (p *Policy) shares(now int64) (out []sched.Decision) {
 	for _, q := range p.tree.leaves() {
 		for kind, share := range q.share {

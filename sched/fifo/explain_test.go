@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestExplainTellsWhoseTurnIsBefore(t *testing.T) {
+func TestExplainCountsJobsBefore(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 0)
 	w.submit(0, 0, "a", "a")
@@ -17,7 +17,7 @@ func TestExplainTellsWhoseTurnIsBefore(t *testing.T) {
 	for j := range w.View().Jobs() {
 		last = fmt.Sprint(p.Explain(w.Now, w.PolicyView(), j))
 	}
-	if want := "[{priority 0} {jobs whose turn is before it 2} {slots that those wait for 3 map, 0 reduce}]"; last != want {
+	if want := "[{priority 0} {jobs before it in the queue 2} {slots that those wait for 3 map, 0 reduce}]"; last != want {
 		t.Errorf("the last job: %s, want %s", last, want)
 	}
 }

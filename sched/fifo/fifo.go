@@ -1,29 +1,30 @@
-// Package fifo is the plainest policy: the job of the highest priority first,
-// among equals the one that was submitted first. Which tasks of the jobs whose
-// turn it is go to which machine is up to a placement.Placer.
+// Package fifo is the simplest policy: the job of the highest priority gets slots
+// first, and of equals the one that was submitted first. Package placement chooses the
+// machines.
 package fifo
 
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/placement"
 )
 
-// Policy is the FIFO policy. The zero value is ready for use and places tasks by
-// min-cost flow without ever leaving a slot free.
+// Policy is the FIFO policy. The zero value is ready for use; it places tasks by
+// min-cost flow and never leaves a slot free.
 type Policy struct {
 	placer placement.Placer
 	wake   int64
 
-	queue []*entry // jobs that are not over, in the order of their turn
+	queue []*entry // jobs that are not over, in order
 	byID  map[cluster.JobID]*entry
 }
 
-// entry keeps what the order depends on, so that a job can be found in the
-// queue after its priority has changed.
+// entry is a job in the queue. It keeps the values that the order depends on, so that
+// the job can be found in the queue after its priority has changed.
 type entry struct {
 	job         cluster.JobID
 	priority    int
@@ -38,7 +39,7 @@ func (e *entry) compare(other *entry) int {
 	)
 }
 
-// New is the FIFO policy with a placement.
+// New returns a FIFO policy with a placement.
 func New(conf sched.Placement) *Policy {
 	return &Policy{placer: placement.Placer{Placement: conf}}
 }
@@ -61,7 +62,7 @@ func (p *Policy) Observe(_ int64, view sched.View, delta cluster.Delta) {
 	}
 }
 
-// place puts a job where its turn is, unless it is over or gone.
+// place inserts a job into the queue, unless it is over or gone.
 func (p *Policy) place(j *cluster.Job) {
 	if j == nil || j.State >= cluster.JobCommitting {
 		return
@@ -85,7 +86,7 @@ func (p *Policy) remove(id cluster.JobID) {
 	delete(p.byID, id)
 }
 
-// NextWake implements sched.Policy: tasks may wait for machines for a while.
+// NextWake implements sched.Policy: tasks may wait a while for better machines.
 func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
@@ -105,12 +106,12 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	return plan
 }
 
-// turn offers slots to one want after the other. The last one of each kind is held
-// back until it is known whether another comes behind it: then no slot stays free for
-// its tasks to find their input on later.
+// turn offers slots to one want after the other. It keeps back the last want of each
+// kind of slot until it knows whether another one follows: if so, no slot stays free
+// for tasks that find their input there later.
 type turn struct {
 	round *placement.Round
-	held  [2]*sched.Want // by kind of slot, of tasks that start alone
+	last  [2]*sched.Want // the want kept back, by kind of slot; of tasks that start alone
 }
 
 func (t *turn) take(w sched.Want) {
@@ -120,23 +121,49 @@ func (t *turn) take(w sched.Want) {
 		return
 	}
 	kind := w.Stage.Slot
-	if t.held[kind] != nil {
+	if t.last[kind] != nil {
 		t.round.DisableLocalityWait(kind)
 		t.offer(kind)
 	}
-	t.held[kind] = &w
+	t.last[kind] = &w
 }
 
 func (t *turn) offer(kind cluster.Slot) {
-	if w := t.held[kind]; w != nil {
+	if w := t.last[kind]; w != nil {
 		t.round.Offer(*w, w.Count)
-		t.held[kind] = nil
+		t.last[kind] = nil
 	}
 }
 
-// end offers what is held back.
+// end offers the wants that are kept back.
 func (t *turn) end() {
-	for kind := range t.held {
+	for kind := range t.last {
 		t.offer(cluster.Slot(kind))
+	}
+}
+
+// Precedes implements sched.JobComparer: the job that is first in the queue precedes.
+func (p *Policy) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
+	one, other := p.byID[a.ID], p.byID[b.ID]
+	return one != nil && other != nil && one.compare(other) < 0
+}
+
+// Explain implements sched.Explainer.
+func (p *Policy) Explain(_ int64, view sched.View, job *cluster.Job) []sched.Detail {
+	e := p.byID[job.ID]
+	if e == nil {
+		return nil
+	}
+	before := p.queue[:slices.Index(p.queue, e)]
+	var wanted sched.Slots
+	for _, other := range before {
+		for w := range sched.Wants(view.Job(other.job)) {
+			wanted = wanted.Plus(w.TotalNeed())
+		}
+	}
+	return []sched.Detail{
+		{Name: "priority", Value: strconv.Itoa(e.priority)},
+		{Name: "jobs before it in the queue", Value: strconv.Itoa(len(before))},
+		{Name: "slots that those wait for", Value: strconv.Itoa(wanted[cluster.MapSlot]) + " map, " + strconv.Itoa(wanted[cluster.ReduceSlot]) + " reduce"},
 	}
 }

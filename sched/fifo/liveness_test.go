@@ -70,9 +70,9 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsInMapSlots has a reduce that waits early for maps, whose slot a later
+// TestMapTasksDoNotWaitInSlots has a reduce that waits early for maps, whose slot a later
 // stage of another job may not take to wait for reduces.
-func TestNobodyWaitsInMapSlots(t *testing.T) {
+func TestMapTasksDoNotWaitInSlots(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 1)
 	early := w.run(0, dag.MapReduce(2, 1))

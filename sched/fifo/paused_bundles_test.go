@@ -26,9 +26,9 @@ func (w *world) paused(priority int, finished bool) *cluster.Job {
 	return j
 }
 
-// TestPausedBundles go on whole, at home where there is room, in the slots that those
+// TestCheckpointedBundles go on whole, at home where there is room, in the slots that those
 // need who have not finished. Slots are held for them.
-func TestPausedBundles(t *testing.T) {
+func TestCheckpointedBundles(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		build func(w *world)
@@ -72,9 +72,9 @@ func TestPausedBundles(t *testing.T) {
 	}
 }
 
-// TestEveryJobEndsThoughItIsPaused runs jobs of all kinds beside each other, whose
+// TestEveryJobEndsDespiteCheckpoints runs jobs of all kinds beside each other, whose
 // tasks are paused again and again, or fail.
-func TestEveryJobEndsThoughItIsPaused(t *testing.T) {
+func TestEveryJobEndsDespiteCheckpoints(t *testing.T) {
 	gangs := 0
 	for seed := range uint64(120) {
 		b := newBustle(t, seed, placements[seed%uint64(len(placements))])

@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestAPausedTaskPrefersItsCheckpointsMachine, and goes elsewhere at once when that
+// TestCheckpointedTaskPrefersItsMachine, and goes elsewhere at once when that
 // has no slot for it.
-func TestAPausedTaskPrefersItsCheckpointsMachine(t *testing.T) {
+func TestCheckpointedTaskPrefersItsMachine(t *testing.T) {
 	w := schedtest.New(t)
 	for _, name := range []string{"a", "b", "c"} {
 		w.Join(name, 1, 1)
@@ -45,9 +45,9 @@ func TestAPausedTaskPrefersItsCheckpointsMachine(t *testing.T) {
 	}
 }
 
-// TestAPausedMapGoesHome has a map whose split lies on a, and which was paused on c, of
+// TestCheckpointedMapResumesOnItsMachine has a map whose split lies on a, and which was paused on c, of
 // four machines with a slot each.
-func TestAPausedMapGoesHome(t *testing.T) {
+func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 	expired := cluster.ExpireMachine{Name: "c", Epoch: 1}
 	copied := &cluster.CheckpointCopy{Path: "copy"}
 	all := func(plan ...string) [4][]string { return [4][]string{plan, plan, plan, plan} }
@@ -90,9 +90,9 @@ func TestAPausedMapGoesHome(t *testing.T) {
 	}
 }
 
-// TestAmongManyTasksThePausedGoHome pauses tasks that are not looked at for their
+// TestCheckpointedTasksAmongManyResumeOnTheirMachines pauses tasks that are not looked at for their
 // number, nor for where their splits lie.
-func TestAmongManyTasksThePausedGoHome(t *testing.T) {
+func TestCheckpointedTasksAmongManyResumeOnTheirMachines(t *testing.T) {
 	for _, placement := range placements {
 		if placement.Method == sched.None {
 			continue // which tasks start does not go by places

@@ -51,9 +51,9 @@ func TestRacks(t *testing.T) {
 	w.wantPlan(sched.Placement{Method: sched.None}, "1m0@b", "1m1@c local", "1m2@c")
 }
 
-// TestJobsArePlacedTogether has a first job whose tasks may run on two machines,
+// TestJobsArePlacedByOneFlow has a first job whose tasks may run on two machines,
 // and a second one for which only one of the two is good.
-func TestJobsArePlacedTogether(t *testing.T) {
+func TestJobsArePlacedByOneFlow(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
@@ -67,7 +67,7 @@ func TestJobsArePlacedTogether(t *testing.T) {
 	w.wantPlan(sched.Placement{Method: sched.None}, "1m0@a local", "2m0@b rack")
 }
 
-func TestAJobsOwnPlacement(t *testing.T) {
+func TestJobChoosesPlacement(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
@@ -81,7 +81,7 @@ func TestAJobsOwnPlacement(t *testing.T) {
 	w.wantPlan(sched.Placement{}, "1m0@a rack")
 }
 
-func TestReducesGoWhereTheirInputLies(t *testing.T) {
+func TestReducesFollowTheirInput(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a", "b", "c"} {
 		w.Join(name, 2, 2)
@@ -107,7 +107,7 @@ func TestReducesGoWhereTheirInputLies(t *testing.T) {
 	}
 }
 
-func TestFailedTasksGoElsewhere(t *testing.T) {
+func TestFailedTasksAvoidTheMachine(t *testing.T) {
 	for _, placement := range placements {
 		w := newWorld(t)
 		w.Join("a", 1, 1)

@@ -30,9 +30,9 @@ func (w *world) still(priority int) *cluster.Job {
 	return j
 }
 
-// TestBundlesThatStandStill go on whole, where they are. What is free there of the
+// TestSuspendedBundles go on whole, where they are. What is free there of the
 // slots that they need is for nobody who comes after them.
-func TestBundlesThatStandStill(t *testing.T) {
+func TestSuspendedBundles(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		build func(w *world)
@@ -41,12 +41,12 @@ func TestBundlesThatStandStill(t *testing.T) {
 		{"all of it", func(w *world) {
 			w.join2(1, 1)
 			w.still(0)
-		}, []string{"{1m.0, 1r.0 go on}"}},
+		}, []string{"{1m.0, 1r.0 resume}"}},
 		{"before those that come later", func(w *world) {
 			w.join2(1, 1)
 			w.still(0)
 			w.run(0, dag.MapReduce(3, 0))
-		}, []string{"2m.0@b", "{1m.0, 1r.0 go on}"}},
+		}, []string{"2m.0@b", "{1m.0, 1r.0 resume}"}},
 		{"after those whose turn is before, and the other slot is held", func(w *world) {
 			w.Join("a", 1, 0)
 			w.Join("b", 0, 1)

@@ -38,7 +38,7 @@ func (w *world) wantTold(placement sched.Placement, want ...string) {
 	}
 }
 
-func TestOffersAreTold(t *testing.T) {
+func TestOffersAreTraced(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 0)
 	w.submit(0, 0, "a", "b")
@@ -48,7 +48,7 @@ func TestOffersAreTold(t *testing.T) {
 	}
 }
 
-func TestASkipTellsUntilWhenASlotIsWaitedFor(t *testing.T) {
+func TestSkipHasEndOfWait(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
@@ -59,9 +59,9 @@ func TestASkipTellsUntilWhenASlotIsWaitedFor(t *testing.T) {
 		"1map offer 1", fmt.Sprintf("1map skip 1: waits for a slot where its input is for %d", delay.MachineWait-1))
 }
 
-// TestASkipTellsHowFarFromItsInputATaskWouldStart as long as it waits: on no other
+// TestSkipHasLocalityLevel as long as it waits: on no other
 // machine, then in the same rack too.
-func TestASkipTellsHowFarFromItsInputATaskWouldStart(t *testing.T) {
+func TestSkipHasLocalityLevel(t *testing.T) {
 	w := newWorld(t)
 	for name, rack := range map[string]string{"a": "/1", "b": "/2", "c": "/2"} {
 		slots := 1
@@ -83,7 +83,7 @@ func TestASkipTellsHowFarFromItsInputATaskWouldStart(t *testing.T) {
 	w.wantTold(placement, "1map offer 1")
 }
 
-func TestASkipNamesMachinesThatAreAvoided(t *testing.T) {
+func TestSkipNamesAvoidedMachines(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
@@ -94,7 +94,7 @@ func TestASkipNamesMachinesThatAreAvoided(t *testing.T) {
 	w.wantTold(sched.Placement{}, "1map offer 1", "1map skip 1: avoids the machines with free slots: a")
 }
 
-func TestASkipTellsOfSlotsThatAreHeld(t *testing.T) {
+func TestSkipReportsReservedSlots(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 1)
 	w.Join("b", 1, 0)

@@ -1,17 +1,16 @@
-// Package hammr is the scheduler of Hammr's paper: slots go down three levels.
+// Package hammr is the scheduler of Hammr's paper. A slot goes down three levels:
 //
-//	pool     least running for its weight
-//	  job      the pool's own order: fair, fifo, drf, or that of a sched.Ranker
-//	    bundle   the first one that can start: all of it, or its slots are held
+//	pool     the one with the fewest running slots for its weight
+//	  job      in the pool's order: fair, fifo, drf, or a sched.Ranker
+//	    bundle   the first one that can start; its slots are reserved if too few are free
 //
-// Then one min-cost flow finds machines for all that have got slots, so that they
-// read as few bytes over the network as can be. A pool that has had less than two
-// thirds of its fair share for too long takes slots from pools above theirs.
+// One min-cost flow then finds machines for all that have got slots, so that they read
+// as few bytes over the network as possible. A pool that has had less than two thirds
+// of its fair share for too long takes slots from pools above theirs.
 //
-// These levels are those of sched/fair, when no pool has a minimum and the cluster
-// fills up as work comes. So a Policy is one of that package, set up in this way,
-// and what is said there of slots that nobody can use, of clocks and of Reset holds
-// here. Pools come from the same file: what it says of minima, time-outs and
-// thresholds means nothing to this policy. With drf as the order of the root, pools
-// go by the kind of slot of which they have most.
+// These are the levels of package fair without minima and with machines filled up as
+// work comes, so a Policy is a fair.Policy with such a configuration. What package fair
+// documents about unused slots, clocks and Reset holds here. Pools come from the same
+// file; its minima, time-outs and thresholds are ignored. If the order of the root is
+// drf, pools are compared by the kind of slot of which they use most.
 package hammr

@@ -7,33 +7,32 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// Defaults of Config. The paper names the first; the second leaves a pool the
-// time in which slots come free by themselves.
+// Defaults of Config. The paper gives the threshold; the timeout, in ms, leaves time for
+// slots to come free by themselves.
 const (
 	DefaultThreshold = 2. / 3
 	DefaultTimeout   = 15_000
 )
 
-// Config is how the scheduler is set up. The zero value is the paper's, without a
-// file of allocations.
+// Config is the configuration. The zero value is the paper's, without an allocation
+// file.
 type Config struct {
-	// Allocations are the pools; nil is none, where every pool gets the same.
+	// Allocations are the pools; with nil, every pool gets the same share.
 	Allocations *pool.Allocations
 
 	Placement sched.Placement
 	Preempt   preempt.Config // how slots are taken from running tasks
 
-	// Rankers order the jobs of pools with such an order, as in fair.Config.
+	// Rankers are additional orders of the jobs of a pool, as in fair.Config.
 	Rankers map[pool.Order]sched.Ranker
 
-	// IgnoreLocality places tasks without regard to where their input lies, as the
-	// paper does to show what its flow is good for. Jobs that name a placement
-	// of their own keep it.
+	// IgnoreLocality places tasks without regard to where their input lies, for the
+	// paper's comparison with its flow. Jobs that name a placement keep it.
 	IgnoreLocality bool
 
 	NoPreemption bool    // no pool takes slots from others
 	Threshold    float64 // the part of its fair share below which a pool starves, at most 1; 0 is 2/3
-	Timeout      int64   // for how long it has to before it takes slots, ms; 0 is 15 s
+	Timeout      int64   // how long it starves before it takes slots, ms; 0 is 15 s
 }
 
 func (c *Config) ensureDefaults() {
@@ -54,7 +53,7 @@ func (c *Config) ensureDefaults() {
 // Policy is Hammr's scheduler.
 type Policy struct{ *fair.Policy }
 
-// New is the scheduler. It is to be Reset before it is asked anything.
+// New returns the scheduler. Call Reset before any other method.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
 	return &Policy{fair.New(fair.Config{
@@ -67,7 +66,7 @@ func New(conf Config) *Policy {
 	})}
 }
 
-// pools are those of a file as this policy sees them.
+// pools returns the pools of a file as this policy uses them.
 func (c Config) pools(a *pool.Allocations) *pool.Allocations {
 	return a.Revise(func(p *pool.Pool) {
 		p.Min, p.MinTimeout = [2]int{}, pool.Never

@@ -81,7 +81,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-func TestJobsInAPoolAreOrderedAsItSays(t *testing.T) {
+func TestPoolOrdersItsJobs(t *testing.T) {
 	for order, then := range map[string]map[int]int{"fair": {1: 3, 2: 3}, "fifo": {1: 6}} {
 		w := world(t)
 		w.Join("m", 6, 0)
@@ -101,7 +101,7 @@ func (last) Rank(int64, sched.View, sched.Queue) func(a, b *sched.Claimant) int 
 	return func(a, b *sched.Claimant) int { return -a.Job.ID.Compare(b.Job.ID) }
 }
 
-func TestARankerOrdersAPool(t *testing.T) {
+func TestRankerOrdersPool(t *testing.T) {
 	w := world(t)
 	w.Join("m", 6, 0)
 	w.Run(in("a", dag.MapReduce(9, 0)))
@@ -151,9 +151,9 @@ func TestStarving(t *testing.T) {
 	}
 }
 
-// TestAGangLosesAllOrNothing has a pool above its share with gangs of a map and a
+// TestGangLosesAllSlotsOrNone has a pool above its share with gangs of a map and a
 // reduce.
-func TestAGangLosesAllOrNothing(t *testing.T) {
+func TestGangLosesAllSlotsOrNone(t *testing.T) {
 	w := world(t)
 	w.Join("m", 6, 6)
 	a := w.Run(in("a", schedtest.Pairs(6)))

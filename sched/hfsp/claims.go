@@ -8,10 +8,9 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// claims takes slots of one kind from phases that have more than their turn lets
-// them have, for phases that have less. They are found anew each time, from what is
-// there: when a victim ends by itself, or somebody else comes whose turn it is, a
-// claim is gone.
+// claims takes slots of one kind from phases that have more than they are due, for
+// phases that have less. Claims are computed from the present state in each decision:
+// if a victim ends by itself, or a phase with precedence arrives, a claim is gone.
 type claims struct {
 	policy *Policy
 	now    int64
@@ -21,31 +20,31 @@ type claims struct {
 	claimants []*claimant // in order
 	byPhase   map[*phase]*claimant
 	finder    victim.Finder
-	leaving   map[string]int // attempts told to end, by machine
-	coming    int            // slots that are free, or will be
-	still     int            // attempts that stand still, or are about to
+	leaving   map[string]int // slots of attempts that were ordered to end, by machine
+	coming    int            // slots that are free or about to be, and not claimed
+	still     int            // slots of attempts that are suspended, or are about to be
 
-	lacking bool  // somebody lacks slots
-	wake    int64 // when more may be taken though nothing changes; 0 is never
+	lacking bool  // a phase lacks slots
+	wake    int64 // when more may be taken although nothing changes; 0 is never
 }
 
 // claimant is a phase that has slots or wants some.
 type claimant struct {
 	*phase
 	had, has int  // slots, without and with those that it is about to get
-	due      int  // that it ought to have
-	more     int  // that it wants further, for tasks that start alone
-	first    bool // it is due them before the order: for samples, or because it is late
+	due      int  // slots that it should have
+	more     int  // further slots that it wants for tasks that start alone
+	first    bool // it comes before the order: for samples, or because it is late
 
-	suspects []victim.Victim // whom it can lose, the youngest first; nil before they are looked for
+	suspects []victim.Victim // its victims, the youngest first; valid if looked is set
 	looked   bool
 }
 
-// Margins by which a phase must be done later than another in the virtual cluster
-// before it loses slots to it: sizes are not so exact, and a phase whose guess was
-// too small would get slots only to lose them.
+// A phase loses slots to another only if it finishes later in the virtual cluster by these
+// margins. Sizes are inexact, and a phase whose size was guessed too small would get slots
+// only to lose them.
 const (
-	marginPart   = 0.05 // of the time that is left
+	marginPart   = 0.05 // of the remaining time
 	marginMillis = 1000
 )
 
@@ -59,8 +58,8 @@ func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sc
 	return c
 }
 
-// gather finds those who have slots, and of those who want some as many as may be
-// due any: all others would come after these.
+// gather collects the phases that have slots, and of those that want slots as many as
+// can be due any: all others come after these in order.
 func (c *claims) gather(got map[*phase]int) {
 	p, total := c.policy, int(c.policy.virtual[c.kind].slots)
 	q := p.inLine(c.kind)
@@ -92,7 +91,7 @@ func (c *claims) gather(got map[*phase]int) {
 	c.share(total)
 }
 
-// add is a phase as a claimant, which it may be already.
+// add returns a phase as a claimant, and enters it if it is none yet.
 func (c *claims) add(p *phase, got int) *claimant {
 	cl := c.byPhase[p]
 	if cl == nil {
@@ -105,7 +104,7 @@ func (c *claims) add(p *phase, got int) *claimant {
 	return cl
 }
 
-// got is how many slots phases are about to get.
+// got returns how many slots phases are about to get from the plan.
 func (c *claims) got(plan sched.Plan) map[*phase]int {
 	got := make(map[*phase]int)
 	count := func(id cluster.TaskID) {
@@ -124,8 +123,8 @@ func (c *claims) got(plan sched.Plan) map[*phase]int {
 	return got
 }
 
-// share says what each is due of all slots, as if none were taken: the order is
-// that of deal.
+// share computes how many of all slots each claimant is due if none were taken, in the
+// order of the allocator.
 func (c *claims) share(slots int) {
 	for _, s := range c.policy.sampling(c.kind) {
 		cl := c.byPhase[s.phase]
@@ -161,7 +160,7 @@ func (c *claims) share(slots int) {
 
 func (cl *claimant) demand() int { return cl.has + cl.more }
 
-// run finds the slots to be taken.
+// run plans the preemptions.
 func (c *claims) run() (preempts []sched.Preempt) {
 	for _, cl := range c.sorted() {
 		lacks := min(cl.due-cl.has, cl.more)
@@ -184,7 +183,7 @@ func (c *claims) run() (preempts []sched.Preempt) {
 	return preempts
 }
 
-// sorted is the claimants, those first that come before the order.
+// sorted returns the claimants, with those that come before the order first.
 func (c *claims) sorted() []*claimant {
 	var first, rest []*claimant
 	for _, cl := range c.claimants {
@@ -197,8 +196,8 @@ func (c *claims) sorted() []*claimant {
 	return append(first, rest...)
 }
 
-// leavingOn is how many slots of a machine those hold that are told to end, and whom
-// nobody has claimed yet.
+// leavingOn returns how many slots of a machine belong to attempts that were ordered to
+// end and that no claim counts on yet.
 func (c *claims) leavingOn(m *cluster.Machine) int {
 	if _, known := c.leaving[m.Name]; !known {
 		c.leaving[m.Name] = 0
@@ -211,8 +210,8 @@ func (c *claims) leavingOn(m *cluster.Machine) int {
 	return c.leaving[m.Name]
 }
 
-// resume takes slots for the attempts of a phase that stand still: each goes on
-// where it is, and nowhere else. Bundles wait for theirs.
+// resume takes slots for suspended attempts of a phase: each resumes on its own machine
+// only. Bundles wait for their slots.
 func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
 	for _, w := range cl.wants {
 		if w.Bundle != nil {
@@ -224,7 +223,7 @@ func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
 			}
 			m := c.view.Machine(still.Machine)
 			if m.Free(c.kind) > 0 {
-				continue // it is going on, or another has come first
+				continue // it resumes, or another attempt came first
 			}
 			if c.leavingOn(m) > 0 {
 				c.leaving[still.Machine]--
@@ -241,7 +240,7 @@ func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
 	return preempts
 }
 
-// waiting is how many slots the tasks of a phase want that can start anywhere.
+// waiting returns how many slots a phase wants for tasks that can start anywhere.
 func (c *claims) waiting(cl *claimant) (n int) {
 	for _, w := range cl.wants {
 		if w.Bundle == nil {

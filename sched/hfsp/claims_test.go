@@ -55,8 +55,8 @@ func (s *scene) wantStates(what string, j *cluster.Job, running, still, ended in
 	}
 }
 
-// TestTheYoungestStandStill, as many as are needed, and go on when they can.
-func TestTheYoungestStandStill(t *testing.T) {
+// TestYoungestAttemptsAreSuspended, as many as are needed, and go on when they can.
+func TestYoungestAttemptsAreSuspended(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
 	small := s.submit(6000, 2, 0)
 	s.settle(6000)
@@ -72,8 +72,8 @@ func TestTheYoungestStandStill(t *testing.T) {
 	s.wantStates("and go on", large, 4, 0, 0)
 }
 
-// TestWaysToTakeSlots has the same under other means.
-func TestWaysToTakeSlots(t *testing.T) {
+// TestPreemptionModes has the same under other means.
+func TestPreemptionModes(t *testing.T) {
 	for name, c := range map[string]struct {
 		means                 preempt.Config
 		running, still, ended int
@@ -91,8 +91,8 @@ func TestWaysToTakeSlots(t *testing.T) {
 	}
 }
 
-// TestSlotsThatComeFreeAnyway are not taken twice.
-func TestSlotsThatComeFreeAnyway(t *testing.T) {
+// TestLeavingSlotsCount are not taken twice.
+func TestLeavingSlotsCount(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: kills})
 	s.submit(6000, 2, 0)
 	plan := s.decide(6000)
@@ -105,9 +105,9 @@ func TestSlotsThatComeFreeAnyway(t *testing.T) {
 	s.wantStates("two are on their way", large, 2, 0, 2)
 }
 
-// TestAClaimIsGoneWithItsCause is trap 14: when attempts end by themselves nobody
+// TestClaimEndsWithItsCause is trap 14: when attempts end by themselves nobody
 // else is stopped.
-func TestAClaimIsGoneWithItsCause(t *testing.T) {
+func TestClaimEndsWithItsCause(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
 	s.submit(6000, 2, 0)
 	s.finish(6000, large, cluster.MapSlot, 2)
@@ -116,8 +116,8 @@ func TestAClaimIsGoneWithItsCause(t *testing.T) {
 	s.wantStates("nobody stands still", large, 2, 0, 2)
 }
 
-// TestNothingIsKnown of attempts, so they are left alone, and asked for again.
-func TestNothingIsKnown(t *testing.T) {
+// TestUnknownProgress of attempts, so they are left alone, and asked for again.
+func TestUnknownProgress(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
 	clear(s.facts)
 	s.submit(6000, 2, 0)
@@ -155,9 +155,9 @@ func TestSamplesKeepTheirSlots(t *testing.T) {
 	s.wantStates("three samples", large, 3, 1, 0)
 }
 
-// TestRest has an attempt that has gone on run for a while before it stands still
+// TestMinRun has an attempt that has gone on run for a while before it stands still
 // again.
-func TestRest(t *testing.T) {
+func TestMinRun(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
 	first := s.submit(6000, 4, 0)
 	s.settle(6000)
@@ -175,9 +175,9 @@ func TestRest(t *testing.T) {
 	s.wantStates("for no longer", large, 0, 4, 0)
 }
 
-// TestAttemptsGoOnWhereTheyAre: for one that stands still a slot of its machine is
+// TestAttemptsResumeOnTheirMachine: for one that stands still a slot of its machine is
 // taken, and no other.
-func TestAttemptsGoOnWhereTheyAre(t *testing.T) {
+func TestAttemptsResumeOnTheirMachine(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
 	first := s.submit(1000, 4, 0)
 	s.settle(1000)
@@ -198,9 +198,9 @@ func TestAttemptsGoOnWhereTheyAre(t *testing.T) {
 	}
 }
 
-// TestNoMoreStandStill than there are slots, on a machine and in all, and when so
+// TestLimitOfSuspendedAttempts than there are slots, on a machine and in all, and when so
 // many did, none before a quarter has gone on.
-func TestNoMoreStandStill(t *testing.T) {
+func TestLimitOfSuspendedAttempts(t *testing.T) {
 	restless := suspends
 	restless.MinRunMillis = -1
 	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: restless}, 1, 4, 1)
@@ -266,9 +266,9 @@ func TestLateJobsShare(t *testing.T) {
 	s.want("all late, 1:2:1", "2/0", "3/0", "1/0")
 }
 
-// TestASlotAtHomeIsOfUse to a stage of several waves whose splits lie elsewhere, when a
+// TestLocalSlotIsUsable to a stage of several waves whose splits lie elsewhere, when a
 // task of it goes on from what the machine has.
-func TestASlotAtHomeIsOfUse(t *testing.T) {
+func TestLocalSlotIsUsable(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
 		waves := s.Run(schedtest.Spec(dag.MapReduce(40, 0)), slices.Repeat([]string{"m0"}, 40)...)

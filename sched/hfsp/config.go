@@ -6,43 +6,43 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Config is how HFSP is set up. Pairs are of maps and of reduces. The zero value is
-// the paper's setting, but that nothing is preempted.
+// Config configures HFSP. Pairs are for maps and for reduces. The zero value is the
+// paper's setting without preemption.
 type Config struct {
 	Placement sched.Placement
 
-	// Preempt are how slots are taken from running tasks. Where they name no way,
-	// none is taken, unlike by preempt.Config itself.
+	// Preempt is how slots are taken from running tasks. If it names no mode, nothing is
+	// preempted, unlike with the zero value of preempt.Config itself.
 	Preempt preempt.Config
 
-	// Estimator tells sizes from samples; default Mean.
+	// Estimator computes sizes from samples; default Mean.
 	Estimator Estimator
 
-	// Samples is how many tasks of a phase are timed before its size counts as
-	// known; default 5.
+	// Samples is how many tasks of a phase are timed before its size counts as known;
+	// default 5.
 	Samples [2]int
 
-	// TrainSlots is how many slots samples may have at once while others want
-	// them too; default a quarter of the cluster's, at least one. One slot is left
-	// to others always, or they would wait as long as jobs come. Negative is none:
+	// TrainSlots is how many slots samples may have at once while other tasks want them
+	// too; default a quarter of the cluster's, at least one. One slot is always left to
+	// others, since otherwise they would wait as long as jobs arrive. Negative is none:
 	// samples run when it is their job's turn.
 	TrainSlots [2]int
 
-	// UnknownSizeFactor multiplies the size of a phase of which nothing is known (the
-	// paper's xi, at least 1); default 1. Infinity has what is not sampled run
-	// only when no job of known size wants slots.
+	// UnknownSizeFactor multiplies the guessed size of a phase in training (the paper's
+	// xi, at least 1); default 1. With infinity such phases run only if no job of known
+	// size wants slots.
 	UnknownSizeFactor [2]float64
 
-	// InitialMillis is how long a task is taken to last while no job has been
-	// sized; default 60,000 ms.
+	// InitialMillis is the guessed duration of a task while no job has been sized;
+	// default 60,000 ms.
 	InitialMillis [2]int64
 
-	// DeltaMillis is after which time a sample that still runs is judged by its
-	// progress (the paper's Delta); default 60,000 ms. Negative is never.
+	// DeltaMillis is how long a sample runs before it is judged by its progress (the
+	// paper's Delta); default 60,000 ms. Negative is never.
 	DeltaMillis int64
 }
 
-// ensureDefaults fills in what is left out.
+// ensureDefaults replaces zero values by the defaults.
 func (c *Config) ensureDefaults() {
 	if c.Estimator == nil {
 		c.Estimator = Mean{}
@@ -66,7 +66,7 @@ func (c *Config) ensureDefaults() {
 	}
 }
 
-// preempts reports whether slots of a kind may be taken from anybody.
+// preempts reports whether slots of a kind may be taken from running tasks.
 func (c *Config) preempts(kind cluster.Slot) bool {
 	if kind == cluster.MapSlot {
 		return c.Preempt.Map != preempt.Wait
@@ -74,7 +74,7 @@ func (c *Config) preempts(kind cluster.Slot) bool {
 	return c.Preempt.Reduce != preempt.Wait
 }
 
-// trainSlots is how many of the cluster's slots samples may have.
+// trainSlots returns how many of the cluster's slots samples may have.
 func (c *Config) trainSlots(kind cluster.Slot, slots int) int {
 	n := c.TrainSlots[kind]
 	if n == 0 {

@@ -1,57 +1,56 @@
-// Package hfsp is the Hadoop Fair Sojourn Protocol: whose work would be done first
-// if all shared the cluster gets all of it first.
+// Package hfsp is the Hadoop Fair Sojourn Protocol: the job that would finish first if
+// all jobs shared the cluster gets all the slots it can use.
 //
-// The maps of a job, and its reduces, are a phase each, with a size: for how long
-// its tasks hold slots, one after the other. Phases run on a virtual cluster,
-// which has as many slots as the real one and is shared by all of them; who is done
-// there first comes first here, and is done no later here than there as far as
+// The maps of a job, and its reduces, are a phase each. The size of a phase is the time
+// that its tasks occupy slots, in sum. Phases run on a virtual cluster, which has as
+// many slots as the real one and is shared by all of them. The phase that finishes
+// first there is served first here. It finishes here no later than there, as far as
 // sizes are right and slots can be had:
 //
 //	attempts ──▶ samples ──▶ size ──▶ virtual cluster ──▶ order ──▶ slots, claims
-//	             sample.go   Estimator  virtual.go        model     deal.go claims.go
+//	             sample.go   Estimator  virtual.go        model     allocate.go claims.go
 //
-// Nobody tells sizes. A phase in training has the slots that its first tasks take,
-// whatever its turn, and a size that is guessed from those of others until these
-// are through, or have run for so long that their progress tells. They choose their
-// machines before all other tasks, since one that reads from afar is not like the
-// rest, but wait for none. What a phase got
-// on the virtual cluster stays when its size changes. A phase that is done there and
-// not here was larger than was thought: it is late, and comes before all others;
-// late ones share by weight, so that one which is late by hours does not keep others
-// waiting (PSBS).
+// Sizes are estimated. A phase in training gets slots for its first tasks, its samples,
+// regardless of its order. Until they have finished, or have run long enough to be
+// judged by their progress, its size is a guess from other jobs. Samples choose their
+// machines before all other tasks, since one that reads remote input is not typical,
+// but they wait for none. When a size changes, the phase keeps what it has received on
+// the virtual cluster. A phase that is done there but not here is larger than
+// estimated: it is late, and comes before all others. Late phases share slots by
+// weight, so that one with a large error does not delay those with small errors (PSBS).
 //
-// With Means that are not to wait, a phase takes slots from those that are done
-// later than itself by a margin, from the youngest attempts first, never from late
-// ones or from samples; attempts that stand still go on where they are, the oldest
-// first. Nothing is remembered of claims: whoever ends by himself has answered one.
+// If Config.Preempt allows it, a phase takes slots from phases that finish later by a
+// margin: from their youngest attempts first, never from late phases or from samples.
+// Suspended attempts resume on their machines, the oldest first. Claims are not
+// remembered: an attempt that ends by itself satisfies one.
 //
-// Reduces whose maps have no slots get none. They would keep them from others until
-// these maps have had their turn.
+// Reduces whose maps have no slots get none. They would keep the slots from other jobs
+// until those maps have had their turn.
 //
-// What happens on the virtual cluster is told from the records of the state, at the
-// time at which it happened. So Reset tells it again and comes to the same, but for
-// what no state records: slots that the cluster had before, other priorities, jobs
-// that are retired, sizes judged by progress, and whether suspended attempts have
-// come down to where more may be suspended.
+// The events of the virtual cluster follow from the records of the state, with the
+// times at which they happened. Reset therefore replays them and arrives at the same
+// result, except for what the state does not record: former numbers of slots, former
+// priorities, retired jobs, sizes judged by progress, and whether the number of
+// suspended attempts has fallen to the low-water mark.
 //
-// These settings go by the names that Hadoop's HFSP has for them, as far as it has;
-// sched/registry reads them. Times are ms.
+// Settings have the names of Hadoop's HFSP where it has them; package registry reads
+// them. Times are ms.
 //
-//	mapred.hfsp-scheduler.trainer.min-maps             Samples         5
-//	mapred.hfsp-scheduler.trainer.min-reduces          Samples         5
-//	mapred.hfsp-scheduler.train-map-slots              TrainSlots      a quarter of all
-//	mapred.hfsp-scheduler.train-reduce-slots           TrainSlots      a quarter of all
-//	mapred.hfsp-scheduler.duration-modifier-map        Doubt           1; inf
-//	mapred.hfsp-scheduler.duration-modifier-reduce     Doubt           1; inf
-//	mapred.hfsp-scheduler.initial-map-duration         InitialMillis   60000
-//	mapred.hfsp-scheduler.initial-reduce-duration      InitialMillis   60000
-//	mapred.hfsp-scheduler.sojourn-trainer.reduce.time  DeltaMillis     60000; never
-//	mapred.hfsp-scheduler.preemption-strategy          Means           eager, wait, kill
-//	hammr.hfsp.estimator                               Estimator       mean; lognormal, oracle
-//	hammr.hfsp.size-error                              Erring.Error    0
-//	hammr.hfsp.size-error-law                          Erring.Law      lognormal; uniform
-//	hammr.hfsp.seed                                    Erring.Seed     0
+//	mapred.hfsp-scheduler.trainer.min-maps             Samples           5
+//	mapred.hfsp-scheduler.trainer.min-reduces          Samples           5
+//	mapred.hfsp-scheduler.train-map-slots              TrainSlots        a quarter of all
+//	mapred.hfsp-scheduler.train-reduce-slots           TrainSlots        a quarter of all
+//	mapred.hfsp-scheduler.duration-modifier-map        UnknownSizeFactor 1; inf
+//	mapred.hfsp-scheduler.duration-modifier-reduce     UnknownSizeFactor 1; inf
+//	mapred.hfsp-scheduler.initial-map-duration         InitialMillis     60000
+//	mapred.hfsp-scheduler.initial-reduce-duration      InitialMillis     60000
+//	mapred.hfsp-scheduler.sojourn-trainer.reduce.time  DeltaMillis       60000; never
+//	mapred.hfsp-scheduler.preemption-strategy          Preempt           eager, wait, kill
+//	hammr.hfsp.estimator                               Estimator         mean; lognormal, oracle
+//	hammr.hfsp.size-error                              NoisyEstimator    0
+//	hammr.hfsp.size-error-law                          NoisyEstimator    lognormal; uniform
+//	hammr.hfsp.seed                                    NoisyEstimator    0
 //
-// Eager waits for maps and suspends reduces, as in the paper. Without a strategy
-// slots are taken as the caller of sched/registry says, or not at all.
+// Strategy eager waits for maps and suspends reduces, as in the paper. Without a
+// strategy slots are taken as the caller of the registry says, or not at all.
 package hfsp

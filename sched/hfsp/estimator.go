@@ -8,19 +8,18 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Estimator tells how large the phases of jobs are. It is pure: what it says
-// depends on what it is asked about and on nothing else.
+// Estimator estimates the size of phases. It is pure: its result depends on its
+// arguments only.
 type Estimator interface {
-	// Size is how long all tasks of a phase hold a slot together, in ms; ok is
-	// false when it cannot tell. It is asked when a phase begins, without
-	// samples, and when its samples have been timed.
+	// Size returns the time that all tasks of a phase occupy a slot in sum, in ms; ok is
+	// false if it cannot estimate it. It is called when a phase begins, without samples,
+	// and when its samples have been timed.
 	Size(job *cluster.Job, kind cluster.Slot, tasks int, samples []float64) (ms float64, ok bool)
 }
 
-// Mean takes the tasks for as long as the samples are on average. That is also
-// the mean of the uniform distribution that fits the samples best by least
-// squares, which the paper uses: with plotting positions (i-½)/n its line passes
-// through the mean.
+// Mean takes every task to last as long as the samples on average. That is also the
+// mean of the uniform distribution that fits the samples best by least squares, which
+// the paper uses: with plotting positions (i-½)/n its line passes through the mean.
 type Mean struct{}
 
 // Size implements Estimator.
@@ -35,9 +34,9 @@ func mean(samples []float64) (m float64) {
 	return m
 }
 
-// Lognormal takes the tasks for lognormally distributed: the mean of the
-// distribution that fits the samples best, by least squares of their logarithms
-// over the normal quantiles of the plotting positions (i-½)/n.
+// Lognormal takes the tasks to be lognormally distributed. Its mean is that of the
+// distribution that fits the samples best, by least squares of their logarithms over
+// the normal quantiles of the plotting positions (i-½)/n.
 type Lognormal struct{}
 
 // Size implements Estimator. Samples are in ascending order.
@@ -57,12 +56,11 @@ func (Lognormal) Size(_ *cluster.Job, _ cluster.Slot, tasks int, samples []float
 	return float64(tasks) * math.Exp(mu+sigma*sigma/2), len(samples) > 0
 }
 
-// Oracle has the sizes from somebody who knows them, in ms; ok is false for jobs
-// that it does not know. Only a simulator has one.
+// Oracle knows the sizes, in ms; ok is false for jobs that it does not know. Only a
+// simulator has one.
 type Oracle func(job *cluster.Job, kind cluster.Slot) (ms int64, ok bool)
 
-// Size implements Estimator. The samples of jobs that it does not know count as
-// for Mean.
+// Size implements Estimator. For unknown jobs it is that of Mean.
 func (o Oracle) Size(job *cluster.Job, kind cluster.Slot, tasks int, samples []float64) (float64, bool) {
 	if ms, ok := o(job, kind); ok {
 		return float64(ms), true
@@ -70,18 +68,18 @@ func (o Oracle) Size(job *cluster.Job, kind cluster.Slot, tasks int, samples []f
 	return Mean{}.Size(job, kind, tasks, samples)
 }
 
-// Law is how errors are distributed.
+// Law is a distribution of errors.
 type Law string
 
 const (
 	// LognormalLaw multiplies a size by exp(Error·N), N being standard normal.
 	LognormalLaw Law = "lognormal"
-	// UniformLaw multiplies it by something between 1-Error and 1+Error.
+	// UniformLaw multiplies it by a factor between 1-Error and 1+Error.
 	UniformLaw Law = "uniform"
 )
 
-// NoisyEstimator makes mistakes: it multiplies what another Estimator says by a factor
-// that is the same for a job's phase whenever it is asked, and random in it.
+// NoisyEstimator adds errors to another Estimator, for experiments: it multiplies its
+// sizes by a random factor, which is the same for a phase in every call.
 type NoisyEstimator struct {
 	Estimator
 	Error float64 // 0 is none
@@ -103,8 +101,8 @@ func (e NoisyEstimator) factor(id cluster.JobID, kind cluster.Slot) float64 {
 	return math.Exp(e.Error * normal)
 }
 
-// uniform is a number in (0, 1) that is random in its arguments. Ids differ in
-// their last digit only, so the hash is mixed until its high bits do too.
+// uniform returns a number in (0, 1) that is pseudorandom in its arguments. Ids differ
+// in their last digit only, so the hash is mixed until its high bits differ too.
 func (e NoisyEstimator) uniform(id cluster.JobID, kind cluster.Slot, draw uint64) float64 {
 	h := fnv.New64a()
 	var b [32]byte

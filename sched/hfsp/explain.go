@@ -25,19 +25,19 @@ func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (facts []sche
 		}
 		order := m.inLine(cluster.Slot(kind)).all
 		add("size", "%s slot-seconds, %v", seconds(p.size), p.sized)
-		add("size that is left on the virtual cluster", "%s slot-seconds", seconds(p.leftAt(now)))
+		add("remaining size on the virtual cluster", "%s slot-seconds", seconds(p.leftAt(now)))
 		add("end on the virtual cluster", "%s", p.endText(now))
 		add("rank", "%d of %d", slices.Index(order, p)+1, len(order))
 		add("weight", "%g", p.weight)
 		if p.training() {
-			add("training", "%d of %d samples are through", min(p.finished, m.conf.Samples[kind]), min(m.conf.Samples[kind], p.tasks))
+			add("training", "%d of %d samples have finished", min(p.finished, m.conf.Samples[kind]), min(m.conf.Samples[kind], p.tasks))
 		}
 	}
 	return facts
 }
 
-// leftAt is what is left of a phase on the virtual cluster, at most: what it got
-// since something happened there last counts only when it is done.
+// leftAt returns an upper bound of what is left of a phase on the virtual cluster. What
+// it received since the last event there is not counted.
 func (p *phase) leftAt(now int64) float64 {
 	if p.late(now) {
 		return 0
@@ -58,8 +58,8 @@ func (p *phase) endText(now int64) string {
 
 func seconds(ms float64) string { return fmt.Sprintf("%.1f", ms/1000) }
 
-// Precedes implements sched.JobComparer: late phases precede others, and those done
-// first on the virtual cluster those done later.
+// Precedes implements sched.JobComparer: late phases precede others, and phases that
+// finish earlier on the virtual cluster precede later ones.
 func (m *model) Precedes(_ int64, _ sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
 	x, y := m.phases[phaseID{a.ID, kind}], m.phases[phaseID{b.ID, kind}]
 	if x == nil || y == nil {

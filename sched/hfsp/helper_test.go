@@ -93,7 +93,7 @@ func (s *scene) settle(at int64) {
 	s.T.Fatalf("at %d it plans without end", at)
 }
 
-// gone has an attempt that was told to end be gone.
+// gone has an attempt that was ordered to end be gone.
 func (s *scene) gone(at int64, id cluster.AttemptID) {
 	if _, _, a, ok := s.View().Attempt(id); ok && !a.Active() && a.OnMachine() {
 		s.do(at, cluster.ExitAttempt{Attempt: id})
@@ -152,7 +152,7 @@ func (s *scene) want(what string, wanted ...string) {
 }
 
 // wantSize holds the size of a phase to so many ms, and to how it was found.
-func (s *scene) wantSize(what string, j *cluster.Job, kind cluster.Slot, ms float64, found how) {
+func (s *scene) wantSize(what string, j *cluster.Job, kind cluster.Slot, ms float64, found sizeSource) {
 	s.T.Helper()
 	if p := s.phaseOf(j, kind); p == nil || !p.entered || !near(p.size, ms) || p.sized != found {
 		s.T.Errorf("%s: the %v phase of %v has size %+v, want %v, %v", what, kind, j.ID, p, ms, found)

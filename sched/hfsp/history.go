@@ -8,85 +8,83 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// happening is something that happens to a phase on the virtual cluster. All of
-// them can be told from the state, with the time at which they happened: so they
-// can be told again, and come to the same.
-type happening struct {
+// phaseEvent is an event of a phase on the virtual cluster. All events follow from the
+// state, with the time at which they happened, so that they can be replayed.
+type phaseEvent struct {
 	at      int64
-	what    event
+	kind    eventKind
 	phase   *phase
-	samples []float64 // of a measurement
+	samples []float64 // of a measure event
 }
 
-// event is what happens, in the order in which it does at one moment.
-type event int
+// eventKind is what happens, in the order of events of the same time.
+type eventKind int
 
 const (
-	enters  event = iota // its first tasks may start
-	measure              // its samples are through
-	giveUp               // too many samples have failed
-	leaves               // its job has failed or was killed
+	enters  eventKind = iota // its first tasks may start
+	measure                  // its samples have finished
+	giveUp                   // too many samples have failed
+	leaves                   // its job has failed or was killed
 )
 
-// compare is the order in which things happen.
-func (h happening) compare(other happening) int {
-	return cmp.Or(cmp.Compare(h.at, other.at), cmp.Compare(h.what, other.what), h.phase.id.compare(other.phase.id))
+// compare orders events by time.
+func (h phaseEvent) compare(other phaseEvent) int {
+	return cmp.Or(cmp.Compare(h.at, other.at), cmp.Compare(h.kind, other.kind), h.phase.id.compare(other.phase.id))
 }
 
-// maxFailures is how many times as many attempts as there are samples may fail
-// before a phase is in training no longer.
+// maxFailures times as many failed attempts as samples end the training of a phase.
 const maxFailures = 4
 
-// history is what has happened to a phase that has not been told of yet.
-func (m *model) history(view cluster.View, j *cluster.Job, p *phase) (all []happening) {
+// history returns the events of a phase that have not been applied yet.
+func (m *model) history(view cluster.View, j *cluster.Job, p *phase) (all []phaseEvent) {
 	entered := p.entered
 	if !entered {
 		var at int64
 		if at, entered = enteredAt(j, p.id.kind); entered {
-			all = append(all, happening{at: at, what: enters, phase: p})
+			all = append(all, phaseEvent{at: at, kind: enters, phase: p})
 		}
 	}
 	if samples := m.conf.Samples[p.id.kind]; entered && p.sized < measured {
 		most := min(samples, p.tasks)
 		if times, at := p.samples(view, most); len(times) == most {
-			all = append(all, happening{at: at, what: measure, phase: p, samples: times})
+			all = append(all, phaseEvent{at: at, kind: measure, phase: p, samples: times})
 		} else if at := p.giveUpAt(view, j, maxFailures*samples); at > 0 && p.sized == guessed {
-			all = append(all, happening{at: at, what: giveUp, phase: p})
+			all = append(all, phaseEvent{at: at, kind: giveUp, phase: p})
 		}
 	}
 	if j.State == cluster.JobFailed || j.State == cluster.JobKilled {
-		all = append(all, happening{at: j.FinishedAt, what: leaves, phase: p})
+		all = append(all, phaseEvent{at: j.FinishedAt, kind: leaves, phase: p})
 	}
 	return all
 }
 
-// happen lets time pass until something happens, and lets it happen.
-func (m *model) happen(view cluster.View, h happening) {
+// happen advances the virtual cluster to an event and applies it.
+func (m *model) happen(view cluster.View, h phaseEvent) {
 	p, v := h.phase, &m.virtual[h.phase.id.kind]
 	j := view.Job(p.id.job)
-	if h.what == giveUp {
-		p.sized = max(p.sized, awaited)
+	if h.kind == giveUp {
+		p.sized = max(p.sized, samplesFailed)
 		return
 	}
-	if h.what == measure && p.sized == measured {
-		return // the size was known before
+	if h.kind == measure && p.sized == measured {
+		return // the size is known already
 	}
 	v.advance(float64(h.at))
-	switch h.what {
+	switch h.kind {
 	case enters:
 		p.entered = true
 		m.queues[p.id.kind].sorted = false
 		if size, known := m.conf.Estimator.Size(j, p.id.kind, p.tasks, nil); known {
-			p.sized, p.tries = measured, nil
+			p.sized, p.sampleAttempts = measured, nil
 			v.resize(&p.member, p.bound(size))
 		} else {
 			v.resize(&p.member, p.bound(m.guess(p, h.at)))
 		}
 	case measure:
 		if size, known := m.conf.Estimator.Size(j, p.id.kind, p.tasks, h.samples); known {
-			p.sized, p.tries = measured, nil
+			p.sized, p.sampleAttempts = measured, nil
 			v.resize(&p.member, p.bound(size))
-			m.remember(past{h.at, p.id, mean(h.samples)})
+			m.addMeasurement(measurement{h.at, p.id, mean(h.samples)})
 		}
 	case leaves:
 		p.size = p.aged
@@ -94,20 +92,20 @@ func (m *model) happen(view cluster.View, h happening) {
 	}
 }
 
-// bound keeps a size within reason: no task takes less than 1 ms.
+// bound limits a size to a sensible range: no task takes less than 1 ms.
 func (p *phase) bound(size float64) float64 {
 	return min(max(size, float64(p.tasks)), math.MaxInt64)
 }
 
-// memory is of how many phases it is remembered what their tasks took.
-const memory = 20
+// guessHistory is how many measured phases a guess averages over.
+const guessHistory = 20
 
-// guess is the size of a phase that begins: its tasks are taken for those of the
-// phases that were measured last before.
+// guess returns the size of a phase that begins: its tasks are taken to last as long as
+// those of the phases measured last before.
 func (m *model) guess(p *phase, at int64) float64 {
 	kind := p.id.kind
-	before, _ := slices.BinarySearchFunc(m.past[kind], past{at: at}, func(a, b past) int { return cmp.Compare(a.at, b.at) })
-	known := m.past[kind][max(before-memory, 0):before]
+	before, _ := slices.BinarySearchFunc(m.measurements[kind], measurement{at: at}, func(a, b measurement) int { return cmp.Compare(a.at, b.at) })
+	known := m.measurements[kind][max(before-guessHistory, 0):before]
 	task := float64(m.conf.InitialMillis[kind])
 	if len(known) > 0 {
 		task = 0
@@ -121,11 +119,11 @@ func (m *model) guess(p *phase, at int64) float64 {
 	return task * float64(p.tasks)
 }
 
-func (m *model) remember(p past) {
-	list := &m.past[p.id.kind]
-	i, _ := slices.BinarySearchFunc(*list, p, past.compare)
+func (m *model) addMeasurement(p measurement) {
+	list := &m.measurements[p.id.kind]
+	i, _ := slices.BinarySearchFunc(*list, p, measurement.compare)
 	*list = slices.Insert(*list, i, p)
-	if len(*list) > 8*memory { // of which many may have been measured at one moment
-		*list = slices.Delete(*list, 0, 4*memory)
+	if len(*list) > 8*guessHistory { // many of them may have been measured at the same time
+		*list = slices.Delete(*list, 0, 4*guessHistory)
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// judging is which phases in training may be sized by the progress of their
-// samples, and when: those that have changed at once, the others when another sample
-// will have run for so long.
+// judging is the phases in training that may be sized by the progress of their samples,
+// and when: those that have changed at once, the others when another sample has run for
+// long enough.
 type judging struct {
 	touched []*phase
 	later   byTrial
 }
 
-// touch has a phase that has changed be judged.
+// touch makes a phase that has changed due.
 func (g *judging) touch(p *phase) {
 	if p.training() && !p.touched {
 		p.touched = true
@@ -22,7 +22,7 @@ func (g *judging) touch(p *phase) {
 	}
 }
 
-// due are the phases that are to be judged now.
+// due returns the phases that are due.
 func (g *judging) due(now int64) (due []*phase) {
 	due, g.touched = g.touched, nil
 	for g.next() != 0 && g.next() <= now {
@@ -37,7 +37,7 @@ func (g *judging) due(now int64) (due []*phase) {
 	return due
 }
 
-// wait has a phase be judged at a time if it does not change before; 0 is never.
+// wait makes a phase due at a time, unless it changes before; 0 is never.
 func (g *judging) wait(p *phase, at int64) {
 	if at != 0 && at != p.judgeAt {
 		heap.Push(&g.later, trial{p, at})
@@ -45,7 +45,7 @@ func (g *judging) wait(p *phase, at int64) {
 	p.judgeAt = at
 }
 
-// next is when somebody will be judged though nothing changes; 0 is never.
+// next returns when the next phase is due if nothing changes; 0 is never.
 func (g *judging) next() int64 {
 	for len(g.later) > 0 {
 		if first := g.later[0]; first.training() && first.judgeAt == first.at {
@@ -56,9 +56,9 @@ func (g *judging) next() int64 {
 	return 0
 }
 
-// judge sizes phases by the progress of their samples, as far as it is time; wake is
-// when it will be for another one. What has been judged so is no record of the
-// state: after a reset it is judged again.
+// judge sizes the phases that are due by the progress of their samples (the paper's
+// section on the reduce phase); wake is when the next one is due. The state has no
+// record of it: after a Reset it is done again.
 func (m *model) judge(now int64, view sched.View) (wake int64) {
 	if view.SoftState == nil || m.conf.DeltaMillis < 0 {
 		return 0
@@ -88,13 +88,13 @@ func (m *model) judgePhase(now int64, view sched.View, p *phase) {
 	m.change(p, p.state)
 }
 
-// trial is a phase that is to be judged at a time.
+// trial is a phase that is due at a time.
 type trial struct {
 	*phase
 	at int64
 }
 
-// byTrial is a heap.
+// byTrial is a heap, the earliest first.
 type byTrial []trial
 
 func (h byTrial) Len() int           { return len(h) }

@@ -56,9 +56,9 @@ func active(b *schedtest.RandomCluster) (n int) {
 	return n
 }
 
-// TestNobodyStarves has one job among others, of which there are always more than
+// TestNoJobStarves has one job among others, of which there are always more than
 // the cluster can run at once, and all of which are smaller.
-func TestNobodyStarves(t *testing.T) {
+func TestNoJobStarves(t *testing.T) {
 	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
 		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
 			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
@@ -89,9 +89,9 @@ func TestNobodyStarves(t *testing.T) {
 	}
 }
 
-// TestTwoRunsAreAlike decides the same in the same life, whatever the order in which
-// memory is looked through.
-func TestTwoRunsAreAlike(t *testing.T) {
+// TestDecisionsAreDeterministic decides the same in the same life, whatever the order in which
+// of the state is replayed.
+func TestDecisionsAreDeterministic(t *testing.T) {
 	end := func(seed uint64) int64 {
 		b := bustle(t, seed, Config{Preempt: everyMeans[seed%uint64(len(everyMeans))]})
 		var jobs []*cluster.Job

@@ -11,46 +11,46 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// model is all phases and the virtual clusters that they run on. It is a cache:
-// Reset plays all that the state has records of again.
+// model is all phases and the virtual clusters that they run on. It is a cache: Reset
+// replays all events that the state has records of.
 type model struct {
 	conf   Config
 	ledger ledger.Ledger
 
-	phases  map[phaseID]*phase
-	virtual [2]virtual
-	past    [2][]past // phases that have been measured, by past.compare
-	queues  [2]queue
-	judging judging
+	phases       map[phaseID]*phase
+	virtual      [2]virtual
+	measurements [2][]measurement // in the order of measurement.compare
+	queues       [2]queue
+	judging      judging
 }
 
-// past is what the tasks of a phase took.
-type past struct {
+// measurement is the average duration of the tasks of a measured phase.
+type measurement struct {
 	at int64
 	id phaseID
 	ms float64 // of a task, times its slots
 }
 
-func (p past) compare(other past) int {
+func (p measurement) compare(other measurement) int {
 	return cmp.Or(cmp.Compare(p.at, other.at), p.id.compare(other.id))
 }
 
-// reset looks at the state afresh. The slots of the past are taken to be those of
-// now, and so are priorities.
+// reset rebuilds the model from the view. It takes the numbers of slots and the
+// priorities of the past to be those of now.
 func (m *model) reset(view cluster.View) {
 	*m = model{conf: m.conf, phases: make(map[phaseID]*phase)}
 	m.ledger.Reset(view)
 	for kind, n := range m.ledger.Slots(view) {
 		m.virtual[kind].slots = float64(n)
 	}
-	var all []happening
+	var all []phaseEvent
 	for j := range view.Jobs() {
 		for _, p := range m.open(j) {
-			p.findTries(view, j)
+			p.findSampleAttempts(view, j)
 			all = append(all, m.history(view, j, p)...)
 		}
 	}
-	slices.SortFunc(all, happening.compare)
+	slices.SortFunc(all, phaseEvent.compare)
 	for _, h := range all {
 		m.happen(view, h)
 	}
@@ -59,7 +59,7 @@ func (m *model) reset(view cluster.View) {
 	}
 }
 
-// observe takes a change over.
+// observe updates the model after one applied command.
 func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
 	touched := m.ledger.Observe(view, delta)
 	if len(delta.Machines) > 0 {
@@ -71,7 +71,7 @@ func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
 		m.forget(id)
 	}
 	for _, id := range delta.Started {
-		m.try(view, id)
+		m.noteStarted(view, id)
 	}
 	for _, id := range touched {
 		if j := view.Job(id); j != nil {
@@ -80,7 +80,7 @@ func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
 	}
 }
 
-func (m *model) try(view cluster.View, id cluster.AttemptID) {
+func (m *model) noteStarted(view cluster.View, id cluster.AttemptID) {
 	_, stage, _, _ := view.Task(id.Task)
 	p := m.phases[phaseID{id.Task.Job, stage.Slot}]
 	if _, _, a, ok := view.Attempt(id); ok && p != nil && p.sized < measured {
@@ -88,7 +88,7 @@ func (m *model) try(view cluster.View, id cluster.AttemptID) {
 	}
 }
 
-// follow lets happen what follows from a change of a job.
+// follow applies the events that result from a change of a job.
 func (m *model) follow(now int64, view cluster.View, j *cluster.Job) {
 	for _, p := range m.open(j) {
 		if p.weight != weightOf(j) {
@@ -102,7 +102,7 @@ func (m *model) follow(now int64, view cluster.View, j *cluster.Job) {
 	m.settle(j)
 }
 
-// open are the phases of a job, which are made when it is new.
+// open returns the phases of a job, and makes them if it is new.
 func (m *model) open(j *cluster.Job) (phases []*phase) {
 	for kind := range m.queues {
 		id := phaseID{j.ID, cluster.Slot(kind)}
@@ -120,7 +120,7 @@ func (m *model) open(j *cluster.Job) (phases []*phase) {
 	return phases
 }
 
-// weightOf is that of a job's priority, as in Hadoop's fair scheduler.
+// weightOf returns the weight of a job, as in Hadoop's fair scheduler.
 func weightOf(j *cluster.Job) float64 { return share.PriorityWeight(j.EffectivePriority()) }
 
 func (m *model) forget(id cluster.JobID) {
@@ -147,7 +147,7 @@ func (m *model) settle(j *cluster.Job) {
 	}
 }
 
-// wantsOf is what the phases of a job have a use for.
+// wantsOf returns the wants of a job that would put slots to use, by kind.
 func (m *model) wantsOf(j *cluster.Job, active bool) (wants [2][]sched.Want) {
 	if !active {
 		return wants
@@ -168,8 +168,7 @@ func isUseful(w sched.Want) bool {
 	return !slices.ContainsFunc(w.Bundle.Stages, func(s *cluster.Stage) bool { return !canWork(s) })
 }
 
-// compare orders phases by when they are done in the virtual cluster. Who nothing
-// is known of comes last where that is asked for.
+// compare orders phases by when they finish in the virtual cluster.
 func (m *model) compare(a, b *phase) int {
 	return cmp.Or(
 		cmp.Compare(m.rank(a), m.rank(b)),
@@ -179,9 +178,9 @@ func (m *model) compare(a, b *phase) int {
 	)
 }
 
-// rank is 0 for phases in the virtual cluster, 1 for such as nothing is known of
-// and are to wait for the others, 2 for those that have no use for the slots that
-// they hold, 3 for those that are not in yet.
+// rank groups the order: 0 for phases in the virtual cluster; 1 for those of unknown
+// size, if these are to wait for the others; 2 for those whose slots are of no use at
+// present; 3 for those that have not entered.
 func (m *model) rank(p *phase) int {
 	switch {
 	case !p.entered:

@@ -72,9 +72,9 @@ func TestSamplesWaitForNoMachine(t *testing.T) {
 	}
 }
 
-// TestNearTriesAreSamples times those of two tasks that started together which
+// TestAttemptsNearTheirInputAreSamples times those of two tasks that started together which
 // have their input beside them.
-func TestNearTriesAreSamples(t *testing.T) {
+func TestAttemptsNearTheirInputAreSamples(t *testing.T) {
 	s := newScene(t, Config{Samples: [2]int{1, 1}}, 2, 1, 1)
 	j := s.submitAt(1000, 100, "m1", "m1")
 	for i, machine := range []string{"m0", "m1"} {

@@ -7,7 +7,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// phaseID names what of a job takes slots of one kind: its maps, or its reduces.
+// phaseID names the part of a job that takes slots of one kind: its maps, or its
+// reduces.
 type phaseID struct {
 	job  cluster.JobID
 	kind cluster.Slot
@@ -17,47 +18,51 @@ func (id phaseID) compare(other phaseID) int {
 	return cmp.Or(id.job.Compare(other.job), cmp.Compare(id.kind, other.kind))
 }
 
-// phase is one of the two jobs that a job is to HFSP.
+// phase is one of the two parts that HFSP treats as separate jobs.
 type phase struct {
 	member
-	tasks int // as submitted: tasks that were cut into several count once
+	tasks int // as submitted: a task that was split counts once
 	slots int // that all tasks take at once
 
-	entered bool // some of its stages were ready once: it is in the virtual cluster
-	sized   how  // where size comes from
+	entered bool       // a stage has been ready: the phase is in the virtual cluster
+	sized   sizeSource // where size comes from
 
-	tries   []try // while it is not measured, by start
-	judgeAt int64 // when its samples are to be judged again though nothing changes, ms; 0 is never
-	touched bool  // they are to be judged at once
+	sampleAttempts []sampleAttempt // in order of start; until it is measured
+	judgeAt        int64           // when its samples are judged again if nothing changes, ms; 0 is never
+	touched        bool            // they are judged in the next decision
 
 	state
-	wanted int     // slots of its kind for wants
-	alone  int     // of them, for tasks that start alone
-	noted  listing // by its queue
+	wanted int     // slots of its kind that wants need
+	alone  int     // the part of wanted for tasks that start alone
+	noted  listing // what its queue has noted
 }
 
-// how is how the size of a phase was found. It only grows.
-type how int
+// sizeSource is where the size of a phase comes from. It only increases:
+//
+//	guessed ──▶ samplesFailed ──▶ judged ──▶ measured
+//
+// Any step may be skipped.
+type sizeSource int
 
 const (
-	guessed  how = iota // of its number of tasks and of other jobs
-	awaited             // the same, and too many samples have failed to wait for more
-	judged              // of the progress of samples, some of which still run
-	measured            // of samples, or known before
+	guessed       sizeSource = iota // from its number of tasks and from other jobs
+	samplesFailed                   // the same; too many samples have failed to wait for more
+	judged                          // from the progress of samples, some of which still run
+	measured                        // from samples, or known in advance
 )
 
-func (h how) String() string {
-	return [...]string{"a guess, in training", "a guess, since samples fail", "judged by the progress of samples", "measured"}[h]
+func (s sizeSource) String() string {
+	return [...]string{"a guess, in training", "a guess, since samples fail", "judged by the progress of samples", "measured"}[s]
 }
 
-// training reports whether samples are being waited for.
+// training reports whether samples are waited for.
 func (p *phase) training() bool { return p.entered && p.sized == guessed && !p.over }
 
-// late reports whether a phase is done in the virtual cluster and not in truth. One
-// that is stalled could not be less late.
+// late reports whether a phase is done in the virtual cluster but not in fact. A
+// stalled phase is never late: slots would not help it.
 func (p *phase) late(now int64) bool { return p.entered && p.done <= float64(now) && !p.stalled }
 
-// stagesOf are the stages of a job whose slots are of a kind.
+// stagesOf returns the stages of a job whose slots are of a kind.
 func stagesOf(j *cluster.Job, kind cluster.Slot) (stages []*cluster.Stage) {
 	for _, s := range j.Stages {
 		if s.Slot == kind {
@@ -67,7 +72,7 @@ func stagesOf(j *cluster.Job, kind cluster.Slot) (stages []*cluster.Stage) {
 	return stages
 }
 
-// tasksIn is how many tasks a stage was submitted with.
+// tasksIn returns how many tasks a stage was submitted with; splits add more.
 func tasksIn(s *cluster.Stage) int {
 	if s.StartsAlone() {
 		return s.Bundle.Count
@@ -75,7 +80,8 @@ func tasksIn(s *cluster.Stage) int {
 	return len(s.Tasks)
 }
 
-// newPhase is what a job has of a kind; nil when that is nothing.
+// newPhase returns the phase of a job for a kind of slot; nil if no task takes such
+// slots.
 func newPhase(j *cluster.Job, kind cluster.Slot) *phase {
 	p := &phase{member: member{id: phaseID{j.ID, kind}}}
 	for _, s := range stagesOf(j, kind) {
@@ -90,9 +96,9 @@ func newPhase(j *cluster.Job, kind cluster.Slot) *phase {
 	return p
 }
 
-// enteredAt is since when tasks of a kind may start: enough of all is finished
-// that some stage reads. ok is false when they may not yet. What it reads that
-// takes slots of the same kind is of the same phase.
+// enteredAt returns since when tasks of a kind may start: since enough tasks of every
+// stage that they read have finished. ok is false if they may not yet. A stage that
+// reads another one of the same kind is part of the same phase.
 func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
 	if begun := j.State == cluster.JobRunning || j.State == cluster.JobCommitting || j.StartedAt > 0; !begun {
 		return 0, false
@@ -102,7 +108,7 @@ func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
 		for up := range s.Upstream() {
 			need := j.SlowStartTasks(up)
 			if kind == cluster.MapSlot {
-				need = len(up.Tasks) // nobody waits in a map slot
+				need = len(up.Tasks) // map tasks do not wait in their slots
 			}
 			if up.Slot == kind || up.Finished < need {
 				ready = false
@@ -117,7 +123,7 @@ func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
 	return at, ok
 }
 
-// finishOf is when so many tasks of a stage had finished, which have; 0 for none.
+// finishOf returns when the given number of tasks of a stage had finished; 0 for none.
 func finishOf(s *cluster.Stage, count int) int64 {
 	if count == 0 {
 		return 0
@@ -132,8 +138,8 @@ func finishOf(s *cluster.Stage, count int) int64 {
 	return ends[min(count, len(ends))-1]
 }
 
-// completeAt is when all that a stage reads was finished; 0 when it reads nothing.
-// ok is false while it is not.
+// completeAt returns when all input of a stage was complete; 0 if it reads none. ok is
+// false if it is not complete.
 func completeAt(s *cluster.Stage) (at int64, ok bool) {
 	for up := range s.Upstream() {
 		if up.FinishedAt == 0 {
@@ -144,9 +150,8 @@ func completeAt(s *cluster.Stage) (at int64, ok bool) {
 	return at, true
 }
 
-// canWork reports whether all that a stage reads is written, or being written.
-// Tasks that wait for others which have no slots keep their own from those who can
-// work.
+// canWork reports whether all input of a stage is written, or being written. Tasks that
+// wait for others without slots would keep their own slots from tasks that can work.
 func canWork(s *cluster.Stage) bool {
 	for up := range s.Upstream() {
 		if up.Waiting() > 0 || len(up.Suspended()) > 0 {
@@ -156,7 +161,7 @@ func canWork(s *cluster.Stage) bool {
 	return true
 }
 
-// tallyOf looks at what has become of the tasks of a phase.
+// tallyOf counts the tasks of a phase by state.
 func tallyOf(j *cluster.Job, kind cluster.Slot) (t tally) {
 	waits, works := false, false
 	t.halted = j.Suspended
@@ -173,8 +178,8 @@ func tallyOf(j *cluster.Job, kind cluster.Slot) (t tally) {
 	return t
 }
 
-// countWanted counts what a phase wants. For bundles nobody is preempted, nor are they
-// samples: they need slots that are beside each other, and wait for them.
+// countWanted counts what a phase wants. Bundles do not preempt and are no samples:
+// they wait for several slots at once.
 func (p *phase) countWanted() {
 	p.wanted, p.alone = 0, 0
 	for _, w := range p.wants {

@@ -11,10 +11,10 @@ type Policy struct {
 	model
 	placer placement.Placer
 	wake   int64
-	full   [2]bool // so many attempts stand still that for the time being no more are to
+	full   [2]bool // by kind: no more attempts are suspended until fewer are (isFull)
 }
 
-// New is HFSP. It is to be Reset before it is asked anything.
+// New returns HFSP. Call Reset before any other method.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
 	return &Policy{model: model{conf: conf}, placer: placement.Placer{Placement: conf.Placement}}
@@ -35,8 +35,8 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	p.model.observe(now, view.View, delta)
 }
 
-// NextWake implements sched.Policy: tasks may wait for machines, and jobs for the
-// time at which they may take slots from others.
+// NextWake implements sched.Policy: tasks may wait for machines, and jobs for the time
+// at which they may take slots from others.
 func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
@@ -48,7 +48,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 			round.DisableLocalityWait(cluster.Slot(kind))
 		}
 	}
-	d := deal{policy: p, now: now, round: round, made: make(map[*phase]bool)}
+	d := allocator{policy: p, now: now, round: round, made: make(map[*phase]bool)}
 	for kind := range p.queues {
 		d.run(cluster.Slot(kind))
 	}

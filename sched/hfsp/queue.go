@@ -9,61 +9,61 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// queue is the phases of one kind of jobs that are not over, in the order in which
-// they are done on the virtual cluster; and apart from that, in the same order, those
-// that want slots and those that have some, of which there are few among many jobs.
+// queue is the phases of one kind of jobs that are not over, in the order in which they
+// finish on the virtual cluster. Two shorter lists in the same order hold those that
+// want slots and those that have some, which are few even among many jobs.
 //
-// While nothing happens on the virtual cluster a phase that changes is moved by
-// itself. When something does, everybody may be done at another time: then all are
-// put in order again, once it matters.
+// While no event happens on the virtual cluster, a phase that changes is moved by
+// itself. After an event all phases may finish at other times: the lists are sorted
+// again when they are needed.
 type queue struct {
 	all     []*phase
-	wanting []*phase // with something in wants
-	holding []*phase // with slots of attempts that go on
-	sorted  bool     // these three are in order; all may have phases that are over when not
+	wanting []*phase // phases with wants
+	holding []*phase // phases with slots of attempts that keep running
+	sorted  bool     // the three lists are sorted; if not, all may contain phases that are over
 
-	trainees []*phase // with samples to be started that want slots, by compareTrainees
-	samples  int      // that phases in training have started
+	trainees []*phase // phases whose next samples want slots, in the order of compareTrainees
+	samples  int      // running samples of phases in training
 	hungry   int      // phases that want slots
-	still    int      // slots that attempts had which stand still
+	still    int      // slots that suspended attempts had
 }
 
-// listing is what a queue has noted of a phase: where it is found, and what it adds to
-// the counts.
+// listing is what a queue has noted of a phase: the lists that it is in, and what it
+// adds to the counts.
 type listing struct {
 	wanting, holding bool
 
 	trainee bool
-	begun   int // samples of a trainee, through or started
+	begun   int // samples of a trainee, running or finished
 	samples int
 
 	hungry, still int
 }
 
-// compareTrainees has those first who have most samples already, since a size that
-// is known is worth more than two that are about to be.
+// compareTrainees puts phases with the most samples first, since one known size is
+// worth more than two that are almost known.
 func compareTrainees(a, b *phase) int {
 	return cmp.Or(-cmp.Compare(a.noted.begun, b.noted.begun), a.id.compare(b.id))
 }
 
-// tally is what is counted of a phase's tasks.
+// tally is the counts of a phase's tasks.
 type tally struct {
-	finished, started int  // tasks that are over, and that run or stand still
-	still             int  // slots that attempts had which stand still
-	stalled           bool // what runs waits for tasks that have no slots
-	halted            bool // the job is suspended: what was started of it is no sample that others wait for
+	finished, started int  // tasks that are over, and that run or are suspended
+	still             int  // slots that suspended attempts had
+	stalled           bool // running tasks wait for tasks that have no slots
+	halted            bool // the job is suspended: other phases do not wait for its samples
 }
 
-// state is what of a phase its queue goes by, as far as the virtual cluster does not
-// tell.
+// state is what the place of a phase in its queue depends on, apart from the virtual
+// cluster.
 type state struct {
 	tally
-	wants []sched.Want // what it could have now and has a use for
-	holds bool         // it has slots of attempts that go on
-	over  bool         // nothing of it starts any more
+	wants []sched.Want // what it could start now and put to use
+	holds bool         // it has slots of attempts that keep running
+	over  bool         // none of its tasks starts any more
 }
 
-// change gives a phase another state.
+// change sets the state of a phase and updates its queue.
 func (m *model) change(p *phase, to state) {
 	kind := p.id.kind
 	q := &m.queues[kind]
@@ -95,7 +95,7 @@ func (m *model) change(p *phase, to state) {
 	p.noted = is
 }
 
-// train notes what of a phase's training is to be done; is replaces what was noted.
+// train updates what a queue has noted of a phase's training.
 func (m *model) train(q *queue, p *phase, is *listing) {
 	most := m.conf.Samples[p.id.kind]
 	if p.training() {
@@ -119,7 +119,7 @@ func (m *model) train(q *queue, p *phase, is *listing) {
 	}
 }
 
-// list puts a phase into a list that is in order, if it is to be there.
+// list inserts a phase into a sorted list, if it belongs there.
 func (m *model) list(list *[]*phase, p *phase, wanted bool) {
 	if wanted {
 		i, _ := slices.BinarySearchFunc(*list, p, m.compare)
@@ -127,7 +127,7 @@ func (m *model) list(list *[]*phase, p *phase, wanted bool) {
 	}
 }
 
-// unlist takes a phase out of one, if it is there to be taken.
+// unlist removes a phase from a sorted list, if it is there.
 func (m *model) unlist(list *[]*phase, p *phase, there bool) {
 	if there {
 		i, _ := slices.BinarySearchFunc(*list, p, m.compare)
@@ -135,24 +135,23 @@ func (m *model) unlist(list *[]*phase, p *phase, there bool) {
 	}
 }
 
-// enqueue adds a phase that is new.
+// enqueue adds a new phase.
 func (m *model) enqueue(p *phase) {
 	q := &m.queues[p.id.kind]
 	q.all, q.sorted = append(q.all, p), false
 }
 
-// dequeue takes a phase out for good.
+// dequeue removes a phase for good.
 func (m *model) dequeue(p *phase) {
 	m.change(p, state{over: true})
 }
 
-// inOrder reports whether the lists of a kind are in order.
+// inOrder reports whether the lists of a kind are sorted.
 func (m *model) inOrder(kind cluster.Slot) bool {
 	return m.queues[kind].sorted && !m.virtual[kind].stale
 }
 
-// inLine is the queue of a kind, in order: those that are done first in the virtual
-// cluster before others.
+// inLine returns the queue of a kind with its lists sorted.
 func (m *model) inLine(kind cluster.Slot) *queue {
 	q := &m.queues[kind]
 	if m.inOrder(kind) {
@@ -160,7 +159,7 @@ func (m *model) inLine(kind cluster.Slot) *queue {
 	}
 	m.virtual[kind].project()
 	q.all = slices.DeleteFunc(q.all, func(p *phase) bool { return p.over })
-	mend(q.all, m.compare)
+	insertionSort(q.all, m.compare)
 	q.wanting, q.holding, q.sorted = q.wanting[:0], q.holding[:0], true
 	for _, p := range q.all {
 		if p.noted.wanting {
@@ -173,8 +172,8 @@ func (m *model) inLine(kind cluster.Slot) *queue {
 	return q
 }
 
-// late are the phases of a list in order that are late: those at the beginning of each
-// rank, as far as that has phases in the virtual cluster.
+// late yields the late phases of a sorted list: those at the beginning of rank 0 and of
+// rank 1.
 func (m *model) late(now int64, list []*phase) iter.Seq[*phase] {
 	return func(yield func(*phase) bool) {
 		for rank := range 2 {

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestQueuesAgainstTheirTwin holds what queues keep by what changes against what is
+// TestQueuesEqualTwin holds what queues keep by what changes against what is
 // found by looking at every phase, in random lives.
-func TestQueuesAgainstTheirTwin(t *testing.T) {
+func TestQueuesEqualTwin(t *testing.T) {
 	trainees, late, due := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		conf := drawConfig(rt)

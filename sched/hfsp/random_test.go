@@ -62,9 +62,9 @@ func (w *watcher) Observe(now int64, view sched.View, delta cluster.Delta) {
 	}
 }
 
-// TestRandomLives holds plans to what they promise, in random lives of clusters
+// TestModel holds plans to what they promise, in random lives of clusters
 // with jobs of all kinds.
-func TestRandomLives(t *testing.T) {
+func TestModel(t *testing.T) {
 	started, late, sizes := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		conf := drawConfig(rt)

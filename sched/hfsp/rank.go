@@ -7,13 +7,13 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Ranker is HFSP's order for the jobs of a pool. The virtual cluster behind it has
-// the jobs of all pools, who share it by their own weights: what a pool's share of
-// the real one is changes all the time, and no state has a record of it.
+// Ranker is HFSP's order for the jobs of a pool. Its virtual cluster has the jobs of
+// all pools, which share it by their own weights: the share of a pool in the real
+// cluster changes all the time, and the state has no record of it.
 type Ranker struct{ model }
 
-// NewRanker is the order. It is to be Reset before it is asked anything; of the
-// configuration it takes what sizes come from.
+// NewRanker returns the order. Call Reset before any other method. It uses the part of
+// the configuration that sizes depend on.
 func NewRanker(conf Config) *Ranker {
 	conf.ensureDefaults()
 	return &Ranker{model{conf: conf}}
@@ -27,8 +27,8 @@ func (r *Ranker) Observe(now int64, view sched.View, delta cluster.Delta) {
 	r.observe(now, view.View, delta)
 }
 
-// Rank implements sched.Ranker: samples first, then late jobs by what they have for
-// their weight, then the others.
+// Rank implements sched.Ranker: samples first, then late jobs by running slots per
+// weight, then the others in order.
 func (r *Ranker) Rank(now int64, view sched.View, queue sched.Queue) func(a, b *sched.Claimant) int {
 	r.judge(now, view)
 	r.inLine(queue.Kind)
@@ -38,7 +38,7 @@ func (r *Ranker) Rank(now int64, view sched.View, queue sched.Queue) func(a, b *
 	}
 }
 
-// compareJobs orders jobs by their phases of a kind; those who have none are equal.
+// compareJobs orders jobs by their phases of a kind; those without one are equal.
 func (r *Ranker) compareJobs(kind cluster.Slot, a, b cluster.JobID) int {
 	x, y := r.phases[phaseID{a, kind}], r.phases[phaseID{b, kind}]
 	if x == nil || y == nil {
@@ -47,10 +47,10 @@ func (r *Ranker) compareJobs(kind cluster.Slot, a, b cluster.JobID) int {
 	return r.compare(x, y)
 }
 
-// standing is how a job stands beside others of its pool.
+// standing is the rank of a job among those of its pool.
 type standing struct {
-	class int     // 0 for samples, 1 for late jobs
-	part  float64 // of late jobs, what they have for their weight
+	class int     // 0 for samples, 1 for late jobs, 2 for others, 3 for those that have not entered
+	part  float64 // of late jobs, running slots per weight
 }
 
 func (s standing) compare(other standing) int {

@@ -65,18 +65,18 @@ func TestExplain(t *testing.T) {
 		want string
 	}{
 		{61_000, first, `map size: 240.0 slot-seconds, a guess, in training
-map size that is left on the virtual cluster: 240.0 slot-seconds
+map remaining size on the virtual cluster: 240.0 slot-seconds
 map end on the virtual cluster: in 60.0 s
 map rank: 1 of 2
 map weight: 1
-map training: 1 of 2 samples are through
+map training: 1 of 2 samples have finished
 reduce phase: has not begun`},
 		{131_000, second, `map size: 2400.0 slot-seconds, a guess, in training
-map size that is left on the virtual cluster: 2400.0 slot-seconds
+map remaining size on the virtual cluster: 2400.0 slot-seconds
 map end on the virtual cluster: in 530.0 s
 map rank: 2 of 2
 map weight: 1
-map training: 0 of 2 samples are through`},
+map training: 0 of 2 samples have finished`},
 	} {
 		if got := explained(c.at, c.job); got != c.want {
 			t.Errorf("at %d job %v is explained as\n%s\nwant\n%s", c.at, c.job.ID, got, c.want)

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// running is phases at work on a virtual cluster. Those without a slot for each
-// of their tasks all hold level slots for each unit of weight; lag is how much
-// each unit has got since the run began, so such a phase is done when lag has
-// come to left/weight. Those that are capped are done at a time known before.
+// running is the computation of when phases finish on a virtual cluster. Phases without
+// a slot for each of their tasks get level slots per unit of weight. Lag is what a unit
+// of weight has received since the start, so such a phase is done when lag reaches
+// left/weight. The other phases are capped and finish at a time known in advance.
 type running struct {
 	slots, now float64
 	level, lag float64
-	weight     float64 // of those that are not capped and not done
-	taken      float64 // slots of those that are capped and not done
+	weight     float64 // sum over unfinished phases that are not capped
+	taken      float64 // slots of unfinished capped phases
 
-	byLag  []*member // not done, by lag; those that are capped are passed over
-	byMost []*member // by cap; those before the first have been capped
+	byLag  []*member // unfinished phases by lag; capped ones are skipped
+	byMost []*member // phases by cap; those before the first have been capped
 	capped byEnd
 }
 
@@ -34,7 +34,7 @@ func (r *running) run(until float64, finish func(s *member, at float64)) {
 			heap.Pop(&r.capped)
 			r.taken -= s.most
 		} else {
-			s.capped = true // it is over for both lists
+			s.capped = true // so that both lists skip it
 			r.weight -= s.weight
 			r.byLag = r.byLag[1:]
 		}
@@ -44,7 +44,8 @@ func (r *running) run(until float64, finish func(s *member, at float64)) {
 	}
 }
 
-// rise finds the level, and caps those who have a slot for each task at it.
+// rise computes the level, and caps the phases that have a slot for each task at that
+// level.
 func (r *running) rise() {
 	for ; ; r.byMost = r.byMost[1:] {
 		for len(r.byMost) > 0 && r.byMost[0].capped {
@@ -68,7 +69,7 @@ func (r *running) rise() {
 	}
 }
 
-// next is who is done first, and when; nil when nobody ever is.
+// next returns the phase that finishes first, and when; nil if none ever does.
 func (r *running) next() (first *member, at float64) {
 	for len(r.byLag) > 0 && r.byLag[0].capped {
 		r.byLag = r.byLag[1:]
@@ -83,13 +84,13 @@ func (r *running) next() (first *member, at float64) {
 	return first, at
 }
 
-// pass lets time pass in which nobody is done.
+// pass advances time to a moment before which no phase finishes.
 func (r *running) pass(at float64) {
 	r.lag += r.level * (at - r.now)
 	r.now = at
 }
 
-// stop writes down what is left of each that is not done.
+// stop computes what is left of the unfinished phases.
 func (r *running) stop(at float64) {
 	r.pass(at)
 	for _, s := range r.byLag {
@@ -102,7 +103,7 @@ func (r *running) stop(at float64) {
 	}
 }
 
-// byEnd is a heap of phases that are capped.
+// byEnd is a heap of capped phases, the first to finish on top.
 type byEnd []*member
 
 func (h byEnd) Len() int      { return len(h) }

@@ -8,24 +8,24 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// try is an attempt that may become a sample. The samples of a phase are those
-// that started first, but for such as failed or were stopped: what started next
-// takes their place. Waiting for those that finish first would take short tasks
-// for the usual. Of such as started together those come first that have their input
-// beside them: reading from afar takes time that most do not need.
-type try struct {
+// sampleAttempt is an attempt that may become a sample. The samples of a phase are the
+// attempts that started first; one that failed or was killed is replaced by the next.
+// Waiting for those that finish first would bias the estimate towards short tasks. Of
+// attempts that started together, those with local input come first, since reading
+// remote input is not typical.
+type sampleAttempt struct {
 	id        cluster.AttemptID
 	startedAt int64
-	afar      int // 1 for one whose input is on other machines, 0 otherwise
+	remote    int // 1 if its input is on other machines, 0 otherwise
 }
 
-func (t try) compare(other try) int {
-	return cmp.Or(cmp.Compare(t.startedAt, other.startedAt), cmp.Compare(t.afar, other.afar), t.id.Compare(other.id))
+func (t sampleAttempt) compare(other sampleAttempt) int {
+	return cmp.Or(cmp.Compare(t.startedAt, other.startedAt), cmp.Compare(t.remote, other.remote), t.id.Compare(other.id))
 }
 
-// tryOf is an attempt as a try.
-func tryOf(view cluster.View, a *cluster.Attempt) try {
-	t := try{id: a.ID, startedAt: a.StartedAt}
+// newSampleAttempt describes an attempt.
+func newSampleAttempt(view cluster.View, a *cluster.Attempt) sampleAttempt {
+	t := sampleAttempt{id: a.ID, startedAt: a.StartedAt}
 	j, _, task, ok := view.Task(a.ID.Task)
 	m := view.Machine(a.Machine)
 	if !ok || m == nil || task.Split < 0 {
@@ -34,35 +34,35 @@ func tryOf(view cluster.View, a *cluster.Attempt) try {
 	split, _ := j.SplitOf(task)
 	near := func(host string) bool { return host == m.Name || slices.Contains(m.Hosts, host) }
 	if len(split.Hosts) > 0 && !slices.ContainsFunc(split.Hosts, near) {
-		t.afar = 1
+		t.remote = 1
 	}
 	return t
 }
 
 // note remembers an attempt that has started.
 func (p *phase) note(view cluster.View, a *cluster.Attempt) {
-	t := tryOf(view, a)
-	if i, there := slices.BinarySearchFunc(p.tries, t, try.compare); !there {
-		p.tries = slices.Insert(p.tries, i, t)
+	t := newSampleAttempt(view, a)
+	if i, there := slices.BinarySearchFunc(p.sampleAttempts, t, sampleAttempt.compare); !there {
+		p.sampleAttempts = slices.Insert(p.sampleAttempts, i, t)
 	}
 }
 
-// findTries looks for all attempts that have started.
-func (p *phase) findTries(view cluster.View, j *cluster.Job) {
+// findSampleAttempts collects all attempts that have started.
+func (p *phase) findSampleAttempts(view cluster.View, j *cluster.Job) {
 	for _, s := range stagesOf(j, p.id.kind) {
 		for _, t := range s.Tasks {
 			for _, a := range t.Attempts {
-				p.tries = append(p.tries, tryOf(view, a))
+				p.sampleAttempts = append(p.sampleAttempts, newSampleAttempt(view, a))
 			}
 		}
 	}
-	slices.SortFunc(p.tries, try.compare)
+	slices.SortFunc(p.sampleAttempts, sampleAttempt.compare)
 }
 
-// samples are the times of the first so many tasks in ascending order, and when
-// the last of them was known. There are fewer while some still run.
+// samples returns the durations of the first samples, ascending, and when the last of
+// them was known. There are fewer while some still run.
 func (p *phase) samples(view cluster.View, most int) (times []float64, at int64) {
-	for _, t := range p.tries {
+	for _, t := range p.sampleAttempts {
 		if len(times) == most {
 			break
 		}
@@ -76,13 +76,13 @@ func (p *phase) samples(view cluster.View, most int) (times []float64, at int64)
 		case a.Status() == cluster.StatusSucceeded && a.EndedAt > a.StartedAt && task.Winner == a:
 			times = append(times, timeOf(view, a))
 		}
-		at = max(at, a.EndedAt) // one that failed was waited for, too
+		at = max(at, a.EndedAt) // a failed attempt was waited for too
 	}
 	slices.Sort(times)
 	return times, at
 }
 
-// giveUpAt is when so many attempts had failed; 0 when they have not.
+// giveUpAt returns when the given number of attempts had failed; 0 if fewer have.
 func (p *phase) giveUpAt(view cluster.View, j *cluster.Job, failures int) int64 {
 	failed := 0
 	for _, s := range stagesOf(j, p.id.kind) {
@@ -92,7 +92,7 @@ func (p *phase) giveUpAt(view cluster.View, j *cluster.Job, failures int) int64 
 		return 0
 	}
 	var ends []int64
-	for _, t := range p.tries {
+	for _, t := range p.sampleAttempts {
 		if _, _, a, ok := view.Attempt(t.id); ok && a.Status() == cluster.StatusFailed {
 			ends = append(ends, a.EndedAt)
 		}
@@ -104,24 +104,24 @@ func (p *phase) giveUpAt(view cluster.View, j *cluster.Job, failures int) int64 
 	return ends[failures-1]
 }
 
-// timeOf is for how long a task that has finished worked, on all of what it was
-// submitted with, times the slots that it takes; at least 1 ms.
+// timeOf returns how long a finished task worked, extrapolated to all input that it was
+// submitted with, times its slots; at least 1 ms.
 func timeOf(view cluster.View, a *cluster.Attempt) float64 {
 	_, stage, t, _ := view.Task(a.ID.Task)
 	held := a.SlotTime(a.EndedAt)
 	for _, before := range t.Attempts {
-		if before.WorkKept() { // its checkpoint holds what it did
+		if before.WorkKept() { // a checkpoint kept its work
 			held += before.SlotTime(before.EndedAt)
 		}
 	}
 	if since, ok := completeAt(stage); ok && since > a.StartedAt && since < a.EndedAt {
-		held = min(held, a.EndedAt-since) // it had nothing to work on before
+		held = min(held, a.EndedAt-since) // it had no input to work on before
 	}
 	return max(float64(held)*float64(stage.Slots[stage.Slot])/partOf(stage, t), 1)
 }
 
-// partOf is how much of what a task was submitted with is left to it, in (0, 1].
-// Others have what was cut off.
+// partOf returns the fraction of a task's original input that it still has, in (0, 1].
+// Splits gave the rest to other tasks.
 func partOf(stage *cluster.Stage, t *cluster.Task) float64 {
 	whole := length(t)
 	for _, other := range stage.Tasks[tasksIn(stage):] {
@@ -138,7 +138,7 @@ func partOf(stage *cluster.Stage, t *cluster.Task) float64 {
 	return 1
 }
 
-// length is how many bytes a task reads; 0 when that is unknown.
+// length returns how many bytes a task reads; 0 if unknown.
 func length(t *cluster.Task) int64 {
 	if !t.Ranged {
 		return 0
@@ -146,13 +146,12 @@ func length(t *cluster.Task) int64 {
 	return t.Range.End.Offset - t.Range.Start.Offset
 }
 
-// judge is what samples will take that have run for delta and longer, by how far
-// they are, together with those that are through. ok is false while that is
-// unknown of one of them; soon is when it may be known, 0 for when something
-// changes.
+// judge returns the durations of the samples: of finished ones as measured, and of
+// those that have run for delta or longer as projected from their progress. ok is false
+// if one is unknown; soon is when it may be known, 0 if only a change can tell.
 func (p *phase) judge(now int64, view sched.View, most int, delta int64) (times []float64, soon int64, ok bool) {
 	ok = true
-	for _, t := range p.tries {
+	for _, t := range p.sampleAttempts {
 		if len(times) == most {
 			break
 		}
@@ -173,12 +172,12 @@ func (p *phase) judge(now int64, view sched.View, most int, delta int64) (times 
 	return times, soon, ok && len(times) == most
 }
 
-// retry is after how long it is looked again for what is not known yet, in ms.
+// retry is how long to wait for missing progress reports, in ms.
 const retry = 1000
 
-// judgedTime is how long an attempt will have taken that still runs, if it goes on as
-// it has; of a reduce its copying, and its work at the pace of the user's
-// function. It says so of none that has run for less than delta.
+// judgedTime projects the duration of a running attempt from its progress. For a reduce
+// it adds the copying time to the work at the pace of the user's function. ok is false
+// if it has run for less than delta.
 func judgedTime(now int64, view sched.View, a *cluster.Attempt, delta int64) (ms float64, ok bool) {
 	known, ok := view.Progress(a.ID)
 	_, stage, t, _ := view.Task(a.ID.Task)

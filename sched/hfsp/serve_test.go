@@ -137,8 +137,8 @@ func TestServesAsPSBSDoes(t *testing.T) {
 	}
 }
 
-// TestNobodyIsDoneLaterThanUnderSharing is what FSP promises of one server.
-func TestNobodyIsDoneLaterThanUnderSharing(t *testing.T) {
+// TestNoJobEndsLaterThanUnderSharing is what FSP promises of one server.
+func TestNoJobEndsLaterThanUnderSharing(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 9))
 	for range 200 {
 		var arrivals []arrival

@@ -6,9 +6,8 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// shares are the slots that phases have on the virtual clusters, in order of their
-// jobs, as of the last change there: what each ought to have of the real one, were
-// it shared.
+// shares returns the slots of the phases on the virtual clusters, in order of jobs, as
+// of the last event there: the share that each would have of the real cluster.
 func (m *model) shares(now int64) (out []sched.Decision) {
 	for kind := range m.virtual {
 		v := &m.virtual[kind]

@@ -34,8 +34,8 @@ func TestSamplesComeFirst(t *testing.T) {
 	s.wantSize("who comes later is guessed from it", third, cluster.MapSlot, 5*65_000, guessed)
 }
 
-// TestAJobsTrainingIsFinishedFirst before that of others begins.
-func TestAJobsTrainingIsFinishedFirst(t *testing.T) {
+// TestStartedTrainingIsFinishedFirst before that of others begins.
+func TestStartedTrainingIsFinishedFirst(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{3, 3}, TrainSlots: [2]int{9, 9}}, 1, 2, 1)
 	first := s.submit(1000, 9, 0)
 	s.settle(1000)
@@ -46,8 +46,8 @@ func TestAJobsTrainingIsFinishedFirst(t *testing.T) {
 	s.want("the third, and the job whose turn it is", "1/0", "1/0")
 }
 
-// TestOnlyOneWantsSlots lets samples have all slots, or others.
-func TestOnlyOneWantsSlots(t *testing.T) {
+// TestOnlyOneJobWantsSlots lets samples have all slots, or others.
+func TestOnlyOneJobWantsSlots(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, TrainSlots: [2]int{1, 1}}, 1, 8, 1)
 	s.submit(1000, 9, 0)
 	s.settle(1000)
@@ -92,8 +92,8 @@ func TestReducesEnterWhenTheyMayStart(t *testing.T) {
 	}
 }
 
-// TestAPhaseOfNothing is trap 4.
-func TestAPhaseOfNothing(t *testing.T) {
+// TestPhaseWithoutTasks is trap 4.
+func TestPhaseWithoutTasks(t *testing.T) {
 	s := newScene(t, Config{Placement: blind}, 1, 2, 2)
 	j := s.submit(1000, 1, 0)
 	if s.phaseOf(j, cluster.ReduceSlot) != nil {
@@ -101,9 +101,9 @@ func TestAPhaseOfNothing(t *testing.T) {
 	}
 }
 
-// TestNoSizeIsNothing is trap 5: a job of few tasks, or one said to be of no size,
+// TestSizesAreNeverZero is trap 5: a job of few tasks, or one said to be of no size,
 // is not before others for ever.
-func TestNoSizeIsNothing(t *testing.T) {
+func TestSizesAreNeverZero(t *testing.T) {
 	nothing := Oracle(func(*cluster.Job, cluster.Slot) (int64, bool) { return 0, true })
 	s := newScene(t, Config{Placement: blind, Estimator: nothing}, 1, 2, 2)
 	s.wantSize("nothing", s.submit(1000, 7, 0), cluster.MapSlot, 7, measured)
@@ -123,15 +123,15 @@ func TestSamplesThatFail(t *testing.T) {
 		}
 		s.do(6000+i*10_000, cluster.FailAttempt{Attempt: s.attempts(j, cluster.MapSlot)[0].ID, Failure: cluster.Failure{Cause: "bad"}})
 	}
-	s.wantSize("all have failed", j, cluster.MapSlot, 3*60_000, awaited)
+	s.wantSize("all have failed", j, cluster.MapSlot, 3*60_000, samplesFailed)
 	s.settle(100_000)
 	s.finish(107_000, j, cluster.MapSlot, -1)
 	s.wantSize("one has not", j, cluster.MapSlot, 3*7000, measured)
 }
 
-// TestProgressJudges is Delta, with traps 6 and 7: samples that run for long are
+// TestSizeByProgress is Delta, with traps 6 and 7: samples that run for long are
 // judged by their progress once it is known.
-func TestProgressJudges(t *testing.T) {
+func TestSizeByProgress(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Preempt: suspends, Samples: [2]int{2, 2}, DeltaMillis: 10_000}, 1, 2, 1)
 	j := s.submit(1000, 4, 0)
 	s.settle(1000)
@@ -157,9 +157,9 @@ func TestProgressJudges(t *testing.T) {
 	s.wantSize("they are through", j, cluster.MapSlot, 4*24_000, measured)
 }
 
-// TestReducesAreJudgedByTheUsersFunction since they copy first, as fast as maps
+// TestReducesAreSizedByTheUserFunction since they copy first, as fast as maps
 // write.
-func TestReducesAreJudgedByTheUsersFunction(t *testing.T) {
+func TestReducesAreSizedByTheUserFunction(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{1, 1}, DeltaMillis: 10_000}, 1, 1, 1)
 	spec := schedtest.Spec(dag.MapReduce(1, 3))
 	spec.SlowStartPPM = 0
@@ -178,8 +178,8 @@ func TestReducesAreJudgedByTheUsersFunction(t *testing.T) {
 	s.wantSize("it is through, 65 s after the map", j, cluster.ReduceSlot, 3*65_000, measured)
 }
 
-// TestStandingStillTakesNoTime is trap 8.
-func TestStandingStillTakesNoTime(t *testing.T) {
+// TestSuspendedTimeDoesNotCount is trap 8.
+func TestSuspendedTimeDoesNotCount(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{1, 1}, DeltaMillis: 10_000}, 1, 1, 1)
 	j := s.submit(1000, 1, 0)
 	s.settle(1000)
@@ -210,9 +210,9 @@ func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
 	}
 }
 
-// TestCutTasksAreNoMoreWork is trap 11: a map that was told to end early has a part
+// TestSplitTasksAddNoWork is trap 11: a map that was ordered to end early has a part
 // of its split left to a new task.
-func TestCutTasksAreNoMoreWork(t *testing.T) {
+func TestSplitTasksAddNoWork(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{2, 2}}, 1, 1, 1)
 	j := s.submit(1000, 4, 0)
 	s.settle(1000)
@@ -227,8 +227,8 @@ func TestCutTasksAreNoMoreWork(t *testing.T) {
 	s.wantSize("a quarter in 4 s, a whole in 24 s", j, cluster.MapSlot, 4*(16_000+24_000)/2, measured)
 }
 
-// TestOtherTriesAreNoMoreWork is the other half of it.
-func TestOtherTriesAreNoMoreWork(t *testing.T) {
+// TestRetriesAddNoWork is the other half of it.
+func TestRetriesAddNoWork(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{1, 1}}, 2, 1, 1)
 	spec := schedtest.Spec(dag.MapReduce(1, 0))
 	spec.Speculative = [2]bool{true, true}
@@ -248,9 +248,9 @@ func TestOtherTriesAreNoMoreWork(t *testing.T) {
 	s.wantSize("the second has run for 5 s", j, cluster.MapSlot, 5000, measured)
 }
 
-// TestASuspendedJobsSamplesKeepNobodyFromSampling: its size is not known before it
+// TestSamplesOfSuspendedJobsDoNotBlockOthers: its size is not known before it
 // is resumed, however long others would wait for that.
-func TestASuspendedJobsSamplesKeepNobodyFromSampling(t *testing.T) {
+func TestSamplesOfSuspendedJobsDoNotBlockOthers(t *testing.T) {
 	s, small, large := training(t)
 	s.settle(1000)
 	s.want("at first", "4/0", "0/0")

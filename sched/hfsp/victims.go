@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// take finds one slot for a phase: the youngest attempt of the phase that is done
-// last, of those that may lose one.
+// take finds one slot for a phase: that of the youngest attempt of the phase that
+// finishes last, among those that may lose one.
 func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.Preempt, ok bool) {
 	for _, loser := range slices.Backward(c.claimants) {
 		if loser == cl || !c.yields(loser, cl) {
@@ -41,8 +41,8 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 	return p, false
 }
 
-// hitsLate reports whether slots of the other kind go with a victim, whose phase is
-// late.
+// hitsLate reports whether a victim would give up slots of the other kind that a late
+// phase has.
 func (c *claims) hitsLate(v victim.Victim) bool {
 	other := cluster.MapSlot + cluster.ReduceSlot - c.kind
 	if v.Slots[other] == 0 {
@@ -53,8 +53,8 @@ func (c *claims) hitsLate(v victim.Victim) bool {
 	return p != nil && p.late(c.now)
 }
 
-// spare is how many slots a phase may lose: of one in training the samples stay,
-// which are what has started first.
+// spare returns how many slots a phase may lose. A phase in training keeps its samples,
+// which have started first.
 func (cl *claimant) spare(c *claims) int {
 	keep := cl.due
 	if cl.training() && !cl.stalled {
@@ -63,8 +63,7 @@ func (cl *claimant) spare(c *claims) int {
 	return cl.has - keep
 }
 
-// yields reports whether a phase may lose slots to another. None does that is
-// late.
+// yields reports whether a phase may lose slots to another. A late phase never does.
 func (c *claims) yields(loser, to *claimant) bool {
 	switch {
 	case loser.spare(c) <= 0 || loser.late(c.now) || c.feeds(loser):
@@ -77,9 +76,8 @@ func (c *claims) yields(loser, to *claimant) bool {
 		loser.done-now > (to.done-now)*(1+marginPart)+marginMillis
 }
 
-// feeds reports whether tasks of the other kind wait for what a phase has to do,
-// and hold slots that nobody can take from them: their job's turn is over when it
-// is through.
+// feeds reports whether tasks of the other kind wait for a phase in slots that cannot
+// be taken from them: their job's turn ends when the phase does.
 func (c *claims) feeds(p *claimant) bool {
 	other := cluster.MapSlot + cluster.ReduceSlot - c.kind
 	account := c.policy.ledger.Account(p.id.job)
@@ -106,7 +104,7 @@ func (c *claims) suspectsOf(loser *claimant) []victim.Victim {
 	return loser.suspects
 }
 
-// allKnown reports whether something is known of each attempt of a job.
+// allKnown reports whether the progress of every attempt of a job is known.
 func (c *claims) allKnown(account *ledger.Account) bool {
 	for id := range account.Attempts {
 		if _, known := c.view.Progress(id); !known {
@@ -116,8 +114,8 @@ func (c *claims) allKnown(account *ledger.Account) bool {
 	return true
 }
 
-// begins reports whether an attempt has started at this very moment, so that no two
-// phases can take a slot from each other without end.
+// begins reports whether an attempt has started at this very moment. Without the rule
+// two phases could take a slot from each other without end.
 func (c *claims) begins(a *cluster.Attempt) bool {
 	if a.StartedAt < c.now {
 		return false
@@ -126,8 +124,9 @@ func (c *claims) begins(a *cluster.Attempt) bool {
 	return true
 }
 
-// usable reports whether a phase has a use for the slot of an attempt. Of a stage of
-// several waves the tasks may wait for slots beside their input, so others are none.
+// usable reports whether a phase can use the slot of an attempt. The tasks of a stage
+// of several waves may wait for slots near their input, so only such slots count for
+// it.
 func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 	m := c.view.Machine(a.Machine)
 	j := c.view.Job(cl.id.job)
@@ -142,16 +141,16 @@ func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 			continue
 		}
 		if !w.Stage.Located() || float64(len(w.Stage.Tasks)) <= c.policy.virtual[c.kind].slots {
-			if some(w.Stage.Pending(), welcome) {
+			if anyTask(w.Stage.Pending(), welcome) {
 				return true
 			}
 			continue
 		}
-		if some(w.Stage.CheckpointedOn(a.Machine), welcome) {
+		if anyTask(w.Stage.CheckpointedOn(a.Machine), welcome) {
 			return true
 		}
 		for _, host := range m.Hosts {
-			if some(w.Stage.PendingOn(host), welcome) {
+			if anyTask(w.Stage.PendingOn(host), welcome) {
 				return true
 			}
 		}
@@ -159,7 +158,7 @@ func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 	return false
 }
 
-func some(tasks iter.Seq[*cluster.Task], fit func(*cluster.Task) bool) bool {
+func anyTask(tasks iter.Seq[*cluster.Task], fit func(*cluster.Task) bool) bool {
 	for t := range tasks {
 		if fit(t) {
 			return true

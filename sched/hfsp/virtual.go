@@ -6,51 +6,52 @@ import (
 	"slices"
 )
 
-// virtual is a cluster of slots of one kind on which all phases run at once: slots
-// are shared by weight, no phase has more than it has tasks, and whatever that
-// leaves over goes to the others (max-min fairness). A phase stays until it is done
-// here, though its job may really be done long before.
+// virtual is a cluster of slots of one kind on which all phases run at once. Slots are
+// shared by weight. No phase gets more than it has tasks, and what that leaves over
+// goes to the others (max-min fairness). A phase stays until it is done here, even if
+// its job is really done long before.
 //
 //	slots
-//	  ▲
-//	  │ B B B│B B B│                    The level at which phases hold slots by
-//	  │ A A A│C C C│C C                 weight only rises while none comes, and who
-//	  │ A A A│A A A│A A A A│ A A        has a slot for each task has it to the end.
-//	  └──────┴─────┴───────┴─────▶ t    So what is done when follows from two lists
-//	         C comes  B done C done     in order.
+//	 ▲
+//	 │ B B B│B B B│                    The level at which phases get slots by
+//	 │ A A A│C C C│C C                 weight only rises while none arrives, and a
+//	 │ A A A│A A A│A A A A│ A A        phase with a slot for each task keeps that.
+//	 └──────┴─────┴───────┴─────▶ t    So the times of completion follow from two
+//	        C comes  B done C done     sorted lists.
 //
-// Nothing is computed while nothing changes: members' done holds until a phase comes or
-// goes, or its size or weight, or the slots are others. Then work is written down as
-// of that moment, and the lists, which hardly change their order, are mended.
+// Nothing is computed while nothing changes: done stays valid until a phase arrives or
+// leaves, its size or weight changes, or the number of slots changes. Then the work of
+// all phases is brought up to date, and the lists, whose order hardly changes, are
+// repaired.
 type virtual struct {
 	slots   float64
-	clock   float64   // ms; what members have got is as of then
-	members []*member // of which something is left at clock, by phaseID
-	stale   bool      // members' done is to be found again
+	clock   float64   // ms; aged of all members is as of this time
+	members []*member // phases with work left at clock, by phaseID
+	stale   bool      // done of all members must be computed again
 
-	byLag, byMost []*member // members as running wants them, in the order of the last run, new ones last
+	byLag, byMost []*member // members in the order of the last run, new ones last
 }
 
-// member is what a phase has on the virtual cluster.
+// member is a phase on the virtual cluster.
 type member struct {
 	id     phaseID
 	weight float64
 	most   float64 // slots that it can use at once
-	size   float64 // ms of slots that it needs in all, as is believed now
-	aged   float64 // that it has got; what it is believed to need may change, this stays
-	done   float64 // when it has all; infinite without slots
+	size   float64 // slot-ms that it needs in all, as estimated now
+	aged   float64 // slot-ms that it has received; stays when size changes
+	done   float64 // when it finishes; infinite without slots
 
-	// While a run goes on:
+	// Only during a run:
 	left   float64
 	capped bool
-	lag    float64 // left for each unit of weight at its beginning
-	cap    float64 // most for each unit of weight
+	lag    float64 // left per unit of weight at its start
+	cap    float64 // most per unit of weight
 	end    float64 // when it is done, if it is capped
 }
 
 func (s *member) remaining() float64 { return max(s.size-s.aged, 0) }
 
-// put enters a phase, or one that is there already with something left again.
+// put enters a phase, also one that is there already and has work left again.
 func (v *virtual) put(s *member) {
 	i, there := slices.BinarySearchFunc(v.members, s.id, func(m *member, id phaseID) int { return m.id.compare(id) })
 	if !there {
@@ -60,7 +61,7 @@ func (v *virtual) put(s *member) {
 	v.stale = true
 }
 
-// setSlots changes how many slots there are from a time on.
+// setSlots changes the number of slots from a time on.
 func (v *virtual) setSlots(at, slots float64) {
 	if slots == v.slots {
 		return
@@ -81,7 +82,7 @@ func (v *virtual) drop(gone func(*member) bool) {
 	}
 }
 
-// resize changes what a phase is believed to need.
+// resize changes the estimated size of a phase.
 func (v *virtual) resize(s *member, size float64) {
 	s.size = size
 	if s.remaining() > 0 {
@@ -92,7 +93,7 @@ func (v *virtual) resize(s *member, size float64) {
 	s.done = v.clock
 }
 
-// advance lets time pass; it never goes back.
+// advance moves the clock; it never goes back.
 func (v *virtual) advance(to float64) {
 	if !(to > v.clock) {
 		return
@@ -109,7 +110,7 @@ func (v *virtual) advance(to float64) {
 	v.clock, v.stale = to, true
 }
 
-// project finds out when each phase will be done if nothing changes.
+// project computes when each phase finishes if nothing changes.
 func (v *virtual) project() {
 	if v.stale {
 		v.run(math.Inf(1), func(s *member, at float64) { s.done = at })
@@ -117,8 +118,8 @@ func (v *virtual) project() {
 	}
 }
 
-// run lets the members work until a time, and tells of each that is done. It
-// leaves in left what the others lack, and done infinite.
+// run lets the members work until a time, and calls finish for each that is done. Of
+// the others it leaves the remaining work in left, and done infinite.
 func (v *virtual) run(until float64, finish func(s *member, at float64)) {
 	r := running{slots: v.slots, now: v.clock}
 	for _, s := range v.members {
@@ -126,15 +127,15 @@ func (v *virtual) run(until float64, finish func(s *member, at float64)) {
 		s.lag, s.cap = s.left/s.weight, s.most/s.weight
 		r.weight += s.weight
 	}
-	mend(v.byLag, func(a, b *member) int { return cmp.Or(cmp.Compare(a.lag, b.lag), a.id.compare(b.id)) })
-	mend(v.byMost, func(a, b *member) int { return cmp.Or(cmp.Compare(a.cap, b.cap), a.id.compare(b.id)) })
+	insertionSort(v.byLag, func(a, b *member) int { return cmp.Or(cmp.Compare(a.lag, b.lag), a.id.compare(b.id)) })
+	insertionSort(v.byMost, func(a, b *member) int { return cmp.Or(cmp.Compare(a.cap, b.cap), a.id.compare(b.id)) })
 	r.byLag, r.byMost = v.byLag, v.byMost
 	r.run(until, finish)
 }
 
-// mend sorts what is nearly in order: it costs n, and as much for each that is not
-// where it belongs.
-func mend[E any](list []E, compare func(a, b E) int) {
+// insertionSort sorts a list that is nearly in order. It costs n, plus n for each
+// element out of place.
+func insertionSort[E any](list []E, compare func(a, b E) int) {
 	for i := 1; i < len(list); i++ {
 		e := list[i]
 		if compare(list[i-1], e) <= 0 {

@@ -154,8 +154,8 @@ func (w *twin) advance(from, to float64) map[phaseID]float64 {
 	}
 }
 
-// TestVirtualClusterAgainstItsTwin lets random phases come, change and age.
-func TestVirtualClusterAgainstItsTwin(t *testing.T) {
+// TestVirtualClusterEqualsTwin lets random phases come, change and age.
+func TestVirtualClusterEqualsTwin(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for round := range 300 {
 		v, w := &virtual{slots: float64(random.IntN(60))}, &twin{}
@@ -194,9 +194,9 @@ func TestVirtualClusterAgainstItsTwin(t *testing.T) {
 	}
 }
 
-// TestOthersGainFromWhoNeedsLess shrinks a phase: nobody else is done
+// TestUnusedShareGoesToOthers shrinks a phase: nobody else is done
 // later.
-func TestOthersGainFromWhoNeedsLess(t *testing.T) {
+func TestUnusedShareGoesToOthers(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
 		var all []arrival

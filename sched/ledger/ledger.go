@@ -1,13 +1,13 @@
-// Package ledger keeps the accounts of jobs for policies: the slots that each has
-// and wants, brought up to date by what changes alone.
+// Package ledger keeps an account of each job for policies: the slots that the job has
+// and wants. It is updated from what each command changed:
 //
 //	l.Reset(view)
-//	for each applied change {
-//		touched := l.Observe(view, delta)
+//	for each applied command {
+//	touched := l.Observe(view, delta)
 //	}
 //
-// It is a cache of the state: a Ledger that has just been Reset is equal to one
-// that has observed every change.
+// A Ledger is a cache of the state: one that has just been Reset equals one that has
+// observed every change.
 package ledger
 
 import (
@@ -18,44 +18,44 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Ledger is the accounts of all jobs that are not over, or of which attempts are
-// still there. It is to be Reset before use.
+// Ledger is the accounts of all jobs that are not over or that still have attempts.
+// Call Reset before any other method.
 type Ledger struct {
 	accounts   map[cluster.JobID]*Account
 	slots      sched.Slots // of all machines
 	slotsKnown bool        // slots is up to date
-	running    sched.Slots // of all accounts
-	leaving    sched.Slots // likewise
+	running    sched.Slots // sum over all accounts
+	leaving    sched.Slots // sum over all accounts
 }
 
-// Account is what a job has and wants. It is not to be changed.
+// Account is the slots that a job has and wants. It is read-only for callers.
 type Account struct {
 	Job    cluster.JobID
 	Active bool // the job is not over: its tasks may start, now or later
 
-	Running   sched.Slots // held by attempts that go on
-	Leaving   sched.Slots // held by attempts that are told to end, and have not yet
-	Waiting   sched.Slots // wanted by tasks that may start or go on now, suspended ones too
-	Bundled   int         // of those wanted, by bundles of several slots
-	Suspended sched.Slots // wanted by attempts that stand still
-	Claims    sched.Slots // Waiting, as far as slots may be taken from others for it
+	Running   sched.Slots // of attempts that keep running
+	Leaving   sched.Slots // of attempts that were ordered to end and have not yet
+	Waiting   sched.Slots // wanted by tasks that may start now and by suspended attempts
+	Bundled   int         // the part of Waiting that bundles want, summed over both kinds
+	Suspended sched.Slots // the part of Waiting that suspended attempts want
+	Claims    sched.Slots // Waiting, or zero if no slots may be taken from others for the job
 
-	Attempts map[cluster.AttemptID]Usage // those that hold slots
+	Attempts map[cluster.AttemptID]Usage // attempts with slots
 }
 
-// Usage is what an attempt holds.
+// Usage is the slots of an attempt.
 type Usage struct {
 	Slots   sched.Slots
 	Leaving bool
 }
 
-// Demand is what the job could use now in all.
+// Demand returns the slots that the job could use now in all.
 func (a *Account) Demand() sched.Slots { return a.Running.Plus(a.Waiting) }
 
-// Occupied is all that others cannot have.
+// Occupied returns the slots that the job keeps from others.
 func (a *Account) Occupied() sched.Slots { return a.Running.Plus(a.Leaving) }
 
-// Reset forgets everything and looks at the state afresh.
+// Reset rebuilds all accounts from the view.
 func (l *Ledger) Reset(view cluster.View) {
 	*l = Ledger{accounts: make(map[cluster.JobID]*Account)}
 	for j := range view.Jobs() {
@@ -71,8 +71,8 @@ func (l *Ledger) Reset(view cluster.View) {
 	}
 }
 
-// Observe takes a change over, and returns the jobs whose accounts may be others
-// now, ascending; those that were closed, too.
+// Observe updates the accounts after one applied command. It returns the jobs whose
+// accounts may have changed, ascending, including those whose accounts it closed.
 func (l *Ledger) Observe(view cluster.View, delta cluster.Delta) (touched []cluster.JobID) {
 	l.slotsKnown = l.slotsKnown && len(delta.Machines) == 0
 	seen := make(map[cluster.JobID]bool)
@@ -94,15 +94,15 @@ func (l *Ledger) Observe(view cluster.View, delta cluster.Delta) (touched []clus
 	return slices.SortedFunc(maps.Keys(seen), cluster.JobID.Compare)
 }
 
-// Account is that of a job; nil when it has none.
+// Account returns the account of a job; nil if it has none.
 func (l *Ledger) Account(id cluster.JobID) *Account { return l.accounts[id] }
 
-// Accounts are all, in the order of their jobs' submission.
+// Accounts returns all accounts, in the order in which their jobs were submitted.
 func (l *Ledger) Accounts() []*Account {
 	return slices.SortedFunc(maps.Values(l.accounts), func(a, b *Account) int { return a.Job.Compare(b.Job) })
 }
 
-// Slots is how many all machines have that may be given out.
+// Slots returns the slots of all machines that can be given out.
 func (l *Ledger) Slots(view cluster.View) sched.Slots {
 	if !l.slotsKnown {
 		l.slots, l.slotsKnown = sched.Slots{}, true
@@ -113,13 +113,13 @@ func (l *Ledger) Slots(view cluster.View) sched.Slots {
 	return l.slots
 }
 
-// Running is what attempts of all jobs hold that go on.
+// Running returns Account.Running summed over all jobs.
 func (l *Ledger) Running() sched.Slots { return l.running }
 
-// Leaving is what attempts of all jobs hold that are told to end.
+// Leaving returns Account.Leaving summed over all jobs.
 func (l *Ledger) Leaving() sched.Slots { return l.leaving }
 
-// open makes an account for a job that has none.
+// open adds an account for a job that has none and needs one.
 func (l *Ledger) open(j *cluster.Job) {
 	if j == nil || l.accounts[j.ID] != nil || !isActive(j) && j.Occupied == 0 {
 		return
@@ -129,7 +129,7 @@ func (l *Ledger) open(j *cluster.Job) {
 
 func isActive(j *cluster.Job) bool { return j != nil && j.State < cluster.JobCommitting }
 
-// update notes what has become of an attempt.
+// update counts the slots of an attempt again.
 func (l *Ledger) update(view cluster.View, id cluster.AttemptID) {
 	account := l.accounts[id.Task.Job]
 	if account == nil {
@@ -158,8 +158,8 @@ func (l *Ledger) add(a *Account, h Usage, sign int) {
 	}
 }
 
-// recount counts what a job wants, and closes its account when it has nothing and
-// never will.
+// recount counts what a job wants. It closes the account if the job is over and has no
+// attempts left.
 func (l *Ledger) recount(view cluster.View, id cluster.JobID) {
 	account := l.accounts[id]
 	if account == nil {

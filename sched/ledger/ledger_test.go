@@ -27,9 +27,9 @@ func (k *keeper) Observe(now int64, view sched.View, delta cluster.Delta) {
 	k.Ledger.Observe(view.View, delta)
 }
 
-// TestLedgersKeepUp holds a ledger that has observed every change against one
+// TestObserveEqualsReset holds a ledger that has observed every change against one
 // that looks at the state afresh.
-func TestLedgersKeepUp(t *testing.T) {
+func TestObserveEqualsReset(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := &keeper{Policy: fifo.New(sched.Placement{})}
 		life := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: k}

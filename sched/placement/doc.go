@@ -1,8 +1,8 @@
 // Package placement finds the machines for the tasks that a policy has chosen. The
-// policy decides whose turn it is and offers slots in that order, within a Round:
+// policy decides the order of jobs and offers slots in that order, within a Round:
 //
 //	r := placer.Round(now, view)
-//	for each want whose turn it is, while r.Remaining() > 0 {
+//	for each want in the order of the policy, while r.Remaining() > 0 {
 //		r.Offer(want, count)
 //	}
 //	plan, wake := r.Finish()

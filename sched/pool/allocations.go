@@ -7,66 +7,69 @@ import (
 )
 
 const (
-	// Unlimited is a maximum that there is not.
+	// Unlimited is the value of a maximum that does not exist.
 	Unlimited = math.MaxInt
-	// Never is a time-out that does not come, in ms.
+	// Never is the value of a time-out that does not exist, in ms.
 	Never = math.MaxInt64
-	// Default is the pool of jobs that name none, whether a file names it or not.
+	// Default is the pool of jobs that name none. It exists even if no file names
+	// it.
 	Default = "default"
 
-	root = "root" // what files may call the root
+	root = "root" // a name that files may use for the root
 )
 
-// Order is in what order the jobs of a pool, or the pools in it, get slots.
+// Order is the order in which the jobs of a pool, or the pools in it, get slots.
 type Order string
 
 const (
-	// Fair gives all a share.
+	// Fair gives each a share by weight.
 	Fair Order = "fair"
 	// FIFO serves the job of the highest priority first, then the oldest.
 	FIFO Order = "fifo"
-	// HFSP serves the job first that would be done first if all shared.
+	// HFSP serves the job first that would end first if all shared the slots.
 	HFSP Order = "hfsp"
-	// DRF is fair by the kind of slot of which somebody has most.
+	// DRF is fair by the kind of slot of which each uses most.
 	DRF Order = "drf"
 )
 
 var orders = []Order{Fair, FIFO, HFSP, DRF}
 
-// ofPools reports whether pools may be ordered so, not only jobs.
+// ofPools reports whether pools may have this order among each other; all orders are
+// for jobs.
 func (o Order) ofPools() bool { return o == Fair || o == DRF }
 
-// Pool is what one pool gets. It is not to be changed.
+// Pool is the configuration of one pool. It is read-only for callers.
 type Pool struct {
-	Name     string // the whole of it; "" for the root
-	Line     int    // where its description begins; 0 for a pool that has none
+	Name     string // full name, such as research.nightly; "" for the root
+	Line     int    // of the file where it begins; 0 for an unconfigured pool
 	Parent   *Pool  // nil for the root
 	Children []*Pool
 
-	Weight     float64 // 0 has a right to its minimum only
-	Min, Max   [2]int  // slots for maps, for reduces
-	MaxRunning int     // jobs of it, and of pools in it, that run at a time
+	Weight     float64 // 0 is a right to its minimum only
+	Min, Max   [2]int  // slots by kind
+	MaxRunning int     // limit of running jobs, those of pools in it included
 	Order      Order
 
-	// For how long a pool is below its minimum, or below Threshold of its fair
-	// share, before it takes slots from others; in ms.
+	// How long a pool is below its minimum, or below Threshold of its fair share, before
+	// it takes slots from others; in ms.
 	MinTimeout, FairTimeout int64
 	Threshold               float64 // in (0, 1]
 }
 
-// Allocations is all pools, and the limits of users.
+// Allocations is all configured pools, and the limits of users.
 type Allocations struct {
 	Root     *Pool
-	Warnings []Problem // what was read but is ignored, or makes little sense
+	Warnings []Problem // settings that are ignored, or that contradict each other
 
-	users          map[string]int // limits of those that have one of their own
+	users          map[string]int // limits of users that have their own
 	userMaxDefault int
 	poolMaxDefault int
-	order          Order // of pools that name none
+	order          Order // of pools without one
 	byName         map[string]*Pool
 }
 
-// Empty is allocations that name no pool: all get the same.
+// Empty returns allocations without pools: every pool that a job names gets the same
+// share.
 func Empty() *Allocations {
 	top := &Pool{
 		Weight: 1, Max: [2]int{Unlimited, Unlimited}, MaxRunning: Unlimited, Order: Fair,
@@ -78,7 +81,7 @@ func Empty() *Allocations {
 	}
 }
 
-// UserMaxRunning is how many jobs of a user run at a time.
+// UserMaxRunning returns the limit of a user's running jobs.
 func (a *Allocations) UserMaxRunning(user string) int {
 	if n, ok := a.users[user]; ok {
 		return n
@@ -86,8 +89,7 @@ func (a *Allocations) UserMaxRunning(user string) int {
 	return a.userMaxDefault
 }
 
-// LimitsRunningJobs reports whether some user or pool may have fewer jobs running than it
-// likes.
+// LimitsRunningJobs reports whether any user or pool has a limit of running jobs.
 func (a *Allocations) LimitsRunningJobs() bool {
 	limited := a.userMaxDefault < Unlimited || a.poolMaxDefault < Unlimited
 	for _, n := range a.users {
@@ -99,8 +101,8 @@ func (a *Allocations) LimitsRunningJobs() bool {
 	return limited
 }
 
-// LeafNames are the names of the pools that jobs can be in, ascending: those without
-// others in them.
+// LeafNames returns the names of the configured pools that jobs can be in, ascending:
+// those without pools in them.
 func (a *Allocations) LeafNames() (names []string) {
 	for name, p := range a.byName {
 		if len(p.Children) == 0 && name != "" {
@@ -111,9 +113,9 @@ func (a *Allocations) LeafNames() (names []string) {
 	return names
 }
 
-// Find is the pool in which a job is that names one. A name without a description
-// is a pool with all defaults, a new one in each answer, in the innermost pool
-// above it that has others in it. A job that names such a pool itself is in its
+// Find returns the pool of a job that names one. An unconfigured name is a pool with
+// all defaults, in the innermost configured pool above it that has pools in it; each
+// call returns a new one. A job that names a pool with pools in it is in that pool's
 // default.
 func (a *Allocations) Find(name string) *Pool {
 	name = canonical(name)
@@ -130,8 +132,8 @@ func (a *Allocations) Find(name string) *Pool {
 	return a.Find(name + "." + Default)
 }
 
-// canonical is a name without what files and users may put around it; "" is the
-// root.
+// canonical returns a name without blanks and without the root that files and users may
+// put in front; "" is the root.
 func canonical(name string) string {
 	name = strings.TrimSpace(name)
 	for {
@@ -147,7 +149,7 @@ func canonical(name string) string {
 	return name
 }
 
-// enclosing is the innermost pool that a pool without a description is in.
+// enclosing returns the innermost configured pool around an unconfigured one.
 func (a *Allocations) enclosing(name string) *Pool {
 	for {
 		dot := strings.LastIndexByte(name, '.')
@@ -161,7 +163,7 @@ func (a *Allocations) enclosing(name string) *Pool {
 	}
 }
 
-// undescribed is a pool that says nothing about itself.
+// undescribed returns a pool with all defaults.
 func (a *Allocations) undescribed(name string, parent *Pool) *Pool {
 	return &Pool{
 		Name: name, Parent: parent, Weight: 1, Max: [2]int{Unlimited, Unlimited}, MaxRunning: a.poolMaxDefault, Order: a.order,
@@ -169,7 +171,7 @@ func (a *Allocations) undescribed(name string, parent *Pool) *Pool {
 	}
 }
 
-// UsesOrder reports whether some pool, described or not, has an order.
+// UsesOrder reports whether some pool, configured or not, has an order.
 func (a *Allocations) UsesOrder(o Order) bool {
 	uses := a.order == o
 	for _, p := range a.byName {

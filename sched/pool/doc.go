@@ -1,6 +1,6 @@
-// Package pool reads who is to get how much: the allocations of Hadoop's fair
-// scheduler, in the spelling of Hadoop 1 (<pool>, maps and reduces) or that of
-// YARN (<queue>, resources), or both mixed:
+// Package pool parses the allocation file of Hadoop's fair scheduler: which pool gets
+// how many slots. It accepts the names of Hadoop 1 (<pool>, maps and reduces), those of
+// YARN (<queue>, resources), and a mix of both:
 //
 //	<allocations>
 //	  <pool name="ads">                          <queue name="research">
@@ -13,7 +13,7 @@
 //	  <defaultMinSharePreemptionTimeout>60</defaultMinSharePreemptionTimeout>
 //	</allocations>
 //
-// Pools form a tree below a root, which has no name. A pool within another is
-// known by both names with a dot between: research.nightly. What a pool does not
-// say itself stands in it as the default that holds.
+// Pools form a tree below a root without a name. A pool in another is named by both
+// names with a dot between them: research.nightly. A setting that a pool does not have
+// takes the file's default.
 package pool

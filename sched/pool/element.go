@@ -17,13 +17,14 @@ const (
 type element struct {
 	tag      string
 	name     string // its attribute of that name
-	named    bool   // it has the attribute
-	text     string // without blanks around it
+	named    bool   // it has that attribute
+	text     string // trimmed
 	line     int
 	children []*element
 }
 
-// readElements is the outermost element of a file. The line is where a fault is.
+// readElements parses the outermost element of a file. On error, line is where it
+// occurred.
 func readElements(data []byte) (top *element, line int, err error) {
 	if len(data) > maxBytes {
 		return nil, 1, errors.New("more than 4 MiB")

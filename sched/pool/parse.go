@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Parse reads allocations. Of a file with faults none counts: the error is all of
-// them, as Faults.
+// Parse parses an allocation file. It returns either all allocations or, as Problems,
+// every error of the file. Unknown elements are warnings.
 func Parse(name string, data []byte) (*Allocations, error) {
 	p := &parser{file: name, out: Empty()}
 	top, line, err := readElements(data)
@@ -40,8 +40,8 @@ func (p *parser) warn(line int, expected, format string, args ...any) {
 	p.warnings = append(p.warnings, Problem{p.file, line, fmt.Sprintf(format, args...), expected})
 }
 
-// allocations reads what holds for all first, so that pools can take it over
-// wherever it stands.
+// allocations reads the defaults first, so that pools take them over wherever in the
+// file they are.
 func (p *parser) allocations(top *element) {
 	defaults := p.settings("", p.defaults())
 	var pools []*element
@@ -66,7 +66,7 @@ func (p *parser) allocations(top *element) {
 
 func isPool(e *element) bool { return e.tag == "pool" || e.tag == "queue" }
 
-// defaults are the settings of all pools and users.
+// defaults are the settings that apply to all pools and users.
 func (p *parser) defaults() []setting {
 	a, top := p.out, p.out.Root
 	return []setting{
@@ -103,7 +103,7 @@ func (p *parser) named(e *element) bool {
 	return e.name != ""
 }
 
-// root reads a queue that stands for the root.
+// root reads a queue that describes the root.
 func (p *parser) root(e *element) {
 	if p.out.Root.Line > 0 {
 		p.problem(e.line, "each pool once", "queue %q for the second time, after line %d", root, p.out.Root.Line)
@@ -112,7 +112,7 @@ func (p *parser) root(e *element) {
 	p.fill(e, p.out.Root)
 }
 
-// pool reads one pool and those in it.
+// pool reads a pool and the pools in it.
 func (p *parser) pool(e *element, parent *Pool) {
 	if !p.named(e) {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a file.
+// Problem is one error or warning about a file.
 type Problem struct {
 	File     string
 	Line     int
@@ -14,26 +14,26 @@ type Problem struct {
 	Expected string
 }
 
-func (f Problem) Error() string {
-	return fmt.Sprintf("%s:%d: %s; expected %s", f.File, f.Line, f.Found, f.Expected)
+func (p Problem) Error() string {
+	return fmt.Sprintf("%s:%d: %s; expected %s", p.File, p.Line, p.Found, p.Expected)
 }
 
-// Problems are all things that are wrong with a file, by line.
+// Problems is all errors of a file, by line.
 type Problems []Problem
 
-func (f Problems) Error() string {
-	lines := make([]string, len(f))
-	for i, fault := range f {
-		lines[i] = fault.Error()
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.Error()
 	}
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap is the faults one by one.
-func (f Problems) Unwrap() []error {
-	errs := make([]error, len(f))
-	for i, fault := range f {
-		errs[i] = fault
+// Unwrap returns the problems one by one.
+func (p Problems) Unwrap() []error {
+	errs := make([]error, len(p))
+	for i, problem := range p {
+		errs[i] = problem
 	}
 	return errs
 }

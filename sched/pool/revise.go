@@ -2,9 +2,9 @@ package pool
 
 import "maps"
 
-// Revise is a copy in which change has been at every pool, each after the one
-// that it is in. Pools without a description take over what is then said around
-// them.
+// Revise returns a copy in which change has been applied to every pool, from the root
+// down. Unconfigured pools inherit the changed time-outs and threshold of the pool
+// around them.
 func (a *Allocations) Revise(change func(*Pool)) *Allocations {
 	revised := *a
 	revised.byName, revised.users = make(map[string]*Pool, len(a.byName)), maps.Clone(a.users)

@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// setting is an element without others in it, under all its names.
+// setting is an element without children, with all its names.
 type setting struct {
 	tags []string
 	set  setter
 }
 
-// setter takes a value over. expected tells what it wants instead, "" when it is
-// content; ignored is what of the value has no effect, "" for nothing.
+// setter parses and stores a value. It returns what it expected instead, or "" if the
+// value is good; ignored is the part of the value without effect, or "".
 type setter func(text string) (expected, ignored string)
 
-// settings are those that may stand at one place, each once.
+// settings are those that an element may contain, each once.
 type settings struct {
 	parser *parser
-	owner  string // for people, with a blank before it
+	owner  string // for messages, with a leading blank
 	all    []setting
-	seen   map[string]int // line by first name
+	seen   map[string]int // lines, by the first name of a setting
 }
 
 func (p *parser) settings(whose string, all []setting) *settings {
 	return &settings{p, whose, all, make(map[string]int)}
 }
 
-// line is where a setting stands, 0 when it does not.
+// line returns the line of a setting; 0 if the element does not have it.
 func (s *settings) line(tag string) int { return s.seen[tag] }
 
-// read takes one element over.
+// read parses one setting.
 func (s *settings) read(e *element) {
 	i := slices.IndexFunc(s.all, func(known setting) bool { return slices.Contains(known.tags, e.tag) })
 	if i < 0 {
@@ -100,7 +100,7 @@ func fraction(to *float64) setter {
 	}
 }
 
-// seconds takes a time-out; one too long for ms is never.
+// seconds stores a time-out in ms. One too long for that is Never.
 func seconds(to *int64) setter {
 	return func(text string) (string, string) {
 		s, err := strconv.ParseFloat(text, 64)
@@ -126,8 +126,8 @@ func order(to *Order) setter {
 	}
 }
 
-// resources takes "20 map, 5 reduce", or vcores, each of which counts as a slot
-// of either kind. A node here has slots and no memory, so that has no effect.
+// resources parses "20 map, 5 reduce", or vcores, each of which counts as a slot of
+// either kind. Memory is ignored, since machines are divided into slots.
 func resources(to *[2]int) setter {
 	return func(text string) (expected, ignored string) {
 		slots := *to
@@ -154,7 +154,7 @@ func resources(to *[2]int) setter {
 	}
 }
 
-// quantity takes "8 vcores" or "vcores=8" apart.
+// quantity splits "8 vcores" or "vcores=8" into its parts.
 func quantity(part string) (n int, unit string, ok bool) {
 	unit, amount, assigned := strings.Cut(part, "=")
 	if !assigned {

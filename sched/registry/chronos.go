@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/sched/chronos"
 )
 
-// ChronosPolicy is the setting that names the policy inside chronos; default fifo.
-// The name "chronos+fair" says it too. What else is set and is not chronos' own is
-// for the policy inside.
+// ChronosPolicy is the setting that names the policy that chronos wraps; default fifo.
+// The name "chronos+fair" says the same. Settings that are not chronos' own are those
+// of the wrapped policy.
 const ChronosPolicy = "hammr.chronos.policy"
 
 const (
@@ -19,33 +19,33 @@ const (
 	chronosPrefix = chronosName + "+"
 )
 
-// chronosInner is the policy inside, if a name is one of chronos; "" is the one
-// that its settings say.
-func chronosInner(name string) (inside string, ok bool) {
+// chronosInner returns the policy that chronos wraps, if a name is one of chronos; ""
+// is the one that the settings name.
+func chronosInner(name string) (inner string, ok bool) {
 	if name == chronosName {
 		return "", true
 	}
 	return strings.CutPrefix(name, chronosPrefix)
 }
 
-// innermost is the name of the policy that gives out slots: the one inside chronos,
-// or that of a name itself.
+// innermost returns the name of the policy that allocates the slots: the one that
+// chronos wraps, or the name itself.
 func innermost(name string, conf map[string]string) string {
-	inside, ok := chronosInner(name)
+	inner, ok := chronosInner(name)
 	switch {
 	case !ok:
 		return name
-	case inside == "":
+	case inner == "":
 		return innerName(conf[ChronosPolicy])
 	}
-	return inside
+	return inner
 }
 
-// innerName is the policy inside for a value of ChronosPolicy.
+// innerName returns the wrapped policy for a value of ChronosPolicy.
 func innerName(value string) string { return cmp.Or(value, "fifo") }
 
-// newChronos wraps the policy of a name; "" is the one that the settings say.
-func newChronos(inside string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
+// newChronos wraps the policy of a name; "" is the one that the settings name.
+func newChronos(inner string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	own, rest := make(map[string]string), make(map[string]string)
 	for name, value := range conf {
 		if strings.HasPrefix(name, "hammr.chronos.") {
@@ -61,20 +61,20 @@ func newChronos(inside string, conf map[string]string, setup sched.Setup) (sched
 		Reserve: int64(s.positive("hammr.chronos.reserve")),
 		SameJob: s.bool("hammr.chronos.same-job"),
 	}
-	if inside == "" {
-		inside = innerName(s.text(ChronosPolicy))
+	if inner == "" {
+		inner = innerName(s.text(ChronosPolicy))
 	}
 	if err := s.err(); err != nil {
 		return nil, err
 	}
-	maker, known := makers[inside]
+	registered, known := policies[inner]
 	if !known {
-		return nil, fmt.Errorf("policy %s: there is no policy %q to go inside", chronosName, inside)
+		return nil, fmt.Errorf("policy %s: no policy %q that it could wrap", chronosName, inner)
 	}
-	inner, err := maker(rest, setup)
+	wrapped, err := registered.make(rest, setup)
 	if err != nil {
 		return nil, err
 	}
-	c.Inner = inner
+	c.Inner = wrapped
 	return chronos.New(c), nil
 }

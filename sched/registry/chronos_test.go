@@ -32,7 +32,7 @@ func TestChronosWrapsPolicies(t *testing.T) {
 	}
 }
 
-func TestChronosHasWhatIsInside(t *testing.T) {
+func TestChronosForwardsInterfaces(t *testing.T) {
 	for _, tt := range []struct {
 		name, inside string // the latter as a setting
 		pools, sizes bool
@@ -48,13 +48,13 @@ func TestChronosHasWhatIsInside(t *testing.T) {
 	}
 }
 
-func TestFaultsOfChronos(t *testing.T) {
+func TestErrorsOfChronos(t *testing.T) {
 	for want, conf := range map[string]map[string]string{
-		`there is no policy "lottery" to go inside`:                {ChronosPolicy: "lottery"},
-		`there is no policy "chronos" to go inside`:                {ChronosPolicy: "chronos"},
-		`hammr.chronos.wait: "soon": expected a number above 0`:    {"hammr.chronos.wait": "soon"},
-		`setting hammr.chronos.speed is none of`:                   {"hammr.chronos.speed": "1"},
-		`policy fifo: setting mapred.fairscheduler.preemption: it`: {"mapred.fairscheduler.preemption": "true"},
+		`no policy "lottery" that it could wrap`:                                           {ChronosPolicy: "lottery"},
+		`no policy "chronos" that it could wrap`:                                           {ChronosPolicy: "chronos"},
+		`hammr.chronos.wait: "soon": expected a number above 0`:                            {"hammr.chronos.wait": "soon"},
+		`setting hammr.chronos.speed is unknown; choose one of`:                            {"hammr.chronos.speed": "1"},
+		`policy fifo: setting mapred.fairscheduler.preemption: the policy has no settings`: {"mapred.fairscheduler.preemption": "true"},
 	} {
 		if _, err := New("chronos", conf, sched.Setup{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", conf, err, want)

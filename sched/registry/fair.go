@@ -5,8 +5,8 @@ import (
 	"github.com/hammr/hammr/sched/fair"
 )
 
-// Settings that hold Hadoop's allocation file. A policy reads no files: who sets
-// it puts what the file holds in the second.
+// Settings of Hadoop's allocation file: its name and its content. A policy reads no files,
+// so the program that makes the policy fills in the content.
 const (
 	AllocationFile = "mapred.fairscheduler.allocation.file"
 	Allocations    = "hammr.scheduler.allocations"

@@ -12,28 +12,24 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// hadoopHFSP begins the names of what Hadoop's HFSP has a setting for, too.
+// hadoopHFSP is the prefix of settings that Hadoop's HFSP has too.
 const hadoopHFSP = "mapred.hfsp-scheduler."
-
-// UsesJobSizes reports whether a policy that is set to conf goes by the sizes of jobs,
-// and so may ask sched.Setup.Oracle for them.
-func UsesJobSizes(name string, conf map[string]string) bool { return innermost(name, conf) == "hfsp" }
 
 func newHFSP(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "hfsp", conf: conf}
 	c := s.hfsp(setup)
-	c.Placement, c.Preempt = setup.Placement, s.hfspMeans(setup.Preempt)
+	c.Placement, c.Preempt = setup.Placement, s.hfspPreempt(setup.Preempt)
 	if err := s.err(); err != nil {
 		return nil, err
 	}
 	return hfsp.New(c), nil
 }
 
-// hfsp is what HFSP's order depends on.
+// hfsp reads the settings that HFSP's order depends on.
 func (s *settings) hfsp(setup sched.Setup) hfsp.Config {
 	c := hfsp.Config{
 		Estimator:   s.estimator(setup.Oracle),
-		DeltaMillis: s.span(hadoopHFSP + "sojourn-trainer.reduce.time"),
+		DeltaMillis: s.millisOrNever(hadoopHFSP + "sojourn-trainer.reduce.time"),
 	}
 	for kind, name := range [2]string{"map", "reduce"} {
 		c.Samples[kind] = s.count(hadoopHFSP + "trainer.min-" + name + "s")
@@ -72,8 +68,9 @@ func (s *settings) estimator(oracle hfsp.Oracle) hfsp.Estimator {
 	return hfsp.NoisyEstimator{Estimator: cmp.Or[hfsp.Estimator](e, hfsp.Mean{}), Error: size, Law: law, Seed: seed}
 }
 
-// rankers are the orders that pools may have beside those of the policy itself. They
-// cost something, so there is none that no pool asks for.
+// rankers returns the orders that pools may have in addition to those of the policy
+// itself. An order that no pool uses is left out, since keeping it up to date costs
+// time.
 func rankers(a *pool.Allocations) map[pool.Order]sched.Ranker {
 	if a == nil || !a.UsesOrder(pool.HFSP) {
 		return nil
@@ -81,26 +78,26 @@ func rankers(a *pool.Allocations) map[pool.Order]sched.Ranker {
 	return map[pool.Order]sched.Ranker{pool.HFSP: hfsp.NewRanker(hfsp.Config{})}
 }
 
-// hfspMeans are how slots are taken: eager waits for maps and suspends reduces, as
-// the paper does.
-func (s *settings) hfspMeans(means preempt.Config) preempt.Config {
-	ways := parsed(s, hadoopHFSP+"preemption-strategy", "eager, wait or kill", func(text string) ([2]preempt.Mode, error) {
-		ways, known := map[string][2]preempt.Mode{
+// hfspPreempt reads how slots are taken. Eager waits for maps and suspends reduces, as in
+// the paper (section 4).
+func (s *settings) hfspPreempt(config preempt.Config) preempt.Config {
+	modes := parsed(s, hadoopHFSP+"preemption-strategy", "eager, wait or kill", func(text string) ([2]preempt.Mode, error) {
+		modes, known := map[string][2]preempt.Mode{
 			"eager": {preempt.Wait, preempt.Suspend}, "wait": {preempt.Wait, preempt.Wait}, "kill": {preempt.Kill, preempt.Kill},
 		}[text]
 		if !known {
-			return ways, errors.New("unknown")
+			return modes, errors.New("unknown")
 		}
-		return ways, nil
+		return modes, nil
 	})
-	if ways[0] != "" {
-		means.Map, means.Reduce = ways[0], ways[1]
+	if modes[0] != "" {
+		config.Map, config.Reduce = modes[0], modes[1]
 	}
-	return means
+	return config
 }
 
-// span is a whole number above 0, 0 when it is not set, or never as a negative one.
-func (s *settings) span(name string) int64 {
+// millisOrNever reads a whole number above 0; 0 if it is not set, -1 for never.
+func (s *settings) millisOrNever(name string) int64 {
 	return parsed(s, name, "a whole number above 0, or never", func(text string) (int64, error) {
 		if text == "never" {
 			return -1, nil
@@ -113,7 +110,7 @@ func (s *settings) span(name string) int64 {
 	})
 }
 
-// count is a whole number above 0, or 0 when it is not set.
+// count reads a whole number above 0; 0 if it is not set.
 func (s *settings) count(name string) int {
 	return parsed(s, name, "a whole number above 0", func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -124,7 +121,8 @@ func (s *settings) count(name string) int {
 	})
 }
 
-// slots is a number of slots; 0 is none, which comes out as a negative number.
+// slots reads a number of slots. A setting of 0 is returned as -1, since 0 means that
+// it is not set.
 func (s *settings) slots(name string) int {
 	return parsed(s, name, "a whole number", func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -139,7 +137,7 @@ func (s *settings) slots(name string) int {
 }
 
 func (s *settings) doubt(name string) float64 {
-	return parsed(s, name, "a number from 1 on, or inf", func(text string) (float64, error) {
+	return parsed(s, name, "a number of 1 or more, or inf", func(text string) (float64, error) {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x >= 1) {
 			return 0, errors.New("out of range")
@@ -148,7 +146,7 @@ func (s *settings) doubt(name string) float64 {
 	})
 }
 
-// amount is a number from 0 to 10.
+// amount reads a number from 0 to 10.
 func (s *settings) amount(name string) float64 {
 	return parsed(s, name, "a number from 0 to 10", func(text string) (float64, error) {
 		x, err := strconv.ParseFloat(text, 64)

@@ -23,7 +23,7 @@ func TestSettingsOfHammrAndDisco(t *testing.T) {
 		{"hammr", "hammr.scheduler.preemption.timeout", "-1", "expected a number above 0"},
 		{"disco", "hammr.disco.transition.hold", "500", ""},
 		{"disco", "hammr.disco.transition.hold", "0", "expected a number above 0"},
-		{"disco", Allocations, "<allocations/>", "none of hammr.disco.transition.hold"},
+		{"disco", Allocations, "<allocations/>", "choose one of hammr.disco.transition.hold"},
 	} {
 		_, err := New(tt.policy, map[string]string{tt.name: tt.value}, sched.Setup{})
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

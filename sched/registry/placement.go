@@ -9,22 +9,22 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// PlacementMethod is the setting, of every policy, that names the sched.Method by which
-// tasks of jobs are placed that name none themselves.
+// PlacementMethod is a setting of every policy: the sched.Method for jobs that name
+// none themselves.
 const PlacementMethod = "hammr.scheduler.placement"
 
-// Settings, of every policy, of delay scheduling: for how many ms a slot waits for
-// tasks with their input on its machine, and then for those with it in its rack.
-// LocalityDelay is both; -1 is what the cluster is set up with. Where one of them is
-// set and no method is, that is sched.Delay.
+// Settings of every policy for delay scheduling: how long, in ms, a slot waits for tasks
+// with their input on its machine, and then for those with it in its rack. LocalityDelay
+// sets both; -1 is the cluster's default. If one of them is set and PlacementMethod is
+// not, the method is sched.Delay.
 const (
 	LocalityDelay = "mapred.fairscheduler.locality.delay"
 	NodeDelay     = LocalityDelay + ".node"
 	RackDelay     = LocalityDelay + ".rack"
 )
 
-// takePlacement takes what says how tasks are placed, whatever the policy, out of what
-// one is set to.
+// takePlacement reads the placement settings that all policies share, and returns the
+// other settings.
 func takePlacement(policy string, conf map[string]string, p *sched.Placement) (rest map[string]string, err error) {
 	s := settings{policy: policy, conf: make(map[string]string)}
 	rest = maps.Clone(conf)
@@ -45,7 +45,7 @@ func takePlacement(policy string, conf map[string]string, p *sched.Placement) (r
 	return rest, s.err()
 }
 
-// wait is a number of ms; otherwise is what it is when -1 or nothing is set.
+// wait reads a number of ms. It returns otherwise if the setting is missing or -1.
 func (s *settings) wait(name string, otherwise int64) int64 {
 	if s.text(name) == "" {
 		return otherwise

@@ -60,9 +60,9 @@ func TestPlacementOfEveryPolicy(t *testing.T) {
 	}
 }
 
-// TestEveryPolicyWaitsForLocalTasksAsItIsSet has a map whose input lies on a machine
+// TestEveryPolicyUsesLocalityDelays has a map whose input lies on a machine
 // without slots, and slots free in another rack.
-func TestEveryPolicyWaitsForLocalTasksAsItIsSet(t *testing.T) {
+func TestEveryPolicyUsesLocalityDelays(t *testing.T) {
 	for _, name := range Names() {
 		w := schedtest.New(t)
 		w.Apply(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Rack: "/far"})

@@ -9,17 +9,17 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// MinRun is the setting, of every policy, that says for how many ms an attempt that
-// has been resumed runs at least before its slot may be taken again.
+// MinRun is a setting of every policy: how long, in ms, an attempt that has resumed keeps
+// its slot at least.
 const MinRun = "hammr.preempt.min.run"
 
-// Settings, of every policy, that say what it costs to take slots: as measured on the
-// machines of a cluster. What attempts and machines tell of their memory counts more.
+// Settings of every policy that say what preemption costs, as measured on the machines of
+// a cluster. What attempts and machines report of their memory counts instead.
 const (
-	TaskMemory      = "hammr.preempt.task.memory"       // bytes that a task holds in memory, of which that is not known
-	DiskRate        = "hammr.preempt.disk.rate"         // bytes that a machine's disk takes or gives in a second
-	SplitTime       = "hammr.preempt.split.time"        // ms in which an attempt that ends early publishes what it has done
-	SlotFreeLatency = "hammr.preempt.slot.free.latency" // ms until it is known that a slot is free
+	TaskMemory      = "hammr.preempt.task.memory"       // bytes of a task that has not reported its memory
+	DiskRate        = "hammr.preempt.disk.rate"         // bytes/s that a machine's disk writes or reads
+	SplitTime       = "hammr.preempt.split.time"        // ms in which a split map publishes its output
+	SlotFreeLatency = "hammr.preempt.slot.free.latency" // ms until the master knows that a slot is free
 )
 
 // renamed maps old names of settings to their present ones.
@@ -43,24 +43,22 @@ func Rename(conf map[string]string) (current map[string]string, warnings []strin
 	return current, warnings
 }
 
-// takePreempt takes what says how slots are taken, whatever the policy, out of what one
-// is set to.
-func takePreempt(policy string, conf map[string]string, means *preempt.Config) (rest map[string]string, err error) {
+// takePreempt reads the preemption settings that all policies share, and returns the
+// other settings.
+func takePreempt(policy string, conf map[string]string, config *preempt.Config) (rest map[string]string, err error) {
 	s := settings{policy: policy, conf: make(map[string]string)}
 	rest, _ = Rename(conf)
-	conf = rest
-	rest = maps.Clone(rest)
 	for _, name := range []string{MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency} {
-		if text, set := conf[name]; set {
+		if text, set := rest[name]; set {
 			s.conf[name] = text
 			delete(rest, name)
 		}
 	}
-	if ms := s.span(MinRun); ms != 0 {
-		means.MinRunMillis = ms
+	if ms := s.millisOrNever(MinRun); ms != 0 {
+		config.MinRunMillis = ms
 	}
 	for name, cost := range map[string]*int64{
-		TaskMemory: &means.TaskBytes, DiskRate: &means.DiskRate, SplitTime: &means.SplitMillis, SlotFreeLatency: &means.SlotFreeLatency,
+		TaskMemory: &config.TaskBytes, DiskRate: &config.DiskRate, SplitTime: &config.SplitMillis, SlotFreeLatency: &config.SlotFreeLatency,
 	} {
 		if value := s.wholeNumber(name); value != 0 {
 			*cost = value
@@ -69,7 +67,7 @@ func takePreempt(policy string, conf map[string]string, means *preempt.Config) (
 	return rest, s.err()
 }
 
-// wholeNumber is a whole number above 0, 0 when it is not set.
+// wholeNumber reads a whole number above 0; 0 if it is not set.
 func (s *settings) wholeNumber(name string) int64 {
 	return parsed(s, name, "a whole number above 0, at most 10^15", func(text string) (int64, error) {
 		n, err := strconv.ParseInt(text, 10, 64)

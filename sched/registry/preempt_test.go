@@ -8,9 +8,9 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestMeansOfEveryPolicy are taken out of what a policy is set to; what is not set
+// TestPreemptSettingsOfEveryPolicy are taken out of what a policy is set to; what is not set
 // stays as it was.
-func TestMeansOfEveryPolicy(t *testing.T) {
+func TestPreemptSettingsOfEveryPolicy(t *testing.T) {
 	before := preempt.Config{MinRunMillis: 5, Costs: preempt.Costs{TaskBytes: 7, DiskRate: 8, SplitMillis: 9, SlotFreeLatency: 10}}
 	for name, tt := range map[string]struct {
 		conf   map[string]string

@@ -1,5 +1,9 @@
-// Package registry knows every policy by name. Only programs import it: they hand
-// what it makes to masters and to the simulator.
+// Package registry knows every scheduling policy by name and makes one from its
+// settings. Programs import it and hand what it makes to masters and to the simulator;
+// no other package of the scheduler does.
+//
+// To add a policy, write its package and add a line to the table below, with the
+// function that reads its settings.
 package registry
 
 import (
@@ -13,50 +17,66 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// maker makes a policy of what it is set to.
-type maker func(conf map[string]string, setup sched.Setup) (sched.Policy, error)
+// policy is a registered policy.
+type policy struct {
+	// make creates it from its settings. It refuses unknown ones.
+	make func(conf map[string]string, setup sched.Setup) (sched.Policy, error)
 
-var makers = map[string]maker{"disco": newDisco, "fair": newFair, "fifo": newFIFO, "hammr": newHammr, "hfsp": newHFSP}
+	pools    bool // it reads the pools of an allocation file
+	jobSizes bool // it orders jobs by size, and so may ask sched.Setup.Oracle
+}
+
+// policies are all but chronos, which wraps each of them.
+var policies = map[string]policy{
+	"disco": {make: newDisco},
+	"fair":  {make: newFair, pools: true},
+	"fifo":  {make: newFIFO},
+	"hammr": {make: newHammr, pools: true},
+	"hfsp":  {make: newHFSP, jobSizes: true},
+}
 
 func newFIFO(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "fifo", conf: conf}
 	return fifo.New(setup.Placement), s.err()
 }
 
-// HasPools reports whether a policy that is set to conf has the pools of an
-// allocation file.
-func HasPools(name string, conf map[string]string) bool {
-	name = innermost(name, conf)
-	return name == "fair" || name == "hammr"
+// HasPools reports whether a policy with these settings reads the pools of an allocation
+// file. Of chronos it is asked about the wrapped policy.
+func HasPools(name string, conf map[string]string) bool { return policies[innermost(name, conf)].pools }
+
+// UsesJobSizes reports whether a policy with these settings orders jobs by their sizes,
+// and so may ask sched.Setup.Oracle for them.
+func UsesJobSizes(name string, conf map[string]string) bool {
+	return policies[innermost(name, conf)].jobSizes
 }
 
-// Names are the names of all policies, ascending. Chronos has one for each that may
-// be inside it, and one for the default.
+// Names returns the names of all policies, ascending: each alone, each wrapped by
+// chronos, and chronos with its default.
 func Names() []string {
-	names := append(slices.Sorted(maps.Keys(makers)), chronosName)
-	for _, inside := range names[:len(makers)] {
-		names = append(names, chronosPrefix+inside)
+	names := []string{chronosName}
+	for name := range maps.Keys(policies) {
+		names = append(names, name, chronosPrefix+name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// New makes the policy of a name, set to conf: properties as Hadoop calls them.
-// Setup is what has nothing to do with the policy.
+// New makes the policy of a name. Conf is its settings by property name; settings that
+// the policy does not know are refused. Setup is what does not depend on the policy.
 func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	conf, err := takePreempt(name, conf, &setup.Preempt)
 	conf, wrong := takePlacement(name, conf, &setup.Placement)
 	if err = errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
-	if inside, ok := chronosInner(name); ok && (inside == "" && name == chronosName || makers[inside] != nil) {
-		return newChronos(inside, conf, setup)
+	if inner, ok := chronosInner(name); ok && (inner == "" && name == chronosName || policies[inner].make != nil) {
+		return newChronos(inner, conf, setup)
 	}
-	make, known := makers[name]
+	registered, known := policies[name]
 	if !known {
 		return nil, fmt.Errorf("policy %q: not one of %s", name, strings.Join(Names(), ", "))
 	}
-	p, err := make(conf, setup)
+	p, err := registered.make(conf, setup)
 	if err != nil {
 		return nil, err
 	}

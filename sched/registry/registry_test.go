@@ -37,7 +37,7 @@ func TestSettingsOfFair(t *testing.T) {
 	}, sched.Setup{})
 	for _, want := range []string{
 		"fair-scheduler.xml:2", `mapred.fairscheduler.preemption: "maybe": expected true or false`,
-		`mapred.newjobweightbooster.factor: "NaN": expected a number above 0`, "setting weight is none of",
+		`mapred.newjobweightbooster.factor: "NaN": expected a number above 0`, "setting weight is unknown; choose one of",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
@@ -63,7 +63,7 @@ func TestSettingsOfHFSP(t *testing.T) {
 	}, sched.Setup{})
 	for _, want := range []string{
 		`hammr.hfsp.estimator: "oracle": expected`, `hammr.hfsp.size-error: "NaN": expected a number from 0 to 10`, `"cauchy": expected lognormal or uniform`,
-		`"0.5": expected a number from 1 on, or inf`, `trainer.min-maps: "0": expected`, `"NoPreemption": expected eager, wait or kill`, `"-1": expected a whole number`,
+		`"0.5": expected a number of 1 or more, or inf`, `trainer.min-maps: "0": expected`, `"NoPreemption": expected eager, wait or kill`, `"-1": expected a whole number`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
@@ -71,7 +71,7 @@ func TestSettingsOfHFSP(t *testing.T) {
 	}
 }
 
-func TestRankersAreForPoolsThatAskForThem(t *testing.T) {
+func TestRankersOnlyForPoolsThatUseThem(t *testing.T) {
 	for text, want := range map[string]int{
 		"<allocations/>": 0,
 		"<allocations><pool name='a'><schedulingMode>hfsp</schedulingMode></pool></allocations>": 1,

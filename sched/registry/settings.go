@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// settings reads what a policy is set to. A setting that nobody asks for is a
-// fault, as is one with a value that it cannot have.
+// settings reads the settings of a policy and collects every error: unknown settings
+// and bad values alike.
 type settings struct {
 	policy string
 	conf   map[string]string
@@ -25,7 +25,7 @@ func (s *settings) text(name string) string {
 	return s.conf[name]
 }
 
-// parsed is a value as parse has it, zero when it is not set.
+// parsed reads a setting with parse; the zero value if it is not set.
 func parsed[T any](s *settings, name, expected string, parse func(string) (T, error)) (value T) {
 	text := s.text(name)
 	if text == "" {
@@ -42,10 +42,10 @@ func (s *settings) bool(name string) bool {
 	return parsed(s, name, "true or false", strconv.ParseBool)
 }
 
-// off reports whether what is on by default is switched off.
+// off reports whether a setting that defaults to true is false.
 func (s *settings) off(name string) bool { return s.text(name) != "" && !s.bool(name) }
 
-// fraction is a number above 0 that is at most 1.
+// fraction reads a number above 0 that is at most 1.
 func (s *settings) fraction(name string) float64 {
 	return parsed(s, name, "a number above 0, at most 1", func(text string) (float64, error) {
 		x, err := strconv.ParseFloat(text, 64)
@@ -56,7 +56,7 @@ func (s *settings) fraction(name string) float64 {
 	})
 }
 
-// allocations are the pools of a file, nil when there is none.
+// allocations reads the pools of an allocation file; nil if there is none.
 func (s *settings) allocations() *pool.Allocations {
 	file, content := s.text(AllocationFile), s.text(Allocations)
 	if content == "" {
@@ -67,7 +67,7 @@ func (s *settings) allocations() *pool.Allocations {
 	return a
 }
 
-// positive is a number above 0.
+// positive reads a number above 0.
 func (s *settings) positive(name string) float64 {
 	return parsed(s, name, "a number above 0", func(text string) (float64, error) {
 		x, err := strconv.ParseFloat(text, 64)
@@ -78,7 +78,7 @@ func (s *settings) positive(name string) float64 {
 	})
 }
 
-// err is everything that is wrong.
+// err returns all errors, with one for each setting that has not been read.
 func (s *settings) err() error {
 	var names []string
 	for name := range s.conf {
@@ -89,9 +89,9 @@ func (s *settings) err() error {
 	slices.Sort(names)
 	for _, name := range names {
 		if len(s.known) == 0 {
-			s.errs = append(s.errs, fmt.Errorf("policy %s: setting %s: it has none", s.policy, name))
+			s.errs = append(s.errs, fmt.Errorf("policy %s: setting %s: the policy has no settings", s.policy, name))
 		} else {
-			s.errs = append(s.errs, fmt.Errorf("policy %s: setting %s is none of %s", s.policy, name, strings.Join(s.known, ", ")))
+			s.errs = append(s.errs, fmt.Errorf("policy %s: setting %s is unknown; choose one of %s", s.policy, name, strings.Join(s.known, ", ")))
 		}
 	}
 	return errors.Join(s.errs...)

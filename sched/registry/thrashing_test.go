@@ -165,7 +165,7 @@ func (s *strife) settle() {
 	}
 }
 
-// answers are what attempts say that are told to end.
+// answers are what attempts say that are ordered to end.
 func (s *strife) answers() (all []cluster.Command) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
@@ -241,9 +241,9 @@ func (s *strife) end() {
 	}
 }
 
-// TestSlotsDoNotGoToAndFro lets jobs come and tasks end for a while, and then nothing
+// TestSlotsDoNotAlternateBetweenJobs lets jobs come and tasks end for a while, and then nothing
 // any more: soon no policy takes slots from anybody, whatever they are taken by.
-func TestSlotsDoNotGoToAndFro(t *testing.T) {
+func TestSlotsDoNotAlternateBetweenJobs(t *testing.T) {
 	const calm, seeds = 1_000_000, 60 // ms, lives
 	for name := range tried {
 		hows := make(map[preempt.Mode]int)

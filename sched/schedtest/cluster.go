@@ -1,7 +1,7 @@
-// Package schedtest is clusters for the tests of policies: a World that a test
-// drives by hand, a Bustle in which tasks run in virtual time, and a Life in which
-// anything may happen. All of them are State alone: what a policy plans is applied
-// like any other command.
+// Package schedtest has clusters for the tests of policies: a Cluster that a test
+// drives by hand, a RandomCluster whose tasks run in virtual time, and a ModelTest that
+// applies random commands. All of them are a cluster.State and nothing else: plans are
+// applied like any other commands.
 package schedtest
 
 import (
@@ -18,23 +18,23 @@ import (
 type Cluster struct {
 	T     testing.TB
 	State *cluster.State
-	Now   int64 // ms; each Apply takes one
+	Now   int64 // ms; each Apply adds one
 
-	SoftState sched.SoftState // that policies are told
+	SoftState sched.SoftState // what policies see as soft state
 }
 
-// New is an empty cluster.
+// New returns an empty cluster.
 func New(t testing.TB) *Cluster { return &Cluster{T: t, State: cluster.New("1")} }
 
-// View is the state.
+// View returns the state.
 func (w *Cluster) View() cluster.View { return w.State.View() }
 
-// PolicyView is what a policy sees.
+// PolicyView returns what a policy sees.
 func (w *Cluster) PolicyView() sched.View {
 	return sched.View{View: w.State.View(), SoftState: w.SoftState}
 }
 
-// Apply applies a command that must not be refused.
+// Apply applies a command, which must not be refused.
 func (w *Cluster) Apply(c cluster.Command) cluster.Delta {
 	w.T.Helper()
 	w.Now++
@@ -51,13 +51,13 @@ func (w *Cluster) Join(name string, maps, reduces int) {
 	w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
 }
 
-// Spec is that of a job whose reduces wait for all maps.
+// Spec returns the spec of a job whose reduces wait for all maps.
 func Spec(g dag.Graph) cluster.JobSpec {
 	return cluster.JobSpec{Graph: g, MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}
 }
 
-// Run starts a job whose split i lies on hosts[i]; "" and those beyond hosts lie
-// nowhere.
+// Run starts a job. Its split i lies on hosts[i]; splits with "" or beyond hosts have
+// no hosts.
 func (w *Cluster) Run(spec cluster.JobSpec, hosts ...string) *cluster.Job {
 	w.T.Helper()
 	id := w.Apply(cluster.SubmitJob{Spec: spec}).Submitted
@@ -91,13 +91,13 @@ func (w *Cluster) Start(j *cluster.Job, stage, number int, machine string) clust
 	return t.Attempts[len(t.Attempts)-1].ID
 }
 
-// Plan is what a policy plans that looks at the cluster for the first time.
+// Plan resets a policy and returns its plan.
 func (w *Cluster) Plan(p sched.Policy) sched.Plan {
 	p.Reset(w.Now, w.PolicyView())
 	return p.Decide(w.Now, w.PolicyView())
 }
 
-// Lines are the starts of a plan, bundles in braces: "1m.0@b local".
+// Lines formats the starts of a plan, bundles in braces: "1m.0@b local".
 func Lines(plan sched.Plan) (out []string) {
 	line := func(s sched.Start) string {
 		text := fmt.Sprintf("%d%s.%d@%s", s.Task.Job.Number, s.Task.Stage, s.Task.Number, s.Machine)
@@ -124,12 +124,12 @@ func Lines(plan sched.Plan) (out []string) {
 		for _, id := range b.Attempts {
 			members = append(members, fmt.Sprintf("%d%s.%d", id.Task.Job.Number, id.Task.Stage, id.Task.Number))
 		}
-		out = append(out, "{"+strings.Join(members, ", ")+" go on}")
+		out = append(out, "{"+strings.Join(members, ", ")+" resume}")
 	}
 	return out
 }
 
-// Commands are those that a plan comes to.
+// Commands returns the commands of a plan.
 func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
 	attempt := func(s sched.Start) cluster.StartAttempt {
 		j, _, t, _ := view.Task(s.Task)
@@ -161,12 +161,12 @@ func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
 	return out
 }
 
-// commandFor is the command that takes its slot from an attempt.
+// commandFor returns the command that takes its slot from an attempt.
 func commandFor(p sched.Preempt) cluster.Command {
 	return cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause}
 }
 
-// FullKnowledge knows of every attempt that it is half done.
+// FullKnowledge is soft state in which every attempt is half done.
 type FullKnowledge struct{}
 
 // Progress implements sched.SoftState.

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Streamed is the graph of a gang of maps and reduces; none of either leaves the
+// Streamed returns the graph of one gang of maps and reduces. A count of 0 leaves the
 // stage out.
 func Streamed(maps, reduces int) dag.Graph {
 	g := dag.Graph{Stages: []dag.Stage{{Name: "map", Nodes: maps}}}
@@ -19,14 +19,14 @@ func Streamed(maps, reduces int) dag.Graph {
 	return g
 }
 
-// Pairs is the graph of gangs of one map and one reduce each.
+// Pairs returns the graph of gangs of one map and one reduce each.
 func Pairs(count int) dag.Graph {
 	g := Streamed(count, count)
 	g.Edges[0].Connection = dag.OneToOne
 	return g
 }
 
-// TwoSlotGroups is the graph of groups that take two map slots each.
+// TwoSlotGroups returns the graph of groups that take two map slots each.
 func TwoSlotGroups(count int) dag.Graph {
 	return dag.Graph{
 		Stages: []dag.Stage{{Name: "parse", Nodes: count}, {Name: "clean", Nodes: count, Slots: dag.SlotMap}},

@@ -7,12 +7,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ModelTest is a random life of a cluster under a policy.
+// ModelTest applies random commands to a cluster under a policy.
 type ModelTest struct {
 	*Cluster
 	Random *rapid.T
 	Policy sched.Policy
-	Draw   func(*cluster.JobSpec) // says more of a job that is submitted; nil says nothing
+	Draw   func(*cluster.JobSpec) // changes the spec of a job before it is submitted; may be nil
 }
 
 // Try applies a command that may be refused.
@@ -43,7 +43,7 @@ func (l *ModelTest) submit() {
 	l.Try(cluster.StartJob{Job: delta.Submitted})
 }
 
-// Step lets something happen.
+// Step applies a random command.
 func (l *ModelTest) Step() {
 	machine := rapid.SampledFrom([]string{"m0", "m1", "m2"}).Draw(l.Random, "machine")
 	m := l.View().Machine(machine)
@@ -86,7 +86,8 @@ func (l *ModelTest) Step() {
 	}
 }
 
-// StateAfter is a copy of the cluster with a plan applied, all of which it must take.
+// StateAfter returns a copy of the cluster with a plan applied, which must be accepted
+// as a whole.
 func (l *ModelTest) StateAfter(plan sched.Plan) cluster.View {
 	twin, err := l.State.Snapshot().Restore()
 	if err != nil {

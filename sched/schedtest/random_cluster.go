@@ -11,18 +11,19 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// RandomCluster runs jobs under virtual time. A task ends when it has run for long
-// enough and all that it reads is written, or with a checkpoint when it is told to.
+// RandomCluster runs jobs in virtual time. A task ends when it has run for a random
+// time and all its input is written; an attempt that is ordered to checkpoint ends with a
+// checkpoint.
 type RandomCluster struct {
 	*Cluster
 	Random    *rand.Rand
 	Policy    sched.Policy
-	FailOneIn int // one of so many tasks fails; 0 is none
+	FailOneIn int // one task in FailOneIn fails; 0 is none
 
 	ends map[cluster.AttemptID]int64
 }
 
-// NewRandomCluster is a cluster of three machines, m0 to m2.
+// NewRandomCluster returns a cluster of three machines, m0 to m2.
 func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomCluster {
 	b := &RandomCluster{Cluster: New(t), Random: rand.New(rand.NewPCG(seed, 5)), Policy: policy, FailOneIn: 20, ends: make(map[cluster.AttemptID]int64)}
 	for i := range 3 {
@@ -33,7 +34,7 @@ func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomClu
 	return b
 }
 
-// Do applies a command at the present moment.
+// Do applies a command at the present time.
 func (b *RandomCluster) Do(c cluster.Command) cluster.Delta {
 	b.T.Helper()
 	delta, err := b.State.Apply(cluster.Entry{At: b.Now, Command: c})
@@ -52,7 +53,7 @@ func (b *RandomCluster) Do(c cluster.Command) cluster.Delta {
 	return delta
 }
 
-// ready reports whether the policy has been reset.
+// ready reports whether all machines have joined, so that the policy can be reset.
 func (b *RandomCluster) ready() bool {
 	machines := 0
 	for range b.View().Machines() {
@@ -71,7 +72,7 @@ func (b *RandomCluster) Submit(s cluster.JobSpec) *cluster.Job {
 	return b.View().Job(id)
 }
 
-// RandomGraph is a random one that fits the cluster.
+// RandomGraph returns a random graph that fits the cluster.
 func (b *RandomCluster) RandomGraph() dag.Graph {
 	n := 1 + b.Random.IntN(3)
 	switch b.Random.IntN(6) {
@@ -90,7 +91,7 @@ func (b *RandomCluster) RandomGraph() dag.Graph {
 	return dag.MapReduce(3*n, 2*n)
 }
 
-// ApplyPlans applies what the policy wants until that is nothing.
+// ApplyPlans applies plans of the policy until one is empty.
 func (b *RandomCluster) ApplyPlans() {
 	b.T.Helper()
 	for {
@@ -104,8 +105,8 @@ func (b *RandomCluster) ApplyPlans() {
 	}
 }
 
-// Advance lets some time pass and tasks end. It returns false when nothing can ever
-// happen again.
+// Advance moves the time to the next event and ends attempts. It returns false if
+// nothing can ever happen again.
 func (b *RandomCluster) Advance() bool {
 	b.T.Helper()
 	for {
@@ -128,8 +129,7 @@ func (b *RandomCluster) Advance() bool {
 	}
 }
 
-// endSome ends the attempts whose time has come, and reports whether there were
-// any.
+// endSome ends the attempts whose time has come, and reports whether there were any.
 func (b *RandomCluster) endSome() (some bool) {
 	view := b.View()
 	for m := range view.Machines() {
@@ -137,7 +137,7 @@ func (b *RandomCluster) endSome() (some bool) {
 			_, stage, _, _ := view.Task(a.ID.Task)
 			switch {
 			case !a.OnMachine():
-			case !a.Active(): // told to end
+			case !a.Active(): // it was ordered to end
 				b.Do(cluster.ExitAttempt{Attempt: a.ID})
 			case a.Preempting() && b.Random.IntN(2) == 0:
 				b.Do(cluster.CheckpointAttempt{Attempt: a.ID})
@@ -155,8 +155,8 @@ func (b *RandomCluster) endSome() (some bool) {
 	return some
 }
 
-// CheckpointOne asks an attempt, and its gang with it, to keep its work and end, if one runs
-// that may be asked.
+// CheckpointOne tells a random running attempt, and its gang with it, to write a
+// checkpoint and end.
 func (b *RandomCluster) CheckpointOne() {
 	b.T.Helper()
 	var running []cluster.AttemptID
@@ -172,7 +172,7 @@ func (b *RandomCluster) CheckpointOne() {
 	}
 }
 
-// written reports whether all that a stage reads has been written.
+// written reports whether all input of a stage has been written.
 func written(s *cluster.Stage) bool {
 	for up := range s.Upstream() {
 		if !up.Complete() {
@@ -182,8 +182,8 @@ func written(s *cluster.Stage) bool {
 	return true
 }
 
-// RunAll runs jobs until all are over, and calls step after each time that some
-// time has passed. It fails when nothing can happen any more.
+// RunAll runs until all jobs are over, and calls step after each advance of the time.
+// It fails if nothing can happen any more.
 func (b *RandomCluster) RunAll(jobs []*cluster.Job, step func()) {
 	b.T.Helper()
 	for running := len(jobs); running > 0; {
@@ -194,7 +194,7 @@ func (b *RandomCluster) RunAll(jobs []*cluster.Job, step func()) {
 					b.T.Logf("%v %v %s: %d of %d finished, %d running", j.ID, j.State, s.Name, s.Finished, len(s.Tasks), s.Running)
 				}
 			}
-			b.T.Fatal("nothing runs, nothing starts and nobody wakes up")
+			b.T.Fatal("nothing runs, nothing starts and the policy has no wake-up time")
 		}
 		running = 0
 		step()

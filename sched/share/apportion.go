@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// Apportion is so many whole slots in proportion to shares, beside them: each
-// share's part rounded down, and one slot more for those that lost most by that,
-// the first of equals first. All slots are given out unless no share is positive.
+// Apportion divides whole slots in proportion to shares, by the method of the largest
+// remainder: each share is rounded down, and the slots left over go one each to the
+// shares that lost most by that, the first of equals first. It gives out all slots
+// unless no share is positive. The result is parallel to shares.
 func Apportion(slots int, shares []float64) []int {
 	parts := make([]int, len(shares))
 	quotas := quotas(slots, shares)
-	var owed []int // places of positive shares
+	var owed []int // indexes of positive shares
 	left := slots
 	for i, q := range quotas {
 		if q > 0 {
@@ -29,7 +30,8 @@ func Apportion(slots int, shares []float64) []int {
 	return parts
 }
 
-// quotas are the parts before rounding; 0 for what is no positive share.
+// quotas returns the parts before rounding; 0 for shares that are not positive. Shares
+// are scaled by the largest so that their sum does not overflow.
 func quotas(slots int, shares []float64) []float64 {
 	largest, sum := 0.0, 0.0
 	for _, s := range shares {

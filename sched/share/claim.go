@@ -13,27 +13,25 @@ func PriorityWeight(priority int) float64 {
 	return math.Exp2(float64(min(max(priority, -2), 2)))
 }
 
-// Claim is what somebody wants of a capacity.
+// Claim is one party's claim to a capacity.
 type Claim struct {
-	// Weight is in proportion to what a claim gets. Claims of weight 0 share,
-	// alike, what is left over when all others have what they want; beyond
-	// their minimum they have no right to anything.
+	// Weight is proportional to what a claim gets. Claims of weight 0 have a right to
+	// their minimum only; beyond it they share, equally, what all others leave over.
 	Weight float64
 
-	// Min is guaranteed, as far as Demand wants it; 0 is nothing. When the
-	// capacity holds less than all minima, each is cut in proportion.
+	// Min is guaranteed, up to Demand; 0 is no guarantee. If the capacity is smaller
+	// than the sum of all minima, each is reduced in proportion.
 	Min float64
 
-	Demand float64 // no more than that is given; may be infinite
+	Demand float64 // the most that the claim gets; may be infinite
 }
 
-// Check returns all that is wrong with a claim. Fill takes what Check refuses for
-// zero.
+// Check returns every error of a claim. Fill treats values that Check refuses as zero.
 func (c Claim) Check() error {
 	return errors.Join(CheckWeight(c.Weight), check("minimum", c.Min), check("demand", c.Demand))
 }
 
-// CheckWeight refuses what is no weight.
+// CheckWeight refuses negative, infinite and undefined weights.
 func CheckWeight(weight float64) error {
 	if math.IsInf(weight, 1) {
 		return fmt.Errorf("share: weight %v is not finite", weight)
@@ -48,13 +46,14 @@ func check(what string, x float64) error {
 	return fmt.Errorf("share: %s %v is not 0 or more", what, x)
 }
 
-// normalized is a claim that Check accepts and of which no minimum exceeds the demand.
+// normalized returns a claim that Check accepts and whose minimum does not exceed its
+// demand.
 func (c Claim) normalized() Claim {
 	demand := nonNegative(c.Demand)
 	return Claim{Weight: min(nonNegative(c.Weight), math.MaxFloat64), Min: min(nonNegative(c.Min), demand), Demand: demand}
 }
 
-// nonNegative is x, or 0 when it is negative or not a number.
+// nonNegative returns x, or 0 if it is negative or not a number.
 func nonNegative(x float64) float64 {
 	if x > 0 {
 		return x

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// Consumer is somebody who holds parts of several resources.
+// Consumer is one party that uses several resources.
 type Consumer struct {
 	Used   []float64 // of each resource
-	Weight float64   // 0 comes after everybody else
+	Weight float64   // 0 comes after all others
 }
 
-// DominantShare is the largest part that a holder has of any resource, by capacity of
-// each, for each unit of weight. What it holds of a resource that there is not
-// counts as more than anything.
+// DominantShare returns the largest fraction of any resource's capacity that a consumer
+// uses, per unit of weight (Ghodsi et al., "Dominant resource fairness", NSDI 2011,
+// section 4). Use of a resource without capacity is infinite.
 func DominantShare(capacity []float64, h Consumer) float64 {
 	part := h.part(capacity)
 	if h.Weight > 0 {
@@ -35,9 +35,9 @@ func (h Consumer) part(capacity []float64) (part float64) {
 	return part
 }
 
-// CompareDominant orders holders by dominant resource fairness: the next unit
-// that fits goes to the first. With one resource that is the order by use over
-// weight. Holders without weight come last, among each other by what they hold.
+// CompareDominant orders consumers by dominant resource fairness: the next unit that
+// fits goes to the first. With one resource that is the order by use over weight.
+// Consumers without weight come last, in the order of what they use.
 func CompareDominant(capacity []float64, a, b Consumer) int {
 	return cmp.Or(cmp.Compare(DominantShare(capacity, a), DominantShare(capacity, b)), cmp.Compare(a.part(capacity), b.part(capacity)))
 }

@@ -6,9 +6,9 @@ import (
 	"sort"
 )
 
-// Fill is what each claim gets, beside claims: together the capacity, or what all
-// want if that is less. It is exact but for the rounding of floating point, and
-// costs n log n.
+// Fill returns what each claim gets, parallel to claims: in sum the capacity, or all
+// demands if those are less. It is exact up to floating-point rounding, and takes n log
+// n time.
 func Fill(capacity float64, claims []Claim) []float64 {
 	f := filling{capacity: nonNegative(capacity), claims: make([]Claim, len(claims))}
 	for i, c := range claims {
@@ -21,16 +21,17 @@ func Fill(capacity float64, claims []Claim) []float64 {
 	return f.shares()
 }
 
-// filling is a capacity that holds all minima, and clean claims on it.
+// filling is one call of Fill: a capacity that exceeds all minima, and normalized
+// claims to it.
 type filling struct {
 	capacity   float64
 	claims     []Claim
-	weighted   []int // places of the claims with weight
-	unweighted []int // of the others
+	weighted   []int // indexes of the claims with weight
+	unweighted []int // indexes of the others
 }
 
-// scaledMinima are the shares when the capacity is too small for all minima, or just
-// large enough.
+// scaledMinima returns the shares if the capacity is smaller than the sum of all
+// minima, or equal to it.
 func (f *filling) scaledMinima() (shares []float64, scarce bool) {
 	sum := 0.0
 	shares = make([]float64, len(f.claims))
@@ -49,12 +50,12 @@ func (f *filling) scaledMinima() (shares []float64, scarce bool) {
 	return shares, true
 }
 
-// leastWeight is what part of the largest weight any other counts as at least, so
-// that a level is a finite number.
+// leastWeight is the least fraction of the largest weight that any weight counts as, so
+// that levels stay finite.
 const leastWeight = 1e-200
 
-// split tells claims with weight from those without. The largest weight becomes
-// 1, so that no sum of them overflows.
+// split separates claims with weight from those without. It scales weights so that the
+// largest is 1 and their sum does not overflow.
 func (f *filling) split() {
 	largest := 0.0
 	for _, c := range f.claims {
@@ -73,8 +74,7 @@ func (f *filling) split() {
 	}
 }
 
-// shares fills up the claims with weight, then the others with what is left over
-// besides their minima.
+// shares fills the claims with weight, then the others with what is left over.
 func (f *filling) shares() []float64 {
 	shares := make([]float64, len(f.claims))
 	left := f.capacity
@@ -90,10 +90,10 @@ func (f *filling) shares() []float64 {
 	return shares
 }
 
-// fill shares a capacity out among some of the claims. As the level rises, each
-// claim stands at its minimum, then grows with the level, then stands at its
-// demand; between two breakpoints none begins or ends to grow, so the level that
-// uses the capacity up follows from the weights of those that do.
+// fill divides a capacity among some of the claims. As the level rises, a claim stays
+// at its minimum, then grows with the level, then stays at its demand. Between two
+// breakpoints the set of growing claims does not change, so the final level follows
+// from the weights of that set.
 func (f *filling) fill(capacity float64, members []int, shares []float64) {
 	wanted := 0.0
 	var levels []float64 // breakpoints
@@ -134,7 +134,7 @@ func (f *filling) settle(members []int, share func(Claim) float64, shares []floa
 	}
 }
 
-// used is what the members hold at a level.
+// used returns what the members get in sum at a level.
 func (f *filling) used(level float64, members []int) (sum float64) {
 	for _, i := range members {
 		sum += at(f.claims[i], level)
@@ -142,7 +142,7 @@ func (f *filling) used(level float64, members []int) (sum float64) {
 	return sum
 }
 
-// at is what a claim holds at a level.
+// at returns what a claim gets at a level.
 func at(c Claim, level float64) float64 {
 	switch {
 	case c.Min/c.Weight >= level:
@@ -153,8 +153,7 @@ func at(c Claim, level float64) float64 {
 	return level * c.Weight
 }
 
-// grows reports whether a claim holds more the higher the level is, just below a
-// breakpoint.
+// grows reports whether a claim grows with the level just below a breakpoint.
 func grows(c Claim, upper float64) bool {
 	return c.Min/c.Weight < upper && c.Demand/c.Weight >= upper
 }

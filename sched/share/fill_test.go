@@ -113,7 +113,7 @@ func drawClaims(rt *rapid.T, weight *rapid.Generator[float64]) (float64, []Claim
 	return rapid.Float64Range(0, 400).Draw(rt, "capacity"), claims
 }
 
-func TestFillIsWhatBisectionFinds(t *testing.T) {
+func TestFillEqualsBisection(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		capacity, claims := drawClaims(rt, rapid.Float64Range(.01, 50))
 		got, want := Fill(capacity, claims), bisected(capacity, claims)
@@ -125,8 +125,8 @@ func TestFillIsWhatBisectionFinds(t *testing.T) {
 	})
 }
 
-// TestFillKeepsItsWord takes weights of any size, 0 among them.
-func TestFillKeepsItsWord(t *testing.T) {
+// TestFillKeepsInvariants takes weights of any size, 0 among them.
+func TestFillKeepsInvariants(t *testing.T) {
 	weight := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(.1, 10), rapid.Float64Range(1e-90, 1e90))
 	rapid.Check(t, func(rt *rapid.T) {
 		capacity, claims := drawClaims(rt, weight)

@@ -9,187 +9,208 @@ import (
 	"github.com/hammr/hammr/sched/placement"
 )
 
-// Allocate gives out all slots of a round, and again those that could not be used for
-// whoever got them, until nobody in the root wants any. Everybody is all jobs, in
-// the order in which they may take slots that are held for others. The answer is
-// how many free slots each job and each pool has been given; who got none is not
-// in it. Afterwards all sit as before.
-func Allocate(round *placement.Round, view cluster.View, root *Entry, everybody iter.Seq[*Entry]) (given map[*Entry]sched.Slots) {
-	d := &allocation{round: round, view: view, root: root, grants: make(map[*Entry]sched.Slots)}
-	d.run()
-	if round.Remaining() > d.free().Sum() {
-		d.offerReserved(everybody)
+// Allocate gives out all slots of a round, and again those that their jobs do not use,
+// until no job below the root wants any. Jobs are all jobs that want slots, in the order
+// in which they may take reserved slots. Allocate returns how many free slots each job and
+// pool got; entries that got none are missing. It leaves the tree as it was.
+func Allocate(round *placement.Round, view cluster.View, root *Entry, jobs iter.Seq[*Entry]) (granted map[*Entry]sched.Slots) {
+	a := &allocation{round: round, view: view, root: root, grants: make(map[*Entry]sched.Slots)}
+	a.run()
+	if round.Remaining() > a.free().Sum() {
+		a.offerReserved(jobs)
 	}
-	d.reset()
-	return d.grants
+	a.reset()
+	return a.grants
 }
 
-// allocation is the slots being given out at one moment.
+// allocation is one call of Allocate.
 type allocation struct {
 	round *placement.Round
 	view  cluster.View
 	root  *Entry
 
-	remaining sched.Slots // to be dealt
+	remaining sched.Slots // that can be granted in this pass
 	granted   sched.Slots // so far
-	satisfied [2]bool     // nobody wants more of a kind
-	batch     []*offer    // that got something and are not made, in the order of their first slot
+	satisfied [2]bool     // by kind: no job wants more
+	batch     []*offer    // granted but not submitted, in the order of their first slot
 
-	touched   []*Entry // to be forgotten
-	exhausted []exhaustedEntry
-	ranked    []*childHeap
+	touched   []*Entry         // entries whose grant must be reset
+	exhausted []exhaustedEntry // entries taken out of their heaps
+	ranked    []*childHeap     // heaps whose rank must be dropped
 	grants    map[*Entry]sched.Slots
 }
 
-// exhaustedEntry is a seat that can have no more slots of a kind in this deal.
+// exhaustedEntry is an entry that can get no more slots of a kind in this allocation.
 type exhaustedEntry struct {
 	heap  *childHeap
 	entry *Entry
 }
 
-func (d *allocation) free() sched.Slots {
-	return sched.Slots{d.round.RemainingOf(cluster.MapSlot), d.round.RemainingOf(cluster.ReduceSlot)}
+func (a *allocation) free() sched.Slots {
+	return sched.Slots{a.round.RemainingOf(cluster.MapSlot), a.round.RemainingOf(cluster.ReduceSlot)}
 }
 
-func (d *allocation) run() {
-	for kind, jobs := range d.root.wantingJobs {
+// run grants and submits slots in passes, until a pass grants nothing. After the first
+// pass the free slots are those that placement did not use.
+func (a *allocation) run() {
+	for kind, jobs := range a.root.wantingJobs {
 		if jobs > 1 {
-			d.round.DisableLocalityWait(cluster.Slot(kind))
+			a.round.DisableLocalityWait(cluster.Slot(kind))
 		}
 	}
 	for {
-		d.remaining = d.free()
-		if d.grantSlots(); len(d.batch) == 0 {
+		a.remaining = a.free()
+		if a.grantSlots(); len(a.batch) == 0 {
 			return
 		}
-		for _, o := range d.batch {
-			o.submit(d.round)
+		for _, o := range a.batch {
+			o.submit(a.round)
 		}
-		d.batch = nil
+		a.batch = nil
 	}
 }
 
-// grantSlots gives the slots out one by one, of the kind of which fewer have been.
-func (d *allocation) grantSlots() {
+// grantSlots grants the free slots one at a time, always of the kind of which fewer have
+// been granted.
+func (a *allocation) grantSlots() {
 	for {
 		kind := -1
-		for k := range d.remaining {
-			if d.remaining[k] > 0 && !d.satisfied[k] && (kind < 0 || d.granted[k] < d.granted[kind]) {
+		for k := range a.remaining {
+			if a.remaining[k] > 0 && !a.satisfied[k] && (kind < 0 || a.granted[k] < a.granted[kind]) {
 				kind = k
 			}
 		}
 		if kind < 0 {
 			return
 		}
-		d.satisfied[kind] = !d.grantTo(d.root, kind)
+		a.satisfied[kind] = !a.grantTo(a.root, kind)
 	}
 }
 
-// grantTo gives a slot of a kind to somebody in a pool, or to a job; false when
-// nobody there can have one, now or later in the deal.
-func (d *allocation) grantTo(s *Entry, kind int) bool {
-	if !s.isPool() {
-		return d.grantJob(s, kind)
+// grantTo grants a slot of a kind to a job, or to one below a pool. It returns false if
+// none can take one, now or later in the allocation.
+func (a *allocation) grantTo(e *Entry, kind int) bool {
+	if !e.isPool() {
+		return a.grantJob(e, kind)
 	}
-	if s.full(kind) {
+	if e.full(kind) {
 		return false
 	}
-	r := d.heapOf(s, kind)
-	for r.Len() > 0 {
-		if d.grantTo(r.entries[0], kind) {
+	h := a.heapOf(e, kind)
+	for h.Len() > 0 {
+		if a.grantTo(h.entries[0], kind) {
 			return true
 		}
-		d.exhausted = append(d.exhausted, exhaustedEntry{r, heap.Pop(r).(*Entry)})
+		a.exhausted = append(a.exhausted, exhaustedEntry{h, heap.Pop(h).(*Entry)})
 	}
 	return false
 }
 
-// heapOf is that of a pool for a kind, in order.
-func (d *allocation) heapOf(s *Entry, kind int) *childHeap {
-	r := &s.heaps[kind]
-	if s.Rank != nil && r.rank == nil && r.Len() > 0 {
-		r.rank = s.Rank(kind, r.entries)
-		heap.Init(r)
-		d.ranked = append(d.ranked, r)
+// heapOf returns the children of a pool that want slots of a kind, as a heap.
+func (a *allocation) heapOf(e *Entry, kind int) *childHeap {
+	h := &e.heaps[kind]
+	if e.Rank != nil && h.rank == nil && h.Len() > 0 {
+		h.rank = e.Rank(kind, h.entries)
+		heap.Init(h)
+		a.ranked = append(a.ranked, h)
 	}
-	return r
+	return h
 }
 
-// grantJob gives slots to the first stage of a job that can have them. A bundle of
-// which not all slots are there now gets them nevertheless: they are held for it.
-func (d *allocation) grantJob(s *Entry, kind int) bool {
-	for _, o := range d.offersOf(s) {
-		if !o.open(kind) || s.remaining(o.Need) == 0 {
+// grantJob grants slots to the first stage of a job that can take them. A bundle for which
+// too few slots are free gets them nevertheless: placement reserves them for it.
+func (a *allocation) grantJob(e *Entry, kind int) bool {
+	for _, o := range a.offersOf(e) {
+		if !o.open(kind) || e.remaining(o.Need) == 0 {
 			continue
 		}
 		if o.granted == 0 {
-			d.batch = append(d.batch, o)
+			a.batch = append(a.batch, o)
 		}
 		o.granted++
-		there := o.Need.AtMost(d.remaining)
-		o.closed = there != o.Need
-		d.granted, d.remaining = d.granted.Plus(o.Need), d.remaining.Minus(there)
-		d.countGrant(s, o.Need, there)
+		free := o.Need.AtMost(a.remaining)
+		o.closed = free != o.Need
+		a.granted, a.remaining = a.granted.Plus(o.Need), a.remaining.Minus(free)
+		a.countGrant(e, o.Need, free)
 		return true
 	}
 	return false
 }
 
-// countGrant counts slots that a job gets, for itself and the pools that it is in, and
-// those of them that are free.
-func (d *allocation) countGrant(s *Entry, need, there sched.Slots) {
-	for ; s != nil; s = s.parent {
-		d.touch(s)
-		s.granted, s.grantedFree = s.granted.Plus(need), s.grantedFree.Plus(there)
-		s.fix()
+// countGrant counts slots that a job gets, and those of them that are free, for the job
+// and for the pools above it.
+func (a *allocation) countGrant(e *Entry, need, free sched.Slots) {
+	for ; e != nil; e = e.parent {
+		a.touch(e)
+		e.granted, e.grantedFree = e.granted.Plus(need), e.grantedFree.Plus(free)
+		e.fix()
 	}
 }
 
-// fix puts a seat where it belongs in the rows that it is in.
-func (s *Entry) fix() {
-	if s.parent == nil {
-		return
-	}
-	for kind := range s.parent.heaps {
-		s.parent.heaps[kind].fix(s)
+// touch notes an entry whose grant reset must clear.
+func (a *allocation) touch(e *Entry) {
+	if !e.touched {
+		e.touched = true
+		a.touched = append(a.touched, e)
 	}
 }
 
-// touch remembers a seat that the deal changes.
-func (d *allocation) touch(s *Entry) {
-	if !s.touched {
-		s.touched = true
-		d.touched = append(d.touched, s)
-	}
-}
-
-// offerReserved offers all that has not been offered, since slots are held which some may
-// take nevertheless: whatever writes for tasks that hold such slots.
-func (d *allocation) offerReserved(everybody iter.Seq[*Entry]) {
-	for s := range everybody {
-		for _, o := range d.offersOf(s) {
-			if o.granted = min(o.Count, s.remaining(o.Need)); !o.closed && o.granted > 0 {
-				d.countGrant(s, o.Need.Times(o.granted), sched.Slots{})
-				o.submit(d.round)
+// offerReserved submits all offers that have not been made, since some stages may take
+// reserved slots: those that write what the tasks in such slots read.
+func (a *allocation) offerReserved(jobs iter.Seq[*Entry]) {
+	for e := range jobs {
+		for _, o := range a.offersOf(e) {
+			if o.granted = min(o.Count, e.remaining(o.Need)); !o.closed && o.granted > 0 {
+				a.countGrant(e, o.Need.Times(o.granted), sched.Slots{})
+				o.submit(a.round)
 			}
 		}
 	}
 }
 
-// reset ends the deal. One seat changes after the other, or none would find its
-// place.
-func (d *allocation) reset() {
-	for _, r := range d.ranked {
-		r.rank = nil
+// reset ends the allocation. Each entry is fixed before the next one changes: a heap can
+// repair only one misplaced entry at a time.
+func (a *allocation) reset() {
+	for _, h := range a.ranked {
+		h.rank = nil
 	}
-	for _, s := range d.touched {
-		if s.grantedFree != (sched.Slots{}) {
-			d.grants[s] = s.grantedFree
+	for _, e := range a.touched {
+		if e.grantedFree != (sched.Slots{}) {
+			a.grants[e] = e.grantedFree
 		}
-		s.grant, s.touched = grant{}, false
-		s.fix()
+		e.grant, e.touched = grant{}, false
+		e.fix()
 	}
-	for _, r := range d.exhausted {
-		r.heap.add(r.entry.parent, r.heap.kind, r.entry)
+	for _, x := range a.exhausted {
+		x.heap.add(x.entry.parent, x.heap.kind, x.entry)
 	}
+}
+
+// offer is slots granted to a want of a job.
+type offer struct {
+	sched.Want
+	granted int  // at most Count
+	closed  bool // it gets no more in this round
+}
+
+// offersOf returns the offers of a job, which are made when the allocation first comes to
+// it.
+func (a *allocation) offersOf(e *Entry) []*offer {
+	if !e.offersMade {
+		e.offersMade = true
+		a.touch(e)
+		for w := range sched.Wants(a.view.Job(e.Job)) {
+			e.offers = append(e.offers, &offer{Want: w})
+		}
+	}
+	return e.offers
+}
+
+// open reports whether more slots of a kind can be granted.
+func (o *offer) open(kind int) bool { return !o.closed && o.Need[kind] > 0 && o.granted < o.Count }
+
+// submit offers what is granted to placement. It is called once.
+func (o *offer) submit(round *placement.Round) {
+	o.closed = true
+	round.Offer(o.Want, o.granted)
 }

@@ -2,70 +2,70 @@ package sharetree
 
 import "container/heap"
 
-// childHeap is who in a pool wants slots of a kind: a heap by whose turn it is, or in
-// any order while that is not known.
+// childHeap is the children of a pool that want slots of a kind: a heap whose first entry
+// gets the next slot, or an unordered list while a Rank has not been built.
 type childHeap struct {
-	pool    *Entry // nil before somebody sits
+	pool    *Entry // nil before the first child
 	kind    int
 	entries []*Entry
-	rank    func(a, b *Entry) int // of Seat.Rank, for one deal
+	rank    func(a, b *Entry) int // from Entry.Rank, for one allocation
 }
 
-// sorted reports whether the row is a heap.
-func (r *childHeap) sorted() bool { return r.pool != nil && (r.pool.Rank == nil || r.rank != nil) }
+// sorted reports whether entries is a heap.
+func (h *childHeap) sorted() bool { return h.pool != nil && (h.pool.Rank == nil || h.rank != nil) }
 
-func (r *childHeap) add(pool *Entry, kind int, s *Entry) {
-	r.pool, r.kind = pool, kind
-	if r.Push(s); r.sorted() {
-		heap.Fix(r, len(r.entries)-1)
+func (h *childHeap) add(pool *Entry, kind int, e *Entry) {
+	h.pool, h.kind = pool, kind
+	if h.Push(e); h.sorted() {
+		heap.Fix(h, len(h.entries)-1)
 	}
 }
 
-func (r *childHeap) remove(s *Entry) {
-	i := s.position[r.kind] - 1
-	if r.sorted() {
-		heap.Remove(r, i)
+func (h *childHeap) remove(e *Entry) {
+	i := e.position[h.kind] - 1
+	if h.sorted() {
+		heap.Remove(h, i)
 		return
 	}
-	r.Swap(i, len(r.entries)-1)
-	r.Pop()
+	h.Swap(i, len(h.entries)-1)
+	h.Pop()
 }
 
-// fix puts a seat that has changed where it belongs.
-func (r *childHeap) fix(s *Entry) {
-	if i := s.position[r.kind] - 1; i >= 0 && r.sorted() {
-		heap.Fix(r, i)
+// fix moves an entry whose rank has changed to its place.
+func (h *childHeap) fix(e *Entry) {
+	if i := e.position[h.kind] - 1; i >= 0 && h.sorted() {
+		heap.Fix(h, i)
 	}
 }
 
-func (r *childHeap) Len() int { return len(r.entries) }
+func (h *childHeap) Len() int { return len(h.entries) }
 
-func (r *childHeap) Less(i, k int) bool {
-	a, b := r.entries[i], r.entries[k]
-	if r.rank != nil {
-		return r.rank(a, b) < 0
+func (h *childHeap) Less(i, k int) bool {
+	a, b := h.entries[i], h.entries[k]
+	if h.rank != nil {
+		return h.rank(a, b) < 0
 	}
-	return r.pool.Compare(r.kind, a, b) < 0
+	return h.pool.Compare(h.kind, a, b) < 0
 }
 
-func (r *childHeap) Swap(i, k int) {
-	r.entries[i], r.entries[k] = r.entries[k], r.entries[i]
-	r.entries[i].position[r.kind], r.entries[k].position[r.kind] = i+1, k+1
+func (h *childHeap) Swap(i, k int) {
+	h.entries[i], h.entries[k] = h.entries[k], h.entries[i]
+	h.entries[i].position[h.kind], h.entries[k].position[h.kind] = i+1, k+1
 }
 
 // Push implements heap.Interface.
-func (r *childHeap) Push(x any) {
-	s := x.(*Entry)
-	r.entries = append(r.entries, s)
-	s.position[r.kind] = len(r.entries)
+func (h *childHeap) Push(x any) {
+	e := x.(*Entry)
+	h.entries = append(h.entries, e)
+	e.position[h.kind] = len(h.entries)
 }
 
 // Pop implements heap.Interface.
-func (r *childHeap) Pop() any {
-	last := len(r.entries) - 1
-	s := r.entries[last]
-	s.position[r.kind] = 0
-	r.entries[last] = nil
-	r.entries = r.entries[:last]
-	return s
+func (h *childHeap) Pop() any {
+	last := len(h.entries) - 1
+	e := h.entries[last]
+	e.position[h.kind] = 0
+	h.entries[last] = nil
+	h.entries = h.entries[:last]
+	return e
 }

@@ -1,22 +1,23 @@
-// Package sharetree gives free slots out one by one, each to whose turn it is. Whose
-// turn that is, policies say:
+// Package sharetree allocates free slots one at a time down a tree of pools, in the order
+// that a policy defines:
 //
-//	root := &deal.Seat{Compare: …}              // a pool, with the order of those in it
-//	seat := &deal.Seat{Job: id}; seat.Join(root)
-//	seat.Sit(waiting)                           // whenever that has changed, or where it stands in the order
+//	root := &sharetree.Entry{Compare: …}   // a pool, with the order of its children
+//	job := &sharetree.Entry{Job: id}
+//	job.Join(root)
+//	job.SetDemand(waiting)                 // whenever the demand or the order has changed
 //	…
-//	given := deal.Run(round, view, root, everybody)
+//	granted := sharetree.Allocate(round, view, root, jobs)
 //
-// A slot goes down the tree of pools to whoever is first at every level, and what
-// is given counts at once, so that the next slot may be somebody else's. Slots
-// that the placement.Placer cannot use for those whose turn it was, since they wait for
-// better machines, are dealt again among the others: none stays free that somebody
-// could use. A bundle is dealt whole and counts all its slots.
+// A slot goes to the first child at each level and counts at once, so the next slot may
+// go elsewhere. Slots that package placement does not use, because a job waits for better
+// machines, are allocated again among the others: no slot stays free that some job could
+// use. A bundle is allocated as a whole and counts all its slots.
 //
-// Those who want slots keep their seats between two deals, so that a deal costs
-// what it gives out and a change costs one seat and the pools around it, however
-// many wait. For this an order goes by nothing that changes behind its back: who
-// changes is told to Sit before the next one does, and when all may stand elsewhere
-// the root is told to Reorder. A pool whose order depends on the time, or on
-// whom else there is, has a Rank instead, which is asked anew in every deal.
+// Entries stay in the heaps of their pools between two allocations. An allocation
+// therefore costs as much as it allocates, and a change costs one entry and the pools
+// above it, however many jobs wait. The price is a duty of the caller: an order must not
+// change without notice. When the rank of an entry changes, call SetDemand for it before
+// the next entry changes; when many change at once, call Reorder on the root. A pool whose
+// order depends on the time, or on which jobs compete, has a Rank instead, which is built
+// again in each allocation.
 package sharetree

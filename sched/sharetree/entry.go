@@ -7,111 +7,121 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Entry is a job, or a pool of others, that slots are dealt to. It is not to be
+// Entry is a job, or a pool of other entries, that slots are allocated to. It must not be
 // copied.
 type Entry struct {
-	Value any           // whose it is, for Compare, Rank and Limit
-	Job   cluster.JobID // zero of a pool
+	Value any           // the caller's own data, for Compare, Rank and Limit
+	Job   cluster.JobID // zero for a pool
 
-	// Compare, of a pool, is less than 0 when the next slot of a kind is for a
-	// rather than for b. No two in a pool are equal.
+	// Compare, of a pool, is negative if the next slot of a kind is for a rather than
+	// for b. No two children are equal.
 	Compare func(kind int, a, b *Entry) int
 
-	// Rank, of a pool, makes an order for one deal among those who want slots of
-	// a kind, which come in no order. nil has Compare count.
-	Rank func(kind int, seats []*Entry) (compare func(a, b *Entry) int)
+	// Rank, of a pool, returns the order for one allocation of the children that want
+	// slots of a kind, which are in no order. If it is nil, Compare is the order.
+	Rank func(kind int, children []*Entry) (compare func(a, b *Entry) int)
 
-	// Limit, of a pool, is how many slots of a kind it may be given in a deal. nil
-	// is any number.
+	// Limit, of a pool, returns how many slots of a kind it may get in one allocation.
+	// nil is no limit.
 	Limit func(kind int) int
 
 	parent      *Entry
-	position    [2]int       // place in the rows of parent, plus 1; 0 in none
+	position    [2]int       // index in the parent's heaps, plus 1; 0 if it is in none
 	heaps       [2]childHeap // of a pool
-	wantingJobs [2]int       // of a pool: how many in it want slots of a kind
+	wantingJobs [2]int       // of a pool: jobs below it that want slots of a kind
 
-	grant        // what a deal does to it
-	touched bool // hand says something
+	grant        // the state of the current allocation
+	touched bool // grant is not zero
 }
 
-// grant is what a seat gets in one deal.
+// grant is what an entry gets in one allocation.
 type grant struct {
 	granted     sched.Slots
-	grantedFree sched.Slots // of those, what was free
+	grantedFree sched.Slots // the part of granted that was free; the rest is reserved
 	offers      []*offer    // of a job
-	offersMade  bool        // they are made
+	offersMade  bool        // offers is filled in
 }
 
-// Granted is what a seat has got in the deal under way, for those who compare.
-func (s *Entry) Granted() sched.Slots { return s.granted }
+// Granted returns the slots that an entry has got in the current allocation, for
+// Compare and Rank.
+func (e *Entry) Granted() sched.Slots { return e.granted }
 
-// Join seats somebody in a pool. Who was in another has left it.
-func (s *Entry) Join(pool *Entry) { s.parent = pool }
+// Join makes an entry a child of a pool. It must want no slots in its former pool.
+func (e *Entry) Join(pool *Entry) { e.parent = pool }
 
-// SetDemand takes over how many slots are wanted now, and where that puts a seat in its
-// pool. Who wants none has left.
-func (s *Entry) SetDemand(waiting sched.Slots) {
-	if s.parent == nil {
+// SetDemand sets how many slots an entry wants, and moves it to its place in the order of
+// its pool. An entry without demand is in no heap.
+func (e *Entry) SetDemand(waiting sched.Slots) {
+	if e.parent == nil {
 		return
 	}
 	for kind, n := range waiting {
-		r := &s.parent.heaps[kind]
-		switch wants, sits := n > 0, s.position[kind] > 0; {
-		case wants && sits:
-			r.fix(s)
+		h := &e.parent.heaps[kind]
+		switch wants, listed := n > 0, e.position[kind] > 0; {
+		case wants && listed:
+			h.fix(e)
 		case wants:
-			r.add(s.parent, kind, s)
-			s.count(kind, 1)
-		case sits:
-			r.remove(s)
-			s.count(kind, -1)
+			h.add(e.parent, kind, e)
+			e.countWanting(kind, 1)
+		case listed:
+			h.remove(e)
+			e.countWanting(kind, -1)
 		}
 	}
 }
 
-// count tells all pools around a job that it wants slots, or no longer.
-func (s *Entry) count(kind, n int) {
-	if s.isPool() {
+// countWanting adds to the wantingJobs of all pools above a job.
+func (e *Entry) countWanting(kind, n int) {
+	if e.isPool() {
 		return
 	}
-	for p := s.parent; p != nil; p = p.parent {
+	for p := e.parent; p != nil; p = p.parent {
 		p.wantingJobs[kind] += n
 	}
 }
 
-// Reorder puts all in a pool, and in those within, where they belong, since many
-// may stand elsewhere now.
-func (s *Entry) Reorder() {
-	for kind := range s.heaps {
-		s.reorder(kind)
+// Reorder restores the order of all entries below a pool after many have changed.
+func (e *Entry) Reorder() {
+	for kind := range e.heaps {
+		e.reorder(kind)
 	}
 }
 
-func (s *Entry) reorder(kind int) {
-	r := &s.heaps[kind]
-	for _, child := range r.entries {
+func (e *Entry) reorder(kind int) {
+	h := &e.heaps[kind]
+	for _, child := range h.entries {
 		child.reorder(kind)
 	}
-	if r.sorted() {
-		heap.Init(r)
+	if h.sorted() {
+		heap.Init(h)
 	}
 }
 
-func (s *Entry) isPool() bool { return s.Compare != nil || s.Rank != nil }
+func (e *Entry) isPool() bool { return e.Compare != nil || e.Rank != nil }
 
-// remaining is how many times a job can have slots before a pool that it is in has all
-// that it may.
-func (s *Entry) remaining(need sched.Slots) int {
-	room := int(^uint(0) >> 1)
-	for p := s.parent; p != nil; p = p.parent {
+// remaining returns how many times a job can get slots before a pool above it reaches its
+// limit.
+func (e *Entry) remaining(need sched.Slots) int {
+	times := sched.Unlimited
+	for p := e.parent; p != nil; p = p.parent {
 		for kind, n := range need {
 			if n > 0 && p.Limit != nil {
-				room = min(room, max(p.Limit(kind)-p.granted[kind], 0)/n)
+				times = min(times, max(p.Limit(kind)-p.granted[kind], 0)/n)
 			}
 		}
 	}
-	return room
+	return times
 }
 
-// full reports whether a pool may be given no more slots of a kind.
-func (s *Entry) full(kind int) bool { return s.Limit != nil && s.Limit(kind) <= s.granted[kind] }
+// full reports whether a pool has reached its limit.
+func (e *Entry) full(kind int) bool { return e.Limit != nil && e.Limit(kind) <= e.granted[kind] }
+
+// fix moves an entry to its place in the heaps that it is in.
+func (e *Entry) fix() {
+	if e.parent == nil {
+		return
+	}
+	for kind := range e.parent.heaps {
+		e.parent.heaps[kind].fix(e)
+	}
+}

@@ -193,9 +193,9 @@ func (h *hall) everybody() iter.Seq[*Entry] {
 	}
 }
 
-// TestRunDealsAsByHand compares seats that are kept through changes and deals with
+// TestAllocateEqualsTwin compares seats that are kept through changes and deals with
 // looking at everybody.
-func TestRunDealsAsByHand(t *testing.T) {
+func TestAllocateEqualsTwin(t *testing.T) {
 	dealt := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHall(t, rt)
@@ -244,8 +244,8 @@ func (h *hall) checkRows(rt *rapid.T) {
 	}
 }
 
-// TestReorderFollowsWhatChangedForAll has many stand elsewhere at once.
-func TestReorderFollowsWhatChangedForAll(t *testing.T) {
+// TestReorderAfterManyChanges has many stand elsewhere at once.
+func TestReorderAfterManyChanges(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHall(t, rt)
 		for _, j := range h.jobs {

@@ -7,14 +7,15 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// footprint is what an attempt holds in memory, and what of that it would have to
-// write, in bytes; 0 when that is unknown.
+// footprint returns the memory of an attempt and the part of it that a checkpoint would
+// write, in bytes; 0 if unknown.
 func (f *Finder) footprint(a *cluster.Attempt) (memory, unwritten int64) {
 	p, _ := f.View.Progress(a.ID)
 	return p.Memory, p.Unwritten
 }
 
-// footprints are what attempts hold, by machine, in their order.
+// footprints returns the memory of attempts by machine, in the order in which the
+// machines come up.
 func (f *Finder) footprints(together []*cluster.Attempt) (held []preempt.Footprint) {
 	var machines []string
 	for _, a := range together {
@@ -30,8 +31,8 @@ func (f *Finder) footprints(together []*cluster.Attempt) (held []preempt.Footpri
 	return held
 }
 
-// headroom is the memory that a machine has for more, once each attempt that is to stand
-// still there has another of its size beside it; nil when that is unknown.
+// headroom returns the memory that a machine has left, once each attempt to be
+// suspended there has a replacement of its size; nil if unknown.
 func (f *Finder) headroom(machine string) *preempt.MemHeadroom {
 	r, ok := f.View.MemHeadroom(machine)
 	if !ok {

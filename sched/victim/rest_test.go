@@ -8,9 +8,9 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestWhatHasJustGoneOnIsSpared looks at attempts that stood still, that have a
+// TestRecentlyResumedAttemptsAreSpared looks at attempts that stood still, that have a
 // checkpoint, that do what was cut off, and that have just begun.
-func TestWhatHasJustGoneOnIsSpared(t *testing.T) {
+func TestRecentlyResumedAttemptsAreSpared(t *testing.T) {
 	s := newScene(t, dag.MapReduce(9, 0))
 	whole := dag.Range{End: dag.Position{Offset: 100}}
 	run := func(n int) cluster.AttemptID {
@@ -56,8 +56,8 @@ func TestWhatHasJustGoneOnIsSpared(t *testing.T) {
 	}
 }
 
-// TestBarredWays leaves a victim what its job rules out.
-func TestBarredWays(t *testing.T) {
+// TestDisallowedModes leaves a victim what its job rules out.
+func TestDisallowedModes(t *testing.T) {
 	for _, tt := range []struct {
 		barred preempt.ModeSet
 		want   preempt.Mode
@@ -75,9 +75,9 @@ func TestBarredWays(t *testing.T) {
 	}
 }
 
-// TestInputThatIsReadWholeIsNotSplit leaves a map its range whose input can only be
+// TestUnsplittableInputIsNotSplit leaves a map its range whose input can only be
 // read from its beginning.
-func TestInputThatIsReadWholeIsNotSplit(t *testing.T) {
+func TestUnsplittableInputIsNotSplit(t *testing.T) {
 	s := &scene{Cluster: newScene(t, dag.MapReduce(1, 0)).Cluster}
 	id := s.Apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{1, 1}}}).Submitted
 	if err := s.State.Load(id, []cluster.Split{{Bytes: 1, Whole: true}}); err != nil {

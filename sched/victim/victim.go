@@ -1,14 +1,14 @@
-// Package victim finds attempts whose slots somebody else is to have, and says how
-// they are taken. Whose and how many is up to policies:
+// Package victim chooses how attempts lose their slots to other jobs. Policies decide
+// whose slots are taken and how many:
 //
-//	f := &victim.Finder{Now: now, View: view, Means: means}
-//	for _, v := range f.Among(account, kind) {     // the youngest first
-//		if p, ok := f.Take(v, cause); ok {
-//			plan.Preempts = append(plan.Preempts, p)
-//		}
+//	f := &victim.Finder{Now: now, View: view, Preempt: config}
+//	for _, v := range f.VictimsOf(account, kind) {     // the youngest first
+//	if p, ok := f.Take(v, cause); ok {
+//	plan.Preempts = append(plan.Preempts, p)
+//	}
 //	}
 //
-// A gang is one victim: its attempts stand still, are paused or end together.
+// A gang is one victim: its attempts are suspended, checkpointed or killed as a unit.
 package victim
 
 import (
@@ -21,40 +21,40 @@ import (
 	"github.com/hammr/hammr/sched/ledger"
 )
 
-// Victim is attempts that lose their slots together: one, or those of a gang.
+// Victim is attempts that lose their slots together: a single one, or those of a gang.
 type Victim struct {
-	Attempt   cluster.AttemptID // that is told
-	Slots     sched.Slots       // that come free
+	Attempt   cluster.AttemptID // to send the order to; of a gang its first
+	Slots     sched.Slots       // that are freed
 	StartedAt int64             // ms since the epoch
 }
 
-// Compare orders victims: what started last is taken first.
+// Compare orders victims: the youngest is taken first, since it loses the least work.
 func Compare(a, b Victim) int {
 	return cmp.Or(-cmp.Compare(a.StartedAt, b.StartedAt), -a.Attempt.Compare(b.Attempt))
 }
 
-// Finder looks for victims at one moment. It remembers what was taken.
+// Finder finds victims for one decision. It remembers what it has taken.
 type Finder struct {
 	Now     int64 // ms since the epoch
 	View    sched.View
 	Preempt preempt.Config
 
-	// Urgent says that slots are wanted for what was lost, so that nobody is
-	// spared because it has just gone on.
+	// Urgent lifts the least run time of resumed attempts, because the slots are needed
+	// to recover lost tasks.
 	Urgent bool
 
-	// Wake is when the first of those that are spared for that may be taken; 0
-	// when there is none.
+	// Wake is when the first protected attempt may be preempted, ms since the epoch; 0
+	// if none is protected.
 	Wake int64
 
 	taken         map[cluster.AttemptID]bool
-	suspending    map[string][2]int // attempts that are to stand still, by machine
-	claimedMemory map[string]int64  // bytes for those that come instead of them, likewise
+	suspending    map[string][2]int // attempts that are to be suspended, by machine
+	claimedMemory map[string]int64  // bytes of memory for the attempts that replace them, by machine
 }
 
-// VictimsOf are the victims of a job that hold slots of a kind, in their order. What
-// nothing is known of is none, nor what has just gone on, nor what holds slots that
-// would not be given out again.
+// VictimsOf returns the victims of a job that have slots of a kind, the youngest first.
+// It leaves out attempts of unknown progress, attempts protected by the least run time,
+// and attempts on machines whose slots are not given out again.
 func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims []Victim) {
 	for id, hold := range account.Attempts {
 		if v, ok := f.victim(id, hold); ok && v.Slots[kind] > 0 {
@@ -65,8 +65,8 @@ func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims 
 	return victims
 }
 
-// victim is an attempt with all that ends with it. Of a gang only the first
-// attempt is one.
+// victim returns an attempt with all attempts that are preempted with it. Of a gang
+// only the first attempt counts as a victim.
 func (f *Finder) victim(id cluster.AttemptID, hold ledger.Usage) (v Victim, ok bool) {
 	_, t, a, ok := f.View.Attempt(id)
 	if !ok || hold.Leaving {
@@ -95,17 +95,17 @@ func (f *Finder) victim(id cluster.AttemptID, hold ledger.Usage) (v Victim, ok b
 	return v, true
 }
 
-// isEligible reports whether somebody knows of an attempt, and its slot can be given
-// to another.
+// isEligible reports whether the progress of an attempt is known and its slot can be
+// given to another task.
 func (f *Finder) isEligible(a *cluster.Attempt) bool {
 	_, known := f.View.Progress(a.ID)
 	m := f.View.Machine(a.Machine)
 	return known && m != nil && !m.Lost && !m.Excluded && !f.isProtected(a)
 }
 
-// isProtected reports whether an attempt that goes on with what was there before has done
-// so for too short a time to be preempted again: else slots could go to and fro
-// between jobs without anything being done in them.
+// isProtected reports whether an attempt has resumed too short a time ago to be
+// preempted again. Without this rule slots could alternate between two jobs while
+// neither makes progress.
 func (f *Finder) isProtected(a *cluster.Attempt) bool {
 	until := a.ResumedAt + f.Preempt.MinRun()
 	if a.ResumedAt == 0 || f.Urgent || until <= f.Now {
@@ -115,8 +115,8 @@ func (f *Finder) isProtected(a *cluster.Attempt) bool {
 	return true
 }
 
-// Take is the order that takes a victim's slots; ok is false when they have been
-// taken, and when it is better to wait for them. Cause is for people.
+// Take plans the preemption of a victim; ok is false if its slots have been taken
+// already, or if waiting for them is better. Cause is for people.
 func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 	j, t, a, ok := f.View.Attempt(v.Attempt)
 	if !ok || f.taken[v.Attempt] {
@@ -138,7 +138,7 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 	return sched.Preempt{Attempt: v.Attempt, Mode: how, Cause: cause}, true
 }
 
-// describe notes what is known of attempts that lose their slots together.
+// describe fills in what is known of attempts that lose their slots together.
 func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
 	held := f.footprints(together)
 	v.Footprint, v.Others = held[0], held[1:]
@@ -158,11 +158,12 @@ func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
 	}
 }
 
-// declineBackoff is for how long an attempt is not asked again for what it has
-// declined, in ms.
+// declineBackoff is how long an attempt that has declined a preemption is not asked
+// again, in ms.
 const declineBackoff = 30_000
 
-// declinedModes are the ways in which an attempt could not give up its slot lately.
+// declinedModes returns the modes in which an attempt declined to give up its slot
+// lately.
 func (f *Finder) declinedModes(a *cluster.Attempt) preempt.ModeSet {
 	if a.DeclinedAt == 0 || f.Now-a.DeclinedAt >= declineBackoff {
 		return 0
@@ -188,11 +189,12 @@ func (f *Finder) noteTaken(together []*cluster.Attempt, how preempt.Mode) {
 	}
 }
 
-// maxRemaining stands for how long an attempt runs that has got nowhere yet, in ms.
+// maxRemaining stands for the remaining time of an attempt that has made no progress,
+// in ms.
 const maxRemaining = 1e15
 
-// remaining is for how long an attempt will run still if it goes on as before, in
-// ms; negative when that is unknown.
+// remaining returns how long an attempt would still run at its pace so far, in ms;
+// negative if that is unknown. The pace of a reduce is that of the user's function.
 func (f *Finder) remaining(a *cluster.Attempt) int64 {
 	p, known := f.View.Progress(a.ID)
 	if !known {

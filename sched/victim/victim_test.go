@@ -59,9 +59,9 @@ func (k known) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	return p, ok
 }
 
-// TestAReduceThatBeginsIsNotNearlyDone has a reduce that has copied everything at once:
+// TestStartingReduceIsNotNearlyDone has a reduce that has copied everything at once:
 // of how long it takes that says nothing.
-func TestAReduceThatBeginsIsNotNearlyDone(t *testing.T) {
+func TestStartingReduceIsNotNearlyDone(t *testing.T) {
 	s := newScene(t, dag.MapReduce(0, 2))
 	v := Victim{Attempt: s.Start(s.job, 1, 0, "m")}
 	begun := s.Now
@@ -83,7 +83,7 @@ func TestAReduceThatBeginsIsNotNearlyDone(t *testing.T) {
 	}
 }
 
-func TestTheYoungestIsFirst(t *testing.T) {
+func TestYoungestVictimFirst(t *testing.T) {
 	s := newScene(t, dag.MapReduce(9, 1))
 	for _, n := range []int{2, 0, 3} {
 		s.Start(s.job, 0, n, "m")
@@ -92,7 +92,7 @@ func TestTheYoungestIsFirst(t *testing.T) {
 	want(t, "reduces", numbers(s.among(s.finder(preempt.Config{}), cluster.ReduceSlot)), "[]")
 }
 
-func TestWhatIsOfNoUseIsSpared(t *testing.T) {
+func TestIneligibleAttemptsAreSpared(t *testing.T) {
 	s := newScene(t, dag.MapReduce(9, 0))
 	for n := range 4 {
 		s.Start(s.job, 0, n, "m")
@@ -105,9 +105,9 @@ func TestWhatIsOfNoUseIsSpared(t *testing.T) {
 	want(t, "those of a machine that is lost", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[]")
 }
 
-// TestAGangIsOneVictim takes the slots of all its attempts once, by standing still or by
+// TestGangIsOneVictim takes the slots of all its attempts once, by standing still or by
 // being killed, and not at all where one of them would be one too many that stands still.
-func TestAGangIsOneVictim(t *testing.T) {
+func TestGangIsOneVictim(t *testing.T) {
 	s := newScene(t, schedtest.Streamed(3, 2))
 	var starts []cluster.StartAttempt
 	for _, task := range s.job.Bundles[0].TasksOf(0) {
@@ -172,8 +172,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestWhatWasDeclinedIsNotAskedForAgainAtOnce, but in another way, and later on.
-func TestWhatWasDeclinedIsNotAskedForAgainAtOnce(t *testing.T) {
+// TestDeclinedModesAreNotRetriedAtOnce, but in another way, and later on.
+func TestDeclinedModesAreNotRetriedAtOnce(t *testing.T) {
 	s := newScene(t, dag.MapReduce(1, 0))
 	id := s.Start(s.job, 0, 0, "m")
 	s.Now += 1000
@@ -192,9 +192,9 @@ func TestWhatWasDeclinedIsNotAskedForAgainAtOnce(t *testing.T) {
 	}
 }
 
-// TestNoMoreStandStillThanCouldRun suspends attempts on a machine of four slots, on
+// TestSuspendedAttemptsAreBoundedBySlots suspends attempts on a machine of four slots, on
 // which two stand still already.
-func TestNoMoreStandStillThanCouldRun(t *testing.T) {
+func TestSuspendedAttemptsAreBoundedBySlots(t *testing.T) {
 	s := newScene(t, dag.MapReduce(9, 0))
 	for n := range 2 {
 		s.Apply(cluster.PreemptAttempt{Attempt: s.Start(s.job, 0, n, "m"), Mode: preempt.Suspend})
@@ -212,9 +212,9 @@ func TestNoMoreStandStillThanCouldRun(t *testing.T) {
 	want(t, "suspended", taken, "2")
 }
 
-// TestAGangIsPausedWhole by checkpoint, which costs what the machine has to write that
+// TestGangIsCheckpointedWhole by checkpoint, which costs what the machine has to write that
 // has most of it, or killed where less is lost: what it has done since it was paused last.
-func TestAGangIsPausedWhole(t *testing.T) {
+func TestGangIsCheckpointedWhole(t *testing.T) {
 	s := newScene(t, schedtest.Streamed(1, 1))
 	start := func() (ids []cluster.AttemptID) {
 		c := cluster.StartBundle{Job: s.job.ID}

@@ -10,19 +10,18 @@ import (
 	"github.com/hammr/hammr/sched/placement"
 )
 
-// deal gives the free slots out at one moment: to samples, as far as these may
-// have slots that others want; then to phases that are late, by weight; then to
-// the others, in the order in which they are done in the virtual cluster. Bundles of
-// late phases come before all: samples would take the slots away of which they need
-// several at once.
-type deal struct {
+// allocator gives out the free slots of one decision: to samples, as far as they may
+// have slots that others want; then to late phases, by weight; then to the others, in
+// the order in which they finish in the virtual cluster. Bundles of late phases come
+// before all: samples would take the slots that they need at once.
+type allocator struct {
 	policy *Policy
 	now    int64
 	round  *placement.Round
-	made   map[*phase]bool // whose bundles have been offered
+	made   map[*phase]bool // phases whose bundles have been offered
 }
 
-func (d *deal) run(kind cluster.Slot) {
+func (d *allocator) run(kind cluster.Slot) {
 	if d.over(kind) {
 		return
 	}
@@ -42,18 +41,19 @@ func (d *deal) run(kind cluster.Slot) {
 	}
 }
 
-// samples gives slots to samples. One that reads from afar takes longer than its like
-// and has its phase seem larger, so samples choose their machines before all others;
-// but they wait for none, or the order would be a guess for longer.
-func (d *deal) samples(kind cluster.Slot) {
+// samples gives slots to samples. A sample that reads remote input takes longer than a
+// typical task and makes its phase seem larger, so samples choose their machines before
+// all other tasks. They do not wait for machines, or the order would remain a guess for
+// longer.
+func (d *allocator) samples(kind cluster.Slot) {
 	for _, s := range d.policy.sampling(kind) {
 		d.offer(s.phase, min(s.slots, d.round.RemainingOf(kind)), d.round.OfferNow)
 	}
 	d.round.Place()
 }
 
-// bundles offers all that a phase has, once.
-func (d *deal) bundles(p *phase) {
+// bundles offers all bundles of a phase, once.
+func (d *allocator) bundles(p *phase) {
 	if d.made[p] {
 		return
 	}
@@ -65,17 +65,17 @@ func (d *deal) bundles(p *phase) {
 	}
 }
 
-// over reports whether no slot of a kind is left for anybody. Held ones are for
+// over reports whether no slot of a kind is left for any task. Reserved ones are for
 // some.
-func (d *deal) over(kind cluster.Slot) bool {
+func (d *allocator) over(kind cluster.Slot) bool {
 	free := d.round.RemainingOf(cluster.MapSlot) + d.round.RemainingOf(cluster.ReduceSlot)
 	return d.round.RemainingOf(kind) == 0 && d.round.Remaining() == free
 }
 
-// give offers so many slots to tasks that start alone.
-func (d *deal) give(p *phase, slots int) { d.offer(p, slots, d.round.Offer) }
+// give offers slots to tasks that start alone.
+func (d *allocator) give(p *phase, slots int) { d.offer(p, slots, d.round.Offer) }
 
-func (d *deal) offer(p *phase, slots int, offer func(w sched.Want, most int)) {
+func (d *allocator) offer(p *phase, slots int, offer func(w sched.Want, most int)) {
 	for _, w := range p.wants {
 		if n := min(slots, w.Count); n > 0 && w.Bundle == nil {
 			offer(w, n)
@@ -84,10 +84,10 @@ func (d *deal) offer(p *phase, slots int, offer func(w sched.Want, most int)) {
 	}
 }
 
-// late gives what is left to late phases, the next slot always to the one that has
-// fewest for its weight: whose size was thought too small by far is in nobody's way
-// whose was but a little (PSBS).
-func (d *deal) late(kind cluster.Slot, late []*phase) {
+// late gives the remaining slots to late phases, each to the one with the fewest for
+// its weight: a phase whose size was underestimated by far does not delay those
+// underestimated by little (PSBS).
+func (d *allocator) late(kind cluster.Slot, late []*phase) {
 	if len(late) < 2 {
 		return
 	}
@@ -102,7 +102,7 @@ func (d *deal) late(kind cluster.Slot, late []*phase) {
 	}
 }
 
-// running is how many slots of its kind a phase holds with attempts that go on.
+// running returns how many slots of its kind a phase has in attempts that keep running.
 func (m *model) running(p *phase) int {
 	if a := m.ledger.Account(p.id.job); a != nil {
 		return a.Running[p.id.kind]
@@ -116,8 +116,8 @@ type portion struct {
 	slots, demand int
 }
 
-// spread adds slots to portions one by one, always to the one that has fewest for
-// its weight and wants more.
+// spread adds slots to portions one at a time, each to the portion with the fewest for
+// its weight that wants more.
 func spread(slots int, portions []*portion) {
 	var h byPortion
 	for _, p := range portions {
@@ -136,7 +136,7 @@ func spread(slots int, portions []*portion) {
 	}
 }
 
-// byPortion is a heap of those that want more.
+// byPortion is a heap of portions that want more.
 type byPortion []*portion
 
 func (h byPortion) Len() int      { return len(h) }
@@ -157,8 +157,8 @@ func (h *byPortion) Pop() any {
 	return last
 }
 
-// sampling is the slots that the samples of phases in training are to have next, as
-// far as there are any for them.
+// sampling returns the slots that samples of phases in training get next, as far as
+// there are slots for samples.
 func (m *model) sampling(kind cluster.Slot) (out []portion) {
 	q := &m.queues[kind]
 	left := m.conf.trainSlots(kind, int(m.virtual[kind].slots)) - q.samples

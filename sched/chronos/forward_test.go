@@ -15,14 +15,14 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// able is a policy that can do all that policies can, and notes what it is asked.
+// able is a policy with all optional interfaces that notes which one was called.
 type able struct {
 	plain
 	asked *string
 }
 
 func (a able) Precedes(int64, sched.View, cluster.Slot, *cluster.Job, *cluster.Job) bool {
-	*a.asked = "Precedence"
+	*a.asked = "JobComparer"
 	return true
 }
 
@@ -32,71 +32,70 @@ func (a able) Explain(int64, sched.View, *cluster.Job) []sched.Detail {
 }
 
 func (a able) Pools(int64, sched.View) []sched.Pool {
-	*a.asked = "Divider"
+	*a.asked = "PoolReporter"
 	return []sched.Pool{{Name: "a"}}
 }
 
 func (a able) Limit(*cluster.Job) sched.Slots {
-	*a.asked = "Limiter"
+	*a.asked = "JobLimiter"
 	return sched.Slots{3, 4}
 }
 
 func (a able) TransferFrom(from sched.Policy) {
 	if _, ok := sched.Innermost(from).(plain); ok {
-		*a.asked = "Heir"
+		*a.asked = "StateTransfer"
 	}
 }
 
 // passedOn asks for each thing that a policy may be able to do beside deciding, and
 // reports whether the answer is that of the policy inside.
 var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
-	"Precedence": func(p sched.Policy, job *cluster.Job) bool {
+	"JobComparer": func(p sched.Policy, job *cluster.Job) bool {
 		return p.(sched.JobComparer).Precedes(0, sched.View{}, cluster.MapSlot, job, job)
 	},
 	"Explainer": func(p sched.Policy, job *cluster.Job) bool {
 		return slices.Equal(p.(sched.Explainer).Explain(0, sched.View{}, job), []sched.Detail{{Name: "turn", Value: "next"}})
 	},
-	"Divider": func(p sched.Policy, _ *cluster.Job) bool {
+	"PoolReporter": func(p sched.Policy, _ *cluster.Job) bool {
 		pools := p.(sched.PoolReporter).Pools(0, sched.View{})
 		return len(pools) == 1 && pools[0].Name == "a"
 	},
-	"Limiter": func(p sched.Policy, job *cluster.Job) bool {
+	"JobLimiter": func(p sched.Policy, job *cluster.Job) bool {
 		return p.(sched.JobLimiter).Limit(job) == sched.Slots{3, 4}
 	},
-	"Heir": func(p sched.Policy, _ *cluster.Job) bool {
+	"StateTransfer": func(p sched.Policy, _ *cluster.Job) bool {
 		p.(sched.StateTransfer).TransferFrom(New(Config{Inner: plain{}}))
 		return true
 	},
 }
 
-// notAsked are the interfaces of sched that are nothing which Chronos could be asked
-// in place of the policy inside, and why.
+// notAsked are the interfaces of sched that Chronos does not forward, and why.
 var notAsked = map[string]string{
-	"Policy":  "it is one",
-	"Wrapper": "it is one",
-	"Ranker":  "pools are handed one",
-	"Facts":   "policies are handed them",
-	"Rooms":   "policies are handed them",
+	"Policy":      "Chronos is one",
+	"Wrapper":     "Chronos is one",
+	"Ranker":      "pools use it",
+	"SoftState":   "policies read it",
+	"MemReporter": "policies read it",
 }
 
-// TestWhatPoliciesCanDoIsPassedOn has all that sched says a policy may do. An
-// interface that is new there has to be passed on, or to be named here.
-func TestWhatPoliciesCanDoIsPassedOn(t *testing.T) {
+// TestOptionalInterfacesAreForwarded checks all interfaces of package sched. A new one has
+// to be forwarded, or to be listed in notAsked.
+func TestOptionalInterfacesAreForwarded(t *testing.T) {
 	known := slices.Sorted(maps.Keys(passedOn))
 	known = slices.Sorted(slices.Values(append(known, slices.Collect(maps.Keys(notAsked))...)))
 	if got := interfaces(t, ".."); !slices.Equal(got, known) {
-		t.Errorf("package sched has the interfaces %v, and known here are %v", got, known)
+		t.Errorf("package sched has the interfaces %v, want %v", got, known)
 	}
 	job := new(cluster.Job)
 	for name, answers := range passedOn {
 		var asked string
 		if p := New(Config{Inner: able{asked: &asked}}); !answers(p, job) || asked != name {
-			t.Errorf("%s: the policy inside is not asked, or not believed", name)
+			t.Errorf("%s: the call is not forwarded, or its result is lost", name)
 		}
 	}
 }
 
-// interfaces are the names of those that a package has for others, ascending.
+// interfaces returns the names of the exported interfaces of a package, ascending.
 func interfaces(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -124,8 +123,8 @@ func interfaces(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestWithoutWhatPoliciesCanDo has a policy inside that can do nothing more.
-func TestWithoutWhatPoliciesCanDo(t *testing.T) {
+// TestWithoutOptionalInterfaces has a policy inside that can do nothing more.
+func TestWithoutOptionalInterfaces(t *testing.T) {
 	p, job := New(Config{Inner: plain{}}), new(cluster.Job)
 	if pools := p.Pools(0, sched.View{}); pools != nil {
 		t.Errorf("pools %v", pools)
@@ -139,10 +138,10 @@ func TestWithoutWhatPoliciesCanDo(t *testing.T) {
 	p.TransferFrom(plain{})
 }
 
-// TestAnHeirKeepsPromises sets the policy anew after a promise has come to nothing:
+// TestTransferKeepsPromises sets the policy anew after a promise has come to nothing:
 // the slot was kept for as long as it may be, and has gone to another job. For the
 // task that was to have it nothing more is preempted.
-func TestAnHeirKeepsPromises(t *testing.T) {
+func TestTransferKeepsPromises(t *testing.T) {
 	for inherits, want := range map[bool][]string{true: nil, false: {"kill 2m.1"}} {
 		w := newWorld(t, Config{})
 		w.join("abc", 1, 0)

@@ -5,15 +5,15 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// What follows is what the policy inside can do beside giving out slots, and what
-// is said where it cannot. Explain has something of its own to add.
+// This file forwards the optional interfaces of the wrapped policy, with defaults for those
+// that it does not implement. Explain is in explain.go, since it adds to the answer.
 
 // Unwrap implements sched.Wrapper.
 func (p *Policy) Unwrap() sched.Policy { return p.conf.Inner }
 
-// Precedes implements sched.JobComparer as the policy inside does.
+// Precedes implements sched.JobComparer as the wrapped policy does.
 func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
-	return p.inside.Precedes(now, view, kind, a, b)
+	return p.comparer.Precedes(now, view, kind, a, b)
 }
 
 // Pools implements sched.PoolReporter.
@@ -32,11 +32,11 @@ func (p *Policy) Limit(job *cluster.Job) sched.Slots {
 	return sched.Slots{sched.Unlimited, sched.Unlimited}
 }
 
-// TransferFrom implements sched.StateTransfer: promises stand, those that came to nothing too, or
-// a task would have another attempt preempted for it.
+// TransferFrom implements sched.StateTransfer. It keeps void promises too, since otherwise
+// a task could preempt a second attempt.
 func (p *Policy) TransferFrom(from sched.Policy) {
 	if before, ok := from.(*Policy); ok {
-		p.promises, p.asked = before.promises, before.asked
+		p.promises, p.requested = before.promises, before.requested
 	}
 	if inner, ok := p.conf.Inner.(sched.StateTransfer); ok {
 		inner.TransferFrom(from)

@@ -7,34 +7,34 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// deal is the slots that the policy inside gives to tasks that start alone, and to
-// attempts that go on. How many each job has stays as it is, but for slots that
-// were promised; which of its tasks get them changes.
-type deal struct {
+// deal is the slots that the wrapped policy gives to tasks that start alone and to
+// attempts that resume. Each job keeps its number of slots, except for promised ones;
+// which of its tasks get them changes.
+type slotPlan struct {
 	*recovery
 	grants  []*grant
-	on      map[place][]*grant
-	used    map[place]int            // slots of a machine that the plan takes
-	own     map[cluster.TaskID]*task // those that are to be recovered
-	idle    []*cluster.Task          // that have lost their slot
-	started map[cluster.TaskID]bool  // tasks of grants; when slots are filled, those to be recovered too
+	on      map[slotKey][]*grant
+	used    map[slotKey]int          // slots that the plan takes
+	own     map[cluster.TaskID]*task // tasks to be recovered
+	idle    []*cluster.Task          // tasks that have lost their slot
+	started map[cluster.TaskID]bool  // tasks of grants; in write, those to be recovered too
 }
 
 // place is the slots of one kind of a machine.
-type place struct {
+type slotKey struct {
 	machine string
 	kind    cluster.Slot
 }
 
-// grant is a slot that is given to somebody.
+// grant is a slot that the plan gives to a task.
 type grant struct {
-	place
+	slotKey
 	job   *cluster.Job
 	stage *cluster.Stage
-	start sched.Start // Task is zero when the slot is vacant
+	start sched.Start // Task is zero if the slot is vacant
 
-	resume cluster.AttemptID // of an attempt that goes on, zero for none
-	fixed  bool              // it belongs to a task that is recovered
+	resume cluster.AttemptID // the attempt that resumes; zero for none
+	fixed  bool              // a task that is recovered has it
 }
 
 func (g *grant) vacant() bool { return g.start.Task == (cluster.TaskID{}) }
@@ -42,10 +42,10 @@ func (g *grant) vacant() bool { return g.start.Task == (cluster.TaskID{}) }
 // resumes reports whether a suspended attempt gets the slot.
 func (g *grant) resumes() bool { return g.resume != (cluster.AttemptID{}) }
 
-// deal takes a plan apart.
-func (r *recovery) deal(plan *sched.Plan) *deal {
-	d := &deal{
-		recovery: r, on: make(map[place][]*grant), used: make(map[place]int),
+// deal takes the slots of a plan apart.
+func (r *recovery) newSlotPlan(plan *sched.Plan) *slotPlan {
+	d := &slotPlan{
+		recovery: r, on: make(map[slotKey][]*grant), used: make(map[slotKey]int),
 		own: make(map[cluster.TaskID]*task, len(r.tasks)), started: make(map[cluster.TaskID]bool),
 	}
 	for _, t := range r.tasks {
@@ -53,7 +53,7 @@ func (r *recovery) deal(plan *sched.Plan) *deal {
 	}
 	for _, s := range plan.Starts {
 		j, stage, _, _ := r.view.Task(s.Task)
-		g := &grant{place: place{s.Machine, stage.Slot}, job: j, stage: stage, start: s}
+		g := &grant{slotKey: slotKey{s.Machine, stage.Slot}, job: j, stage: stage, start: s}
 		d.add(g)
 		if t := d.own[s.Task]; t != nil {
 			t.own = g
@@ -62,7 +62,7 @@ func (r *recovery) deal(plan *sched.Plan) *deal {
 	for _, id := range plan.Resumes {
 		_, _, a, _ := r.view.Attempt(id)
 		j, stage, _, _ := r.view.Task(id.Task)
-		d.add(&grant{place: place{a.Machine, a.Slot}, job: j, stage: stage, start: sched.Start{Task: id.Task}, resume: id})
+		d.add(&grant{slotKey: slotKey{a.Machine, a.Slot}, job: j, stage: stage, start: sched.Start{Task: id.Task}, resume: id})
 	}
 	for _, b := range plan.Bundles {
 		for _, s := range b.Starts {
@@ -78,34 +78,34 @@ func (r *recovery) deal(plan *sched.Plan) *deal {
 	return d
 }
 
-// use takes the slots of a task of a bundle.
-func (d *deal) use(id cluster.TaskID, machine string) {
+// use counts the slots of a task of a bundle as taken.
+func (d *slotPlan) use(id cluster.TaskID, machine string) {
 	_, stage, _, _ := d.view.Task(id)
 	for kind, n := range stage.Slots {
-		d.used[place{machine, cluster.Slot(kind)}] += n
+		d.used[slotKey{machine, cluster.Slot(kind)}] += n
 	}
 }
 
-func (d *deal) add(g *grant) {
+func (d *slotPlan) add(g *grant) {
 	d.grants = append(d.grants, g)
-	d.on[g.place] = append(d.on[g.place], g)
-	d.used[g.place]++
+	d.on[g.slotKey] = append(d.on[g.slotKey], g)
+	d.used[g.slotKey]++
 	d.started[g.start.Task] = true
 }
 
-// keep leaves the slot to a task that the policy inside has given it.
-func (d *deal) keep(t *task) { t.own.fixed, t.grant = true, t.own }
+// keep leaves a task the slot that the wrapped policy gave it.
+func (d *slotPlan) keep(t *task) { t.own.fixed, t.grant = true, t.own }
 
-// claim gives a task a slot of a machine, whoever else was to have it. It returns
-// false when none is free yet.
-func (d *deal) claim(t *task, machine string) bool {
-	at := place{machine, t.kind()}
-	if t.own != nil && t.own.place == at {
+// claim gives a task a slot of a machine, even if the plan gave it to another. It
+// returns false if none is free yet.
+func (d *slotPlan) claim(t *task, machine string) bool {
+	at := slotKey{machine, t.kind()}
+	if t.own != nil && t.own.slotKey == at {
 		d.keep(t)
 		return true
 	}
 	if m := d.view.Machine(machine); d.used[at] < m.Free(at.kind) {
-		g := &grant{place: at, job: t.job, stage: t.stage}
+		g := &grant{slotKey: at, job: t.job, stage: t.stage}
 		d.add(g)
 		d.give(t, g)
 		return true
@@ -121,9 +121,9 @@ func (d *deal) claim(t *task, machine string) bool {
 	return false
 }
 
-// swap gives a task one of some slots: one that its job has, or another one in
+// swap gives a task one of several slots: one that its job has, or another one in
 // exchange for its own.
-func (d *deal) swap(t *task, among []*grant) bool {
+func (d *slotPlan) swap(t *task, among []*grant) bool {
 	var other *grant
 	for _, g := range among {
 		switch {
@@ -141,22 +141,22 @@ func (d *deal) swap(t *task, among []*grant) bool {
 	return other != nil
 }
 
-// atHome are the slots where the input of a task is.
-func (d *deal) atHome(t *task) (home []*grant) {
-	for _, machine := range t.homes {
-		home = append(home, d.on[place{machine, t.kind()}]...)
+// localSlots returns the slots on machines with the input of a task.
+func (d *slotPlan) localSlots(t *task) (home []*grant) {
+	for _, machine := range t.inputMachines {
+		home = append(home, d.on[slotKey{machine, t.kind()}]...)
 	}
 	return home
 }
 
-// mayMove reports whether the task of a grant may as well start on another machine.
-func (d *deal) mayMove(g *grant, machine string) bool {
+// mayMove reports whether the task of a grant may start on another machine instead.
+func (d *slotPlan) mayMove(g *grant, machine string) bool {
 	_, _, t, ok := d.view.Task(g.start.Task)
 	return ok && d.own[t.ID] == nil && !d.avoids(g.job, t, machine)
 }
 
-// give gives a slot to a task. Who had it may have another.
-func (d *deal) give(t *task, g *grant) {
+// give gives a slot to a task. The task that had it may get another.
+func (d *slotPlan) give(t *task, g *grant) {
 	if t.own == g {
 		d.keep(t)
 		return
@@ -169,8 +169,8 @@ func (d *deal) give(t *task, g *grant) {
 	t.grant = g
 }
 
-// vacate takes a slot away from whoever has it.
-func (d *deal) vacate(g *grant) {
+// vacate takes a slot away from its task.
+func (d *slotPlan) vacate(g *grant) {
 	if g.fixed || g.vacant() {
 		return
 	}
