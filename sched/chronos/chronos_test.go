@@ -62,7 +62,7 @@ func TestWays(t *testing.T) {
 		switch way {
 		case preempt.Wait:
 			w.want(got)
-		case preempt.Suspend, preempt.Auto: // whose slots are free at once, and which go on there when there is room
+		case preempt.Suspend, preempt.Auto: // the slots are free at once; the attempts resume there when slots are free
 			w.want(got, "suspend 2m.0", "suspend 2m.1", "1m.0@b local", "1m.1@b local")
 			w.finish(w.View().Machine("b").Attempts[3].ID, 1)
 			w.want(w.settle(), "resume 2m.0")
@@ -156,7 +156,7 @@ func TestNewMasterKeepsPromises(t *testing.T) {
 	w.want(got, "1m.0@c local", "1m.1@b local")
 }
 
-// TestExplain tells what tasks wait for.
+// TestExplain checks what lost tasks wait for.
 func TestExplain(t *testing.T) {
 	w := twoJobs(t, Config{Preempt: preempt.Config{Map: preempt.Split}})
 	first := w.View().Job(cluster.JobID{Cluster: "1", Number: 1})
@@ -187,7 +187,7 @@ func TestPrecedes(t *testing.T) {
 	w := twoJobs(t, Config{Inner: new(backwards)})
 	first, second := w.View().Job(cluster.JobID{Cluster: "1", Number: 1}), w.View().Job(cluster.JobID{Cluster: "1", Number: 2})
 	if w.policy.Precedes(0, w.PolicyView(), cluster.MapSlot, first, second) || !w.policy.Precedes(0, w.PolicyView(), cluster.MapSlot, second, first) {
-		t.Error("the policy inside is not asked")
+		t.Error("the wrapped policy is not asked")
 	}
 	p := New(Config{Inner: plain{}})
 	if !p.Precedes(0, w.PolicyView(), cluster.MapSlot, first, second) || p.Precedes(0, w.PolicyView(), cluster.MapSlot, second, first) {
@@ -221,7 +221,7 @@ func (s sharing) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.J
 	return s.has(a) < s.share && s.has(b) > s.share
 }
 
-// has counts the attempts of a job that go on.
+// has counts the attempts of a job that keep running.
 func (s sharing) has(j *cluster.Job) (n int) {
 	for _, t := range j.Stages[0].Tasks {
 		for _, a := range t.Attempts {

@@ -138,7 +138,7 @@ func TestWithoutOptionalInterfaces(t *testing.T) {
 	p.TransferFrom(plain{})
 }
 
-// TestTransferKeepsPromises sets the policy anew after a promise has come to nothing:
+// TestTransferKeepsPromises replaces the policy after a promise has become void:
 // the slot was kept for as long as it may be, and has gone to another job. For the
 // task that was to have it nothing more is preempted.
 func TestTransferKeepsPromises(t *testing.T) {

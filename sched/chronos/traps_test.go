@@ -105,7 +105,7 @@ var traps = []struct {
 		w.expire("d")
 		w.beat(nil)
 	}, []string{"kill 1m.0"}},
-	{"its own job's tasks only when told so", Config{SameJob: true}, func(w *world) {
+	{"tasks of its own job only if configured", Config{SameJob: true}, func(w *world) {
 		w.expire("d")
 		w.beat(map[string]float64{"2m.3": .1})
 	}, []string{"kill 2m.3"}},

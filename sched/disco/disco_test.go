@@ -87,7 +87,7 @@ func TestVictimsAreTakenAsConfigured(t *testing.T) {
 	}
 }
 
-// TestSuspendedAttemptsResume suspends attempts for a new job, and lets them go on
+// TestSuspendedAttemptsResume suspends attempts for a new job, and resumes them
 // when that is over.
 func TestSuspendedAttemptsResume(t *testing.T) {
 	s := newScene(t, Config{Preempt: preempt.Config{Map: preempt.Suspend}}, 1, 4, 0)

@@ -93,7 +93,7 @@ func checkShares(rt *rapid.T, p *Policy) {
 }
 
 // checkPreempts wants no job below its share by what it loses, no attempt taken
-// twice, and nothing taken unless somebody is new.
+// twice, and nothing taken without a new job.
 func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 	lost := make(map[cluster.JobID]slots)
 	seen := make(map[cluster.AttemptID]bool)
@@ -115,22 +115,22 @@ func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 		}
 		lost[pre.Attempt.Task.Job] = lost[pre.Attempt.Task.Job].Plus(need)
 	}
-	somebody := false
+	anyNew := false
 	for _, j := range p.jobs {
-		somebody = somebody || j.isNew()
+		anyNew = anyNew || j.isNew()
 		for kind, n := range lost[j.Job] {
 			if n > 0 && j.Running[kind]-n < j.share[kind] {
 				rt.Fatalf("job %v loses %d of %d slots and has a share of %d", j.Job, n, j.Running[kind], j.share[kind])
 			}
 		}
 	}
-	if len(lost) > 0 && !somebody {
-		rt.Fatal("slots are taken for nobody")
+	if len(lost) > 0 && !anyNew {
+		rt.Fatal("slots are taken without a new job")
 	}
 }
 
 // checkNothingIdle wants a reason for each slot that is free when there is no more
-// to plan while somebody could use it: a bundle that waits, a task that has failed
+// to plan while some job could use it: a bundle that waits, a task that has failed
 // and so avoids machines.
 func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	for _, j := range p.jobs {

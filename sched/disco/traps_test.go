@@ -61,7 +61,7 @@ func between(t *testing.T) (s *scene, first, second *cluster.Job) {
 	return s, first, second
 }
 
-// Trap 4: the slots of a job between two stages are kept for it, no more than its
+// Trap 4: the slots of a job between two stages are reserved for it, no more than its
 // share of them, and not for ever.
 func TestJobBetweenStagesKeepsItsShare(t *testing.T) {
 	s, first, second := between(t)
@@ -124,7 +124,7 @@ func TestPreemptionIsNotAFailure(t *testing.T) {
 	}
 }
 
-// Trap 7: whoever is most above its share loses first, and what it started last.
+// Trap 7: the job most above its share loses first, and its youngest attempts.
 func TestVictimsAreTakenEvenly(t *testing.T) {
 	s := newScene(t, Config{Placement: sched.Placement{Method: sched.None}}, 1, 12, 0)
 	first, second := s.maps(7), s.maps(50)
@@ -179,5 +179,5 @@ func TestSuspendedJobHasNoShare(t *testing.T) {
 	s.do(cluster.ResumeJob{Job: first.ID})
 	s.clear()
 	s.settle()
-	want(t, "that stand still once it is resumed", len(first.Stages[0].Suspended()), 3)
+	want(t, "suspended after the job has resumed", len(first.Stages[0].Suspended()), 3)
 }

@@ -53,7 +53,7 @@ func unmoving(j *cluster.Job) (still []*cluster.Attempt) {
 }
 
 // TestSuspendedJobDoesNotCount in a pool of limited jobs, and has its own
-// again when it is resumed; who has begun meanwhile goes on.
+// again when it is resumed; jobs that have started meanwhile keep running.
 func TestSuspendedJobDoesNotCount(t *testing.T) {
 	first, second, change := oneAtATime(t)
 	change(cluster.SuspendJob{Job: first.ID, PreferSuspend: true})
@@ -93,7 +93,7 @@ func TestStartedJobsStayAdmitted(t *testing.T) {
 	wantRunning(t, "a job has become urgent", first, second, 2, 0)
 }
 
-// TestExplainSuspended tells why a suspended job does not run; it is none of those
+// TestExplainSuspended checks why a suspended job does not run; it is none of those
 // that wait for a place.
 func TestExplainSuspended(t *testing.T) {
 	w, p := world(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})

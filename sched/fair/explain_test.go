@@ -32,7 +32,7 @@ func TestTransferKeepsClocks(t *testing.T) {
 	wantLine(t, s.after(130_000), "[]")
 }
 
-// TestExplain names what a job is told of by the pools of a file.
+// TestExplain checks the details of a job in the pools of a file.
 func TestExplain(t *testing.T) {
 	w := world(t)
 	w.Join("m", 4, 0)

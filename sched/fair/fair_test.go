@@ -90,7 +90,7 @@ func TestShares(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	check(t, []scenario{
-		{"jobs beyond a limit are in nobody's way", "<userMaxJobsDefault>1</userMaxJobsDefault>", func(w *schedtest.Cluster) {
+		{"jobs beyond a limit do not block others", "<userMaxJobsDefault>1</userMaxJobsDefault>", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 0)
 			w.Run(from(in("a", 2, 0), 0, "amy"))
 			w.Run(from(in("a", 2, 0), 0, "amy"))
@@ -165,7 +165,7 @@ func TestStagesAndGangs(t *testing.T) {
 	})
 }
 
-// TestGangThatNeverFits is in nobody's way.
+// TestGangThatNeverFits checks that such a gang does not block others.
 func TestGangThatNeverFits(t *testing.T) {
 	w, p := world(t), New(Config{})
 	w.Join("m", 4, 1)

@@ -186,7 +186,7 @@ func checkMaxima(rt *rapid.T, before, after cluster.View, a *pool.Allocations) {
 }
 
 // checkNothingIdle wants a reason for each slot that is free when there is no more
-// to plan while somebody could use it: a limit, a bundle that waits, a task that
+// to plan while some job could use it: a limit, a bundle that waits, a task that
 // has failed and so avoids machines.
 func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	if p.tree.root.bundled > 0 {

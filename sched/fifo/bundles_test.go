@@ -64,7 +64,7 @@ func TestBundles(t *testing.T) {
 			w.run(0, schedtest.Pairs(3))
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@b", "{1m.0@a, 1r.0@a}", "{1m.1@b, 1r.1@b}"}},
-		{"one that will never fit is in nobody's way", func(w *world) {
+		{"a bundle that never fits does not block others", func(w *world) {
 			w.Join("a", 2, 1)
 			w.run(1, schedtest.Streamed(1, 2))
 			w.run(0, dag.MapReduce(1, 0))
@@ -93,7 +93,7 @@ func TestBundles(t *testing.T) {
 			w.run(0, schedtest.TwoSlotGroups(9), "b", "b", "a")
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@a", "2m.1@b", "{1s0.2@a local}", "{1s0.1@b local}"}},
-		{"writers of what runs on slots that are waited for go on", func(w *world) {
+		{"writers for readers in awaited slots keep starting", func(w *world) {
 			w.Join("a", 1, 1)
 			early := w.run(0, dag.MapReduce(1, 1))
 			w.Start(early, 1, 0, "a")

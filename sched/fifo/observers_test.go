@@ -11,7 +11,7 @@ import (
 
 // observers are two policies that hear the same. One is asked like any policy. The
 // other never is, only copies of it are: so it has no clock of delay scheduling, which
-// runs from when a policy was asked and which a reset starts anew.
+// runs from when a policy was asked, and which a reset restarts.
 type observers struct {
 	*Policy
 	unasked *Policy

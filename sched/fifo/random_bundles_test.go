@@ -37,7 +37,7 @@ func TestRandomPlansOfBundles(t *testing.T) {
 }
 
 // checkNothingIdle wants a reason for each slot that is free after a plan while
-// somebody could use it: a bundle that waits, or a task that has failed and so
+// some job could use it: a bundle that waits, or a task that has failed and so
 // avoids a machine. The bundle whose turn is first must not fit at all.
 func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 	wanted := make(map[int]bool) // kinds of slots that bundles wait for
@@ -65,7 +65,7 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 
 // checkBundlesWait wants bundles of a class, for which nothing is held yet, to wait for
 // slots that are not there: beside those that are held on their machines for the ones
-// that stand still, in their turn.
+// that are suspended, in order.
 func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster.Bundle, plan sched.Plan) {
 	free := make(map[string][2]int)
 	for m := range view.Machines() {
@@ -79,7 +79,7 @@ func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster
 			could = could && fits(need, view.Machine(name).Slots)
 		}
 		if goesOn {
-			rt.Fatalf("bundle %d of %s of %v stands still and could go on after %q", number, b.Stages[0].Name, j.ID, schedtest.Lines(plan))
+			rt.Fatalf("bundle %d of %s of %v is suspended and could resume after %q", number, b.Stages[0].Name, j.ID, schedtest.Lines(plan))
 		}
 		for name, need := range needs {
 			if could {
@@ -92,7 +92,7 @@ func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster
 	}
 }
 
-// needsOfStill is what a bundle that stands still needs, by machine.
+// needsOfStill returns the slots that a suspended bundle needs, by machine.
 func needsOfStill(view cluster.View, b *cluster.Bundle, number int) map[string][2]int {
 	needs := make(map[string][2]int)
 	for _, t := range b.TasksOf(number) {
@@ -129,7 +129,7 @@ func waitsUncharged(s *cluster.Stage) bool {
 }
 
 // mayStart reports whether there is a bundle that may start of which no task has
-// failed, and for which none waits that was paused and avoids machines.
+// failed, and for which no checkpointed one waits that avoids machines.
 func mayStart(j *cluster.Job, b *cluster.Bundle) (some bool) {
 	for _, n := range j.WaitingBundles(b) {
 		failed := slices.ContainsFunc(b.TasksOf(n), func(t *cluster.Task) bool { return t.Charged > 0 })

@@ -57,7 +57,7 @@ func (r *replay) decide() {
 	}
 }
 
-// sleep goes on to when the next attempt ends or the policy wants to be asked.
+// sleep advances to when the next attempt ends or the policy wakes.
 func (r *replay) sleep() {
 	next := r.policy.NextWake()
 	if next != 0 && next <= r.Now {
@@ -69,7 +69,7 @@ func (r *replay) sleep() {
 		}
 	}
 	if next == 0 {
-		r.T.Fatal("tasks wait, nothing runs and nobody wakes up")
+		r.T.Fatal("tasks wait, nothing runs and the policy has no wake-up time")
 	}
 	r.Now = next
 }

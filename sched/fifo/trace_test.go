@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// told is what a round says of its offers: "1map skip 2: why".
+// told formats the offers of a round: "1map skip 2: why".
 func (w *world) told(placement sched.Placement) (out []string) {
 	view := w.PolicyView()
 	view.Trace = true
@@ -34,7 +34,7 @@ func (w *world) told(placement sched.Placement) (out []string) {
 func (w *world) wantTold(placement sched.Placement, want ...string) {
 	w.T.Helper()
 	if got := w.told(placement); !slices.Equal(got, want) {
-		w.T.Errorf("told is %q, want %q", got, want)
+		w.T.Errorf("traced %q, want %q", got, want)
 	}
 }
 
@@ -44,7 +44,7 @@ func TestOffersAreTraced(t *testing.T) {
 	w.submit(0, 0, "a", "b")
 	w.wantTold(sched.Placement{}, "1map offer 2", "1map skip 1: no slot is free")
 	if d := w.Cluster.Plan(New(sched.Placement{})).Decisions; d != nil {
-		t.Errorf("told though nobody asks: %v", d)
+		t.Errorf("decisions without a trace: %v", d)
 	}
 }
 

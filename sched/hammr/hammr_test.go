@@ -169,7 +169,7 @@ func TestGangLosesAllSlotsOrNone(t *testing.T) {
 	for _, c := range schedtest.Commands(w.View(), plan) {
 		w.Apply(c)
 	}
-	want(t, "maps and reduces that go on", []int{a.Stages[0].Running, a.Stages[1].Running}, []int{3, 3})
+	want(t, "maps and reduces that keep running", []int{a.Stages[0].Running, a.Stages[1].Running}, []int{3, 3})
 }
 
 func starts(j *cluster.Job, number int) (out []cluster.StartAttempt) {

@@ -51,11 +51,12 @@ func (s *scene) statesOf(j *cluster.Job) (running, still, ended int) {
 func (s *scene) wantStates(what string, j *cluster.Job, running, still, ended int) {
 	s.T.Helper()
 	if r, st, e := s.statesOf(j); r != running || st != still || e != ended {
-		s.T.Errorf("%s: %d attempts of %v run, %d stand still, %d are over; want %d, %d, %d", what, r, j.ID, st, e, running, still, ended)
+		s.T.Errorf("%s: %d attempts of %v run, %d are suspended, %d are over; want %d, %d, %d", what, r, j.ID, st, e, running, still, ended)
 	}
 }
 
-// TestYoungestAttemptsAreSuspended, as many as are needed, and go on when they can.
+// TestYoungestAttemptsAreSuspended checks that as many as needed are suspended, and that
+// they resume.
 func TestYoungestAttemptsAreSuspended(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
 	small := s.submit(6000, 2, 0)
@@ -63,13 +64,13 @@ func TestYoungestAttemptsAreSuspended(t *testing.T) {
 	s.want("the small job has come", "2/0", "2/0")
 	for _, a := range s.attempts(large, cluster.MapSlot) {
 		if a.StartedAt != 1000 {
-			t.Errorf("%v goes on, which started at %d", a.ID, a.StartedAt)
+			t.Errorf("%v keeps running, which started at %d", a.ID, a.StartedAt)
 		}
 	}
-	s.wantStates("two stand still", large, 2, 2, 0)
+	s.wantStates("two are suspended", large, 2, 2, 0)
 	s.finish(106_000, small, cluster.MapSlot, -1)
 	s.settle(106_000)
-	s.wantStates("and go on", large, 4, 0, 0)
+	s.wantStates("and resume", large, 4, 0, 0)
 }
 
 // TestPreemptionModes has the same under other means.
@@ -105,7 +106,7 @@ func TestLeavingSlotsCount(t *testing.T) {
 	s.wantStates("two are on their way", large, 2, 0, 2)
 }
 
-// TestClaimEndsWithItsCause is trap 14: when attempts end by themselves nobody
+// TestClaimEndsWithItsCause is trap 14: when attempts end by themselves none
 // else is stopped.
 func TestClaimEndsWithItsCause(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
@@ -113,7 +114,7 @@ func TestClaimEndsWithItsCause(t *testing.T) {
 	s.finish(6000, large, cluster.MapSlot, 2)
 	s.settle(6000)
 	s.want("two have finished in time", "2/0", "2/0")
-	s.wantStates("nobody stands still", large, 2, 0, 2)
+	s.wantStates("none is suspended", large, 2, 0, 2)
 }
 
 // TestUnknownProgress of attempts, so they are left alone, and asked for again.
@@ -155,16 +156,16 @@ func TestSamplesKeepTheirSlots(t *testing.T) {
 	s.wantStates("three samples", large, 3, 1, 0)
 }
 
-// TestMinRun has an attempt that has gone on run for a while before it stands still
+// TestMinRun checks that a resumed attempt runs for a while before it is suspended
 // again.
 func TestMinRun(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
 	first := s.submit(6000, 4, 0)
 	s.settle(6000)
-	s.wantStates("all stand still", large, 0, 4, 0)
+	s.wantStates("all are suspended", large, 0, 4, 0)
 	s.finish(16_000, first, cluster.MapSlot, -1)
 	s.settle(16_000)
-	s.wantStates("all go on", large, 4, 0, 0)
+	s.wantStates("all resume", large, 4, 0, 0)
 	s.submit(20_000, 4, 0)
 	s.settle(20_000)
 	s.wantStates("for a while", large, 4, 0, 0)
@@ -175,7 +176,7 @@ func TestMinRun(t *testing.T) {
 	s.wantStates("for no longer", large, 0, 4, 0)
 }
 
-// TestAttemptsResumeOnTheirMachine: for one that stands still a slot of its machine is
+// TestAttemptsResumeOnTheirMachine: for a suspended attempt a slot of its machine is
 // taken, and no other.
 func TestAttemptsResumeOnTheirMachine(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
@@ -191,7 +192,7 @@ func TestAttemptsResumeOnTheirMachine(t *testing.T) {
 	}
 	s.tell(3000, .1)
 	s.settle(3000)
-	s.wantStates("it goes on", first, 1, 0, 3)
+	s.wantStates("it resumes", first, 1, 0, 3)
 	s.wantStates("one of the other job", later, 3, 1, 0)
 	if still := later.Stages[0].Suspended()[0]; still.Machine != "m1" {
 		t.Errorf("a slot of %s was taken", still.Machine)
@@ -211,12 +212,12 @@ func TestLimitOfSuspendedAttempts(t *testing.T) {
 		s.tell(1000+i*1000, .01)
 	}
 	s.wantStates("the first", jobs[0], 0, 4, 0)
-	s.wantStates("the second waits for nobody to stand still", jobs[1], 4, 0, 0)
+	s.wantStates("the second waits for no suspension", jobs[1], 4, 0, 0)
 	s.want("the third has to wait", "0/0", "4/0", "0/0")
 	s.virtual[cluster.MapSlot].slots = 8
 	for i, still := range []int{7, 8, 7, 6, 7} {
 		if full := s.isFull(cluster.MapSlot, still); full != (i == 1 || i == 2) {
-			t.Errorf("step %d: with %d attempts that stand still it is full: %v", i, still, full)
+			t.Errorf("step %d: with %d suspended attempts it is full: %v", i, still, full)
 		}
 	}
 }
@@ -240,12 +241,12 @@ func TestReducesThatCouldNotWork(t *testing.T) {
 		s.do(103_000, cluster.PreemptAttempt{Attempt: a.ID, Mode: preempt.Suspend})
 	}
 	if p := s.phaseOf(first, cluster.ReduceSlot); !p.stalled || p.late(1<<40) {
-		t.Fatalf("its maps stand still: %+v", p)
+		t.Fatalf("its maps are suspended: %+v", p)
 	}
 	s.finish(104_000, second, cluster.MapSlot, -1)
 	s.facts[s.attempts(first, cluster.ReduceSlot)[0].ID] = sched.Progress{ReportedAt: 104_000, Fraction: .1}
 	s.settle(104_000)
-	s.want("the maps go on, and so may the reduces", "2/2", "0/0")
+	s.want("the maps resume, and so may the reduces", "2/2", "0/0")
 }
 
 // TestLateJobsShare by their weight, before all others.
@@ -267,7 +268,7 @@ func TestLateJobsShare(t *testing.T) {
 }
 
 // TestLocalSlotIsUsable to a stage of several waves whose splits lie elsewhere, when a
-// task of it goes on from what the machine has.
+// task of it resumes from a checkpoint there.
 func TestLocalSlotIsUsable(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)

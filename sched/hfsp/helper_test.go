@@ -12,14 +12,14 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// scene is a cluster under HFSP, told of every change.
+// scene is a cluster under HFSP that observes every change.
 type scene struct {
 	*schedtest.Cluster
 	*Policy
 	facts facts
 }
 
-// facts are what attempts have told of themselves.
+// facts are the progress reports of attempts.
 type facts map[cluster.AttemptID]sched.Progress
 
 func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) {

@@ -89,8 +89,8 @@ func TestNoJobStarves(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreDeterministic decides the same in the same life, whatever the order in which
-// of the state is replayed.
+// TestDecisionsAreDeterministic checks that two equal runs end alike, whatever the order
+// in which maps are iterated.
 func TestDecisionsAreDeterministic(t *testing.T) {
 	end := func(seed uint64) int64 {
 		b := bustle(t, seed, Config{Preempt: everyMeans[seed%uint64(len(everyMeans))]})

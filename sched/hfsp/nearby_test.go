@@ -57,7 +57,7 @@ func TestSamplesTakeTheNearestTasks(t *testing.T) {
 	}
 }
 
-// TestSamplesWaitForNoMachine has training go on at once where no slot is beside the
+// TestSamplesWaitForNoMachine checks that samples start at once if no slot is near the
 // input, however patient others are.
 func TestSamplesWaitForNoMachine(t *testing.T) {
 	for name, place := range map[string]sched.Placement{

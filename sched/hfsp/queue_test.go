@@ -78,7 +78,7 @@ func (w *wholly) checkLists(rt *rapid.T) {
 		still += p.still
 	}
 	if hungry := len(w.filter(func(p *phase) bool { return p.wanted > 0 })); q.hungry != hungry || q.still != still {
-		rt.Fatalf("%d want slots and %d stand still, by the twin %d and %d", q.hungry, q.still, hungry, still)
+		rt.Fatalf("%d want slots and %d are suspended, by the twin %d and %d", q.hungry, q.still, hungry, still)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // placements are all kinds of them but delay scheduling, whose clocks a reset
-// starts anew.
+// restarts.
 var placements = []sched.Placement{{}, {Patience: 100}, {Method: sched.None}}
 
 var everyMeans = []preempt.Config{
@@ -33,7 +33,7 @@ func drawConfig(rt *rapid.T) Config {
 		Samples:           [2]int{rapid.IntRange(1, 3).Draw(rt, "samples"), rapid.IntRange(1, 3).Draw(rt, "samples")},
 		TrainSlots:        [2]int{rapid.IntRange(-1, 3).Draw(rt, "train"), rapid.IntRange(-1, 3).Draw(rt, "train")},
 		UnknownSizeFactor: [2]float64{rapid.SampledFrom([]float64{1, 2, math.Inf(1)}).Draw(rt, "doubt"), 1},
-		DeltaMillis:       -1, // what progress tells is in no record
+		DeltaMillis:       -1, // the state has no record of progress
 
 		InitialMillis: rapid.SampledFrom([][2]int64{{3, 4}, {20_000, 30_000}}).Draw(rt, "initial"),
 	}
@@ -51,7 +51,7 @@ func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
 	return l
 }
 
-// watcher is a policy that is told all anew when something has changed of which
+// watcher is a policy that is reset when something has changed of which
 // the state has no record: slots of the past, and samples that have been revoked.
 type watcher struct{ *Policy }
 
@@ -138,7 +138,7 @@ func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 }
 
 // checkNothingIdle wants a reason for each slot that is free when there is no more
-// to plan while somebody could use it: a bundle that waits, a task that has failed
+// to plan while some job could use it: a bundle that waits, a task that has failed
 // and so avoids machines, maps that wait themselves.
 func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	for j := range view.Jobs() {

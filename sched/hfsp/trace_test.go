@@ -18,7 +18,7 @@ func TestShares(t *testing.T) {
 	s.do(1000, cluster.SetPriority{Job: s.View().Job(cluster.JobID{Cluster: "1", Number: 3}).ID, Priority: 1})
 	view := s.PolicyView()
 	if len(s.Decide(1000, view).Decisions) > 0 {
-		t.Error("decisions are told though nobody wants them")
+		t.Error("decisions without a trace")
 	}
 	view.Trace = true
 	var shares []float64

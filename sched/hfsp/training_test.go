@@ -189,12 +189,12 @@ func TestSuspendedTimeDoesNotCount(t *testing.T) {
 	s.Decide(30_000, s.PolicyView())
 	s.wantSize("it has run for 4 s", j, cluster.MapSlot, 60_000, guessed)
 	s.settle(31_000)
-	s.want("it goes on", "1/0")
+	s.want("it resumes", "1/0")
 	s.finish(34_000, j, cluster.MapSlot, -1)
 	s.wantSize("and runs for 3 s more", j, cluster.MapSlot, 7000, measured)
 }
 
-// TestSuspendedAttemptsOnLostMachines is trap 9: they are gone, and start anew.
+// TestSuspendedAttemptsOnLostMachines is trap 9: they are gone, and start over.
 func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
 	s := newScene(t, Config{Placement: blind}, 2, 1, 1)
 	j := s.submit(1000, 2, 0)
@@ -202,11 +202,11 @@ func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
 	m := s.View().Machine("m0")
 	s.do(2000, cluster.PreemptAttempt{Attempt: m.Attempts[0].ID, Mode: preempt.Suspend})
 	if p := s.phaseOf(j, cluster.MapSlot); p.still != 1 {
-		t.Fatalf("%d attempts stand still", p.still)
+		t.Fatalf("%d attempts are suspended", p.still)
 	}
 	s.do(3000, cluster.ExpireMachine{Name: "m0", Epoch: m.Epoch})
 	if p := s.phaseOf(j, cluster.MapSlot); p.still != 0 || p.wanted != 1 {
-		t.Errorf("%d attempts stand still, %d slots are wanted", p.still, p.wanted)
+		t.Errorf("%d attempts are suspended, %d slots are wanted", p.still, p.wanted)
 	}
 }
 

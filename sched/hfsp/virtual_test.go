@@ -79,7 +79,7 @@ func TestAgeSurvivesUpdates(t *testing.T) {
 	}
 }
 
-// TestDoneAndLargerAgain has a phase that is done become larger: it goes on where
+// TestDoneAndLargerAgain makes a finished phase larger: it continues where
 // it was, and others have to share again.
 func TestDoneAndLargerAgain(t *testing.T) {
 	v := &virtual{slots: 1}
@@ -113,7 +113,7 @@ func TestSlotsComeAndGo(t *testing.T) {
 	}
 }
 
-// twin is a virtual cluster that fills the slots anew whenever somebody is done.
+// twin is a virtual cluster that divides the slots again whenever a phase is done.
 type twin struct {
 	slots   float64
 	members []*member
@@ -194,7 +194,7 @@ func TestVirtualClusterEqualsTwin(t *testing.T) {
 	}
 }
 
-// TestUnusedShareGoesToOthers shrinks a phase: nobody else is done
+// TestUnusedShareGoesToOthers shrinks a phase: no other phase is done
 // later.
 func TestUnusedShareGoesToOthers(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestCandidates has a map whose split lies on b, and which was paused on c or has failed
+// TestCandidates has a map whose split lies on b, and which was checkpointed on c or has failed
 // on b.
 func TestCandidates(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -22,7 +22,7 @@ func TestCandidates(t *testing.T) {
 			func(cluster.AttemptID) cluster.Command { return cluster.SetPolicy{Name: "fifo"} }, // which changes nothing here
 			[]string{"b node", "a rack"},
 		},
-		"paused": {
+		"checkpointed": {
 			func(id cluster.AttemptID) cluster.Command { return cluster.CheckpointAttempt{Attempt: id} },
 			[]string{"c home rack", "b node", "a rack"},
 		},

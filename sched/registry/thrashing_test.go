@@ -21,13 +21,13 @@ type strife struct {
 	random *rand.Rand
 	policy sched.Policy
 
-	wentOn map[cluster.AttemptID]int64 // attempts that go on with what was there before, since when
+	wentOn map[cluster.AttemptID]int64 // since when resumed attempts run
 	taken  int                         // attempts that have been preempted
 	last   int64                       // when one was
 	hows   map[preempt.Mode]int
 }
 
-// rest is for how long an attempt runs at least that goes on, in ms.
+// rest is how long a resumed attempt runs at least, in ms.
 const rest = 1000
 
 // tried are settings under which policies take slots soon.
@@ -198,7 +198,7 @@ func (s *strife) check(plan sched.Plan) {
 			s.T.Fatalf("%v is to make room by %s, and its job rules out %b", p.Attempt, p.Mode, b)
 		}
 		if claims[stage.Slot]--; claims[stage.Slot] < 0 && !stage.Bundle.Gang {
-			s.T.Fatalf("%v is to make room by %s for nobody: %s", p.Attempt, p.Mode, p.Cause)
+			s.T.Fatalf("%v is preempted by %s for no job: %s", p.Attempt, p.Mode, p.Cause)
 		}
 		s.taken, s.last = s.taken+1, s.Now
 		s.hows[p.Mode]++

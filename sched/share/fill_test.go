@@ -56,7 +56,7 @@ func TestFill(t *testing.T) {
 		{"boundless demand", 30, []Claim{claim(inf), claim(inf, 0, 2)}, []float64{10, 20}},
 		{"boundless minimum", 30, []Claim{claim(inf, inf), claim(inf, inf, 2)}, []float64{15, 15}},
 		{"nothing to share", 0, []Claim{claim(5), claim(7, 3)}, []float64{0, 0}},
-		{"nobody", 5, nil, []float64{}},
+		{"no claims", 5, nil, []float64{}},
 		{"what is no claim", 10, []Claim{claim(-5), {Weight: math.NaN(), Demand: 6}, claim(math.NaN()), claim(5, -3, -1)}, []float64{0, 5, 0, 5}},
 	}
 	for _, tt := range tests {

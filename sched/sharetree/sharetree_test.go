@@ -21,7 +21,7 @@ type guest struct {
 	*Entry
 	has    sched.Slots
 	weight int
-	place  int         // that nobody else has
+	place  int         // unique
 	most   sched.Slots // of a pool
 	within []*guest
 }
@@ -103,7 +103,7 @@ func (h *hall) wants(g *guest) (n sched.Slots) {
 	return n
 }
 
-// sit tells of a change, from the job outwards.
+// sit updates the demand of a job and of the pools above it.
 func (h *hall) sit(g *guest) {
 	for s := g.Entry; s != nil; s = s.parent {
 		s.SetDemand(h.wants(of(s)))

@@ -26,7 +26,7 @@ func (m measured) MemHeadroom(machine string) (r preempt.MemHeadroom, ok bool) {
 }
 
 // TestMemoryDecides takes slots of four maps, which hold 1 GB each, of a machine with
-// four slots, in the cheapest way and by name: each that stands still takes the room
+// four slots, in the cheapest mode and by name: each suspended attempt takes the memory
 // for another.
 func TestMemoryDecides(t *testing.T) {
 	const (

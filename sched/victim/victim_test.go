@@ -100,13 +100,13 @@ func TestIneligibleAttemptsAreSpared(t *testing.T) {
 	s.Apply(cluster.KillAttempt{Attempt: s.job.Stages[0].Tasks[1].Attempts[0].ID})
 	s.Apply(cluster.PreemptAttempt{Attempt: s.job.Stages[0].Tasks[2].Attempts[0].ID, Mode: preempt.Checkpoint})
 	s.SoftState = known{0: {}, 1: {}, 2: {}}
-	want(t, "those that go on and are known", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[0]")
+	want(t, "running attempts of known progress", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[0]")
 	s.Apply(cluster.ExpireMachine{Name: "m", Epoch: s.View().Machine("m").Epoch})
 	want(t, "those of a machine that is lost", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[]")
 }
 
 // TestGangIsOneVictim takes the slots of all its attempts once, by standing still or by
-// being killed, and not at all where one of them would be one too many that stands still.
+// being killed, and not at all if one of them would exceed the limit of suspended attempts.
 func TestGangIsOneVictim(t *testing.T) {
 	s := newScene(t, schedtest.Streamed(3, 2))
 	var starts []cluster.StartAttempt
@@ -136,7 +136,7 @@ func TestGangIsOneVictim(t *testing.T) {
 	for still := range 2 {
 		f := s.finder(preempt.Config{Map: preempt.Suspend})
 		if p, ok := f.Take(s.among(f, cluster.MapSlot)[0], "test"); ok != (still == 0) {
-			t.Errorf("beside %d that stand still: %+v", still+1, p)
+			t.Errorf("with %d suspended: %+v", still+1, p)
 		}
 		if still == 0 {
 			s.Apply(cluster.PreemptAttempt{Attempt: s.Start(other, 0, 1, "m"), Mode: preempt.Suspend})
@@ -193,7 +193,7 @@ func TestDeclinedModesAreNotRetriedAtOnce(t *testing.T) {
 }
 
 // TestSuspendedAttemptsAreBoundedBySlots suspends attempts on a machine of four slots, on
-// which two stand still already.
+// which two are suspended already.
 func TestSuspendedAttemptsAreBoundedBySlots(t *testing.T) {
 	s := newScene(t, dag.MapReduce(9, 0))
 	for n := range 2 {
@@ -213,7 +213,7 @@ func TestSuspendedAttemptsAreBoundedBySlots(t *testing.T) {
 }
 
 // TestGangIsCheckpointedWhole by checkpoint, which costs what the machine has to write that
-// has most of it, or killed where less is lost: what it has done since it was paused last.
+// has most of it, or killed where less is lost: its work since the last checkpoint.
 func TestGangIsCheckpointedWhole(t *testing.T) {
 	s := newScene(t, schedtest.Streamed(1, 1))
 	start := func() (ids []cluster.AttemptID) {

@@ -32,7 +32,7 @@ func TestCheckpointedTaskPrefersItsMachine(t *testing.T) {
 		return plan.Starts[0].Machine
 	}
 	if m := starts(); m != "c" {
-		t.Errorf("it goes on on %s, its checkpoint is on c", m)
+		t.Errorf("it resumes on %s, its checkpoint is on c", m)
 	}
 	w.Apply(cluster.StartAttempt{Task: first.Task, Machine: "c"})
 	again := j.Stages[1].Tasks[0].Attempts[1].ID
@@ -41,11 +41,11 @@ func TestCheckpointedTaskPrefersItsMachine(t *testing.T) {
 	w.Apply(cluster.PreemptAttempt{Attempt: other, Mode: preempt.Checkpoint})
 	w.Apply(cluster.AdmitMachine{Name: "c", Excluded: true})
 	if m := starts(); m != "b" {
-		t.Errorf("it goes on on %s; b is the only one with a slot", m)
+		t.Errorf("it resumes on %s; b is the only one with a slot", m)
 	}
 }
 
-// TestCheckpointedMapResumesOnItsMachine has a map whose split lies on a, and which was paused on c, of
+// TestCheckpointedMapResumesOnItsMachine has a map whose split lies on a, and which was checkpointed on c, of
 // four machines with a slot each.
 func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 	expired := cluster.ExpireMachine{Name: "c", Epoch: 1}
@@ -57,15 +57,15 @@ func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 		busy   []string    // machines that have no slot free
 		want   [4][]string // beside placements
 	}{
-		"home is free":          {want: all("1m0@c rack")},
-		"a copy is somewhere":   {copied: copied, want: all("1m0@c rack")},
-		"its input's is taken":  {busy: []string{"a"}, want: all("1m0@c rack")},
-		"home is taken":         {busy: []string{"c"}, want: all("1m0@a local")},
-		"both are":              {busy: []string{"a", "c"}, want: [4][]string{{"1m0@b rack"}, {"1m0@b rack"}, nil, {"1m0@b rack"}}},
-		"home is lost":          {then: []cluster.Command{expired}, want: all("1m0@a local")},
-		"the copy is left":      {copied: copied, then: []cluster.Command{expired}, want: all("1m0@a local")},
-		"home is excluded":      {then: []cluster.Command{cluster.AdmitMachine{Name: "c", Excluded: true}}, want: all("1m0@a local")},
-		"home was started anew": {then: []cluster.Command{cluster.JoinMachine{Name: "c", Instance: "2", Slots: [2]int{1, 0}}}, want: all("1m0@a local")},
+		"home is free":         {want: all("1m0@c rack")},
+		"a copy is somewhere":  {copied: copied, want: all("1m0@c rack")},
+		"its input's is taken": {busy: []string{"a"}, want: all("1m0@c rack")},
+		"home is taken":        {busy: []string{"c"}, want: all("1m0@a local")},
+		"both are":             {busy: []string{"a", "c"}, want: [4][]string{{"1m0@b rack"}, {"1m0@b rack"}, nil, {"1m0@b rack"}}},
+		"home is lost":         {then: []cluster.Command{expired}, want: all("1m0@a local")},
+		"the copy is left":     {copied: copied, then: []cluster.Command{expired}, want: all("1m0@a local")},
+		"home is excluded":     {then: []cluster.Command{cluster.AdmitMachine{Name: "c", Excluded: true}}, want: all("1m0@a local")},
+		"the machine of the checkpoint was restarted": {then: []cluster.Command{cluster.JoinMachine{Name: "c", Instance: "2", Slots: [2]int{1, 0}}}, want: all("1m0@a local")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -22,7 +22,7 @@ func (w *world) gang(priority int) (j *cluster.Job, starts []cluster.StartAttemp
 	return j, starts
 }
 
-// still starts a gang and has it stand still.
+// still starts a gang and suspends it.
 func (w *world) still(priority int) *cluster.Job {
 	w.T.Helper()
 	j, starts := w.gang(priority)
@@ -30,8 +30,8 @@ func (w *world) still(priority int) *cluster.Job {
 	return j
 }
 
-// TestSuspendedBundles go on whole, where they are. What is free there of the
-// slots that they need is for nobody who comes after them.
+// TestSuspendedBundles resume as a whole, on their machines. The free ones of the slots
+// that they need are reserved from jobs behind them.
 func TestSuspendedBundles(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -54,7 +54,7 @@ func TestSuspendedBundles(t *testing.T) {
 			w.run(1, dag.MapReduce(1, 0))
 			w.run(0, dag.MapReduce(0, 1))
 		}, []string{"2m.0@a"}},
-		{"nothing is held where it could never go on", func(w *world) {
+		{"nothing is reserved where it could never resume", func(w *world) {
 			w.join2(1, 1)
 			w.still(0)
 			w.Join("b", 1, 0)
@@ -64,7 +64,7 @@ func TestSuspendedBundles(t *testing.T) {
 			w.join2(1, 1)
 			w.Apply(cluster.SuspendJob{Job: w.still(0).ID})
 		}, nil},
-		{"writers of what runs on its slots go on", func(w *world) {
+		{"writers for readers in its slots keep starting", func(w *world) {
 			w.Join("a", 1, 1)
 			w.Join("b", 0, 1)
 			w.still(1)

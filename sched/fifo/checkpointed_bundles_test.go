@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// paused starts a gang and has it paused. The map has finished by then, or has a
+// checkpointed starts a gang and checkpoints it. The map has finished by then, or has a
 // checkpoint like the reduce.
-func (w *world) paused(priority int, finished bool) *cluster.Job {
+func (w *world) checkpointed(priority int, finished bool) *cluster.Job {
 	w.T.Helper()
 	j, starts := w.gang(priority)
 	first, second := cluster.AttemptID{Task: starts[0].Task}, cluster.AttemptID{Task: starts[1].Task}
@@ -26,7 +26,7 @@ func (w *world) paused(priority int, finished bool) *cluster.Job {
 	return j
 }
 
-// TestCheckpointedBundles go on whole, at home where there is room, in the slots that those
+// TestCheckpointedBundles resume as a whole, on their machines if these have slots, in the slots that those
 // need who have not finished. Slots are held for them.
 func TestCheckpointedBundles(t *testing.T) {
 	for _, tt := range []struct {
@@ -36,16 +36,16 @@ func TestCheckpointedBundles(t *testing.T) {
 	}{
 		{"each at home, though one machine has room for both", func(w *world) {
 			w.join2(1, 1)
-			w.paused(0, false)
+			w.checkpointed(0, false)
 		}, []string{"{1m.0@a, 1r.0@b}"}},
 		{"elsewhere when its home is full", func(w *world) {
 			w.join2(1, 1)
-			w.paused(0, false)
+			w.checkpointed(0, false)
 			w.Start(w.run(0, dag.MapReduce(1, 0)), 0, 0, "a")
 		}, []string{"{1m.0@b, 1r.0@b}"}},
 		{"without what has finished", func(w *world) {
 			w.join2(1, 1)
-			w.paused(0, true)
+			w.checkpointed(0, true)
 			for range 2 {
 				w.run(1, dag.MapReduce(1, 0))
 			}
@@ -53,13 +53,13 @@ func TestCheckpointedBundles(t *testing.T) {
 		{"not until there are slots for both, and one is held", func(w *world) {
 			w.Join("a", 1, 0)
 			w.Join("b", 0, 1)
-			w.paused(0, false)
+			w.checkpointed(0, false)
 			w.run(1, dag.MapReduce(1, 0))
 			w.run(0, dag.MapReduce(0, 1))
 		}, []string{"2m.0@a"}},
 		{"not while its job is suspended", func(w *world) {
 			w.join2(1, 1)
-			w.Apply(cluster.SuspendJob{Job: w.paused(0, false).ID})
+			w.Apply(cluster.SuspendJob{Job: w.checkpointed(0, false).ID})
 		}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCheckpointedBundles(t *testing.T) {
 }
 
 // TestEveryJobEndsDespiteCheckpoints runs jobs of all kinds beside each other, whose
-// tasks are paused again and again, or fail.
+// tasks are checkpointed again and again, or fail.
 func TestEveryJobEndsDespiteCheckpoints(t *testing.T) {
 	gangs := 0
 	for seed := range uint64(120) {
