@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// TestAlgorithmByHand has three jobs and the example worked out by hand: of the
-// lowest priority first, then what has done least, and each once.
+// TestAlgorithmByHand checks three jobs against the example worked out by hand: the job of
+// the lowest priority first, then the attempt that has done least, each attempt once.
 func TestAlgorithmByHand(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.join("abc", 3, 0)
@@ -23,13 +23,13 @@ func TestAlgorithmByHand(t *testing.T) {
 	w.beat(map[string]float64{"2m.0": .8, "2m.1": .3, "2m.2": .1, "3m.0": .9, "3m.1": .6, "3m.2": .4})
 	got := w.settle()
 	slices.Sort(got)
-	// On b only one attempt is of job 3; the second map takes the one of job 2 that
-	// has done least. On c there are two of job 3.
+	// On b only one attempt belongs to job 3; the second map takes the attempt of job 2 that
+	// has done least. On c two belong to job 3.
 	w.want(got, "kill 2m.1", "kill 3m.0", "kill 3m.2")
 }
 
-// TestNoCandidateNearTheInput has only tasks of the same job there: what is elsewhere
-// makes room, once something has been heard of it.
+// TestNoCandidateNearTheInput has only tasks of the same job near the input. Attempts
+// elsewhere are preempted, once they have reported.
 func TestNoCandidateNearTheInput(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.join("abc", 1, 0)
@@ -46,9 +46,9 @@ func TestNoCandidateNearTheInput(t *testing.T) {
 	w.want(w.settle(), "1m.0@c rack")
 }
 
-// TestAlgorithmEqualsTwin compares the choice with Algorithm 1 as the paper has it,
-// with the break that it omits, on random clusters without a free slot: what is beside
-// the input of a task comes first, and then what is anywhere.
+// TestAlgorithmEqualsTwin compares the choice with Algorithm 1 as in the paper, plus the
+// break that it omits, on random clusters without a free slot: attempts near the input of a
+// task first, then any.
 func TestAlgorithmEqualsTwin(t *testing.T) {
 	chosen := 0
 	for seed := range uint64(300) {
@@ -93,7 +93,7 @@ func TestAlgorithmEqualsTwin(t *testing.T) {
 	}
 }
 
-// algorithm1 is whom each lost map preempts, by short name.
+// algorithm1 returns the attempt that each lost map preempts, by short name.
 func (w *world) algorithm1() map[string]string {
 	var recover []*cluster.Task
 	var running []*cluster.Attempt
@@ -137,7 +137,7 @@ func (w *world) algorithm1() map[string]string {
 	return chosen
 }
 
-// anyAlive reports whether one of some machines is left.
+// anyAlive reports whether any of the machines is alive.
 func (w *world) anyAlive(names string) bool {
 	return slices.ContainsFunc(strings.Split(names, ""), func(name string) bool { return !w.View().Machine(name).Lost })
 }

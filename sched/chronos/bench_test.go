@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// busy is a cluster of machines with 12 map slots, all taken by 20 jobs, the tasks
-// of one machine being lost.
+// busy returns a cluster of machines with 12 map slots, all taken by 20 jobs, after the loss
+// of one machine.
 func busy(b *testing.B, machines int) *world {
 	w, random := newWorld(b, Config{}), rand.New(rand.NewPCG(1, 1))
 	name := func(i int) string { return fmt.Sprintf("host%d", i%machines) }
@@ -41,8 +41,7 @@ func busy(b *testing.B, machines int) *world {
 	return w
 }
 
-// BenchmarkDecide is what the first look after a failure costs, with and without
-// Chronos.
+// BenchmarkDecide measures the first decision after a failure, with and without Chronos.
 func BenchmarkDecide(b *testing.B) {
 	for _, machines := range []int{100, 1000, 10_000} {
 		w := busy(b, machines)

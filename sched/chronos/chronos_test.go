@@ -11,9 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// twoJobs has machines a to d with two slots of each kind. Job 1 runs two maps on a,
-// of which b has the other replica; job 2 runs two on each of b, c and d and has
-// more.
+// twoJobs returns machines a to d with two slots of each kind. Job 1 runs two maps on a, and
+// b has the other replica; job 2 runs two on each of b, c and d and has more.
 func twoJobs(t testing.TB, conf Config) *world {
 	w := newWorld(t, conf)
 	w.join("abcd", 2, 2)
@@ -51,7 +50,7 @@ func TestRecoveryStepByStep(t *testing.T) {
 	}
 }
 
-// TestWays has the lost maps take slots in each way.
+// TestWays checks that the lost maps take slots in each mode.
 func TestWays(t *testing.T) {
 	for _, way := range preempt.Modes {
 		w := twoJobs(t, Config{Preempt: preempt.Config{Map: way}})
@@ -72,8 +71,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestFalseSuspicion has a machine that was given up come back with the output of a
-// map that is to run again, for which a slot is being freed.
+// TestFalseSuspicion returns a lost machine with the output of a map that is to be
+// recovered, while a slot is being freed for it.
 func TestFalseSuspicion(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.join("abc", 1, 1)
@@ -107,8 +106,8 @@ func TestDoubleFailure(t *testing.T) {
 	w.want(w.settle(), "1m.0@c local")
 }
 
-// TestReducesGoWhereMapsHaveWritten has a reduce take the slot of another job's
-// beside most of what it reads.
+// TestReducesGoWhereMapsHaveWritten checks that a reduce takes the slot of another job's
+// attempt near most of its input.
 func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
 	w := newWorld(t, Config{Preempt: preempt.Config{Reduce: preempt.Checkpoint}})
 	w.join("abc", 2, 1)
@@ -128,15 +127,15 @@ func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
 	better := second.Stages[1].Tasks[1].Attempts[0].ID
 	said := w.heard[better]
 	delete(w.heard, better)
-	w.want(w.decide()) // word of it may come
+	w.want(w.decide()) // a report may arrive
 	w.heard[better] = said
 	w.want(w.settle(), "checkpoint 2r.1")
 	w.end()
 	w.want(w.settle(), "1r.0@c")
 }
 
-// TestNewMasterKeepsPromises has a policy that knows nothing take over while slots
-// are being freed. It preempts no more, and starts the same.
+// TestNewMasterKeepsPromises resets the policy while slots are being freed. It preempts no
+// more, and starts the same tasks.
 func TestNewMasterKeepsPromises(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.join("abcd", 1, 0)
@@ -182,7 +181,8 @@ func TestExplain(t *testing.T) {
 	explained("no machine that is left has its input")
 }
 
-// TestPrecedes passes on what the policy inside says, or the order of submission.
+// TestPrecedes checks that the wrapped policy's order is forwarded, or else the order of
+// submission.
 func TestPrecedes(t *testing.T) {
 	w := twoJobs(t, Config{Inner: new(backwards)})
 	first, second := w.View().Job(cluster.JobID{Cluster: "1", Number: 1}), w.View().Job(cluster.JobID{Cluster: "1", Number: 2})
@@ -195,7 +195,7 @@ func TestPrecedes(t *testing.T) {
 	}
 }
 
-// plain is a policy without any opinion, which starts nothing.
+// plain is a policy without optional interfaces, which starts nothing.
 type plain struct{}
 
 func (plain) Reset(int64, sched.View)                  {}
@@ -203,15 +203,14 @@ func (plain) Observe(int64, sched.View, cluster.Delta) {}
 func (plain) Decide(int64, sched.View) sched.Plan      { return sched.Plan{} }
 func (plain) NextWake() int64                          { return 0 }
 
-// backwards prefers what was submitted last.
+// backwards prefers the job that was submitted last.
 type backwards struct{ plain }
 
 func (backwards) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
 	return compareSubmission(a, b) > 0
 }
 
-// sharing gives each job as many slots as any other: who has fewer than its share
-// has the better claim to those of one that has more.
+// sharing gives all jobs equal shares: a job below its share precedes one above its own.
 type sharing struct {
 	*fifo.Policy
 	share int
@@ -233,8 +232,8 @@ func (s sharing) has(j *cluster.Job) (n int) {
 	return n
 }
 
-// TestStopsWhenTheObjectiveHolds has four maps lost of a job that is then below its
-// share. The other job is left with no less than its own.
+// TestStopsWhenTheObjectiveHolds loses four maps of a job that is then below its share. The
+// other job keeps its own share.
 func TestStopsWhenTheObjectiveHolds(t *testing.T) {
 	for _, way := range []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend} {
 		w := newWorld(t, Config{Inner: sharing{fifo.New(sched.Placement{}), 5}, Preempt: preempt.Config{Map: way}})

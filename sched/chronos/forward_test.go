@@ -47,8 +47,8 @@ func (a able) TransferFrom(from sched.Policy) {
 	}
 }
 
-// passedOn asks for each thing that a policy may be able to do beside deciding, and
-// reports whether the answer is that of the policy inside.
+// passedOn calls each optional interface, and reports whether the answer is that of the
+// wrapped policy.
 var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
 	"JobComparer": func(p sched.Policy, job *cluster.Job) bool {
 		return p.(sched.JobComparer).Precedes(0, sched.View{}, cluster.MapSlot, job, job)
@@ -123,7 +123,7 @@ func interfaces(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestWithoutOptionalInterfaces has a policy inside that can do nothing more.
+// TestWithoutOptionalInterfaces wraps a policy without optional interfaces.
 func TestWithoutOptionalInterfaces(t *testing.T) {
 	p, job := New(Config{Inner: plain{}}), new(cluster.Job)
 	if pools := p.Pools(0, sched.View{}); pools != nil {
@@ -138,9 +138,8 @@ func TestWithoutOptionalInterfaces(t *testing.T) {
 	p.TransferFrom(plain{})
 }
 
-// TestTransferKeepsPromises replaces the policy after a promise has become void:
-// the slot was kept for as long as it may be, and has gone to another job. For the
-// task that was to have it nothing more is preempted.
+// TestTransferKeepsPromises replaces the policy after a promise has become void: the
+// reservation ended, and another job has the slot. Nothing more is preempted for the task.
 func TestTransferKeepsPromises(t *testing.T) {
 	for inherits, want := range map[bool][]string{true: nil, false: {"kill 2m.1"}} {
 		w := newWorld(t, Config{})

@@ -13,14 +13,14 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// world is a cluster that a test drives by hand, with Chronos giving out slots.
+// world is a cluster under Chronos that a test drives by hand.
 type world struct {
 	*schedtest.Cluster
 	heard  heard
 	policy *Policy
 }
 
-// heard is what attempts have said.
+// heard is the progress reports of attempts.
 type heard map[cluster.AttemptID]sched.Progress
 
 func (h heard) Progress(id cluster.AttemptID) (sched.Progress, bool) {
@@ -28,7 +28,7 @@ func (h heard) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	return p, ok
 }
 
-// newWorld has a policy around FIFO.
+// newWorld returns a cluster with Chronos around FIFO.
 func newWorld(t testing.TB, conf Config) *world {
 	if conf.Inner == nil {
 		conf.Inner = fifo.New(sched.Placement{})
@@ -39,7 +39,7 @@ func newWorld(t testing.TB, conf Config) *world {
 	return w
 }
 
-// do applies a command, of which the policy hears.
+// do applies a command that the policy observes.
 func (w *world) do(c cluster.Command) cluster.Delta {
 	w.T.Helper()
 	delta := w.Apply(c)
@@ -47,7 +47,7 @@ func (w *world) do(c cluster.Command) cluster.Delta {
 	return delta
 }
 
-// join adds machines, named by letters, with as many slots each.
+// join adds machines, named by letters, with equal slots.
 func (w *world) join(names string, maps, reduces int) {
 	for _, name := range strings.Split(names, "") {
 		w.do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
@@ -72,7 +72,7 @@ func (w *world) job(reduces int, hosts ...string) *cluster.Job {
 	return w.View().Job(id)
 }
 
-// start runs tasks of a stage, one on each machine named by a letter.
+// start starts tasks of a stage, one on each machine named by a letter.
 func (w *world) start(j *cluster.Job, stage, first int, machines string) {
 	w.T.Helper()
 	for i, name := range strings.Split(machines, "") {
@@ -92,8 +92,8 @@ func (w *world) expire(name string) {
 	w.do(cluster.ExpireMachine{Name: name, Epoch: w.View().Machine(name).Epoch})
 }
 
-// beat has all attempts say a moment later that half of their work is done, or
-// what fractions say by short name.
+// beat lets all attempts report, a moment later, that half of their work is done, or the
+// fractions given by short name.
 func (w *world) beat(fractions map[string]float64) {
 	w.Now += 10
 	for m := range w.View().Machines() {
@@ -107,13 +107,12 @@ func (w *world) beat(fractions map[string]float64) {
 	}
 }
 
-// short is an attempt's name: "2m.0".
+// short returns an attempt's short name: "2m.0".
 func short(id cluster.AttemptID) string {
 	return fmt.Sprintf("%d%s.%d", id.Task.Job.Number, id.Task.Stage, id.Task.Number)
 }
 
-// decide is what the policy plans: first what it preempts, then what resumes, then
-// what starts.
+// decide formats the plan of the policy: preemptions, then resumes, then starts.
 func (w *world) decide() (lines []string) {
 	w.T.Helper()
 	plan := w.policy.Decide(w.Now, w.PolicyView())
@@ -130,7 +129,7 @@ func linesOf(plan sched.Plan) (lines []string) {
 	return append(lines, schedtest.Lines(plan)...)
 }
 
-// settle applies what the policy plans until that is nothing, and returns all of it.
+// settle applies plans until one is empty, and returns all of them.
 func (w *world) settle() (lines []string) {
 	w.T.Helper()
 	for round := 0; ; round++ {
@@ -149,8 +148,8 @@ func (w *world) settle() (lines []string) {
 	}
 }
 
-// end ends attempts that are ordered to, or all on a machine that are when none are
-// named.
+// end ends the attempts that are ordered to end, or, if no names are given, all such
+// attempts on a machine.
 func (w *world) end(names ...string) {
 	w.T.Helper()
 	for m := range w.View().Machines() {

@@ -18,12 +18,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// life is a random life of a small cluster, with replicas and failures.
+// life applies random commands to a small cluster, with replicas and failures.
 type life struct {
 	*world
 	random   *rand.Rand
-	allowed  int // attempts that may have been preempted so far
-	preempts int // those that have been
+	allowed  int // how many attempts may have been preempted so far
+	preempts int // how many have been
 	wakes    int
 	spent    map[cluster.AttemptID]bool // losses for which an attempt was preempted
 }
@@ -41,7 +41,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	return l
 }
 
-// step lets something happen.
+// step applies a random command.
 func (l *life) step() {
 	l.Now += l.random.Int64N(20)
 	m := l.View().Machine(string(machines[l.random.IntN(len(machines))]))
@@ -72,7 +72,7 @@ func (l *life) step() {
 	}
 }
 
-// leave ends an attempt in the way that it is meant to.
+// leave ends an attempt as it was ordered to.
 func (l *life) leave(a *cluster.Attempt) {
 	switch {
 	case !a.Active():
@@ -84,8 +84,7 @@ func (l *life) leave(a *cluster.Attempt) {
 	}
 }
 
-// succeed puts another policy, set alike, in the place of the one that decides. What
-// is allowed is no more for it.
+// succeed replaces the policy by an equal one. That raises no bound.
 func (l *life) succeed() {
 	before := l.policy
 	conf := before.conf
@@ -95,8 +94,8 @@ func (l *life) succeed() {
 	l.policy.TransferFrom(before)
 }
 
-// fail loses a machine, and counts what is lost with it: what ran there, output, and
-// slots that were promised.
+// fail loses a machine, and counts what is lost with it: running attempts, output, and
+// promised slots.
 func (l *life) fail(m *cluster.Machine) {
 	for _, promise := range l.policy.promises {
 		if promise.machine == m.Name && l.Now+1 < promise.until {
@@ -112,7 +111,7 @@ func (l *life) fail(m *cluster.Machine) {
 	}
 }
 
-// apply applies a plan, which must be possible.
+// apply applies a plan, which must be accepted.
 func (l *life) apply() {
 	plan := l.policy.Decide(l.Now, l.PolicyView())
 	for _, one := range plan.Preempts {
@@ -124,7 +123,7 @@ func (l *life) apply() {
 	}
 }
 
-// check holds the next plan against what always holds.
+// check checks the invariants of the next plan.
 func (l *life) check() {
 	p := l.policy
 	plan := p.Decide(l.Now, l.PolicyView())
@@ -154,8 +153,7 @@ func (l *life) check() {
 	l.checkPromises(plan)
 }
 
-// checkReset compares with a policy that has just been reset, while no slot is being
-// freed for anybody.
+// checkReset compares with a policy that has just been reset, while no slot is being freed.
 func (l *life) checkReset(plan sched.Plan) {
 	conf := l.policy.conf
 	conf.Inner = fifo.New(sched.Placement{})
@@ -169,8 +167,8 @@ func (l *life) checkReset(plan sched.Plan) {
 	}
 }
 
-// checkPromises finds starts in slots that are promised to others, and tasks that
-// start elsewhere than where they have been promised a slot.
+// checkPromises finds starts in slots that are promised to other tasks, and tasks that start
+// elsewhere than in their promised slot.
 func (l *life) checkPromises(plan sched.Plan) {
 	starts := make(map[cluster.TaskID]string)
 	for _, s := range plan.Starts {
@@ -218,8 +216,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestModelOfAllGraphs has gangs and groups too, in which nothing is preempted, and
-// applies every plan to a copy of the state, which must take it.
+// TestModelOfAllGraphs includes gangs and groups, in which nothing is preempted, and applies
+// every plan to a copy of the state, which must accept it.
 func TestModelOfAllGraphs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := New(Config{Inner: fifo.New(sched.Placement{}), Preempt: preempt.Config{Map: preempt.Suspend}, Wait: 3})
@@ -239,7 +237,7 @@ func TestModelOfAllGraphs(t *testing.T) {
 	})
 }
 
-// telling has all attempts say just now that they are half done.
+// telling lets all attempts report that they are half done.
 type telling struct{ *schedtest.Cluster }
 
 func (w telling) Progress(cluster.AttemptID) (sched.Progress, bool) {
@@ -288,8 +286,8 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// graph is of any kind, but for those whose readers may hold the slots that lost
-// writers need again: to make room for these is up to the controller.
+// graph returns a random graph, except those whose readers may occupy the slots that lost
+// writers need again: the controller breaks such deadlocks.
 func graph(b *schedtest.RandomCluster) dag.Graph {
 	n := 1 + b.Random.IntN(3)
 	graphs := []dag.Graph{schedtest.Streamed(n, n), schedtest.Pairs(2 * n), schedtest.TwoSlotGroups(2 * n), dag.MapReduce(3*n, 2*n)}

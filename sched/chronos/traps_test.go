@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// traps begin with two jobs, and end with what is planned at last, sorted.
+// traps start with two jobs, and end with the last plan, sorted.
 var traps = []struct {
 	name string
 	conf Config
@@ -96,7 +96,7 @@ var traps = []struct {
 		w.end()
 	}, []string{"2m.0@b", "2m.1@b"}},
 	{"a job of lower priority waits for its turn", Config{}, func(w *world) {
-		w.expire("d") // with two maps of job 2, which lie nowhere
+		w.expire("d") // with two maps of job 2 without split locations
 		w.beat(nil)
 		w.Now += DefaultWait
 	}, nil},

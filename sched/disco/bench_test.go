@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// BenchmarkStep is one task that ends and what follows, on a cluster of 100
+// BenchmarkStep measures one task that ends and the decision after it, on a cluster of 100
 // machines with 10 map slots each, all taken, and jobs of 1,000 maps.
 func BenchmarkStep(b *testing.B) {
 	for _, jobs := range []int{10, 100, 1000} {

@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestProductionAndResearch is the paper's experiment: five nodes of two cores, and
-// a production job that comes 20 s after a research job. It has its half at once,
-// and research loses 20 s of five slots.
+// TestProductionAndResearch is the paper's experiment: five machines of two cores, and a
+// production job that is submitted 20 s after a research job. It gets its half at once, and
+// research loses 20 s of five slots.
 func TestProductionAndResearch(t *testing.T) {
 	s := newScene(t, Config{}, 5, 2, 0)
 	research := s.maps(25)
@@ -34,7 +34,7 @@ func TestProductionAndResearch(t *testing.T) {
 	want(t, "in the end", research.Stages[0].Running, 10)
 }
 
-// TestShares are the papers's, by kind of slot.
+// TestShares checks the paper's shares, by kind of slot.
 func TestShares(t *testing.T) {
 	s := newScene(t, Config{}, 1, 10, 4)
 	for _, g := range []dag.Graph{dag.MapReduce(5, 0), dag.MapReduce(5, 3), dag.MapReduce(0, 9)} {
@@ -87,8 +87,8 @@ func TestVictimsAreTakenAsConfigured(t *testing.T) {
 	}
 }
 
-// TestSuspendedAttemptsResume suspends attempts for a new job, and resumes them
-// when that is over.
+// TestSuspendedAttemptsResume suspends attempts for a new job, and checks that they resume
+// when that job is over.
 func TestSuspendedAttemptsResume(t *testing.T) {
 	s := newScene(t, Config{Preempt: preempt.Config{Map: preempt.Suspend}}, 1, 4, 0)
 	old := s.maps(4)
@@ -102,7 +102,7 @@ func TestSuspendedAttemptsResume(t *testing.T) {
 	want(t, "suspended, and lost", []int{len(old.Stages[0].Suspended()), old.Stages[0].Killed}, []int{0, 0})
 }
 
-// forgetful knows of attempts from a time on.
+// forgetful knows the progress of attempts from a time on.
 type forgetful struct {
 	*schedtest.Cluster
 	from int64

@@ -19,7 +19,7 @@ type scene struct {
 	policy *Policy
 }
 
-// newScene is a cluster of machines m0, m1, … with so many slots each.
+// newScene returns a cluster of machines m0, m1, … with equal slots.
 func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
 	s := &scene{Cluster: schedtest.New(t), policy: New(conf)}
 	s.SoftState = schedtest.FullKnowledge{}
@@ -50,11 +50,10 @@ func (s *scene) submit(g dag.Graph) *cluster.Job {
 
 func (s *scene) maps(n int) *cluster.Job { s.T.Helper(); return s.submit(dag.MapReduce(n, 0)) }
 
-// decide is what the policy plans now.
+// decide returns the plan of the policy now.
 func (s *scene) decide() sched.Plan { return s.policy.Decide(s.Now, s.PolicyView()) }
 
-// settle applies plans until there is nothing more to say, and returns what was
-// preempted, by number of job.
+// settle applies plans until one is empty, and returns what was preempted, by number of job.
 func (s *scene) settle() (preempted map[int]int) {
 	s.T.Helper()
 	preempted = make(map[int]int)
@@ -85,7 +84,7 @@ func (s *scene) clear() {
 	}
 }
 
-// finish ends tasks of a stage, those that run and were started first.
+// finish ends running tasks of a stage, the oldest first.
 func (s *scene) finish(stage *cluster.Stage, n int) {
 	s.T.Helper()
 	for _, t := range stage.Tasks {
@@ -101,7 +100,7 @@ func (s *scene) finish(stage *cluster.Stage, n int) {
 	}
 }
 
-// running is how many tasks of the first stage of each job run.
+// running returns how many tasks of the first stage of each job run.
 func (s *scene) running() (n []int) {
 	for j := range s.View().Jobs() {
 		n = append(n, j.Stages[0].Running)
@@ -116,7 +115,7 @@ func want(t *testing.T, what string, got, want any) {
 	}
 }
 
-// placements are all kinds of them.
+// placements are all of them.
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},
@@ -124,7 +123,7 @@ var placements = []sched.Placement{
 	{Method: sched.None},
 }
 
-// means are ways in which slots may be taken.
+// means are preemption configurations.
 var means = []preempt.Config{
 	{},
 	{Map: preempt.Split, Reduce: preempt.Suspend},

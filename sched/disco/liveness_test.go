@@ -20,14 +20,14 @@ func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 	return s
 }
 
-// TestEveryJobEnds runs jobs of all kinds beside each other, with readers that
-// start early, or with tasks that fail: a task that avoids a machine may else find
-// all others full of readers that wait for it.
+// TestEveryJobEnds runs jobs of all kinds at the same time, with readers that start early,
+// or with tasks that fail, but not both: a task that avoids a machine may find all others
+// full of readers that wait for it.
 func TestEveryJobEnds(t *testing.T) {
 	killed, held := 0, 0
 	for seed := range uint64(120) {
 		b := newBustle(t, seed, Config{Placement: placements[seed%4], Preempt: means[seed/4%2*3], ReserveMillis: int64(1 + seed%7*20)})
-		early := int(seed / 8 % 2 * 1_000_000) // what slow start is lowered by
+		early := int(seed / 8 % 2 * 1_000_000) // lowers the slow-start fraction
 		if early > 0 {
 			b.FailOneIn = 0
 		}
@@ -56,8 +56,7 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// TestNoJobStarves has one job among others of which there are always more than
-// the cluster can run at once.
+// TestNoJobStarves runs one job among others, always more than the cluster can run at once.
 func TestNoJobStarves(t *testing.T) {
 	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
 		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
@@ -93,7 +92,7 @@ func TestNoJobStarves(t *testing.T) {
 	}
 }
 
-// active is how many jobs run.
+// active returns how many jobs run.
 func active(b *schedtest.RandomCluster) (n int) {
 	for j := range b.View().Jobs() {
 		if j.State == cluster.JobRunning {

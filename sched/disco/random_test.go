@@ -13,8 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestModel holds plans to what they promise, in random lives of clusters
-// with jobs of all kinds.
+// TestModel checks the invariants of plans under random commands with jobs of all kinds.
 func TestModel(t *testing.T) {
 	gangs := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -51,14 +50,14 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// checkSame compares a policy that has observed with one that is reset. That knows
-// nothing of what was freed for whom.
+// checkSame compares a policy that has observed with one that is reset. The latter does not
+// know which slots were freed for which job.
 func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan) {
 	known, found := l.Policy.(*Policy), New(conf)
 	found.Reset(l.Now, l.PolicyView())
 	again := found.Decide(l.Now, l.PolicyView())
 	if slices.ContainsFunc(known.jobs, func(j *job) bool { return j.preemptedFor != slots{} }) {
-		again.Preempts = plan.Preempts // what was done for a job is not found again
+		again.Preempts = plan.Preempts // preemptions requested earlier are not repeated
 	}
 	if !reflect.DeepEqual(plan, again) && conf.Placement.Method != sched.Delay {
 		rt.Fatalf("observing gives %q and takes %v, reset gives %q and takes %v", schedtest.Lines(plan), plan.Preempts, schedtest.Lines(again), again.Preempts)
@@ -68,8 +67,8 @@ func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan
 	}
 }
 
-// checkShares wants all slots divided among those who take part, none of whom has
-// more than one beyond any other, nor more than an older one.
+// checkShares checks that all slots are divided among the jobs that take part, none with
+// more than one slot beyond another, nor more than an older one.
 func checkShares(rt *rapid.T, p *Policy) {
 	for kind, all := range p.slots {
 		sum, first, last := 0, -1, 0
@@ -92,8 +91,8 @@ func checkShares(rt *rapid.T, p *Policy) {
 	}
 }
 
-// checkPreempts wants no job below its share by what it loses, no attempt taken
-// twice, and nothing taken without a new job.
+// checkPreempts checks that no job falls below its share, that no attempt is taken twice,
+// and that nothing is taken without a new job.
 func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 	lost := make(map[cluster.JobID]slots)
 	seen := make(map[cluster.AttemptID]bool)
@@ -129,9 +128,9 @@ func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 	}
 }
 
-// checkNothingIdle wants a reason for each slot that is free when there is no more
-// to plan while some job could use it: a bundle that waits, a task that has failed
-// and so avoids machines.
+// checkNothingIdle checks that there is a reason for each free slot when nothing more is
+// planned while some job could use it: a waiting bundle, or a failed task that avoids
+// machines.
 func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	for _, j := range p.jobs {
 		if j.Bundled > 0 {

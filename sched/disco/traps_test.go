@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Trap 1: with fewer slots than jobs only the oldest have a share. The others get
-// what those do not want.
+// Trap 1: with fewer slots than jobs only the oldest have a share. The others get what those
+// do not want.
 func TestMoreJobsThanSlots(t *testing.T) {
 	s := newScene(t, Config{}, 1, 2, 0)
 	first := s.maps(5)
@@ -27,7 +27,7 @@ func TestMoreJobsThanSlots(t *testing.T) {
 	want(t, "when the first is over", s.running(), []int{0, 1, 1})
 }
 
-// Trap 2: what is left over when shares are rounded goes to the oldest.
+// Trap 2: the remainder of rounded shares goes to the oldest.
 func TestRemainderGoesToOldestJobs(t *testing.T) {
 	s := newScene(t, Config{}, 1, 11, 0)
 	for range 3 {
@@ -37,7 +37,7 @@ func TestRemainderGoesToOldestJobs(t *testing.T) {
 	want(t, "running", s.running(), []int{4, 4, 3})
 }
 
-// Trap 3: slots that jobs below their share do not want are used by others.
+// Trap 3: others use the slots that jobs below their share do not want.
 func TestNoSlotIdlesForShare(t *testing.T) {
 	s := newScene(t, Config{}, 1, 10, 0)
 	s.maps(2)
@@ -47,8 +47,8 @@ func TestNoSlotIdlesForShare(t *testing.T) {
 	want(t, "running", s.running(), []int{2, 5, 3})
 }
 
-// between is a cluster of three reduce slots on which job 2 runs as many reduces,
-// while all maps of job 1 run and its reduces wait for them.
+// between returns a cluster of three reduce slots on which job 2 runs three reduces, while
+// all maps of job 1 run and its reduces wait for them.
 func between(t *testing.T) (s *scene, first, second *cluster.Job) {
 	s = newScene(t, Config{ReserveMillis: 600}, 1, 4, 3)
 	second = s.submit(dag.MapReduce(1, 9))
@@ -61,8 +61,8 @@ func between(t *testing.T) (s *scene, first, second *cluster.Job) {
 	return s, first, second
 }
 
-// Trap 4: the slots of a job between two stages are reserved for it, no more than its
-// share of them, and not for ever.
+// Trap 4: slots are reserved for a job between two stages, up to its share, and for a
+// limited time.
 func TestJobBetweenStagesKeepsItsShare(t *testing.T) {
 	s, first, second := between(t)
 	s.finish(second.Stages[1], 1)
@@ -95,7 +95,7 @@ func TestNothingIsReservedWithoutDemand(t *testing.T) {
 	want(t, "wake", s.policy.NextWake(), 0)
 }
 
-// Trap 5: many jobs that come at once have room made for them once.
+// Trap 5: many jobs that arrive at once cause one round of preemptions.
 func TestBurstIsOneStep(t *testing.T) {
 	s := newScene(t, Config{}, 1, 10, 0)
 	s.maps(50)
@@ -141,8 +141,8 @@ func TestVictimsAreTakenEvenly(t *testing.T) {
 	want(t, "victims", lost, "[1.6 1.5 2.5 1.4]")
 }
 
-// Trap 8: what was decided for a job that is over, or an attempt that has ended, is
-// not done.
+// Trap 8: a decision for a job that is over, or about an attempt that has ended, has no
+// effect.
 func TestFinishedJobPreemptsNothing(t *testing.T) {
 	s := newScene(t, Config{}, 1, 4, 0)
 	old := s.maps(9)
@@ -162,7 +162,7 @@ func TestFinishedJobPreemptsNothing(t *testing.T) {
 	want(t, "preempted for jobs that are over", len(s.decide().Preempts), 0)
 }
 
-// TestSuspendedJobHasNoShare that others would be held to.
+// TestSuspendedJobHasNoShare checks that a suspended job limits no other.
 func TestSuspendedJobHasNoShare(t *testing.T) {
 	s := newScene(t, Config{}, 1, 6, 0)
 	first := s.maps(20)

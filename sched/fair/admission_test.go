@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// oneAtATime is a cluster of two slots whose pools run one job each, of which two
-// are in a pool, and what a policy that has looked at it makes of changes.
+// oneAtATime returns a cluster of two slots whose pools run one job each, with two jobs in
+// one pool, and a policy that observes it.
 func oneAtATime(t *testing.T) (first, second *cluster.Job, change func(...cluster.Command)) {
 	w, p := world(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
 	w.Join("m", 2, 0)
@@ -32,7 +32,7 @@ func oneAtATime(t *testing.T) (first, second *cluster.Job, change func(...cluste
 	return first, second, change
 }
 
-// wantRunning wants so many maps of two jobs to hold slots.
+// wantRunning checks how many map slots two jobs have.
 func wantRunning(t *testing.T, when string, a, b *cluster.Job, first, second int) {
 	t.Helper()
 	one, other := a.Stages[0].Running-len(unmoving(a)), b.Stages[0].Running-len(unmoving(b))
@@ -52,8 +52,8 @@ func unmoving(j *cluster.Job) (still []*cluster.Attempt) {
 	return still
 }
 
-// TestSuspendedJobDoesNotCount in a pool of limited jobs, and has its own
-// again when it is resumed; jobs that have started meanwhile keep running.
+// TestSuspendedJobDoesNotCount suspends a job in a limited pool. It gets its place back when
+// it resumes; jobs that have started meanwhile keep running.
 func TestSuspendedJobDoesNotCount(t *testing.T) {
 	first, second, change := oneAtATime(t)
 	change(cluster.SuspendJob{Job: first.ID, PreferSuspend: true})
@@ -64,7 +64,7 @@ func TestSuspendedJobDoesNotCount(t *testing.T) {
 	wantRunning(t, "slots are free", first, second, 1, 1)
 }
 
-// finished ends the maps of a job that run.
+// finished ends the running maps of a job.
 func finished(j *cluster.Job) (ends []cluster.Command) {
 	for _, task := range j.Stages[0].Tasks {
 		if task.State == cluster.TaskRunning {
@@ -75,7 +75,8 @@ func finished(j *cluster.Job) (ends []cluster.Command) {
 	return ends
 }
 
-// TestSuspendedJobWaitsForAdmission for its turn when it is resumed.
+// TestSuspendedJobWaitsForAdmission checks that a job suspended before its start waits for
+// its turn after it resumes.
 func TestSuspendedJobWaitsForAdmission(t *testing.T) {
 	first, second, change := oneAtATime(t)
 	change(cluster.SuspendJob{Job: second.ID}, cluster.ResumeJob{Job: second.ID})
@@ -85,16 +86,16 @@ func TestSuspendedJobWaitsForAdmission(t *testing.T) {
 	wantRunning(t, "its slots are not free yet", first, second, 0, 0)
 }
 
-// TestStartedJobsStayAdmitted though a more urgent job comes: reduces that wait for maps
-// without slots would never give up theirs.
+// TestStartedJobsStayAdmitted submits a more urgent job: reduces that wait for maps without
+// slots would never give up their own.
 func TestStartedJobsStayAdmitted(t *testing.T) {
 	first, second, change := oneAtATime(t)
 	change(append([]cluster.Command{cluster.SetPriority{Job: second.ID, Priority: 2}}, finished(first)...)...)
 	wantRunning(t, "a job has become urgent", first, second, 2, 0)
 }
 
-// TestExplainSuspended checks why a suspended job does not run; it is none of those
-// that wait for a place.
+// TestExplainSuspended checks why a suspended job does not run; it is not counted among the
+// queued ones.
 func TestExplainSuspended(t *testing.T) {
 	w, p := world(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
 	w.Join("m", 2, 0)

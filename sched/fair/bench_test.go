@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// crowd is a cluster of 100 machines with 10 map slots each, all taken, and jobs
-// of 20 maps in pools.
+// crowd returns a cluster of 100 machines with 10 map slots each, all taken, and jobs of 20
+// maps in pools.
 func crowd(b *testing.B, jobs, pools, free int) *schedtest.Cluster {
 	w := schedtest.New(b)
 	w.SoftState = schedtest.FullKnowledge{}
@@ -51,7 +51,8 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkStep is one task that ends and what follows: 1,000 jobs, 100 pools.
+// BenchmarkStep measures one task that ends and the decision after it: 1,000 jobs, 100
+// pools.
 func BenchmarkStep(b *testing.B) {
 	w := crowd(b, 1000, 100, 0)
 	p := New(Config{Placement: sched.Placement{Method: sched.None}})

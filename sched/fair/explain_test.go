@@ -9,13 +9,12 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// around is a policy around another.
+// around is a policy that wraps another.
 type around struct{ sched.Policy }
 
 func (a around) Unwrap() sched.Policy { return a.Policy }
 
-// TestTransferKeepsClocks has a policy take the place of another when a pool
-// has waited for half of its time-out.
+// TestTransferKeepsClocks replaces a policy when a pool has waited for half of its time-out.
 func TestTransferKeepsClocks(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
 	wantLine(t, s.after(60_000), "[]")
@@ -71,7 +70,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestLimitIsTheLeastOfAllPoolsAbove a job.
+// TestLimitIsTheLeastOfAllPoolsAbove checks the slot limit of a job.
 func TestLimitIsTheLeastOfAllPoolsAbove(t *testing.T) {
 	w := world(t)
 	w.Join("m", 4, 4)
@@ -86,7 +85,7 @@ func TestLimitIsTheLeastOfAllPoolsAbove(t *testing.T) {
 	}
 }
 
-// TestSharesAreTraced to those who trace.
+// TestSharesAreTraced checks that shares are traced only on request.
 func TestSharesAreTraced(t *testing.T) {
 	w := world(t)
 	w.Join("m", 4, 0)

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// scenario is a cluster, and what the jobs on it get by pools.
+// scenario is a cluster, and how many slots its jobs get under pools.
 type scenario struct {
 	name  string
 	pools string
@@ -177,9 +177,9 @@ func TestGangThatNeverFits(t *testing.T) {
 	}
 }
 
-// TestDominantShares has the example of the paper on dominant resource fairness,
-// with slots for CPUs and GB: gangs of <1, 4> and of <3, 1> on <9, 18>. By each kind
-// alone it is four and one, and slots held for a fifth.
+// TestDominantShares is the example of the paper on dominant resource fairness, with slots
+// for CPUs and GB: gangs of <1, 4> and of <3, 1> on <9, 18>. Compared by one kind alone four
+// and one would start, and slots would be reserved for a fifth.
 func TestDominantShares(t *testing.T) {
 	for order, want := range map[string][2]int{"drf": {3, 2}, "fair": {4, 1}} {
 		w := world(t)
@@ -226,7 +226,7 @@ func TestRankers(t *testing.T) {
 	}
 }
 
-// TestLightLoadIsSpread has tasks whose input lies all on one machine.
+// TestLightLoadIsSpread has tasks whose input is all on one machine.
 func TestLightLoadIsSpread(t *testing.T) {
 	for diff, most := range map[float64]int{0: 1, .25: 2, 1: 4} {
 		w := world(t)

@@ -13,17 +13,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// pools are the pools that the jobs of tests may be in.
+// pools are the pools of the tests' jobs.
 var pools = []string{"a", "b", "c", "x.y", "x.z", "other", "more"}
 
-// world is one with pools.
+// world is a cluster with pools.
 func world(t testing.TB) *schedtest.Cluster {
 	w := schedtest.New(t)
 	w.Apply(cluster.SetPools{Names: pools})
 	return w
 }
 
-// allocations are those of what stands within <allocations>.
+// allocations parses the content of an <allocations> element.
 func allocations(t rapid.TB, text string) *pool.Allocations {
 	t.Helper()
 	a, err := pool.Parse("fair-scheduler.xml", []byte("<allocations>"+text+"</allocations>"))
@@ -33,7 +33,7 @@ func allocations(t rapid.TB, text string) *pool.Allocations {
 	return a
 }
 
-// in is a job of maps and reduces in a pool, which start at once.
+// in runs a job of maps and reduces in a pool; reduces start at once.
 func in(pool string, maps, reduces int) cluster.JobSpec {
 	return of(pool, dag.MapReduce(maps, reduces))
 }
@@ -44,7 +44,7 @@ func of(pool string, g dag.Graph) cluster.JobSpec {
 	return s
 }
 
-// got is how many maps and reduces a plan starts, by number of job.
+// got returns how many maps and reduces a plan starts, by number of job.
 func got(plan sched.Plan) map[int][2]int {
 	out := make(map[int][2]int)
 	count := func(s sched.Start) {
@@ -62,8 +62,7 @@ func got(plan sched.Plan) map[int][2]int {
 	return out
 }
 
-// want holds a plan of a new policy to how many maps and reduces each job is to
-// get, in order of jobs.
+// want checks how many maps and reduces a new policy starts of each job, in order of jobs.
 func want(t *testing.T, w *schedtest.Cluster, conf Config, jobs ...[2]int) {
 	t.Helper()
 	plan := got(w.Plan(New(conf)))
@@ -78,7 +77,7 @@ func want(t *testing.T, w *schedtest.Cluster, conf Config, jobs ...[2]int) {
 	}
 }
 
-// apply has a policy's plans applied until there is nothing more to say.
+// apply applies plans until one is empty.
 func apply(w *schedtest.Cluster, p *Policy) (preempts []sched.Preempt) {
 	for {
 		plan := p.Decide(w.Now, w.PolicyView())
@@ -93,7 +92,7 @@ func apply(w *schedtest.Cluster, p *Policy) (preempts []sched.Preempt) {
 	}
 }
 
-// placements are all kinds of them.
+// placements are all of them.
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},

@@ -17,7 +17,7 @@ func bustle(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
 	return b
 }
 
-// spec is a job in a random pool.
+// spec returns a job in a random pool.
 func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 	s := of(pools[b.Random.IntN(len(pools))], g)
 	s.SlowStartPPM = b.Random.IntN(2) * 500_000
@@ -25,8 +25,8 @@ func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 	return s
 }
 
-// TestEveryJobEnds runs jobs of all kinds in all kinds of pools, with readers that
-// start early, tasks that fail, priorities and pools that change, and preemption.
+// TestEveryJobEnds runs jobs of all kinds in all kinds of pools, with readers that start
+// early, failing tasks, changing priorities and pools, and preemption.
 func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(80) {
 		conf := Config{
@@ -34,7 +34,7 @@ func TestEveryJobEnds(t *testing.T) {
 			Preemption: seed%3 == 0, SizeBasedWeight: seed%5 == 0, NewJobBoost: seed%2 == 0,
 			LoadMaxDiff: float64(seed%4) / 3,
 		}
-		switch seed % 4 { // no maxima, below which some bundles do not fit
+		switch seed % 4 { // no maxima, since some bundles do not fit below them
 		case 1:
 			conf.Allocations = allocations(t, slow+"<pool name='a'><weight>0</weight></pool><pool name='b'><minMaps>3</minMaps></pool><poolMaxJobsDefault>1</poolMaxJobsDefault>")
 		case 2:
@@ -65,7 +65,7 @@ func TestEveryJobEnds(t *testing.T) {
 const slow = `<defaultMinSharePreemptionTimeout>0.1</defaultMinSharePreemptionTimeout>
 	<fairSharePreemptionTimeout>0.2</fairSharePreemptionTimeout>`
 
-// active is how many jobs run.
+// active returns how many jobs run.
 func active(b *schedtest.RandomCluster) (n int) {
 	for j := range b.View().Jobs() {
 		if j.State == cluster.JobRunning {
@@ -75,12 +75,11 @@ func active(b *schedtest.RandomCluster) (n int) {
 	return n
 }
 
-// eager are placements under which no task waits for a slot that others may take
-// meanwhile.
+// eager are placements in which no task leaves a slot free that others may take.
 var eager = []sched.Placement{{}, {Method: sched.None}}
 
-// TestNoJobStarves has one job among others of which there are always more than
-// the cluster can run at once, in its own pool and elsewhere.
+// TestNoJobStarves runs one job among others, always more than the cluster can run at once,
+// in its own pool and elsewhere.
 func TestNoJobStarves(t *testing.T) {
 	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
 		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
@@ -115,8 +114,8 @@ func TestNoJobStarves(t *testing.T) {
 	}
 }
 
-// TestSharesOverTime keeps pools of weights 1 to 3 busy on six slots, as in the
-// evaluation of Hammr's paper: over time each has its share.
+// TestSharesOverTime keeps pools of weights 1 to 3 busy on six slots, as in the evaluation
+// of Hammr's paper: over time each gets its share.
 func TestSharesOverTime(t *testing.T) {
 	w := world(t)
 	w.Join("m", 6, 0)

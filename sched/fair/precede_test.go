@@ -6,8 +6,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// TestPrecedes has six of ten map slots held by job 1 and three by job 2, while job
-// 3 holds one; all want more.
+// TestPrecedes has ten map slots: job 1 has six, job 2 three and job 3 one; all want more.
 func TestPrecedes(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string

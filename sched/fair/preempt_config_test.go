@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestPreemptConfig takes five slots of ten as the means say.
+// TestPreemptConfig takes five of ten slots in the configured mode.
 func TestPreemptConfig(t *testing.T) {
 	for way, want := range map[preempt.Mode]string{
 		preempt.Kill: "[kill kill kill kill kill]", preempt.Suspend: "[suspend suspend suspend suspend suspend]",

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scene is a cluster of ten map slots and one reduce slot, taken by pool a one
-// after the other, on which a job of pool b waits.
+// scene is a cluster of ten map slots and one reduce slot, taken by pool a one after the
+// other, while a job of pool b waits.
 type scene struct {
 	*schedtest.Cluster
 	policy *Policy
@@ -39,8 +39,8 @@ func newScene(t testing.TB, file string, waiting cluster.JobSpec) *scene {
 	return s
 }
 
-// after is what is preempted so many ms after the job began to wait, by number of
-// task.
+// after returns what is preempted the given number of ms after the job began to wait, by
+// number of task.
 func (s *scene) after(ms int64) (numbers []int) {
 	s.Now = s.begin + ms
 	for _, p := range s.policy.Decide(s.Now, s.PolicyView()).Preempts {
@@ -138,7 +138,7 @@ func TestClockRestartsAtFairShare(t *testing.T) {
 	wantLine(t, s.after(20_001), "[9 8 7 6]")
 }
 
-// TestLeavingSlotsCount has attempts killed and not gone for a while.
+// TestLeavingSlotsCount has killed attempts that stay on their machines for a while.
 func TestLeavingSlotsCount(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
 	s.Now = s.begin + 120_001
@@ -156,8 +156,8 @@ func TestLeavingSlotsCount(t *testing.T) {
 	wantLine(t, s.after(500_000), "[]")
 }
 
-// TestLeavingSlotsAreNotTakenAgain from a pool that has others for one that may
-// take none yet.
+// TestLeavingSlotsAreNotTakenAgain has slots freed from one pool, and another pool that may
+// not take any yet.
 func TestLeavingSlotsAreNotTakenAgain(t *testing.T) {
 	s := newScene(t, "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 3, 0))
 	s.Run(in("c", 3, 0))
@@ -204,8 +204,8 @@ func TestGangsAreKilledWhole(t *testing.T) {
 	s.begin = s.Now
 	s.Now += 120_001
 	plan := s.policy.Decide(s.Now, s.PolicyView())
-	// b runs one map on the slot that was free and lacks four: the gang of six
-	// would leave a with three of five, single maps are what there is.
+	// b runs one map on the slot that was free and lacks four: the gang of six would leave a
+	// with three of five, so single maps are taken.
 	for _, p := range plan.Preempts {
 		if p.Attempt.Task.Job == gang.ID {
 			t.Errorf("%v of a gang is preempted", p.Attempt)
@@ -216,9 +216,9 @@ func TestGangsAreKilledWhole(t *testing.T) {
 	}
 }
 
-// TestPreemptionBringsShares lets one pool take everything, and others come. When
-// all time-outs are over and what is preempted has gone, all have
-// their share, as far as others have a whole slot more than theirs.
+// TestPreemptionBringsShares gives everything to one pool before others arrive. When all
+// time-outs are over and the preempted attempts are gone, all pools have their share, unless
+// that needs parts of slots.
 func TestPreemptionBringsShares(t *testing.T) {
 	killed := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -266,7 +266,7 @@ func TestPreemptionBringsShares(t *testing.T) {
 	}
 }
 
-// facts know of some attempts only.
+// facts knows the progress of some attempts only.
 type facts map[cluster.AttemptID]bool
 
 func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) { return sched.Progress{}, f[id] }

@@ -15,7 +15,7 @@ import (
 const soon = `<defaultMinSharePreemptionTimeout>0.002</defaultMinSharePreemptionTimeout>
 	<fairSharePreemptionTimeout>0.004</fairSharePreemptionTimeout><defaultFairSharePreemptionThreshold>1</defaultFairSharePreemptionThreshold>`
 
-// files are pools of all kinds, for what is drawn.
+// files are pools of all kinds, to draw from.
 var files = []string{
 	soon,
 	"<pool name='a'><weight>0</weight></pool><pool name='b'><minMaps>3</minMaps><maxReduces>2</maxReduces></pool><poolMaxJobsDefault>2</poolMaxJobsDefault>" + soon,
@@ -45,7 +45,7 @@ func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
 	return l
 }
 
-// step is one of a Life, or a change of what only jobs in pools have.
+// step is a step of a ModelTest, or a change that concerns jobs in pools.
 func step(l *schedtest.ModelTest) {
 	jobs := 0
 	for range l.View().Jobs() {
@@ -66,8 +66,8 @@ func step(l *schedtest.ModelTest) {
 	}
 }
 
-// TestModel holds plans to what they promise, in random lives of clusters
-// with pools and jobs of all kinds.
+// TestModel checks the invariants of plans under random commands with pools and jobs of all
+// kinds.
 func TestModel(t *testing.T) {
 	killed, gangs := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -96,9 +96,9 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// checkSame compares a policy that has observed with one that is reset. Only its
-// clocks may say something else: those of preemption, and those of delay scheduling, by
-// which tasks start.
+// checkSame compares a policy that has observed with one that is reset. Only their clocks
+// may differ: those of preemption, and those of delay scheduling, which decide which tasks
+// start.
 func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan, wake int64) {
 	fresh := New(conf)
 	fresh.Reset(l.Now, l.PolicyView())
@@ -123,7 +123,7 @@ func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan
 	}
 }
 
-// checkPreempts wants no pool below its fair share by what it loses.
+// checkPreempts checks that no pool falls below its fair share.
 func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	p := l.Policy.(*Policy)
 	lost := make(map[*queue]slots)
@@ -154,7 +154,7 @@ func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	}
 }
 
-// held is the slots that the jobs of pools hold, with the pools around them.
+// held returns the slots that the jobs of pools occupy, summed up the tree.
 func held(view cluster.View, a *pool.Allocations) map[string]slots {
 	out := make(map[string]slots)
 	for m := range view.Machines() {
@@ -171,7 +171,7 @@ func held(view cluster.View, a *pool.Allocations) map[string]slots {
 	return out
 }
 
-// checkMaxima wants no pool to get more slots than it may have.
+// checkMaxima checks that no pool exceeds its maximum.
 func checkMaxima(rt *rapid.T, before, after cluster.View, a *pool.Allocations) {
 	had, has := held(before, a), held(after, a)
 	for j := range after.Jobs() {
@@ -185,9 +185,9 @@ func checkMaxima(rt *rapid.T, before, after cluster.View, a *pool.Allocations) {
 	}
 }
 
-// checkNothingIdle wants a reason for each slot that is free when there is no more
-// to plan while some job could use it: a limit, a bundle that waits, a task that
-// has failed and so avoids machines.
+// checkNothingIdle checks that there is a reason for each free slot when nothing more is
+// planned while some job could use it: a limit, a waiting bundle, or a failed task that
+// avoids machines.
 func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	if p.tree.root.bundled > 0 {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// full is a cluster of machines with 12 map slots and one job of many maps with
-// three hosts each, in which only a few slots are free.
+// full returns a cluster of machines with 12 map slots and one job of many maps with three
+// hosts each; only a few slots are free.
 func full(b *testing.B, machines, maps, free int) *world {
 	w, random := newWorld(b), rand.New(rand.NewPCG(1, 1))
 	name := func(i int) string { return fmt.Sprintf("host%d", i) }
@@ -53,8 +53,8 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkDecideBundles has a cluster whose map slots are taken but for a few,
-// and a job of gangs of one map and one reduce, or of groups of two map slots.
+// BenchmarkDecideBundles has a cluster with a few free map slots, and a job of gangs of one
+// map and one reduce, or of groups of two map slots.
 func BenchmarkDecideBundles(b *testing.B) {
 	for name, graph := range map[string]dag.Graph{"pairs": schedtest.Pairs(3000), "wide": schedtest.TwoSlotGroups(3000), "gang": schedtest.Streamed(500, 100), "gang too large": schedtest.Streamed(13_000, 10)} {
 		for _, free := range []int{10, 1000, 12_000} {

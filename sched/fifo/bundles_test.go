@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// run starts a job of a graph. Splits beyond hosts lie nowhere.
+// run starts a job of a graph. Splits beyond hosts have no location.
 func (w *world) run(priority int, g dag.Graph, hosts ...string) *cluster.Job {
 	w.T.Helper()
 	s := withPriority(spec(0, 0), priority)
@@ -19,14 +19,14 @@ func (w *world) run(priority int, g dag.Graph, hosts ...string) *cluster.Job {
 	return w.Run(s, hosts...)
 }
 
-// whole is what a new policy plans, bundles in braces.
+// whole formats the plan of a new policy, bundles in braces.
 func (w *world) whole(placement sched.Placement) []string {
 	p := New(placement)
 	p.Reset(w.Now, seen(w.State.View()))
 	return schedtest.Lines(p.Decide(w.Now, seen(w.State.View())))
 }
 
-// join2 adds machines a and b with as many slots each.
+// join2 adds machines a and b with equal slots.
 func (w *world) join2(maps, reduces int) {
 	w.Join("a", maps, reduces)
 	w.Join("b", maps, reduces)
@@ -112,15 +112,15 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// TestGangsAvoidMachines has a gang of which one task has failed on a.
+// TestGangsAvoidMachines has a gang with one task that has failed on a.
 func TestGangsAvoidMachines(t *testing.T) {
 	for want, build := range map[string]func(w *world){
 		"[{1m.0@b rack, 1r.0@b}]": func(w *world) { w.join2(1, 1) },
 		"[{1m.0@a local, 1r.0@a}]": func(w *world) {
 			w.Join("a", 1, 1)
-			w.Join("b", 0, 1) // of no use to it
+			w.Join("b", 0, 1) // the gang cannot use it
 		},
-		"[]": func(w *world) { // b has room soon
+		"[]": func(w *world) { // b has free slots soon
 			w.join2(1, 1)
 			w.Start(w.run(1, dag.MapReduce(1, 0)), 0, 0, "b")
 		},

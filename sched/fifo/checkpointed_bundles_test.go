@@ -26,8 +26,8 @@ func (w *world) checkpointed(priority int, finished bool) *cluster.Job {
 	return j
 }
 
-// TestCheckpointedBundles resume as a whole, on their machines if these have slots, in the slots that those
-// need who have not finished. Slots are held for them.
+// TestCheckpointedBundles checks that gangs resume as a whole, on their machines if these
+// have slots, in as many slots as the unfinished tasks need. Slots are reserved for them.
 func TestCheckpointedBundles(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -72,8 +72,8 @@ func TestCheckpointedBundles(t *testing.T) {
 	}
 }
 
-// TestEveryJobEndsDespiteCheckpoints runs jobs of all kinds beside each other, whose
-// tasks are checkpointed again and again, or fail.
+// TestEveryJobEndsDespiteCheckpoints runs jobs of all kinds whose tasks are checkpointed
+// repeatedly, or fail.
 func TestEveryJobEndsDespiteCheckpoints(t *testing.T) {
 	gangs := 0
 	for seed := range uint64(120) {

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestCheckpointedTaskPrefersItsMachine, and goes elsewhere at once when that
-// has no slot for it.
+// TestCheckpointedTaskPrefersItsMachine checks that it resumes elsewhere at once if that
+// machine has no free slot.
 func TestCheckpointedTaskPrefersItsMachine(t *testing.T) {
 	w := schedtest.New(t)
 	for _, name := range []string{"a", "b", "c"} {
@@ -45,8 +45,8 @@ func TestCheckpointedTaskPrefersItsMachine(t *testing.T) {
 	}
 }
 
-// TestCheckpointedMapResumesOnItsMachine has a map whose split lies on a, and which was checkpointed on c, of
-// four machines with a slot each.
+// TestCheckpointedMapResumesOnItsMachine has a map with a split on a and a checkpoint on c,
+// of four machines with a slot each.
 func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 	expired := cluster.ExpireMachine{Name: "c", Epoch: 1}
 	copied := &cluster.CheckpointCopy{Path: "copy"}
@@ -54,7 +54,7 @@ func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		copied *cluster.CheckpointCopy
 		then   []cluster.Command
-		busy   []string    // machines that have no slot free
+		busy   []string    // machines without a free slot
 		want   [4][]string // beside placements
 	}{
 		"home is free":         {want: all("1m0@c rack")},
@@ -90,12 +90,12 @@ func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 	}
 }
 
-// TestCheckpointedTasksAmongManyResumeOnTheirMachines pauses tasks that are not looked at for their
-// number, nor for where their splits lie.
+// TestCheckpointedTasksAmongManyResumeOnTheirMachines checkpoints tasks that are not
+// candidates by their number, nor by the location of their splits.
 func TestCheckpointedTasksAmongManyResumeOnTheirMachines(t *testing.T) {
 	for _, placement := range placements {
 		if placement.Method == sched.None {
-			continue // which tasks start does not go by places
+			continue // locality does not decide which tasks start
 		}
 		w := newWorld(t)
 		for i := range 11 {
@@ -107,7 +107,7 @@ func TestCheckpointedTasksAmongManyResumeOnTheirMachines(t *testing.T) {
 			w.Apply(cluster.CheckpointAttempt{Attempt: id})
 		}
 		plan := w.plan(placement)
-		for i := range 3 { // the fourth finds no slot there
+		for i := range 3 { // the fourth finds no free slot there
 			if want := fmt.Sprintf("1m%d@m5 rack", 4990+i); !slices.Contains(plan, want) {
 				t.Errorf("%+v: no %s in %q", placement, want, plan)
 			}

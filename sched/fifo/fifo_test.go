@@ -26,7 +26,7 @@ func withPriority(s cluster.JobSpec, priority int) cluster.JobSpec {
 	return s
 }
 
-// submit starts a job whose split i lies on hosts[i]; "" is nowhere.
+// submit starts a job whose split i is on hosts[i]; "" is unknown.
 func (w *world) submit(priority, reduces int, hosts ...string) cluster.JobID {
 	w.T.Helper()
 	delta := w.Apply(cluster.SubmitJob{Spec: withPriority(spec(len(hosts), reduces), priority)})
@@ -110,8 +110,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestRandomRuns lets a policy that only observes and one that is reset each
-// time look at the same random life of a cluster.
+// TestRandomRuns compares a policy that only observes with one that is reset each time,
+// under the same random commands.
 func TestRandomRuns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
@@ -187,10 +187,9 @@ func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 	return deltas
 }
 
-// checkPlan holds a plan to what any FIFO plan must keep: no task twice, no
-// more than the free slots, and no slot idle that a waiting task could use,
-// unless slots wait for better tasks and the policy will look again. A task that
-// has failed may wait for another machine.
+// checkPlan checks the invariants of a FIFO plan: no task twice, no more starts than free
+// slots, and no slot idle that a waiting task could use, unless tasks wait for better
+// machines and the policy wakes later. A task that has failed may wait for another machine.
 func checkPlan(rt *rapid.T, view cluster.View, plan sched.Plan, waits bool) {
 	type slot struct {
 		machine string
@@ -227,5 +226,5 @@ func checkPlan(rt *rapid.T, view cluster.View, plan sched.Plan, waits bool) {
 	}
 }
 
-// seen is the state as a policy sees it, with nothing known beside it.
+// seen returns the state as a policy sees it, without soft state.
 func seen(view cluster.View) sched.View { return sched.View{View: view} }

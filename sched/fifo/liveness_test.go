@@ -14,15 +14,15 @@ func newBustle(t *testing.T, seed uint64, placement sched.Placement) *schedtest.
 	return schedtest.NewRandomCluster(t, seed, New(placement))
 }
 
-// job is one of a graph with slow start in millionths.
+// job submits a job of a graph, with slow start in millionths.
 func job(g dag.Graph, slowStart int) cluster.JobSpec {
 	s := schedtest.Spec(g)
 	s.SlowStartPPM = slowStart
 	return s
 }
 
-// TestEveryJobEnds runs jobs of all kinds beside each other, with readers that
-// start early and tasks that fail, and priorities that change.
+// TestEveryJobEnds runs jobs of all kinds at the same time, with readers that start early,
+// failing tasks, and changing priorities.
 func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(120) {
 		b := newBustle(t, seed, placements[seed%uint64(len(placements))])
@@ -38,8 +38,8 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// TestSmallJobsStarveNoGang has one gang among small jobs of which there are
-// always more than the cluster can run.
+// TestSmallJobsStarveNoGang runs one gang among small jobs, always more than the cluster can
+// run.
 func TestSmallJobsStarveNoGang(t *testing.T) {
 	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
 		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
@@ -70,8 +70,8 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 	}
 }
 
-// TestMapTasksDoNotWaitInSlots has a reduce that waits early for maps, whose slot a later
-// stage of another job may not take to wait for reduces.
+// TestMapTasksDoNotWaitInSlots has a reduce that waits early for maps. A later stage of
+// another job must not take their slot to wait for reduces.
 func TestMapTasksDoNotWaitInSlots(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 1)

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// observers are two policies that hear the same. One is asked like any policy. The
-// other never is, only copies of it are: so it has no clock of delay scheduling, which
-// runs from when a policy was asked, and which a reset restarts.
+// observers are two policies that observe the same commands. One decides like any policy. Of
+// the other only copies decide, so it has no delay clock: those start when a policy decides,
+// and a reset restarts them.
 type observers struct {
 	*Policy
 	unasked *Policy
@@ -30,8 +30,8 @@ func (o observers) Observe(now int64, view sched.View, delta cluster.Delta) {
 	o.unasked.Observe(now, view, delta)
 }
 
-// checkSame compares a policy that is reset with the one that was asked all along or,
-// where that has clocks, with the other. It returns the plan of the one that is asked.
+// checkSame compares a policy that is reset with the one that decides or, if that has delay
+// clocks, with the other. It returns the plan of the one that decides.
 func (o observers) checkSame(rt *rapid.T, now int64, view sched.View) sched.Plan {
 	plan := o.Decide(now, view)
 	known, said := o.Policy, plan

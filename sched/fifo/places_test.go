@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// plan lists what p would start, in order of tasks.
+// plan lists the starts of p, in order of tasks.
 func (w *world) plan(placement sched.Placement) (out []string) {
 	p := New(placement)
 	p.Reset(w.Now, seen(w.State.View()))
@@ -51,8 +51,8 @@ func TestRacks(t *testing.T) {
 	w.wantPlan(sched.Placement{Method: sched.None}, "1m0@b", "1m1@c local", "1m2@c")
 }
 
-// TestJobsArePlacedByOneFlow has a first job whose tasks may run on two machines,
-// and a second one for which only one of the two is good.
+// TestJobsArePlacedByOneFlow has a first job whose tasks may run on two machines, and a
+// second one that needs one of the two.
 func TestJobsArePlacedByOneFlow(t *testing.T) {
 	w := newWorld(t)
 	w.Join("a", 1, 0)
@@ -112,7 +112,7 @@ func TestFailedTasksAvoidTheMachine(t *testing.T) {
 		w := newWorld(t)
 		w.Join("a", 1, 1)
 		w.Join("b", 1, 1)
-		w.Join("c", 0, 1) // alive, but of no use to maps
+		w.Join("c", 0, 1) // alive, but without map slots
 		job := w.submit(0, 0, "a")
 		fail := func(machine string, number int) {
 			id := cluster.TaskID{Job: job, Stage: "m"}
@@ -130,8 +130,8 @@ func TestFailedTasksAvoidTheMachine(t *testing.T) {
 	}
 }
 
-// TestManyTasks holds the choice of candidates to what all tasks would give:
-// every machine with work of its own gets that.
+// TestManyTasks checks that the candidates give the same result as all tasks would: every
+// machine with local tasks gets those.
 func TestManyTasks(t *testing.T) {
 	const maps = 5000
 	for _, placement := range placements {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRandomPlansOfBundles holds plans to what they promise, in random lives of
-// clusters whose jobs are of all kinds.
+// TestRandomPlansOfBundles checks the invariants of plans under random commands with jobs of
+// all kinds.
 func TestRandomPlansOfBundles(t *testing.T) {
 	started := make(map[bool]int)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -36,9 +36,9 @@ func TestRandomPlansOfBundles(t *testing.T) {
 	}
 }
 
-// checkNothingIdle wants a reason for each slot that is free after a plan while
-// some job could use it: a bundle that waits, or a task that has failed and so
-// avoids a machine. The bundle whose turn is first must not fit at all.
+// checkNothingIdle checks that there is a reason for each slot that is free after a plan
+// while some job could use it: a waiting bundle, or a failed task that avoids a machine. The
+// first bundle in order must not fit at all.
 func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 	wanted := make(map[int]bool) // kinds of slots that bundles wait for
 	for _, j := range inOrder(view) {
@@ -63,9 +63,9 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 	}
 }
 
-// checkBundlesWait wants bundles of a class, for which nothing is held yet, to wait for
-// slots that are not there: beside those that are held on their machines for the ones
-// that are suspended, in order.
+// checkBundlesWait checks that bundles of a class, for which nothing is reserved yet, wait
+// for slots that are missing, apart from those reserved on their machines for the suspended
+// ones, in order.
 func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster.Bundle, plan sched.Plan) {
 	free := make(map[string][2]int)
 	for m := range view.Machines() {
@@ -106,7 +106,7 @@ func needsOfStill(view cluster.View, b *cluster.Bundle, number int) map[string][
 	return needs
 }
 
-// withoutUpTo is what is left when as much is held of what is needed as there is.
+// withoutUpTo returns what is left after reserving as much of the need as is free.
 func withoutUpTo(need, room [2]int) [2]int {
 	for kind, n := range need {
 		room[kind] -= max(min(n, room[kind]), 0)
@@ -128,8 +128,8 @@ func waitsUncharged(s *cluster.Stage) bool {
 	return false
 }
 
-// mayStart reports whether there is a bundle that may start of which no task has
-// failed, and for which no checkpointed one waits that avoids machines.
+// mayStart reports whether a bundle may start of which no task has failed, while no
+// checkpointed one waits that avoids machines.
 func mayStart(j *cluster.Job, b *cluster.Bundle) (some bool) {
 	for _, n := range j.WaitingBundles(b) {
 		failed := slices.ContainsFunc(b.TasksOf(n), func(t *cluster.Task) bool { return t.Charged > 0 })
@@ -141,7 +141,7 @@ func mayStart(j *cluster.Job, b *cluster.Bundle) (some bool) {
 	return some
 }
 
-// inOrder are the jobs that run, in the order of their turn.
+// inOrder returns the running jobs, in FIFO order.
 func inOrder(view cluster.View) (jobs []*cluster.Job) {
 	for j := range view.Jobs() {
 		if j.State == cluster.JobRunning {
@@ -152,7 +152,7 @@ func inOrder(view cluster.View) (jobs []*cluster.Job) {
 	return jobs
 }
 
-// fitsIn tries all machines for all tasks of a bundle, in slots that are free on them.
+// fitsIn tries all machines for all tasks of a bundle, in the free slots.
 func fitsIn(view cluster.View, free map[string][2]int, j *cluster.Job, b *cluster.Bundle) bool {
 	var needs [][2]int
 	for _, s := range b.Stages {
@@ -180,5 +180,5 @@ func fitsIn(view cluster.View, free map[string][2]int, j *cluster.Job, b *cluste
 	return !avoids(view, j) && place(0)
 }
 
-// avoids reports whether a job avoids machines, whatever the time.
+// avoids reports whether a job avoids machines, at any time.
 func avoids(view cluster.View, j *cluster.Job) bool { return len(view.Avoided(j, 0)) > 0 }

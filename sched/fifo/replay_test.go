@@ -10,16 +10,16 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// replay runs one job of maps under virtual time.
+// replay runs one job of maps in virtual time.
 type replay struct {
 	*world
 	policy   *Policy
-	duration func(machine string) int64 // ms that a task takes
+	duration func(machine string) int64 // duration of a task, ms
 	ends     map[cluster.AttemptID]int64
 }
 
-// run returns how many maps started where their split lies and when the job was
-// done, ms after its start.
+// run returns how many maps were machine-local and when the job was done, ms after its
+// start.
 func (r *replay) run(job cluster.JobID) (local int, elapsed int64) {
 	r.policy.Reset(r.Now, seen(r.State.View()))
 	begin := r.Now
@@ -41,7 +41,7 @@ func (r *replay) at(c cluster.Command) {
 	r.policy.Observe(r.Now, seen(r.State.View()), delta)
 }
 
-// decide asks the policy until it has nothing more to say.
+// decide applies plans until one is empty.
 func (r *replay) decide() {
 	for {
 		plan := r.policy.Decide(r.Now, seen(r.State.View()))
@@ -85,7 +85,7 @@ func (r *replay) finish() {
 	}
 }
 
-// blocks is 26 blocks of which each lies on one of four machines.
+// blocks returns 26 blocks, each on one of four machines.
 func blocks(r *rand.Rand) (hosts []string, best int) {
 	load := make([]int, 4)
 	for range 26 {
@@ -102,12 +102,12 @@ func blocks(r *rand.Rand) (hosts []string, best int) {
 // outcome is averages over many placements of blocks.
 type outcome struct {
 	local, best, seconds float64
-	worst                int // by how many tasks a run missed the best
+	worst                int // by how many local tasks a run missed the best
 }
 
-// measure replays the case of the paper's evaluation: 26 maps, replication 1, four
-// machines of two slots. The best is what is local when every machine runs as
-// many waves as the job needs and the blocks are known beforehand.
+// measure replays the case of the paper's evaluation: 26 maps, replication 1, four machines
+// of two slots. The best is the number of local tasks when every machine runs as many waves
+// as the job needs and the blocks are known in advance.
 func measure(t *testing.T, placement sched.Placement, jitter int64) (o outcome) {
 	const runs = 100
 	for seed := range uint64(runs) {
@@ -158,9 +158,9 @@ func TestReplayOfThePapersEvaluation(t *testing.T) {
 	}
 }
 
-// TestOneSlowMachine holds patience to its bound: waiting for a machine that is
-// much slower than the others costs little, since what waits goes elsewhere when
-// slots have been free for three tasks' time.
+// TestOneSlowMachine checks the bound of patience: waiting for a machine that is much slower
+// than the others costs little, since waiting tasks start elsewhere when slots have been
+// free for three tasks' time.
 func TestOneSlowMachine(t *testing.T) {
 	elapsed := func(placement sched.Placement) int64 {
 		w := newWorld(t)
@@ -185,7 +185,7 @@ func TestOneSlowMachine(t *testing.T) {
 	}
 }
 
-// placements are all kinds of them.
+// placements are all of them.
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},

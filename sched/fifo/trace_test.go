@@ -59,8 +59,8 @@ func TestSkipHasEndOfWait(t *testing.T) {
 		"1map offer 1", fmt.Sprintf("1map skip 1: waits for a slot where its input is for %d", delay.MachineWait-1))
 }
 
-// TestSkipHasLocalityLevel as long as it waits: on no other
-// machine, then in the same rack too.
+// TestSkipHasLocalityLevel checks the cause while a task waits: no other machine at first,
+// then the same rack too.
 func TestSkipHasLocalityLevel(t *testing.T) {
 	w := newWorld(t)
 	for name, rack := range map[string]string{"a": "/1", "b": "/2", "c": "/2"} {

@@ -38,7 +38,7 @@ func in(pool string, g dag.Graph) cluster.JobSpec {
 	return s
 }
 
-// started is how many tasks of each job a plan starts.
+// started returns how many tasks of each job a plan starts.
 func started(plan sched.Plan) map[int]int {
 	n := make(map[int]int)
 	for s := range plan.AllStarts() {
@@ -54,8 +54,8 @@ func want(t *testing.T, what string, got, want any) {
 	}
 }
 
-// TestShares are the paper's: weights of 1 to 3 on six slots, and slots that a pool
-// does not want.
+// TestShares checks the paper's example: weights of 1 to 3 on six slots, and slots that a
+// pool does not want.
 func TestShares(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string
@@ -92,7 +92,7 @@ func TestPoolOrdersItsJobs(t *testing.T) {
 	}
 }
 
-// last ranks jobs that came last before others.
+// last ranks younger jobs first.
 type last struct{}
 
 func (last) Reset(int64, sched.View)                  {}
@@ -111,14 +111,13 @@ func TestRankerOrdersPool(t *testing.T) {
 	want(t, "started", started(w.Plan(New(conf))), map[int]int{2: 6})
 }
 
-// TestStarving has pool b below its share of six slots beside pool a, which holds
-// the others.
+// TestStarving has pool b below its share of six slots while pool a has the others.
 func TestStarving(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		conf      Config
 		has       int // slots of pool b
-		after, at int // how many it takes after 15 s, and one ms later
+		after, at int // slots that it takes after 15 s, and one ms later
 	}{
 		{"nothing", Config{}, 0, 0, 3},
 		{"half a share", Config{}, 1, 0, 2},
@@ -151,8 +150,7 @@ func TestStarving(t *testing.T) {
 	}
 }
 
-// TestGangLosesAllSlotsOrNone has a pool above its share with gangs of a map and a
-// reduce.
+// TestGangLosesAllSlotsOrNone has a pool above its share with gangs of a map and a reduce.
 func TestGangLosesAllSlotsOrNone(t *testing.T) {
 	w := world(t)
 	w.Join("m", 6, 6)
@@ -179,7 +177,7 @@ func starts(j *cluster.Job, number int) (out []cluster.StartAttempt) {
 	return out
 }
 
-// TestLocality is the paper's: 26 blocks of one replica on four machines of two
+// TestLocality is the paper's experiment: 26 blocks of one replica on four machines of two
 // slots each. By chance a quarter of the maps would be local.
 func TestLocality(t *testing.T) {
 	sum := map[bool]int{}
@@ -215,8 +213,7 @@ func TestLocality(t *testing.T) {
 	}
 }
 
-// TestNewPoolsInheritTheWait has a policy take the place of another when pool b has
-// waited for 10 s.
+// TestNewPoolsInheritTheWait replaces a policy when pool b has waited for 10 s.
 func TestNewPoolsInheritTheWait(t *testing.T) {
 	w := world(t)
 	w.Join("m", 6, 0)
@@ -235,8 +232,8 @@ func TestNewPoolsInheritTheWait(t *testing.T) {
 	want(t, "taken after", len(after.Decide(w.Now, w.PolicyView()).Preempts), 4)
 }
 
-// TestEveryJobEnds runs jobs of all kinds in pools that take slots from each other
-// soon.
+// TestEveryJobEnds runs jobs of all kinds in pools that take slots from each other after
+// short time-outs.
 func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(60) {
 		file := []string{weights, weights + "<queue name='root'><schedulingPolicy>drf</schedulingPolicy></queue>", "<defaultPoolSchedulingMode>fifo</defaultPoolSchedulingMode>"}[seed%3]

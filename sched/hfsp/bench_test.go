@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// crowd is a cluster of 100 machines with 10 map slots each, all taken but for a
-// few, and jobs of 20 maps.
+// crowd returns a cluster of 100 machines with 10 map slots each, almost all taken, and jobs
+// of 20 maps.
 func crowd(b *testing.B, jobs, free int) *schedtest.Cluster {
 	w := schedtest.New(b)
 	w.SoftState, w.Now = schedtest.FullKnowledge{}, 1000
@@ -49,7 +49,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkStep is one task that ends and what follows, among 1,000 jobs.
+// BenchmarkStep measures one task that ends and the decision after it, among 1,000 jobs.
 func BenchmarkStep(b *testing.B) {
 	w := crowd(b, 1000, 0)
 	p := New(Config{Placement: blind})
@@ -64,7 +64,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkReset is a new leader among as many jobs.
+// BenchmarkReset measures a new leader among as many jobs.
 func BenchmarkReset(b *testing.B) {
 	w := crowd(b, 1000, 0)
 	p := New(Config{Placement: sched.Placement{}})
@@ -73,8 +73,8 @@ func BenchmarkReset(b *testing.B) {
 	}
 }
 
-// BenchmarkVirtual is a phase that comes to a virtual cluster of others: time passes
-// and the order is found again.
+// BenchmarkVirtual measures a phase that enters a virtual cluster of others: time advances
+// and the order is computed again.
 func BenchmarkVirtual(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

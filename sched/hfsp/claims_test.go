@@ -11,13 +11,13 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// sized knows that a map takes 100 s and a reduce 500 s.
+// sized is an oracle: a map takes 100 s and a reduce 500 s.
 var sized = Oracle(func(j *cluster.Job, kind cluster.Slot) (int64, bool) {
 	return int64(j.Spec.Graph.Stages[kind].Nodes) * [2]int64{100_000, 500_000}[kind], true
 })
 
-// occupied is four map slots on two machines that a large job holds, two of them
-// since later than the others.
+// occupied returns four map slots on two machines that a large job has; two of its attempts
+// started later than the others.
 func occupied(t *testing.T, conf Config) (*scene, *cluster.Job) {
 	conf.Placement, conf.Estimator = blind, sized
 	s := newScene(t, conf, 2, 2, 2)
@@ -73,7 +73,7 @@ func TestYoungestAttemptsAreSuspended(t *testing.T) {
 	s.wantStates("and resume", large, 4, 0, 0)
 }
 
-// TestPreemptionModes has the same under other means.
+// TestPreemptionModes repeats it with other preemption settings.
 func TestPreemptionModes(t *testing.T) {
 	for name, c := range map[string]struct {
 		means                 preempt.Config
@@ -92,7 +92,7 @@ func TestPreemptionModes(t *testing.T) {
 	}
 }
 
-// TestLeavingSlotsCount are not taken twice.
+// TestLeavingSlotsCount checks that slots about to come free are not taken twice.
 func TestLeavingSlotsCount(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: kills})
 	s.submit(6000, 2, 0)
@@ -106,8 +106,8 @@ func TestLeavingSlotsCount(t *testing.T) {
 	s.wantStates("two are on their way", large, 2, 0, 2)
 }
 
-// TestClaimEndsWithItsCause is trap 14: when attempts end by themselves none
-// else is stopped.
+// TestClaimEndsWithItsCause is trap 14: if attempts end by themselves, no other is
+// preempted.
 func TestClaimEndsWithItsCause(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
 	s.submit(6000, 2, 0)
@@ -117,7 +117,8 @@ func TestClaimEndsWithItsCause(t *testing.T) {
 	s.wantStates("none is suspended", large, 2, 0, 2)
 }
 
-// TestUnknownProgress of attempts, so they are left alone, and asked for again.
+// TestUnknownProgress checks that attempts of unknown progress are spared, and looked at
+// again.
 func TestUnknownProgress(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
 	clear(s.facts)
@@ -129,7 +130,7 @@ func TestUnknownProgress(t *testing.T) {
 	}
 }
 
-// TestMargin is trap 12: who is done later by a little only keeps his slots.
+// TestMargin is trap 12: a phase that finishes only a little later keeps its slots.
 func TestMargin(t *testing.T) {
 	for maps, still := range map[int]int{20: 0, 19: 0, 15: 4} {
 		s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 2)
@@ -144,7 +145,8 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// TestSamplesKeepTheirSlots though others are before them.
+// TestSamplesKeepTheirSlots checks that samples keep their slots although other phases come
+// first.
 func TestSamplesKeepTheirSlots(t *testing.T) {
 	small := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return 1000, j.ID.Number > 1 })
 	s := newScene(t, Config{Placement: blind, Estimator: small, Preempt: suspends, Samples: [2]int{3, 3}}, 2, 2, 2)
@@ -199,8 +201,8 @@ func TestAttemptsResumeOnTheirMachine(t *testing.T) {
 	}
 }
 
-// TestLimitOfSuspendedAttempts than there are slots, on a machine and in all, and when so
-// many did, none before a quarter has gone on.
+// TestLimitOfSuspendedAttempts checks that no more are suspended than there are slots, on a
+// machine and in all; once so many are, none is before a quarter has resumed.
 func TestLimitOfSuspendedAttempts(t *testing.T) {
 	restless := suspends
 	restless.MinRunMillis = -1
@@ -222,8 +224,8 @@ func TestLimitOfSuspendedAttempts(t *testing.T) {
 	}
 }
 
-// TestReducesThatCouldNotWork is trap 13: no reduce has a slot while maps that it
-// reads have none, and those of which maps lose theirs give way.
+// TestReducesThatCouldNotWork is trap 13: no reduce has a slot while its maps have none, and
+// reduces whose maps lose theirs give way.
 func TestReducesThatCouldNotWork(t *testing.T) {
 	spec := schedtest.Spec(dag.MapReduce(5, 2))
 	spec.SlowStartPPM = 0
@@ -249,7 +251,7 @@ func TestReducesThatCouldNotWork(t *testing.T) {
 	s.want("the maps resume, and so may the reduces", "2/2", "0/0")
 }
 
-// TestLateJobsShare by their weight, before all others.
+// TestLateJobsShare checks that late jobs share by weight, before all others.
 func TestLateJobsShare(t *testing.T) {
 	wrong := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return int64(j.ID.Number) * 1000, true })
 	s := newScene(t, Config{Placement: blind, Estimator: wrong}, 1, 6, 1)
@@ -267,8 +269,8 @@ func TestLateJobsShare(t *testing.T) {
 	s.want("all late, 1:2:1", "2/0", "3/0", "1/0")
 }
 
-// TestLocalSlotIsUsable to a stage of several waves whose splits lie elsewhere, when a
-// task of it resumes from a checkpoint there.
+// TestLocalSlotIsUsable checks a stage of several waves with splits elsewhere: a slot is
+// usable if the machine has the checkpoint of one of its tasks.
 func TestLocalSlotIsUsable(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)

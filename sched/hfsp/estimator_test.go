@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// TestMeanIsTheUniformFit fits a uniform distribution by least squares: its mean is
-// that of the samples, whichever way round the line is drawn.
+// TestMeanIsTheUniformFit fits a uniform distribution by least squares: its mean is that of
+// the samples, whichever variable is regressed on the other.
 func TestMeanIsTheUniformFit(t *testing.T) {
 	for _, samples := range [][]float64{{7}, {1, 2}, {10, 11, 12, 30, 90}, {5, 5, 5, 5}, {1, 1000, 1001}} {
 		n := float64(len(samples))
@@ -57,7 +57,7 @@ func TestWithoutSamplesOnlyAnOracleKnows(t *testing.T) {
 	}
 }
 
-// TestErrors are spread as they should be, and the same whenever they are asked for.
+// TestErrors checks the distribution of errors, and that each call returns the same.
 func TestErrors(t *testing.T) {
 	const jobs = 4000
 	factors := func(e NoisyEstimator) (out []float64) {

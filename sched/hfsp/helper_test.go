@@ -27,7 +27,7 @@ func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	return p, ok
 }
 
-// newScene is a cluster of machines m0, m1, … with so many slots each.
+// newScene returns a cluster of machines m0, m1, … with equal slots.
 func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
 	s := &scene{schedtest.New(t), New(conf), make(facts)}
 	s.Cluster.Now, s.Cluster.SoftState = 1000, s.facts
@@ -68,7 +68,7 @@ func (s *scene) submitSpec(at int64, spec cluster.JobSpec) *cluster.Job {
 	return s.View().Job(id)
 }
 
-// decide has what the policy plans at a time done, once.
+// decide applies the plan of the policy at a time, once.
 func (s *scene) decide(at int64) sched.Plan {
 	s.T.Helper()
 	plan := s.Decide(at, s.PolicyView())
@@ -78,7 +78,7 @@ func (s *scene) decide(at int64) sched.Plan {
 	return plan
 }
 
-// settle has it done until it plans nothing more.
+// settle applies plans until one is empty.
 func (s *scene) settle(at int64) {
 	s.T.Helper()
 	for range 100 {
@@ -93,14 +93,14 @@ func (s *scene) settle(at int64) {
 	s.T.Fatalf("at %d it plans without end", at)
 }
 
-// gone has an attempt that was ordered to end be gone.
+// gone ends an attempt that was ordered to end.
 func (s *scene) gone(at int64, id cluster.AttemptID) {
 	if _, _, a, ok := s.View().Attempt(id); ok && !a.Active() && a.OnMachine() {
 		s.do(at, cluster.ExitAttempt{Attempt: id})
 	}
 }
 
-// running are the attempts of a phase that hold slots, by start.
+// running returns the attempts of a phase with slots, by start.
 func (s *scene) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Attempt) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
@@ -112,7 +112,7 @@ func (s *scene) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Atte
 	return out
 }
 
-// finish ends so many attempts of a phase with success, or all with -1.
+// finish ends the given number of attempts of a phase with success; -1 is all.
 func (s *scene) finish(at int64, j *cluster.Job, kind cluster.Slot, count int) {
 	s.T.Helper()
 	for i, a := range s.attempts(j, kind) {
@@ -125,7 +125,7 @@ func (s *scene) finish(at int64, j *cluster.Job, kind cluster.Slot, count int) {
 	}
 }
 
-// tell has all running attempts be so far.
+// tell lets all running attempts report a fraction.
 func (s *scene) tell(at int64, fraction float64) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
@@ -134,12 +134,12 @@ func (s *scene) tell(at int64, fraction float64) {
 	}
 }
 
-// phaseOf is what is known of a phase.
+// phaseOf returns a phase of a job.
 func (s *scene) phaseOf(j *cluster.Job, kind cluster.Slot) *phase {
 	return s.phases[phaseID{j.ID, kind}]
 }
 
-// want holds what jobs run to "maps/reduces" each, in order.
+// want checks what jobs run, "maps/reduces" each, in order.
 func (s *scene) want(what string, wanted ...string) {
 	s.T.Helper()
 	var got []string
@@ -151,7 +151,7 @@ func (s *scene) want(what string, wanted ...string) {
 	}
 }
 
-// wantSize holds the size of a phase to so many ms, and to how it was found.
+// wantSize checks the size of a phase in ms, and where it comes from.
 func (s *scene) wantSize(what string, j *cluster.Job, kind cluster.Slot, ms float64, found sizeSource) {
 	s.T.Helper()
 	if p := s.phaseOf(j, kind); p == nil || !p.entered || !near(p.size, ms) || p.sized != found {
@@ -165,5 +165,5 @@ var (
 	kills    = preempt.Config{Map: preempt.Kill, Reduce: preempt.Kill}
 )
 
-// blind places tasks anywhere.
+// blind places tasks without locality.
 var blind = sched.Placement{Method: sched.None}

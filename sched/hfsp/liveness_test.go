@@ -23,8 +23,8 @@ func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 	return s
 }
 
-// TestEveryJobEnds runs jobs of all kinds, with readers that start early, tasks that
-// fail, priorities that change, sizes that are wrong, and preemption.
+// TestEveryJobEnds runs jobs of all kinds, with readers that start early, failing tasks,
+// changing priorities, wrong sizes, and preemption.
 func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(120) {
 		conf := Config{
@@ -46,7 +46,7 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// active is how many jobs run.
+// active returns how many jobs run.
 func active(b *schedtest.RandomCluster) (n int) {
 	for j := range b.View().Jobs() {
 		if j.State == cluster.JobRunning {
@@ -56,8 +56,8 @@ func active(b *schedtest.RandomCluster) (n int) {
 	return n
 }
 
-// TestNoJobStarves has one job among others, of which there are always more than
-// the cluster can run at once, and all of which are smaller.
+// TestNoJobStarves runs one job among smaller ones, always more than the cluster can run at
+// once.
 func TestNoJobStarves(t *testing.T) {
 	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
 		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {

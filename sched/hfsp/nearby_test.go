@@ -11,8 +11,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// submitAt starts a job of as many maps as hosts, whose input lies there in splits
-// of so many bytes.
+// submitAt starts a job of as many maps as hosts, with splits of equal size on them.
 func (s *scene) submitAt(at, bytes int64, hosts ...string) *cluster.Job {
 	s.T.Helper()
 	id := s.do(at, cluster.SubmitJob{Spec: schedtest.Spec(dag.MapReduce(len(hosts), 0))}).Submitted
@@ -28,9 +27,8 @@ func (s *scene) submitAt(at, bytes int64, hosts ...string) *cluster.Job {
 	return s.View().Job(id)
 }
 
-// TestSamplesChooseMachinesFirst is trap 10: a job that is first in its turn, and
-// would have more to read from afar, leaves the slot to a sample that it is nearest
-// to.
+// TestSamplesChooseMachinesFirst is trap 10: a job that comes first in order, but would read
+// remote input, leaves the slot to a sample of which it is the nearest.
 func TestSamplesChooseMachinesFirst(t *testing.T) {
 	known := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return 10, j.ID.Number == 1 })
 	for name, place := range map[string]sched.Placement{
@@ -46,8 +44,7 @@ func TestSamplesChooseMachinesFirst(t *testing.T) {
 	}
 }
 
-// TestSamplesTakeTheNearestTasks has a phase choose its samples by the slots that
-// are free.
+// TestSamplesTakeTheNearestTasks checks that a phase chooses its samples by the free slots.
 func TestSamplesTakeTheNearestTasks(t *testing.T) {
 	s := newScene(t, Config{Samples: [2]int{1, 1}, TrainSlots: [2]int{1, 1}}, 2, 1, 1)
 	s.submitAt(1000, 100, "elsewhere", "elsewhere", "m1", "m1")
@@ -57,8 +54,8 @@ func TestSamplesTakeTheNearestTasks(t *testing.T) {
 	}
 }
 
-// TestSamplesWaitForNoMachine checks that samples start at once if no slot is near the
-// input, however patient others are.
+// TestSamplesWaitForNoMachine checks that samples start at once if no slot is near their
+// input, even if other tasks wait.
 func TestSamplesWaitForNoMachine(t *testing.T) {
 	for name, place := range map[string]sched.Placement{
 		"flow": {}, "patience": {Patience: 60_000}, "delay": {Method: sched.Delay, Delay: locality.Delay{MachineWait: 60_000, RackWait: 60_000}},
@@ -72,8 +69,8 @@ func TestSamplesWaitForNoMachine(t *testing.T) {
 	}
 }
 
-// TestAttemptsNearTheirInputAreSamples times those of two tasks that started together which
-// have their input beside them.
+// TestAttemptsNearTheirInputAreSamples starts tasks together: of those, the ones with local
+// input are timed.
 func TestAttemptsNearTheirInputAreSamples(t *testing.T) {
 	s := newScene(t, Config{Samples: [2]int{1, 1}}, 2, 1, 1)
 	j := s.submitAt(1000, 100, "m1", "m1")

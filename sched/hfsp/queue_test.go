@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestQueuesEqualTwin holds what queues keep by what changes against what is
-// found by looking at every phase, in random lives.
+// TestQueuesEqualTwin compares the queues, which are updated from changes, with a scan of
+// every phase, under random commands.
 func TestQueuesEqualTwin(t *testing.T) {
 	trainees, late, due := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -37,14 +37,14 @@ func TestQueuesEqualTwin(t *testing.T) {
 	}
 }
 
-// wholly looks at all phases of a kind.
+// wholly scans all phases of a kind.
 type wholly struct {
 	*Policy
 	now  int64
 	kind cluster.Slot
 }
 
-// filter is the phases of jobs that are not over which fit, in order.
+// filter returns the phases of jobs that are not over and that fit, in order.
 func (w *wholly) filter(fits func(*phase) bool) (out []*phase) {
 	for id, p := range w.phases {
 		if id.kind == w.kind && !p.over && fits(p) {
@@ -89,7 +89,7 @@ func names(phases []*phase) (out []phaseID) {
 	return out
 }
 
-// sampled is all that samples are to have next, with those that get none.
+// sampled returns what all samples get next, including those that get nothing.
 func (w *wholly) sampled() (out []portion) {
 	most := w.conf.Samples[w.kind]
 	left := w.conf.trainSlots(w.kind, int(w.virtual[w.kind].slots))
@@ -116,7 +116,7 @@ func (w *wholly) checkSampling(rt *rapid.T) {
 	}
 }
 
-// checkClaims has every phase be a claimant, and wants all to be due the same.
+// checkClaims makes every phase a claimant, and checks that all are due the same.
 func (w *wholly) checkClaims(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) (due int) {
 	c := newClaims(w.Policy, w.now, l.PolicyView(), w.kind, plan)
 	if len(c.claimants) == 0 {

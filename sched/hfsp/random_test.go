@@ -14,8 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// placements are all kinds of them but delay scheduling, whose clocks a reset
-// restarts.
+// placements are all but delay scheduling, whose clocks a reset restarts.
 var placements = []sched.Placement{{}, {Patience: 100}, {Method: sched.None}}
 
 var everyMeans = []preempt.Config{
@@ -39,20 +38,20 @@ func drawConfig(rt *rapid.T) Config {
 	}
 }
 
-// newLife is a life of three machines that are there from the beginning, and stay.
+// newLife returns a ModelTest of three machines that join at the start and stay.
 func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
 	l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: &watcher{Policy: New(conf)}}
 	l.SoftState = schedtest.FullKnowledge{}
 	for i, name := range []string{"m0", "m1", "m2"} {
 		l.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{1 + i, 2}})
 	}
-	l.Now *= 3 // a Life counts so
+	l.Now *= 3 // a ModelTest counts so
 	l.Policy.Reset(l.Now, l.PolicyView())
 	return l
 }
 
-// watcher is a policy that is reset when something has changed of which
-// the state has no record: slots of the past, and samples that have been revoked.
+// watcher is a policy that is reset after changes of which the state has no record: former
+// numbers of slots, and samples that have been revoked.
 type watcher struct{ *Policy }
 
 func (w *watcher) Observe(now int64, view sched.View, delta cluster.Delta) {
@@ -62,8 +61,7 @@ func (w *watcher) Observe(now int64, view sched.View, delta cluster.Delta) {
 	}
 }
 
-// TestModel holds plans to what they promise, in random lives of clusters
-// with jobs of all kinds.
+// TestModel checks the invariants of plans under random commands with jobs of all kinds.
 func TestModel(t *testing.T) {
 	started, late, sizes := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -106,7 +104,7 @@ func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan
 	fresh.full = known.full
 	again := fresh.Decide(l.Now, l.PolicyView())
 	for kind := range known.queues {
-		known.inLine(cluster.Slot(kind)) // has them know when phases are done
+		known.inLine(cluster.Slot(kind)) // computes when phases are done
 		fresh.inLine(cluster.Slot(kind))
 	}
 	for id, f := range fresh.phases {
@@ -121,7 +119,8 @@ func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan
 	}
 }
 
-// checkPreempts wants attempts that lose slots to run, in phases that are not late.
+// checkPreempts checks that attempts that lose slots are running, in phases that are not
+// late.
 func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	p := l.Policy.(*watcher).Policy
 	seen := make(map[cluster.AttemptID]bool)
@@ -137,9 +136,9 @@ func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	}
 }
 
-// checkNothingIdle wants a reason for each slot that is free when there is no more
-// to plan while some job could use it: a bundle that waits, a task that has failed
-// and so avoids machines, maps that wait themselves.
+// checkNothingIdle checks that there is a reason for each free slot when nothing more is
+// planned while some job could use it: a waiting bundle, a failed task that avoids machines,
+// or maps that wait themselves.
 func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	for j := range view.Jobs() {
 		for w := range sched.Wants(j) {
@@ -169,5 +168,5 @@ func waitsUncharged(s *cluster.Stage) bool {
 	return false
 }
 
-// everyPlacement has delay scheduling, too.
+// everyPlacement includes delay scheduling.
 var everyPlacement = append(slices.Clone(placements), sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 30, RackWait: 40}})

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// ranked is the order of all jobs in a pool that has them all.
+// ranked returns the order of all jobs if one pool has them all.
 func (s *scene) ranked(at int64, conf Config) (order []int) {
 	r := NewRanker(conf)
 	r.Reset(at, s.PolicyView())
@@ -24,7 +24,7 @@ func (s *scene) ranked(at int64, conf Config) (order []int) {
 	return order
 }
 
-// TestRanks has samples come first, then late jobs, then the others.
+// TestRanks checks the order: samples, then late jobs, then the others.
 func TestRanks(t *testing.T) {
 	conf := Config{Placement: blind, Estimator: Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) {
 		return []int64{0, 50_000, 20_000, 100, 0}[j.ID.Number], j.ID.Number < 4

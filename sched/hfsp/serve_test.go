@@ -11,17 +11,16 @@ import (
 	"github.com/hammr/hammr/sim/fluid"
 )
 
-// task is a phase on a real cluster whose slots can be divided at will.
+// task is a phase on a real cluster with infinitely divisible slots.
 type task struct {
 	*member
 	arrival
-	left float64 // really
+	left float64 // the real size
 	end  float64
 }
 
-// serve is when phases are really done that are served as HFSP does: late ones
-// first, by weight, then the others in the order of the virtual cluster. Estimates
-// are beside arrivals.
+// serve returns when phases finish that HFSP serves: late ones first, by weight, then the
+// others in the order of the virtual cluster. Estimates are parallel to arrivals.
 func serve(slots float64, arrivals []arrival, estimates []float64) []float64 {
 	v := &virtual{slots: slots}
 	tasks := make([]*task, len(arrivals))
@@ -53,7 +52,7 @@ func serve(slots float64, arrivals []arrival, estimates []float64) []float64 {
 	return ends
 }
 
-// rates are the slots of each, and for how long that holds.
+// rates returns the slots of each phase, and how long these stay the same.
 func rates(slots, now float64, tasks []*task) (out []float64, step float64) {
 	out, step = make([]float64, len(tasks)), math.Inf(1)
 	var late, order []int
@@ -98,7 +97,7 @@ func sizes(arrivals []arrival) (out []float64) {
 	return out
 }
 
-// TestSojournsOfTheFigures are those that the paper has for FSP.
+// TestSojournsOfTheFigures checks the paper's sojourn times of FSP.
 func TestSojournsOfTheFigures(t *testing.T) {
 	one := []arrival{{0, 1, 30, 1}, {10, 1, 10, 1}, {15, 1, 10, 1}}
 	checkEnds(t, "figure 1", serve(1, one, sizes(one)), []float64{50, 10, 15})
@@ -106,8 +105,8 @@ func TestSojournsOfTheFigures(t *testing.T) {
 	checkEnds(t, "figure 2", serve(100, two, sizes(two)), []float64{39, 10, 10})
 }
 
-// TestServesAsPSBSDoes holds the order on one slot against the textbook's, with sizes
-// that are thought too small and too large, and weights.
+// TestServesAsPSBSDoes compares the order on one slot with the textbook's, with sizes that
+// are under- and overestimated, and weights.
 func TestServesAsPSBSDoes(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 9))
 	for round := range 200 {
@@ -137,7 +136,7 @@ func TestServesAsPSBSDoes(t *testing.T) {
 	}
 }
 
-// TestNoJobEndsLaterThanUnderSharing is what FSP promises of one server.
+// TestNoJobEndsLaterThanUnderSharing is FSP's guarantee for one server.
 func TestNoJobEndsLaterThanUnderSharing(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 9))
 	for range 200 {

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// TestShares are those of the virtual cluster: by weight, and no more than a job has
-// tasks.
+// TestShares checks the shares of the virtual cluster: by weight, and at most as many as a
+// job has tasks.
 func TestShares(t *testing.T) {
 	s := newScene(t, Config{Placement: blind}, 1, 10, 1)
 	s.submit(1000, 20, 0)

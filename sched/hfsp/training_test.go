@@ -11,7 +11,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// maps of two jobs on a cluster of four slots, two of which samples may have.
+// TestSamplesComeFirst has two jobs on a cluster of four slots, of which samples may have
+// two.
 func training(t *testing.T) (*scene, *cluster.Job, *cluster.Job) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 1, 4, 4)
 	return s, s.submit(1000, 4, 0), s.submit(1000, 10, 0)
@@ -20,8 +21,7 @@ func training(t *testing.T) (*scene, *cluster.Job, *cluster.Job) {
 func TestSamplesComeFirst(t *testing.T) {
 	s, small, large := training(t)
 	s.settle(1000)
-	// Both slots for samples are the first job's, which is before the other in
-	// its turn, too.
+	// Both slots for samples are the first job's, which also comes first in order.
 	s.want("at first", "4/0", "0/0")
 	s.finish(61_000, small, cluster.MapSlot, 1)
 	s.settle(61_000)
@@ -34,7 +34,8 @@ func TestSamplesComeFirst(t *testing.T) {
 	s.wantSize("who comes later is guessed from it", third, cluster.MapSlot, 5*65_000, guessed)
 }
 
-// TestStartedTrainingIsFinishedFirst before that of others begins.
+// TestStartedTrainingIsFinishedFirst checks that the training of one job ends before that of
+// another begins.
 func TestStartedTrainingIsFinishedFirst(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{3, 3}, TrainSlots: [2]int{9, 9}}, 1, 2, 1)
 	first := s.submit(1000, 9, 0)
@@ -46,7 +47,7 @@ func TestStartedTrainingIsFinishedFirst(t *testing.T) {
 	s.want("the third, and the job whose turn it is", "1/0", "1/0")
 }
 
-// TestOnlyOneJobWantsSlots lets samples have all slots, or others.
+// TestOnlyOneJobWantsSlots checks that samples, or other tasks, may have all slots.
 func TestOnlyOneJobWantsSlots(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, TrainSlots: [2]int{1, 1}}, 1, 8, 1)
 	s.submit(1000, 9, 0)
@@ -60,7 +61,8 @@ func TestGuesses(t *testing.T) {
 	s.wantSize("doubt of 2", j, cluster.MapSlot, 4*2*1000, guessed)
 }
 
-// TestInfiniteDoubt has what is not sampled of a job wait for all that is known.
+// TestInfiniteDoubt checks that unsampled tasks of unknown size wait for all jobs of known
+// size.
 func TestInfiniteDoubt(t *testing.T) {
 	conf := Config{Placement: blind, Samples: [2]int{1, 1}, TrainSlots: [2]int{1, 1}, UnknownSizeFactor: [2]float64{math.Inf(1), 1}}
 	s := newScene(t, conf, 1, 2, 1)
@@ -101,16 +103,16 @@ func TestPhaseWithoutTasks(t *testing.T) {
 	}
 }
 
-// TestSizesAreNeverZero is trap 5: a job of few tasks, or one said to be of no size,
-// is not before others for ever.
+// TestSizesAreNeverZero is trap 5: a job of few tasks, or one of estimated size zero, does
+// not precede others for ever.
 func TestSizesAreNeverZero(t *testing.T) {
 	nothing := Oracle(func(*cluster.Job, cluster.Slot) (int64, bool) { return 0, true })
 	s := newScene(t, Config{Placement: blind, Estimator: nothing}, 1, 2, 2)
 	s.wantSize("nothing", s.submit(1000, 7, 0), cluster.MapSlot, 7, measured)
 }
 
-// TestSamplesThatFail is trap 6: what starts next takes their place, and after too
-// many a job is in training no longer.
+// TestSamplesThatFail is trap 6: the next attempts take their place, and after too many
+// failures the training of the job ends.
 func TestSamplesThatFail(t *testing.T) {
 	spec := schedtest.Spec(dag.MapReduce(3, 0))
 	spec.MaxAttempts = [2]int{99, 99}
@@ -129,8 +131,8 @@ func TestSamplesThatFail(t *testing.T) {
 	s.wantSize("one has not", j, cluster.MapSlot, 3*7000, measured)
 }
 
-// TestSizeByProgress is Delta, with traps 6 and 7: samples that run for long are
-// judged by their progress once it is known.
+// TestSizeByProgress is Delta, with traps 6 and 7: samples that run for long are judged by
+// their progress once it is known.
 func TestSizeByProgress(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Preempt: suspends, Samples: [2]int{2, 2}, DeltaMillis: 10_000}, 1, 2, 1)
 	j := s.submit(1000, 4, 0)
@@ -157,8 +159,8 @@ func TestSizeByProgress(t *testing.T) {
 	s.wantSize("they are through", j, cluster.MapSlot, 4*24_000, measured)
 }
 
-// TestReducesAreSizedByTheUserFunction since they copy first, as fast as maps
-// write.
+// TestReducesAreSizedByTheUserFunction: a reduce copies first, as fast as maps write, which
+// says nothing about its size.
 func TestReducesAreSizedByTheUserFunction(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{1, 1}, DeltaMillis: 10_000}, 1, 1, 1)
 	spec := schedtest.Spec(dag.MapReduce(1, 3))
@@ -194,7 +196,7 @@ func TestSuspendedTimeDoesNotCount(t *testing.T) {
 	s.wantSize("and runs for 3 s more", j, cluster.MapSlot, 7000, measured)
 }
 
-// TestSuspendedAttemptsOnLostMachines is trap 9: they are gone, and start over.
+// TestSuspendedAttemptsOnLostMachines is trap 9: they are lost, and their tasks start over.
 func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
 	s := newScene(t, Config{Placement: blind}, 2, 1, 1)
 	j := s.submit(1000, 2, 0)
@@ -210,8 +212,8 @@ func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
 	}
 }
 
-// TestSplitTasksAddNoWork is trap 11: a map that was ordered to end early has a part
-// of its split left to a new task.
+// TestSplitTasksAddNoWork is trap 11: a split leaves a part of the map's range to a new
+// task.
 func TestSplitTasksAddNoWork(t *testing.T) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{2, 2}}, 1, 1, 1)
 	j := s.submit(1000, 4, 0)
@@ -248,8 +250,8 @@ func TestRetriesAddNoWork(t *testing.T) {
 	s.wantSize("the second has run for 5 s", j, cluster.MapSlot, 5000, measured)
 }
 
-// TestSamplesOfSuspendedJobsDoNotBlockOthers: its size is not known before it
-// is resumed, however long others would wait for that.
+// TestSamplesOfSuspendedJobsDoNotBlockOthers: the size of a suspended job stays unknown
+// until it resumes, and other samples must not wait for that.
 func TestSamplesOfSuspendedJobsDoNotBlockOthers(t *testing.T) {
 	s, small, large := training(t)
 	s.settle(1000)

@@ -12,13 +12,12 @@ import (
 
 func number(n int) phaseID { return phaseID{job: cluster.JobID{Cluster: "1", Number: n}} }
 
-// arrival is a phase that comes to a virtual cluster: times in s, of which one
-// slot-second is the work of a slot.
+// arrival is a phase that enters a virtual cluster: times in s, sizes in slot-seconds.
 type arrival struct {
 	at, most, size, weight float64
 }
 
-// ends are when the phases are done, in s, on a cluster of so many slots.
+// ends returns when the phases finish, in s, on a cluster with the given slots.
 func ends(slots float64, arrivals ...arrival) []float64 {
 	v := &virtual{slots: slots}
 	shares := make([]*member, len(arrivals))
@@ -46,15 +45,14 @@ func checkEnds(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestFigure1 is the paper's example of one server: what is done when if all share.
-// FSP then serves in this order, which gives 50, 10 and 15 s in place of 50, 27.5
-// and 27.5.
+// TestFigure1 is the paper's example of one server: when jobs finish if all share. FSP then
+// serves in this order, which gives 50, 10 and 15 s instead of 50, 27.5 and 27.5.
 func TestFigure1(t *testing.T) {
 	checkEnds(t, "figure 1", ends(1, arrival{0, 1, 30, 1}, arrival{10, 1, 10, 1}, arrival{15, 1, 10, 1}), []float64{50, 37.5, 42.5})
 }
 
-// TestFigure2 is the paper's example of jobs that cannot use the whole cluster, for
-// which fractions of it are slots of 100.
+// TestFigure2 is the paper's example of jobs that cannot use the whole cluster; fractions of
+// it are slots of 100.
 func TestFigure2(t *testing.T) {
 	checkEnds(t, "figure 2", ends(100, arrival{0, 100, 3000, 1}, arrival{10, 55, 550, 1}, arrival{13, 35, 350, 1}), []float64{39, 24.5, 23.5})
 }
@@ -63,8 +61,7 @@ func TestWeightsShareTheVirtualCluster(t *testing.T) {
 	checkEnds(t, "weights 4 and 1", ends(10, arrival{0, 99, 80, 4}, arrival{0, 99, 80, 1}), []float64{10, 16})
 }
 
-// TestAgeSurvivesUpdates changes what a phase is believed to need when it has got
-// half of that.
+// TestAgeSurvivesUpdates changes the estimated size of a phase when half of it is done.
 func TestAgeSurvivesUpdates(t *testing.T) {
 	for size, left := range map[float64]float64{100: 50, 70: 20, 400: 350, 50: 0, 1: 0} {
 		v := &virtual{slots: 10}
@@ -79,8 +76,8 @@ func TestAgeSurvivesUpdates(t *testing.T) {
 	}
 }
 
-// TestDoneAndLargerAgain makes a finished phase larger: it continues where
-// it was, and others have to share again.
+// TestDoneAndLargerAgain makes a finished phase larger: it continues where it was, and
+// shares with the others again.
 func TestDoneAndLargerAgain(t *testing.T) {
 	v := &virtual{slots: 1}
 	a, b := &member{id: number(1), weight: 1, most: 1}, &member{id: number(2), weight: 1, most: 1}
@@ -119,7 +116,7 @@ type twin struct {
 	members []*member
 }
 
-// advance lets time pass, and returns when whom is done.
+// advance moves the time, and returns when each phase finishes.
 func (w *twin) advance(from, to float64) map[phaseID]float64 {
 	done := make(map[phaseID]float64)
 	for {
@@ -154,7 +151,7 @@ func (w *twin) advance(from, to float64) map[phaseID]float64 {
 	}
 }
 
-// TestVirtualClusterEqualsTwin lets random phases come, change and age.
+// TestVirtualClusterEqualsTwin makes random phases enter, change and age.
 func TestVirtualClusterEqualsTwin(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for round := range 300 {

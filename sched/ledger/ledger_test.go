@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// keeper is fifo with a ledger beside it.
+// keeper is fifo with a ledger.
 type keeper struct {
 	*fifo.Policy
 	Ledger
@@ -27,8 +27,8 @@ func (k *keeper) Observe(now int64, view sched.View, delta cluster.Delta) {
 	k.Ledger.Observe(view.View, delta)
 }
 
-// TestObserveEqualsReset holds a ledger that has observed every change against one
-// that looks at the state afresh.
+// TestObserveEqualsReset compares a ledger that has observed every change with one that has
+// just been reset.
 func TestObserveEqualsReset(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := &keeper{Policy: fifo.New(sched.Placement{})}

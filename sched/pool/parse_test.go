@@ -63,7 +63,7 @@ const yarn = `<allocations>
   <defaultFairSharePreemptionTimeout>99</defaultFairSharePreemptionTimeout>
 </allocations>`
 
-// show is a pool in one line.
+// show formats a pool in one line.
 func show(p *Pool) string {
 	limit := func(n int) string {
 		if n == Unlimited {
@@ -224,7 +224,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// FuzzParse holds whatever is read without a fault to what Pool promises.
+// FuzzParse checks the documented limits of Pool for every input that parses without errors.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{old, yarn, "<allocations/>", "", "<allocations><pool name='a'><weight>1e999</weight></pool></allocations>"} {
 		f.Add([]byte(text))

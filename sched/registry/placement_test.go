@@ -60,8 +60,8 @@ func TestPlacementOfEveryPolicy(t *testing.T) {
 	}
 }
 
-// TestEveryPolicyUsesLocalityDelays has a map whose input lies on a machine
-// without slots, and slots free in another rack.
+// TestEveryPolicyUsesLocalityDelays has a map with input on a machine without slots, and
+// free slots in another rack.
 func TestEveryPolicyUsesLocalityDelays(t *testing.T) {
 	for _, name := range Names() {
 		w := schedtest.New(t)
@@ -72,7 +72,7 @@ func TestEveryPolicyUsesLocalityDelays(t *testing.T) {
 		starts := func(conf map[string]string, after int64) int {
 			conf = maps.Clone(conf)
 			if UsesJobSizes(name, nil) {
-				conf["hammr.hfsp.estimator"] = "oracle" // since samples wait for no machine
+				conf["hammr.hfsp.estimator"] = "oracle" // since samples do not wait for machines
 			}
 			p, err := New(name, conf, sched.Setup{
 				Placement: sched.DefaultPlacement(), Oracle: func(*cluster.Job, cluster.Slot) (int64, bool) { return 1, true },

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestPreemptSettingsOfEveryPolicy are taken out of what a policy is set to; what is not set
-// stays as it was.
+// TestPreemptSettingsOfEveryPolicy checks that these settings are taken out of a policy's
+// settings, and that missing ones change nothing.
 func TestPreemptSettingsOfEveryPolicy(t *testing.T) {
 	before := preempt.Config{MinRunMillis: 5, Costs: preempt.Costs{TaskBytes: 7, DiskRate: 8, SplitMillis: 9, SlotFreeLatency: 10}}
 	for name, tt := range map[string]struct {

@@ -12,10 +12,9 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// strife is a cluster in virtual time whose jobs want more slots than there are, and
-// whose attempts do at once what takes their slots from them. Tasks last for ever
-// but for those that a test ends. All that a policy takes is held against what no
-// policy may take.
+// strife is a cluster in virtual time whose jobs want more slots than there are, and whose
+// attempts obey preemptions at once. Tasks last for ever unless a test ends them. Every
+// preemption is checked against the rules of all policies.
 type strife struct {
 	*schedtest.Cluster
 	random *rand.Rand
@@ -30,7 +29,7 @@ type strife struct {
 // rest is how long a resumed attempt runs at least, in ms.
 const rest = 1000
 
-// tried are settings under which policies take slots soon.
+// tried are settings with which policies take slots soon.
 var tried = map[string]map[string]string{
 	"fair": {
 		"mapred.fairscheduler.preemption": "true", AllocationFile: "fair.xml", Allocations: `<allocations>
@@ -48,8 +47,7 @@ var tried = map[string]map[string]string{
 
 var ways = []preempt.Mode{preempt.Kill, preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Auto}
 
-// newStrife is a cluster of three machines under a policy, by itself or inside of
-// chronos.
+// newStrife returns a cluster of three machines under a policy, alone or wrapped by chronos.
 func newStrife(t *testing.T, name string, seed uint64) *strife {
 	s := &strife{
 		Cluster: schedtest.New(t), random: rand.New(rand.NewPCG(seed, 6)),
@@ -73,7 +71,8 @@ func newStrife(t *testing.T, name string, seed uint64) *strife {
 	return s
 }
 
-// Progress implements sched.SoftState: maps are a third through, reduces work.
+// Progress implements sched.SoftState: maps are a third done, reduces run the user's
+// function.
 func (s *strife) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	_, _, a, ok := s.View().Attempt(id)
 	if !ok {
@@ -102,8 +101,8 @@ func (s *strife) do(c cluster.Command) cluster.Delta {
 	return delta
 }
 
-// submit starts a job of tasks that can be cut, in some pool. It may leave others
-// alone, and rule out ways to take slots from it.
+// submit starts a job of splittable tasks in some pool. The job may preempt no others, and
+// may disallow modes.
 func (s *strife) submit() *cluster.Job {
 	spec := schedtest.Spec(s.graph())
 	spec.SlowStartPPM, spec.Priority = s.random.IntN(2)*1_000_000, s.random.IntN(3)-1
@@ -136,8 +135,8 @@ func (s *strife) graph() dag.Graph {
 	}
 }
 
-// pass lets time pass until the policy wakes up, at most so many ms, and does what it
-// wants meanwhile.
+// pass advances the time, by at most the given ms, until the policy wakes, and applies its
+// plans.
 func (s *strife) pass(most int64) {
 	s.T.Helper()
 	s.settle()
@@ -149,7 +148,7 @@ func (s *strife) pass(most int64) {
 	s.settle()
 }
 
-// settle applies plans and has attempts obey until there is nothing more to say.
+// settle applies plans, which attempts obey, until one is empty.
 func (s *strife) settle() {
 	s.T.Helper()
 	for {
@@ -165,7 +164,7 @@ func (s *strife) settle() {
 	}
 }
 
-// answers are what attempts say that are ordered to end.
+// answers lets attempts respond that are ordered to end.
 func (s *strife) answers() (all []cluster.Command) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
@@ -185,7 +184,7 @@ func (s *strife) answers() (all []cluster.Command) {
 	return all
 }
 
-// check holds what a plan takes against what it may take.
+// check checks the preemptions of a plan against the rules.
 func (s *strife) check(plan sched.Plan) {
 	s.T.Helper()
 	claims := s.claims()
@@ -205,7 +204,7 @@ func (s *strife) check(plan sched.Plan) {
 	}
 }
 
-// claims is how many slots those want who may have others preempted.
+// claims returns how many slots jobs want that may preempt others.
 func (s *strife) claims() (n sched.Slots) {
 	for j := range s.View().Jobs() {
 		for w := range sched.Wants(j) {
@@ -217,7 +216,7 @@ func (s *strife) claims() (n sched.Slots) {
 	return n
 }
 
-// barred is what no task of a stage, and none that ends with one, bears.
+// barred returns the modes that a stage, or a stage in a bundle with it, disallows.
 func barred(s *cluster.Stage) (w preempt.ModeSet) {
 	w = s.DisallowedModes
 	for _, mate := range s.Bundle.Stages {
@@ -228,7 +227,7 @@ func barred(s *cluster.Stage) (w preempt.ModeSet) {
 	return w
 }
 
-// end finishes a task that runs, if there is one.
+// end finishes a running task, if there is one.
 func (s *strife) end() {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
@@ -241,8 +240,8 @@ func (s *strife) end() {
 	}
 }
 
-// TestSlotsDoNotAlternateBetweenJobs lets jobs come and tasks end for a while, and then nothing
-// any more: soon no policy takes slots from anybody, whatever they are taken by.
+// TestSlotsDoNotAlternateBetweenJobs submits jobs and ends tasks for a while, and then
+// nothing more: soon no policy takes slots from any job, in any mode.
 func TestSlotsDoNotAlternateBetweenJobs(t *testing.T) {
 	const calm, seeds = 1_000_000, 60 // ms, lives
 	for name := range tried {

@@ -100,7 +100,7 @@ func TestDominantFairness(t *testing.T) {
 	}
 }
 
-// TestDominantWithOneResource holds the order against use over weight.
+// TestDominantWithOneResource compares the order with use over weight.
 func TestDominantWithOneResource(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string) Consumer {

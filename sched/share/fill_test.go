@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// claim is a claim of weight 1 without a minimum; more says otherwise: the
-// minimum, then the weight.
+// claim returns a claim of weight 1 without a minimum; more is the minimum, then the weight.
 func claim(demand float64, more ...float64) Claim {
 	c := Claim{Demand: demand, Weight: 1}
 	if len(more) > 0 {
@@ -125,7 +124,7 @@ func TestFillEqualsBisection(t *testing.T) {
 	})
 }
 
-// TestFillKeepsInvariants takes weights of any size, 0 among them.
+// TestFillKeepsInvariants uses weights of any size, including 0.
 func TestFillKeepsInvariants(t *testing.T) {
 	weight := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(.1, 10), rapid.Float64Range(1e-90, 1e90))
 	rapid.Check(t, func(rt *rapid.T) {
@@ -150,8 +149,8 @@ func TestFillKeepsInvariants(t *testing.T) {
 	})
 }
 
-// checkOrder wants a claim that lacks something to have got no less for its
-// weight than any that got more than its minimum.
+// checkOrder checks that a claim with unmet demand gets no less for its weight than any
+// claim that got more than its minimum.
 func checkOrder(rt *rapid.T, claims []Claim, shares []float64) {
 	for i, a := range claims {
 		for k, b := range claims {

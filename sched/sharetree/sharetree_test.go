@@ -28,7 +28,7 @@ type guest struct {
 
 func of(s *Entry) *guest { return s.Value.(*guest) }
 
-// compare is weighted fair sharing; of equals, whose place is less.
+// compare is weighted fair sharing; of equals, the smaller place comes first.
 func compare(kind int, a, b *Entry) int {
 	x, y := of(a).has.Plus(a.Granted()), of(b).has.Plus(b.Granted())
 	return cmp.Or(
@@ -90,7 +90,7 @@ func (h *hall) join(g, pool *guest) {
 	pool.within = append(pool.within, g)
 }
 
-// wants is what a job wants, or all in a pool.
+// wants returns the demand of a job, or of all jobs in a pool.
 func (h *hall) wants(g *guest) (n sched.Slots) {
 	for _, in := range g.within {
 		n = n.Plus(h.wants(in))
@@ -110,7 +110,7 @@ func (h *hall) sit(g *guest) {
 	}
 }
 
-// change has something happen to a job.
+// change changes a job at random.
 func (h *hall) change(rt *rapid.T) {
 	j := rapid.SampledFrom(h.jobs).Draw(rt, "job")
 	switch rapid.IntRange(0, 2).Draw(rt, "what") {
@@ -134,7 +134,7 @@ func (h *hall) change(rt *rapid.T) {
 	h.sit(j)
 }
 
-// byHand deals as Run does, looking at everybody for each slot.
+// byHand is the dumb twin of Allocate: it scans all entries for each slot.
 func (h *hall) byHand() map[*Entry]sched.Slots {
 	round := h.placer.Round(h.Now, h.PolicyView())
 	left := sched.Slots{round.RemainingOf(cluster.MapSlot), round.RemainingOf(cluster.ReduceSlot)}
@@ -193,8 +193,8 @@ func (h *hall) everybody() iter.Seq[*Entry] {
 	}
 }
 
-// TestAllocateEqualsTwin compares seats that are kept through changes and deals with
-// looking at everybody.
+// TestAllocateEqualsTwin compares entries that are kept through changes and allocations with
+// a full scan.
 func TestAllocateEqualsTwin(t *testing.T) {
 	dealt := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -205,7 +205,7 @@ func TestAllocateEqualsTwin(t *testing.T) {
 		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
 			h.change(rt)
 			want := h.byHand()
-			for range 2 { // the second deal finds all as the first has
+			for range 2 { // the second allocation finds the tree as the first did
 				given := Allocate(h.placer.Round(h.Now, h.PolicyView()), h.View(), h.root.Entry, h.everybody())
 				if !maps.Equal(given, want) {
 					rt.Fatalf("given %v, want %v", given, want)
@@ -220,8 +220,8 @@ func TestAllocateEqualsTwin(t *testing.T) {
 	}
 }
 
-// checkRows wants those in the rows of pools that want slots, counted, with nothing
-// left of a deal.
+// checkRows checks that the heaps of pools contain the entries that want slots, counted,
+// without state of an allocation.
 func (h *hall) checkRows(rt *rapid.T) {
 	for kind := range h.root.heaps {
 		jobs := 0
@@ -244,7 +244,7 @@ func (h *hall) checkRows(rt *rapid.T) {
 	}
 }
 
-// TestReorderAfterManyChanges has many stand elsewhere at once.
+// TestReorderAfterManyChanges changes the rank of many entries at once.
 func TestReorderAfterManyChanges(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHall(t, rt)

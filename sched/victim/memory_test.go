@@ -12,7 +12,7 @@ import (
 
 const gb = 1_000_000_000
 
-// measured are attempts that are all alike, on machines of which the memory is known.
+// measured starts equal attempts on machines of known memory.
 type measured struct {
 	each  sched.Progress
 	rooms map[string]preempt.MemHeadroom
@@ -25,9 +25,9 @@ func (m measured) MemHeadroom(machine string) (r preempt.MemHeadroom, ok bool) {
 	return r, ok
 }
 
-// TestMemoryDecides takes slots of four maps, which hold 1 GB each, of a machine with
-// four slots, in the cheapest mode and by name: each suspended attempt takes the memory
-// for another.
+// TestMemoryDecides takes slots of four maps with 1 GB each, on a machine with four slots,
+// in the cheapest mode and in a fixed one: the memory of each suspended attempt counts for
+// the next.
 func TestMemoryDecides(t *testing.T) {
 	const (
 		split, stop, wait = preempt.Split, preempt.Suspend, preempt.Wait
@@ -35,7 +35,7 @@ func TestMemoryDecides(t *testing.T) {
 	for name, tt := range map[string]struct {
 		how       preempt.Mode
 		unwritten int64
-		room      preempt.MemHeadroom // of m; no Free: nothing is known of it
+		room      preempt.MemHeadroom // of m; no Free: unknown
 		want      []preempt.Mode
 	}{
 		"unknown":                      {preempt.Auto, 0, preempt.MemHeadroom{}, []preempt.Mode{stop, stop, stop, stop}},

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestRecentlyResumedAttemptsAreSpared looks at attempts that stood still, that have a
-// checkpoint, that do what was cut off, and that have just begun.
+// TestRecentlyResumedAttemptsAreSpared checks attempts that were suspended, that resumed
+// from a checkpoint, that run the rest of a split, and that are new.
 func TestRecentlyResumedAttemptsAreSpared(t *testing.T) {
 	s := newScene(t, dag.MapReduce(9, 0))
 	whole := dag.Range{End: dag.Position{Offset: 100}}
@@ -56,7 +56,7 @@ func TestRecentlyResumedAttemptsAreSpared(t *testing.T) {
 	}
 }
 
-// TestDisallowedModes leaves a victim what its job rules out.
+// TestDisallowedModes checks that a victim loses its slot only in modes that its job allows.
 func TestDisallowedModes(t *testing.T) {
 	for _, tt := range []struct {
 		barred preempt.ModeSet
@@ -75,8 +75,7 @@ func TestDisallowedModes(t *testing.T) {
 	}
 }
 
-// TestUnsplittableInputIsNotSplit leaves a map its range whose input can only be
-// read from its beginning.
+// TestUnsplittableInputIsNotSplit has a map whose input can only be read from its beginning.
 func TestUnsplittableInputIsNotSplit(t *testing.T) {
 	s := &scene{Cluster: newScene(t, dag.MapReduce(1, 0)).Cluster}
 	id := s.Apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{1, 1}}}).Submitted

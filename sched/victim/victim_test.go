@@ -36,7 +36,7 @@ func (s *scene) among(f *Finder, kind cluster.Slot) []Victim {
 	return f.VictimsOf(l.Account(s.job.ID), kind)
 }
 
-// numbers are the tasks of victims.
+// numbers returns the task numbers of victims.
 func numbers(victims []Victim) (out []int) {
 	for _, v := range victims {
 		out = append(out, v.Attempt.Task.Number)
@@ -51,7 +51,7 @@ func want(t *testing.T, what string, got any, want string) {
 	}
 }
 
-// known are attempts, by number of task, and how far they are.
+// known is the progress of attempts, by number of task.
 type known map[int]sched.Progress
 
 func (k known) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
@@ -59,8 +59,8 @@ func (k known) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	return p, ok
 }
 
-// TestStartingReduceIsNotNearlyDone has a reduce that has copied everything at once:
-// of how long it takes that says nothing.
+// TestStartingReduceIsNotNearlyDone has a reduce that has copied all its input: that says
+// nothing about its remaining time.
 func TestStartingReduceIsNotNearlyDone(t *testing.T) {
 	s := newScene(t, dag.MapReduce(0, 2))
 	v := Victim{Attempt: s.Start(s.job, 1, 0, "m")}
@@ -105,8 +105,8 @@ func TestIneligibleAttemptsAreSpared(t *testing.T) {
 	want(t, "those of a machine that is lost", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[]")
 }
 
-// TestGangIsOneVictim takes the slots of all its attempts once, by standing still or by
-// being killed, and not at all if one of them would exceed the limit of suspended attempts.
+// TestGangIsOneVictim takes the slots of all attempts once, by suspending or killing them,
+// and not at all if one of them would exceed the limit of suspended attempts.
 func TestGangIsOneVictim(t *testing.T) {
 	s := newScene(t, schedtest.Streamed(3, 2))
 	var starts []cluster.StartAttempt
@@ -172,7 +172,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestDeclinedModesAreNotRetriedAtOnce, but in another way, and later on.
+// TestDeclinedModesAreNotRetriedAtOnce checks that another mode is used, and the same one
+// later.
 func TestDeclinedModesAreNotRetriedAtOnce(t *testing.T) {
 	s := newScene(t, dag.MapReduce(1, 0))
 	id := s.Start(s.job, 0, 0, "m")
@@ -212,8 +213,8 @@ func TestSuspendedAttemptsAreBoundedBySlots(t *testing.T) {
 	want(t, "suspended", taken, "2")
 }
 
-// TestGangIsCheckpointedWhole by checkpoint, which costs what the machine has to write that
-// has most of it, or killed where less is lost: its work since the last checkpoint.
+// TestGangIsCheckpointedWhole takes a gang by checkpoint, which costs as much as the machine
+// with the most to write, or kills it if less work is lost since the last checkpoint.
 func TestGangIsCheckpointedWhole(t *testing.T) {
 	s := newScene(t, schedtest.Streamed(1, 1))
 	start := func() (ids []cluster.AttemptID) {
