@@ -18,7 +18,7 @@ type promise struct {
 	until   int64             // ms since the epoch
 }
 
-// holds reports whether the slot may still come free.
+// isValid reports whether the slot may still come free.
 func (p *promise) isValid(now int64, view sched.View) bool {
 	m := view.Machine(p.machine)
 	return now < p.until && m != nil && !m.Lost && !m.Excluded

@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// deal is the slots that the wrapped policy gives to tasks that start alone and to
+// slotPlan is the slots that the wrapped policy gives to tasks that start alone and to
 // attempts that resume. Each job keeps its number of slots, except for promised ones;
 // which of its tasks get them changes.
 type slotPlan struct {
@@ -20,7 +20,7 @@ type slotPlan struct {
 	started map[cluster.TaskID]bool  // tasks of grants; in write, those to be recovered too
 }
 
-// place is the slots of one kind of a machine.
+// slotKey names the slots of one kind of a machine.
 type slotKey struct {
 	machine string
 	kind    cluster.Slot
@@ -42,7 +42,7 @@ func (g *grant) vacant() bool { return g.start.Task == (cluster.TaskID{}) }
 // resumes reports whether a suspended attempt gets the slot.
 func (g *grant) resumes() bool { return g.resume != (cluster.AttemptID{}) }
 
-// deal takes the slots of a plan apart.
+// newSlotPlan takes the slots of a plan apart.
 func (r *recovery) newSlotPlan(plan *sched.Plan) *slotPlan {
 	d := &slotPlan{
 		recovery: r, on: make(map[slotKey][]*grant), used: make(map[slotKey]int),

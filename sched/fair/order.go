@@ -12,7 +12,7 @@ import (
 )
 
 // addTreeEntry gives a queue its entry in the share tree. The order of its jobs is
-// built anew in each allocation if it is a sched.Ranker's or depends on their age.
+// built again in each allocation if it is a sched.Ranker's or depends on their age.
 func (p *Policy) addTreeEntry(q *queue) {
 	q.treeEntry = &sharetree.Entry{Value: q, Compare: p.compareJobs(q), Limit: q.remaining}
 	switch {

@@ -29,7 +29,7 @@ func occupied(t *testing.T, conf Config) (*scene, *cluster.Job) {
 	return s, large
 }
 
-// how an attempt stands.
+// statesOf counts the attempts of a job: running, suspended, over.
 func (s *scene) statesOf(j *cluster.Job) (running, still, ended int) {
 	for _, stage := range j.Stages {
 		for _, t := range stage.Tasks {

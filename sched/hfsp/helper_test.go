@@ -100,7 +100,7 @@ func (s *scene) gone(at int64, id cluster.AttemptID) {
 	}
 }
 
-// running returns the attempts of a phase with slots, by start.
+// attempts returns those of a phase with slots, by start.
 func (s *scene) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Attempt) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {

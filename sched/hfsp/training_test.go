@@ -11,8 +11,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestSamplesComeFirst has two jobs on a cluster of four slots, of which samples may have
-// two.
+// training submits two jobs on a cluster of four slots, of which samples may have two.
 func training(t *testing.T) (*scene, *cluster.Job, *cluster.Job) {
 	s := newScene(t, Config{Placement: blind, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 1, 4, 4)
 	return s, s.submit(1000, 4, 0), s.submit(1000, 10, 0)

@@ -155,7 +155,7 @@ func (b *RandomCluster) endSome() (some bool) {
 	return some
 }
 
-// CheckpointOne tells a random running attempt, and its gang with it, to write a
+// CheckpointOne orders a random running attempt, and its gang with it, to write a
 // checkpoint and end.
 func (b *RandomCluster) CheckpointOne() {
 	b.T.Helper()
