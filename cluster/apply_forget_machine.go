@@ -21,7 +21,7 @@ func (c ForgetMachine) apply(tx *transition) error {
 	case m == nil || m.Epoch != c.Epoch:
 		return fmt.Errorf("%w: machine %q, epoch %d", ErrUnknown, c.Name, c.Epoch)
 	case !m.Lost || m.Excluded || tx.View().ReferencedMachines()[c.Name]:
-		return fmt.Errorf("%w: machine %q is there, excluded, or a job refers to it", ErrRefused, c.Name)
+		return fmt.Errorf("%w: machine %q is connected, excluded, or a job refers to it", ErrRefused, c.Name)
 	}
 	tx.forget(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)

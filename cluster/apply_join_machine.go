@@ -39,7 +39,7 @@ func (c JoinMachine) apply(tx *transition) error {
 		tx.byName[c.Name] = m
 	}
 	if !m.Lost && m.Instance != c.Instance {
-		tx.loseMachine(m, "the tasknode of "+c.Name+" was started anew", c.Retained, c.Fetched)
+		tx.loseMachine(m, "the tasknode of "+c.Name+" has restarted", c.Retained, c.Fetched)
 	}
 	if m.Lost {
 		m.Lost = false

@@ -14,7 +14,7 @@ func (c KillAttempt) apply(tx *transition) error {
 		return err
 	}
 	if !p.attempt.Active() {
-		return fmt.Errorf("%w: %v has ended: it is %v", ErrRefused, c.Attempt, p.attempt.State)
+		return fmt.Errorf("%w: %v has ended: it is %v", ErrRefused, c.Attempt, p.attempt.Status())
 	}
 	tx.kill(p, c.Cause)
 	return nil

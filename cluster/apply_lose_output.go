@@ -16,7 +16,7 @@ func (c LoseOutput) apply(tx *transition) error {
 		return err
 	}
 	if p.task.Winner != p.attempt || !p.job.isNeeded(p.stage) {
-		return fmt.Errorf("%w: nobody needs the output of %v", ErrRefused, c.Attempt)
+		return fmt.Errorf("%w: no task needs the output of %v", ErrRefused, c.Attempt)
 	}
 	f := Failure{Cause: "its output is lost: " + c.Cause, Offset: -1}
 	tx.recordFailure(p, f)

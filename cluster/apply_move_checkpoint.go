@@ -26,7 +26,7 @@ func (c MoveCheckpoint) apply(tx *transition) error {
 	case m == nil || m.Lost:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
 	case p.job.State != JobRunning || at == nil:
-		return fmt.Errorf("%w: nobody needs the checkpoint of %v", ErrRefused, c.Attempt)
+		return fmt.Errorf("%w: no task needs the checkpoint of %v", ErrRefused, c.Attempt)
 	}
 	if from := tx.byName[at.Machine]; from != nil && !from.Draining {
 		return fmt.Errorf("%w: the checkpoint of %v lies on %s, which is not drained", ErrRefused, c.Attempt, at.Machine)

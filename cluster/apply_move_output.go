@@ -23,7 +23,7 @@ func (c MoveOutput) apply(tx *transition) error {
 	case m == nil || m.Lost:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
 	case p.task.Winner != p.attempt || p.job.State != JobRunning:
-		return fmt.Errorf("%w: nobody needs the output of %v", ErrRefused, c.Attempt)
+		return fmt.Errorf("%w: no task needs the output of %v", ErrRefused, c.Attempt)
 	case !slices.EqualFunc(c.Segments, p.task.Output.Segments, sameBytes):
 		return fmt.Errorf("%w: %s has something else than %v has written", ErrRefused, c.Machine, c.Attempt)
 	}

@@ -38,7 +38,7 @@ func (c PreemptAttempt) apply(tx *transition) error {
 		return c.suspend(tx, p)
 	case preempt.Kill:
 		if !p.attempt.Active() {
-			return fmt.Errorf("%w: %v has ended: it is %v", ErrRefused, c.Attempt, p.attempt.State)
+			return fmt.Errorf("%w: %v has ended: it is %v", ErrRefused, c.Attempt, p.attempt.Status())
 		}
 		tx.preemptByKill(p, c.Cause)
 		return nil

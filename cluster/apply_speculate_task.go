@@ -43,9 +43,9 @@ func (c SpeculateTask) check(p taskRef, m *Machine) error {
 	case !p.stage.StartsAlone():
 		return fmt.Errorf("%w: %v runs in a bundle", ErrRefused, c.Task)
 	case p.task.Checkpoint != nil:
-		return fmt.Errorf("%w: %v goes on from a checkpoint", ErrRefused, c.Task)
+		return fmt.Errorf("%w: %v resumed from a checkpoint", ErrRefused, c.Task)
 	case p.job.needsLostOutput(p.stage, p.task):
-		return fmt.Errorf("%w: %v has read output that is gone", ErrRefused, c.Task)
+		return fmt.Errorf("%w: %v has read output that is lost", ErrRefused, c.Task)
 	case slices.ContainsFunc(p.task.Attempts, func(a *Attempt) bool { return a.Machine == c.Machine }):
 		return fmt.Errorf("%w: %v has been on %s", ErrRefused, c.Task, c.Machine)
 	case m.Free(p.stage.Slot) < 1:

@@ -50,7 +50,7 @@ func (c SplitTask) apply(tx *transition) error {
 		return fmt.Errorf("%w: what %v has written once may have been read as a whole", ErrRefused, t.ID)
 	}
 	if !t.Range.Start.Less(c.At) || !c.At.Less(t.Range.End) {
-		return fmt.Errorf("%w: %v lies not inside %v of %v", ErrRefused, c.At, t.Range, t.ID)
+		return fmt.Errorf("%w: %v is not inside %v of %v", ErrRefused, c.At, t.Range, t.ID)
 	}
 	rest := &Task{
 		Split: t.Split, Part: t.Part,

@@ -56,7 +56,7 @@ func (c StartBundle) check(tx *transition, tasks []*Task) error {
 			return err
 		}
 		if named[s.Task] || !slices.Contains(tasks, p.task) {
-			return fmt.Errorf("%w: %v stands in bundle %d twice or not at all", ErrRefused, s.Task, c.Number)
+			return fmt.Errorf("%w: %v is in bundle %d twice or not at all", ErrRefused, s.Task, c.Number)
 		}
 		named[s.Task] = true
 		m := tx.byName[s.Machine]

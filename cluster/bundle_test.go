@@ -192,7 +192,7 @@ func TestAGangStartsAnewWhenOneOfItEnds(t *testing.T) {
 			if got := j.Counters(); len(got) > 0 && got[0].Value != 0 {
 				t.Errorf("%s: what counts no more is counted: %v", name, got)
 			}
-			if cause := j.Stages[1].Tasks[0].Attempts[0].Cause; !strings.Contains(cause, "its gang starts anew, since task_1_0001_s0_000000 ended") {
+			if cause := j.Stages[1].Tasks[0].Attempts[0].Cause; !strings.Contains(cause, "its gang starts over, since task_1_0001_s0_000000 ended") {
 				t.Errorf("%s: the other ended because %q", name, cause)
 			}
 			if j.Stages[1].Tasks[0].Charged != 0 || j.Stages[0].Tasks[0].Charged != map[bool]int{true: 1}[name == "failed"] {

@@ -155,11 +155,11 @@ func (c *checker) checkpoints(s *State, j *Job) {
 			}
 			if home := t.CheckpointMachine(); home != "" && t.isWaiting() {
 				homes[home]++
-				c.require(stage.byCheckpointMachine[home].has(n), "%v is not indexed under %s, from where it goes on", t.ID, home)
+				c.require(stage.byCheckpointMachine[home].has(n), "%v is not indexed under %s, where its checkpoint is", t.ID, home)
 			}
 		}
 		for home, set := range stage.byCheckpointMachine {
-			c.require(set.count == homes[home] && set.count > 0, "%v %s: %d tasks are to go on from %s, counted %d", j.ID, stage.Name, set.count, home, homes[home])
+			c.require(set.count == homes[home] && set.count > 0, "%v %s: %d tasks are to resume from %s, counted %d", j.ID, stage.Name, set.count, home, homes[home])
 		}
 	}
 }
@@ -174,5 +174,5 @@ func (c *checker) checkpoint(s *State, t *Task) {
 		return
 	}
 	m := s.byName[t.Checkpoint.Machine]
-	c.require(m != nil && !m.Lost || m == nil && t.Checkpoint.Copy != nil, "%v goes on from a checkpoint that is lost with %q", t.ID, t.Checkpoint.Machine)
+	c.require(m != nil && !m.Lost || m == nil && t.Checkpoint.Copy != nil, "%v resumes from a checkpoint that is lost with %q", t.ID, t.Checkpoint.Machine)
 }

@@ -81,9 +81,9 @@ func (tx *transition) rollBackGang(p taskRef, why string) {
 	defer func() { tx.rollingBack = false }()
 	wasted := p.attempt != nil && p.attempt.WorkLost()
 	gang := append(p.otherTasks(), p)
-	back, cause := canRollBack(gang), fmt.Sprintf("its gang starts anew, since %s", why)
+	back, cause := canRollBack(gang), fmt.Sprintf("its gang starts over, since %s", why)
 	if back {
-		cause = fmt.Sprintf("its gang goes back to where it was paused, since %s", why)
+		cause = fmt.Sprintf("its gang is rolled back to its last checkpoint, since %s", why)
 	}
 	for _, o := range gang {
 		to := o.task.rollbackCheckpoint()

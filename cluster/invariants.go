@@ -26,7 +26,7 @@ func (s *State) CheckInvariants() error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.View().ReferencedMachines())) {
-		c.require(s.byName[name] != nil, "machine %q is referred to and not there", name)
+		c.require(s.byName[name] != nil, "machine %q is referred to and unknown", name)
 	}
 	c.require(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
 	c.require(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
@@ -160,8 +160,8 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 		bare, still, going := 0, 0, 0
 		tasks := b.TasksOf(n)
 		for _, t := range tasks {
-			c.require(b.isRunning(n) || t.ConsistentCheckpoint == nil && (t.Winner == nil || t.Checkpoint == nil), "%v keeps a cut, and none of its gang runs", t.ID)
-			c.require(t.ConsistentCheckpoint == nil || t.State == TaskCheckpointed, "%v is %v and keeps another cut", t.ID, t.State)
+			c.require(b.isRunning(n) || t.ConsistentCheckpoint == nil && (t.Winner == nil || t.Checkpoint == nil), "%v keeps a consistent checkpoint, and none of its gang runs", t.ID)
+			c.require(t.ConsistentCheckpoint == nil || t.State == TaskCheckpointed, "%v is %v and keeps a previous checkpoint", t.ID, t.State)
 			if t.State == TaskPending {
 				bare++
 			}
@@ -175,8 +175,8 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 				}
 			}
 		}
-		c.require(still == 0 || going == 0, "%v: %d attempts of bundle %d of class %d stand still, and %d do not", j.ID, still, n, b.Index, going)
-		c.require(bare == 0 || bare == len(tasks), "%v: %d of %d tasks of bundle %d of class %d are to begin anew", j.ID, bare, len(tasks), n, b.Index)
+		c.require(still == 0 || going == 0, "%v: %d attempts of bundle %d of class %d are suspended, and %d are not", j.ID, still, n, b.Index, going)
+		c.require(bare == 0 || bare == len(tasks), "%v: %d of %d tasks of bundle %d of class %d are to start over", j.ID, bare, len(tasks), n, b.Index)
 	}
 }
 

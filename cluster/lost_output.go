@@ -234,10 +234,10 @@ func (c *checker) lostOutputs(j *Job) {
 	for _, stage := range j.Stages {
 		for n, t := range stage.Tasks {
 			gone := t.Winner != nil && t.Winner.Lost()
-			c.require(stage.lostUnneeded.has(n) == gone, "%v is gone: %v, in the index: %v", t.ID, gone, !gone)
-			c.require(!gone || !stage.Stored, "%v is stored and gone", t.ID)
+			c.require(stage.lostUnneeded.has(n) == gone, "%v has lost its output: %v, in the index: %v", t.ID, gone, !gone)
+			c.require(!gone || !stage.Stored, "%v is stored and lost", t.ID)
 			lacks := j.State == JobRunning && t.isWaiting() && !t.hasInput() && j.needsLostOutput(stage, t)
-			c.require(!lacks, "%v waits and needs what is gone", t.ID)
+			c.require(!lacks, "%v waits and needs output that is lost", t.ID)
 		}
 	}
 }

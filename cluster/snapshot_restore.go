@@ -50,7 +50,7 @@ func (r *restorer) addError(fault error) {
 func (r *restorer) addMachines(records []machineRecord) {
 	for i, m := range records {
 		if r.byName[m.Name] != nil {
-			r.addError(fmt.Errorf("machine %q stands in it twice", m.Name))
+			r.addError(fmt.Errorf("machine %q is in it twice", m.Name))
 		}
 		machine := &Machine{
 			Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,

@@ -269,7 +269,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full
 
 func TestSnapshotsThatContradictThemselvesAreRefused(t *testing.T) {
 	for want, damage := range map[string]func(*Snapshot){
-		"stands in it twice":      func(s *Snapshot) { s.cluster.Machines = append(s.cluster.Machines, s.cluster.Machines[0]) },
+		"is in it twice":          func(s *Snapshot) { s.cluster.Machines = append(s.cluster.Machines, s.cluster.Machines[0]) },
 		"unknown machine":         func(s *Snapshot) { s.cluster.Machines[0].Name = "other" },
 		"lists 0 attempts of 2":   func(s *Snapshot) { s.cluster.Machines[0].Attempts = nil },
 		"task_1_0001_m_000099":    func(s *Snapshot) { s.cluster.Machines[0].Attempts[0].Task.Number = 99 },

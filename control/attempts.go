@@ -34,10 +34,10 @@ func (c *Controller) failed(ev AttemptFailed) {
 }
 
 func (c *Controller) exited(ev AttemptExited) {
-	command := cluster.ExitAttempt{Attempt: ev.Attempt, Cause: cmp.Or(ev.Cause, "it ended without being told to")}
+	command := cluster.ExitAttempt{Attempt: ev.Attempt, Cause: cmp.Or(ev.Cause, "it exited without an order")}
 	if ev.StuckStack != "" {
 		command.Stuck = &cluster.Failure{
-			Cause:  fmt.Sprintf("%v was told to end and does not: user code has to return when its context is done", ev.Attempt),
+			Cause:  fmt.Sprintf("%v was ordered to exit and does not: user code has to return when its context is done", ev.Attempt),
 			Stack:  ev.StuckStack,
 			Offset: -1,
 		}

@@ -72,7 +72,7 @@ func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attemp
 	case c.view.CanResume(a) || !c.reserveAll(now, together, free):
 		s.retry = now + strandedRetry
 	default:
-		c.enqueue(cluster.MoveAttempt{Attempt: a.ID, Cause: c.firstFullMachine(together) + " has no slot for it to go on, and others have"})
+		c.enqueue(cluster.MoveAttempt{Attempt: a.ID, Cause: c.firstFullMachine(together) + " has no slot for it to resume in, and other machines have"})
 	}
 }
 
@@ -115,11 +115,11 @@ func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, fre
 	movable := c.view.CanMigrate(a)
 	switch {
 	case movable && c.reserveAll(now, together, free):
-		c.enqueue(cluster.MoveAttempt{Attempt: a.ID, Cause: "it stands still where no tasks start any more"})
+		c.enqueue(cluster.MoveAttempt{Attempt: a.ID, Cause: "it is suspended on a machine that takes no new tasks"})
 	case c.view.CanResume(a):
 		c.enqueue(cluster.ResumeAttempt{Attempt: a.ID})
 	case !movable && len(together) > 1:
-		c.enqueue(cluster.PreemptAttempt{Attempt: a.ID, Cause: "its gang stands still on a machine that takes no tasks any more", Mode: preempt.Kill})
+		c.enqueue(cluster.PreemptAttempt{Attempt: a.ID, Cause: "its gang is suspended on a machine that takes no new tasks", Mode: preempt.Kill})
 	default:
 		c.stranded.retry = now + strandedRetry
 	}

@@ -138,7 +138,7 @@ func TestGangGoesBackToItsCheckpoints(t *testing.T) {
 		return len(again) == len(members) && start(t, j.command("task", "kill", again[0].ID)).wait(t).code == 0
 	})
 	j.succeeds(t)
-	back := regexp.MustCompile(`attempt_\S+_1 .*KILLED.* goes back to where it was paused`)
+	back := regexp.MustCompile(`attempt_\S+_1 .*KILLED.* is rolled back to its last checkpoint`)
 	if told := j.done("job", "explain", j.id).stdout; len(back.FindAllString(told, -1)) != len(members)-1 {
 		t.Errorf("not all others went back to where they were paused:\n%s", told)
 	}

@@ -64,7 +64,7 @@ func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) 
 	case !known:
 		return s, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
 	case !a.Active():
-		return s, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
+		return s, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.Status())
 	}
 	_, stage, _, _ := m.view.Task(t.ID)
 	return runningAttempt{m, j, stage, t, a}, nil
