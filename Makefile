@@ -1,5 +1,5 @@
-# What developers do here. `make test` is what .ci/run runs; the rest is for
-# people. Tools beside Go are pinned, and fetched by Go itself.
+# Targets for developers. .ci/run runs `make lint` and `make test`. Tools other than Go are
+# pinned, and fetched by Go itself.
 
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -8,8 +8,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PROTOS      := ./internal/taskproc ./internal/wire
 PACKAGES    ?= ./...
 FUZZTIME    ?= 10s
-# What walks or plays for minutes in one goroutine has nothing to race with. It runs
-# without the detector.
+# Packages whose tests search or simulate for minutes in one goroutine. They run without
+# the race detector, which could find nothing.
 PLAYED      := ./bench/paper ./bench/compare ./cluster
 BENCH       ?= .
 CASE        ?=
@@ -70,7 +70,7 @@ soak:
 
 # Jobs under random schedules of splits, pauses, moves and kills, for DURATION, with
 # seeds from FIRST_SEED on (the time when unset): the output is the same bytes as
-# without. Each run is named by its seed; sums are told each minute.
+# without. Each run is named by its seed; sums are printed each minute.
 DURATION ?= 1h
 FIRST_SEED ?=
 soak-metamorphic:
@@ -80,7 +80,7 @@ soak-metamorphic:
 # Jobs on three masters and three tasknodes, all of them processes, whose attempts are
 # preempted in any way while leaders, and all masters, are killed and stopped, for
 # DURATION: the output is the same bytes as without. Before that, all masters are away
-# for OUTAGE while tasks run, which go on and are not run again.
+# for OUTAGE while tasks run, which run on and are not run again.
 OUTAGE ?= 1m
 soak-failovers:
 	HAMMR_SOAK_DURATION=$(DURATION) HAMMR_SOAK_SEED=$(FIRST_SEED) HAMMR_SOAK_OUTAGE=$(OUTAGE) \
@@ -109,7 +109,7 @@ drills: build
 soak-drills: build
 	bin/hammr chaos run --seed $(SEED) --duration $(DURATION) --kinds all --report $(OUT)
 
-# The simulator held against a cluster of processes on this machine; OUT gets
+# The simulator compared with a cluster of processes on this machine; OUT gets
 # calibration.csv. It takes ten minutes, most of which tasks sleep.
 calibrate: build
 	bin/hammr bench calibrate --out $(OUT)
@@ -125,7 +125,7 @@ FAILOVERS ?= 20
 bench-failover: build
 	bin/hammr bench failover --rounds $(FAILOVERS)
 
-# What preemption costs. The record loops with and without their looks for orders, in
+# What preemption costs. The record loops with and without their checks for orders, in
 # LAYOUTS builds that the linker lays out in different ways: three and a half
 # minutes for 200 PAIRS in each. Times from orders to free slots on a cluster of processes: a
 # quarter of an hour for 40 ORDERS of each kind. Suspending and resuming against

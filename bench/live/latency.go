@@ -44,8 +44,8 @@ type OrderKind struct {
 var OrderKinds = []OrderKind{
 	{Name: "split a map", mode: "split", kind: taskproc.Kind_MAP, Bound: 100 * time.Millisecond},
 	{Name: "split a map that buffers", mode: "split", kind: taskproc.Kind_MAP, Bound: 100 * time.Millisecond, bytes: true},
-	{Name: "pause a reduce that copies", mode: "checkpoint", kind: taskproc.Kind_REDUCE, phase: "copy", Bound: 250 * time.Millisecond},
-	{Name: "pause a reduce that reduces", mode: "checkpoint", kind: taskproc.Kind_REDUCE, phase: "reduce", Bound: 250 * time.Millisecond},
+	{Name: "checkpoint a reduce that copies", mode: "checkpoint", kind: taskproc.Kind_REDUCE, phase: "copy", Bound: 250 * time.Millisecond},
+	{Name: "checkpoint a reduce that reduces", mode: "checkpoint", kind: taskproc.Kind_REDUCE, phase: "reduce", Bound: 250 * time.Millisecond},
 	{Name: "suspend a map", mode: "suspend", kind: taskproc.Kind_MAP},
 	{Name: "kill a map", mode: "kill", kind: taskproc.Kind_MAP},
 }

@@ -129,12 +129,12 @@ func (t *resultBuilder) task(j *wire.JobStatus, task *wire.TaskStatus) {
 	}
 }
 
-// gaveUp reports whether an attempt ended to make room.
+// gaveUp reports whether an attempt ended through preemption.
 func gaveUp(j *wire.JobStatus, a *wire.TaskStatus_Attempt) bool {
 	return a.State == wire.AttemptState_ATTEMPT_PREEMPTED || a.State == wire.AttemptState_ATTEMPT_KILLED && j.State != wire.JobState_KILLED
 }
 
-// lostOf and killsOf are of the preemptions of a job that are noted.
+// lostOf is the work lost, and killsOf the number, of a job's recorded preemptions.
 func (t *resultBuilder) lostOf(job string) (ms int64) {
 	for _, p := range t.out.Preempted {
 		if p.Job == job {
@@ -165,7 +165,7 @@ func kindOf(t *wire.TaskStatus) cluster.Slot {
 	return cluster.ReduceSlot
 }
 
-// numberOf is the number at the end of the id of a task.
+// numberOf is the number at the end of a task's id.
 func numberOf(id string) int {
 	n, _ := strconv.Atoi(id[strings.LastIndexByte(id, '_')+1:]) // masters write no others
 	return n

@@ -15,29 +15,28 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// trialPatience is how long a trial may take.
+// trialPatience bounds a trial.
 const trialPatience = 10 * time.Minute
 
-// Runner runs trials of a paper on clusters of this machine, one for each. It is a
-// paper.Runner; run one trial at a time. What came of a trial is kept, and found
-// again by the next Runner of the same version with the same Keep. It is to be closed.
+// Runner runs the trials of a paper on clusters of this machine, one at a time. It is a
+// paper.Runner. It saves each outcome; a later Runner of the same version with the same Keep
+// finds it. The caller calls Close.
 type Runner struct {
 	Paper string
 	Hammr string // file of the hammr program
-	Work  string // directory for clusters; each is removed again
-	Keep  string // directory for what came of trials, and for histories and logs
+	Work  string // directory for clusters, which are removed at their end
+	Keep  string // directory for outcomes, histories and logs
 	Logf  func(format string, args ...any)
 
 	input   hdfsInput // of trials whose jobs read
-	mapRate float64   // bytes a second of one map that computes; 0 before it is measured
+	mapRate float64   // bytes a second of a map that runs alone; 0 before it is measured
 }
 
-// Close ends the HDFS that trials have read, and the network of its machines, if there
-// were any.
+// Close ends the HDFS of the trials and the networks of its machines, if there were any.
 func (r *Runner) Close() error { return r.input.close() }
 
-// Simulated runs the same trials in the simulator: with as many tasks and slots, all
-// tasks of a phase alike. It is a paper.Runner.
+// Simulated runs the same trials in the simulator, with as many tasks and slots and equal
+// tasks in each phase. It is a paper.Runner.
 type Simulated struct{ Paper string }
 
 // Run implements paper.Runner.
@@ -57,10 +56,10 @@ func scaleOfTrial(name string, t paper.Trial) (Scale, error) {
 	return s, nil
 }
 
-// savedTrial is a trial that was run.
+// savedTrial is a trial that has run.
 type savedTrial struct {
-	Trial   string         // which
-	Scale   string         // and how
+	Trial   string         // the trial's name
+	Scale   string         // its scale
 	Version string         // of hammr
 	Outcome *paper.Outcome // in the paper's time
 }
@@ -76,7 +75,7 @@ func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error)
 	if o, err := loadTrial(file, made); o != nil || err != nil {
 		return o, err
 	}
-	if ctx.Err() != nil { // another trial has failed, or it is enough
+	if ctx.Err() != nil { // another trial has failed, or the user has interrupted the run
 		return nil, context.Cause(ctx)
 	}
 	r.Logf("%v, %g times as fast", t, s.Speedup)
@@ -91,8 +90,8 @@ func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error)
 	return made.Outcome, saveTrial(file, made)
 }
 
-// loadTrial is what came of a trial that was run before, with the same scale and by the same
-// version; nil when none was.
+// loadTrial is the outcome of an earlier run with the same scale and version; nil if there
+// is none.
 func loadTrial(file string, wanted savedTrial) (*paper.Outcome, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +111,7 @@ func loadTrial(file string, wanted savedTrial) (*paper.Outcome, error) {
 	return outcome, nil
 }
 
-// saveTrial writes by rename: a trial that is kept is whole.
+// saveTrial writes by rename, so that a saved trial is complete.
 func saveTrial(file string, k savedTrial) error {
 	data, err := json.Marshal(k)
 	if err != nil {
@@ -127,7 +126,7 @@ func saveTrial(file string, k savedTrial) error {
 	return os.Rename(file+".new", file)
 }
 
-// runTrial runs a trial on a cluster of its own, or has Hadoop's MapReduce run it, and keeps
+// runTrial runs a trial on a cluster of its own, or with Hadoop's MapReduce, and keeps
 // histories and logs.
 func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep string) (o *paper.Outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialPatience)
@@ -182,7 +181,7 @@ func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 	return cfg
 }
 
-// planOf is what the jobs of a trial do.
+// planOf is the jobs and failures of a trial.
 func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale, w *workload.Workload) (p Plan, err error) {
 	switch {
 	case s.Input:

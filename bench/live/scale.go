@@ -16,22 +16,22 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Scale is how an experiment of a paper is made small enough for one machine.
+// Scale makes an experiment of a paper small enough for one machine.
 type Scale struct {
 	Speedup   float64 // times are divided by it
-	Divisor   int     // tasks of a job, and slots of a machine, are divided by it; 0 is 1
-	StopAfter string  // the job at whose end a trial is over; "" for all
-	Tasks     int     // most maps of a job; 0 is as many as it has
-	Note      string  // what else is not as in the paper
+	Divisor   int     // divides the tasks of a job and the slots of a machine; 0 is 1
+	StopAfter string  // the job at whose end a trial ends; "" for all
+	Tasks     int     // most maps of a job; 0 for no limit
+	Note      string  // other differences from the paper
 
-	Input  bool   `json:",omitempty"` // each map reads a block of a real HDFS; else they sleep only
+	Input  bool   `json:",omitempty"` // each map reads a block of a real HDFS; otherwise tasks only sleep
 	Block  int    `json:",omitempty"` // bytes of a block, a multiple of 64 KiB; 0 is 64 KiB
-	Link   int    `json:",omitempty"` // Mbit/s that the link of a machine carries, with Input; 0 is the loopback device
-	Hadoop string `json:",omitempty"` // the arm that Hadoop's MapReduce plays over the same HDFS; "" for none
-	Busy   bool   `json:",omitempty"` // maps compute, and do not sleep
+	Link   int    `json:",omitempty"` // Mbit/s of a machine's link, with Input; 0 is the loopback device
+	Hadoop string `json:",omitempty"` // the arm that runs Hadoop's MapReduce over the same HDFS; "" for none
+	Busy   bool   `json:",omitempty"` // maps compute instead of sleeping
 }
 
-// About says, for reports, what is not as in the papers, whichever the experiment.
+// About describes, for reports, the differences from the papers that all experiments have.
 const About = `The trials of the tables below were run on a mini-cluster of processes of one
 machine, one trial at a time, and in the simulator with as many tasks and slots.
 All tasks of a phase of a job sleep for their mean, since a few cores are not a
@@ -42,7 +42,7 @@ where there is HDFS. Tasks read no blocks where the list below does not say that
 nothing is said of locality there.
 `
 
-// String is the scale for people.
+// String describes the scale for people.
 func (s Scale) String() string {
 	text := fmt.Sprintf("%g times as fast", s.Speedup)
 	if s.Divisor > 1 {
@@ -57,7 +57,7 @@ func (s Scale) String() string {
 	return text
 }
 
-// notRun are the experiments that are not run on a real cluster, and why.
+// notRun are the experiments that are not run on a real cluster, with the reasons.
 var notRun = map[string]string{
 	"fair/shares": "it fills up to 45 machines once to compare whole numbers of slots, which says nothing about processes", "fair/delay": "it is about 100 machines, 30 in the short form, each with a DataNode, which are more than two cores can play",
 	"chronos/table1": "16 machines with 48 slots are more processes than two cores start in time", "chronos/table2": "32 machines are more than two cores can play",
@@ -66,7 +66,7 @@ var notRun = map[string]string{
 	"hfsp/fig6": "it is of the sizes' errors alone, which are drawn alike here and there: eleven hours for what the simulator shows",
 }
 
-// scales are those of the experiments that are run; others have none.
+// scales are the scales of the experiments that are run.
 var scales = map[string]Scale{
 	"chronos/fifo-maps": {Speedup: 10, Divisor: 4, Input: true, Note: smallBlocks}, "chronos/fair-maps": {Speedup: 10, Divisor: 4, Input: true, Note: smallBlocks},
 	"chronos/fifo-reduces": {Speedup: 15, Divisor: 4}, "chronos/kill": {Speedup: 12, Divisor: 4},
@@ -92,7 +92,7 @@ const (
 		"Blocks of a real HDFS are of 16 MiB, with 64 lines, and maps sleep for each."
 )
 
-// ScaleOf is how an experiment of a paper is scaled; why not when it is not run.
+// ScaleOf is the scale of an experiment, or the reason why it is not run.
 func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	if e.Workload == nil {
 		return s, "it is worked out, and nothing is run"
@@ -108,8 +108,8 @@ func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	return s, ""
 }
 
-// scaled is a trial with fewer tasks and slots, in the paper's time. All tasks of a
-// phase take their mean, as they do when they sleep.
+// scaled is a trial with fewer tasks and slots, in the paper's time. All tasks of a phase
+// take their mean, as they do when they sleep.
 func (s Scale) scaled(t paper.Trial) paper.Trial {
 	thin := max(s.Divisor, 1)
 	t.Cluster.MapSlots = slotsOf(t.Cluster.MapSlots, thin)
@@ -130,7 +130,7 @@ func (s Scale) scaled(t paper.Trial) paper.Trial {
 	return t
 }
 
-// slotsOf leaves what says none or the default as it is.
+// slotsOf divides slots; numbers that mean none or the default stay.
 func slotsOf(slots, thin int) int {
 	if slots <= 0 {
 		return slots
@@ -138,7 +138,7 @@ func slotsOf(slots, thin int) int {
 	return max(slots/thin, 1)
 }
 
-// evenTasks leaves one task in so many, and so many at most, that all take the mean.
+// evenTasks keeps one task in thin, at most most, and gives each the mean time.
 func evenTasks(tasks []workload.Task, thin, most int) []workload.Task {
 	n := (len(tasks) + thin - 1) / thin
 	if most > 0 {
@@ -156,8 +156,8 @@ var timeSettings = []string{"hammr.disco.transition.hold", "hammr.scheduler.pree
 
 var timeout = regexp.MustCompile(`(PreemptionTimeout>)(\d+)<`)
 
-// settings are those of the trial's policy on a cluster that is so many times as
-// fast. Time-outs of allocation files are whole seconds, at least one.
+// settings are those of the trial's policy on the faster cluster. Time-outs of allocation
+// files are whole seconds, at least one.
 func (s Scale) settings(t paper.Trial) map[string]string {
 	conf := maps.Clone(t.Conf)
 	if conf == nil {
@@ -181,19 +181,19 @@ func (s Scale) settings(t paper.Trial) map[string]string {
 	return conf
 }
 
-// setMode sets how slots are taken. Trials that say nothing kill; clusters would take
-// them in the way that costs least.
+// setMode sets a preemption mode. Trials kill by default; clusters would choose the cheapest
+// mode.
 func setMode(conf map[string]string, setting string, way preempt.Mode) {
 	conf[setting] = string(cmp.Or(way, preempt.Kill))
 }
 
-// wallTime is a time of the paper on the cluster.
+// wallTime converts a time of the paper to one of the cluster.
 func (s Scale) wallTime(ms int64) time.Duration {
 	return time.Duration(float64(ms) / s.Speedup * float64(time.Millisecond))
 }
 
-// key tells trials apart that are scaled in different ways.
+// key distinguishes trials of different scales.
 func (s Scale) key() string {
-	text, _ := json.Marshal(s) // has nothing that cannot be written
+	text, _ := json.Marshal(s) // it cannot fail
 	return string(text)
 }

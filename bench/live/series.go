@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// series tells who had slots when: a sample where the number of a job's attempts of
-// a kind is another than before, as it is at the end of the millisecond.
+// series records slot usage over time: a sample whenever the number of a job's attempts of a
+// kind has changed at the end of a millisecond.
 func (t *resultBuilder) series() {
 	type holder struct {
 		job  string

@@ -9,16 +9,15 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// What the parts are that a task's sleep is cut into: it can be preempted between
-// two of them.
+// A task's sleep is divided into parts, between which it can be preempted.
 const (
 	parts    = 50
 	partMost = 100 * time.Millisecond
 	partLess = 5 * time.Millisecond
 )
 
-// SleepingPlan is a plan of jobs that sleep, as many tasks as the workload has and for
-// the mean of their times, all of it so many times as fast.
+// SleepingPlan is a plan of jobs that sleep. They have as many tasks as the workload, which
+// take the mean of its times divided by fast.
 func SleepingPlan(w *workload.Workload, fast float64) Plan {
 	p := Plan{Name: w.Name, About: "tasks that sleep for each record"}
 	for i := range w.Jobs {
@@ -37,12 +36,12 @@ func sleepingJob(j *workload.Job, fast float64) Job {
 	return Job{Name: j.ID, At: submitTime(j, fast), Args: args}
 }
 
-// submitTime is when a job comes.
+// submitTime is when a job is submitted.
 func submitTime(j *workload.Job, fast float64) time.Duration {
 	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))
 }
 
-// properties are what a job is told whatever its program.
+// properties are those of a job, whatever its program.
 func properties(j *workload.Job) (args []string) {
 	set := func(name, value string) { args = append(args, "-D", name+"="+value) }
 	set(conf.JobName, j.ID)
@@ -58,7 +57,7 @@ func properties(j *workload.Job) (args []string) {
 
 var priorities = [5]string{"VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"}
 
-// Mean is the mean time of tasks, ms; 0 of none.
+// Mean is the mean time of tasks in ms; 0 for none.
 func Mean(tasks []workload.Task) float64 {
 	return float64(workload.Sum(tasks).Millis) / float64(max(len(tasks), 1))
 }

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// cappedJob is a job for a cluster that can be divided at will, of which the job can
-// use a part only: Fig. 2 of the HFSP paper.
+// cappedJob is a job that can use only a part of a divisible cluster: Fig. 2 of the HFSP
+// paper.
 type cappedJob struct {
 	id      string
 	arrival float64 // s
 	demand  float64 // part of the cluster that it can use, up to 1
-	seconds float64 // that it takes with that much
+	seconds float64 // its time with that part
 }
 
-// discipline says who gets which part, for jobs of which some work is left.
+// discipline divides the cluster among the active jobs.
 type discipline func(jobs []cappedJob, active []int) []float64
 
-// serve is the sojourn times of jobs, in the order of jobs.
+// serve computes the sojourn times of jobs, in their order.
 func serve(jobs []cappedJob, d discipline) []float64 {
 	left, out := make([]float64, len(jobs)), make([]float64, len(jobs))
 	for i, j := range jobs {
@@ -51,7 +51,7 @@ func serve(jobs []cappedJob, d discipline) []float64 {
 	}
 }
 
-// processorSharing is processor sharing: all get the same, up to what they can use.
+// processorSharing gives all jobs the same part, up to what they can use.
 func processorSharing(jobs []cappedJob, active []int) []float64 {
 	rates := make([]float64, len(active))
 	order := make([]int, len(active))
@@ -67,7 +67,7 @@ func processorSharing(jobs []cappedJob, active []int) []float64 {
 	return rates
 }
 
-// inOrder serves jobs one behind the other, each with as much as it can use.
+// inOrder serves jobs by rank, each with as much as it can use.
 func inOrder(rank func(job int) float64) discipline {
 	return func(jobs []cappedJob, active []int) []float64 {
 		order := make([]int, len(active))
@@ -84,8 +84,8 @@ func inOrder(rank func(job int) float64) discipline {
 	}
 }
 
-// fspSojourns is FSP on many processors: jobs are served in the order in which they
-// would end under processor sharing.
+// fspSojourns is FSP on many processors: jobs are served in the order in which they would
+// end under processor sharing.
 func fspSojourns(jobs []cappedJob) []float64 {
 	virtual := serve(jobs, processorSharing)
 	return serve(jobs, inOrder(func(i int) float64 { return jobs[i].arrival + virtual[i] }))

@@ -2,8 +2,7 @@ package paper
 
 import "fmt"
 
-// Repeat is all outcomes of one repetition: what differs between them is the arm
-// and the point, never the seed.
+// Repeat is the outcomes of one repetition, for all arms and points and the same seed.
 type Repeat struct {
 	Run  int
 	Seed uint64
@@ -13,8 +12,8 @@ type Repeat struct {
 
 type armAndPoint struct{ arm, point string }
 
-// At is the outcome of an arm at a point. An experiment knows its own arms: one
-// that is not there is a fault of the program.
+// At is the outcome of an arm at a point. It panics for an arm that the experiment does not
+// have.
 func (r Repeat) At(arm, point string) *Outcome {
 	o := r.outcomes[armAndPoint{arm, point}]
 	if o == nil {
@@ -23,15 +22,15 @@ func (r Repeat) At(arm, point string) *Outcome {
 	return o
 }
 
-// Has reports whether an arm was run, in an experiment without points. Those that a
-// Runner leaves out were not.
+// Has reports whether an arm was run, in an experiment without points. A Runner may leave
+// out arms.
 func (r Repeat) Has(arm string) bool { return r.outcomes[armAndPoint{arm, ""}] != nil }
 
 // Of is the outcome of an arm in an experiment without points.
 func (r Repeat) Of(arm string) *Outcome { return r.At(arm, "") }
 
-// repeats sorts the outcomes of an experiment's trials by repetition. Without trials
-// there is one that is empty. Trials that were left out are nil.
+// repeats groups the outcomes of an experiment's trials by repetition. Without trials there
+// is one empty repetition. The outcomes of left-out trials are nil.
 func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat) {
 	for i, t := range trials {
 		if t.Run == len(list) {
@@ -52,7 +51,7 @@ func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat
 	return list
 }
 
-// shareOutcome has a point of an arm that is run once have the outcome of the first.
+// shareOutcome copies the outcome of an arm's first point to another point.
 func (e *Experiment) shareOutcome(list []Repeat, arm, point string) {
 	for _, r := range list {
 		r.outcomes[armAndPoint{arm, point}] = r.outcomes[armAndPoint{arm, e.points()[0].Name}]

@@ -8,17 +8,16 @@ import (
 	"text/tabwriter"
 )
 
-// Report is what came of a paper's experiments.
+// Report is the results of a paper's experiments.
 type Report struct {
 	Paper    Paper
 	Options  Options
-	Command  string // that made it, for people who want to make it again
-	Versions string // of what made it
+	Command  string // that makes the same report again
+	Versions string // of the program that made it
 	Sections []Section
 	Skipped  []Skipped // experiments that were not run
 
-	// Real is what came of the same trials on a real cluster, nil when they were
-	// run in the simulator only.
+	// Real is the result of the same trials on a real cluster, nil without one.
 	Real        *Report
 	Environment string // of Real, Markdown
 }
@@ -26,7 +25,7 @@ type Report struct {
 // Skipped is an experiment that was not run.
 type Skipped struct{ Title, Reason string }
 
-// skipExperiments notes the experiments that are not run, and returns the others.
+// skipExperiments records the experiments that are skipped, and returns the others.
 func (r *Report) skipExperiments(plan []Experiment) (run []Experiment) {
 	for i := range plan {
 		why := ""
@@ -56,7 +55,7 @@ func sectionOf(e *Experiment, trials []Trial, outcomes []*Outcome) Section {
 	return Section{Experiment: e, Trials: trials, Outcomes: outcomes, Repeats: all, Findings: e.findings(all)}
 }
 
-// WriteTable writes the paper's figures beside ours, for a terminal.
+// WriteTable writes the paper's figures next to ours, for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	if r.Real != nil {
 		return r.writeComparison(w)
@@ -74,9 +73,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return t.Flush()
 }
 
-// Write makes a directory of the report: report.md, the pictures as SVG and PNG,
-// findings.csv with each number of each repetition, and for each experiment with
-// trials their results as CSV. Files that are there are written over.
+// Write writes the report into a directory: report.md, pictures as SVG and PNG, findings.csv
+// with each number of each repetition, and the results of trials as CSV. It overwrites
+// existing files.
 func (r *Report) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("directory for the report: %w", err)
@@ -102,14 +101,14 @@ func (r *Report) Write(dir string) error {
 	return writeTo(dir, "report.md", r.writeMarkdown)
 }
 
-// writeTo makes a file of a directory.
+// writeTo writes a file of a directory.
 func writeTo(dir, name string, write func(io.Writer) error) error {
 	f, err := os.Create(filepath.Join(dir, name))
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	if err := write(f); err != nil {
-		f.Close() // it is of no use any more
+		f.Close() // the first error is the one to report
 		return fmt.Errorf("report: %s: %w", name, err)
 	}
 	return f.Close()

@@ -11,44 +11,42 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Options are how experiments are run.
+// Options configure the runs of experiments.
 type Options struct {
-	Runs int    // repetitions; 0 is the paper's number of them
-	Seed uint64 // of the first repetition; the others' follow it. 0 is 1
+	Runs int    // repetitions; 0 for the paper's number
+	Seed uint64 // of the first repetition; the next ones follow. 0 is 1
 
-	// Short is a form for automatic checks: fewer repetitions, smaller clusters
-	// and fewer jobs. What is claimed holds there too; numbers are not the
-	// paper's.
+	// Short is a form for automatic checks: fewer repetitions, smaller clusters and fewer
+	// jobs. The paper's claims hold there too, but its numbers do not.
 	Short bool
 
-	// WorkloadDir has the traces. They are needed by hfsp only, which takes
-	// workload presets in their place when it is "".
+	// WorkloadDir has the traces, which only hfsp reads. If it is "", hfsp uses workload
+	// presets.
 	WorkloadDir string
 
-	// Skip says why an experiment is not run, "" for one that is; nil leaves none.
+	// Skip returns the reason to skip an experiment, "" to run it; nil skips none.
 	Skip func(*Experiment) (why string)
-	// ReadsBlocks says whether the jobs of an experiment read input on the real cluster;
-	// nil is that none do. Measures of local tasks are left out where they do not.
+	// ReadsBlocks reports whether an experiment's jobs read blocks on the real cluster; nil
+	// is never. Without blocks, measures of locality are left out.
 	ReadsBlocks func(*Experiment) bool
-	// Controls adds experiments that make sense beside a real cluster only.
+	// Controls adds experiments that are useful only with a real cluster.
 	Controls bool
-	// Workers is how many trials run at a time; 0 is as many as there are
-	// processors.
+	// Workers is the number of trials that run at once; 0 is that of processors.
 	Workers int
 
-	Progress func(done, all int) // is called by one goroutine after the other; may be nil
+	Progress func(done, all int) // its calls do not overlap; may be nil
 }
 
-// shortRuns is how often the short form repeats an experiment by default.
+// shortRuns is the default number of repetitions of the short form.
 const shortRuns = 2
 
-// Paper is one of the five.
+// Paper is one of the five papers.
 type Paper struct {
-	Name   string // as the command calls it
+	Name   string // in commands
 	Title  string
-	Runs   int    // repetitions by default
-	Intro  string // how ours is set up and what holds for all experiments, paragraphs of Markdown
-	Reruns string // how often the paper repeated its own
+	Runs   int    // default repetitions
+	Intro  string // paragraphs of Markdown on the set-up of all experiments
+	Reruns string // on the paper's own repetitions
 
 	Plan func(Options) ([]Experiment, error)
 }
@@ -56,7 +54,7 @@ type Paper struct {
 // Papers are all of them.
 func Papers() []Paper { return []Paper{HFSP, Fair, Hammr, Chronos, Disco} }
 
-// Names are those of the papers.
+// Names are the papers' names.
 func Names() (names []string) {
 	for _, p := range Papers() {
 		names = append(names, p.Name)
@@ -64,7 +62,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Find is the paper of a name.
+// Find finds a paper by its name.
 func Find(name string) (Paper, error) {
 	for _, p := range Papers() {
 		if p.Name == name {
@@ -74,8 +72,8 @@ func Find(name string) (Paper, error) {
 	return Paper{}, fmt.Errorf("paper %q: not one of %s", name, strings.Join(Names(), ", "))
 }
 
-// Run runs all experiments of a paper. It fails for a name that is none, for a
-// workload that cannot be read, when a trial does, and when ctx ends.
+// Run runs all experiments of a paper. It fails for an unknown name, for a workload that
+// cannot be read, if a trial fails, and if ctx ends.
 func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error) {
 	p, err := Find(name)
 	if err != nil {
@@ -114,8 +112,8 @@ func (o *Options) ensureDefaults(p Paper) {
 	}
 }
 
-// RunAll runs as many trials at a time as there are processors. Outcomes are in
-// the order of trials.
+// RunAll runs trials, as many at once as there are processors. Outcomes are in the order of
+// trials.
 func RunAll(ctx context.Context, trials []Trial, on Runner, progress func(done, all int)) ([]*Outcome, error) {
 	return runAll(ctx, trials, on, runtime.GOMAXPROCS(0), progress)
 }
@@ -124,7 +122,7 @@ func runAll(ctx context.Context, trials []Trial, on Runner, atOnce int, progress
 	outcomes := make([]*Outcome, len(trials))
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(atOnce)
-	var mu sync.Mutex // guards done, and calls of progress
+	var mu sync.Mutex // guards done and serializes progress
 	done := 0
 	for i, t := range trials {
 		workers.Go(func() (err error) {

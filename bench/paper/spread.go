@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// spreadText is the median, and the interval where there is more than one value.
+// spreadText is the median, and the interval if there is more than one value.
 func spreadText(s results.Spread, unit string) string {
 	switch {
 	case s.N == 0:
@@ -26,8 +26,8 @@ func quantity(x float64, unit string) string {
 	return number(x) + " " + unit
 }
 
-// number has three digits that count, all of those before the point, and two
-// behind it at most.
+// number formats a number with three significant digits, all digits before the point, and at
+// most two after it.
 func number(x float64) string {
 	size := math.Abs(x)
 	switch {
@@ -43,7 +43,7 @@ func number(x float64) string {
 	return trim(fmt.Sprintf("%.2f", x))
 }
 
-// trim takes away zeros behind the point.
+// trim removes zeros after the point.
 func trim(text string) string {
 	for text[len(text)-1] == '0' {
 		text = text[:len(text)-1]

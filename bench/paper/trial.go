@@ -23,10 +23,10 @@ type Trial struct {
 	Workload Source
 }
 
-// Outcome is what came of a trial, on whatever it was run.
+// Outcome is the result of a trial on any Runner.
 type Outcome = sim.Result
 
-// Runner runs trials. It is used by several goroutines at once.
+// Runner runs trials. Several goroutines use it at once.
 type Runner interface {
 	Run(context.Context, Trial) (*Outcome, error)
 }
@@ -34,7 +34,7 @@ type Runner interface {
 // Simulator runs trials in virtual time.
 type Simulator struct{}
 
-// Run plays a trial to its end.
+// Run runs a trial to its end.
 func (Simulator) Run(ctx context.Context, t Trial) (*Outcome, error) {
 	w, err := t.Workload(t.Seed)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t Trial) String() string {
 	return fmt.Sprintf("%s, seed %d", text, t.Seed)
 }
 
-// trials are all runs of an experiment, repetition by repetition.
+// trials are all trials of an experiment, repetition by repetition.
 func (e *Experiment) trials(o Options) (list []Trial) {
 	if e.Workload == nil {
 		return nil
@@ -84,7 +84,7 @@ func (e *Experiment) trials(o Options) (list []Trial) {
 	return list
 }
 
-// runs is how often an experiment is repeated.
+// runs is the number of repetitions of an experiment.
 func (e *Experiment) runs(o Options) int {
 	if e.Runs > 0 {
 		return min(e.Runs, o.Runs)
@@ -92,7 +92,7 @@ func (e *Experiment) runs(o Options) int {
 	return o.Runs
 }
 
-// set changes a setting of the policy, for points.
+// set sets a setting of the policy, for points.
 func (t *Trial) set(name, value string) {
 	if t.Conf == nil {
 		t.Conf = make(map[string]string)

@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/console"
 )
 
-// benchPaper is what `hammr bench paper` is asked for.
+// benchPaper has the flags of `hammr bench paper`.
 type benchPaper struct {
 	name, out      string
 	only           string // the one experiment to run; "" for all
@@ -25,10 +25,10 @@ type benchPaper struct {
 	namesWorkloads bool // the user has named the directory
 	paper.Options
 
-	lacks lacks // what experiments on real clusters need and this machine has not
+	lacks lacks // what this machine lacks for some experiments on real clusters
 }
 
-// tracesDir is where the traces are looked for.
+// tracesDir is the default directory of the traces.
 var tracesDir = filepath.Join("..", "shared", "traces")
 
 func newBenchPaper() *cobra.Command {
@@ -36,19 +36,19 @@ func newBenchPaper() *cobra.Command {
 	names := strings.Join(paper.Names(), "|")
 	cmd := &cobra.Command{
 		Use:   "paper " + names + " --sim|--cluster --out DIR",
-		Short: "A paper's experiments, and its figures beside ours",
+		Short: "Run a paper's experiments, and compare its figures with ours",
 		Long: `Run the experiments of one of the papers that Hammr implements, and print the
-paper's figures beside ours. With --sim they run in the simulator, in virtual
+paper's figures next to ours. With --sim they run in the simulator, in virtual
 time: two runs with the same flags write the same bytes. docs/sim.md has the
 model.
 
 With --cluster they run on real clusters of this machine as well, one process
 for each daemon and task, one trial after the other, and the report has the
 paper, the simulator and the real cluster side by side. Tasks sleep, times are
-divided by a factor, and machines fail by the end of their tasknode;
-docs/benchmarks.md has the rest. What cannot be run so is listed with the
-reason. An experiment that was interrupted goes on when the same version runs it
-again with the same --out: then DIR may exist.
+divided by a factor, and a machine fails when its tasknode is killed;
+docs/benchmarks.md has the details. Experiments that are not run are listed with the
+reason. An interrupted experiment resumes if the same version runs it again with
+the same --out: then DIR may exist.
 
 DIR, which must not exist, gets report.md with what differs and why, the
 pictures as SVG and PNG, and the numbers as CSV.
@@ -102,7 +102,7 @@ func (b *benchPaper) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return report.WriteTable(stdout)
 }
 
-// prepare fails for what is wrong with the command line only.
+// prepare checks the command line.
 func (b *benchPaper) prepare() error {
 	_, err := paper.Find(b.name)
 	switch {
@@ -131,8 +131,8 @@ func (b *benchPaper) prepare() error {
 	return nil
 }
 
-// findWorkloads has the traces read from the directory that the user has named, or
-// else from the usual one if there is one.
+// findWorkloads finds the traces in the directory that the user has named, or in the default
+// one if it exists.
 func (b *benchPaper) findWorkloads() error {
 	_, err := os.Stat(b.workloadDir)
 	switch {
@@ -144,7 +144,7 @@ func (b *benchPaper) findWorkloads() error {
 	return nil
 }
 
-// command is what makes the same report again.
+// command is the command that makes the same report again.
 func (b *benchPaper) command() string {
 	where := "--sim"
 	if b.cluster {
@@ -166,7 +166,7 @@ func (b *benchPaper) command() string {
 	return strings.Join(append(words, "--out DIR"), " ")
 }
 
-// runCounter shows how many runs are over, on a terminal only.
+// runCounter shows the number of finished runs, on a terminal only.
 type runCounter struct{ terminal *os.File }
 
 func counterOn(w io.Writer) runCounter {

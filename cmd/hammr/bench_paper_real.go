@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// trialsDir has what came of the trials of an experiment on a real cluster.
+// trialsDir has the saved trials of an experiment on a real cluster.
 const trialsDir = "trials"
 
 // runReal runs the experiments on real clusters of this machine, one trial at a
@@ -50,7 +50,7 @@ func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) (err
 	if err := environment.Write(b.out); err != nil {
 		return err
 	}
-	b.Skip, b.Controls, b.Short = b.leave, true, b.Short || b.name == "hfsp" // 100 machines are not to be had
+	b.Skip, b.Controls, b.Short = b.leave, true, b.Short || b.name == "hfsp" // 100 machines do not fit on this one
 	b.ReadsBlocks = b.reads
 	report, err := paper.Run(ctx, b.name, b.Options, live.Simulated{Paper: b.name})
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) (err
 	return report.WriteTable(stdout)
 }
 
-// leave says why an experiment is not run.
+// leave is why an experiment is not run, "" if it is.
 func (b *benchPaper) leave(e *paper.Experiment) string {
 	if b.only != "" && e.ID != b.only {
 		return "it was not asked for"
@@ -93,21 +93,21 @@ func (b *benchPaper) leave(e *paper.Experiment) string {
 	return ""
 }
 
-// reads is whether the jobs of an experiment read blocks.
+// reads reports whether the jobs of an experiment read blocks.
 func (b *benchPaper) reads(e *paper.Experiment) bool {
 	s, _ := live.ScaleOf(b.name, e)
 	return s.Input
 }
 
-// lacks are why this machine cannot run some experiments; nil for what it can.
+// lacks are the reasons why this machine cannot run some experiments; nil if it can.
 type lacks struct {
 	hdfs     error
 	networks error // of machines
 }
 
-// look finds out what this machine lacks of what the experiments need. That HDFS's
-// jars are fetched here has them at hand where there is no network. It fails where
-// the one experiment that is to be run cannot be.
+// look finds out what this machine lacks for the wanted experiments. It fetches HDFS's jars
+// before the command enters namespaces without a network. It fails if the one wanted
+// experiment cannot be run.
 func (b *benchPaper) look(ctx context.Context) error {
 	for _, e := range b.wanted() {
 		s, _ := live.ScaleOf(b.name, &e)
@@ -124,8 +124,7 @@ func (b *benchPaper) look(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// needsNetworks is whether an experiment is to be run whose machines have networks of
-// their own.
+// needsNetworks reports whether a wanted experiment gives each machine its own network.
 func (b *benchPaper) needsNetworks() bool {
 	return slices.ContainsFunc(b.wanted(), func(e paper.Experiment) bool {
 		s, _ := live.ScaleOf(b.name, &e)
@@ -133,7 +132,7 @@ func (b *benchPaper) needsNetworks() bool {
 	})
 }
 
-// wanted are the experiments that are asked for and that real clusters run.
+// wanted are the requested experiments that real clusters can run.
 func (b *benchPaper) wanted() []paper.Experiment {
 	return slices.DeleteFunc(b.plan(), func(e paper.Experiment) bool {
 		_, whyNot := live.ScaleOf(b.name, &e)
@@ -145,19 +144,18 @@ func (b *benchPaper) wanted() []paper.Experiment {
 func (b *benchPaper) plan() []paper.Experiment {
 	p, err := paper.Find(b.name)
 	if err != nil {
-		return nil // prepare has told
+		return nil // prepare has reported the error
 	}
 	options := b.Options
 	options.Controls = true
 	plan, err := p.Plan(options)
 	if err != nil {
-		return nil // and Run tells
+		return nil // Run reports the error
 	}
 	return plan
 }
 
-// checkOnly fails for the name of an experiment that is none, or is run in the
-// simulator only.
+// checkOnly refuses a name that is unknown, or is run in the simulator only.
 func (b *benchPaper) checkOnly() error {
 	var names []string
 	for _, e := range b.plan() {
@@ -174,7 +172,7 @@ func (b *benchPaper) checkOnly() error {
 	return fmt.Errorf("--only %s: not one of %s", b.only, strings.Join(names, ", "))
 }
 
-// scales are how the experiments are scaled, by their names.
+// scales are the scales of the experiments, by their names.
 func (b *benchPaper) scales() map[string]string {
 	plan := b.plan()
 	list := make(map[string]string)
@@ -186,7 +184,7 @@ func (b *benchPaper) scales() map[string]string {
 	return list
 }
 
-// notes are the scales of the experiments that were run, as a list.
+// notes lists the scales of the experiments that were run.
 func (b *benchPaper) notes(r *paper.Report) (text string) {
 	for i := range r.Sections {
 		s, _ := live.ScaleOf(b.name, r.Sections[i].Experiment)
@@ -195,8 +193,8 @@ func (b *benchPaper) notes(r *paper.Report) (text string) {
 	return text
 }
 
-// resumable reports whether a directory that exists is that of an experiment on a
-// real cluster, which goes on where it was interrupted.
+// resumable reports whether an existing directory has trials of an experiment on a real
+// cluster, which can resume.
 func resumable(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, trialsDir))
 	return err == nil || !errors.Is(err, fs.ErrNotExist)

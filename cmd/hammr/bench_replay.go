@@ -22,7 +22,7 @@ import (
 // ownCluster stands for a cluster that the command starts for itself.
 const ownCluster = "own"
 
-// benchReplay is what `hammr bench replay` is asked for.
+// benchReplay has the flags of `hammr bench replay`.
 type benchReplay struct {
 	source   simWorkload
 	policies []string
@@ -107,7 +107,7 @@ func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Wr
 	return results.WriteSummary(stdout, played)
 }
 
-// prepare fails for what is wrong with the command line and the workload only.
+// prepare checks the command line and the workload.
 func (b *benchReplay) prepare(scaled bool) (err error) {
 	if err := results.CheckNew(b.out); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (p
 	return played, nil
 }
 
-// configuration is what a run was set to, for its record.
+// configuration is the settings of a run, for its record.
 func (b *benchReplay) configuration() map[string]string {
 	maps, reduces := b.Load.Tasks()
 	return map[string]string{

@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/bench/paper"
 )
 
-// benchSchedulers is what `hammr bench schedulers` is asked for.
+// benchSchedulers has the flags of `hammr bench schedulers`.
 type benchSchedulers struct {
 	out string
 	compare.Options
@@ -69,7 +69,7 @@ func (b *benchSchedulers) run(ctx context.Context, stdout, stderr io.Writer) err
 	)
 }
 
-// writeTo makes a file.
+// writeTo creates a file and writes it.
 func writeTo(name string, write func(io.Writer) error) error {
 	f, err := os.Create(name)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 func newChaos() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "chaos",
-		Short: "Drills: break a cluster on purpose, and see that nothing is lost",
+		Short: "Run drills: break a cluster on purpose and check that nothing is lost",
 		Example: "  hammr chaos run --seed 1 --runs 20 --report drills\n" +
 			"  hammr chaos run --plan drills/run-7/plan --report again\n" +
 			"  hammr chaos plan --seed 7",
@@ -38,7 +38,7 @@ func newChaosPlan() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "`number` that the plan follows from")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "random `seed` of the plan")
 	kindsFlag(cmd, &kinds)
 	_ = cmd.MarkFlagRequired("seed") // fails for a flag that does not exist only
 	return cmd

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// attached is a cluster that runs already, as the command line names it.
+// attached is a running cluster, named by flags.
 type attached struct {
 	hostfile  string
 	shell     string
@@ -33,7 +33,7 @@ func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.data, "data", "", "full name of a `directory` that it reads and writes, such as hdfs://nn/drills (default one of this machine)")
 }
 
-// settle reads the hostfile.
+// settle reads the hostfile and checks the flags.
 func (a *attached) settle() error {
 	if a.hostfile == "" {
 		return nil
@@ -59,7 +59,7 @@ func (a *attached) settle() error {
 	return errors.Join(faults...)
 }
 
-// on is what random plans are made for.
+// on is the cluster for random plans.
 func (a *attached) on() (c chaos.Cluster) {
 	if a.cluster == nil {
 		return c

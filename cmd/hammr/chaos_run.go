@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// chaosRun is what `hammr chaos run` is told.
+// chaosRun has the flags of `hammr chaos run`.
 type chaosRun struct {
 	plan     string // file
 	seed     uint64
@@ -42,19 +42,19 @@ func newChaosRun() *cobra.Command {
 		Short: "Run drills",
 		Long: `Run drills: each starts a cluster of its own on this machine, runs jobs whose
 output is known, breaks what its plan says, and compares the output with an
-undisturbed run. Drills of a seed go on with the next seeds. With --hostfile the
-cluster is one that runs already, and all drills are of that one.
+undisturbed run. Later drills use the next seeds. With --hostfile all drills are
+of one cluster that runs already.
 
 DIR gets drills.csv, to which every drill adds a line, and a directory for each
 drill: its plan, verdict.json, and of a cluster of its own the logs of all
 daemons and the histories of the jobs. A plan that fails is played again with
-fewer faults, and the smallest one that still fails is kept beside it. When any
-drill was bad, the command ends with 1.
+fewer faults, and the smallest one that still fails is kept next to it. The
+command ends with 1 if any drill was bad.
 
-Only processes that the drill has started are touched, and with --hostfile the
-daemons that it names, which have been started with --drills. Partitions and
-full disks take Linux namespaces, which root may make, and any user on many
-machines. docs/reliability.md tells of faults, docs/formats/plan.md of plans.`,
+A drill affects only processes that it has started, and with --hostfile the
+daemons in that file, which must have been started with --drills. Partitions and
+full disks need Linux namespaces, which root may make, and any user on many
+machines. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 		Example: `  hammr chaos run --seed 1 --runs 20 --report drills
   hammr chaos run --seed 100 --kinds all --duration 1h --report drills
   hammr chaos run --plan drills/run-7/plan --report again
@@ -64,13 +64,13 @@ machines. docs/reliability.md tells of faults, docs/formats/plan.md of plans.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&cfg.plan, "plan", "", "`file` with a plan")
-	flags.Uint64Var(&cfg.seed, "seed", 0, "`number` that the plan of the first drill follows from")
+	flags.Uint64Var(&cfg.seed, "seed", 0, "random `seed` of the plan of the first drill")
 	flags.IntVar(&cfg.runs, "runs", 1, "`number` of drills")
-	flags.DurationVar(&cfg.duration, "duration", 0, "go on for that `time` instead")
+	flags.DurationVar(&cfg.duration, "duration", 0, "run drills for that `time` instead")
 	flags.StringVar(&cfg.report, "report", "", "`directory` of the reports")
 	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java, and have no partitions")
 	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator; without --report the verdicts are printed")
-	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills that a failing plan may be shrunk by")
+	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills to shrink a failing plan")
 	kindsFlag(cmd, &cfg.kinds)
 	cfg.attached.flags(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -107,7 +107,7 @@ func (c *chaosRun) settle() (err error) {
 	return err
 }
 
-// planOf is the plan of the i-th drill, from 0.
+// planOf is the plan of the i-th drill, counted from 0.
 func (c *chaosRun) planOf(i int) *chaos.Plan {
 	if c.fromFile != nil {
 		return c.fromFile
@@ -121,7 +121,7 @@ func (c *chaosRun) planOf(i int) *chaos.Plan {
 	return p
 }
 
-// more reports whether there is an i-th drill.
+// more reports whether to run an i-th drill.
 func (c *chaosRun) more(ctx context.Context, i int, began time.Time) bool {
 	if ctx.Err() != nil {
 		return false
@@ -155,7 +155,7 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 	return errors.Join(c.drills(ctx, s.Run, out), s.Close())
 }
 
-// needsIsolation is whether there will be plans that take namespaces.
+// needsIsolation reports whether plans may need namespaces.
 func (c *chaosRun) needsIsolation() bool {
 	if c.attached.cluster != nil {
 		return false
@@ -207,7 +207,7 @@ func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error
 	return nil
 }
 
-// shrinkPlan looks for a smaller plan that fails too, and keeps it.
+// shrinkPlan looks for a smaller plan that still fails, and saves it.
 func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan, dir string, out io.Writer) {
 	n := 0
 	small := chaos.Shrink(plan, c.shrink, func(p *chaos.Plan) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/chaos/simulate"
 )
 
-// simulate plays the plans in virtual time: with a report as drills, else for the
-// verdicts alone.
+// simulate plays the plans in virtual time. With a report it writes the files of drills;
+// without it prints the verdicts.
 func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
 	if c.report != "" {
 		return c.drills(ctx, simulated, out)

@@ -39,8 +39,8 @@ func TestSimulatedDrills(t *testing.T) {
 	}
 }
 
-// TestSimulatedDrillsReport has a report as real drills have it, of a plan that fails
-// with the smaller one that fails too.
+// TestSimulatedDrillsReport wants the same report as from real drills, with a smaller plan
+// that still fails.
 func TestSimulatedDrillsReport(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "drills")
 	code, stdout := simulatedDrills(t, "fault at 300ms do kill task map\nfault at 500ms do kill jobmaster all\nfault at 600ms do clock tasknode 1 by 1s", "--report", dir)

@@ -20,7 +20,7 @@ func printRow(out io.Writer, r chaos.Row) {
 		r.WorkLost, r.RecoveryMS, r.ElapsedMS, r.Verdict, r.Kinds)
 }
 
-// tellTotal adds up the whole table, earlier drills too.
+// tellTotal prints the sums of the whole table, including earlier drills.
 func tellTotal(out io.Writer, table string) error {
 	f, err := os.Open(table)
 	if os.IsNotExist(err) {
@@ -37,8 +37,8 @@ func tellTotal(out io.Writer, table string) error {
 	return err
 }
 
-// lasting runs something on a thread that it does not leave: the kernel ends a
-// child with the thread that has started it.
+// lasting runs a function on a locked thread: the kernel ends a child with the thread that
+// has started it.
 func lasting(run func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

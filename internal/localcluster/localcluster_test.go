@@ -147,10 +147,10 @@ func TestUpAgain(t *testing.T) {
 	if err := syscall.Kill(first.Tasknodes[0].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return running(processes(first)) == 2 })
+	waitUntil(t, func() bool { return running(processes(first)) == 2 && !first.Tasknodes[0].Alive() })
 	mended := up(t, cfg)
 	if mended.Tasknodes[0].PID == first.Tasknodes[0].PID || mended.Tasknodes[1] != first.Tasknodes[1] || !slices.Equal(mended.Masters, first.Masters) {
-		t.Errorf("mended to %+v, was %+v", mended, first)
+		t.Errorf("restarted as %+v, was %+v", mended, first)
 	}
 	if _, err := localcluster.Down(t.Context(), cfg.Dir); err != nil {
 		t.Fatal(err)
