@@ -41,12 +41,12 @@ func (c *chaos) preempts(view sched.View, plan sched.Plan) (preempts []sched.Pre
 	for _, p := range plan.Preempts {
 		taken[p.Attempt] = true
 	}
-	ways := []preempt.Mode{preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Kill}
+	modes := []preempt.Mode{preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Kill}
 	for m := range view.Machines() {
 		for n, a := range m.Attempts {
 			x := hashOf(c.seed, m.Name, int(c.now), n)
 			if a.State == cluster.AttemptRunning && !taken[a.ID] && x%3 == 0 {
-				preempts = append(preempts, sched.Preempt{Attempt: a.ID, Mode: ways[x/3%4], Cause: "chaos"})
+				preempts = append(preempts, sched.Preempt{Attempt: a.ID, Mode: modes[x/3%4], Cause: "chaos"})
 			}
 		}
 	}
@@ -73,13 +73,13 @@ func TestChaos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ways := r.ByMode()
-	if len(ways) != 4 || ways[preempt.Kill].Lost == 0 || ways[preempt.Split].Conserved == 0 || ways[preempt.Checkpoint].Conserved == 0 || ways[preempt.Suspend].Conserved == 0 {
-		t.Errorf("%+v", ways)
+	modes := r.ByMode()
+	if len(modes) != 4 || modes[preempt.Kill].Lost == 0 || modes[preempt.Split].Conserved == 0 || modes[preempt.Checkpoint].Conserved == 0 || modes[preempt.Suspend].Conserved == 0 {
+		t.Errorf("%+v", modes)
 	}
-	for way, cost := range ways {
-		if (cost.Lost > 0) != (way == preempt.Kill) && way != preempt.Split || (cost.Conserved > 0) != (way != preempt.Kill) {
-			t.Errorf("%s: %+v", way, cost)
+	for mode, cost := range modes {
+		if (cost.Lost > 0) != (mode == preempt.Kill) && mode != preempt.Split || (cost.Conserved > 0) != (mode != preempt.Kill) {
+			t.Errorf("%s: %+v", mode, cost)
 		}
 	}
 }

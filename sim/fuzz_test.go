@@ -36,13 +36,13 @@ func TestRandomRuns(t *testing.T) { rapid.Check(t, checkRun) }
 func checkRun(rt *rapid.T) {
 	policy := rapid.SampledFrom(registry.Names()).Draw(rt, "policy")
 	chaotic := rapid.Bool().Draw(rt, "chaos")
-	means := drawPreemption(rt)
+	preemption := drawPreemption(rt)
 	cfg, w := drawConfig(rt), drawWorkload(rt)
-	cfg.Costs = means.Costs
+	cfg.Costs = preemption.Costs
 	cfg.Failures = drawFailures(rt, cfg, w)
-	first := runOnce(rt, policy, chaotic, means, cfg, w)
+	first := runOnce(rt, policy, chaotic, preemption, cfg, w)
 	checkResult(rt, cfg, first)
-	second := runOnce(rt, policy, chaotic, means, cfg, w)
+	second := runOnce(rt, policy, chaotic, preemption, cfg, w)
 	if !reflect.DeepEqual(first.Jobs, second.Jobs) {
 		rt.Fatalf("one run gives\n%+v\nthe next\n%+v", first.Jobs, second.Jobs)
 	}
@@ -52,9 +52,9 @@ func checkRun(rt *rapid.T) {
 }
 
 func drawPreemption(rt *rapid.T) preempt.Config {
-	ways := rapid.SampledFrom(preempt.Modes)
+	modes := rapid.SampledFrom(preempt.Modes)
 	return preempt.Config{
-		Map: ways.Draw(rt, "maps"), Reduce: ways.Draw(rt, "reduces"),
+		Map: modes.Draw(rt, "maps"), Reduce: modes.Draw(rt, "reduces"),
 		Costs: preempt.Costs{
 			TaskBytes: rapid.SampledFrom([]int64{1e6, 1e9}).Draw(rt, "memory"), MemoryShort: rapid.Bool().Draw(rt, "short"),
 			SplitMillis: rapid.SampledFrom([]int64{0, 1, 3000}).Draw(rt, "end of a part"),
@@ -126,8 +126,8 @@ func conf(policy string) map[string]string {
 // patience limits the time of a run with so few tasks.
 const patience = 20 * time.Second
 
-func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Config, cfg Config, w *workload.Workload) *Result {
-	p, err := registry.New(policy, conf(policy), sched.Setup{Placement: sched.DefaultPlacement(), Preempt: means})
+func runOnce(rt *rapid.T, policy string, chaotic bool, preemption preempt.Config, cfg Config, w *workload.Workload) *Result {
+	p, err := registry.New(policy, conf(policy), sched.Setup{Placement: sched.DefaultPlacement(), Preempt: preemption})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -195,19 +195,19 @@ func checkSeries(rt rapid.TB, cfg Config, series []Sample) {
 		if i+1 < len(series) && series[i+1].At == s.At {
 			continue
 		}
-		var held [2]int
+		var used [2]int
 		for _, s := range now {
-			held[s.Kind] += s.Running
+			used[s.Kind] += s.Running
 			if s.Running < 0 || s.Suspended < 0 {
 				rt.Fatalf("%+v", s)
 			}
 		}
 		maps, reduces := cfg.Machines*cfg.MapSlots, cfg.Machines*cfg.ReduceSlots
 		if cfg.SharedSlots {
-			maps, reduces = maps-held[cluster.ReduceSlot], maps
+			maps, reduces = maps-used[cluster.ReduceSlot], maps
 		}
-		if held[cluster.MapSlot] > maps || held[cluster.ReduceSlot] > reduces {
-			rt.Fatalf("%d slots for maps and for reduces are used at %d", held, s.At)
+		if used[cluster.MapSlot] > maps || used[cluster.ReduceSlot] > reduces {
+			rt.Fatalf("%d slots for maps and for reduces are used at %d", used, s.At)
 		}
 	}
 	for _, s := range now {

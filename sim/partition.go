@@ -78,7 +78,7 @@ func (b *body) sessionStarted(m *machine, known *cluster.Machine) {
 
 // retained lists, in order, the attempts whose output or checkpoint lies on the disks of a
 // machine.
-func (b *body) retained(m *machine) (held []cluster.AttemptID) {
+func (b *body) retained(m *machine) (attempts []cluster.AttemptID) {
 	if m.emptiedAt == b.now {
 		return nil
 	}
@@ -90,12 +90,12 @@ func (b *body) retained(m *machine) (held []cluster.AttemptID) {
 			for _, t := range stage.Tasks {
 				for _, a := range t.Attempts {
 					if _, finished := b.account.finishedRanges[a.ID]; a.DataMachine() == m.name && a.StartedAt >= m.emptiedAt && (finished || a.WorkKept()) {
-						held = append(held, a.ID)
+						attempts = append(attempts, a.ID)
 					}
 				}
 			}
 		}
 	}
-	slices.SortFunc(held, cluster.AttemptID.Compare)
-	return held
+	slices.SortFunc(attempts, cluster.AttemptID.Compare)
+	return attempts
 }

@@ -108,17 +108,17 @@ func (b *body) describeHolders(text *strings.Builder) {
 		if s == nil || s.Occupied == 0 {
 			continue
 		}
-		var held [2]int
+		var used [2]int
 		for m := range b.view.Machines() {
 			for _, a := range m.Attempts {
 				if a.ID.Task.Job == j.id && a.HoldsSlot() {
-					held[a.Slot]++
+					used[a.Slot]++
 				}
 			}
 		}
-		if held != [2]int{} {
+		if used != [2]int{} {
 			none = false
-			fmt.Fprintf(text, " %s (%d map, %d reduce)", j.in.ID, held[0], held[1])
+			fmt.Fprintf(text, " %s (%d map, %d reduce)", j.in.ID, used[0], used[1])
 		}
 	}
 	if none {

@@ -103,15 +103,15 @@ func fit(axis *gplot.Axis, log bool) {
 	}
 }
 
-// pad adds a margin on both sides of the data, where curves rise vertically.
+// pad adds padding on both sides of the data, where curves rise vertically.
 func (a Axes) pad(axis *gplot.Axis) {
-	const room = 0.015
+	const padding = 0.015
 	if a.LogX {
-		factor := math.Pow(axis.Max/axis.Min, room)
+		factor := math.Pow(axis.Max/axis.Min, padding)
 		axis.Min, axis.Max = axis.Min/factor, axis.Max*factor
 		return
 	}
-	width := (axis.Max - axis.Min) * room
+	width := (axis.Max - axis.Min) * padding
 	axis.Min, axis.Max = axis.Min-width, axis.Max+width
 }
 

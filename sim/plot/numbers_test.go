@@ -64,7 +64,7 @@ func TestMeans(t *testing.T) {
 		}
 		end := times[len(times)-1]
 		const columns, steps = 7, 3000
-		for n, got := range means(times, values, columns) {
+		for n, got := range columnMeans(times, values, columns) {
 			sum := 0.
 			for k := range steps {
 				at := (float64(n) + (float64(k)+.5)/steps) * end / columns

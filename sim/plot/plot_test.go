@@ -92,7 +92,7 @@ func TestInvalidData(t *testing.T) {
 		"2 values at 3 times":     Areas(Axes{}, []float64{1, 2, 3}, Area{"j", []float64{1, 2}}),
 		"time 1 after 2":          Areas(Axes{}, []float64{2, 1}, Area{"j", []float64{1, 2}}),
 		"not a finite number":     Areas(Axes{}, []float64{1, 2}, Area{"j", []float64{nan, 2}}),
-		"lane 1 of 1":             Gantt(Axes{}, []string{"n0"}, Span{Lane: 1, Name: "j"}),
+		"row 1 of 1":              Gantt(Axes{}, []string{"n0"}, Span{Row: 1, Name: "j"}),
 		"from 2 to 1":             Gantt(Axes{}, []string{"n0"}, Span{From: 2, To: 1, Name: "j"}),
 		"1 values in 2 groups":    Bars(Axes{}, []string{"a", "b"}, Bar{"j", []Value{{Y: 1}}}),
 		"j: a value that is no":   Bars(Axes{}, []string{"a"}, Bar{"j", []Value{{Y: nan}}}),

@@ -64,9 +64,9 @@ func (g *groups) rank() map[string]int {
 	return rank
 }
 
-// Clusters with more lanes or attempts than these have numbers of slots drawn.
+// Clusters with more rows or attempts than these have numbers of slots drawn.
 const (
-	maxLanes    = 64
+	maxRows     = 64
 	maxAttempts = 5000
 )
 
@@ -74,22 +74,22 @@ const (
 // Config.Tasks.
 func DrawsEachSlot(c sim.Config, w *workload.Workload) bool {
 	maps, reduces := w.Tasks()
-	return c.Machines*(max(c.MapSlots, 0)+max(c.ReduceSlots, 0)) <= maxLanes && maps+reduces <= maxAttempts
+	return c.Machines*(max(c.MapSlots, 0)+max(c.ReduceSlots, 0)) <= maxRows && maps+reduces <= maxAttempts
 }
 
 // anySuspended reports whether an attempt was without its slot for a time. One slot then has several attempts at the
-// same time, and a lane has no place for them.
+// same time, and a row has no place for them.
 func anySuspended(runs []PolicyRun) bool {
 	return slices.ContainsFunc(runs, func(run PolicyRun) bool {
 		return slices.ContainsFunc(run.Result.Tasks, func(t sim.TaskResult) bool { return t.Suspended > 0 })
 	})
 }
 
-// gantt has a lane for each slot, on each machine map slots above reduce slots.
+// gantt has a row for each slot, on each machine map slots above reduce slots.
 func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
 	perKind := r.perMachine()
-	names := laneNames(r.Cluster.Machines, perKind)
-	freeAt := make([]int64, len(names)) // of each lane
+	names := rowNames(r.Cluster.Machines, perKind)
+	freeAt := make([]int64, len(names)) // of each row
 	tasks := slices.SortedStableFunc(slices.Values(run.Result.Tasks), func(a, b sim.TaskResult) int { return cmp.Compare(a.Start, b.Start) })
 	var spans []plot.Span
 	for _, t := range tasks {
@@ -101,33 +101,33 @@ func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
 		if end < 0 {
 			end = run.Result.End
 		}
-		lane := first
-		for k := range perKind[t.Kind] { // the lane that is free longest
-			if freeAt[first+k] < freeAt[lane] {
-				lane = first + k
+		row := first
+		for k := range perKind[t.Kind] { // the row that is free longest
+			if freeAt[first+k] < freeAt[row] {
+				row = first + k
 			}
 		}
-		freeAt[lane] = end
-		spans = append(spans, plot.Span{Lane: lane, From: float64(t.Start) / 1000, To: float64(end) / 1000, Name: g.of[t.Job]})
+		freeAt[row] = end
+		spans = append(spans, plot.Span{Row: row, From: float64(t.Start) / 1000, To: float64(end) / 1000, Name: g.of[t.Job]})
 	}
 	rank := g.rank() // colours are given in the order of spans
 	slices.SortStableFunc(spans, func(a, b plot.Span) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
 	return plot.Gantt(plot.Axes{Title: run.Policy, X: "time [s]", Y: "slots", Marks: marks(run.Result)}, names, spans...)
 }
 
-// laneNames label the first slot of each machine and, if there is space, of each kind.
-func laneNames(machines int, perKind [2]int) []string {
+// rowNames label the first slot of each machine and, if there is space, of each kind.
+func rowNames(machines int, perKind [2]int) []string {
 	var names []string
 	for n := range machines {
 		for kind, slots := range perKind {
-			lanes := make([]string, slots)
+			rows := make([]string, slots)
 			switch {
-			case slots > 0 && machines*(perKind[0]+perKind[1]) <= maxLanes/2:
-				lanes[0] = fmt.Sprintf("%s %vs", sim.MachineName(n), cluster.Slot(kind))
+			case slots > 0 && machines*(perKind[0]+perKind[1]) <= maxRows/2:
+				rows[0] = fmt.Sprintf("%s %vs", sim.MachineName(n), cluster.Slot(kind))
 			case slots > 0 && (kind == 0 || perKind[0] == 0):
-				lanes[0] = sim.MachineName(n)
+				rows[0] = sim.MachineName(n)
 			}
-			names = append(names, lanes...)
+			names = append(names, rows...)
 		}
 	}
 	return names
