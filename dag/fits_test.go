@@ -27,7 +27,7 @@ func TestCheckFitsNamesWhatCannotStart(t *testing.T) {
 		name     string
 		graph    Graph
 		machines []SlotCounts
-		want     string // "" for one that fits
+		want     string // "" if the graph fits
 	}{
 		{"MapReduce", MapReduce(100_000, 1000), machines, ""},
 		{"pipeline", samples()["pipeline"], machines, ""},
@@ -55,7 +55,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestCheckFitsAgainstPacking tries every way to put groups on machines.
+// TestCheckFitsAgainstPacking compares CheckFits with a search of all ways to place the
+// groups on the machines.
 func TestCheckFitsAgainstPacking(t *testing.T) {
 	refused := 0
 	rapid.Check(t, func(t *rapid.T) {

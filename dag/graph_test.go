@@ -72,7 +72,7 @@ func TestValidateReportsEveryErrorAndItsPlace(t *testing.T) {
 	}
 }
 
-// TestFingerprintsOutliveVersions holds what other versions have computed.
+// TestFingerprintsOutliveVersions checks fingerprints that other versions have computed.
 func TestFingerprintsOutliveVersions(t *testing.T) {
 	for _, c := range []struct {
 		graph Graph

@@ -1,6 +1,6 @@
 package dag
 
-// samples are graphs of the kinds that jobs are made of.
+// samples returns graphs of the shapes that jobs have.
 func samples() map[string]Graph {
 	return map[string]Graph{
 		"mapreduce": MapReduce(3, 2),

@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestPictures compares what people see of the samples with testdata/show. Run
-// with -update to write those files, then look at them.
+// TestPictures compares the output of Show and Dot for the samples with testdata/show. Run
+// it with -update to rewrite those files, then review them.
 func TestPictures(t *testing.T) {
 	for name, g := range samples() {
 		for suffix, write := range map[string]func(io.Writer) error{".txt": g.Show, ".dot": g.Dot} {

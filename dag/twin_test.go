@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawGraph draws a small graph whose edges go from earlier stages to later
-// ones. Each edge makes sense by itself; all of them together need not.
+// drawGraph draws a small graph. Its edges lead from earlier stages to later ones. Each edge
+// is valid alone, but the graph may be invalid.
 func drawGraph(t *rapid.T) Graph {
 	var g Graph
 	usual := rapid.IntRange(1, 4).Draw(t, "usual number of nodes")
@@ -43,16 +43,16 @@ func drawEdge(t *rapid.T, g *Graph, from, to int) {
 	g.Edges = append(g.Edges, e)
 }
 
-// nodeID is one Node.
+// nodeID identifies one Node by the index of its stage and its index in the stage.
 type nodeID struct{ stage, node int }
 
-// twin is the layout of a small graph by brute force: every pair of Nodes that
-// an edge joins is looked at.
+// twin computes the layout of a small graph by brute force: it visits every pair of Nodes
+// that an edge joins.
 type twin struct {
 	graph  Graph
 	nodes  []nodeID
-	group  map[nodeID]nodeID // to one that stands for its group
-	bundle map[nodeID]nodeID // to one that stands for its bundle
+	group  map[nodeID]nodeID // maps each Node to the Node that represents its group
+	bundle map[nodeID]nodeID // maps each Node to the Node that represents its bundle
 }
 
 func newTwin(g Graph) *twin {
@@ -77,7 +77,7 @@ func newTwin(g Graph) *twin {
 	return w
 }
 
-// relabel puts what stands with b to what stands with a.
+// relabel merges the Nodes labeled as b with those labeled as a.
 func relabel(label map[nodeID]nodeID, a, b nodeID) {
 	into, was := label[a], label[b]
 	for v, l := range label {
@@ -98,8 +98,8 @@ func (w *twin) pairs(e Edge, f func(from, to nodeID)) {
 	}
 }
 
-// waitsForItself reports whether a bundle reads a file of its own, or one of a
-// bundle that comes after it.
+// waitsForItself reports whether a bundle reads, directly or through other bundles, a file
+// that it writes itself.
 func (w *twin) waitsForItself() bool {
 	after := make(map[nodeID][]nodeID)
 	for _, e := range w.graph.Edges {
@@ -125,7 +125,7 @@ func (w *twin) waitsForItself() bool {
 	return false
 }
 
-// slots is what the Nodes with one label take.
+// slots returns the slots that the Nodes with the label of one Node take together.
 func (w *twin) slots(label map[nodeID]nodeID, of nodeID) SlotCounts {
 	var sum SlotCounts
 	for _, v := range w.nodes {
@@ -163,8 +163,8 @@ func TestLayoutIsThatOfTheNodes(t *testing.T) {
 	})
 }
 
-// checkMembers holds what groups and bundles list against what their members
-// say, and counts that nobody is left out.
+// checkMembers checks that each Node and each group is listed exactly once, where GroupOf
+// and BundleOf place it.
 func checkMembers(t *rapid.T, g Graph, l *Layout) {
 	nodes, groups := 0, 0
 	for i, class := range l.Groups {
@@ -221,8 +221,8 @@ func TestWaitsAreFoundAsAmongNodes(t *testing.T) {
 	}
 }
 
-// TestAnyGraphIsTaken draws graphs without sense: nothing may panic, and a
-// graph that passes has no edge that the layout leaves out.
+// TestAnyGraphIsTaken draws arbitrary graphs, most of them invalid. No call panics, and the
+// layout of a valid graph uses all its edges.
 func TestAnyGraphIsTaken(t *testing.T) {
 	names := rapid.SampledFrom([]string{"", "a", "b", "c", "d", "-", "a/b", "é"})
 	rapid.Check(t, func(t *rapid.T) {

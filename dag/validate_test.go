@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// refused is a graph of which Validate says want, no more and no less.
+// refused is a graph with the exact list of errors that Validate reports for it.
 type refused struct {
 	name  string
 	graph Graph
@@ -21,7 +21,7 @@ func (c refused) check(t *testing.T) {
 	}
 }
 
-// chain is stages of n Nodes each, named by the letters of names.
+// chain returns a graph with one stage of n Nodes for each letter of names.
 func chain(n int, names string, edges ...Edge) Graph {
 	g := Graph{Edges: edges}
 	for _, name := range names {
