@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// Kill ends a daemon at once, as a crash does. The tasks of a tasknode end with it.
+// Kill kills a daemon at once, as in a crash. The tasks of a killed tasknode end too.
 func (c *C) Kill(name string) {
 	c.t.Helper()
 	c.noError("kill "+name, c.rig.Kill(c.t.Context(), name))
@@ -21,8 +21,8 @@ func (c *C) Restart(name string) {
 	c.noError("start of "+name, c.rig.Start(c.t.Context(), name))
 }
 
-// Stop stops a daemon: its ports accept connections, but nothing answers. The tasks of a
-// tasknode run on.
+// Stop stops a daemon's process without ending it. Its ports accept connections, but it does
+// not answer. The tasks of a stopped tasknode keep running.
 func (c *C) Stop(name string) {
 	c.t.Helper()
 	c.requireRunning("stop of ", name)
@@ -38,19 +38,19 @@ func (c *C) requireRunning(what, name string) {
 	}
 }
 
-// Continue ends what Stop began.
+// Continue lets a daemon run again after Stop.
 func (c *C) Continue(name string) {
 	c.t.Helper()
 	c.noError("continue "+name, c.rig.Continue(c.t.Context(), name))
 }
 
-// Leader waits until a master leads, and returns its name.
+// Leader waits until there is a leading master and returns its name.
 func (c *C) Leader() (name string) {
 	c.t.Helper()
 	return c.OtherLeader("")
 }
 
-// OtherLeader waits until a master leads that has another name, and returns its name.
+// OtherLeader waits until a master with another name leads, and returns its name.
 func (c *C) OtherLeader(than string) (name string) {
 	c.t.Helper()
 	c.await("another master than "+strconv.Quote(than)+" leads", func(ctx context.Context) bool {
@@ -65,7 +65,7 @@ func (c *C) OtherLeader(than string) (name string) {
 	return name
 }
 
-// KillLeader kills the leading master, and returns its name.
+// KillLeader kills the leading master and returns its name.
 func (c *C) KillLeader() string {
 	c.t.Helper()
 	name := c.Leader()
@@ -73,8 +73,8 @@ func (c *C) KillLeader() string {
 	return name
 }
 
-// Partition cuts a daemon off from all others, until Heal. The test must have called
-// Networks.
+// Partition cuts a daemon off from all others until Heal is called. The test must have
+// called Networks first.
 func (c *C) Partition(name string) {
 	c.t.Helper()
 	if !rig.Isolated() {
@@ -83,14 +83,14 @@ func (c *C) Partition(name string) {
 	c.noError("partition of "+name, c.rig.Partition(name))
 }
 
-// Heal ends what Partition began.
+// Heal reconnects a daemon after Partition.
 func (c *C) Heal(name string) {
 	c.t.Helper()
 	c.noError("heal "+name, c.rig.Heal(name))
 }
 
-// CorruptSegment waits until a tasknode has a segment, changes a byte of it, and returns the
-// file.
+// CorruptSegment waits until a tasknode has a segment, changes one byte of it, and returns
+// the segment's file.
 func (c *C) CorruptSegment(name string) (file string) {
 	c.t.Helper()
 	c.await(name+" holds a segment", func(context.Context) bool { return len(c.rig.Segments(name, "")) > 0 })

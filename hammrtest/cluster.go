@@ -10,19 +10,20 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// waitLimit bounds everything that a test waits for.
+// waitLimit bounds each wait of a test.
 const waitLimit = 2 * time.Minute
 
-// C is a cluster. It ends with its test.
+// C is a running cluster. It is shut down at the end of its test.
 type C struct {
 	t    testing.TB
 	rig  *rig.Rig
-	outs int // that Output has named
+	outs int // number of directories that Output has returned
 }
 
-// Cluster starts a cluster of so many masters (1, 3 or 5) and tasknodes, each with two map
-// slots and one reduce slot, and waits until it is ready. A tasknode that is silent for a
-// second is lost. If the test fails, it logs the ends of the daemons' logs.
+// Cluster starts a cluster of 1, 3 or 5 masters and any number of tasknodes, and waits until
+// it is ready. Each tasknode has two map slots and one reduce slot. The masters declare a
+// tasknode lost after one second without a heartbeat. If the test fails, it logs the last
+// lines of the daemons' logs.
 func Cluster(t testing.TB, masters, tasknodes int) *C {
 	t.Helper()
 	if masters < 1 || tasknodes < 1 {
@@ -53,20 +54,21 @@ func (c *C) close() {
 	}
 }
 
-// Environ is added to the environment of a command such as hammr, so that it uses the
-// cluster.
+// Environ returns variables for the environment of a command such as hammr. With them the
+// command uses this cluster.
 func (c *C) Environ() []string { return c.rig.Environ() }
 
-// Dir has the daemons' logs in logs/, and everything else that they write.
+// Dir returns the directory of all files that the daemons write. Their logs are in its
+// subdirectory logs.
 func (c *C) Dir() string { return c.rig.Dir() }
 
-// Output is a new directory for a job's output.
+// Output returns a new directory name for a job's output.
 func (c *C) Output() string {
 	c.outs++
 	return filepath.Join(filepath.Dir(c.rig.Dir()), fmt.Sprintf("out%d", c.outs))
 }
 
-// noError fails the test with what could not be done.
+// noError fails the test if err is not nil; what describes the operation.
 func (c *C) noError(what string, err error) {
 	c.t.Helper()
 	if err != nil {
@@ -74,7 +76,7 @@ func (c *C) noError(what string, err error) {
 	}
 }
 
-// await polls until something is true.
+// await polls a condition until it is true. It fails the test after waitLimit.
 func (c *C) await(what string, so func(ctx context.Context) bool) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), waitLimit)

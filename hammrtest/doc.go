@@ -1,5 +1,5 @@
-// Package hammrtest starts clusters of real processes for tests, and breaks them: masters
-// and tasknodes on this machine that end with the test.
+// Package hammrtest starts clusters of real processes for tests and injects faults into
+// them. Masters and tasknodes run on this machine and end with the test.
 //
 //	func TestMain(m *testing.M) { hammrtest.Main(m, wordcount) } // tasks run this binary
 //
@@ -14,10 +14,10 @@
 //		job.SameAsUndisturbed()
 //	}
 //
-// m1, m2, … are the names of masters, n1, n2, … those of tasknodes. Calls return no errors:
-// what cannot be done fails the test. They are made from the goroutine of the test.
+// Masters are named m1, m2, …; tasknodes are named n1, n2, …. Calls return no errors: if an
+// operation fails, so does the test. Make all calls from the goroutine of the test.
 //
 // The daemons run the program hammr. The environment variable HAMMR_PROGRAM names its file.
-// Without it, the Go command builds the program once for all tests of the binary, from the
-// version of this module that the tests use.
+// If it is unset, the Go command builds the program once for all tests of the binary. The
+// source is the version of this module that the tests use.
 package hammrtest

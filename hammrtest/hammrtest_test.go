@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { hammrtest.Main(m, wordcount.Program()) }
 
-// TestNothingIsLost loses a tasknode, a leader and a byte, and has another
-// tasknode stand still, all in the middle of a job.
+// TestNothingIsLost kills a tasknode and the leader, corrupts a byte of a segment, and stops
+// another tasknode, all in the middle of a job.
 func TestNothingIsLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the daemons' program and starts seven processes")
@@ -45,8 +45,8 @@ func TestNothingIsLost(t *testing.T) {
 	j.SameAsUndisturbed()
 }
 
-// TestFailpoints crashes a task at the second spill of its machine, and the leader
-// between two files of a commit.
+// TestFailpoints crashes a task at the second spill on its machine, and the leader between
+// two files of a commit.
 func TestFailpoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the daemons' program and starts five processes")
@@ -71,8 +71,8 @@ func TestFailpoints(t *testing.T) {
 	j.SameAsUndisturbed()
 }
 
-// TestPartitions cuts off a tasknode and the leader, while another tasknode's disk is
-// slow and fails now and then.
+// TestPartitions cuts off a tasknode and the leader while another tasknode's disk is slow
+// and sometimes fails.
 func TestPartitions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the daemons' program and starts six processes")
@@ -99,7 +99,7 @@ func TestPartitions(t *testing.T) {
 }
 
 func Example() {
-	var t *testing.T // of the test function
+	var t *testing.T // the argument of the test function
 	if t == nil {
 		return
 	}

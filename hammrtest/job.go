@@ -17,14 +17,14 @@ import (
 type Job struct {
 	c       *C
 	program mr.Runnable
-	args    []string // as given to Submit
+	args    []string // as passed to Submit
 	id      string
-	status  *wire.JobStatus // the latest, nil before the first
+	status  *wire.JobStatus // latest status; nil before the first
 }
 
-// Submit submits a job or program of this binary with its command line, and returns when the
-// cluster has accepted it. The last argument is the output directory. The program has one
-// job; the program hammr, with Environ, runs programs with more.
+// Submit submits a job or program of this binary with its command line. It returns when the
+// cluster has accepted the job. The last argument is the output directory. The program must
+// have one job. To run a program with several jobs, start the hammr command with Environ.
 func (c *C) Submit(program mr.Runnable, args ...string) *Job {
 	c.t.Helper()
 	j := &Job{c: c, program: program, args: args}
@@ -39,7 +39,7 @@ func (c *C) Submit(program mr.Runnable, args ...string) *Job {
 	return j
 }
 
-// ID is the job's.
+// ID returns the job's ID.
 func (j *Job) ID() string { return j.id }
 
 // refresh reads the job's status. It reports false if no master answers.
@@ -54,13 +54,14 @@ func (j *Job) refresh(ctx context.Context) bool {
 }
 
 // AwaitMaps waits until this percentage of the maps' work is done. The test fails if the job
-// does.
+// fails.
 func (j *Job) AwaitMaps(percent float64) {
 	j.c.t.Helper()
 	j.await("maps", func(s *wire.JobStatus) bool { return s.MapProgress*100 >= percent && s.MapsRunning+s.MapsDone > 0 })
 }
 
-// AwaitReduces is AwaitMaps for reduces; at 0 it waits until one runs.
+// AwaitReduces waits until this percentage of the reduces' work is done. At 0 it waits until
+// a reduce runs.
 func (j *Job) AwaitReduces(percent float64) {
 	j.c.t.Helper()
 	j.await("reduces", func(s *wire.JobStatus) bool {
@@ -68,7 +69,7 @@ func (j *Job) AwaitReduces(percent float64) {
 	})
 }
 
-// Succeeds waits for the end of the job, which must succeed.
+// Succeeds waits until the job succeeds. The test fails if the job does not.
 func (j *Job) Succeeds() {
 	j.c.t.Helper()
 	j.await("success", func(s *wire.JobStatus) bool { return s.State == wire.JobState_SUCCEEDED })
@@ -84,13 +85,14 @@ func (j *Job) await(what string, so func(*wire.JobStatus) bool) {
 		case wire.JobState_FAILED, wire.JobState_KILLED:
 			j.c.t.Fatalf("%s is %v: %s", j.id, j.status.State, j.status.Cause)
 		case wire.JobState_SUCCEEDED:
-			return true // all that can be waited for has happened
+			return true // the job is complete, so every condition has been met
 		}
 		return so(j.status)
 	})
 }
 
-// Again is the number of attempts beyond one for each task, in the latest status.
+// Again returns how many attempts tasks have made beyond their first, as of the latest
+// status.
 func (j *Job) Again() (n int) {
 	for _, t := range j.status.GetTasks() {
 		n += max(0, len(t.Attempts)-1)
@@ -98,8 +100,8 @@ func (j *Job) Again() (n int) {
 	return n
 }
 
-// SameAsUndisturbed runs the same command line in this process, into another directory, and
-// compares the files of both byte by byte.
+// SameAsUndisturbed runs the same command line in this process as an undisturbed run, with
+// another output directory. It compares the output files of both runs byte by byte.
 func (j *Job) SameAsUndisturbed() {
 	j.c.t.Helper()
 	out := j.args[len(j.args)-1]
@@ -113,7 +115,7 @@ func (j *Job) SameAsUndisturbed() {
 	sameFiles(j.c, out, want)
 }
 
-// withoutSleep removes the property that makes a job slow without changing its output.
+// withoutSleep removes the property that delays each record without changing the output.
 func withoutSleep(args []string) (out []string) {
 	for i := 0; i < len(args); i++ {
 		if args[i] == "-D" && i+1 < len(args) && strings.HasPrefix(args[i+1], "hammr.debug.record.sleep=") {
@@ -125,13 +127,13 @@ func withoutSleep(args []string) (out []string) {
 	return out
 }
 
-// sameFiles compares two directories of local output.
+// sameFiles fails the test if two local output directories differ.
 func sameFiles(c *C, got, want string) {
 	c.t.Helper()
 	names := func(dir string) (names []string) {
 		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.HasPrefix(d.Name(), ".") {
-				name, _ := filepath.Rel(dir, path) // path is below dir
+				name, _ := filepath.Rel(dir, path) // cannot fail: path is below dir
 				names = append(names, name)
 			}
 			return err

@@ -10,16 +10,16 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// Networks runs a test in a process where each daemon has a network of its own, so that
-// Partition can cut it off. It is the test's first call:
+// Networks runs a test in a process where each daemon has its own network, so that Partition
+// can cut it off. It must be the test's first call:
 //
 //	if !hammrtest.Networks(t) {
 //		return // another process has run the test
 //	}
 //
-// That process reaches nothing outside. The test is skipped if networks cannot be made: they
-// need Linux, the program ip, and the right to make namespaces, which root has. The binary's
-// TestMain calls Main.
+// That process has no access to outside networks. Networks skips the test if it cannot
+// create networks. That needs Linux, the program ip, and permission to create namespaces,
+// which root has. The binary's TestMain must call Main.
 func Networks(t *testing.T) (there bool) {
 	t.Helper()
 	if rig.Isolated() {
@@ -35,7 +35,7 @@ func Networks(t *testing.T) (there bool) {
 	cmd := exec.CommandContext(t.Context(), self, "-test.run", "^"+regexp.QuoteMeta(t.Name())+"$", "-test.v")
 	cmd.Env = append(os.Environ(), ProgramVariable+"="+program(t))
 	rig.Isolate(cmd)
-	runtime.LockOSThread() // the process ends with the thread that started it
+	runtime.LockOSThread() // the child process ends with the thread that started it
 	defer runtime.UnlockOSThread()
 	out, err := cmd.CombinedOutput()
 	if err != nil {

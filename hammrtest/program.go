@@ -13,18 +13,18 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// ProgramVariable is the environment variable with the file of the daemons' program.
+// ProgramVariable names the environment variable with the path of the daemons' program.
 const ProgramVariable = "HAMMR_PROGRAM"
 
-// builtProgram is the daemons' program for all tests of the binary.
+// builtProgram is the daemons' program, built once for all tests of the binary.
 var builtProgram struct {
 	sync.Once
 	dir, file string
 	err       error
 }
 
-// Main runs the tests of a binary whose jobs run on clusters, and exits. On a tasknode the
-// same binary runs tasks of these programs.
+// Main runs the tests of a binary whose jobs run on clusters, and exits. Tasknodes start the
+// same binary to run tasks of these programs.
 func Main(m *testing.M, programs ...mr.Runnable) {
 	mr.ServeTask(programs...)
 	if rig.Isolated() {
@@ -35,12 +35,12 @@ func Main(m *testing.M, programs ...mr.Runnable) {
 	}
 	code := m.Run()
 	if builtProgram.dir != "" {
-		_ = os.RemoveAll(builtProgram.dir) // a directory for temporary files
+		_ = os.RemoveAll(builtProgram.dir) // best effort: it is a temporary directory
 	}
 	os.Exit(code)
 }
 
-// program is the file of the daemons' program.
+// program returns the path of the daemons' program, and builds it if necessary.
 func program(t testing.TB) string {
 	t.Helper()
 	if file := os.Getenv(ProgramVariable); file != "" {
@@ -59,8 +59,8 @@ func program(t testing.TB) string {
 	return builtProgram.file
 }
 
-// build builds the daemons' program in the module of this package. The tester's own module
-// may lack checksums of packages that only the program imports.
+// build builds the daemons' program in the module of this package. The go.sum of the
+// tester's module may lack packages that only the program imports.
 func build(file string) error {
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/hammr/hammr")
 	var errText strings.Builder

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBuildFromAnotherModule builds the daemons' program for a module whose sums know
-// nothing that the program alone imports.
+// TestBuildFromAnotherModule builds the daemons' program from a module whose go.sum lacks
+// the packages that only the program imports.
 func TestBuildFromAnotherModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the daemons' program")

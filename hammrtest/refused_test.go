@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/hammrtest"
 )
 
-// stub is a test that notes why it has ended.
+// stub is a testing.TB that records the message of Fatalf.
 type stub struct {
 	testing.TB
 	why string
@@ -22,7 +22,8 @@ func (s *stub) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// TestRefused: what cannot be done fails the test, and says why.
+// TestRefused checks that an invalid operation fails the test with a message that states the
+// reason.
 func TestRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the daemons' program and starts two processes")
