@@ -30,8 +30,8 @@ func mustSet(t testing.TB, c *Conf, properties ...string) (warnings []string) {
 	return warnings
 }
 
-// TestTable checks what the getters rely on: each default is of its kind and
-// within its bounds, and no name stands for two properties.
+// TestTable checks what the getters rely on. Each default has its property's kind and is
+// within its bounds, and no two properties share a name.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range declared {
@@ -56,8 +56,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestNamesAreDeclared reads the constants of names.go, each of which has to
-// be a declared property.
+// TestNamesAreDeclared reads the constants of names.go. Each must name a declared property.
 func TestNamesAreDeclared(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
 	if err != nil {
@@ -78,9 +77,9 @@ func TestNamesAreDeclared(t *testing.T) {
 	}
 }
 
-// TestPropertiesAreReadOrRefused looks for each declared property in the code: by
-// its constant of names.go or by its name. A property that no code reads must be
-// refused, else it would be accepted and do nothing.
+// TestPropertiesAreReadOrRefused searches the code for each declared property, by its
+// constant in names.go or by its name. A property that no code reads must be refused.
+// Otherwise it would be accepted without effect.
 func TestPropertiesAreReadOrRefused(t *testing.T) {
 	constants := constantsOfNames(t)
 	read := make(map[string]bool)
@@ -99,7 +98,7 @@ func TestPropertiesAreReadOrRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"dfs.nameservices"} { // package conf itself reads these, in NameNodes
+	for _, name := range []string{"dfs.nameservices"} { // read by NameNodes in package conf
 		read[name] = true
 	}
 	for _, k := range declared {
@@ -109,7 +108,7 @@ func TestPropertiesAreReadOrRefused(t *testing.T) {
 	}
 }
 
-// constantsOfNames maps the constants of names.go to the properties they name.
+// constantsOfNames maps each constant of names.go to the property that it names.
 func constantsOfNames(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
@@ -126,7 +125,7 @@ func constantsOfNames(t *testing.T) map[string]string {
 	return constants
 }
 
-// namesRead adds the properties that a source file names to read.
+// namesRead adds the properties that a source file names to the map read.
 func namesRead(path string, constants map[string]string, read map[string]bool) error {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
@@ -148,8 +147,9 @@ func namesRead(path string, constants map[string]string, read map[string]bool) e
 	return nil
 }
 
-// TestUnsupportedPropertiesAreRefused sets what Hadoop knows and Hammr does not
-// implement: defaults and what Hammr does anyway are accepted.
+// TestUnsupportedPropertiesAreRefused sets properties of Hadoop that Hammr does not
+// implement. They are accepted if the value is the default or matches what Hammr does
+// anyway.
 func TestUnsupportedPropertiesAreRefused(t *testing.T) {
 	for property, want := range map[string]string{
 		"mapreduce.shuffle.ssl.enabled=true":                 "mapreduce.shuffle.ssl.enabled=true: not supported: map output travels unencrypted; keep the cluster on a private network; leave it at its default, false",
@@ -173,8 +173,8 @@ func TestUnsupportedPropertiesAreRefused(t *testing.T) {
 	}
 }
 
-// TestRenamedPropertiesWarn covers old names of Hammr's own: they are accepted
-// from the command line and from a site's files, with a warning either way.
+// TestRenamedPropertiesWarn checks that old names of Hammr's properties are accepted with a
+// warning, from the command line and from site files.
 func TestRenamedPropertiesWarn(t *testing.T) {
 	for _, typed := range []bool{true, false} {
 		c := New()
@@ -314,7 +314,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCopyIsLossless sends a configuration through Changed and Map.
+// TestCopyIsLossless copies a configuration by way of Changed and Map.
 func TestCopyIsLossless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := New()
@@ -347,7 +347,7 @@ func TestUndeclaredGetterPanics(t *testing.T) {
 	New().Int("dfs.blocksize")
 }
 
-// TestDistance compares with the definition, computed without a table.
+// TestDistance compares distance with its recursive definition, computed without a table.
 func TestDistance(t *testing.T) {
 	var naive func(a, b string) int
 	naive = func(a, b string) int {

@@ -36,7 +36,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-// FuzzParse holds both parsers to arithmetic that cannot overflow.
+// FuzzParse compares the parsers with big-integer arithmetic, which cannot overflow.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1", "-5k", "7ms", "8m", "99999999999999999t", "9223372036854775807"} {
 		f.Add(s)

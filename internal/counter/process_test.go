@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fakeProcess is a process whose use of the machine the test sets by hand.
+// fakeProcess returns a process whose resource usage is set by the test.
 func fakeProcess(now *usage) *Process {
 	return &Process{read: func() usage { return *now }}
 }
@@ -17,14 +17,14 @@ func TestAttemptsShareTheProcess(t *testing.T) {
 	var first, second Set
 
 	a := p.Begin()
-	now.cpu += 2 * time.Second // a alone
+	now.cpu += 2 * time.Second // only a runs
 	b := p.Begin()
-	now.cpu += 4 * time.Second // a and b
+	now.cpu += 4 * time.Second // a and b run
 	now.gc += 2 * time.Second
 	a.End(&first, false)
-	now.cpu += time.Second // b alone
+	now.cpu += time.Second // only b runs
 	b.End(&second, true)
-	now.cpu += time.Hour // nobody
+	now.cpu += time.Hour // no attempt runs
 
 	for _, c := range []struct {
 		set  *Set
