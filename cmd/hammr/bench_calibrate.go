@@ -29,9 +29,9 @@ func newBenchCalibrate() *cobra.Command {
 		Use:   "calibrate --out DIR",
 		Short: "Compare the simulator with a real cluster",
 		Long: `Run a workload on a cluster of this machine under several policies, and report
-how well the simulator predicts the sojourn time of each job. The plan 'sleeping'
-has tasks that sleep; the control 'busy' counts the words of a text. Both take
-about ten minutes.
+how well the simulator predicts the sojourn time of each job. The plan
+'sleeping' has tasks that sleep; the control 'busy' counts the words of a text.
+Both take about ten minutes.
 
 DIR, which must not exist, gets calibration.csv and environment.json.`,
 		Example: "  hammr bench calibrate --plan sleeping --policies fifo,fair --out calibration",

@@ -24,9 +24,9 @@ func newBenchLatency() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "latency --out DIR",
 		Short: "Time from a preemption order to a slot with its next task",
-		Long: `Measure on a cluster of this machine how long it takes from an order that takes a
-slot to the start of the task that gets it. Each kind of order has a cluster of
-its own. 40 orders of each kind take a quarter of an hour.
+		Long: `Measure on a cluster of this machine how long it takes from an order that takes
+a slot to the start of the task that gets it. Each kind of order has a cluster
+of its own. 40 orders of each kind take a quarter of an hour.
 
 DIR, which must not exist, gets latency.csv, a line for each order, and
 environment.json. Percentiles are printed.`,

@@ -27,13 +27,13 @@ func newBenchSuspend() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suspend --out DIR",
 		Short: "Cost of suspending and resuming a task, by its memory",
-		Long: `Measure what it costs to suspend and to resume a task, against the memory that it
-has, with a swap file and a control group for memory: Fig. 8 of HFSP's paper. It
-takes root. Without swap or control groups it says so, and measures only
+		Long: `Measure what it costs to suspend and to resume a task, against the memory that
+it has, with a swap file and a control group for memory: Fig. 8 of HFSP's paper.
+It needs root. Without swap or control groups it says so, and measures only
 suspended tasks whose pages stay in memory.
 
-DIR, which must not exist, gets suspend.csv, suspend.svg and suspend.png. The swap
-file and the group are removed at the end, also after Ctrl-C.`,
+DIR, which must not exist, gets suspend.csv, suspend.svg and suspend.png. The
+swap file and the group are removed at the end, also after Ctrl-C.`,
 		Example: "  hammr bench suspend --swap-dir /var/tmp --rounds 2 --out suspend",
 		Args:    cobra.NoArgs,
 		RunE:    checked(b.check, b.run),

@@ -22,8 +22,8 @@ func newDev() *cobra.Command {
 	}, group(&cobra.Command{
 		Use:   "hdfs",
 		Short: "Run a real HDFS on this machine for development",
-		Long: `Run a real HDFS on this machine for development: a NameNode and some DataNodes of
-Hadoop, on their own loopback addresses. It needs Java and, the first time,
+		Long: `Run a real HDFS on this machine for development: a NameNode and some DataNodes
+of Hadoop, on their own loopback addresses. It needs Java and, the first time,
 Maven, which fetches Hadoop's jars (65 MB). It is not made for large data.`,
 		Example: `  hammr dev hdfs up --dir /tmp/hdfs
   hammr dev hdfs down --dir /tmp/hdfs`,
@@ -35,8 +35,8 @@ func newHDFSUp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up --dir DIR [--datanodes N]",
 		Short: "Start an HDFS that keeps its files in DIR",
-		Long: `Start an HDFS that keeps its files in DIR, and print its URI. An HDFS that exists
-in DIR has its files again; if it runs already, nothing changes.`,
+		Long: `Start an HDFS that keeps its files in DIR, and print its URI. An HDFS that
+exists in DIR has its files again; if it runs already, nothing changes.`,
 		Example: `  hammr fs -fs "$(hammr dev hdfs up --dir /tmp/hdfs)" -put README.md /in`,
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {

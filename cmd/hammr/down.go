@@ -17,9 +17,9 @@ func newClusterDown() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "down --dir DIR",
 		Short: "Stop the cluster of DIR and keep its files",
-		Long: `Stop the cluster of DIR: the processes in DIR/cluster.json, if they are still the
-ones that were started. Its files are kept, and 'hammr up --dir DIR' starts it
-again.`,
+		Long: `Stop the cluster of DIR: the processes in DIR/cluster.json, if they are still
+the ones that were started. Its files are kept, and 'hammr up --dir DIR' starts
+it again.`,
 		Example: "  hammr down --dir /tmp/cluster",
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {

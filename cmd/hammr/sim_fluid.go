@@ -26,8 +26,8 @@ func newSimFluid() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fluid --discipline " + names + " --jobs FILE.csv --out FILE.csv",
 		Short: "Simulate one fluid server under a textbook discipline",
-		Long: `Simulate one server of rate 1 whose capacity divides without limit, and write the
-sojourn time of each job. The discipline decides which jobs are served:
+		Long: `Simulate one server of rate 1 whose capacity divides without limit, and write
+the sojourn time of each job. The discipline decides which jobs are served:
 
   fifo  one job after the other, by arrival
   ps    all jobs at the same time, in proportion to their weights

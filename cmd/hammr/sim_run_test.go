@@ -123,7 +123,7 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --conf hfsp:a=b": `--conf: policy "hfsp" is none of fifo`,
 		"--nodes 2 --policy disco,fifo --conf hammr.disco.transition.hold=5": "--policy: policy fifo: setting hammr.disco.transition.hold: the policy has no settings; " +
 			"--conf POLICY:NAME=VALUE sets one policy alone",
-		"--nodes 2 --map-preemption gently": `--map-preemption: preempt: "gently" is no way to take a slot; choose one of auto, wait, split, checkpoint, suspend, kill`,
+		"--nodes 2 --map-preemption gently": `--map-preemption: preempt: unknown mode "gently"; choose one of auto, wait, split, checkpoint, suspend, kill`,
 		"--nodes 2 --fail n0003@10m":        "sim: failure of machine n0003 at 600000 ms for 0 ms: there are machines n0001 to n0002",
 		"--nodes 2 --fail 2@job9:map:50":    `sim: failure of machine n0002 at 50 % of phase "map" of job "job9": workload mix.spec has no such job`,
 		"--nodes 2 --fail n0001@soon": `--fail "n0001@soon": expected NODE@TIME or NODE@JOB:PHASE:PERCENT, then optionally +TIME until it is back, ` +

@@ -91,7 +91,7 @@ func TestStackAndLogAreBounded(t *testing.T) {
 
 func TestInternalStackIsShownIfNothingElseRemains(t *testing.T) {
 	lines := userStack(string(debug.Stack()), 20)
-	if len(lines) == 0 || !strings.Contains(strings.Join(lines, "\n"), "TestOwnStack") {
+	if len(lines) == 0 || !strings.Contains(strings.Join(lines, "\n"), "TestInternalStack") {
 		t.Errorf("stack of this test: %q", lines)
 	}
 }

@@ -30,7 +30,7 @@ func TestClusterPolicyPreemptsByEveryMode(t *testing.T) {
 func TestUnknownPreemptionModesAreRefused(t *testing.T) {
 	conf := map[string]string{mapPreemption: "ask", reducePreemption: ""}
 	_, err := NewPolicy("fair", conf)
-	for _, want := range []string{"setting " + mapPreemption + `: preempt: "ask"`, "setting " + reducePreemption + `: preempt: ""`} {
+	for _, want := range []string{"setting " + mapPreemption + `: preempt: unknown mode "ask"`, "setting " + reducePreemption + `: preempt: unknown mode ""`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

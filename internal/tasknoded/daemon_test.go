@@ -50,7 +50,16 @@ func TestDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
 	tasknodes, err := c.Tasknodes(t.Context(), false)
+	for limit := time.After(time.Minute); err == nil && len(tasknodes) == 0; tasknodes, err = c.Tasknodes(t.Context(), false) {
+		select { // the join is not applied yet
+		case <-tick.C:
+		case <-limit:
+			t.Fatal("the tasknode is not listed")
+		}
+	}
 	if err != nil || len(tasknodes) != 1 || tasknodes[0].Name != "n1" || tasknodes[0].MapSlots != 3 {
 		t.Errorf("tasknodes are %v, %v", tasknodes, err)
 	}
