@@ -14,8 +14,8 @@ func free(s *State) (names []string) {
 	return names
 }
 
-// TestExcludedMachineEndsItsWork excludes a machine with an attempt and output,
-// and sees it emptied as the job goes on elsewhere.
+// TestExcludedMachineEndsItsWork excludes a machine with an attempt and output, and checks
+// that it is empty when the job has continued on others.
 func TestExcludedMachineEndsItsWork(t *testing.T) {
 	s := New("1")
 	old, other := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
@@ -67,8 +67,7 @@ func TestExcludedMachineComesBackExcluded(t *testing.T) {
 	}
 }
 
-// TestCheckpointsAreHeld keeps a machine on which a paused task has left its
-// checkpoint.
+// TestCheckpointsAreHeld keeps a machine that has the checkpoint of a waiting task.
 func TestCheckpointsAreHeld(t *testing.T) {
 	s := New("1")
 	a := attemptAt(mapTask(0), 0)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// SetPool moves a job that is not over to another pool.
+// SetPool moves an unfinished job to another pool.
 type SetPool struct {
 	Job  JobID  `cbor:"Job"`
 	Pool string `cbor:"Pool"`
@@ -28,7 +28,7 @@ func (c SetPool) apply(tx *transition) error {
 	return nil
 }
 
-// checkPool refuses a pool that jobs cannot be put into.
+// checkPool refuses an unknown pool.
 func (s *State) checkPool(name string) error {
 	if slices.Contains(s.pools, name) {
 		return nil

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// DefaultPool is the pool that is always there. Jobs that name none are in it.
+// DefaultPool always exists. It has the jobs that name no pool.
 const DefaultPool = "default"
 
-// SetPools says into which pools jobs may be put. DefaultPool need not be named.
-// Jobs that are in another one stay there until they are over or moved.
+// SetPools sets the pools for jobs. DefaultPool need not be among them. A job of a removed
+// pool stays in it until it ends or is moved.
 type SetPools struct {
 	Names []string `cbor:"Names"`
 }
@@ -22,7 +22,7 @@ func (c SetPools) apply(tx *transition) error {
 	return nil
 }
 
-// poolNames are names with DefaultPool, in order, each once.
+// poolNames returns names and DefaultPool, sorted, without duplicates.
 func poolNames(names []string) []string {
 	all := append([]string{DefaultPool}, names...)
 	slices.Sort(all)

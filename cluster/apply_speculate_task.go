@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// SpeculateTask gives a slot of another machine to a task that runs already: the
-// attempt that finishes first wins, and the other is killed.
+// SpeculateTask starts a second attempt at a running task on another machine. The attempt
+// that finishes first wins, and the other is killed.
 type SpeculateTask struct {
 	Task    TaskID `cbor:"Task"`
 	Machine string `cbor:"Machine"`

@@ -7,32 +7,30 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// SplitTask shrinks the range [start,end) of a running task to [start,At) and
-// makes a new task of [At,end), with the next free number. The attempt that
-// runs is told where to stop.
+// SplitTask shrinks the range [start,end) of a running task to [start,At) and makes a new
+// task of [At,end), with the next free number. The running attempt is ordered to stop at At.
 type SplitTask struct {
 	Attempt AttemptID    `cbor:"Attempt"`
 	At      dag.Position `cbor:"At"`
 }
 
-// Splittable reports whether tasks of a stage can be cut in two: each is a Node,
-// and no reader asks for that of one number.
+// Splittable reports whether tasks of a stage can be split in two: each is one Node, and no
+// reader depends on the number of the writing task.
 func (j *Job) Splittable(s *Stage) bool {
 	return s.StartsAlone() && !slices.ContainsFunc(j.Spec.Graph.Edges, func(e dag.Edge) bool {
 		return e.Connection != dag.AllToAll && j.StageOf(e.From) == s
 	})
 }
 
-// CanSplit reports whether a task can be cut where it is now, and its parts read
-// for what they are.
+// CanSplit reports whether a task can be split in its present state.
 func (j *Job) CanSplit(t *Task) bool {
 	split, ok := j.SplitOf(t)
 	return ok && t.Ranged && !split.Whole && j.Splittable(j.stage(t.ID.Stage)) && !t.outputWasRead()
 }
 
-// outputWasRead reports whether output of the task may have been read that it has to write
-// again. Who has read it keeps it and takes nothing else from the task, so that the
-// rest of it would be read twice from a task that was cut from it.
+// outputWasRead reports whether earlier output of the task may have been read before it was
+// lost. Its readers take nothing else from the task. If it were split, they would read the
+// records of the new task twice.
 func (t *Task) outputWasRead() bool {
 	return slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Revoked() })
 }

@@ -10,10 +10,10 @@ import (
 type StartAttempt struct {
 	Task    TaskID    `cbor:"Task"`
 	Machine string    `cbor:"Machine"`
-	Range   dag.Range `cbor:"Range"` // what the task reads, as the proposer knows it; zero for tasks that read no split
+	Range   dag.Range `cbor:"Range"` // what the task reads, as the proposer computes it; zero for tasks that read no split
 	Local   bool      `cbor:"Local"` // the split lies on the machine
 
-	RackLocal bool `cbor:"RackLocal"` // it lies in the machine's rack, but not on it
+	RackLocal bool `cbor:"RackLocal"` // the split lies in the machine's rack, but not on the machine
 }
 
 func (c StartAttempt) apply(tx *transition) error {
@@ -32,7 +32,7 @@ func (c StartAttempt) apply(tx *transition) error {
 	return nil
 }
 
-// start gives the slots of a machine to a task, which has been checked.
+// start gives the slots of a machine to a task, after check.
 func (c StartAttempt) start(tx *transition, p taskRef, m *Machine) {
 	tx.unsetPending(p.job, p.stage, p.task)
 	if p.task.Split >= 0 {
@@ -43,8 +43,8 @@ func (c StartAttempt) start(tx *transition, p taskRef, m *Machine) {
 	tx.addAttempt(p, m)
 }
 
-// check holds a start against the state. Slots that are taken already are not
-// free on the machine.
+// check checks a start against the state. Slots that are taken already are not free on the
+// machine.
 func (c StartAttempt) check(p taskRef, m *Machine, taken [slotKinds]int) error {
 	switch {
 	case m == nil:

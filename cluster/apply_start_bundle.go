@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// StartBundle gives slots to all tasks of a bundle that wait, or to none. One that was
-// paused goes on; tasks that had finished by then are not among them.
+// StartBundle gives slots to all waiting tasks of a bundle, or to none. A checkpointed
+// bundle resumes; tasks that had finished before its checkpoint do not start.
 type StartBundle struct {
 	Job    JobID          `cbor:"Job"`
-	Class  int            `cbor:"Class"`  // place in the Bundles of the job's layout
+	Class  int            `cbor:"Class"`  // index in the Bundles of the job's layout
 	Number int            `cbor:"Number"` // in the class
-	Starts []StartAttempt `cbor:"Starts"` // one for each task of the bundle that waits
+	Starts []StartAttempt `cbor:"Starts"` // one for each waiting task of the bundle
 }
 
 func (c StartBundle) apply(tx *transition) error {
@@ -45,8 +45,8 @@ func (c StartBundle) apply(tx *transition) error {
 	return nil
 }
 
-// check holds each start against the state, and all of them together against the
-// slots that are free.
+// check checks each start against the state, and all of them together against the free
+// slots.
 func (c StartBundle) check(tx *transition, tasks []*Task) error {
 	taken := make(map[string][slotKinds]int)
 	named := make(map[TaskID]bool)

@@ -1,7 +1,7 @@
 package cluster
 
-// StartJob says that the job's splits are loaded and its output is set up: its
-// tasks may start.
+// StartJob reports that the job's splits are loaded and its output is set up: its tasks may
+// start.
 type StartJob struct {
 	Job JobID `cbor:"Job"`
 }

@@ -49,8 +49,7 @@ func (c SuspendJob) modes() []preempt.Mode {
 	return []preempt.Mode{preempt.Checkpoint, preempt.Suspend}
 }
 
-// setSuspended hides what waits in a job from those who give out slots, or shows it
-// again.
+// setSuspended hides the waiting tasks of a job from policies, or shows them again.
 func (j *Job) setSuspended(on bool) {
 	j.Suspended = on
 	for _, s := range j.Stages {
@@ -58,7 +57,7 @@ func (j *Job) setSuspended(on bool) {
 	}
 }
 
-// running yields the attempts of a job that run, those that stand still too.
+// running yields the active attempts of a job.
 func (j *Job) running() func(yield func(taskRef) bool) {
 	return func(yield func(taskRef) bool) {
 		for _, s := range j.Stages {
@@ -84,7 +83,7 @@ func (tx *transition) preemptKeepingWork(p taskRef, cause string, modes ...preem
 	}
 }
 
-// canSplit reports whether an attempt reads a range that can be cut.
+// canSplit reports whether an attempt reads a range that can be split.
 func (p taskRef) canSplit() bool {
 	return p.task.Ranged && p.job.Splittable(p.stage) && !p.task.outputWasRead()
 }

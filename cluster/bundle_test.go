@@ -22,7 +22,7 @@ func gangGraph(gangs int) dag.Graph {
 	}
 }
 
-// running is a cluster of three machines with a job of the graph that runs.
+// running is a cluster of three machines with a running job of the graph.
 func running(t testing.TB, g dag.Graph) (*State, *Job) {
 	t.Helper()
 	s := New("1")
@@ -34,7 +34,7 @@ func running(t testing.TB, g dag.Graph) (*State, *Job) {
 	return s, s.jobs[0]
 }
 
-// bundleStart starts a bundle with its tasks that wait on machines in turn.
+// bundleStart starts the waiting tasks of a bundle on the machines in turn.
 func bundleStart(j *Job, class, number int, machines ...string) StartBundle {
 	c := StartBundle{Job: j.ID, Class: class, Number: number}
 	tasks := j.Bundles[class].TasksOf(number)
@@ -57,7 +57,7 @@ func newest(j *Job, stage, number int) AttemptID {
 	return t.Attempts[len(t.Attempts)-1].ID
 }
 
-// finishTask is what the newest attempt says when it has written a file.
+// finishTask finishes the newest attempt, which has written a file.
 func finishTask(j *Job, stage, number int) Command {
 	return FinishAttempt{
 		Attempt: newest(j, stage, number), Range: j.Stages[stage].Tasks[number].Range,
@@ -85,7 +85,7 @@ func wantStates(t *testing.T, j *Job, want string) {
 	}
 }
 
-// wantRefused applies commands that are to be refused, and change nothing.
+// wantRefused applies a command that must be refused and change nothing.
 func wantRefused(t *testing.T, s *State, want string, c Command) {
 	t.Helper()
 	before := dump(s)
@@ -136,8 +136,7 @@ func TestGangsStartWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestGangsNeedAllTheirSlotsAtOnce has a gang of which each task would fit by
-// itself.
+// TestGangsNeedAllTheirSlotsAtOnce starts a gang each of whose tasks would fit alone.
 func TestGangsNeedAllTheirSlotsAtOnce(t *testing.T) {
 	g := gangGraph(3)
 	g.Edges[0].Connection = dag.AllToAll
@@ -206,8 +205,8 @@ func TestAGangStartsAnewWhenOneOfItEnds(t *testing.T) {
 	}
 }
 
-// TestALateWordOfAGangThatIsGoneChangesNothing lets a member finish after its
-// gang has been broken up.
+// TestALateWordOfAGangThatIsGoneChangesNothing finishes an attempt after its gang was rolled
+// back.
 func TestALateWordOfAGangThatIsGoneChangesNothing(t *testing.T) {
 	s, j := running(t, gangGraph(1))
 	apply(t, s, bundleStart(j, 0, 0, "n0"))
@@ -245,7 +244,7 @@ func TestLostOutputOfAGangMakesItRunAgainAndNoOther(t *testing.T) {
 	}
 }
 
-// outputComesBack lets n1 come back with the output of an attempt.
+// outputComesBack restores the output of an attempt on n1.
 func outputComesBack(s *State, a AttemptID) error {
 	if _, err := s.Apply(Entry{At: 9, Command: JoinMachine{Name: "n1", Instance: "third", Slots: [2]int{2, 2}}}); err != nil {
 		return err
@@ -254,8 +253,8 @@ func outputComesBack(s *State, a AttemptID) error {
 	return err
 }
 
-// TestWhatARestartedTasknodeHoldsOfAGangStays has a tasknode that finds the
-// output of a whole gang again.
+// TestWhatARestartedTasknodeHoldsOfAGangStays restarts a tasknode that retains the output of
+// a whole gang.
 func TestWhatARestartedTasknodeHoldsOfAGangStays(t *testing.T) {
 	s, j := running(t, gangGraph(1))
 	apply(t, s, bundleStart(j, 0, 0, "n1"))
@@ -266,9 +265,9 @@ func TestWhatARestartedTasknodeHoldsOfAGangStays(t *testing.T) {
 	}
 }
 
-// TestAGangNeedsWhatItHasReadUntilAllHaveFinished has a member that is done with
-// its input when the machine that holds that is lost: it is read once more when the
-// gang has to start anew, and runs again only then.
+// TestAGangNeedsWhatItHasReadUntilAllHaveFinished loses the machine with the input of a gang
+// after one attempt has read it. The input is written again only when the gang has to start
+// over.
 func TestAGangNeedsWhatItHasReadUntilAllHaveFinished(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "map", Nodes: 1}, {Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
@@ -312,8 +311,8 @@ func TestAKilledJobEndsItsGangs(t *testing.T) {
 	apply(t, s, ExitAttempt{Attempt: newest(j, 0, 0)}, CloseJob{job1})
 }
 
-// TestAJobIsDoneWhenItsOutputIs has a gang whose last member is not done when
-// the output is.
+// TestAJobIsDoneWhenItsOutputIs has a gang with an unfinished task when the job's output is
+// complete.
 func TestAJobIsDoneWhenItsOutputIs(t *testing.T) {
 	g := gangGraph(1)
 	g.Stages, g.Edges = g.Stages[:2], g.Edges[:1]

@@ -8,8 +8,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// pausedMap is a job of one map that was paused on machine a, with another beside
-// it.
+// pausedMap is a job with a map that was checkpointed on machine a, and another map.
 func pausedMap(t *testing.T, c Checkpoint) (*State, *Task) {
 	t.Helper()
 	s := New("1")
@@ -63,7 +62,7 @@ func TestACheckpointGoesWithItsMachine(t *testing.T) {
 	}
 }
 
-// TestMoveCheckpoint has a task go on from a copy, as long as somebody may need it.
+// TestMoveCheckpoint makes a task resume from a copy, as long as it is needed.
 func TestMoveCheckpoint(t *testing.T) {
 	first, second := attemptAt(mapTask(0), 0), attemptAt(mapTask(0), 1)
 	start := StartAttempt{Task: first.Task, Machine: "b"}
@@ -122,8 +121,8 @@ func TestMoveCheckpoint(t *testing.T) {
 	}
 }
 
-// TestWhoWasToldOfTheOldPlace and does not find its checkpoint there leaves that which
-// lies elsewhere to the next one.
+// TestWhoWasToldOfTheOldPlace starts an attempt, and moves its checkpoint before it reads
+// it. The attempt fails, and the next one resumes from the copy.
 func TestWhoWasToldOfTheOldPlace(t *testing.T) {
 	s, task := pausedMap(t, Checkpoint{Path: "c"})
 	bad := func(number int) FailAttempt {
@@ -140,8 +139,8 @@ func TestWhoWasToldOfTheOldPlace(t *testing.T) {
 	}
 }
 
-// TestABadCheckpointIsNobodysFault: it is dropped once, and whoever says so of an
-// attempt that began anew is charged.
+// TestABadCheckpointIsNobodysFault reports a bad checkpoint twice. It is dropped once; the
+// second report comes from an attempt that started from the beginning, which is charged.
 func TestABadCheckpointIsNobodysFault(t *testing.T) {
 	s, task := pausedMap(t, Checkpoint{Path: "c"})
 	bad := func(number int) FailAttempt {
@@ -157,8 +156,7 @@ func TestABadCheckpointIsNobodysFault(t *testing.T) {
 	}
 }
 
-// TestANewerCheckpointStays: what was wrong with the one before is not wrong with
-// it.
+// TestANewerCheckpointStays reports a bad checkpoint after a newer one has replaced it.
 func TestANewerCheckpointStays(t *testing.T) {
 	s, task := pausedMap(t, Checkpoint{Path: "c"})
 	second, third := attemptAt(mapTask(0), 1), attemptAt(mapTask(0), 2)

@@ -21,7 +21,7 @@ func trioGraph() dag.Graph {
 	}
 }
 
-// pausedGang is a gang of three on n0, n1 and n2 that has been paused: the first had
+// pausedGang is a gang of three on n0, n1 and n2 that was checkpointed. The first had
 // finished by then, and the others have checkpoints on their machines.
 func pausedGang(t *testing.T) (*State, *Job) {
 	t.Helper()
@@ -36,13 +36,12 @@ func pausedGang(t *testing.T) (*State, *Job) {
 	return s, j
 }
 
-// checkpointOf is what the newest attempt of a stage's first task says when it has
-// written one.
+// checkpointOf reports the checkpoint of the newest attempt at a stage's first task.
 func checkpointOf(j *Job, stage int) CheckpointAttempt {
 	return CheckpointAttempt{Attempt: newest(j, stage, 0), Checkpoint: Checkpoint{Path: "c", Bytes: 7}}
 }
 
-// TestAGangIsPausedWhole and keeps each slot until its task has ended.
+// TestAGangIsPausedWhole checks that each attempt keeps its slot until it has exited.
 func TestAGangIsPausedWhole(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
@@ -80,8 +79,9 @@ func TestAGangIsPausedWhole(t *testing.T) {
 	}
 }
 
-// TestAGangIsNotPausedWhereOneOfItHasNoRoom for its checkpoint, unless others of it have
-// stopped already. With its job it stands still instead.
+// TestAGangIsNotPausedWhereOneOfItHasNoRoom has a full disk on one machine of a gang. The
+// gang is not checkpointed, unless others of it have exited already. If its job is
+// suspended, the gang is suspended.
 func TestAGangIsNotPausedWhereOneOfItHasNoRoom(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
@@ -105,7 +105,7 @@ func TestAGangIsNotPausedWhereOneOfItHasNoRoom(t *testing.T) {
 	}
 }
 
-// TestAPausedGangGoesOn with those of it that have not finished.
+// TestAPausedGangGoesOn resumes the tasks of a gang that have not finished.
 func TestAPausedGangGoesOn(t *testing.T) {
 	s, j := pausedGang(t)
 	b := j.Bundles[0]
@@ -134,7 +134,7 @@ func TestAPausedGangGoesOn(t *testing.T) {
 	}
 }
 
-// TestAPausedGangStartsAnew whole when one of its checkpoints is of no use any more.
+// TestAPausedGangStartsAnew loses or rejects one of the checkpoints of a gang.
 func TestAPausedGangStartsAnew(t *testing.T) {
 	bad := FailAttempt{Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
 	for name, tt := range map[string]struct {
@@ -177,17 +177,17 @@ func TestAPausedGangStartsAnew(t *testing.T) {
 	}
 }
 
-// TestAGangGoesBackToItsCut when one of it ends otherwise than with a checkpoint or
-// finished: to the latest at which all of them were paused.
+// TestAGangGoesBackToItsCut ends an attempt without a checkpoint: the gang is rolled back to
+// its last consistent checkpoint.
 func TestAGangGoesBackToItsCut(t *testing.T) {
 	pause := func(j *Job) Command {
 		return PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Checkpoint}
 	}
 	fail := func(j *Job) Command { return FailAttempt{Attempt: newest(j, 2, 0)} }
 	for name, tt := range map[string]struct {
-		do     []func(j *Job) Command // since the gang went on, on n0
+		do     []func(j *Job) Command // since the gang resumed, on n0
 		states string
-		from   string // attempts that wrote the checkpoints from which the last two go on
+		from   string // attempts that wrote the checkpoints from which the last two resume
 	}{
 		"one fails":           {[]func(*Job) Command{fail}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"one is killed":       {[]func(*Job) Command{func(j *Job) Command { return KillAttempt{Attempt: newest(j, 1, 0)} }}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
@@ -237,8 +237,7 @@ func TestAGangGoesBackToItsCut(t *testing.T) {
 	}
 }
 
-// wroteFor is the number of the attempt whose checkpoint a stage's first task goes on
-// from.
+// wroteFor is the number of the attempt that wrote the checkpoint of a stage's first task.
 func wroteFor(s *Stage) string {
 	if c := s.Tasks[0].Checkpoint; c != nil {
 		return fmt.Sprint(c.Attempt.Number)
@@ -246,7 +245,7 @@ func wroteFor(s *Stage) string {
 	return "-"
 }
 
-// wantSound wants the invariants to hold, and a snapshot to give the same state.
+// wantSound checks the invariants, and that a snapshot gives the same state.
 func wantSound(t *testing.T, s *State) {
 	t.Helper()
 	if err := s.CheckInvariants(); err != nil {
@@ -257,22 +256,23 @@ func wantSound(t *testing.T, s *State) {
 	}
 }
 
-// TestAGangThatIsBeingPausedStartsAnew when one of it ends without a checkpoint.
+// TestAGangThatIsBeingPausedStartsAnew ends an attempt without a checkpoint while its gang
+// is being checkpointed.
 func TestAGangThatIsBeingPausedStartsAnew(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 2))
 	mustApply(t, s, KillAttempt{Attempt: newest(j, 0, 0)})
 	wantStates(t, j, "PENDING | PENDING | PENDING")
-	mustApply(t, s, checkpointOf(j, 1)) // which it had under way
+	mustApply(t, s, checkpointOf(j, 1)) // in progress before
 	wantStates(t, j, "PENDING | PENDING | PENDING")
 	if c := j.Stages[1].Tasks[0].Checkpoint; c != nil {
 		t.Errorf("a late checkpoint counts: %+v", c)
 	}
 }
 
-// TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready: nobody of it is told to
-// begin anew beside the others.
+// TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready loses a checkpoint after its
+// attempt has resumed. No attempt of the gang is ordered to start over.
 func TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready(t *testing.T) {
 	s, j := pausedGang(t)
 	mustApply(t, s, bundleStart(j, 0, 0, "n0"), ExpireMachine{Name: "n1", Epoch: 1})
@@ -290,7 +290,7 @@ func TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready(t *testing.T) {
 	}
 }
 
-// TestACheckpointOfAGangIsLeftInItsCopy when its machine is lost.
+// TestACheckpointOfAGangIsLeftInItsCopy loses the machine of a checkpoint that has a copy.
 func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
@@ -307,8 +307,8 @@ func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
 	}
 }
 
-// TestWhoMayPauseAGang is everybody, unless its job rules it out for one of its stages
-// or it stands still.
+// TestWhoMayPauseAGang refuses to checkpoint a gang that is suspended, or whose job rules it
+// out for one of its stages.
 func TestWhoMayPauseAGang(t *testing.T) {
 	for _, barred := range []preempt.ModeSet{preempt.SetOf(preempt.Checkpoint), 0} {
 		s := New("1")
@@ -328,7 +328,8 @@ func TestWhoMayPauseAGang(t *testing.T) {
 	}
 }
 
-// TestAStillGangIsSentAway whole: woken, and paused at once, by drain or by name.
+// TestAStillGangIsSentAway drains a machine of a suspended gang, or moves it by name: the
+// whole gang is resumed and checkpointed at once.
 func TestAStillGangIsSentAway(t *testing.T) {
 	for name, send := range map[string]func(j *Job) Command{
 		"drained": func(*Job) Command { return DrainMachine{Name: "n2", Cause: "it is to be stopped"} },
@@ -347,8 +348,8 @@ func TestAStillGangIsSentAway(t *testing.T) {
 	}
 }
 
-// TestAGangThatGoesBackReadsAgainWhatIsGone of what a task had written for it, where its
-// checkpoint may lack that.
+// TestAGangThatGoesBackReadsAgainWhatIsGone rolls back a gang whose checkpoint may lack
+// output that is lost.
 func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lose   func(j *Job) []Command // the machine that has what the gang reads
@@ -385,8 +386,8 @@ func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestTheCutOfAGangIsMoved while it goes on, so that it can go back to that when the
-// machine is stopped where it lay.
+// TestTheCutOfAGangIsMoved moves the consistent checkpoint of a resumed gang, which is
+// rolled back to it after the machine has stopped.
 func TestTheCutOfAGangIsMoved(t *testing.T) {
 	s, j := pausedGang(t)
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n2"))

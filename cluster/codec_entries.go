@@ -13,7 +13,7 @@ import (
 // entriesVersion is the first byte of encoded entries.
 const entriesVersion = 1
 
-// entryRecord is an Entry as it is written.
+// entryRecord is the stored form of an Entry.
 type entryRecord struct {
 	_        struct{} `cbor:",toarray"`
 	At       int64
@@ -23,14 +23,14 @@ type entryRecord struct {
 	Command  cbor.RawMessage
 }
 
-// verb is how a type of command is written.
+// verb is the stored form of a type of command.
 type verb struct {
 	name   string // never changes: logs hold it
 	stored reflect.Type
 	decode func(data []byte) (Command, error)
 }
 
-// verbs are all that is written, in the order of the names, which never change.
+// verbs are all stored forms, in the order of their names.
 var verbs = []verb{
 	verbOf[AdmitMachine]("admit_machine"),
 	verbOf[CheckpointAttempt]("checkpoint_attempt"),
@@ -81,7 +81,7 @@ func init() {
 	}
 }
 
-// verbOf is the verb of a command that is written as it is.
+// verbOf is the verb of a command that is stored as it is.
 func verbOf[C Command](name string) verb {
 	return verb{name: name, stored: reflect.TypeFor[C](), decode: func(data []byte) (Command, error) {
 		var c C
@@ -90,10 +90,10 @@ func verbOf[C Command](name string) verb {
 	}}
 }
 
-// commandRecord is a command in another form than that in which it is applied.
+// commandRecord is a command in a stored form of its own.
 type commandRecord interface{ command() Command }
 
-// storedAs is the verb of a command that is written as a record.
+// storedAs is the verb of a command with a stored form of its own.
 func storedAs[R commandRecord](name string) verb {
 	return verb{name: name, stored: reflect.TypeFor[R](), decode: func(data []byte) (Command, error) {
 		var r R
@@ -102,7 +102,7 @@ func storedAs[R commandRecord](name string) verb {
 	}}
 }
 
-// PreemptAttempt is written as one of three verbs, and KillAttempt shares the third.
+// PreemptAttempt is stored as one of three verbs; KillAttempt shares the third.
 type (
 	saveRecord struct {
 		Attempt AttemptID `cbor:"Attempt"`
@@ -139,7 +139,7 @@ func (r killRecord) command() Command {
 	return KillAttempt{Attempt: r.Attempt, Cause: r.Cause}
 }
 
-// storedForm is what is written of a command.
+// storedForm returns the stored form of a command.
 func storedForm(command Command) any {
 	switch c := command.(type) {
 	case KillAttempt:
@@ -179,8 +179,8 @@ func EncodeEntries(entries []Entry) ([]byte, error) {
 	return append([]byte{entriesVersion}, body...), nil
 }
 
-// DecodeEntries reads what EncodeEntries has written. It is an error when a
-// newer version has written something that this one does not know.
+// DecodeEntries reads what EncodeEntries has written. It is an error if a newer version has
+// written something that this one does not know.
 func DecodeEntries(data []byte) ([]Entry, error) {
 	if len(data) == 0 {
 		return nil, errors.New("cluster: no entries in 0 bytes")

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of the codecs anew")
 
-// goldenEntries is what an earlier version wrote.
+// goldenEntries was written by an earlier version.
 const goldenEntries = "testdata/codec/entries.v1"
 
 // filledEntries has an entry for each verb, with no field left zero.
@@ -38,8 +38,8 @@ func filledEntries(t testing.TB) (entries []Entry) {
 	return entries
 }
 
-// fill sets everything in v to values that differ from each other. What the
-// codec would pass over is a fault: there is no place for it in a command.
+// fill sets everything in v to distinct values. It fails the test for a field that the codec
+// would skip.
 func fill(t testing.TB, v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
@@ -187,8 +187,7 @@ func writeGolden(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestEntriesOfALifeComeBack sends what random lives consist of through the
-// codec.
+// TestEntriesOfALifeComeBack encodes and decodes the entries of random histories.
 func TestEntriesOfALifeComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, twin := New("1"), New("1")

@@ -27,8 +27,7 @@ func runMaps(t *testing.T, s *State, j *Job, machines ...string) {
 	}
 }
 
-// sharesOf are what the tasks of the second stage combine, and where that was
-// written.
+// sharesOf lists what the tasks of the second stage combine, and where it was written.
 func sharesOf(j *Job) (out []string) {
 	for _, t := range j.Stages[1].Tasks {
 		split, _ := j.SplitOf(t)
@@ -73,8 +72,8 @@ func TestMoreMachinesThanCombinersShareThem(t *testing.T) {
 	wantShares(t, j, "[0 2] [n0]", "[1 3] [n1]")
 }
 
-// TestSharesStayAsTheyAreSettled loses a machine after the combiners know what to
-// combine, and lets its map run elsewhere.
+// TestSharesStayAsTheyAreSettled loses a machine after the combine sets are settled, and
+// runs its map on another machine.
 func TestSharesStayAsTheyAreSettled(t *testing.T) {
 	s, j := running(t, combined(3, 2))
 	runMaps(t, s, j, "n0", "n1", "n1")
@@ -111,8 +110,8 @@ func splitsOf(j *Job, t *Task) (splits []int) {
 	return splits
 }
 
-// TestGroupsReadTheSplitsOfAllTheirSources has groups of two Nodes that read
-// splits, and one that joins what they have read.
+// TestGroupsReadTheSplitsOfAllTheirSources has groups of two Nodes that read splits, and one
+// that joins what they read.
 func TestGroupsReadTheSplitsOfAllTheirSources(t *testing.T) {
 	s, j := running(t, dag.Graph{
 		Stages: []dag.Stage{{Name: "left", Nodes: 2}, {Name: "right", Nodes: 4}, {Name: "join", Nodes: 2}},
@@ -178,7 +177,7 @@ func TestSplitsOfAGroupAreOne(t *testing.T) {
 	}
 }
 
-// TestReadersStartEarlyOnlyBesideTheirWriters has a slow start of half: it is for
+// TestReadersStartEarlyOnlyBesideTheirWriters has a slow start of half, which applies to
 // readers that take no slot that their writers may need.
 func TestReadersStartEarlyOnlyBesideTheirWriters(t *testing.T) {
 	file, tcp := dag.ChannelFile, dag.ChannelTCP

@@ -55,7 +55,7 @@ func TestJobsThatBarWhatThereIsNot(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeSplit looks at what stages bar whatever their job says.
+// TestWhatCannotBeSplit checks the modes that stages disallow whatever their job says.
 func TestWhatCannotBeSplit(t *testing.T) {
 	chain := dag.MapReduce(4, 2)
 	chain.Stages = append(chain.Stages, dag.Stage{Name: "last", Nodes: 1})
@@ -85,7 +85,7 @@ func TestWhatCannotBeSplit(t *testing.T) {
 	}
 }
 
-// TestTaken counts what each way of taking a slot has come to.
+// TestTaken counts the preemptions of each mode.
 func TestTaken(t *testing.T) {
 	const start = 4 // when the attempt does, in ms
 	id := attemptAt(mapTask(0), 0)
@@ -139,7 +139,7 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestResumed tells which attempts go on with what was there before.
+// TestResumed checks which attempts resume earlier work.
 func TestResumed(t *testing.T) {
 	s := ran(t, nil)
 	whole, half := dag.Range{End: dag.Position{Offset: 100}}, dag.Range{End: dag.Position{Offset: 50}}

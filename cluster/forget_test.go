@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// forgets expects a machine to be forgotten, or that to be refused with an error
-// of that kind.
+// forgets expects that a machine is forgotten, or that this is refused with the error.
 func forgets(t *testing.T, s *State, name string, epoch int, refusal error) {
 	t.Helper()
 	before := dump(s)
@@ -54,8 +53,8 @@ func TestLostMachinesAreForgotten(t *testing.T) {
 	}
 }
 
-// TestMachinesStayThatAJobRefersTo loses a machine with output that nobody needs
-// but the job's commit, and one with a checkpoint, which is given up with it.
+// TestMachinesStayThatAJobRefersTo loses a machine with output that only the job's commit
+// needs, and one with a checkpoint, which is lost with it.
 func TestMachinesStayThatAJobRefersTo(t *testing.T) {
 	s := New("1")
 	done, paused := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
@@ -77,8 +76,8 @@ func TestMachinesStayThatAJobRefersTo(t *testing.T) {
 	}
 }
 
-// TestOutputOfAForgottenMachineIsTakenBack lets a machine come back, after it was
-// forgotten, with output that its task is still without.
+// TestOutputOfAForgottenMachineIsTakenBack joins a forgotten machine with output that its
+// task still lacks.
 func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {
 	s := New("1")
 	a := attemptAt(mapTask(0), 0)
@@ -95,8 +94,8 @@ func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestMachinesThatComeAndGoLeaveNothing lives the life of a cluster whose
-// machines have a new name each time, and compares its machines with a list.
+// TestMachinesThatComeAndGoLeaveNothing gives machines a new name each time they join, and
+// compares the state's machines with a list.
 func TestMachinesThatComeAndGoLeaveNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New("1")

@@ -85,8 +85,8 @@ func ParseAttemptID(s string) (AttemptID, error) {
 	return id, nil
 }
 
-// parseJob reads "T_0001" and returns what follows, split at '_'. Faults show
-// when the id is printed and compared with what was read.
+// parseJob reads "T_0001" and returns what follows, split at '_'. It does not report errors:
+// callers print the id and compare it with their input.
 func parseJob(tail string) (JobID, []string) {
 	parts := strings.Split(tail, "_")
 	if len(parts) < 2 || parts[0] == "" {
@@ -112,7 +112,7 @@ func isStage(code string) bool {
 	return code == "m" || code == "r" || other && number(index) >= 0
 }
 
-// number is the value of decimal digits, -1 when s is something else.
+// number is the value of decimal digits, -1 for any other text.
 func number(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {

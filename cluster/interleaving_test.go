@@ -11,11 +11,10 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestNoTwoAttemptsAreEverVisible walks through every order in which the
-// attempts at a small job can start, run beside each other, finish, fail and be
-// lost with their machine, which in the smallest job may be forgotten, and be
-// reported late or twice. What the job's output is made of is one attempt a task,
-// and once that is settled it stays.
+// TestNoTwoAttemptsAreEverVisible visits every order in which the attempts at a small job
+// can start, run at the same time, finish, fail, be lost with their machine, and report late
+// or twice. In the smallest job a lost machine may also be forgotten. The job's output
+// always consists of one attempt for each task, and does not change once it is settled.
 func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
 	if raceEnabled {
 		t.Skip("each walk is one goroutine: make test runs it without the race detector")
@@ -56,13 +55,13 @@ type walk struct {
 	t         *testing.T
 	attempts  int  // at each task, at most
 	forget    bool // a machine that is lost may be forgotten
-	pause     bool // attempts may be asked to keep their work and end, and do so asked or not
+	pause     bool // attempts may be preempted, and obey or decline
 	seen      map[string]bool
 	committed int
 	encoded   bytes.Buffer // of the latest key
 }
 
-// visit looks at a state and at all that can follow it.
+// visit checks a state and all states that can follow it.
 func (w *walk) visit(s *State) {
 	key := w.key(s)
 	if w.seen[key] || w.t.Failed() {
@@ -76,7 +75,7 @@ func (w *walk) visit(s *State) {
 			if !errors.Is(err, ErrRefused) && !errors.Is(err, ErrUnknown) {
 				w.t.Errorf("%T: %v", c, err)
 			}
-			continue // what was refused has changed nothing: the next one gets this copy
+			continue // a refused command has changed nothing: the next one uses this copy
 		}
 		w.checkStep(s, after, c)
 		w.visit(after)
@@ -87,7 +86,7 @@ func (w *walk) visit(s *State) {
 	}
 }
 
-// key tells states apart, but not the order of attempts on a machine.
+// key identifies a state, except for the order of attempts on a machine.
 func (w *walk) key(s *State) string {
 	w.encoded.Reset()
 	out, snapshot := encoding.NewEncoder(&w.encoded), s.Snapshot()
@@ -114,7 +113,7 @@ func (w *walk) copy(s *State) *State {
 	return c
 }
 
-// next is everything that anybody may say in a state, apt or not.
+// next returns every command that may come in a state, valid or not.
 func (w *walk) next(s *State) (commands []Command) {
 	j := s.jobs[0]
 	if b := s.byName["b"]; b != nil && !b.Lost {
@@ -150,7 +149,7 @@ func (w *walk) next(s *State) (commands []Command) {
 	return append(commands, CommitJob{j.ID})
 }
 
-// check holds a state to what is visible in it.
+// check compares a state with its visible output.
 func (w *walk) check(s *State) {
 	w.t.Helper()
 	if err := s.CheckInvariants(); err != nil {
@@ -185,7 +184,7 @@ func (w *walk) check(s *State) {
 	}
 }
 
-// checkStep holds a step to leaving alone what the commit reads.
+// checkStep checks that a step does not change what the commit reads.
 func (w *walk) checkStep(before, after *State, c Command) {
 	w.t.Helper()
 	if s := before.jobs[0].State; s != JobCommitting && s != JobSucceeded {

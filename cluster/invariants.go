@@ -36,8 +36,8 @@ func (s *State) CheckInvariants() error {
 
 type checker struct {
 	errs   []error
-	used   map[string][slotKinds]int // slots by machine, as attempts tell
-	listed map[string]int            // attempts by machine, likewise
+	used   map[string][slotKinds]int // slots in use by machine, counted over attempts
+	listed map[string]int            // attempts by machine, counted likewise
 }
 
 func (c *checker) require(ok bool, format string, args ...any) {
@@ -73,7 +73,7 @@ func (c *checker) job(j *Job) {
 	c.require((j.Cause != "") == (j.Outcome != 0), "%v: outcome %v with cause %q", j.ID, j.Outcome, j.Cause)
 }
 
-// stage checks a stage and returns how many slots its attempts hold.
+// stage checks a stage and returns how many of its attempts are on machines.
 func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 	finished, running, pending := 0, 0, 0
 	for n, t := range s.Tasks {
@@ -104,7 +104,7 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 	return occupied
 }
 
-// countEnded counts the attempts of a stage that have come to a verdict.
+// countEnded counts the attempts of a stage with a status.
 func (s *Stage) countEnded(status AttemptStatus) (n int) {
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
@@ -150,8 +150,8 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	return occupied
 }
 
-// bundle checks that the tasks of a gang begin together or not at all, that what is
-// left of them when it is paused can go on together, and that they stand still so.
+// bundle checks that the tasks of a gang start together, resume together from their
+// checkpoints, and are suspended together.
 func (c *checker) bundle(j *Job, b *Bundle) {
 	if !b.Gang || j.State != JobRunning {
 		return
@@ -180,7 +180,7 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 	}
 }
 
-// ranges checks that the tasks cut from one split lie end to end.
+// ranges checks that the tasks split from one input split are adjacent.
 func (c *checker) ranges(j *Job, s *Stage) {
 	bySplit := make([][]dag.Range, len(s.Tasks))
 	for _, t := range s.Tasks {

@@ -6,8 +6,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestWhoMadeRoomIsNotKilled: attempts are counted as killed that were told to end
-// for good or lost, not those whose slots others wanted.
+// TestWhoMadeRoomIsNotKilled checks that preempted attempts do not count as killed.
 func TestWhoMadeRoomIsNotKilled(t *testing.T) {
 	first := attemptAt(mapTask(0), 0)
 	for name, tt := range map[string]struct {

@@ -34,14 +34,13 @@ func randomDAG(r *rand.Rand) dag.Graph {
 	}
 }
 
-// lifetime runs one job with slots enough for all of it, in any order and with
-// any mishaps.
+// lifetime runs one job with enough slots for all of it, in any order and with any failures.
 type lifetime struct {
 	t      *testing.T
 	s      *State
 	j      *Job
 	random *rand.Rand
-	luck   int // one of so many steps is a mishap; 0 is none
+	luck   int // one of that many steps is a failure; 0 is none
 }
 
 func (l *lifetime) apply(c Command) bool {
@@ -52,7 +51,7 @@ func (l *lifetime) apply(c Command) bool {
 	return err == nil
 }
 
-// starts are all starts that the state should take.
+// starts returns all starts that the state should accept.
 func (l *lifetime) starts() (commands []Command) {
 	machine := func() string { return fmt.Sprintf("n%d", l.random.IntN(3)) }
 	for _, b := range l.j.Bundles {
@@ -73,8 +72,9 @@ func (l *lifetime) starts() (commands []Command) {
 	return commands
 }
 
-// ends are what running attempts may say: that they have finished, if all they
-// read is there, have written a checkpoint or will not, if they were to, or are gone.
+// ends returns what active attempts may report: that they have finished, if their input is
+// complete; that they have written a checkpoint or declined, if they were asked; or that
+// they are lost.
 func (l *lifetime) ends() (commands []Command) {
 	for m := range l.s.View().Machines() {
 		for _, a := range m.Attempts {
@@ -115,7 +115,7 @@ func (l *lifetime) mishap() Command {
 	}[l.random.IntN(8)]
 }
 
-// step does one thing, and reports whether there was any that could lead on.
+// step does one thing, and reports whether anything could lead on.
 func (l *lifetime) step() bool {
 	if l.luck > 0 && l.random.IntN(l.luck) == 0 && l.apply(l.mishap()) {
 		return true
@@ -130,9 +130,8 @@ func (l *lifetime) step() bool {
 	return slices.ContainsFunc(all, l.apply)
 }
 
-// TestEveryGraphEnds runs random graphs in random orders. As long as there are
-// slots something can always be done, and when mishaps come to an end the job
-// does.
+// TestEveryGraphEnds runs random graphs in random orders. While there are slots, something
+// can always be done, and when failures stop, the job ends.
 func TestEveryGraphEnds(t *testing.T) {
 	gangs, groups, shares := 0, 0, 0
 	for seed := range uint64(2000) {

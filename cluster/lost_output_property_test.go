@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fetches is what attempts have fetched: a dumb twin that follows each by itself.
+// fetches is what attempts have fetched: a dumb twin that tracks each by itself.
 type fetches map[AttemptID]map[AttemptID]bool
 
-// started gives an attempt what the one has whose checkpoint it goes on from.
+// started gives an attempt what the attempt had whose checkpoint it resumes from.
 func (f fetches) started(s *State, id AttemptID) {
 	_, _, a, _ := s.View().Attempt(id)
 	f[id] = make(map[AttemptID]bool)
@@ -22,8 +22,8 @@ func (f fetches) started(s *State, id AttemptID) {
 	}
 }
 
-// all is what can truly be said when a machine is lost: outputs that all readers
-// have, as far as each is drawn to be known.
+// all returns a true report for the loss of a machine: outputs that all readers have, as far
+// as each is drawn to be known.
 func (f fetches) all(s *State, machine string) (known Fetched) {
 	for j := range s.View().Jobs() {
 		for _, stage := range j.Stages {
@@ -72,7 +72,7 @@ func (f fetches) readers(j *Job, w *Task) (have []AttemptID, everybody bool) {
 	return have, everybody
 }
 
-// check holds a state to leaving no attempt without what it has to read.
+// check fails if an attempt lacks what it has to read.
 func (f fetches) check(t *rapid.T, s *State) {
 	for j := range s.View().Jobs() {
 		if j.State != JobRunning {
@@ -106,9 +106,9 @@ func (f fetches) checkReaders(t *rapid.T, j *Job, w *Task) {
 	}
 }
 
-// TestNobodyIsLeftWithoutWhatItReads throws commands at a cluster whose attempts
-// fetch what is there, at random, and say so when a machine is lost or its tasknode
-// starts anew.
+// TestNobodyIsLeftWithoutWhatItReads applies random commands to a cluster whose attempts
+// fetch available output at random, and report it when a machine is lost or its tasknode
+// restarts.
 func TestNobodyIsLeftWithoutWhatItReads(t *testing.T) {
 	var lost, anew int
 	for round := 0; round < 3 || (lost < 10 || anew < 10) && round < 30; round++ { // the cases are random, and few with -short
@@ -122,8 +122,8 @@ func TestNobodyIsLeftWithoutWhatItReads(t *testing.T) {
 	}
 }
 
-// playFetches returns how many outputs, each time a machine was lost or its tasknode
-// started anew, were gone since then that somebody had fetched.
+// playFetches returns how many outputs that had been fetched were lost, by losses of
+// machines and by restarts of tasknodes.
 func playFetches(t *rapid.T) (lost, anew int) {
 	s, f := New("1"), make(fetches)
 	spec := JobSpec{Graph: drawFetching(t), MaxAttempts: [2]int{9, 9}}
@@ -156,7 +156,7 @@ func playFetches(t *rapid.T) (lost, anew int) {
 	return lost, anew
 }
 
-// spared is how many outputs are gone that somebody has fetched.
+// spared is the number of lost outputs that an attempt has fetched.
 func (f fetches) spared(j *Job) (n int) {
 	for _, stage := range j.Stages {
 		for w := range stage.LostUnneeded() {
@@ -168,7 +168,7 @@ func (f fetches) spared(j *Job) (n int) {
 	return n
 }
 
-// draw is a command, before which some attempts may fetch what there is.
+// draw returns a command; before it, some attempts may fetch output.
 func (f fetches) draw(t *rapid.T, s *State) Command {
 	j := s.jobs[0]
 	for _, m := range s.machines {
@@ -225,7 +225,7 @@ func drawHost(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"n0", "n1", "n2"}).Draw(t, "host")
 }
 
-// held are some attempts, in order.
+// held returns some attempts, in order.
 func (f fetches) held(t *rapid.T, s *State) (held []AttemptID) {
 	for range rapid.IntRange(0, 3).Draw(t, "held") {
 		held = append(held, drawAttempt(t, s))
@@ -253,7 +253,7 @@ func drawFitting(t *rapid.T, s *State) Command {
 	return rapid.SampledFrom(fitting).Draw(t, "start")
 }
 
-// fetch has an attempt fetch some of what it reads and can be had.
+// fetch makes an attempt fetch some of its available input.
 func (f fetches) fetch(t *rapid.T, j *Job, reader *Attempt) {
 	some := rapid.IntRange(0, 3).Draw(t, "some only") == 0
 	to := j.stage(reader.ID.Task.Stage).Tasks[reader.ID.Task.Number]

@@ -14,7 +14,7 @@ var (
 	secondReduce = TaskID{job1, "r", 1}
 )
 
-// losses are the ways in which machine a loses the output that lies there.
+// losses are the ways in which machine a loses its output.
 var losses = map[string]func(Fetched) Command{
 	"lost":         func(f Fetched) Command { return ExpireMachine{Name: "a", Epoch: 1, Fetched: f} },
 	"started anew": func(f Fetched) Command { return joinWith(f, joinOf("a", "2")) },
@@ -25,8 +25,7 @@ func joinWith(f Fetched, c JoinMachine) Command {
 	return c
 }
 
-// fetching is a job of two maps, finished on a and b, and two reduces that run on c
-// and d.
+// fetching is a job of two maps, finished on a and b, and two reduces that run on c and d.
 func fetching(t *testing.T) *State {
 	t.Helper()
 	s := New("1")
@@ -38,8 +37,7 @@ func fetching(t *testing.T) *State {
 	return s
 }
 
-// spared is the same when what lies on a is lost in one of the ways, of whose map both
-// reduces have all.
+// spared is the same after machine a has lost its output, which both reduces have fetched.
 func spared(t *testing.T, lose func(Fetched) Command) *State {
 	t.Helper()
 	s := fetching(t)
@@ -51,7 +49,7 @@ func spared(t *testing.T, lose func(Fetched) Command) *State {
 	return s
 }
 
-// fetchedBy says that those have what the first map has written.
+// fetchedBy reports that readers have the output of the first map.
 func fetchedBy(readers ...AttemptID) Fetched {
 	return Fetched{Outputs: []AttemptID{attemptAt(mapTask(0), 0)}, Readers: readers}
 }
@@ -64,8 +62,8 @@ func wantSpared(t *testing.T, s *State) {
 	}
 }
 
-// TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded goes through all ways in which
-// a reduce loses what it has, and through what leaves it alone.
+// TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded checks all ways in which a reduce
+// loses what it has fetched, and events that do not affect it.
 func TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded(t *testing.T) {
 	r := attemptAt(firstReduce, 0)
 	second := attemptAt(firstReduce, 1)
@@ -118,8 +116,8 @@ func TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded(t *testing.T) {
 	}
 }
 
-// TestOutputThatSomebodyHasNotFetchedRunsAgain loses a machine while not all have
-// what lies on it.
+// TestOutputThatSomebodyHasNotFetchedRunsAgain loses a machine when not all readers have
+// fetched its output.
 func TestOutputThatSomebodyHasNotFetchedRunsAgain(t *testing.T) {
 	r, other := attemptAt(firstReduce, 0), attemptAt(secondReduce, 0)
 	for name, c := range map[string]struct {
@@ -157,8 +155,8 @@ func TestOutputThatSomebodyHasNotFetchedRunsAgain(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldIsNotGone has a tasknode start anew that finds the output of its map,
-// or the checkpoint of a reduce that has fetched what it does not find.
+// TestWhatIsHeldIsNotGone restarts a tasknode that retains the output of its map, or the
+// checkpoint of a reduce that has fetched lost output.
 func TestWhatIsHeldIsNotGone(t *testing.T) {
 	r, other := attemptAt(firstReduce, 0), attemptAt(secondReduce, 0)
 	s := fetching(t)
@@ -182,8 +180,8 @@ func TestWhatIsHeldIsNotGone(t *testing.T) {
 	}
 }
 
-// TestACheckpointThatWasGoneOnFromMayBeShort has a reduce fetch more after it went
-// on from a checkpoint, and fall back to that.
+// TestACheckpointThatWasGoneOnFromMayBeShort resumes a reduce from a checkpoint, lets it
+// fetch more, and makes it fall back to the checkpoint.
 func TestACheckpointThatWasGoneOnFromMayBeShort(t *testing.T) {
 	for _, fetched := range []bool{false, true} {
 		s := New("1")
@@ -206,8 +204,8 @@ func TestACheckpointThatWasGoneOnFromMayBeShort(t *testing.T) {
 	}
 }
 
-// TestGoneOutputIsThereAgain brings back what is gone, by its machine or a copy, and
-// then loses the reduce that had it.
+// TestGoneOutputIsThereAgain restores lost output, by its machine or a copy, and then loses
+// the reduce that had fetched it.
 func TestGoneOutputIsThereAgain(t *testing.T) {
 	for name, back := range map[string]Command{
 		"its machine":           joinOf("a", "1", attemptAt(mapTask(0), 0)),
@@ -243,8 +241,8 @@ func TestFetchedOutOfOrderIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsGoneRunsAgainByChains needs the output of the last of three stages
-// again: its tasks need that of the first, which nobody needed when it was lost.
+// TestWhatIsGoneRunsAgainByChains needs the output of the last of three stages again. Its
+// tasks need that of the first, which was not needed when it was lost.
 func TestWhatIsGoneRunsAgainByChains(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "map", Nodes: 2}, {Name: "mid", Nodes: 2, Slots: dag.SlotMap}, {Name: "top", Nodes: 1}},
@@ -267,9 +265,8 @@ func TestWhatIsGoneRunsAgainByChains(t *testing.T) {
 	wantStates(t, j, "PENDING PENDING | PENDING PENDING | PENDING")
 }
 
-// TestATaskIsNotCutWhoseOutputWasRead loses the output of a map that a reduce may
-// have: were the map cut when it runs again, the reduce would read its second half
-// twice.
+// TestATaskIsNotCutWhoseOutputWasRead loses the output of a map that a reduce may have read.
+// If the map were split when it runs again, the reduce would read its second half twice.
 func TestATaskIsNotCutWhoseOutputWasRead(t *testing.T) {
 	s := New("1")
 	apply(t, s, joinOf("a", "1"), joinOf("b", "1"), submit(1, 1), StartJob{job1})

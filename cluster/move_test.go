@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestMoveAttempt has an attempt that stands still go on elsewhere, and nobody else.
+// TestMoveAttempt moves a suspended attempt, and refuses to move any other.
 func TestMoveAttempt(t *testing.T) {
 	first := attemptAt(mapTask(0), 0)
 	stop, move := PreemptAttempt{Attempt: first, Mode: preempt.Suspend}, MoveAttempt{Attempt: first, Cause: "its machine is full"}
@@ -57,8 +57,7 @@ func TestMoveAttempt(t *testing.T) {
 	}
 }
 
-// TestMoveOutput has readers go where a copy lies, as long as it is one and somebody
-// needs it.
+// TestMoveOutput points readers to a copy, as long as it is complete and needed.
 func TestMoveOutput(t *testing.T) {
 	written := []Segments{{Edge: 0, Path: "/a/out", IndexChecksum: 7}}
 	first := attemptAt(mapTask(0), 0)

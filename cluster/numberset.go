@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// numberSet is a set of small numbers, kept as bits. Adding and removing cost
-// the same whatever its size, and it is walked in ascending order.
+// numberSet is a set of small numbers, kept as bits. Adding and removing take constant time,
+// and iteration is in ascending order.
 type numberSet struct {
 	words []uint64
 	count int // of bits set in words

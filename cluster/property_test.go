@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRandomCommandsKeepTheInvariants throws commands of all verbs at a small
-// cluster, most of them fitting. A refused command may change nothing, and a
-// twin that gets the same entries ends in the same state.
+// TestRandomCommandsKeepTheInvariants applies commands of all kinds to a small cluster, most
+// of them valid. A refused command may change nothing, and a twin with the same entries ends
+// in the same state.
 func TestRandomCommandsKeepTheInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, twin := New("1"), New("1")
@@ -40,7 +40,8 @@ func TestRandomCommandsKeepTheInvariants(t *testing.T) {
 	})
 }
 
-// checkReadyAt wants to be told since when stages are ready if and only if they are.
+// checkReadyAt checks that a stage has a time since which it is ready if and only if it is
+// ready.
 func checkReadyAt(t *rapid.T, s *State, now int64) {
 	for j := range s.View().Jobs() {
 		for _, stage := range j.Stages {
@@ -52,7 +53,7 @@ func checkReadyAt(t *rapid.T, s *State, now int64) {
 	}
 }
 
-// dump is all there is to see of a state, as text.
+// dump is everything visible of a state, as text.
 func dump(s *State) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, len(s.jobs), "jobs, also retired ones")
@@ -81,8 +82,8 @@ func dump(s *State) string {
 	return b.String() + s.policy + fmt.Sprint(s.policyConf, s.pools)
 }
 
-// loadSplits gives every job its splits: [0,100) of each file, on host n<i mod 3>.
-// Where every other one lies is told of a job the second time only.
+// loadSplits gives every job its splits: [0,100) of each file, on host n<i mod 3>. The hosts
+// of every other one become known at the second call.
 func loadSplits(states ...*State) {
 	for _, s := range states {
 		for j := range s.View().Jobs() {
@@ -178,7 +179,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 	return drawOperation(t, s, verb)
 }
 
-// drawOperation is what an operator or the fate of a machine may bring.
+// drawOperation returns a command of an operator, or an event of a machine.
 func drawOperation(t *rapid.T, s *State, verb string) Command {
 	switch verb {
 	case "expire":
@@ -357,7 +358,7 @@ func drawExpiry(t *rapid.T, s *State) Command {
 	return ExpireMachine{Name: drawMachine(t), Epoch: rapid.IntRange(1, 2).Draw(t, "epoch"), Fetched: drawFetched(t, s)}
 }
 
-// drawFetched has any attempts said to have fetched, or to have been fetched.
+// drawFetched reports any attempts as readers or as fetched.
 func drawFetched(t *rapid.T, s *State) Fetched {
 	draw := func(label string) []AttemptID {
 		ids := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 4).Draw(t, label)

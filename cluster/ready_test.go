@@ -38,8 +38,8 @@ func TestReadyAt(t *testing.T) {
 	}
 }
 
-// TestWhoStartsEarly has stages that take map and reduce slots by turns. Nobody waits in a
-// map slot, nor in any slot for those that may not start themselves.
+// TestWhoStartsEarly has stages that take map and reduce slots by turns. No task waits in a
+// map slot, nor in any slot for tasks that may not start themselves.
 func TestWhoStartsEarly(t *testing.T) {
 	s := New("1")
 	mustApply(t, s, JoinMachine{Name: "n", Slots: [2]int{4, 4}}, SubmitJob{Spec: JobSpec{

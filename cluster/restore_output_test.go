@@ -45,10 +45,10 @@ func TestOutputThatARestartedTasknodeHoldsStays(t *testing.T) {
 		t.Errorf("revoked %v", delta.Revoked)
 	}
 	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
-	wantTask(t, s, TaskID{job1, "r", 0}, TaskPending, -1) // what ran is gone
+	wantTask(t, s, TaskID{job1, "r", 0}, TaskPending, -1) // its attempt is lost
 	apply(t, s, joinOf("a", "third", attemptAt(mapTask(1), 0)))
 	wantTask(t, s, mapTask(0), TaskPending, -1)
-	wantTask(t, s, mapTask(1), TaskSucceeded, 0) // which lies elsewhere
+	wantTask(t, s, mapTask(1), TaskSucceeded, 0) // its output lies on the other machine
 	late := joinOf("a", "fourth", attemptAt(mapTask(1), 0), attemptAt(mapTask(0), 0))
 	if _, err := s.Apply(Entry{Command: late}); !errors.Is(err, ErrRefused) {
 		t.Errorf("outputs out of order: %v", err)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// goldenSnapshot is what an earlier version wrote.
+// goldenSnapshot was written by an earlier version.
 const goldenSnapshot = "testdata/codec/snapshot.v1"
 
 func encoded(t rapid.TB, s *State) []byte {
@@ -39,8 +39,8 @@ func restored(t rapid.TB, data []byte) *State {
 	return s
 }
 
-// TestARestoredStateGoesOnLikeTheOther takes a snapshot in the middle of a
-// random life and lets the copy live the rest of it beside the original.
+// TestARestoredStateGoesOnLikeTheOther takes a snapshot in the middle of a random history,
+// and applies the rest of it to both states.
 func TestARestoredStateGoesOnLikeTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New("a_b")
@@ -88,8 +88,8 @@ func applyToBoth(t *rapid.T, s, twin *State, e Entry) {
 	}
 }
 
-// TestASnapshotStaysAsItWasTaken encodes it while the state goes on. The race
-// detector sees what they share.
+// TestASnapshotStaysAsItWasTaken encodes a snapshot while the state changes. The race
+// detector finds what they share.
 func TestASnapshotStaysAsItWasTaken(t *testing.T) {
 	s := livedState(t, 500)
 	want := encoded(t, s)
@@ -116,8 +116,8 @@ func TestASnapshotStaysAsItWasTaken(t *testing.T) {
 	}
 }
 
-// livedState is a cluster in which one job of that many maps has finished half
-// of them and runs some, with failures, checkpoints and cut tasks among them.
+// livedState is a cluster with a job that has finished half of its maps and runs some, after
+// failures, checkpoints and splits.
 func livedState(t testing.TB, maps int) *State {
 	t.Helper()
 	s := New("1")
@@ -153,7 +153,7 @@ func finished(a AttemptID) Command {
 	}
 }
 
-// liveOn changes everything in a livedState that can be changed.
+// liveOn changes everything in a livedState that can change.
 func liveOn(t testing.TB, s *State) {
 	t.Helper()
 	for id, m := 1, s.View().Machine("n"); len(m.Attempts) > id; id++ {
@@ -193,8 +193,8 @@ func TestSnapshotsOfEarlierVersionsAreRead(t *testing.T) {
 	}
 }
 
-// TestSnapshotsHoldEveryField finds fields of the state that a snapshot neither
-// holds nor computes.
+// TestSnapshotsHoldEveryField finds fields of the state that a snapshot neither has nor
+// computes.
 func TestSnapshotsHoldEveryField(t *testing.T) {
 	for _, c := range []struct {
 		of, in   any
@@ -223,7 +223,7 @@ func TestSnapshotsHoldEveryField(t *testing.T) {
 	}
 }
 
-// TestRecordsAreWrittenWhole fills what snapshots take over as it is.
+// TestRecordsAreWrittenWhole fills the structures that snapshots share with the state.
 func TestRecordsAreWrittenWhole(t *testing.T) {
 	for _, v := range []any{new(JobSpec), new(Failure), new(Manifest), new(Checkpoint), new(CounterName), new(machineRecord), new(sessionRecord), new(stageRecord), new(taskRecord)} {
 		n := 0

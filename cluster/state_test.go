@@ -16,8 +16,7 @@ func mapTask(n int) TaskID { return TaskID{job1, "m", n} }
 
 func attemptAt(task TaskID, n int) AttemptID { return AttemptID{task, n} }
 
-// apply applies commands, each a millisecond after the other, and wants every
-// one to be taken.
+// apply applies commands, a millisecond apart, and requires that each is accepted.
 func apply(t *testing.T, s *State, commands ...Command) (last Delta) {
 	t.Helper()
 	for i, c := range commands {

@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// TestStoredOutputOutlivesItsMachine loses the machine of a finished map before
-// its reduce: the map runs again unless what it wrote is stored.
+// TestStoredOutputOutlivesItsMachine loses the machine of a finished map before its reduce
+// has run: the map runs again unless its output is stored.
 func TestStoredOutputOutlivesItsMachine(t *testing.T) {
 	whole := dag.Range{End: dag.Position{Offset: 100}}
 	for _, stored := range []bool{false, true} {
@@ -26,7 +26,7 @@ func TestStoredOutputOutlivesItsMachine(t *testing.T) {
 		if !stored {
 			continue
 		}
-		// A reader that cannot read it has the map run again all the same.
+		// If a reader cannot read the stored output, the map runs again all the same.
 		apply(t, s, LoseOutput{Attempt: attemptAt(mapTask(0), 0), Cause: "unreadable"})
 		if s.View().Job(job1).Stages[0].Finished != 0 {
 			t.Error("an unreadable output is not written again")

@@ -26,7 +26,7 @@ func busy(t *testing.T) (*State, *Job) {
 func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 	for name, tt := range map[string]struct {
 		command SuspendJob
-		want    string // of what runs: pausing, splitting, suspended
+		want    string // of active attempts: preempting, splitting, suspended
 	}{
 		"by splits":      {SuspendJob{Job: job1, Split: true}, "split split pause"},
 		"by checkpoints": {SuspendJob{Job: job1}, "pause pause pause"},
@@ -57,7 +57,7 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 	}
 }
 
-// asked is what running attempts of a job are asked for.
+// asked lists the orders to active attempts of a job.
 func asked(j *Job) (text string) {
 	for p := range j.running() {
 		word := "nothing"
@@ -96,7 +96,7 @@ func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 	wantRefused(t, s, "is ABORTING", SuspendJob{Job: job1})
 }
 
-// TestAGangOfASuspendedJob is paused, all of it, or stands still where its job rules
+// TestAGangOfASuspendedJob checkpoints a gang as a whole. It is suspended if its job rules
 // that out for one of its stages, or runs on.
 func TestAGangOfASuspendedJob(t *testing.T) {
 	for barred, want := range map[preempt.ModeSet]string{0: "pause pause", preempt.SetOf(preempt.Checkpoint): "still still", preempt.SetOf(preempt.Suspend, preempt.Checkpoint): "nothing nothing"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// stillGang is a job of a gang of two that runs on n2 and n0 and stands still.
+// stillGang is a job with a suspended gang of two on n2 and n0.
 func stillGang(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s, j := running(t, gangGraph(1))
@@ -17,8 +17,8 @@ func stillGang(t *testing.T) (*State, *Job) {
 	return s, j
 }
 
-// TestAGangStandsStillWhole takes the slots of both, whichever is named, and gives
-// them back together or not at all.
+// TestAGangStandsStillWhole takes the slots of both attempts, whichever is named, and gives
+// back both or none.
 func TestAGangStandsStillWhole(t *testing.T) {
 	s, j := stillGang(t)
 	v := s.View()
@@ -48,7 +48,8 @@ func TestAGangStandsStillWhole(t *testing.T) {
 	}
 }
 
-// TestAStillGangEnds in each way, without slots that it does not hold.
+// TestAStillGangEnds ends a suspended gang in each way; it gives back no slots that it does
+// not hold.
 func TestAStillGangEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(j *Job) Command
@@ -75,8 +76,8 @@ func TestAStillGangEnds(t *testing.T) {
 	}
 }
 
-// TestAStillGangOfADrainedMachineGoesOn in the slots that the machine had for it, though
-// it takes no new tasks, where its job has it write no checkpoint.
+// TestAStillGangOfADrainedMachineGoesOn resumes a gang that cannot be checkpointed in the
+// slots that its drained machine had for it.
 func TestAStillGangOfADrainedMachineGoesOn(t *testing.T) {
 	s, j := stillGang(t)
 	for _, stage := range j.Bundles[0].Stages {
@@ -88,7 +89,7 @@ func TestAStillGangOfADrainedMachineGoesOn(t *testing.T) {
 	}
 }
 
-// TestAGroupOfSeveralSlotsStandsStill gives all of them back.
+// TestAGroupOfSeveralSlotsStandsStill suspends a group, which gives back all of its slots.
 func TestAGroupOfSeveralSlotsStandsStill(t *testing.T) {
 	s, j := running(t, dag.Graph{
 		Stages: []dag.Stage{{Name: "parse", Nodes: 1}, {Name: "clean", Nodes: 1, Slots: dag.SlotMap}},

@@ -19,8 +19,8 @@ type loop struct {
 	running  []cluster.AttemptID
 }
 
-// newLoop has machines with four map slots each, a job of many tasks that has
-// them all, and other jobs that wait behind it.
+// newLoop has machines with four map slots each, a job of many tasks that uses all of them,
+// and other jobs that wait.
 func newLoop(b *testing.B, machines, tasks, queued int) *loop {
 	b.Helper()
 	l := &loop{b: b, machines: machines, state: cluster.New("1")}
@@ -53,7 +53,7 @@ func (l *loop) start(number, tasks int) {
 	l.step(Requested{Command: cluster.StartJob{Job: id}})
 }
 
-// step takes an event and everything that follows from it.
+// step handles an event and everything that follows from it.
 func (l *loop) step(event Event) {
 	for out := l.brain.Step(1, []Event{event}); len(out.Commands) > 0; {
 		var done Applied

@@ -46,9 +46,9 @@ func TestWakeIsTheNextDeadline(t *testing.T) {
 	}
 }
 
-// TestRandomLivesEnd plays jobs whose attempts fail, get lost and are split at
-// random, on machines that come and go, until luck sets in; then every job has
-// to end, with no slot held.
+// TestRandomLivesEnd plays jobs whose attempts fail, are lost and are split at random, on
+// machines that join and expire. When failures stop, every job has to end, with no slot in
+// use.
 func TestRandomLivesEnd(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newStage(t)
@@ -82,7 +82,7 @@ func TestRandomLivesEnd(t *testing.T) {
 	})
 }
 
-// running is every attempt that holds a slot.
+// running returns the attempts that hold slots.
 func (s *stage) running() (ids []cluster.AttemptID) {
 	for m := range s.state.View().Machines() {
 		for _, a := range m.Attempts {
@@ -133,8 +133,8 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 	return s.finish(id)
 }
 
-// drawOperation is what operators do: a machine is drained, or not any more, or a job
-// rests or goes on.
+// drawOperation returns what operators do: drain or admit a machine, suspend or resume a
+// job.
 func (s *stage) drawOperation(rt *rapid.T) []Event {
 	for m := range s.state.View().Machines() {
 		if _, left := s.state.View().NeededOn(m); len(left) > 0 && rapid.Bool().Draw(rt, "with a checkpoint") {
@@ -150,8 +150,8 @@ func (s *stage) drawOperation(rt *rapid.T) []Event {
 	return []Event{Requested{Command: command}}
 }
 
-// drawMove is what comes of an order to copy what an attempt has left, if one is under
-// way: a fault or a copy, of a checkpoint that is needed or is not any more.
+// drawMove answers an order to copy output or a checkpoint, if there is one: with a failure
+// or a copy, which may not be needed any more.
 func (s *stage) drawMove(rt *rapid.T) []Event {
 	var ids []cluster.AttemptID
 	for id, m := range s.brain.migrations.byAttempt {
@@ -178,7 +178,7 @@ func (s *stage) finish(id cluster.AttemptID) []Event {
 	return []Event{AttemptFinished{Attempt: id, Range: s.rangeOf(id), Output: s.segments(id)}}
 }
 
-// luck is everything that is due, going well.
+// luck returns everything that is due, without failures.
 func (s *stage) luck() (events []Event) {
 	for _, id := range s.running() {
 		events = append(events, s.finish(id)...)

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// graphs are jobs of several stages, by what is special about them. None takes
-// more than two slots of a kind on one machine, or four at once.
+// graphs are jobs of several stages, by their special feature. None takes more than two
+// slots of a kind on one machine, or four at once.
 func graphs() map[string]dag.Graph {
 	shm := dag.Edge{Channel: dag.ChannelSHM, Connection: dag.OneToOne}
 	tcp := dag.Edge{Channel: dag.ChannelTCP, Connection: dag.OneToOne}
@@ -48,7 +48,7 @@ func graphs() map[string]dag.Graph {
 	}
 }
 
-// submitGraph hands in a job and loads its splits.
+// submitGraph submits a job and loads its splits.
 func (s *stage) submitGraph(g dag.Graph) *cluster.Job {
 	s.run([]Event{Requested{Command: cluster.SubmitJob{Spec: cluster.JobSpec{
 		Graph: g, MaxAttempts: [2]int{100, 100}, SlowStartPPM: 50_000, TimeoutMillis: 1000,
@@ -61,7 +61,7 @@ func (s *stage) submitGraph(g dag.Graph) *cluster.Job {
 	return job
 }
 
-// read reports whether everything that an attempt reads is there, or it has it.
+// read reports whether everything that an attempt reads is available or fetched.
 func (s *stage) read(id cluster.AttemptID) bool {
 	j, stage, reader, _ := s.state.View().Task(id.Task)
 	for i, e := range j.Spec.Graph.Edges {
@@ -82,8 +82,8 @@ func (s *stage) read(id cluster.AttemptID) bool {
 // source is a Node whose output is read along an edge.
 type source struct{ edge, node int }
 
-// hasFetched reports whether an attempt has what a finished task has written: of
-// whichever of its attempts, since all of them write the same.
+// hasFetched reports whether an attempt has the output of a finished task, from any of its
+// attempts: all of them write the same.
 func (s *stage) hasFetched(id cluster.AttemptID, w *cluster.Task) bool {
 	for _, seg := range w.Output.Segments {
 		if !s.fetched[id][source{seg.Edge, seg.Node}] {
@@ -93,8 +93,8 @@ func (s *stage) hasFetched(id cluster.AttemptID, w *cluster.Task) bool {
 	return true
 }
 
-// fetch has an attempt fetch what is there of what it reads, and say what it has. It
-// keeps that, whatever becomes of who wrote it.
+// fetch makes an attempt fetch its available input, and returns its report. What it has
+// fetched stays, even if the writer's output is lost.
 func (s *stage) fetch(id cluster.AttemptID) []Event {
 	j, stage, reader, _ := s.state.View().Task(id.Task)
 	if s.fetched == nil {
@@ -120,7 +120,7 @@ func (s *stage) fetch(id cluster.AttemptID) []Event {
 	return []Event{ev}
 }
 
-// with adds a Node, of less than eight, to what is fetched along an edge.
+// with adds a Node, below eight, to what is fetched along an edge.
 func with(fetched []EdgeFetched, edge, node int) []EdgeFetched {
 	for i := range fetched {
 		if fetched[i].Edge == edge {
@@ -131,8 +131,8 @@ func with(fetched []EdgeFetched, edge, node int) []EdgeFetched {
 	return append(fetched, EdgeFetched{Edge: edge, Nodes: []byte{1 << node}})
 }
 
-// progress is everything that is due going well, except that attempts that wait
-// for output of others go on waiting until they are told to end.
+// progress returns everything that is due, without failures. Attempts that wait for output
+// go on waiting until they are ordered to exit.
 func (s *stage) progress() (events []Event) {
 	for _, e := range s.luck() {
 		done, ok := e.(AttemptFinished)
@@ -151,9 +151,8 @@ func (s *stage) toldToEnd(id cluster.AttemptID) bool {
 	return ok && !a.Active()
 }
 
-// TestGraphsEnd plays jobs of several stages among failures, lost output and
-// machines that come and go. When luck sets in all of them end: nothing waits
-// for slots that those who wait for it hold.
+// TestGraphsEnd plays jobs of several stages with failures, lost output, and machines that
+// join and expire. When failures stop, all jobs end: there is no slot deadlock.
 func TestGraphsEnd(t *testing.T) {
 	for name, g := range graphs() {
 		t.Run(name, func(t *testing.T) {
@@ -162,8 +161,8 @@ func TestGraphsEnd(t *testing.T) {
 	}
 }
 
-// TestGraphsEndTogether plays several of them at once, which hold slots that the others
-// need.
+// TestGraphsEndTogether plays several jobs at the same time, which hold slots that the
+// others need.
 func TestGraphsEndTogether(t *testing.T) {
 	names := slices.Sorted(maps.Keys(graphs()))
 	rapid.Check(t, func(rt *rapid.T) {
@@ -200,7 +199,7 @@ func graphsEnd(t *testing.T, rt *rapid.T, together ...dag.Graph) {
 	}
 }
 
-// drawTrouble is something bad, or a step ahead.
+// drawTrouble returns a failure, or a step forward.
 func (s *stage) drawTrouble(rt *rapid.T) []Event {
 	if rapid.IntRange(0, 9).Draw(rt, "machine event") == 0 {
 		name := rapid.SampledFrom([]string{"n0", "n1"}).Draw(rt, "machine")
@@ -232,7 +231,7 @@ func (s *stage) drawTrouble(rt *rapid.T) []Event {
 	return s.progress()
 }
 
-// drawLoss is an attempt that cannot read the output of some finished task of its job.
+// drawLoss fails an attempt that cannot read the output of a finished task of its job.
 func (s *stage) drawLoss(rt *rapid.T, id cluster.AttemptID) []Event {
 	for _, stage := range s.state.View().Job(id.Task.Job).Stages {
 		for _, t := range stage.Tasks {
@@ -244,8 +243,8 @@ func (s *stage) drawLoss(rt *rapid.T, id cluster.AttemptID) []Event {
 	return nil
 }
 
-// TestReadersMakeRoom loses the output of a stage while all slots of its kind are
-// held by tasks that wait for it.
+// TestReadersMakeRoom loses the output of a stage while all slots of its kind are held by
+// tasks that wait for it.
 func TestReadersMakeRoom(t *testing.T) {
 	s := newStage(t)
 	s.run(s.event([]string{"join", "n0", "3", "2"}))
@@ -266,8 +265,8 @@ func TestReadersMakeRoom(t *testing.T) {
 	}
 }
 
-// TestReadersMakeRoomElsewhere loses output of a task that is not tried again on
-// the one machine with a free slot.
+// TestReadersMakeRoomElsewhere loses the output of a task that is not tried again on the one
+// machine with a free slot.
 func TestReadersMakeRoomElsewhere(t *testing.T) {
 	s := newStage(t)
 	for _, name := range []string{"n0", "n1"} {
@@ -300,9 +299,8 @@ func TestReadersMakeRoomElsewhere(t *testing.T) {
 	}
 }
 
-// TestReadersMakeRoomForOthers loses what tasks in map slots wait for, while the reduce
-// slots that it takes to write it again are held by reduces of another job, which wait
-// for maps.
+// TestReadersMakeRoomForOthers loses output for which tasks in map slots wait. The reduce
+// slots that its writers need are held by reduces of another job, which wait for maps.
 func TestReadersMakeRoomForOthers(t *testing.T) {
 	s := newStage(t)
 	s.run(s.event([]string{"join", "n0", "1", "1"}))

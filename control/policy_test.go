@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// heir is a policy that notes what it is told as it takes the place of another.
+// heir is a policy that notes how it replaces another.
 type heir struct {
 	*fifo.Policy
 	told *[]string
@@ -30,8 +30,8 @@ func (h *heir) Decide(now int64, view sched.View) sched.Plan {
 	return h.Policy.Decide(now, view)
 }
 
-// TestAPolicyInheritsFromTheOneBefore when it has looked at the state, and is asked at
-// once.
+// TestAPolicyInheritsFromTheOneBefore checks that a new policy is reset, takes over state,
+// and decides at once.
 func TestAPolicyInheritsFromTheOneBefore(t *testing.T) {
 	s := newStage(t)
 	var told []string

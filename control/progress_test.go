@@ -10,8 +10,7 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// TestProgressThatIsKnown counts from nowhere on; only what is no fraction is
-// unknown.
+// TestProgressThatIsKnown stores progress from 0 on; what is not a fraction is unknown.
 func TestProgressThatIsKnown(t *testing.T) {
 	id := cluster.AttemptID{Number: 1}
 	for fraction, want := range map[float64]bool{0: true, .25: true, 1: true, -1: false, math.NaN(): false} {
@@ -23,8 +22,8 @@ func TestProgressThatIsKnown(t *testing.T) {
 	}
 }
 
-// TestMemoryOfMachines is known from the first word of a machine until it is lost; of
-// machines that are not there nothing is.
+// TestMemoryOfMachines stores the free memory of a machine from its first report until it is
+// lost; reports of unknown machines are ignored.
 func TestMemoryOfMachines(t *testing.T) {
 	state := cluster.New("1")
 	apply := func(c cluster.Command) cluster.Delta {
@@ -56,7 +55,7 @@ func TestMemoryOfMachines(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAttempts is told with their progress.
+// TestMemoryOfAttempts stores the memory that attempts report with their progress.
 func TestMemoryOfAttempts(t *testing.T) {
 	id := cluster.AttemptID{Number: 1}
 	p := make(progress)

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the scenarios with what happens now")
 
-// TestScenarios plays the files of testdata. A line at the margin is something
-// that happens, the indented lines below it are what the controller makes of it:
+// TestScenarios plays the files of testdata. A line at the margin is an event; the indented
+// lines below it are the controller's response:
 //
 //	> command, applied     x command, refused     = order     ! work
 //
@@ -50,8 +50,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// stage is where a scenario is played: a state, a controller, and a log that
-// commits at once.
+// stage plays a scenario: it has a state, a controller, and a log that commits at once.
 type stage struct {
 	t     *testing.T
 	state *cluster.State
@@ -59,7 +58,7 @@ type stage struct {
 	now   int64
 	out   strings.Builder
 
-	fetched map[cluster.AttemptID]map[source]bool // by reader: what it has, as far as a test has it fetch
+	fetched map[cluster.AttemptID]map[source]bool // by reader: what it has fetched, in tests that use fetch
 }
 
 func newStage(t *testing.T) *stage {
@@ -202,7 +201,7 @@ func (s *stage) event(words []string) []Event {
 		return request(cluster.SuspendJob{Job: s.job(arg(1)), Cause: "later", Split: true, PreferSuspend: arg(2) == "still"})
 	case "resume": // JOB
 		return request(cluster.ResumeJob{Job: s.job(arg(1))})
-	case "lead": // the controller begins anew
+	case "lead": // a new controller leads
 		s.brain = New(s.state.View(), new(fifo.Policy))
 		return []Event{Leading{}}
 	case "drain": // MACHINE

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// meddler is FIFO, but for what a test wants to come first.
+// meddler is FIFO, except that it returns what a test sets first.
 type meddler struct {
 	fifo.Policy
 	next sched.Plan
@@ -27,7 +27,7 @@ func (m *meddler) Decide(now int64, view sched.View) sched.Plan {
 	return plan
 }
 
-// decided plays events and returns what was decided, as lines of JSON.
+// decided plays events and returns the decisions as lines of JSON.
 func (s *stage) decided(lines ...string) string {
 	s.t.Helper()
 	var out bytes.Buffer
@@ -51,7 +51,7 @@ func (s *stage) decided(lines ...string) string {
 	return out.String()
 }
 
-// TestDecisionsAreTold has one of each kind. The golden file is the example of
+// TestDecisionsAreTold has one decision of each kind. The golden file is the example of
 // docs/formats/decisions.md.
 func TestDecisionsAreTold(t *testing.T) {
 	s := newStage(t)
@@ -79,7 +79,7 @@ func TestDecisionsAreTold(t *testing.T) {
 	}
 }
 
-// TestNobodyIsToldOfDecisionsUnasked has the same with nobody listening.
+// TestNobodyIsToldOfDecisionsUnasked plays the same without tracing.
 func TestNobodyIsToldOfDecisionsUnasked(t *testing.T) {
 	s := newStage(t)
 	if got := s.decided("join n1 1 1", "submit 2 1", "load 1"); got != "" {
@@ -91,7 +91,7 @@ func TestNobodyIsToldOfDecisionsUnasked(t *testing.T) {
 	}
 }
 
-// TestWhatIsToldOfAJobIsForgotten looks into the memory of the trace.
+// TestWhatIsToldOfAJobIsForgotten checks the memory of the trace.
 func TestWhatIsToldOfAJobIsForgotten(t *testing.T) {
 	s := newStage(t)
 	s.brain.Trace(true)

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestNamedWays looks at what becomes of a way that is not for a victim.
+// TestNamedWays checks the fallback from a mode that a victim does not allow.
 func TestNamedWays(t *testing.T) {
 	keeping := SetOf(Split, Checkpoint, Suspend)
 	able := Victim{Elapsed: 1000, Remaining: 1000, CanSplit: true, CanSuspend: true}
 	for name, tt := range map[string]struct {
 		change func(*Victim)
-		ways   []Mode // what comes of Ways without Auto
+		ways   []Mode // chosen for each of Modes without Auto
 	}{
 		"bears all":             {func(*Victim) {}, []Mode{Wait, Split, Checkpoint, Suspend, Kill}},
 		"a reduce":              {func(v *Victim) { v.Reduce = true }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},
@@ -37,8 +37,8 @@ func TestNamedWays(t *testing.T) {
 	}
 }
 
-// TestBarredWaysAreNeverTaken goes through all victims: what is chosen is not barred,
-// and Auto finds something that keeps work wherever there is something.
+// TestBarredWaysAreNeverTaken visits all victims: the chosen mode is allowed, and Auto keeps
+// the work wherever that is possible.
 func TestBarredWaysAreNeverTaken(t *testing.T) {
 	for barred := range AllModes + 1 {
 		for shape := range 16 {

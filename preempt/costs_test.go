@@ -2,8 +2,7 @@ package preempt
 
 import "testing"
 
-// victim is one that could be preempted in every way, has run for a minute and
-// would run for another.
+// victim allows every mode, has run for a minute and would run for another.
 func victim(change func(*Victim)) Victim {
 	v := Victim{Elapsed: 60_000, Remaining: 60_000, CanSplit: true, CanSuspend: true}
 	change(&v)
@@ -12,8 +11,8 @@ func victim(change func(*Victim)) Victim {
 
 const mb = 1_000_000
 
-// TestTheCheapestWay is what Auto takes by what is known of attempts and machines, at
-// 100 MB/s and 500 ms to publish a map.
+// TestTheCheapestWay checks the choice of Auto for what is known of attempts and machines,
+// at 100 MB/s and 500 ms to publish a map.
 func TestTheCheapestWay(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*Victim)
@@ -55,8 +54,8 @@ func TestTheCheapestWay(t *testing.T) {
 	}
 }
 
-// TestNoSuspensionBeyondMemory has a machine on which there is no memory for another
-// task beside one that stands still, however slots are to be taken.
+// TestNoSuspensionBeyondMemory has a machine without memory for another task in addition to
+// a suspended one.
 func TestNoSuspensionBeyondMemory(t *testing.T) {
 	full := victim(func(v *Victim) { v.Memory, v.Headroom = 1000*mb, &MemHeadroom{Free: 600 * mb, Swap: 399 * mb} })
 	if got := (Config{Map: Suspend}).Choose(full); got != Wait {
@@ -68,8 +67,8 @@ func TestNoSuspensionBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestSuspensionCostsMoreTheLessIsFree never falls when the room does, nor when the
-// task is larger.
+// TestSuspensionCostsMoreTheLessIsFree checks that the cost does not fall when less memory
+// is free or the task is larger.
 func TestSuspensionCostsMoreTheLessIsFree(t *testing.T) {
 	costs, last := Costs{}.WithDefaults(), int64(-1)
 	for free := int64(20_000); free >= 0; free -= 100 {
@@ -91,8 +90,8 @@ func TestSuspensionCostsMoreTheLessIsFree(t *testing.T) {
 	}
 }
 
-// TestAGangStandsStillWhereAllOfItCan costs what it costs on the machine that is
-// fullest, whichever is named first.
+// TestAGangStandsStillWhereAllOfItCan checks that a gang costs what it costs on its fullest
+// machine, in any order.
 func TestAGangStandsStillWhereAllOfItCan(t *testing.T) {
 	roomy := Footprint{Memory: 100 * mb, Headroom: &MemHeadroom{Free: 16_000 * mb}}
 	tight := Footprint{Memory: 1000 * mb, Headroom: &MemHeadroom{Free: 2000 * mb}}
