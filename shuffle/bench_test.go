@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// benchDir is in memory where the system has such a place, so that disks are not
-// what is measured.
+// benchDir returns a directory in memory if the system has /dev/shm, so that the benchmark
+// does not measure disks.
 func benchDir(b *testing.B) string {
 	if dir, err := os.MkdirTemp("/dev/shm", "shuffle"); err == nil {
 		b.Cleanup(func() { os.RemoveAll(dir) })
@@ -30,7 +30,8 @@ func benchOptions(b *testing.B, partitions int) Options {
 	}
 }
 
-// BenchmarkFoldTableAdd counts Zipf words out of 200,000; an op is a word.
+// BenchmarkFoldTableAdd counts words drawn from 200,000 in a Zipf distribution. One op is
+// one word.
 func BenchmarkFoldTableAdd(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(r, 1.1, 1, 199999)
@@ -64,7 +65,7 @@ func BenchmarkFoldTableAdd(b *testing.B) {
 	}
 }
 
-// teraRecords are n records of a 10-byte random key and a 90-byte value.
+// teraRecords returns n records, each with a random 10-byte key and a 90-byte value.
 func teraRecords(n int) []byte {
 	r := rand.New(rand.NewPCG(7, 7))
 	data := make([]byte, n*100)
@@ -96,8 +97,8 @@ func benchSort(b *testing.B, o Options, data []byte, key, record int) {
 	}
 }
 
-// BenchmarkSortBuffer adds, sorts and spills 128 MB of 100-byte records; an op
-// is all of it.
+// BenchmarkSortBuffer adds, sorts and spills 128 MB of 100-byte records. One op covers all
+// 128 MB.
 func BenchmarkSortBuffer(b *testing.B) {
 	data := teraRecords(1280000)
 	b.Run("background", func(b *testing.B) { benchSort(b, benchOptions(b, 2), data, 10, 100) })
@@ -149,7 +150,7 @@ func BenchmarkSortBuffer(b *testing.B) {
 	})
 }
 
-// BenchmarkMerge merges 64 runs of 100-byte records; an op is all of them.
+// BenchmarkMerge merges 64 runs of 100-byte records. One op merges all of them.
 func BenchmarkMerge(b *testing.B) {
 	data := teraRecords(1280000)
 	sorted := bytes.Clone(data)
@@ -187,7 +188,7 @@ func benchMerge(b *testing.B, data []byte, key int) {
 	}
 }
 
-// benchRuns makes 64 runs of 100-byte records.
+// benchRuns writes 64 runs of 100-byte records.
 func benchRuns(b *testing.B, data []byte, key int) (sources []Source) {
 	fsys, dir, size := local.New(local.Options{}), benchDir(b), len(data)/64
 	for i := range 64 {

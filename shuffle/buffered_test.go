@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHeldIsWhatIsInMemory has collectors and an intake take records that all stay in
-// memory: it tells at least their bytes, and nothing when there are none.
+// TestHeldIsWhatIsInMemory gives both collectors records that stay in memory. Buffered is 0
+// at first. Afterwards it is at least the bytes that the collector must keep.
 func TestHeldIsWhatIsInMemory(t *testing.T) {
 	ctx := context.Background()
 	sorted, err := NewSortBuffer(ctx, testOptions(t, 2))
@@ -31,7 +31,7 @@ func TestHeldIsWhatIsInMemory(t *testing.T) {
 	for i, c := range []Collector{sorted, folded} {
 		least := total
 		if c == Collector(folded) {
-			least = 40 * 20 // keys, of 20 bytes and more on the average
+			least = 40 * 20 // 40 distinct keys of 20 bytes or more on average
 		}
 		if before[i] != 0 || c.Buffered() < least {
 			t.Errorf("%T holds %d bytes, then %d of at least %d", c, before[i], c.Buffered(), least)
@@ -42,7 +42,8 @@ func TestHeldIsWhatIsInMemory(t *testing.T) {
 	}
 }
 
-// TestHeldOfAnIntake is the bytes of runs that came over streams.
+// TestHeldOfAnIntake checks that Buffered counts the bytes of runs that arrived over
+// streams.
 func TestHeldOfAnIntake(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 2)), 1, "random", None)
 	s := sources[0]

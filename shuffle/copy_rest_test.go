@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// rangesOf reads from a file that is in memory, and counts the bytes.
+// rangesOf serves ranges of data and counts the bytes read.
 func rangesOf(data []byte, read *int64) OpenRange {
 	return func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
 		part := data[min(offset, int64(len(data))):min(offset+length, int64(len(data)))]
@@ -25,7 +25,7 @@ func rangesOf(data []byte, read *int64) OpenRange {
 	}
 }
 
-// copySources copies what is left of sources into files of their own.
+// copySources copies the remaining part of each source into a file of its own.
 func copySources(t testing.TB, sources []Source) (copied []Source, read int64) {
 	t.Helper()
 	for i, s := range sources {
@@ -48,7 +48,7 @@ func copySources(t testing.TB, sources []Source) (copied []Source, read int64) {
 	return copied, read
 }
 
-// taggedSources is some of the sources merged into one tagged run.
+// taggedSources merges the sources into one tagged run.
 func taggedSources(t testing.TB, sources []Source) Source {
 	t.Helper()
 	in, err := NewIntake(IntakeOptions{FS: local.New(local.Options{}), Dir: t.TempDir()})
@@ -62,10 +62,11 @@ func taggedSources(t testing.TB, sources []Source) Source {
 	return merged
 }
 
-// maxTable is more than a table of two sources takes, its header read twice.
+// maxTable is more than the table of two sources takes, even if its header is read twice.
 const maxTable = 200 // bytes
 
-// longSources makes sources of several blocks each, and what merging them yields.
+// longSources returns sources of several blocks each, and the expected result of merging
+// them.
 func longSources(t testing.TB, r *rand.Rand, n int, codec Codec) (sources []Source, twin []pair) {
 	t.Helper()
 	for i := range n {
@@ -80,8 +81,8 @@ func longSources(t testing.TB, r *rand.Rand, n int, codec Codec) (sources []Sour
 	return sources, sortedTwin(twin, 1, func([]byte) int { return 0 })[0]
 }
 
-// TestCopyRestMergesAlike: a merge of what was copied yields the same as one that
-// goes on with the files themselves, wherever it stands.
+// TestCopyRestMergesAlike stops a merge at various records. From there, a merge of copied
+// sources yields the same records as a merge of the original files.
 func TestCopyRestMergesAlike(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for _, codec := range []Codec{None, S2} {
@@ -109,7 +110,7 @@ func TestCopyRestMergesAlike(t *testing.T) {
 	}
 }
 
-// TestCopyRestFindsDamage flips and cuts bytes of what is copied.
+// TestCopyRestFindsDamage flips bits of the copied data or cuts it short.
 func TestCopyRestFindsDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 10))
 	sources, _ := mapSources(t, r, 3, "random", None)
@@ -138,7 +139,7 @@ func TestCopyRestFindsDamage(t *testing.T) {
 	}
 }
 
-// fullDisk takes nothing.
+// fullDisk is a writer that fails every write.
 type fullDisk struct{}
 
 var errFull = errors.New("no space")

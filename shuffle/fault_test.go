@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// collectOn sorts records on a file system in several spills and merge passes.
+// collectOn sorts records on a file system, with several spills and merge passes.
 func collectOn(fsys storage.FS, records []pair, codec Codec) (*Index, error) {
 	b, err := NewSortBuffer(context.Background(), Options{
 		FS: fsys, Path: "/job/map/data", Partitions: 2, Memory: minMemory, MaxRuns: 1, Factor: 2, Codec: codec,
@@ -28,7 +28,7 @@ func collectOn(fsys storage.FS, records []pair, codec Codec) (*Index, error) {
 	return b.Finish(context.Background())
 }
 
-// foldOn counts keys on a file system in several spills.
+// foldOn counts keys on a file system, with several spills.
 func foldOn(fsys storage.FS, records []pair, codec Codec) (*Index, error) {
 	table, err := NewFoldTable(context.Background(), Options{
 		FS: fsys, Path: "/job/map/data", Partitions: 2, Memory: minMemory, MaxRuns: 1, Codec: codec,
@@ -42,8 +42,8 @@ func foldOn(fsys storage.FS, records []pair, codec Codec) (*Index, error) {
 	return table.Finish(context.Background())
 }
 
-// gatherOn takes the runs of a partition in and reads them; err is that of
-// reading, left that of closing.
+// gatherOn adds the runs of a partition to an intake and reads them. It returns the error of
+// reading as err and the error of closing as left.
 func gatherOn(fsys storage.FS, sources []Source, codec Codec) (got []pair, err, left error) {
 	in, err := NewIntake(IntakeOptions{FS: fsys, Dir: "/job/reduce", Memory: 300 << 10, Factor: 2, Codec: codec})
 	if err != nil {
@@ -64,7 +64,7 @@ func gatherOn(fsys storage.FS, sources []Source, codec Codec) (got []pair, err, 
 	return got, m.Err(), in.Close()
 }
 
-// listing names all files below a directory.
+// listing returns the names of all files below a directory.
 func listing(t *testing.T, fsys storage.FS, dir string) string {
 	t.Helper()
 	infos, err := fsys.List(context.Background(), dir)
@@ -82,9 +82,9 @@ func listing(t *testing.T, fsys storage.FS, dir string) string {
 	return strings.TrimSpace(strings.Join(names, " "))
 }
 
-// TestCollectorsSurviveEveryFault strikes each call in turn: the attempt fails
-// with an error that names the file and the cause, and leaves nothing behind, or
-// ends as if nothing had been.
+// TestCollectorsSurviveEveryFault injects a fault into each file system call in turn. Either
+// the attempt fails with an error that names the file and the cause, and leaves no files. Or
+// its output equals that of an undisturbed run.
 func TestCollectorsSurviveEveryFault(t *testing.T) {
 	records := recordKinds["random"](rand.New(rand.NewPCG(1, 3)), 6000)
 	for name, work := range map[string]func(storage.FS, []pair, Codec) (*Index, error){"sort": collectOn, "fold": foldOn} {
@@ -107,7 +107,7 @@ func TestCollectorsSurviveEveryFault(t *testing.T) {
 	}
 }
 
-// TestIntakeSurvivesEveryFault is the same for the reduce side.
+// TestIntakeSurvivesEveryFault does the same for the reduce side.
 func TestIntakeSurvivesEveryFault(t *testing.T) {
 	inner := mem.New(mem.Options{})
 	var sources []Source

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// foldTwin folds with a map.
+// foldTwin is the dumb twin of a fold table: it folds records with a map.
 func foldTwin(records []pair) map[string]string {
 	m := make(map[string]string)
 	for _, r := range records {
@@ -45,7 +45,7 @@ func collectFolded[V any](t testing.TB, o Options, f Fold[V], records []pair, va
 	return x, table.Stats()
 }
 
-// checkFolded compares what a fold of joined values left with the twin.
+// checkFolded compares the output of a fold of joined values with the twin.
 func checkFolded(t testing.TB, o Options, x *Index, records []pair) {
 	t.Helper()
 	parts := readIndexed(t, o.FS, x)

@@ -136,7 +136,7 @@ func FuzzDecodeIndex(f *testing.F) {
 	f.Add(x, true)
 	f.Add(x[:len(x)-8], false)
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
-		if !whole { // give it a checksum that fits, so that fuzzing gets behind it
+		if !whole { // append a valid checksum, so that fuzzing reaches the decoder behind it
 			b = binary.LittleEndian.AppendUint64(bytes.Clone(b), xxhash.Sum64(b))
 		}
 		x, err := DecodeIndex(b)
@@ -152,7 +152,7 @@ func FuzzDecodeIndex(f *testing.F) {
 	})
 }
 
-// FuzzReadRun reads arbitrary payloads behind headers that fit them.
+// FuzzReadRun reads arbitrary payloads behind valid block headers.
 func FuzzReadRun(f *testing.F) {
 	f.Add([]byte{1, 1, 'k', 'v'}, uint8(None), uint8(0), 4, 1, false)
 	f.Add([]byte{0, 0}, uint8(None), uint8(flagRanks), 2, 1, true)

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pair is a record of a test.
+// pair is a key and a value as strings.
 type pair struct{ key, value string }
 
 func (p pair) String() string {
@@ -33,7 +33,7 @@ func testOptions(t testing.TB, partitions int) Options {
 	}
 }
 
-// sortedTwin is what a SortBuffer is to yield, by sorting everything at once.
+// sortedTwin returns the expected output of a SortBuffer: it sorts all records at once.
 func sortedTwin(records []pair, partitions int, partition func([]byte) int) [][]pair {
 	parts := make([][]pair, partitions)
 	for _, r := range records {
@@ -46,7 +46,7 @@ func sortedTwin(records []pair, partitions int, partition func([]byte) int) [][]
 	return parts
 }
 
-// readMerge reads what is left of a merge.
+// readMerge reads the remaining records of a merge.
 func readMerge(t testing.TB, m *Merge) []pair {
 	t.Helper()
 	var got []pair
@@ -71,8 +71,8 @@ func mergeSources(t testing.TB, sources []Source) *Merge {
 	return m
 }
 
-// readIndexed reads every partition of a finished collector, by the index as it
-// is stored.
+// readIndexed reads every partition of a finished collector's output, using the stored
+// index.
 func readIndexed(t testing.TB, fsys storage.FS, x *Index) [][]pair {
 	t.Helper()
 	stored, err := ReadIndex(context.Background(), fsys, x.Path)
@@ -101,7 +101,7 @@ func samePairs(t testing.TB, got, want []pair) {
 	}
 }
 
-// collectSorted runs records through a SortBuffer.
+// collectSorted passes records through a SortBuffer.
 func collectSorted(t testing.TB, o Options, records []pair) (*Index, Stats) {
 	t.Helper()
 	b, err := NewSortBuffer(context.Background(), o)
@@ -118,7 +118,7 @@ func collectSorted(t testing.TB, o Options, records []pair) (*Index, Stats) {
 	return x, b.Stats()
 }
 
-// recordKinds are inputs that sorting has to be right and fast on.
+// recordKinds generates inputs for which sorting must be correct and fast.
 var recordKinds = map[string]func(r *rand.Rand, n int) []pair{
 	"random":    numbered(func(r *rand.Rand, _ int) string { return randomKey(r, 10) }),
 	"short":     numbered(func(r *rand.Rand, _ int) string { return randomKey(r, 1) }),
@@ -162,7 +162,7 @@ func zipfRecords(r *rand.Rand, n int) []pair {
 	return numbered(func(*rand.Rand, int) string { return fmt.Sprintf("word%d", z.Uint64()) })(r, n)
 }
 
-// sumFold adds numbers; its values have a fixed size.
+// sumFold adds numbers. Its values have a fixed size.
 var sumFold = Fold[int64]{
 	Fold:   func(acc, v int64) int64 { return acc + v },
 	Append: func(dst []byte, v int64) []byte { return binary.AppendVarint(dst, v) },
@@ -175,7 +175,7 @@ var sumFold = Fold[int64]{
 	},
 }
 
-// joinFold strings values together: the order of folding shows.
+// joinFold joins strings with commas, so that the result depends on the order of folding.
 var joinFold = Fold[string]{
 	Fold:   func(acc, v string) string { return acc + "," + v },
 	Append: func(dst []byte, v string) []byte { return append(dst, v...) },

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestIntakeOfOneKeyLargerThanMemory: the values of a group stream, however many
-// and however long they are.
+// TestIntakeOfOneKeyLargerThanMemory checks that the values of a group are streamed, even if
+// together they exceed the memory.
 func TestIntakeOfOneKeyLargerThanMemory(t *testing.T) {
 	for name, size := range map[string]int{"short": 50, "long": 1 << 20} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// outputOf is the sources of one map's output with several runs.
+// outputOf returns the sources of one map's output, which has several runs.
 func outputOf(t testing.TB, records []pair) []Source {
 	t.Helper()
 	o := testOptions(t, 1)
@@ -22,8 +22,8 @@ func outputOf(t testing.TB, records []pair) []Source {
 	return x.Sources(o.FS, 0, Ordinal{Input: 3})
 }
 
-// TestIntakeTakesAllRunsOrNone breaks one of several runs of an output, in every
-// way and place, and looks for traces of the others.
+// TestIntakeTakesAllRunsOrNone breaks one run of an output, each run in each way. The intake
+// must keep no trace of the output's other runs.
 func TestIntakeTakesAllRunsOrNone(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	sources := outputOf(t, recordKinds["random"](r, 100_000))
@@ -57,8 +57,8 @@ func TestIntakeTakesAllRunsOrNone(t *testing.T) {
 
 var errCut = errors.New("line cut")
 
-// addBroken adds sources of which one does not open (how 0), is damaged (1) or
-// ends early (2), and checks the error.
+// addBroken adds sources, one of which is broken: it does not open (how 0), is damaged (1)
+// or ends early (2). It checks the error.
 func addBroken(t *testing.T, r *rand.Rand, in *Intake, sources []Source, bad, how int) {
 	t.Helper()
 	good := opener(sources[0].FS, sources[0].Path)
@@ -89,7 +89,8 @@ func addBroken(t *testing.T, r *rand.Rand, in *Intake, sources []Source, bad, ho
 	}
 }
 
-// TestIntakeOwnFaultsAreNotOfTheSource: a disk that is full is nobody else's.
+// TestIntakeOwnFaultsAreNotOfTheSource checks that an error of the intake's own disk does
+// not blame the source.
 func TestIntakeOwnFaultsAreNotOfTheSource(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 9)), 1, "random", None)
 	o := intakeOptions(t)
@@ -112,7 +113,7 @@ func TestIntakeOwnFaultsAreNotOfTheSource(t *testing.T) {
 	}
 }
 
-// TestVerifyRun flips and cuts bytes of a run.
+// TestVerifyRun flips bits of a run and cuts it short.
 func TestVerifyRun(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 8)), 1, "random", None)
 	run := sources[0].Run

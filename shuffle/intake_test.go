@@ -22,8 +22,8 @@ func intakeOptions(t testing.TB) IntakeOptions {
 	return IntakeOptions{FS: local.New(local.Options{}), Dir: filepath.Join(t.TempDir(), "in"), Memory: 1 << 20}
 }
 
-// fill gives sources to an intake in random order, as files or as streams, from
-// two goroutines.
+// fill adds sources to an intake from two goroutines, in random order, some as files and
+// some as streams.
 func fill(t testing.TB, r *rand.Rand, in *Intake, sources []Source) {
 	t.Helper()
 	order := r.Perm(len(sources))
@@ -51,7 +51,7 @@ func addOne(in *Intake, s Source, local bool) error {
 	return in.AddRemote(context.Background(), []Run{s.Run}, s.Ordinal, opener(s.FS, s.Path))
 }
 
-// opener opens runs of a file as if they came over a network.
+// opener opens the runs of a file as streams, as if they arrived over a network.
 func opener(fsys storage.FS, path string) OpenRun {
 	return func(ctx context.Context, run Run) (io.ReadCloser, error) {
 		f, err := fsys.Open(ctx, path)
@@ -65,7 +65,7 @@ func opener(fsys storage.FS, path string) OpenRun {
 	}
 }
 
-// streaming is an OpenRun that yields one reader.
+// streaming returns an OpenRun that yields one reader.
 func streaming(r io.Reader) OpenRun {
 	return func(context.Context, Run) (io.ReadCloser, error) { return io.NopCloser(r), nil }
 }
@@ -75,8 +75,8 @@ func addStream(ctx context.Context, in *Intake, r io.Reader, run Run, ordinal Or
 	return in.AddRemote(ctx, []Run{run}, ordinal, streaming(r))
 }
 
-// TestIntakeFreesMemoryForTheFinalMerge checks that no more bytes are in memory
-// than FreePercent allows, and that Close gives each back once.
+// TestIntakeFreesMemoryForTheFinalMerge checks that the final merge keeps no more bytes in
+// memory than FreePercent allows. Close releases each byte once.
 func TestIntakeFreesMemoryForTheFinalMerge(t *testing.T) {
 	for _, free := range []float64{0, 0.99, 1} {
 		r := rand.New(rand.NewPCG(7, 0))
@@ -115,7 +115,8 @@ func finalMerge(t testing.TB, in *Intake) *Merge {
 	return m
 }
 
-// TestIntakeOrderOfArrivalDoesNotShow covers memory, factor, arrival and codec.
+// TestIntakeOrderOfArrivalDoesNotShow varies memory, merge factor, order of arrival and
+// codec. The merged records stay the same.
 func TestIntakeOrderOfArrivalDoesNotShow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
@@ -140,7 +141,8 @@ func TestIntakeOrderOfArrivalDoesNotShow(t *testing.T) {
 	})
 }
 
-// TestIntakeGoesOnFromState takes the state at a random place, many times over.
+// TestIntakeGoesOnFromState saves the state at random records. Each time a new intake
+// resumes from it.
 func TestIntakeGoesOnFromState(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
@@ -154,7 +156,7 @@ func TestIntakeGoesOnFromState(t *testing.T) {
 		fill(t, r, in, sources)
 		base := o.Dir
 		for pause := 0; len(want) > 0; pause++ {
-			if r.IntN(3) > 0 { // else the pause comes before the final merge
+			if r.IntN(3) > 0 { // otherwise the state is saved before the final merge
 				g := finalMerge(t, in).Groups()
 				for stop := r.IntN(len(want)) + 1; stop > 0 && g.NextGroup(); {
 					for ; g.NextValue(); stop-- {
@@ -183,8 +185,8 @@ func TestIntakeGoesOnFromState(t *testing.T) {
 	})
 }
 
-// TestIntakeRefusesBadStreams: nothing of a bad stream is kept, and a good one
-// may follow.
+// TestIntakeRefusesBadStreams checks that the intake keeps no data of a bad stream and then
+// accepts a good one.
 func TestIntakeRefusesBadStreams(t *testing.T) {
 	sources, want := mapSources(t, rand.New(rand.NewPCG(2, 2)), 1, "random", None)
 	s := sources[0]
@@ -222,8 +224,8 @@ func TestIntakeRefusesBadStreams(t *testing.T) {
 	}
 }
 
-// TestIntakeWaitsForMemory: a stream that finds the memory taken by one that does
-// not end waits, and gives up with its context.
+// TestIntakeWaitsForMemory fills the memory with a stream that does not end. A second stream
+// waits for memory until its context ends.
 func TestIntakeWaitsForMemory(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 3)), 1, "random", None)
 	s := sources[0]
@@ -236,7 +238,7 @@ func TestIntakeWaitsForMemory(t *testing.T) {
 	stuck, feed := io.Pipe()
 	done := make(chan error)
 	go func() { done <- addStream(context.Background(), in, stuck, s.Run, Ordinal{}) }()
-	if _, err := feed.Write([]byte{blockMagic}); err != nil { // the first has its memory now
+	if _, err := feed.Write([]byte{blockMagic}); err != nil { // the first stream has its memory at this point
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// mapOutput is a sorted run of one partition, or several, as one map leaves it.
+// mapOutput writes the output of one map: one or several sorted runs of one partition.
 func mapOutput(t testing.TB, name string, codec Codec, records []pair) (*Index, storage.FS) {
 	t.Helper()
 	o := testOptions(t, 1)
@@ -25,8 +25,8 @@ func mapOutput(t testing.TB, name string, codec Codec, records []pair) (*Index, 
 	return x, o.FS
 }
 
-// mapSources makes sources of n maps; the value of a record tells its map and
-// place. The twin is what merging them yields.
+// mapSources returns the sources of n maps and the expected result of merging them. The
+// value of each record names its map and its number.
 func mapSources(t testing.TB, r *rand.Rand, n int, kind string, codec Codec) (sources []Source, twin []pair) {
 	t.Helper()
 	for i := range n {
@@ -55,7 +55,8 @@ func TestMergeLikeTwin(t *testing.T) {
 	}
 }
 
-// TestMergeResumes stops a merge at every record and goes on in a new one.
+// TestMergeResumes stops a merge at various records. A new merge resumes from its positions
+// and yields the rest.
 func TestMergeResumes(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, codec := range []Codec{None, S2} {
@@ -121,7 +122,8 @@ func TestGroupsLikeTwin(t *testing.T) {
 	})
 }
 
-// TestMergeFindsEveryChangedByte changes each byte of a data file in turn.
+// TestMergeFindsEveryChangedByte flips bits in each byte of a data file in turn, and cuts
+// the file at each byte.
 func TestMergeFindsEveryChangedByte(t *testing.T) {
 	for codec := range codecCount {
 		records := zipfRecords(rand.New(rand.NewPCG(1, 1)), 60)
@@ -148,7 +150,7 @@ func TestMergeFindsEveryChangedByte(t *testing.T) {
 	}
 }
 
-// TestMergeOfCutFile reads the file itself.
+// TestMergeOfCutFile truncates the file on disk.
 func TestMergeOfCutFile(t *testing.T) {
 	x, fsys := mapOutput(t, "x", None, zipfRecords(rand.New(rand.NewPCG(1, 1)), 60))
 	writeFile(t, x.Path, readFile(t, x.Path)[:100])
@@ -158,7 +160,7 @@ func TestMergeOfCutFile(t *testing.T) {
 	}
 }
 
-// tryMerge reads a merge to its end or first error.
+// tryMerge reads a merge to its end or its first error.
 func tryMerge(sources []Source) (n int, err error) {
 	m, err := NewMerge(context.Background(), sources, MergeOptions{})
 	if err != nil {
@@ -170,7 +172,8 @@ func tryMerge(sources []Source) (n int, err error) {
 	return n, errors.Join(m.Err(), m.Close())
 }
 
-// TestMergeNoticesMissingBlocks: each block is whole, but the run is not.
+// TestMergeNoticesMissingBlocks cuts a run after its first block. That block is valid, but
+// the run is incomplete.
 func TestMergeNoticesMissingBlocks(t *testing.T) {
 	o := testOptions(t, 1)
 	o.Memory = 1 << 20

@@ -59,8 +59,8 @@ func TestRangePartitionerIsMonotone(t *testing.T) {
 	})
 }
 
-// TestCutPointsBalance: no partition holds more than an equal share of what the
-// heaviest keys leave, or one key.
+// TestCutPointsBalance checks the size of each partition that has several keys. It is at
+// most an equal share plus the records of the heaviest such key.
 func TestCutPointsBalance(t *testing.T) {
 	for _, kind := range []string{"random", "zipf", "prefix"} {
 		for _, parts := range []int{2, 3, 8, 20} {

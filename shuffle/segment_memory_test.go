@@ -13,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestExtentsGiveNothingTwice compares extents with one flag a byte.
+// TestExtentsGiveNothingTwice compares the free list with a dumb twin that has one flag for
+// each byte.
 func TestExtentsGiveNothingTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Int64Range(1, 200).Draw(t, "size")
@@ -38,7 +39,7 @@ func TestExtentsGiveNothingTwice(t *testing.T) {
 				i := rapid.IntRange(0, len(out)-1).Draw(t, "which")
 				e := out[i]
 				out = slices.Delete(out, i, i+1)
-				if cut := rapid.Int64Range(0, e.length()-1).Draw(t, "kept"); cut > 0 { // in two parts
+				if cut := rapid.Int64Range(0, e.length()-1).Draw(t, "kept"); cut > 0 { // give back only a part
 					out = append(out, extent{e.from, e.from + cut})
 					e.from += cut
 				}
@@ -60,7 +61,7 @@ func mark(taken []bool, e extent, value bool) {
 	}
 }
 
-// firstRoom is where the first n bytes side by side are free; -1: nowhere.
+// firstRoom returns the first offset with n contiguous free bytes, or -1.
 func firstRoom(taken []bool, n int64) int64 {
 	for from := int64(0); from+n <= int64(len(taken)); from++ {
 		if !slices.Contains(taken[from:from+n], true) {
@@ -84,8 +85,8 @@ func freeRanges(taken []bool) (free freeList) {
 	return free
 }
 
-// TestExtentsRefuseWhatIsFree: bytes that are given back twice would be handed
-// out twice.
+// TestExtentsRefuseWhatIsFree gives back bytes that are already free. This must panic:
+// otherwise the same bytes would be handed out twice.
 func TestExtentsRefuseWhatIsFree(t *testing.T) {
 	for _, e := range []extent{{0, 10}, {5, 12}, {9, 11}, {18, 25}, {20, 30}, {25, 26}, {0, 40}} {
 		func() {
@@ -100,9 +101,9 @@ func TestExtentsRefuseWhatIsFree(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreNobodyElses: several at once fill an intake that is far too small
-// for them, among streams that break or are cancelled. A byte that two segments
-// share would show as damage in a merge.
+// TestSegmentsAreNobodyElses adds several runs at once to an intake with too little memory
+// for all. Other streams break or are cancelled meanwhile. If two segments shared a byte,
+// the merge would report damage.
 func TestSegmentsAreNobodyElses(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
@@ -151,7 +152,7 @@ func addCut(t *testing.T, in *Intake, s Source, after int64) {
 	}
 }
 
-// addCancelled adds a run whose context ends after some bytes.
+// addCancelled adds a run whose context is cancelled after some bytes.
 func addCancelled(t *testing.T, in *Intake, s Source, after int64) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -177,8 +178,8 @@ type readerFunc func(b []byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// TestIntakeClosedUnderAnArrival: the memory that a late stream writes to is
-// nobody else's before the stream ends, and what it brings is not taken.
+// TestIntakeClosedUnderAnArrival closes an intake while a stream still writes to its memory.
+// The memory is released only when the stream ends, and the stream's data is refused.
 func TestIntakeClosedUnderAnArrival(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(7, 7)), 1, "random", None)
 	s := sources[0]
@@ -192,7 +193,7 @@ func TestIntakeClosedUnderAnArrival(t *testing.T) {
 	late, feed := io.Pipe()
 	done := make(chan error)
 	go func() { done <- addStream(context.Background(), in, late, s.Run, Ordinal{}) }()
-	if _, err := feed.Write(data[:1]); err != nil { // it has its memory now
+	if _, err := feed.Write(data[:1]); err != nil { // the stream has its memory at this point
 		t.Fatal(err)
 	}
 	if err := in.Close(); err != nil {

@@ -54,7 +54,7 @@ func TestSortBufferAnyOptions(t *testing.T) {
 	})
 }
 
-// onlyFiles checks what is in a directory.
+// onlyFiles fails the test unless a directory contains exactly these files.
 func onlyFiles(t testing.TB, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -115,7 +115,7 @@ func TestSortBufferCombines(t *testing.T) {
 	}
 }
 
-// joinRuns strings the values of equal keys together.
+// joinRuns joins the values of adjacent equal keys with commas.
 func joinRuns(parts [][]pair) {
 	for p, part := range parts {
 		var joined []pair

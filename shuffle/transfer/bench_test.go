@@ -18,8 +18,8 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// benchDir is in memory where the system has such a place, so that disks are not
-// what is measured.
+// benchDir returns a directory in memory if the system has /dev/shm, so that the benchmark
+// does not measure disks.
 func benchDir(b *testing.B) string {
 	if dir, err := os.MkdirTemp("/dev/shm", "transfer"); err == nil {
 		b.Cleanup(func() { os.RemoveAll(dir) })
@@ -28,8 +28,8 @@ func benchDir(b *testing.B) string {
 	return b.TempDir()
 }
 
-// benchOutput is the segments of an output with one run of about each of sizes,
-// in bytes.
+// benchOutput writes an output with one run for each of sizes, in bytes and approximate. It
+// returns the segments.
 func benchOutput(b *testing.B, sizes []int) (segments []Segment, x *shuffle.Index) {
 	dir := benchDir(b)
 	c, err := shuffle.NewSortBuffer(context.Background(), shuffle.Options{
@@ -81,7 +81,8 @@ func benchServe(b *testing.B, dir string) string {
 	return l.Addr().String()
 }
 
-// discard verifies nothing and keeps nothing: what is left is the network.
+// discard is a Sink that drops all data without verification, so that only the network is
+// measured.
 type discard struct{ buf []byte }
 
 func (d *discard) AddRemote(ctx context.Context, runs []shuffle.Run, _ shuffle.Ordinal, open shuffle.OpenRun) error {
@@ -100,7 +101,7 @@ func (d *discard) AddRemote(ctx context.Context, runs []shuffle.Run, _ shuffle.O
 	return nil
 }
 
-// benchSegments are 256 MiB in segments of usual sizes.
+// benchSegments lists common segment sizes, 256 MiB in total for each.
 var benchSegments = []struct {
 	name  string
 	sizes []int
@@ -110,17 +111,17 @@ var benchSegments = []struct {
 	{"mixed", slices.Repeat([]int{15 << 20, 256 << 10, 256 << 10, 256 << 10, 256 << 10}, 16)},
 }
 
-// BenchmarkStream is one stream over the loopback, from the page cache of a
-// tasknode. An op is 256 MiB, fetched one segment after the other:
+// BenchmarkStream measures one stream over the loopback interface, from the page cache of a
+// tasknode. One op fetches 256 MiB, one segment after the other:
 //
-//   - memory: into a reduce's memory that has been in use, as it is once the
-//     reduce has spilled, or follows another one
-//   - fresh: into memory that the system has to provide first
+//   - memory: into memory that the reduce has used before, as after a spill
+//     or after another reduce of the process
+//   - fresh: into memory that the system must provide first
 //   - disk: through memory into files
-//   - network: to nowhere, unverified
+//   - network: data is dropped without verification
 //
-// cpu-s/GB is the processor time of both ends, in seconds for 10⁹ bytes.
-// Opening and closing the reduce's intake does not count.
+// cpu-s/GB is the processor time of both ends, in seconds for each 10⁹ bytes. The time to
+// open and close the reduce's intake is excluded.
 func BenchmarkStream(b *testing.B) {
 	for _, s := range benchSegments {
 		b.Run("memory/"+s.name, func(b *testing.B) { benchIntake(b, s.sizes, 2<<30, func() {}) })
@@ -138,13 +139,13 @@ func BenchmarkStream(b *testing.B) {
 	})
 }
 
-// releaseAll gives all unused memory back to the system.
+// releaseAll returns all unused memory to the system.
 func releaseAll() {
 	shuffle.ReleaseMemory()
 	debug.FreeOSMemory()
 }
 
-// benchIntake measures copies into new intakes; before is called ahead of each.
+// benchIntake measures copies into new intakes. It calls before ahead of each copy.
 func benchIntake(b *testing.B, sizes []int, memory int64, before func()) {
 	dir := filepath.Join(benchDir(b), "in")
 	benchStream(b, sizes, func(b *testing.B) (Sink, func() error) {
@@ -157,8 +158,8 @@ func benchIntake(b *testing.B, sizes []int, memory int64, before func()) {
 	})
 }
 
-// benchStream measures copies into what open returns, after one that does not
-// count.
+// benchStream measures copies into the sinks that open returns. The first copy warms up and
+// is not counted.
 func benchStream(b *testing.B, sizes []int, open func(b *testing.B) (sink Sink, done func() error)) {
 	segments, x := benchOutput(b, sizes)
 	f := NewFetcher(FetcherConfig{Token: testToken})
@@ -190,7 +191,7 @@ func benchStream(b *testing.B, sizes []int, open func(b *testing.B) (sink Sink, 
 	b.ReportMetric(used.Seconds()*1e9/float64(x.DataLength)/float64(b.N), "cpu-s/GB")
 }
 
-// processorTime is what this process has used so far, in user and kernel.
+// processorTime returns the user and kernel time that this process has used so far.
 func processorTime(b *testing.B) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

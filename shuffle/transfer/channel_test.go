@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// ends open the two ends of streams: in memory, or by way of a server.
+// ends opens the two ends of streams, in memory or through a server.
 type ends struct {
 	send    func(ctx context.Context, id ChannelID, wait time.Duration) (io.WriteCloser, error)
 	receive func(ctx context.Context, id ChannelID, wait time.Duration) (io.ReadCloser, error)
 	remove  func(job string)
 }
 
-// eachKind runs a test over streams in memory and over HTTP.
+// eachKind runs a test with streams in memory and with streams over HTTP.
 func eachKind(t *testing.T, test func(t *testing.T, e ends)) {
 	t.Run("memory", func(t *testing.T) {
 		r := new(Rendezvous)
@@ -101,11 +101,12 @@ func TestStreamsCarryAllBytesInOrder(t *testing.T) {
 	})
 }
 
-// TestAStreamWithoutItsOtherEnd ends after the wait, for either end.
+// TestAStreamWithoutItsOtherEnd checks that either end fails after its wait if the other end
+// does not connect.
 func TestAStreamWithoutItsOtherEnd(t *testing.T) {
 	eachKind(t, func(t *testing.T, e ends) {
 		w, err := e.send(context.Background(), streamID(0, 0), time.Millisecond)
-		if err == nil { // over HTTP it shows later
+		if err == nil { // over HTTP the error appears at Close
 			err = w.Close()
 		}
 		if err == nil || !strings.Contains(err.Error(), "has not come within 1ms") {
@@ -145,19 +146,19 @@ func TestASecondEndIsRefused(t *testing.T) {
 		if _, err := e.receive(context.Background(), streamID(0, 0), time.Minute); err == nil || !strings.Contains(err.Error(), "taken") {
 			t.Errorf("second reader: %v", err)
 		}
-		go func() { _, _ = w.Write([]byte("first")); _ = w.Close() }() // what is wrong shows below
+		go func() { _, _ = w.Write([]byte("first")); _ = w.Close() }() // the reader below reports errors
 		if got, err := io.ReadAll(in); string(got) != "first" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
-		_ = in.Close() // it was read to its end
+		_ = in.Close() // already read to its end
 	})
 }
 
-// TestAReaderThatGoes is an error of the writer.
+// TestAReaderThatGoes checks that a writer fails if its reader closes the stream.
 func TestAReaderThatGoes(t *testing.T) {
 	eachKind(t, func(t *testing.T, e ends) {
 		w, in := pair(t, e, context.Background())
-		_ = in.Close() // as is wanted
+		_ = in.Close() // break the stream on purpose
 		var err error
 		for b := make([]byte, 1<<20); err == nil; {
 			_, err = w.Write(b)
@@ -165,18 +166,18 @@ func TestAReaderThatGoes(t *testing.T) {
 		if !errors.Is(err, ErrBroken) {
 			t.Errorf("writer: %v", err)
 		}
-		_ = w.Close() // of a broken stream
+		_ = w.Close() // fails: the stream is broken
 	})
 }
 
-// TestAWriterThatGoes is no good end for its reader.
+// TestAWriterThatGoes checks that the reader sees an error if the writer aborts the stream.
 func TestAWriterThatGoes(t *testing.T) {
 	eachKind(t, func(t *testing.T, e ends) {
 		ctx, cancel := context.WithCancel(context.Background())
 		w, in := pair(t, e, ctx)
 		defer in.Close()
 		go func() {
-			_, _ = w.Write([]byte("half")) // of what is to come
+			_, _ = w.Write([]byte("half")) // more data would follow
 			if end, ok := w.(*SendEnd); ok {
 				end.Abort(errors.New("enough"))
 			}
@@ -186,7 +187,7 @@ func TestAWriterThatGoes(t *testing.T) {
 		if err == nil || !strings.HasPrefix("half", string(got)) {
 			t.Errorf("reader: %q, %v", got, err)
 		}
-		_ = w.Close() // of a broken stream
+		_ = w.Close() // fails: the stream is broken
 	})
 }
 
@@ -206,7 +207,7 @@ func TestRemovingAJobEndsItsStreams(t *testing.T) {
 		if err := w.Close(); err != nil && !errors.Is(err, ErrBroken) {
 			t.Errorf("writer: %v", err)
 		}
-		_ = in.Close() // of a broken stream
+		_ = in.Close() // fails: the stream is broken
 	})
 }
 
@@ -242,7 +243,7 @@ func TestChannelRequests(t *testing.T) {
 		if answer.StatusCode != c.status {
 			t.Errorf("%s: status %d, want %d", name, answer.StatusCode, c.status)
 		}
-		_ = answer.Body.Close() // it was not read
+		_ = answer.Body.Close() // body not read
 	}
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// gather waits until each of the tasks was taken in once.
+// gather waits until the copier has copied each task's output exactly once.
 func gather(t testing.TB, c *Copier, tasks int) {
 	t.Helper()
 	taken := map[int32]bool{}
@@ -28,8 +28,8 @@ func gather(t testing.TB, c *Copier, tasks int) {
 	}
 }
 
-// TestCopierOrderOfArrivalDoesNotShow: whatever the network does, what comes out
-// of the merge are the bytes of reading the files here.
+// TestCopierOrderOfArrivalDoesNotShow injects network faults and random delays. The merged
+// bytes equal those of a merge of the local files.
 func TestCopierOrderOfArrivalDoesNotShow(t *testing.T) {
 	const nodes, mapsPerNode = 3, 3
 	r := rand.New(rand.NewPCG(3, 3))
@@ -69,7 +69,8 @@ func TestCopierOrderOfArrivalDoesNotShow(t *testing.T) {
 	}
 }
 
-// TestCopierStopsAnywhere: what Take names after Close is what the sink has.
+// TestCopierStopsAnywhere closes a copier early. The sink then has exactly the outputs that
+// Take has returned.
 func TestCopierStopsAnywhere(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	r := rand.New(rand.NewPCG(5, 5))

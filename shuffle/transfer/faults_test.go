@@ -9,21 +9,21 @@ import (
 	"sync"
 )
 
-// fault is what a faulty handler does with a request.
+// fault is a kind of failure that a faulty handler injects into a request.
 type fault int
 
 const (
 	sound   fault = iota
-	broken        // answers 500
-	busy          // answers 503
+	broken        // answers with status 500
+	busy          // answers with status 503
 	hangUp        // closes the connection without an answer
-	cut           // ends in the middle of the body
+	cut           // ends the body halfway
 	damaged       // flips a bit of the body
 	faults
 )
 
-// faulty is a server behind a bad network: choose says what happens to each
-// request.
+// faulty is a handler that injects network faults into a server's answers. choose selects
+// the fault of each request.
 type faulty struct {
 	server http.Handler
 	choose func(r *http.Request) fault
@@ -63,8 +63,8 @@ func (f faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// randomFaults has a fault in one of every so many requests, and gives way to
-// others a random number of times before each answer.
+// randomFaults injects a fault into about one of every requests. Before each answer it
+// yields a random number of times, so that answers arrive in random order.
 func randomFaults(seed uint64, every int) func(*http.Request) fault {
 	var mu sync.Mutex
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -82,7 +82,7 @@ func randomFaults(seed uint64, every int) func(*http.Request) fault {
 	}
 }
 
-// always has a fault whenever bytes of a run are asked for.
+// always injects a fault into every request for the bytes of a run.
 func always(how fault) func(*http.Request) fault {
 	return func(r *http.Request) fault {
 		if r.URL.Query().Has(paramRun) && !r.URL.Query().Has(paramVerify) {
@@ -92,7 +92,7 @@ func always(how fault) func(*http.Request) fault {
 	}
 }
 
-// onIndex has a fault whenever an index is asked for.
+// onIndex injects a fault into every request for an index.
 func onIndex(how fault) func(*http.Request) fault {
 	return func(r *http.Request) fault {
 		if strings.HasSuffix(r.URL.Path, ".index") {
@@ -102,7 +102,7 @@ func onIndex(how fault) func(*http.Request) fault {
 	}
 }
 
-// first has a fault in the first n requests only.
+// first injects only the first n faults that choose selects.
 func first(n int, choose func(*http.Request) fault) func(*http.Request) fault {
 	var mu sync.Mutex
 	return func(r *http.Request) fault {

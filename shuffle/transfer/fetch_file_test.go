@@ -53,7 +53,7 @@ func TestOpenFetchesRangesOfFiles(t *testing.T) {
 	}
 }
 
-// TestOpenFetchesEmptyFiles: a map without output leaves one.
+// TestOpenFetchesEmptyFiles fetches an empty file, as a map without output writes it.
 func TestOpenFetchesEmptyFiles(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10, 1)
@@ -93,7 +93,7 @@ func TestFileOfStaysInTheJob(t *testing.T) {
 	}
 }
 
-// TestLater tells what may pass from what will not.
+// TestLater checks which errors RetryLater reports as temporary.
 func TestLater(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	busy := listen(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// fetchFrom fetches partition 0 of a map's output from behind a network.
+// fetchFrom fetches partition 0 of a map's output through a network with faults.
 func fetchFrom(t *testing.T, n *testMachine, m *mapOutput, choose func(*http.Request) fault) (*shuffle.Intake, error) {
 	t.Helper()
 	in := newIntake(t, 1<<20)
@@ -45,7 +45,8 @@ func TestFetchOutlivesOneFault(t *testing.T) {
 	}
 }
 
-// TestFetchBlamesTheNetwork: damage that stays, though the source's disk is good.
+// TestFetchBlamesTheNetwork injects permanent damage on the way. The source verifies its
+// disk, so the output is not lost.
 func TestFetchBlamesTheNetwork(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
@@ -68,7 +69,8 @@ func TestFetchBlamesTheNetwork(t *testing.T) {
 	}
 }
 
-// TestFetchBlamesTheDisk: the source's own reading tells that the output is lost.
+// TestFetchBlamesTheDisk damages files on disk. The source verifies them, and the output is
+// lost.
 func TestFetchBlamesTheDisk(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, m *mapOutput){
 		"run":       func(t *testing.T, m *mapOutput) { flip(t, m.path(), m.index.Partitions[0][1].Offset+99) },
@@ -135,7 +137,7 @@ func TestFetchOfTheBusyAndTheStrict(t *testing.T) {
 	}
 }
 
-// badSink cannot take in anything.
+// badSink is a Sink that fails every AddRemote.
 type badSink struct{ err error }
 
 func (s badSink) AddRemote(context.Context, []shuffle.Run, shuffle.Ordinal, shuffle.OpenRun) error {
@@ -167,8 +169,8 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestCredit: no more bytes than the credit are under way, and a run that is
-// longer goes alone.
+// TestCredit checks that at most the credit's bytes are in flight for each server. A longer
+// run is fetched alone.
 func TestCredit(t *testing.T) {
 	s := &Sources{BytesPerServer: 100}
 	ctx := context.Background()
@@ -197,7 +199,8 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// TestCreditIsGivenBack: after faults of every kind the whole credit is there.
+// TestCreditIsGivenBack injects faults of every kind. Afterwards the whole credit is
+// available.
 func TestCreditIsGivenBack(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
@@ -205,7 +208,7 @@ func TestCreditIsGivenBack(t *testing.T) {
 	f := newFetcher(t, FetcherConfig{Sources: sources})
 	address := listen(t, faulty{n.server, randomFaults(7, 2)})
 	for range 30 {
-		_, _ = f.Fetch(context.Background(), m.at(address), newIntake(t, 1<<20)) // faults are what is wanted
+		_, _ = f.Fetch(context.Background(), m.at(address), newIntake(t, 1<<20)) // the faults are intended
 	}
 	credit, limit := sources.credit(address)
 	if !credit.TryAcquire(limit) {
@@ -245,7 +248,7 @@ func TestIndexCacheIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"a", "b", "c", "a", "d", "a", "b"} { // d takes b's place
+	for _, name := range []string{"a", "b", "c", "a", "d", "a", "b"} { // d evicts b
 		get(name)
 	}
 	if loads != 5 || c.mu.bytes > c.mu.limit || len(c.mu.byName) != 3 || c.mu.order.Len() != 3 {

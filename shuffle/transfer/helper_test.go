@@ -27,7 +27,7 @@ const (
 	testToken = "secret"
 )
 
-// testMachine is a machine's local directories with outputs of maps.
+// testMachine is a machine with local directories that contain map outputs.
 type testMachine struct {
 	dirs   []string
 	server *Server
@@ -58,7 +58,7 @@ func listen(t testing.TB, handler http.Handler) (address string) {
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// mapOutput is what a map left, and what its runs are when they are read here.
+// mapOutput is the output of one map, with the sources to read it locally.
 type mapOutput struct {
 	segment Segment
 	index   *shuffle.Index
@@ -67,7 +67,7 @@ type mapOutput struct {
 
 func (m *mapOutput) path() string { return m.index.Path }
 
-// write makes the output of a map with several runs in each partition.
+// write writes the output of a map, with several runs in each partition.
 func (n *testMachine) write(t testing.TB, r *rand.Rand, task int32, records, partitions int) *mapOutput {
 	t.Helper()
 	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)
@@ -97,14 +97,14 @@ func (n *testMachine) write(t testing.TB, r *rand.Rand, task int32, records, par
 	}
 }
 
-// at is the output's segment as served from an address.
+// at returns the output's segment as served from an address.
 func (m *mapOutput) at(address string) Segment {
 	s := m.segment
 	s.Output.Address = address
 	return s
 }
 
-// partOf is a segment of another partition.
+// partOf returns the segment for another partition.
 func partOf(s Segment, partition int) Segment {
 	s.Partition = partition
 	return s
@@ -126,7 +126,7 @@ func newIntake(t testing.TB, memory int64) *shuffle.Intake {
 	return in
 }
 
-// merged is all records of a merge.
+// merged returns all records of a merge as text.
 func merged(t testing.TB, m *shuffle.Merge, err error) string {
 	t.Helper()
 	if err != nil {
@@ -142,7 +142,7 @@ func merged(t testing.TB, m *shuffle.Merge, err error) string {
 	return b.String()
 }
 
-// readHere is what a merge of the files themselves yields.
+// readHere returns the records of a merge of the local files.
 func readHere(t testing.TB, partition int, outputs ...*mapOutput) string {
 	t.Helper()
 	var sources []shuffle.Source
@@ -167,7 +167,7 @@ func newFetcher(t testing.TB, cfg FetcherConfig) *Fetcher {
 	return f
 }
 
-// flip changes one bit of a file.
+// flip flips one bit of a file.
 func flip(t testing.TB, path string, at int64) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -180,7 +180,7 @@ func flip(t testing.TB, path string, at int64) {
 	}
 }
 
-// unresponsiveAddress accepts connections and never answers.
+// unresponsiveAddress returns an address that accepts connections but never answers.
 func unresponsiveAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

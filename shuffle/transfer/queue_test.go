@@ -73,8 +73,8 @@ func TestQueueLeavesABadSourceAlone(t *testing.T) {
 	}
 }
 
-// TestQueueGivesUp: the output of a dead source is lost when patience is over, and
-// not before; so is the one bad output of a source that is sound otherwise.
+// TestQueueGivesUp checks that an output is lost only after testGiveUpAfter. This holds for
+// a dead source, and for one bad output of a healthy source.
 func TestQueueGivesUp(t *testing.T) {
 	for _, sound := range []int{0, 1000} {
 		q := newQueue(testGiveUpAfter, testMin, testMax)
@@ -89,7 +89,7 @@ func TestQueueGivesUp(t *testing.T) {
 				now = now.Add(wait)
 				continue
 			}
-			now = now.Add(time.Second) // a copy takes as long
+			now = now.Add(time.Second) // each copy takes one second
 			if e.Task != 0 {
 				q.succeeded(e)
 				continue
@@ -110,7 +110,7 @@ func TestQueueGivesUp(t *testing.T) {
 func TestQueueTakesTheNewerOutput(t *testing.T) {
 	q := newQueue(testGiveUpAfter, testMin, testMax)
 	q.add(segment(0, "a"))
-	q.add(segment(0, "b")) // instead of the first
+	q.add(segment(0, "b")) // replaces the first
 	e, _ := q.next(epoch)
 	if e.Output.Address != "b" {
 		t.Fatalf("%v is next", e.Output)
@@ -151,7 +151,8 @@ func TestQueueDropsWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestQueueKeepsItsInvariants plays random copies against a dumb account of them.
+// TestQueueKeepsItsInvariants runs random copies and compares the queue with a simple list
+// of them.
 func TestQueueKeepsItsInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := newQueue(testGiveUpAfter, testMin, testMax)

@@ -49,7 +49,7 @@ func TestParseRequestRefuses(t *testing.T) {
 	}
 }
 
-// TestURLsAreUnderstood: what a fetcher asks is what a server reads.
+// TestURLsAreUnderstood checks that the server parses every URL that a fetcher builds.
 func TestURLsAreUnderstood(t *testing.T) {
 	name := rapid.StringMatching(`[a-zA-Z0-9_][a-zA-Z0-9._-]{0,40}`)
 	rapid.Check(t, func(t *rapid.T) {

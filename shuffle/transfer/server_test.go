@@ -127,7 +127,7 @@ func TestServerWantsTheToken(t *testing.T) {
 	}
 }
 
-// held is a client that does not take its answer until it is let go.
+// held is a client that does not accept its answer until letGo is closed.
 type held struct {
 	*httptest.ResponseRecorder
 	began chan<- struct{}
@@ -209,10 +209,10 @@ func TestServerVerifies(t *testing.T) {
 	}
 }
 
-// spyListener tells what net/http hands to a TCP connection's ReadFrom.
+// spyListener counts the bytes that net/http passes to ReadFrom of TCP connections.
 type spyListener struct {
 	net.Listener
-	files, others atomic.Int64 // bytes
+	files, others atomic.Int64 // bytes from files and from other readers
 }
 
 type spyConn struct {
@@ -240,8 +240,8 @@ func (c *spyConn) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// TestServerSendsByTheKernel: runs go from the file to the socket in the one
-// shape that Go sends by sendfile.
+// TestServerSendsByTheKernel checks that runs reach ReadFrom as an io.LimitedReader of an
+// os.File. Go uses sendfile only for that.
 func TestServerSendsByTheKernel(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 30_000, 1)
@@ -268,7 +268,7 @@ func TestServerSendsByTheKernel(t *testing.T) {
 	for _, r := range runs {
 		total += r.Length
 	}
-	// net/http itself writes the first bytes of an answer together with its head.
+	// net/http itself writes the first bytes of an answer together with its header.
 	if files := l.files.Load(); files < total-int64(len(runs))*512 || l.others.Load() > 0 {
 		t.Errorf("%d of %d bytes sent from the file itself, %d from other readers", files, total, l.others.Load())
 	}
@@ -283,8 +283,8 @@ func TestServerNeedsADirectory(t *testing.T) {
 	}
 }
 
-// TestDirectoryThatIsGoneHidesNothing takes one of two directories away and
-// gives it back.
+// TestDirectoryThatIsGoneHidesNothing removes one of two directories and restores it. Files
+// of the other directory are served throughout.
 func TestDirectoryThatIsGoneHidesNothing(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	want := func(index, status int) {
@@ -305,7 +305,7 @@ func TestDirectoryThatIsGoneHidesNothing(t *testing.T) {
 	}
 	want(0, http.StatusNotFound)
 	want(1, http.StatusOK)
-	if err := os.WriteFile(n.dirs[0], nil, 0o600); err != nil { // no directory at all
+	if err := os.WriteFile(n.dirs[0], nil, 0o600); err != nil { // a file instead of a directory
 		t.Fatal(err)
 	}
 	want(0, http.StatusInternalServerError)
@@ -316,8 +316,8 @@ func TestDirectoryThatIsGoneHidesNothing(t *testing.T) {
 	want(0, http.StatusOK)
 }
 
-// bigFile makes a file of zeros that no socket's buffers hold, and returns its
-// path in a request.
+// bigFile creates a file of zeros that is larger than any socket buffer. It returns the
+// file's URL path.
 func bigFile(t *testing.T, n *testMachine) string {
 	t.Helper()
 	dir := filepath.Join(n.dirs[1], testJob, "attempt")
@@ -334,8 +334,8 @@ func bigFile(t *testing.T, n *testMachine) string {
 	return Prefix + testJob + "/attempt/big"
 }
 
-// askAndWait asks for a file and takes only the head of the answer. It returns
-// what hangs up.
+// askAndWait requests a file and reads only the start of the answer. The caller closes the
+// returned connection.
 func askAndWait(t *testing.T, address, path string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -351,8 +351,8 @@ func askAndWait(t *testing.T, address, path string) net.Conn {
 	return conn
 }
 
-// TestServerDropsClientsThatTakeNothing: a stream that stands still gives its
-// place away.
+// TestServerDropsClientsThatTakeNothing checks that a stream ends after IdleTimeout if its
+// client reads nothing.
 func TestServerDropsClientsThatTakeNothing(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
 	ended := make(chan struct{})
@@ -368,7 +368,8 @@ func TestServerDropsClientsThatTakeNothing(t *testing.T) {
 	}
 }
 
-// TestServeEnds: with its context, also while a client does not take its answer.
+// TestServeEnds checks that Serve returns when its context ends, even while a client does
+// not read its answer.
 func TestServeEnds(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// store moves an output to where every machine finds it.
+// store moves an output to shared storage, where every machine can read it.
 func (m *mapOutput) store(t *testing.T) (o *mapOutput, data string) {
 	t.Helper()
 	fsys := local.New(local.Options{})
@@ -28,7 +28,7 @@ func (m *mapOutput) store(t *testing.T) (o *mapOutput, data string) {
 	return stored, data
 }
 
-// TestFetchOfStoredOutput asks no server.
+// TestFetchOfStoredOutput fetches a stored output without any server.
 func TestFetchOfStoredOutput(t *testing.T) {
 	resolve := func(_ context.Context, name string) (storage.FS, string, error) {
 		return local.New(local.Options{}), strings.TrimPrefix(name, "file:"), nil
