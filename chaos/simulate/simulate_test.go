@@ -138,7 +138,7 @@ func TestWhatTakesWorkIsNotLost(t *testing.T) {
 // TestBadVerdicts has plans that no job can live through.
 func TestBadVerdicts(t *testing.T) {
 	for plan, want := range map[string]string{
-		"fault at 500ms do kill jobmaster all":                                        "nothing more happens, and 1 jobs are not over",
+		"fault at 500ms do kill jobmaster all":                                        "nothing more happens, 1 jobs have not finished",
 		"masters 1\nfault at 500ms do stop jobmaster m1":                              "job j1 is RUNNING",
 		"fault at 0s do kill jobmaster m2\nfault at 0s do kill jobmaster m3":          "nothing more happens",
 		"tasknodes 1\nfault at 500ms do kill machine 1":                               "nothing more happens",
