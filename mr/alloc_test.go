@@ -7,12 +7,13 @@ import (
 	"testing"
 )
 
-// discard is an Emitter that forgets.
+// discard is an Emitter that only counts records.
 type discard[K, V any] struct{ n int }
 
 func (d *discard[K, V]) Emit(K, V) { d.n++ }
 
-// groupOf ranges over n values, made once, as the group loop's function is.
+// groupOf returns an iterator over v, n times. Callers create it once, as the group loop
+// does.
 func groupOf[V any](n int, v V) iter.Seq[V] {
 	return func(yield func(V) bool) {
 		for range n {
@@ -23,7 +24,7 @@ func groupOf[V any](n int, v V) iter.Seq[V] {
 	}
 }
 
-// reducersWithoutGarbage are the bundled reducers, called for one group.
+// reducersWithoutGarbage returns the bundled reducers. Each function reduces one group.
 func reducersWithoutGarbage() map[string]func() {
 	return map[string]func(){
 		"identity":   groupCall(IdentityReducer[string, int64](), "k", 1),
@@ -36,8 +37,8 @@ func reducersWithoutGarbage() map[string]func() {
 	}
 }
 
-// groupCall calls an attempt's instance of a reducer, set up, for one group of
-// ten values.
+// groupCall sets up an attempt's instance of a reducer. The returned function reduces one
+// group of ten values.
 func groupCall[K, V any](r Reducer[K, V, K, V], key K, value V) func() {
 	r = instance(r)
 	if err := callSetup(nil, r); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// endless is a job that ends the context that it is run with, and then works
-// on for ever, in the map or in the reduce.
+// endless is a job that cancels the context of its own run and then waits until its context
+// ends. where selects the place: "map", "reduce" or "values".
 func endless(cancel func(), where string) *mr.Job[string, int64, string, int64] {
 	return mr.New("endless", mr.TextLines(), mr.MapFunc(func(t *mr.Task, offset int64, line []byte, out countEmitter) error {
 		if where == "map" && offset > 0 {
@@ -36,8 +36,8 @@ func endless(cancel func(), where string) *mr.Job[string, int64, string, int64] 
 	}), mr.TextOutput[string, int64]())
 }
 
-// TestCancellation ends a job at work: it exits with 130, leaves neither its
-// output nor its local files behind, and reports that it was killed.
+// TestCancellation cancels a running job. It exits with 130, removes its output and local
+// files, and reports that it was killed.
 func TestCancellation(t *testing.T) {
 	for _, where := range []string{"map", "reduce", "values"} {
 		t.Run(where, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// chain counts words and then sorts them by count, through a temporary
-// directory; first may make the first job fail.
+// chain is a program that counts words and then sorts them by count, with a temporary
+// directory between its jobs. An error of first fails the first job.
 func chain(t *testing.T, first func(line string) error) *mr.Program {
 	type rank = mr.Pair[mr.Desc[int64], string]
 	count := mr.New("count", mr.TextStrings(), mr.MapFunc(func(t *mr.Task, offset int64, line string, out countEmitter) error {
@@ -46,7 +46,7 @@ func chain(t *testing.T, first func(line string) error) *mr.Program {
 
 func noFault(string) error { return nil }
 
-// onlyIn fails the test if a directory has other entries than those.
+// onlyIn fails the test unless a directory has exactly these entries.
 func onlyIn(t testing.TB, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

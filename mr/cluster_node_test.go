@@ -29,8 +29,8 @@ import (
 
 const testToken = "secret"
 
-// testCluster is a cluster of one master and one tasknode, whose tasks are
-// goroutines of the test.
+// testCluster is a cluster of one master and one tasknode. Its tasks run as goroutines of
+// the test.
 type testCluster struct {
 	t         testing.TB
 	address   string
@@ -40,13 +40,13 @@ type testCluster struct {
 	ctx       context.Context
 }
 
-// oneLog is the log of a single master.
+// oneLog is the log of a single master: it commits each batch at once.
 type oneLog chan jobmaster.LogEvent
 
 func (l oneLog) Propose(batch []cluster.Entry)     { l <- jobmaster.Committed{Batch: batch} }
 func (l oneLog) Events() <-chan jobmaster.LogEvent { return l }
 
-// newTestCluster runs tasks of those programs.
+// newTestCluster starts a cluster whose tasknode runs tasks of these programs.
 func newTestCluster(t testing.TB, programs ...mr.Runnable) *testCluster {
 	c := &testCluster{t: t, tokenFile: filepath.Join(t.TempDir(), "token")}
 	if err := os.WriteFile(c.tokenFile, []byte(testToken), 0o600); err != nil {
@@ -119,7 +119,7 @@ func (c *testCluster) startNode(programs []mr.Runnable) {
 	})
 }
 
-// admin is somebody else who looks at the cluster.
+// admin returns another client of the cluster.
 func (c *testCluster) admin() *remote.Client {
 	client, err := remote.New(remote.Config{Config: c.calls()})
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *testCluster) admin() *remote.Client {
 	return client
 }
 
-// taskLauncher runs tasks of those programs as goroutines.
+// taskLauncher runs tasks of these programs as goroutines.
 type taskLauncher []mr.Runnable
 
 type goroutineTask struct {

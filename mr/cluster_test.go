@@ -63,7 +63,7 @@ func TestDetach(t *testing.T) {
 	wantFiles(t, dir, map[string]string{"part-r-00000": "a\t1\nb\t1\n"})
 }
 
-// TestCtrlCLeavesTheJob ends a client without a terminal: the job goes on.
+// TestCtrlCLeavesTheJob interrupts a client that has no terminal. The job keeps running.
 func TestCtrlCLeavesTheJob(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	goOn := make(chan struct{})
@@ -92,8 +92,8 @@ func TestCtrlCLeavesTheJob(t *testing.T) {
 	}
 }
 
-// TestProgramThatGivesUpKillsItsJob ends the context of a run, but not that of
-// the program.
+// TestProgramThatGivesUpKillsItsJob cancels the context of a driver's run but not the
+// program's. The job is killed.
 func TestProgramThatGivesUpKillsItsJob(t *testing.T) {
 	ctx, giveUp := context.WithCancel(t.Context())
 	job := endless(giveUp, "map")

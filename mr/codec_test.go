@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// backwards is a codec of a user: strings that sort by their last letter
-// first. It refuses some.
+// backwards is a user's codec that sorts strings by their last letter first. It can be set
+// to refuse "bad".
 type backwards struct{ fault string }
 
 func (c backwards) Append(dst []byte, v string) []byte {
@@ -48,8 +48,8 @@ func TestKeyCodecSetsTheOrder(t *testing.T) {
 	}
 }
 
-// TestCodecsThatFail has codecs that fail in the map, where the record is
-// named, and in the reduce, where there is none.
+// TestCodecsThatFail uses codecs that fail. The error of a map names the record. The error
+// of a reduce has no record to name.
 func TestCodecsThatFail(t *testing.T) {
 	const text = "fine first\nx bad\n"
 	swapped := mr.MapFunc(func(_ *mr.Task, _ int64, line string, out textEmitter) error {
@@ -90,14 +90,14 @@ func TestKeysWithoutCodec(t *testing.T) {
 	}
 }
 
-// visit is a value with no codec of its own.
+// visit is a value type without a codec of its own.
 type visit struct {
 	Page  string
 	Times []int
 	At    map[string]float64 `json:",omitempty"`
 }
 
-// carried sends a value of each word through a shuffle and writes its text.
+// carried is a job that sends a value of each word through a shuffle and writes its text.
 func carried[V any](codec mr.Codec[V], value func(word string) V, text func(V) string) *mr.Job[string, V, string, string] {
 	job := mr.New("carried", mr.TextStrings(), mr.MapFunc(func(_ *mr.Task, _ int64, line string, out mr.Emitter[string, V]) error {
 		for _, w := range strings.Fields(line) {

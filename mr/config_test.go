@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// limits is the typed configuration of a test's job.
+// limits is the typed configuration of a test job.
 type limits struct {
 	MinLength int
 	Tag       string `json:"tag"`
@@ -81,7 +81,7 @@ func TestConfigurationIsValidatedBeforeTheJob(t *testing.T) {
 	}
 }
 
-// unconfigured asks for a configuration that it does not declare.
+// unconfigured is a job that reads a configuration type that it does not declare.
 func unconfigured() mr.Runnable {
 	return mr.MapOnly("none", mr.TextStrings(), mr.MapFunc(func(t *mr.Task, _ int64, line string, out textEmitter) error {
 		out.Emit(line, mr.ConfigOf[limits](t).Tag)
@@ -89,7 +89,7 @@ func unconfigured() mr.Runnable {
 	}), mr.TextOutput[string, string]())
 }
 
-// filter leaves out the words of a side file.
+// filter drops the words that are listed in a side file.
 type filter struct{ stop map[string]bool }
 
 func (f *filter) Setup(t *mr.Task) error {

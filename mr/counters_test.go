@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// systemCounter is a counter of Hadoop's group for records.
+// systemCounter returns a counter of Hadoop's group for records.
 func systemCounter(c mr.Counters, name string) int64 { return c[counter.GroupFramework][name] }
 
 // wantCounters compares counters of Hadoop's group for records.
@@ -25,7 +25,7 @@ func wantCounters(t testing.TB, c mr.Counters, want map[string]int64) {
 	}
 }
 
-// reportOf runs a command and returns its exit code and its report.
+// reportOf runs a command and returns its result and its report.
 func reportOf(t testing.TB, r mr.Runnable, args ...string) (mrtest.Result, report.Report) {
 	t.Helper()
 	path := outputDir(t) + ".json"
@@ -37,8 +37,7 @@ func reportOf(t testing.TB, r mr.Runnable, args ...string) (mrtest.Result, repor
 	return result, doc
 }
 
-// counting counts words of the user's in map, combiner and reduce, from Setup
-// to Close.
+// counting is a mapper that uses counters of its own, from Setup to Close.
 type counting struct{ long *mr.Counter }
 
 func (c *counting) Setup(t *mr.Task) error {
@@ -64,7 +63,7 @@ func (c *counting) Close(t *mr.Task, _ countEmitter) error {
 
 func TestCounters(t *testing.T) {
 	reducer := mr.ReduceFunc(func(t *mr.Task, key string, values iter.Seq[int64], out countEmitter) error {
-		if key == "bbb" { // its values are passed by
+		if key == "bbb" { // its values are not read
 			return nil
 		}
 		t.Counter("Words", "groups").Add(1)
@@ -85,8 +84,8 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestCountersOfCombiners combines as a fold, which leaves a, bbb, a and ccc of
-// two maps, and as a reducer that drops bbb.
+// TestCountersOfCombiners uses two kinds of combiner. A fold leaves four records of two
+// maps: a, bbb, a and ccc. A reducer drops bbb.
 func TestCountersOfCombiners(t *testing.T) {
 	dropping := mr.ReduceFunc(func(t *mr.Task, key string, values iter.Seq[int64], out countEmitter) error {
 		if key == "bbb" {
@@ -147,8 +146,8 @@ func TestCountersOfFailedAttemptsAreNotAdded(t *testing.T) {
 	}
 }
 
-// TestCountersOfTheUserAreLimited counts each word under its own name. One attempt
-// may not exceed mapreduce.job.counters.limit, nor may all of them together.
+// TestCountersOfTheUserAreLimited counts each word under its own name. The limit
+// mapreduce.job.counters.limit applies to each attempt and to all attempts together.
 func TestCountersOfTheUserAreLimited(t *testing.T) {
 	job := mr.MapOnly("names", mr.TextStrings(), mr.MapFunc(func(t *mr.Task, _ int64, line string, _ textEmitter) error {
 		for _, w := range strings.Fields(line) {

@@ -12,12 +12,13 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// once is the options of a job whose tasks are tried once.
+// once adds options that limit each task to one attempt.
 func once(args ...string) []string {
 	return append([]string{"-D", "mapreduce.map.maxattempts=1", "-D", "mapreduce.reduce.maxattempts=1"}, args...)
 }
 
-// The bad places of fragile: each fails at the word "bad".
+// errorAtBad and panicAtBad are the failures of fragile: an error or a panic at the word
+// "bad".
 func errorAtBad(word string) error {
 	if word == "bad" {
 		return errors.New("word that is an error")
@@ -32,8 +33,8 @@ func panicAtBad(word string) error {
 	return nil
 }
 
-// fragile is a word count whose parts fail at the word "bad": where is "map",
-// "combine", "reduce" or "partition".
+// fragile is a word count that fails at the word "bad". where selects the failing part:
+// "map", "combine", "reduce" or "partition".
 func fragile(where string, atBad func(string) error) *mr.Job[string, int64, string, int64] {
 	in := func(place, word string) error {
 		if place != where {
@@ -69,9 +70,9 @@ func fragile(where string, atBad func(string) error) *mr.Job[string, int64, stri
 	return job
 }
 
-// TestFailureRecords has user code fail in each of its places, with an error
-// and with a panic. The report and the console name the cause, the task and
-// its attempt, and the record and the stack where there is one.
+// TestFailureRecords makes each part of the user code fail, with an error and with a panic.
+// The report and the console name the cause, the task, the attempt and, if known, the record
+// and the stack.
 func TestFailureRecords(t *testing.T) {
 	for _, where := range []string{"map", "partition", "combine", "reduce"} {
 		for kind, atBad := range map[string]func(string) error{"error": errorAtBad, "panic": panicAtBad} {
@@ -89,7 +90,7 @@ func TestFailureRecords(t *testing.T) {
 	}
 }
 
-// checkFailure compares the first failure of a report with what fragile did.
+// checkFailure compares the report's first failure with the failure of fragile.
 func checkFailure(t *testing.T, where, kind, in string, doc report.Report) {
 	t.Helper()
 	if len(doc.Failures) != 1 {
@@ -99,7 +100,7 @@ func checkFailure(t *testing.T, where, kind, in string, doc report.Report) {
 	cause := map[string]string{"error": "word that is an error", "panic": "panic: word that panics"}[kind]
 	switch {
 	case where == "partition" && kind == "error":
-		cause = "panic: " + cause // it has no other way to fail
+		cause = "panic: " + cause // a partition function can fail only by a panic
 	case where == "combine" && kind == "error":
 		cause = "combiner: " + cause
 	}
@@ -130,7 +131,7 @@ func checkFailure(t *testing.T, where, kind, in string, doc report.Report) {
 	}
 }
 
-// checkShown expects on the console what the report says.
+// checkShown checks that the console shows what the report contains.
 func checkShown(t *testing.T, stderr string, doc report.Report) {
 	t.Helper()
 	f := doc.Failures[0]
@@ -148,8 +149,8 @@ func checkShown(t *testing.T, stderr string, doc report.Report) {
 	}
 }
 
-// TestFirstCauseIsShown has a job in which a second thing goes wrong because
-// of the first.
+// TestFirstCauseIsShown runs a job whose first panic causes a second one. The cause shown
+// names both.
 func TestFirstCauseIsShown(t *testing.T) {
 	job := mr.MapOnly("second", mr.TextStrings(), mr.MapFunc(func(*mr.Task, int64, string, textEmitter) (err error) {
 		defer func() {
@@ -170,7 +171,7 @@ func TestQuietTellsOfFailures(t *testing.T) {
 	}
 }
 
-// TestAttempts tries tasks as often as the properties say.
+// TestAttempts checks that failing tasks make as many attempts as the properties allow.
 func TestAttempts(t *testing.T) {
 	for _, where := range []string{"map", "reduce"} {
 		for _, attempts := range []int{1, 2, 4} {

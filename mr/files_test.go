@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// replacing is a job that replaces each file it is given a line of: by its
-// content, read backwards.
+// replacing is a job whose input lines are file names. It replaces each file by its content
+// in reverse order.
 var replacing = mr.MapOnly("replacing", mr.TextStrings(),
 	mr.MapFunc(func(t *mr.Task, _ int64, name string, _ mr.Emitter[string, string]) error {
 		f, err := t.Open(name)
@@ -44,8 +44,8 @@ var replacing = mr.MapOnly("replacing", mr.TextStrings(),
 		return w.Close()
 	}), mr.NullOutput[string, string]())
 
-// TestFilesOfTasksAndDrivers has a driver that makes a list of files for the
-// tasks, whose work on them is counted.
+// TestFilesOfTasksAndDrivers lets a driver write a list of files and tasks replace them. The
+// counters include what the tasks read and write.
 func TestFilesOfTasksAndDrivers(t *testing.T) {
 	dir := inputDir(t, "abc", "de")
 	var counted mr.Counters

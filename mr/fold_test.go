@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// caught keeps what is emitted.
+// caught is an Emitter that keeps what is emitted.
 type caught[K, V any] struct {
 	keys   []K
 	values []V
@@ -38,8 +38,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestFoldKeepsBytes folds values that share one buffer, as those of a reader
-// do.
+// TestFoldKeepsBytes folds values that share one buffer, as a reader's values do.
 func TestFoldKeepsBytes(t *testing.T) {
 	buffer := make([]byte, 1)
 	values := func(yield func([]byte) bool) {

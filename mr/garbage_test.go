@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// numbered is a job over the numbers below test.n, each of which makes one
-// record of a key that key makes of it; it writes nothing.
+// numbered is a job over the numbers below test.n. It emits one record for each number, with
+// the key that key returns, and writes no output.
 func numbered[K any](key func(n int64) K, reducer mr.Reducer[K, int64, K, int64]) *mr.Job[K, int64, K, int64] {
 	return mr.New("numbered", mr.Numbers("test.n"), mr.MapFunc(func(_ *mr.Task, n int64, _ struct{}, out mr.Emitter[K, int64]) error {
 		out.Emit(key(n), n)
@@ -28,7 +28,7 @@ func someBytes() func(n int64) []byte {
 	}
 }
 
-// mallocsOf is how many allocations a run of job over n numbers makes.
+// mallocsOf returns the number of allocations in a run of job over n numbers.
 func mallocsOf(t testing.TB, job mr.Runnable, n int) int64 {
 	t.Helper()
 	program := &mr.Program{Name: "numbered", Jobs: []mr.Runnable{job}, Run: func(ctx context.Context, d *mr.Driver) error {
@@ -43,10 +43,10 @@ func mallocsOf(t testing.TB, job mr.Runnable, n int) int64 {
 	return int64(after.Mallocs - before.Mallocs)
 }
 
-// TestRecordsAndGroupsMakeNoGarbage compares the allocations of a small run
-// and of a large one: neither a record that is emitted, nor a group that is
-// reduced by a bundled reducer, makes any. A key of a group that is a string is
-// one, since it is the reducer's to keep: there are few of those here.
+// TestRecordsAndGroupsMakeNoGarbage compares the allocations of a small and a large run.
+// Neither an emitted record nor a group in a bundled reducer may allocate. A string key
+// needs one allocation for each group, because the reducer may keep it. The jobs therefore
+// have few string keys.
 func TestRecordsAndGroupsMakeNoGarbage(t *testing.T) {
 	const small, large = 10_000, 110_000
 	word := []string{"some", "words", "that are there already"}

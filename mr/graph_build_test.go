@@ -13,7 +13,7 @@ import (
 
 type none = struct{}
 
-// Functions and outputs that graphs of tests are made of.
+// Functions, inputs and outputs that the graphs of tests use.
 var (
 	tokens   = words
 	same     = mr.IdentityMapper[string, int64]()
@@ -23,7 +23,7 @@ var (
 	lineFile = mr.TextLines()
 )
 
-// graphOf is the graph of a definition with 3 splits an input and 2 reduces.
+// graphOf returns the graph of a definition with 3 splits for each input and 2 reduces.
 func graphOf(t *testing.T, d *mr.Definition) dag.Graph {
 	t.Helper()
 	p := &mr.Program{Name: d.Name(), Jobs: []mr.Runnable{d}}
@@ -34,8 +34,8 @@ func graphOf(t *testing.T, d *mr.Definition) dag.Graph {
 	return graphs[0].Graph
 }
 
-// TestGraphOfMapAndReduce is the graph that mr.New makes, down to the
-// fingerprint, if its stages are called as those are.
+// TestGraphOfMapAndReduce checks that a graph with stages called map and reduce has the same
+// fingerprint as the graph of mr.New.
 func TestGraphOfMapAndReduce(t *testing.T) {
 	d := mr.Define("count", none{}, func(g *mr.Graph, _ none) {
 		m := mr.Read(g, "map", lineFile, tokens)
@@ -46,7 +46,7 @@ func TestGraphOfMapAndReduce(t *testing.T) {
 	}
 }
 
-// TestShapes builds one graph with each kind of channel.
+// TestShapes builds one graph with each kind of channel and connection.
 func TestShapes(t *testing.T) {
 	d := mr.Define("shapes", none{}, func(g *mr.Graph, _ none) {
 		read := mr.Read(g, "read", lineFile, tokens)
@@ -85,8 +85,8 @@ edge "live" -> "last" tcp gather
 	}
 }
 
-// TestShapeFollowsFromTheConfiguration builds as many rounds as the
-// configuration says.
+// TestShapeFollowsFromTheConfiguration builds a graph with the number of rounds that its
+// configuration sets.
 func TestShapeFollowsFromTheConfiguration(t *testing.T) {
 	type config struct{ Rounds int }
 	d := mr.Define("rounds", config{3}, func(g *mr.Graph, c config) {
@@ -101,13 +101,13 @@ func TestShapeFollowsFromTheConfiguration(t *testing.T) {
 	}
 }
 
-// lineNow is the line of its caller.
+// lineNow returns the line number of its caller.
 func lineNow() int {
 	_, _, line, _ := runtime.Caller(1)
 	return line
 }
 
-// misuse builds a graph that is refused, and notes the line of the call at fault.
+// misuse builds an invalid graph and sets at to the line of the faulty call.
 type misuse struct {
 	build func(g *mr.Graph, at *int)
 	want  string
@@ -279,8 +279,7 @@ var misuses = map[string]misuse{
 	}, `stage "a/b": name not usable in names of files`},
 }
 
-// TestMisuse expects each fault to be told with the place of the call that made
-// it.
+// TestMisuse checks that each error names the file and line of the faulty call.
 func TestMisuse(t *testing.T) {
 	for name, c := range misuses {
 		at := 0
@@ -304,7 +303,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// anotherGraph is a stage of a graph that is built for its sake.
+// anotherGraph returns a stage of another graph.
 func anotherGraph() (stage *mr.Stage[string, int64]) {
 	d := mr.Define("another", none{}, func(g *mr.Graph, _ none) {
 		stage = mr.Write(mr.Read(g, "read", lineFile, tokens), textual)
@@ -315,7 +314,8 @@ func anotherGraph() (stage *mr.Stage[string, int64]) {
 	return stage
 }
 
-// TestMisuseIsToldBeforeTheJobRuns runs a command.
+// TestMisuseIsToldBeforeTheJobRuns checks that a command reports an invalid graph before it
+// runs the job.
 func TestMisuseIsToldBeforeTheJobRuns(t *testing.T) {
 	d := mr.Define("job", none{}, func(g *mr.Graph, _ none) { mr.Read(g, "a", lineFile, tokens) })
 	got := mrtest.Exec(t, d, inputDir(t, "a\n"), outputDir(t))
@@ -324,7 +324,8 @@ func TestMisuseIsToldBeforeTheJobRuns(t *testing.T) {
 	}
 }
 
-// TestNoReducesForAGraph refuses what would lose every record.
+// TestNoReducesForAGraph checks that zero reduces are refused, because every record would be
+// lost.
 func TestNoReducesForAGraph(t *testing.T) {
 	d := mr.Define("count", none{}, func(g *mr.Graph, _ none) {
 		mr.Write(mr.Group(g, "sum", sums, mr.Read(g, "read", lineFile, tokens).Shuffle()), textual)

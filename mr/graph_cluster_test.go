@@ -8,11 +8,11 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestGraphsOnACluster runs graphs whose tasks build them again from what was
-// submitted, and hold them against it.
+// TestGraphsOnACluster runs graphs on a cluster. Each task rebuilds the graph and compares
+// it with the submitted one.
 func TestGraphsOnACluster(t *testing.T) {
 	ways := waysToCount()
-	delete(ways, "stream") // between processes streams need the servers of machines
+	delete(ways, "stream") // streams between processes need the tasknodes' servers
 	in := inputDir(t, lines(2000), lines(50))
 	options := []string{"-D", "mapreduce.job.reduces=2", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000"}
 	want := outputDir(t)
@@ -29,7 +29,8 @@ func TestGraphsOnACluster(t *testing.T) {
 	}
 }
 
-// TestGraphOfAnotherBinary is refused with the stages that differ.
+// TestGraphOfAnotherBinary checks that a binary with another graph is refused. The error
+// names the stages that differ.
 func TestGraphOfAnotherBinary(t *testing.T) {
 	ways := waysToCount()
 	c := newTestCluster(t, ways["two rounds"])
@@ -38,8 +39,8 @@ func TestGraphOfAnotherBinary(t *testing.T) {
 		"here with stage \"first\" 3 reduce", "submitted with edge \"words\" -> \"combine\" shm one-to-one")
 }
 
-// TestValuesOfALiveGroupAreInOrder compares the order of values, which come from
-// several Nodes at once, with that of a job.
+// TestValuesOfALiveGroupAreInOrder streams values from several Nodes at once. They arrive in
+// the same order as in a job with a shuffle.
 func TestValuesOfALiveGroupAreInOrder(t *testing.T) {
 	in := inputDir(t, pairLines(4000), pairLines(500))
 	options := []string{"-D", "mapreduce.job.reduces=2", "-D", "mapreduce.input.fileinputformat.split.maxsize=10000",

@@ -12,9 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkKept compares what a keeper makes of values with what comes of encoding
-// and decoding them, its dumb twin, after whoever emitted them has used their
-// memory again.
+// checkKept compares the copy function of a type with its dumb twin, which encodes and
+// decodes the value. After each copy, scribble overwrites the memory of the original.
 func checkKept[T any](t *testing.T, codec keys.Codec[T], gen *rapid.Generator[T], scribble func(T)) {
 	t.Helper()
 	t.Run(reflect.TypeFor[T]().String(), func(t *testing.T) {
@@ -75,7 +74,7 @@ func TestKeptValuesAreWhatTheirEncodingsAre(t *testing.T) {
 	})
 }
 
-// TestKeptTimes loses what the encoding of a time loses: its place.
+// TestKeptTimes checks that a copied time loses its location, as an encoded time does.
 func TestKeptTimes(t *testing.T) {
 	there := time.Date(2026, 5, 1, 12, 0, 0, 0, time.FixedZone("there", 3600))
 	got := copyFuncOf(valueCodec[time.Time]())(new(arena), there)
@@ -84,7 +83,7 @@ func TestKeptTimes(t *testing.T) {
 	}
 }
 
-// TestKeysWithoutACodecAreKept pipes keys that have no order.
+// TestKeysWithoutACodecAreKept copies a key type that has no codec and thus no order.
 func TestKeysWithoutACodecAreKept(t *testing.T) {
 	key := []int{1, 2}
 	kept := copyFuncOf[[]int](nil)(new(arena), key)

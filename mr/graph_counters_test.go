@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestCountersOfAGraph counts what sources read as maps do, and what other stages
-// read and write as reduces do.
+// TestCountersOfAGraph checks that sources use the map counters and all other stages use the
+// reduce counters.
 func TestCountersOfAGraph(t *testing.T) {
 	d := mr.Define("counters", none{}, func(g *mr.Graph, _ none) {
 		read := mr.Read(g, "read", lineFile, tokens)
@@ -22,7 +22,7 @@ func TestCountersOfAGraph(t *testing.T) {
 	}
 	wantCounters(t, got.Counters, map[string]int64{
 		"Map input records":      2,
-		"Map output records":     10, // 5 by the source, 5 by the stage that is piped to and combines
+		"Map output records":     10, // 5 by the source, 5 by the piped stage, which combines
 		"Combine input records":  5,
 		"Combine output records": 3,
 		"Reduce input groups":    3,
@@ -31,7 +31,7 @@ func TestCountersOfAGraph(t *testing.T) {
 	})
 }
 
-// TestGraphsThatAreToFail has no files then.
+// TestGraphsThatAreToFail checks that an expected failure returns no files.
 func TestGraphsThatAreToFail(t *testing.T) {
 	d := mr.Define("failing", none{}, func(g *mr.Graph, _ none) {
 		fail := mr.MapFunc(func(*mr.Task, int64, []byte, countEmitter) error { panic("as it should") })
@@ -45,8 +45,8 @@ func TestGraphsThatAreToFail(t *testing.T) {
 	}
 }
 
-// TestConfigurationOfAGraph reaches the function that builds it and those that run
-// in it.
+// TestConfigurationOfAGraph checks that a graph's configuration reaches the function that
+// builds it and the functions that run in it.
 func TestConfigurationOfAGraph(t *testing.T) {
 	type config struct{ Name, Text string }
 	d := mr.Define("configured", config{"usual", "usual"}, func(g *mr.Graph, c config) {

@@ -12,15 +12,15 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// countAs defines a job that counts words; connect says how the words get to the
-// stage that adds them up.
+// countAs defines a graph that counts words. connect returns the stage that adds up the
+// words.
 func countAs(connect func(g *mr.Graph, words *mr.Stage[string, int64]) *mr.Stage[string, int64]) *mr.Definition {
 	return mr.Define("count", none{}, func(g *mr.Graph, _ none) {
 		mr.Write(connect(g, mr.Read(g, "words", lineFile, tokens)), textual)
 	})
 }
 
-// waysToCount are graphs that all come to the same.
+// waysToCount returns graphs that all produce the same output.
 func waysToCount() map[string]*mr.Definition {
 	type stage = *mr.Stage[string, int64]
 	return map[string]*mr.Definition{
@@ -68,8 +68,8 @@ func waysToCount() map[string]*mr.Definition {
 	}
 }
 
-// TestGraphsCountAsJobs compares what graphs of all shapes write with what the
-// job writes.
+// TestGraphsCountAsJobs compares the output of graphs of all shapes with the output of the
+// job.
 func TestGraphsCountAsJobs(t *testing.T) {
 	in := inputDir(t, lines(3000), lines(100), "", "x\n")
 	want := outputDir(t)
@@ -86,7 +86,7 @@ func TestGraphsCountAsJobs(t *testing.T) {
 	}
 }
 
-// lines are n lines of words.
+// lines returns n lines of words.
 func lines(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -95,8 +95,8 @@ func lines(n int) string {
 	return b.String()
 }
 
-// TestSourcesWriteTheirOwnFiles has several outputs: of a source, of a group, and
-// a further one of both.
+// TestSourcesWriteTheirOwnFiles writes the output of a source, the output of a group, and a
+// named output that both share.
 func TestSourcesWriteTheirOwnFiles(t *testing.T) {
 	d := mr.Define("outputs", none{}, func(g *mr.Graph, _ none) {
 		long := mr.AddOutput(g, "long", mr.TextOutput[string, string]())
@@ -131,8 +131,8 @@ func TestSourcesWriteTheirOwnFiles(t *testing.T) {
 	})
 }
 
-// TestSidesAreReadWhole gives each Node of a stage all that another has emitted,
-// in order, in Setup and as often as it likes.
+// TestSidesAreReadWhole checks that each Node can read all records of a side, in order. It
+// can read them in Setup and any number of times.
 func TestSidesAreReadWhole(t *testing.T) {
 	d := mr.Define("sides", none{}, func(g *mr.Graph, _ none) {
 		small := mr.Read(g, "small", mr.KeyValueText(), textPairs()).Broadcast()
@@ -152,7 +152,7 @@ func textPairs() mr.Mapper[[]byte, []byte, string, string] {
 	})
 }
 
-// lookup emits the rows of a side for each key that comes.
+// lookup emits the rows of a side that have the record's key.
 type lookup struct {
 	side *mr.Side[string, string]
 	rows int
@@ -174,7 +174,8 @@ func (l *lookup) Map(t *mr.Task, key string, _ int64, out textEmitter) error {
 	return nil
 }
 
-// TestErrorsNameTheirStage has user code of each kind fail.
+// TestErrorsNameTheirStage makes each kind of user code fail. The error names the stage and
+// the Node.
 func TestErrorsNameTheirStage(t *testing.T) {
 	broken := errors.New("broken on purpose")
 	fail := mr.MapFunc(func(*mr.Task, string, int64, countEmitter) error { return broken })

@@ -28,7 +28,7 @@ func TestGraphsOfAProgram(t *testing.T) {
 	p := &mr.Program{Name: "both", Jobs: []mr.Runnable{count, copies}}
 	for _, c := range []struct {
 		reduces int
-		want    []int // of each job
+		want    []int // reduces of each job
 	}{{-1, []int{3, 0}}, {7, []int{7, 0}}, {0, []int{0, 0}}} {
 		graphs, err := p.Graphs(5, c.reduces)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// inputDir is a directory of files with those contents, in-0, in-1 and so on.
+// inputDir creates a directory of files in-0, in-1 and so on with these contents.
 func inputDir(t testing.TB, contents ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -24,10 +24,10 @@ func inputDir(t testing.TB, contents ...string) string {
 	return dir
 }
 
-// outputDir is a directory that does not exist yet.
+// outputDir returns a directory name that does not exist yet.
 func outputDir(t testing.TB) string { return filepath.Join(t.TempDir(), "out") }
 
-// filesIn is the content of each file below dir that is not hidden, by name.
+// filesIn returns the content of each file below dir by name, without hidden files.
 func filesIn(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -47,7 +47,7 @@ func filesIn(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// wantFiles compares the files of a job's output, _SUCCESS aside.
+// wantFiles compares the files of a job's output, except _SUCCESS.
 func wantFiles(t testing.TB, dir string, want map[string]string) {
 	t.Helper()
 	got := filesIn(t, dir)
@@ -70,7 +70,7 @@ func wantFiles(t testing.TB, dir string, want map[string]string) {
 	}
 }
 
-// fails runs a command that is to end with code and say each of phrases.
+// fails runs a command and checks that it exits with code and prints each of phrases.
 func fails(t testing.TB, r mr.Runnable, code int, args []string, phrases ...string) mrtest.Result {
 	t.Helper()
 	got := mrtest.Exec(t, r, args...)
@@ -93,13 +93,13 @@ func gone(t testing.TB, dir string) {
 	}
 }
 
-// Types that tests use often.
+// Types that many tests use.
 type (
 	textEmitter  = mr.Emitter[string, string]
 	countEmitter = mr.Emitter[string, int64]
 )
 
-// words emits each word with a 1.
+// words emits each word with the value 1.
 var words = mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out countEmitter) error {
 	for w := range mr.Words(line) {
 		out.Emit(string(w), 1)
@@ -107,7 +107,7 @@ var words = mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out countEmitter) 
 	return nil
 })
 
-// pairs emits the first two words of a line.
+// pairs emits the first word of a line as key and the second as value.
 var pairs = mr.MapFunc(func(_ *mr.Task, _ int64, line string, out textEmitter) error {
 	if f := strings.Fields(line); len(f) > 1 {
 		out.Emit(f[0], f[1])

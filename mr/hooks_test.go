@@ -22,13 +22,14 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// TestCostOfHooks measures what the record loops pay for being preemptible while
-// nobody preempts: the loops as they are, against the same without a look for signals,
-// in turn in one attempt, which is asked for its progress four times a second as
-// always. HAMMR_HOOKS_PAIRS is how many pairs (200 when unset), HAMMR_HOOKS_OUT a
-// directory for hooks-*.csv, to which pairs are added: where the linker lays a loop
-// can count for more than the looks, so several builds are measured, each laid out
-// otherwise (make bench-hooks). It judges nothing: the figures do.
+// TestCostOfHooks measures what preemption costs the record loops while no order arrives. It
+// compares each loop with a copy that does not check for signals. Both run in turn in one
+// attempt, which reports its progress four times a second as usual.
+//
+// HAMMR_HOOKS_PAIRS is the number of pairs (200 if unset). HAMMR_HOOKS_OUT is a directory
+// for hooks-*.csv, to which the pairs are appended. The address at which the linker places a
+// loop can matter more than the checks. Therefore make bench-hooks measures several builds
+// with different layouts. The test only prints the figures: it sets no limit.
 func TestCostOfHooks(t *testing.T) {
 	pairs := 200
 	if text := os.Getenv("HAMMR_HOOKS_PAIRS"); text != "" {
@@ -63,7 +64,7 @@ func TestCostOfHooks(t *testing.T) {
 	n.attempt(start, 0, nil)
 }
 
-// nodeProgram is a Program that is one function.
+// nodeProgram is a Program that consists of one function.
 type nodeProgram func(*task.Node) error
 
 func (p nodeProgram) RunNode(n *task.Node) error { return p(n) }
@@ -102,7 +103,7 @@ func (h *hooks) maps(name string, n *task.Node, job *Job[[]byte, int64, []byte, 
 	})
 }
 
-// groups measures a reduce loop over groups of so many values.
+// groups measures a reduce loop over groups of size values.
 func (h *hooks) groups(name string, n *task.Node, job *Job[[]byte, int64, []byte, int64], size int) error {
 	t, err := newTask(n, nil, nil)
 	if err != nil {
@@ -142,13 +143,13 @@ func (h *hooks) groups(name string, n *task.Node, job *Job[[]byte, int64, []byte
 	})
 }
 
-// nowhere is an Emitter that keeps nothing.
+// nowhere is an Emitter that only counts records.
 type nowhere struct{ records int }
 
 func (n *nowhere) Emit([]byte, int64) { n.records++ }
 
-// compare measures pairs, each arm first as often as the other, and tells what has
-// come of it. What is set up before a run, and ended behind it, is not in the time.
+// compare measures pairs and reports them. Each arm runs first in every other pair. Setup
+// and cleanup of a run are not timed.
 func (h *hooks) compare(name string, set func(bare bool) (run, end func() error, err error)) error {
 	var wall, cpu []bench.Pair
 	for i := range h.pairs + 2 { // the first two warm up
@@ -174,7 +175,7 @@ func (h *hooks) compare(name string, set func(bare bool) (run, end func() error,
 	return nil
 }
 
-// measured is the time of one run, and the CPU time of its thread, in ms.
+// measured returns the wall time of one run and the CPU time of its thread, in ms.
 func measured(bare bool, set func(bare bool) (run, end func() error, err error)) (wall, cpu float64, err error) {
 	run, end, err := set(bare)
 	if err != nil {
@@ -192,13 +193,13 @@ func measured(bare bool, set func(bare bool) (run, end func() error, err error))
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		panic(err) // every Linux has it
+		panic(err) // every Linux has this clock
 	}
 	return time.Duration(t.Nano())
 }
 
-// report prints a line of the table, for these pairs and those of builds before this
-// one, and writes all of them.
+// report prints one line of the table. It covers these pairs and those of earlier builds,
+// and writes all of them to the file.
 func (h *hooks) report(name, kind string, pairs []bench.Pair) {
 	out := os.Getenv("HAMMR_HOOKS_OUT")
 	file := filepath.Join(out, "hooks-"+fileOf(name)+"-"+kind+".csv")
@@ -217,7 +218,7 @@ func (h *hooks) report(name, kind string, pairs []bench.Pair) {
 	fmt.Printf("%-22s %-5s %4d pairs  median %+6.2f %%  95 %%: %+6.2f to %+6.2f %%\n", name, kind, len(pairs), 100*in.Median, 100*in.Low, 100*in.High)
 }
 
-// readPairs are none when there is no such file.
+// readPairs returns no pairs if the file does not exist.
 func readPairs(file string) ([]bench.Pair, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -241,7 +242,7 @@ func writePairs(file, name string, pairs []bench.Pair) error {
 	return errors.Join(bench.WritePairs(f, name, "ms", pairs), f.Close())
 }
 
-// fileOf is a name that a file can have.
+// fileOf returns name with spaces and commas replaced, for use in a file name.
 func fileOf(name string) string {
 	b := []byte(name)
 	for i, c := range b {

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// mapRecordsBare is mapRecords without what preemption wants of it: nobody looks for
-// signals between two records.
+// mapRecordsBare is a copy of mapRecords without preemption: it does not check for signals
+// between records.
 func mapRecordsBare[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) (stopped bool, err error) {
 	records := int64(0)
 	mapping := false
@@ -48,7 +48,7 @@ func mapRecordsBare[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, 
 	return false, reader.Err()
 }
 
-// runBare is groupLoop.run likewise.
+// runBare is a copy of groupLoop.run without preemption.
 func (g *groupLoop[K, V, KO, VO]) runBare() (paused bool, err error) {
 	values, brake := g.valuesBare, newThrottle(g.task)
 	for {
@@ -72,7 +72,7 @@ func (g *groupLoop[K, V, KO, VO]) runBare() (paused bool, err error) {
 	}
 }
 
-// valuesBare is groupLoop.values likewise.
+// valuesBare is a copy of groupLoop.values without preemption.
 func (g *groupLoop[K, V, KO, VO]) valuesBare(yield func(V) bool) {
 	for g.groups.NextValue() {
 		v, err := g.value(g.groups.Value())

@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// TestNumbersCoverTheRange reads every share, whole and cut in two at each
-// place, and expects each number once and in order.
+// TestNumbersCoverTheRange reads every split, cut in two at each possible place. It expects
+// each number once and in order.
 func TestNumbersCoverTheRange(t *testing.T) {
 	for _, maps := range []string{"1", "2", "3", "7", "100"} {
 		for _, count := range []string{"0", "1", "2", "10", "50"} {
@@ -46,7 +46,8 @@ func withRange(s Split, r Range) Split {
 	return s
 }
 
-// readNumbers expects numbers that go on from next and returns where they end.
+// readNumbers reads a split, expects its numbers to start at next, and returns the number
+// after the last.
 func readNumbers(t *testing.T, in Input[int64, struct{}], s Split, next int64) int64 {
 	t.Helper()
 	r, err := in.Open(nil, s)

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestInputsOfDifferentFormats joins four inputs, each with a format and a
-// mapper of its own; those of the last share the rest of the command line.
+// TestInputsOfDifferentFormats joins four inputs, each with its own format and mapper. The
+// last input takes all remaining arguments of the command line.
 func TestInputsOfDifferentFormats(t *testing.T) {
 	type city struct{ Name, Land string }
 	job := mr.New("formats", mr.TextStrings(), pairs, lists, mr.TextOutput[string, string]())
@@ -70,8 +70,8 @@ func TestWholeFilesAndNLine(t *testing.T) {
 	wantFiles(t, out, map[string]string{"part-m-00000": "0\ta\n2\tb\n", "part-m-00001": "4\tc\n6\td\n", "part-m-00002": "8\te\n"})
 }
 
-// letters is an input of a user, without files: letters of the alphabet, three
-// to a split, which a split names in its Custom bytes.
+// letters is a user's input without files. Each split has three letters of the alphabet in
+// its Custom bytes.
 type letters struct{ fault string }
 
 func (in letters) Splits(_ context.Context, env *mr.InputEnv) ([]mr.Split, error) {

@@ -24,7 +24,7 @@ func TestConfirm(t *testing.T) {
 
 func TestSecondCtrlCIsNoAnswer(t *testing.T) {
 	in, keyboard := io.Pipe()
-	defer keyboard.Close() // which ends the wait for the line
+	defer keyboard.Close() // ends the pending read of a line
 	again := make(chan os.Signal, 1)
 	again <- os.Interrupt
 	if confirm(io.Discard, in, again, "Kill? ") {

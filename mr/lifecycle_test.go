@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// stepper is a mapper and a reducer that notes its life in what it emits, and
-// fails at a step if it is told to.
+// stepper is a mapper and a reducer that emits what was called on it. It fails at the step
+// that fault names.
 type stepper struct {
 	name  string
 	fault string // "setup", "panic in setup", "call", "close" or "panic in close"
@@ -66,8 +66,8 @@ func steps(mapFault, reduceFault string) *mr.Job[string, string, string, string]
 		mr.TextOutput[string, string]())
 }
 
-// TestSetupAndClose runs each attempt on an instance of its own, and one more
-// time, for what a run leaves behind in the job.
+// TestSetupAndClose checks that each attempt uses its own instance. It runs the job twice to
+// check that the first run leaves no state in it.
 func TestSetupAndClose(t *testing.T) {
 	job := steps("", "")
 	for range 2 {
@@ -103,7 +103,7 @@ func TestSetupAndCloseFail(t *testing.T) {
 	}
 }
 
-// prepared is a combiner that is of no use without its Setup.
+// prepared is a combiner that gives wrong sums without its Setup.
 type prepared struct{ factor int64 }
 
 func (p *prepared) Setup(t *mr.Task) error {
@@ -156,8 +156,8 @@ func TestPropertiesAndIdentityOfTask(t *testing.T) {
 	}
 }
 
-// TestReducersOfferedServeAnother calls reducers that mr offers from a reducer
-// of the user's own, which makes no attempt of its own for them.
+// TestReducersOfferedServeAnother calls bundled reducers from a user's reducer, without an
+// instance of their own.
 func TestReducersOfferedServeAnother(t *testing.T) {
 	same, sum := mr.IdentityReducer[string, int64](), mr.Sum[string, int64]()
 	both := mr.ReduceFunc(func(t *mr.Task, key string, values iter.Seq[int64], out countEmitter) error {

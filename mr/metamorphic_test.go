@@ -12,11 +12,11 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// cutting is one way of carrying out a job; its output is not to show which.
+// cutting is a set of options for running a job. The job's output must not depend on it.
 type cutting []string
 
-// someCutting chooses the size of splits, how often maps spill and reduces
-// merge, what is compressed, and how many tasks run at once.
+// someCutting draws the split size, the number of spills and merges, compression, and the
+// number of parallel tasks.
 func someCutting(rng *rand.Rand) cutting {
 	codecs := []string{"zstd", "snappy", "lz4", "deflate", "gzip"}
 	c := cutting{
@@ -35,7 +35,7 @@ func someCutting(rng *rand.Rand) cutting {
 	return c
 }
 
-// longText is lines of words, some of them often and some of them long.
+// longText returns lines of words. Some words are frequent and some are long.
 func longText(rng *rand.Rand, lines int) string {
 	var b strings.Builder
 	for range lines {
@@ -47,8 +47,8 @@ func longText(rng *rand.Rand, lines int) string {
 	return b.String()
 }
 
-// metamorphicJobs are jobs by the output that they have in common: the counts
-// with each kind of combiner or none, and the places of each word in order.
+// metamorphicJobs returns groups of jobs with equal output. One group counts words with each
+// kind of combiner and without. The other lists the places of each word in order.
 func metamorphicJobs() map[string][]mr.Runnable {
 	places := mr.MapFunc(func(_ *mr.Task, offset int64, line []byte, out countEmitter) error {
 		for w := range mr.Words(line) {
@@ -63,8 +63,8 @@ func metamorphicJobs() map[string][]mr.Runnable {
 	}
 }
 
-// TestSameBytesHoweverItIsCut runs each job in random ways: its output is the
-// same bytes each time.
+// TestSameBytesHoweverItIsCut runs each job with random options. Its output has the same
+// bytes each time.
 func TestSameBytesHoweverItIsCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	in := inputDir(t, longText(rng, 12_000), longText(rng, 300), "", longText(rng, 3_000))
@@ -92,7 +92,7 @@ func TestSameBytesHoweverItIsCut(t *testing.T) {
 	}
 }
 
-// checkAgainstPlain counts the output's records in another way.
+// checkAgainstPlain compares the number of output records with a simple count of the input.
 func checkAgainstPlain(t *testing.T, name, in string, files map[string]string) {
 	t.Helper()
 	words, distinct := 0, make(map[string]bool)
@@ -112,7 +112,7 @@ func checkAgainstPlain(t *testing.T, name, in string, files map[string]string) {
 	}
 }
 
-// TestSameContentHoweverItIsCompressed reads back outputs of each codec.
+// TestSameContentHoweverItIsCompressed writes output with each codec and reads it back.
 func TestSameContentHoweverItIsCompressed(t *testing.T) {
 	in := inputDir(t, longText(rand.New(rand.NewPCG(1, 1)), 500))
 	want := mrtest.Command(t, wordCount(), in, outputDir(t))

@@ -26,30 +26,31 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// A node plays the tasknode for the attempts of one job, so that a test can
-// stop, pause and kill them where it likes.
+// node acts as the tasknode for the attempts of one job. A test can split, checkpoint and
+// kill them at any point.
 type node struct {
 	t       *testing.T
 	job     anyJob
 	dir     string
 	files   *storage.Router
 	server  *task.Server
-	start   *taskproc.Start // what all attempts have in common
-	address string          // of the shuffle server that has the attempts' files
+	start   *taskproc.Start // fields that all attempts share
+	address string          // of the shuffle server for the attempts' files
 	serial  int
 	trigger atomic.Pointer[trigger]
 
-	onDecline func() // called when an attempt declines; nil: none may
+	onDecline func() // called when an attempt declines; if nil, the test fails
 }
 
-// trigger sends an order when user code has been called so many times.
+// trigger sends an order after a number of calls of user code.
 type trigger struct {
-	calls atomic.Int64 // left
+	calls atomic.Int64 // calls that remain
 	order *taskproc.ToTask
 	conn  taskproc.TasknodeEnd
 }
 
-// touch is called by the jobs under test at each record and group.
+// touch is called by the jobs under test at each record and group. It sends the order when
+// it is due and waits until the attempt has received it.
 func (n *node) touch(t *Task) {
 	tr := n.trigger.Load()
 	if tr == nil || tr.calls.Add(-1) != 0 {
@@ -63,7 +64,7 @@ func (n *node) touch(t *Task) {
 	}
 }
 
-// testJobID names the job of a node, and the directory of its attempts.
+// testJobID names the job of a node and the directory of its attempts.
 const testJobID = "job_test_0001"
 
 func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string) *node {
@@ -83,7 +84,7 @@ func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string
 		t.Fatal(err)
 	}
 	n.server = &task.Server{Programs: task.Programs{job.Name(): job}, Files: n.files, Local: local.New(local.Options{})}
-	set := map[string]string{conf.BoundaryTimeout: "24h"} // on a busy machine too nobody declines to pause
+	set := map[string]string{conf.BoundaryTimeout: "24h"} // no attempt declines, even if the machine is busy
 	maps.Copy(set, properties)
 	n.start = &taskproc.Start{
 		JobId: testJobID, Program: job.Name(), Reduces: int32(reduces),
@@ -92,9 +93,9 @@ func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string
 	return n
 }
 
-// attempt runs one attempt to its last message. order is sent at the call of
-// user code numbered at, counted from 1; 0 sends none. first are messages that
-// follow the start.
+// attempt runs one attempt until its final message. It sends order at the call of user code
+// with the number at, counted from 1; 0 sends no order. The messages first are sent right
+// after the start.
 func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, first ...*taskproc.ToTask) *taskproc.FromTask {
 	n.t.Helper()
 	n.serial++
@@ -146,7 +147,7 @@ func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, fi
 	}
 }
 
-// cloneStart is a Start like n.start.
+// cloneStart returns a Start for another task with the shared fields of n.start.
 func (n *node) cloneStart(kind taskproc.Kind, part int) *taskproc.Start {
 	s := n.start
 	return &taskproc.Start{
@@ -161,18 +162,18 @@ var (
 	killOrder  = &taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "test"}}}
 )
 
-// schedule says what happens to the attempts of a run, and counts it; nil
-// disturbs nothing.
+// schedule draws the orders that disturb the attempts of a run and counts them. A nil
+// schedule sends no orders.
 type schedule struct {
 	rng *rand.Rand
 	tally
 }
 
-// tally counts what has happened to attempts.
+// tally counts what happened to the attempts of a run.
 type tally struct{ splits, pauses, moves, kills int }
 
-// goOn has the next attempt go on from a checkpoint: where it was written, or on
-// another machine, which fetches it.
+// goOn lets the next attempt resume from a checkpoint. At random, it resumes on another
+// machine and fetches the checkpoint.
 func (s *schedule) goOn(n *node, start *taskproc.Start, c *taskproc.Checkpoint) {
 	s.pauses++
 	start.Checkpoint, start.NodeAddress = c, ""
@@ -182,7 +183,7 @@ func (s *schedule) goOn(n *node, start *taskproc.Start, c *taskproc.Checkpoint) 
 	}
 }
 
-// next is when an attempt is disturbed, and how.
+// next draws the order for an attempt and the call of user code at which it is sent.
 func (s *schedule) next(calls int, orders ...*taskproc.ToTask) (at int, order *taskproc.ToTask) {
 	if s == nil || s.rng.IntN(4) == 0 {
 		return 0, nil
@@ -190,7 +191,8 @@ func (s *schedule) next(calls int, orders ...*taskproc.ToTask) (at int, order *t
 	return 1 + s.rng.IntN(calls), orders[s.rng.IntN(len(orders))]
 }
 
-// runMaps runs each split to its end, in as many attempts as it takes.
+// runMaps runs the maps of all splits until they are complete, with as many attempts as
+// necessary.
 func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskproc.MapOutput, pieces [][]*taskproc.Piece) {
 	n.t.Helper()
 	number := len(splits)
@@ -209,7 +211,7 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 			done := last.GetDone()
 			if done == nil {
 				s.kills++
-				continue // the same again
+				continue // killed: the same task starts over
 			}
 			ofSplit = append(ofSplit, done.Pieces...)
 			outputs = append(outputs, done.Outputs...)
@@ -227,13 +229,14 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 	return outputs, pieces
 }
 
-// graph is that of the job, whose source is called map if it has stages of its own.
+// graph returns the job's graph. If the job defines stages of its own, its source must be
+// called map.
 func (n *node) graph(splits []*taskproc.Split) dag.Graph {
 	return detailsOf(n.t, n.job).graph(map[string]int{"map": len(splits)}, int(n.start.Reduces))
 }
 
-// runGroups runs groups of Nodes in one process, one for each split, each in as many
-// attempts as it takes.
+// runGroups runs one group of Nodes for each split, each group in one process and with as
+// many attempts as necessary.
 func (n *node) runGroups(g dag.Graph, splits []*taskproc.Split, s *schedule) (pieces [][]*taskproc.Piece) {
 	n.t.Helper()
 	for i, split := range splits {
@@ -264,7 +267,7 @@ func messageOf(r Range) *taskproc.Range {
 	}
 }
 
-// runReduce reduces one partition, in as many attempts as it takes.
+// runReduce reduces one partition, with as many attempts as necessary.
 func (n *node) runReduce(part int, outputs []*taskproc.MapOutput, s *schedule) []*taskproc.Piece {
 	n.t.Helper()
 	start := n.cloneStart(taskproc.Kind_REDUCE, part)
@@ -275,7 +278,7 @@ func (n *node) runReduce(part int, outputs []*taskproc.MapOutput, s *schedule) [
 			s.rng.Shuffle(len(news), func(i, j int) { news[i], news[j] = news[j], news[i] })
 			cut := s.rng.IntN(len(news) + 1)
 			messages = []*taskproc.ToTask{outputsMessage(news[:cut], false), outputsMessage(news[cut:], true)}
-			if s.rng.IntN(4) == 0 { // pause while copying
+			if s.rng.IntN(4) == 0 { // checkpoint while outputs are copied
 				messages = []*taskproc.ToTask{messages[0], pauseOrder}
 			}
 		}
@@ -322,7 +325,7 @@ func (n *node) run(splits []*taskproc.Split, s *schedule) []string {
 	return parts
 }
 
-// textOf joins the pieces of each output.
+// textOf returns the joined pieces of all outputs, sorted by output.
 func (n *node) textOf(pieces []*taskproc.Piece) string {
 	n.t.Helper()
 	var b bytes.Buffer
@@ -340,13 +343,13 @@ func (n *node) textOf(pieces []*taskproc.Piece) string {
 	return b.String()
 }
 
-// inputFile is a file of a job's input.
+// inputFile is one input file of a job.
 type inputFile struct {
-	suffix  string // of its name
+	suffix  string // of the file name
 	content []byte
 }
 
-// cutInputs writes inputs and cuts them.
+// cutInputs writes input files and returns their splits.
 func cutInputs(t *testing.T, job anyJob, maxSplit int, inputs ...inputFile) []*taskproc.Split {
 	dir := t.TempDir()
 	var paths []string

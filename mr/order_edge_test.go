@@ -8,15 +8,15 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// TestOrdersAtTheEdges has a map end early before its first record, at its last,
-// and when it was told so already; likewise it is paused. What it leaves, the next
-// attempts do: the output is that of a map in peace.
+// TestOrdersAtTheEdges orders a map to split or to checkpoint before its first record, at
+// its last record, or twice. Later attempts complete the work. The output equals that of an
+// undisturbed run.
 func TestOrdersAtTheEdges(t *testing.T) {
 	orders := map[string]*taskproc.ToTask{"split": stopOrder, "pause": pauseOrder}
 	for what, order := range orders {
 		for when, times := range map[string]struct {
-			at    int // call of user code
-			first int // orders before any
+			at    int // call of user code at which the order is sent
+			first int // number of orders before the first call
 		}{"at 0 %": {first: 1}, "twice at 0 %": {first: 2}, "at 100 %": {at: 20}, "twice": {at: 10, first: 1}} {
 			t.Run(what+" "+when, func(t *testing.T) {
 				var n *node
@@ -34,7 +34,7 @@ func TestOrdersAtTheEdges(t *testing.T) {
 	}
 }
 
-// endedEarly runs a map whose first attempt gets an order, and what that leaves.
+// endedEarly runs a map whose first attempt gets an order, and then the rest of its work.
 func (n *node) endedEarly(split *taskproc.Split, order *taskproc.ToTask, at int, first []*taskproc.ToTask) string {
 	n.t.Helper()
 	start := n.cloneStart(taskproc.Kind_MAP, 0)

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// reading is a line "name number" of a test's input.
+// reading is one line "name number" of a test's input.
 type reading struct {
 	name   string
 	number int64
@@ -94,8 +94,8 @@ func TestGroupFirstNeedsComponents(t *testing.T) {
 	fails(t, wordCount().GroupFirst(), mr.ExitFailed, []string{inputDir(t), outputDir(t)}, "GroupFirst with a key that has no components", "helper_test.go:")
 }
 
-// TestValuesArriveInOrderOfInput has two inputs with mappers of their own: the
-// values of a key come by input, then by place, then by order of Emit.
+// TestValuesArriveInOrderOfInput uses two inputs with their own mappers. The values of a key
+// are ordered by input, then by position, then by order of Emit.
 func TestValuesArriveInOrderOfInput(t *testing.T) {
 	tagged := func(tag string) mr.Mapper[int64, string, string, string] {
 		return mr.MapFunc(func(_ *mr.Task, offset int64, line string, out textEmitter) error {
@@ -150,7 +150,7 @@ func TestPartitionOutOfRange(t *testing.T) {
 	}
 }
 
-// keysOf is a job whose output is the keys in the order of the reduce.
+// keysOf is a job that outputs the keys in the order of the reduce.
 func keysOf[K any](parse func(word string) K) *mr.Job[K, struct{}, K, struct{}] {
 	return mr.New("keys", mr.TextStrings(),
 		mr.MapFunc(func(_ *mr.Task, _ int64, line string, out mr.Emitter[K, struct{}]) error {
@@ -166,7 +166,7 @@ func keysOf[K any](parse func(word string) K) *mr.Job[K, struct{}, K, struct{}] 
 		mr.TextOutput[K, struct{}]())
 }
 
-// wantKeys expects the text forms of the keys, in order.
+// wantKeys compares the text forms of the keys, in order.
 func wantKeys[K any](t *testing.T, job *mr.Job[K, struct{}, K, struct{}], input, want string) {
 	t.Helper()
 	var got []string

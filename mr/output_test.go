@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestNamedOutputs writes from maps and reduces, in text and in another format,
-// beside the main output. A task that writes no record makes no file.
+// TestNamedOutputs writes named outputs from maps and reduces, as text and in another
+// format. A task that writes no record creates no file.
 func TestNamedOutputs(t *testing.T) {
 	var odd *mr.NamedOutput[string, int64]
 	var raw *mr.NamedOutput[[]byte, []byte]
@@ -59,7 +59,7 @@ func TestNamedOutputIsCompressedAsTheMainOne(t *testing.T) {
 	}
 }
 
-// identityLines writes the lines it reads.
+// identityLines is a job that writes the lines that it reads.
 func identityLines() *mr.Job[string, struct{}, string, struct{}] {
 	return mr.MapOnly("lines", mr.TextStrings(), mr.MapFunc(func(_ *mr.Task, _ int64, line string, out mr.Emitter[string, struct{}]) error {
 		out.Emit(line, struct{}{})
@@ -98,8 +98,7 @@ func TestCombinerHasNoNamedOutput(t *testing.T) {
 	gone(t, dir)
 }
 
-// bracketed is an output format of a user: a file of one line, with a head and
-// a foot, that refuses some values.
+// bracketed is a user's output format: one line in brackets. Its writer refuses some keys.
 type bracketed struct{}
 
 func (bracketed) Suffix(t *mr.Task) (string, error) { return t.Property("test.suffix"), nil }

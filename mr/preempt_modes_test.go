@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// sticky is a mapper and a reducer with something that cannot be saved.
+// sticky is a mapper and a reducer whose state cannot be saved.
 type sticky struct{}
 
 func (sticky) Map(_ *Task, offset int64, line []byte, out Emitter[string, int64]) error {
@@ -27,13 +27,13 @@ func (sticky) Reduce(_ *Task, key string, values iter.Seq[int64], out Emitter[st
 
 func (sticky) NotResumable() {}
 
-// countingOn is one that has a state as well.
+// countingOn is a sticky that also has Save and Load.
 type countingOn struct{ sticky }
 
 func (countingOn) Save() ([]byte, error) { return nil, nil }
 func (countingOn) Load([]byte) error     { return nil }
 
-// numbered is a mapper that is stateful alone.
+// numbered is a mapper that has only Save and Load.
 type numbered struct{ *counted }
 
 type counted struct{}
@@ -45,8 +45,8 @@ func (*counted) Map(_ *Task, offset int64, line []byte, out Emitter[string, int6
 func (*counted) Save() ([]byte, error) { return nil, nil }
 func (*counted) Load([]byte) error     { return nil }
 
-// TestBarredByTypes holds what jobs tell the master of their tasks against the types
-// of their functions.
+// TestBarredByTypes checks the preemption modes that a job disallows. They follow from the
+// types of its functions.
 func TestBarredByTypes(t *testing.T) {
 	plain := MapFunc(func(_ *Task, offset int64, line []byte, out Emitter[string, int64]) error {
 		out.Emit(string(line), offset)
@@ -78,7 +78,8 @@ func TestBarredByTypes(t *testing.T) {
 	}
 }
 
-// TestStatefulMappersPauseWhenToldToStop, and those that cannot go on work on.
+// TestStatefulMappersPauseWhenToldToStop orders mappers with state to split. A resumable
+// mapper writes a checkpoint instead. One that is not resumable keeps running to its end.
 func TestStatefulMappersPauseWhenToldToStop(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mapper func(touch func(*Task)) Mapper[int64, []byte, string, int64]
@@ -119,7 +120,7 @@ type untouched struct{ touching }
 
 func (untouched) NotResumable() {}
 
-// unsaved counts bytes, tells them at its end and cannot be saved.
+// unsaved counts bytes and emits the count in Close. It cannot be saved.
 type unsaved struct {
 	touch func(*Task)
 	n     int64
@@ -136,15 +137,15 @@ func (u *unsaved) Close(_ *Task, out Emitter[string, int64]) error {
 	return nil
 }
 
-// TestWhatIsToldAtTheEndIsNotLost: a mapper that is a Closer and has no Save is cut when
-// it is told to stop, works on when it is told to pause, and declines to be cut where that
-// would show in its output.
+// TestWhatIsToldAtTheEndIsNotLost uses a mapper with Close but without Save. It obeys an
+// order to split and keeps running after an order to checkpoint. It declines to split if
+// the cut would be visible in its output.
 func TestWhatIsToldAtTheEndIsNotLost(t *testing.T) {
 	text, sequences := TextOutput[string, int64](), SequenceOutput(TextString, LongWritable)
 	for name, tt := range map[string]struct {
 		output   Output[string, int64]
 		order    *taskproc.ToTask
-		end      int64 // of the range that is done
+		end      int64 // of the completed range
 		declined bool
 	}{
 		"cut":                     {text, stopOrder, 2, false},

@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// someText is lines of words, some of them often.
+// someText returns lines of words. Some words are frequent.
 func someText(rng *rand.Rand, lines int) string {
 	var b strings.Builder
 	for range lines {
@@ -27,7 +27,7 @@ func someText(rng *rand.Rand, lines int) string {
 	return b.String()
 }
 
-// disturbedJobs are jobs whose user code calls touch.
+// disturbedJobs returns the jobs under test. Their user code calls touch.
 func disturbedJobs(touch func(*Task)) map[string]anyJob {
 	words := MapFunc(func(t *Task, _ int64, line []byte, out Emitter[[]byte, int64]) error {
 		touch(t)
@@ -61,7 +61,7 @@ func disturbedJobs(touch func(*Task)) map[string]anyJob {
 		out.Emit(struct{}{}, bytes.ToUpper(line))
 		return nil
 	})
-	var extra *NamedOutput[string, int64] // only the first keys are written to it
+	var extra *NamedOutput[string, int64] // gets only the first keys
 	some := ReduceFunc(func(t *Task, key string, values iter.Seq[int64], out Emitter[string, string]) error {
 		if key < "w2" {
 			if err := extra.Emit(t, key, int64(len(key))); err != nil {
@@ -103,7 +103,7 @@ func disturbedJobs(touch func(*Task)) map[string]anyJob {
 	}
 }
 
-// numbering numbers the records of its Node.
+// numbering is a mapper with state: it numbers the records of its Node.
 type numbering struct {
 	touch func(*Task)
 	n     int64
@@ -123,12 +123,13 @@ func (m *numbering) Load(state []byte) error {
 	return err
 }
 
-// mapAndReduce is a graph of two stages called map and reduce.
+// mapAndReduce defines a graph whose source is called map, and calls then to add the other
+// stages.
 func mapAndReduce(name string, m Mapper[int64, []byte, string, int64], then func(*Graph, *Stage[string, int64])) *Definition {
 	return Define(name, struct{}{}, func(g *Graph, _ struct{}) { then(g, Read(g, "map", TextLines(), m)) })
 }
 
-// running numbers the groups of its partition.
+// running is a reducer with state: it counts the values of its partition.
 type running struct {
 	touch func(*Task)
 	n     int64
@@ -149,12 +150,12 @@ func (r *running) Load(state []byte) error {
 	return err
 }
 
-// variant is what a disturbed job is run with.
+// variant is a set of properties and input files for a disturbed job.
 type variant struct {
 	properties map[string]string
-	encode     func(text string) []byte // of input files; nil for plain ones
-	suffix     string                   // of their names
-	small      bool                     // many small files, several to a split
+	encode     func(text string) []byte // encodes input files; nil for plain text
+	suffix     string                   // of the file names
+	small      bool                     // use many small files, several to a split
 }
 
 var variants = map[string]variant{
@@ -177,8 +178,8 @@ func gzipped(text string) []byte {
 	return b.Bytes()
 }
 
-// bzipped has a block for every few lines, so that a small file has borders to
-// split at.
+// bzipped writes a bzip2 stream for every seven lines, so that even a small file can be
+// split.
 func bzipped(text string) []byte {
 	var b bytes.Buffer
 	for lines := range slices.Chunk(strings.SplitAfter(text, "\n"), 7) {
@@ -192,7 +193,7 @@ func bzipped(text string) []byte {
 	return b.Bytes()
 }
 
-// inputs are the contents of the input files.
+// inputs returns the contents of the input files.
 func (v variant) inputs(rng *rand.Rand) []string {
 	if !v.small {
 		return []string{someText(rng, 150), someText(rng, 60), ""}
@@ -204,8 +205,8 @@ func (v variant) inputs(rng *rand.Rand) []string {
 	return all
 }
 
-// TestSameBytesWhateverHappens stops, pauses and kills the attempts of a job
-// anywhere, any number of times: the output is that of a run in peace.
+// TestSameBytesWhateverHappens splits, checkpoints and kills attempts at random points, any
+// number of times. The output equals that of an undisturbed run.
 func TestSameBytesWhateverHappens(t *testing.T) {
 	var all tally
 	for name := range disturbedJobs(nil) {
@@ -223,8 +224,8 @@ func TestSameBytesWhateverHappens(t *testing.T) {
 	}
 }
 
-// checkDisturbed runs a job in peace and as a seed says. It returns how many bytes
-// it has compared, and what has happened.
+// checkDisturbed compares an undisturbed run with a run that a seed disturbs. It returns the
+// number of bytes compared and the tally of the disturbed run.
 func checkDisturbed(t *testing.T, name string, v variant, seed uint64) (size int, happened tally) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))

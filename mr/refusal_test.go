@@ -30,7 +30,7 @@ func TestNoReducesWhereTheReducerIsNeeded(t *testing.T) {
 	gone(t, dir)
 }
 
-// TestRefusedProperties refuses what cannot be meant, before any work.
+// TestRefusedProperties checks that invalid values are refused before the job runs.
 func TestRefusedProperties(t *testing.T) {
 	for definition, want := range map[string]string{
 		"mapreduce.job.reduces=-1":                              "mapreduce.job.reduces=-1: ",
@@ -54,8 +54,8 @@ func TestRefusedProperties(t *testing.T) {
 	}
 }
 
-// TestUnknownOptionsAreRefused covers options with two hyphens: read as a path, one
-// would be reported as a missing input, or name the output.
+// TestUnknownOptionsAreRefused checks options with two hyphens. If they were read as paths,
+// an option would be reported as missing input or would name the output.
 func TestUnknownOptionsAreRefused(t *testing.T) {
 	dir := outputDir(t)
 	in := inputDir(t, "a\n")
@@ -66,8 +66,8 @@ func TestUnknownOptionsAreRefused(t *testing.T) {
 	gone(t, dir)
 }
 
-// TestPropertiesOfTheUser takes any name that is not Hammr's own, and warns of
-// one that looks misspelt.
+// TestPropertiesOfTheUser accepts unknown property names outside Hammr's own. It prints a
+// warning if a name looks misspelled.
 func TestPropertiesOfTheUser(t *testing.T) {
 	dir := outputDir(t)
 	got := mrtest.Exec(t, wordCount(), "-D", "my.own=1", "-D", "mapreduce.job.reducers=2", inputDir(t, "a\n"), dir)
@@ -120,7 +120,7 @@ func TestOutputWithinInput(t *testing.T) {
 		fails(t, wordCount(), mr.ExitFailed, []string{in, out}, "wordcount: output directory file:", out+" lies inside the input file:", in+"; choose another one")
 	}
 	onlyIn(t, in, "in-0")
-	mrtest.Command(t, wordCount(), in, in+"-out") // a name that begins alike is beside it
+	mrtest.Command(t, wordCount(), in, in+"-out") // same prefix, but not inside the input
 }
 
 func TestJobsWithErrorsAreRefused(t *testing.T) {
@@ -138,7 +138,7 @@ func TestJobsWithErrorsAreRefused(t *testing.T) {
 	}
 }
 
-// TestJobWithoutOutput runs without a directory.
+// TestJobWithoutOutput runs a job without an output directory.
 func TestJobWithoutOutput(t *testing.T) {
 	job := mr.New("null", mr.TextLines(), words, mr.Sum[string, int64](), mr.NullOutput[string, int64]())
 	program := &mr.Program{Name: "null", Jobs: []mr.Runnable{job}, Run: func(ctx context.Context, d *mr.Driver) error {

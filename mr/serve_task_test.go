@@ -51,7 +51,7 @@ func TestGraphOfThisBinaryIsComparedWithTheOneSubmitted(t *testing.T) {
 	}
 }
 
-// serve runs serveTask and returns its last word.
+// serve runs a task and returns its last message.
 func serve(t *testing.T, start *taskproc.Start, programs ...Runnable) *taskproc.FromTask {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -76,7 +76,7 @@ func serve(t *testing.T, start *taskproc.Start, programs ...Runnable) *taskproc.
 }
 
 func TestTaskIsServedByTheProgramThatHasItsJob(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "1GiB") // so that the test's own stays
+	t.Setenv("GOMEMLIMIT", "1GiB") // keeps mr from changing the test's memory limit
 	t.Setenv("GOGC", "100")
 	dir := t.TempDir()
 	silent := MapFunc(func(*Task, int64, []byte, Emitter[string, int64]) error { return nil })

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// badLines is an input with n bad lines among others.
+// badLines returns an input with n bad lines among good ones.
 func badLines(n int) string {
 	var b strings.Builder
 	for i := range 4 * n {
@@ -22,8 +22,8 @@ func badLines(n int) string {
 	return b.String()
 }
 
-// TestSkipping passes over the records that fail, each alone, whatever fails
-// in the map's part.
+// TestSkipping skips each failing record alone, whether the mapper or the partition function
+// fails.
 func TestSkipping(t *testing.T) {
 	for _, where := range []string{"map", "partition"} {
 		for name, atBad := range map[string]func(string) error{"error": errorAtBad, "panic": panicAtBad} {
@@ -55,7 +55,7 @@ func TestSkippingIsReported(t *testing.T) {
 	}
 }
 
-// TestSkippingHasALimit fails at the record that is one too many.
+// TestSkippingHasALimit checks that the task fails at the first record beyond the limit.
 func TestSkippingHasALimit(t *testing.T) {
 	for _, limit := range []string{"0", "2"} {
 		dir := outputDir(t)
@@ -87,8 +87,8 @@ func TestRecordsOfAFormatAreSkipped(t *testing.T) {
 		"cause:   line that is not the JSON of a mr_test.city: json: cannot unmarshal number into Go struct field city.Name of type string\n", "in-0 at byte 16\n")
 }
 
-// TestSkippingLeavesOtherFailuresAlone: a reader that breaks, or a Close that
-// fails, is no record to be passed over.
+// TestSkippingLeavesOtherFailuresAlone checks that failures of a reader or of Close are not
+// skipped.
 func TestSkippingLeavesOtherFailuresAlone(t *testing.T) {
 	fails(t, steps("close", ""), mr.ExitFailed, append([]string{"-D", "mapreduce.map.skip.maxrecords=9"}, once(inputDir(t, "a\n"), outputDir(t))...), "cause:   mapper that fails in close\n")
 	fails(t, letterJob("read"), mr.ExitFailed, append([]string{"-D", "mapreduce.map.skip.maxrecords=9"}, once(inputDir(t), outputDir(t))...), "cause:   input that cannot be read\n")

@@ -18,7 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// detached is a task that belongs to no node, with properties in pairs.
+// detached returns a task outside any node. properties are pairs of name and value.
 func detached(t *testing.T, ctx context.Context, properties ...string) *Task {
 	t.Helper()
 	c := conf.New()
@@ -65,8 +65,8 @@ func TestSleepEndsWithTheAttempt(t *testing.T) {
 	})
 }
 
-// TestBrake compares the time that n records take with n times the property, up
-// to what is too short for a timer.
+// TestBrake checks that n records take n times the property. The difference stays below
+// minSleep.
 func TestBrake(t *testing.T) {
 	for text, each := range map[string]time.Duration{
 		"1us": time.Microsecond, "130us": 130 * time.Microsecond, "1": time.Millisecond, "70ms": 70 * time.Millisecond, "2s": 2 * time.Second,
@@ -89,8 +89,8 @@ func TestBrake(t *testing.T) {
 	}
 }
 
-// TestBrakeTakesBackWhatTimersTakeTooLong has a sleep that took a second too
-// long: the records of that second are free.
+// TestBrakeTakesBackWhatTimersTakeTooLong starts after a sleep that was one second too long.
+// The records of that second take no time.
 func TestBrakeTakesBackWhatTimersTakeTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newThrottle(detached(t, t.Context(), conf.RecordSleep, "100ms"))
@@ -138,8 +138,7 @@ func runBraked(t *testing.T, ctx context.Context, r Runnable, options ...string)
 	return code, took, string(content), log.String()
 }
 
-// TestRecordsAndGroupsTakeLonger has 30 records and then 10 groups of 20 seconds
-// each.
+// TestRecordsAndGroupsTakeLonger delays 30 records and 10 groups by 20 seconds each.
 func TestRecordsAndGroupsTakeLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, alone, want, _ := runBraked(t, t.Context(), countdown())
@@ -153,7 +152,7 @@ func TestRecordsAndGroupsTakeLonger(t *testing.T) {
 	})
 }
 
-// TestBrakedJobIsKilled ends a job in the middle of a record, and of a group.
+// TestBrakedJobIsKilled cancels a job in the middle of a record, and of a group.
 func TestBrakedJobIsKilled(t *testing.T) {
 	for where, after := range map[string]time.Duration{"map": 450 * time.Second, "reduce": 700 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -167,7 +166,7 @@ func TestBrakedJobIsKilled(t *testing.T) {
 	}
 }
 
-// TestNoBrakeNoGarbage runs the map and reduce loops' call as they do.
+// TestNoBrakeNoGarbage checks that record does not allocate if no delay is set.
 func TestNoBrakeNoGarbage(t *testing.T) {
 	var b *throttle
 	if n := testing.AllocsPerRun(100, func() { _ = b.record() }); n != 0 {
@@ -175,17 +174,17 @@ func TestNoBrakeNoGarbage(t *testing.T) {
 	}
 }
 
-// manyLines is a job in which the record loop is most of the work.
+// manyLines is a job that spends most of its time in the record loop.
 var manyLines = MapOnly("many-lines", Numbers("many.lines"),
 	MapFunc(func(*Task, int64, struct{}, Emitter[int64, struct{}]) error { return nil }), NullOutput[int64, struct{}]())
 
-// groupsOnly reduces as many groups as it has numbers.
+// groupsOnly is a job that reduces one group for each number.
 var groupsOnly = New("groups-only", Numbers("many.lines"),
 	IdentityMapper[int64, struct{}](),
 	ReduceFunc(func(*Task, int64, iter.Seq[struct{}], Emitter[int64, struct{}]) error { return nil }), NullOutput[int64, struct{}]())
 
-// BenchmarkRecordLoop has the cost of one record in a map, and of one group in
-// a reduce (with its way through the sort).
+// BenchmarkRecordLoop measures the cost of one record in a map, and of one group in a reduce
+// including its sort.
 func BenchmarkRecordLoop(b *testing.B) {
 	for name, job := range map[string]Runnable{"map": manyLines, "reduce": groupsOnly} {
 		b.Run(name, func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// soakDuration is for how long a soak goes on: HAMMR_SOAK_DURATION, a minute when
+// soakDuration returns the duration of a soak test: HAMMR_SOAK_DURATION, or one minute if
 // unset.
 func soakDuration(t *testing.T) time.Duration {
 	t.Helper()
@@ -28,7 +28,7 @@ func soakDuration(t *testing.T) time.Duration {
 	return d
 }
 
-// soakSeed is the seed of the first run: HAMMR_SOAK_SEED, the time when unset.
+// soakSeed returns the seed of the first run: HAMMR_SOAK_SEED, or the current time if unset.
 func soakSeed(t *testing.T) uint64 {
 	t.Helper()
 	text := os.Getenv("HAMMR_SOAK_SEED")
@@ -42,9 +42,9 @@ func soakSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// TestSoakSameBytesWhateverHappens disturbs jobs drawn by seed, one seed after the
-// other, and tells each minute what has happened so far. The name of a run has its
-// seed: HAMMR_SOAK_SEED set to it, and HAMMR_SOAK_DURATION=1ns, play it again.
+// TestSoakSameBytesWhateverHappens disturbs random jobs, one seed after the other, and logs
+// the tally every minute. The name of each run contains its seed. To repeat a run, set
+// HAMMR_SOAK_SEED to that seed and HAMMR_SOAK_DURATION=1ns.
 func TestSoakSameBytesWhateverHappens(t *testing.T) {
 	t.Parallel()
 	names, labels := slices.Sorted(maps.Keys(disturbedJobs(nil))), slices.Sorted(maps.Keys(variants))

@@ -7,7 +7,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestFunctionsKnowTheirStage asks in maps, and while the client samples keys with their mapper.
+// TestFunctionsKnowTheirStage reads Stage and Nodes in a mapper. The client calls the same
+// mapper when it samples keys.
 func TestFunctionsKnowTheirStage(t *testing.T) {
 	where := mr.MapFunc(func(t *mr.Task, _ int64, line string, out countEmitter) error {
 		out.Emit(line+" "+t.Stage(), int64(t.Nodes()))

@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// TestStateOutlivesAPauseBeforeTheFirstGroup pauses a reduce between two groups,
-// and again while its next attempt still copies, so that no user code has been
-// called there. What the user's code saved at first is there at last.
+// TestStateOutlivesAPauseBeforeTheFirstGroup checkpoints a reduce between two groups, and
+// again while its next attempt copies outputs. That attempt calls no user code. The final
+// attempt still has the state that the first one saved.
 func TestStateOutlivesAPauseBeforeTheFirstGroup(t *testing.T) {
 	for _, name := range []string{"stateful", "graph-stateful"} {
 		t.Run(name, func(t *testing.T) {

@@ -29,9 +29,9 @@ func stuck(where string, wait func(t *mr.Task) error) *mr.Job[string, int64, str
 	}), mr.TextOutput[string, int64]())
 }
 
-// TestTimeout has a task that shows no life. The job fails soon after the
-// limit, whether the task heeds the end of its context or nothing at all; of
-// the latter the failure shows where it stands.
+// TestTimeout runs a task that reports no status. The job fails soon after the limit,
+// whether or not the task observes the end of its context. If it does not, the failure shows
+// its stack.
 func TestTimeout(t *testing.T) {
 	for _, where := range []string{"map", "reduce"} {
 		for name, deaf := range map[string]bool{"heeding": false, "deaf": true} {
@@ -53,7 +53,7 @@ func checkTimeout(t *testing.T, where string, deaf bool) {
 	got, doc := reportOf(t, job, once("-D", "mapreduce.task.timeout=300", inputDir(t, "a\nstuck\n"), dir)...)
 	took := time.Since(began)
 	close(release)
-	<-left // a goroutine that heeds nothing ends with its process only
+	<-left // a goroutine that ignores its context ends only with its process
 	if got.Code != mr.ExitFailed || took > 20*time.Second {
 		t.Errorf("exit code %d after %v", got.Code, took)
 	}
@@ -69,7 +69,8 @@ func checkTimeout(t *testing.T, where string, deaf bool) {
 	onlyIn(t, filepath.Dir(dir))
 }
 
-// waitFor waits for release; a deaf one does not heed the end of the attempt.
+// waitFor waits until the attempt ends. If deaf is true, it ignores that and waits for
+// release.
 func waitFor(t *mr.Task, release <-chan struct{}, deaf bool) error {
 	if deaf {
 		<-release
@@ -79,7 +80,7 @@ func waitFor(t *mr.Task, release <-chan struct{}, deaf bool) error {
 	return context.Cause(t.Context())
 }
 
-// TestSignsOfLife keeps records alive that take longer than the limit.
+// TestSignsOfLife processes records that take longer than the limit but report status.
 func TestSignsOfLife(t *testing.T) {
 	for where, live := range map[string]func(t *mr.Task){
 		"map": (*mr.Task).Alive, "reduce": func(t *mr.Task) { t.SetStatus("busy") },

@@ -10,12 +10,11 @@ import (
 	"testing"
 )
 
-// module is the root of the source tree, seen from this package.
+// module is the root of the source tree, relative to this package.
 const module = ".."
 
-// build compiles programs, each of which is a package of its own inside this
-// directory as far as the compiler knows, and returns what it says: nothing
-// where all is well.
+// build compiles programs and returns the compiler's errors, or "" if there are none. An
+// overlay makes each program a package inside this directory.
 func build(t *testing.T, sources ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,7 +44,7 @@ func build(t *testing.T, sources ...string) string {
 	return string(said)
 }
 
-// program is a word count whose reducer, output and combiner are given.
+// program returns the source of a word count with this reducer, output and combiner.
 func program(reducer, output, combiner string) string {
 	return `package main
 
@@ -64,8 +63,8 @@ func main() { mr.Main(job) }
 `
 }
 
-// TestTypesThatDoNotFit: what a mapper emits and what its reducer takes, or
-// what a reducer emits and the output takes, is a matter of the compiler.
+// TestTypesThatDoNotFit checks that the compiler rejects mismatched types, from mapper to
+// reducer and from reducer to output.
 func TestTypesThatDoNotFit(t *testing.T) {
 	const sum, text = "mr.Sum[string, int64]()", "mr.TextOutput[string, int64]()"
 	if said := build(t, program(sum, text, ".Combine("+sum+")")); said != "" {
@@ -84,7 +83,7 @@ func TestTypesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestProgramsInDocumentsCompile builds the whole programs that documents show.
+// TestProgramsInDocumentsCompile builds the complete programs that the documentation shows.
 func TestProgramsInDocumentsCompile(t *testing.T) {
 	found := 0
 	for _, name := range []string{"README.md", "docs/programming.md"} {

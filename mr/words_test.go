@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// slowWords is Words one byte at a time.
+// slowWords is the dumb twin of Words: it reads one byte at a time.
 func slowWords(line []byte) [][]byte {
 	return bytes.FieldsFunc(line, func(r rune) bool { return r < 0x80 && isSpace(byte(r)) })
 }
