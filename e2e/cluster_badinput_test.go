@@ -102,7 +102,7 @@ func TestClockSkew(t *testing.T) {
 	if skew := nodes[0].ClockSkew; nodes[0].Name != "early" || skew < 3_590_000 || skew > 3_610_000 {
 		t.Errorf("nodes are %v", nodes)
 	}
-	if text := e.log("m1"); !strings.Contains(text, "clock of a tasknode differs from the jobmaster's; set both by NTP") {
+	if text := e.log("m1"); !strings.Contains(text, "clock of a tasknode differs from the jobmaster's; synchronize both by NTP") {
 		t.Errorf("the master says nothing:\n%s", text)
 	}
 	e.stillWorks()
@@ -239,7 +239,7 @@ func TestNobodyLeads(t *testing.T) {
 			t.Run(args[0]+" "+args[1], func(t *testing.T) {
 				t.Parallel()
 				r := start(t, j.command(args...)).wait(t)
-				r.want(t, 1, "no master that leads in 3", "waiting up to 3s")
+				r.want(t, 1, "no leading master found in 3", "waiting up to 3s")
 				r.within(t, 20*time.Second)
 			})
 		}

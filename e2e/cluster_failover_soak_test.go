@@ -173,7 +173,7 @@ func (s *failoverSoak) preempt(ctx context.Context) error {
 		}
 		for _, task := range j.Tasks {
 			for _, a := range task.Attempts {
-				if a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Pausing {
+				if a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Preempting {
 					running = append(running, a.Id)
 				}
 			}

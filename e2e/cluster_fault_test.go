@@ -118,7 +118,7 @@ func TestNoQuorum(t *testing.T) {
 		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
 	}
 	r := start(t, e.command("node", "list", "--timeout", "3s")).wait(t)
-	r.want(t, 1, "no master that leads")
+	r.want(t, 1, "no leading master found")
 	r.within(t, 15*time.Second)
 	var status struct {
 		Masters []struct{ ID, State string }

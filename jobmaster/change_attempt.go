@@ -8,28 +8,28 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// preemptedByUser is the cause that people read of attempts which a user preempts.
+// preemptedByUser is the cause shown for attempts that a user preempts.
 const preemptedByUser = "preempted by the user"
 
-// PreemptAttempt takes its slot from an attempt that runs, in a way that it knows,
-// and returns the way; Auto is the cheapest. What it does not know, and what is
-// preempted already, is refused.
-func (m *Master) PreemptAttempt(ctx context.Context, attemptID string, how preempt.Mode) (preempt.Mode, error) {
+// PreemptAttempt takes the slot of a running attempt by the given mode and returns the
+// mode. Auto chooses the cheapest. A mode that the attempt cannot obey is refused, and
+// so is an attempt that is being preempted already.
+func (m *Master) PreemptAttempt(ctx context.Context, attemptID string, mode preempt.Mode) (preempt.Mode, error) {
 	err := m.change(ctx, func() (change, error) {
 		s, err := m.runningAttempt(attemptID)
 		if err != nil {
 			return change{}, err
 		}
-		how, err = s.choose(how)
+		mode, err = s.choose(mode)
 		if err != nil {
 			return change{}, fmt.Errorf("%w: %w", cluster.ErrRefused, err)
 		}
-		return s.preempt(how), nil
+		return s.preempt(mode), nil
 	})
-	return how, err
+	return mode, err
 }
 
-// ResumeAttempt gives a slot of its machine to an attempt that stands still.
+// ResumeAttempt gives a suspended attempt a slot of its machine.
 func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
 	return m.change(ctx, func() (change, error) {
 		s, err := m.runningAttempt(attemptID)
@@ -37,14 +37,14 @@ func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
 		case err != nil:
 			return change{}, err
 		case !s.attempt.Suspended():
-			return change{}, fmt.Errorf("%w: %v does not stand still", cluster.ErrRefused, s.attempt.ID)
+			return change{}, fmt.Errorf("%w: %v is not suspended", cluster.ErrRefused, s.attempt.ID)
 		}
 		a := s.attempt
 		return change{cluster.ResumeAttempt{Attempt: a.ID}, func() bool { return !a.Suspended() }}, nil
 	})
 }
 
-// runningAttempt is an attempt that runs, from which a user wants something.
+// runningAttempt is a running attempt that a user's request is about.
 type runningAttempt struct {
 	m       *Master
 	job     *cluster.Job
@@ -53,7 +53,8 @@ type runningAttempt struct {
 	attempt *cluster.Attempt
 }
 
-// runningAttempt finds an attempt that runs. Unknown ones wrap cluster.ErrUnknown.
+// runningAttempt finds a running attempt. For an unknown one the error wraps
+// cluster.ErrUnknown.
 func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) {
 	id, err := cluster.ParseAttemptID(attemptID)
 	if err != nil {
@@ -70,44 +71,120 @@ func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) 
 	return runningAttempt{m, j, stage, t, a}, nil
 }
 
-// choose is the way for one that the user has named, or why there is none.
-func (s runningAttempt) choose(how preempt.Mode) (preempt.Mode, error) {
+// choose returns the mode to preempt the attempt by, or an error that says why it cannot
+// be preempted.
+func (s runningAttempt) choose(mode preempt.Mode) (preempt.Mode, error) {
 	id := s.attempt.ID
 	switch {
-	case how == preempt.Kill:
+	case mode == preempt.Kill:
 	case s.attempt.Preempting():
-		return "", fmt.Errorf("%v is preempted already: it keeps its work and ends", id)
+		return "", fmt.Errorf("%v is being preempted already: it keeps its work and ends", id)
 	case s.attempt.Suspended():
-		return "", fmt.Errorf("%v stands still already; it can be killed, or resumed ('hammr task preempt %v --resume')", id, id)
+		return "", fmt.Errorf("%v is suspended already; kill it, or resume it ('hammr task preempt %v --resume')", id, id)
 	}
-	if how == preempt.Auto {
+	if mode == preempt.Auto {
 		return s.cheapest()
 	}
-	return how, s.checkMode(how)
+	return mode, s.checkMode(mode)
 }
 
-// cheapest is the way that costs least among those that the attempt knows.
+// cheapest returns the cheapest mode that the attempt can obey.
 func (s runningAttempt) cheapest() (preempt.Mode, error) {
-	const unknown = 1e15                                // ms that it would run still: waiting is no way that the user wants
-	told := s.m.record(s.job.ID).progress[s.attempt.ID] // nil for nothing
-	way := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}.Choose(preempt.Victim{
+	const unknown = 1e15                                    // ms it would still run: so long that the policy never chooses to wait
+	progress := s.m.record(s.job.ID).progress[s.attempt.ID] // nil if it has not reported
+	mode := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}.Choose(preempt.Victim{
 		Reduce: s.stage.Slot == cluster.ReduceSlot, Elapsed: s.attempt.SlotTime(s.m.now()), Remaining: unknown,
 		CanSplit: s.checkMode(preempt.Split) == nil, CanSuspend: s.checkMode(preempt.Suspend) == nil, DisallowedModes: s.stage.DisallowedModes,
-		Footprint: preempt.Footprint{Memory: told.GetMemoryBytes(), Unwritten: told.GetUnwrittenBytes(), Headroom: headroomOf(s.m.tasknode(s.attempt.Machine).heartbeat)},
+		Footprint: preempt.Footprint{Memory: progress.GetMemoryBytes(), Unwritten: progress.GetUnwrittenBytes(), Headroom: headroomOf(s.m.tasknode(s.attempt.Machine).heartbeat)},
 	})
-	return way, s.checkMode(way)
+	return mode, s.checkMode(mode)
 }
 
-// preempt is the change that takes the slot in a way that the attempt knows.
-func (s runningAttempt) preempt(how preempt.Mode) change {
-	a, stood := s.attempt, s.attempt.SuspendedAt
+// preempt returns the change that takes the slot by a mode that checkMode accepts.
+func (s runningAttempt) preempt(mode preempt.Mode) change {
+	a, before := s.attempt, s.attempt.SuspendedAt
 	over := func() bool { return !a.Active() }
 	done := func() bool { return a.WorkLost() }
-	switch how {
+	switch mode {
 	case preempt.Split, preempt.Checkpoint:
 		done = func() bool { return a.Preempting() || over() }
 	case preempt.Suspend:
-		done = func() bool { return a.SuspendedAt != stood || over() }
+		done = func() bool { return a.SuspendedAt != before || over() }
 	}
-	return change{cluster.PreemptAttempt{Attempt: a.ID, Mode: how, Cause: preemptedByUser}, done}
+	return change{cluster.PreemptAttempt{Attempt: a.ID, Mode: mode, Cause: preemptedByUser}, done}
+}
+
+// EndAttempt kills a running attempt, and its task is tried again. With fail, the task
+// is charged with a failure.
+func (m *Master) EndAttempt(ctx context.Context, attemptID string, fail bool) error {
+	return m.change(ctx, func() (change, error) {
+		id, err := cluster.ParseAttemptID(attemptID)
+		_, _, a, known := m.view.Attempt(id)
+		switch {
+		case err != nil:
+			return change{}, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+		case !known:
+			return change{}, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+		case !a.Active():
+			return change{}, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
+		}
+		c := change{cluster.KillAttempt{Attempt: id, Cause: "killed by the user"}, func() bool { return !a.Active() }}
+		if fail {
+			c.command = cluster.FailAttempt{Attempt: id, OnMachine: true, Failure: cluster.Failure{Cause: "failed by the user", Offset: -1}}
+		}
+		return c, nil
+	})
+}
+
+// checkMode returns why the attempt cannot be preempted by a mode, and which modes to
+// choose instead; nil if it can be.
+func (s runningAttempt) checkMode(mode preempt.Mode) error {
+	id := s.attempt.ID
+	if s.stage.Bundle.Gang && mode == preempt.Split {
+		return fmt.Errorf("%v runs in a gang, whose tasks stream to each other: none of them can be split; choose checkpoint, suspend or kill, which preempt all of them", id)
+	}
+	switch mode {
+	case preempt.Split:
+		return s.checkSplit()
+	case preempt.Checkpoint:
+		if s.stage.DisallowedModes.Has(preempt.Checkpoint) {
+			return fmt.Errorf("%v cannot be checkpointed: its job disallows it; choose suspend or kill", id)
+		}
+		if m := s.m.view.FirstFullDisk(s.m.view.GangOf(s.attempt)); m != nil {
+			return fmt.Errorf("%v runs in a gang that has a task on %s, whose disks have no space for a checkpoint: free disk space there, or choose kill", id, m.Name)
+		}
+	case preempt.Suspend:
+		return s.checkSuspend()
+	case preempt.Kill:
+		if s.stage.DisallowedModes.Has(preempt.Kill) {
+			return fmt.Errorf("%v cannot be preempted by kill: its job disallows it; 'hammr task kill' ends it nevertheless", id)
+		}
+	default:
+		return fmt.Errorf("%v cannot be preempted by %q; choose split, checkpoint, suspend, kill or auto", id, mode)
+	}
+	return nil
+}
+
+func (s runningAttempt) checkSplit() error {
+	id := s.attempt.ID
+	split, _ := s.job.SplitOf(s.task)
+	switch {
+	case !s.task.Ranged:
+		return fmt.Errorf("%v reads no split of the input: only maps can be split; choose checkpoint, suspend or kill", id)
+	case split.Whole:
+		return fmt.Errorf("%v reads input that cannot be read from the middle; choose checkpoint, suspend or kill", id)
+	case !s.job.Splittable(s.stage), s.stage.DisallowedModes.Has(preempt.Split):
+		return fmt.Errorf("%v cannot be split: its job disallows it, or other tasks read its output as a whole; choose checkpoint, suspend or kill", id)
+	}
+	return nil
+}
+
+func (s runningAttempt) checkSuspend() error {
+	if s.stage.DisallowedModes.Has(preempt.Suspend) {
+		return fmt.Errorf("%v cannot be suspended: its job disallows it; choose split, checkpoint or kill", s.attempt.ID)
+	}
+	if m := s.m.view.FirstOverSuspended(s.m.view.GangOf(s.attempt), nil); m != nil {
+		return fmt.Errorf("%s has as many suspended attempts as slots, and no memory for more; choose split, checkpoint or kill", m.Name)
+	}
+	return nil
 }

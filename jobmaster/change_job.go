@@ -2,33 +2,34 @@ package jobmaster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 )
 
-// jobSuspended is the cause that people read of attempts whose job is suspended.
+// jobSuspended is the cause shown for attempts whose job is suspended.
 const jobSuspended = "its job is suspended"
 
-// SuspendJob takes its slots from a job and gives it none until it is resumed; how
-// says what becomes of its work: Auto and Checkpoint have tasks end and go on later,
-// Suspend has them stand still. A job that is over, or suspended, is refused.
-func (m *Master) SuspendJob(ctx context.Context, jobID string, how preempt.Mode) error {
+// SuspendJob takes the slots of a job, which gets none until it is resumed. With Auto
+// and Checkpoint its tasks keep their work in splits and checkpoints; with Suspend its
+// processes stay in memory. A job that is over or suspended is refused.
+func (m *Master) SuspendJob(ctx context.Context, jobID string, mode preempt.Mode) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.liveJob(jobID)
 		if err != nil {
 			return change{}, err
 		}
 		c := cluster.SuspendJob{Job: j.ID, Cause: jobSuspended}
-		switch how {
+		switch mode {
 		case preempt.Auto, "":
 			c.Split = true
 		case preempt.Checkpoint:
 		case preempt.Suspend:
 			c.Split, c.PreferSuspend = true, true
 		default:
-			return change{}, fmt.Errorf("%w: a job is not suspended by %q, but by auto, checkpoint or suspend", cluster.ErrRefused, how)
+			return change{}, fmt.Errorf("%w: a job cannot be suspended by %q; choose auto, checkpoint or suspend", cluster.ErrRefused, mode)
 		}
 		if j.Suspended {
 			return change{}, fmt.Errorf("%w: job %s is suspended already", cluster.ErrRefused, jobID)
@@ -37,7 +38,8 @@ func (m *Master) SuspendJob(ctx context.Context, jobID string, how preempt.Mode)
 	})
 }
 
-// ResumeJob lets a suspended job have slots again. One that is not is refused.
+// ResumeJob lets a suspended job have slots again. A job that is not suspended is
+// refused.
 func (m *Master) ResumeJob(ctx context.Context, jobID string) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.liveJob(jobID)
@@ -51,7 +53,7 @@ func (m *Master) ResumeJob(ctx context.Context, jobID string) error {
 	})
 }
 
-// liveJob is a job that is not over, nor about to be.
+// liveJob returns a job that can still run tasks.
 func (m *Master) liveJob(jobID string) (*cluster.Job, error) {
 	j, err := m.jobNamed(jobID)
 	if err == nil && j.State > cluster.JobRunning {
@@ -60,20 +62,43 @@ func (m *Master) liveJob(jobID string) (*cluster.Job, error) {
 	return j, err
 }
 
-// DrainTasknode excludes a tasknode from new tasks and moves what is there elsewhere.
-// Unknown ones wrap cluster.ErrUnknown; the last one that takes tasks is refused.
-func (m *Master) DrainTasknode(ctx context.Context, name string) error {
+// Kill kills a job and returns once that is in the log. A job that is over stays as it
+// is. For an unknown job the error wraps cluster.ErrUnknown.
+func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
 	return m.change(ctx, func() (change, error) {
-		machine := m.view.Machine(name)
-		if machine == nil {
-			return change{}, fmt.Errorf("%w: tasknode %q", cluster.ErrUnknown, name)
-		}
-		if machine.Draining && !machine.Lost {
+		j, err := m.jobNamed(jobID)
+		switch {
+		case errors.Is(err, cluster.ErrRetired):
 			return change{}, nil
+		case err != nil || j.State >= cluster.JobAborting:
+			return change{}, err
+		}
+		return change{cluster.KillJob{Job: j.ID, Cause: cause}, func() bool { return j.State >= cluster.JobAborting }}, nil
+	})
+}
+
+// SetPriority changes the priority of a job, from -2 to 2.
+func (m *Master) SetPriority(ctx context.Context, jobID string, priority int) error {
+	return m.change(ctx, func() (change, error) {
+		j, err := m.jobNamed(jobID)
+		if err != nil {
+			return change{}, err
 		}
 		return change{
-			cluster.DrainMachine{Name: name, Cause: "tasknode " + name + " is drained"},
-			func() bool { return machine.Draining && !machine.Lost },
+			cluster.SetPriority{Job: j.ID, Priority: priority},
+			func() bool { return j.Spec.Priority == priority || j.State.Final() },
 		}, nil
+	})
+}
+
+// MoveJob moves a job that is not over to another pool. For an unknown job the error
+// wraps cluster.ErrUnknown; for an unknown pool it lists the pools that exist.
+func (m *Master) MoveJob(ctx context.Context, jobID, pool string) error {
+	return m.change(ctx, func() (change, error) {
+		j, err := m.jobNamed(jobID)
+		if err != nil {
+			return change{}, err
+		}
+		return change{cluster.SetPool{Job: j.ID, Pool: pool}, func() bool { return j.Spec.Pool == pool && !j.State.Final() }}, nil
 	})
 }

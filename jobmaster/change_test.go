@@ -12,10 +12,10 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-func TestChangesAreInTheLogWhenTheyAreAnswered(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
+func TestChangesAreAnsweredOnceTheyAreInTheLog(t *testing.T) {
+	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 2, 2)
+		w.addTasknode("a", 2, 2)
 		id := w.submit(4, 2)
 		w.sleep(500 * time.Millisecond)
 		m := w.leader()
@@ -45,8 +45,8 @@ func TestChangesAreInTheLogWhenTheyAreAnswered(t *testing.T) {
 	})
 }
 
-func TestChangesThatMayBeLostAreNotPromised(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
+func TestChangesThatMayBeLostAreNotConfirmed(t *testing.T) {
+	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)
 		id := w.submit(1, 0)
 		w.loseProposals()
@@ -62,7 +62,7 @@ func TestChangesThatMayBeLostAreNotPromised(t *testing.T) {
 		if err := <-killed; !errors.Is(err, jobmaster.ErrNotLeader) {
 			w.t.Errorf("kill by a deposed leader: %v", err)
 		}
-		synctest.Wait() // for the new leader to know that it leads
+		synctest.Wait() // until the new leader knows that it leads
 		if err := w.leader().Kill(w.ctx, id, "test"); err != nil {
 			w.t.Error(err)
 		}

@@ -2,18 +2,17 @@ package jobmaster
 
 import "time"
 
-// slew is by how much of the time that passes a clock comes closer to the time of
-// day: one part of so many.
+// slew limits how fast the clock approaches the time of day: by one part in slew of the
+// time that passes.
 const slew = 16
 
-// clock is the time of the loop. It passes as time passes, whatever becomes of the
-// machine's time of day: when that is set, forward or back, nobody has been silent
-// for longer, and nothing waits for an hour that is not over. The clock comes back
-// to the time of day little by little, never stands still and never goes back.
+// clock is the loop's time. It advances with the monotonic clock, so setting the
+// machine's time of day, forward or back, does not make a tasknode look silent or delay
+// a timeout. It approaches the time of day slowly, never stops and never goes back.
 type clock struct {
 	timeOfDay func() time.Time
-	readAt    time.Time // with the machine's own count of time
-	value     time.Time // what was told then; a time of day alone
+	readAt    time.Time // with the monotonic reading
+	value     time.Time // returned at readAt; without a monotonic reading
 }
 
 func newClock(day func() time.Time) *clock {

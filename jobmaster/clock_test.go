@@ -8,9 +8,9 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// jumpingWorld has masters whose time of day is jump ahead.
-func jumpingWorld(t *testing.T, jump *atomic.Int64, play func(w *world)) {
-	inWorld(t, 0, func(w *world) {
+// withJumpingClock runs a test whose masters' time of day is ahead by jump.
+func withJumpingClock(t *testing.T, jump *atomic.Int64, play func(w *testCluster)) {
+	withCluster(t, 0, func(w *testCluster) {
 		w.configure = func(c *jobmaster.Config) {
 			c.Now = func() time.Time { return time.Now().Round(0).Add(time.Duration(jump.Load())) }
 		}
@@ -20,14 +20,14 @@ func jumpingWorld(t *testing.T, jump *atomic.Int64, play func(w *world)) {
 	})
 }
 
-// TestClockOfAMasterJumps by an hour, forward and back, in the midst of a job:
-// nobody is given up, nothing runs again, nothing waits for the hour.
+// TestClockOfAMasterJumps sets the time of day an hour forward and back during a job: no
+// tasknode expires, nothing runs again and nothing waits for an hour.
 func TestClockOfAMasterJumps(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		var jump atomic.Int64
-		jumpingWorld(t, &jump, func(w *world) {
-			w.addNode("a", 1, 1)
-			w.addNode("b", 1, 1)
+		withJumpingClock(t, &jump, func(w *testCluster) {
+			w.addTasknode("a", 1, 1)
+			w.addTasknode("b", 1, 1)
 			began := time.Now()
 			id := w.submit(4, 2)
 			w.sleep(1500 * time.Millisecond)
@@ -43,10 +43,10 @@ func TestClockOfAMasterJumps(t *testing.T) {
 	}
 }
 
-// TestLeadersWhoseClocksDiffer by an hour hand the lead to and fro: nothing runs
-// again, and nothing waits for the hour.
+// TestLeadersWhoseClocksDiffer lets two masters whose clocks differ by an hour lead in
+// turn: nothing runs again and nothing waits for an hour.
 func TestLeadersWhoseClocksDiffer(t *testing.T) {
-	inWorld(t, 0, func(w *world) {
+	withCluster(t, 0, func(w *testCluster) {
 		for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {
 			w.configure = func(c *jobmaster.Config) {
 				c.Now = func() time.Time { return time.Now().Round(0).Add(ahead) }
@@ -54,8 +54,8 @@ func TestLeadersWhoseClocksDiffer(t *testing.T) {
 			w.addMaster()
 		}
 		w.elect(0)
-		w.addNode("a", 1, 1)
-		w.addNode("b", 1, 1)
+		w.addTasknode("a", 1, 1)
+		w.addTasknode("b", 1, 1)
 		began := time.Now()
 		id := w.submit(4, 2)
 		for _, next := range []int{1, 2, 0, 2, 1} {
@@ -72,34 +72,34 @@ func TestLeadersWhoseClocksDiffer(t *testing.T) {
 	})
 }
 
-// TestSilenceIsSeenWhateverTheClock gives a tasknode up as long after its last word
-// as ever, to a sixteenth.
+// TestSilenceIsSeenWhateverTheClock checks that a silent tasknode expires on time,
+// within a sixteenth, whatever the time of day.
 func TestSilenceIsSeenWhateverTheClock(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		var jump atomic.Int64
-		jumpingWorld(t, &jump, func(w *world) {
-			crash := w.addNode("a", 1, 1)
+		withJumpingClock(t, &jump, func(w *testCluster) {
+			crash := w.addTasknode("a", 1, 1)
 			w.sleep(2 * time.Second)
 			jump.Store(int64(by))
 			w.sleep(3 * w.expiry)
-			if !w.lives("a") {
+			if !w.isAlive("a") {
 				w.t.Errorf("clock by %v: a tasknode that speaks is given up", by)
 			}
 			crash()
-			w.sleep(w.expiry * 8 / 10) // its last heartbeat may be a second old, and the clock be fast
-			if !w.lives("a") {
+			w.sleep(w.expiry * 8 / 10) // its last heartbeat may be a second old, and the clock fast
+			if !w.isAlive("a") {
 				w.t.Errorf("clock by %v: it is given up too soon", by)
 			}
 			w.sleep(w.expiry * 3 / 10) // or slow
-			if w.lives("a") {
+			if w.isAlive("a") {
 				w.t.Errorf("clock by %v: it is not given up", by)
 			}
 		})
 	}
 }
 
-// lives is whether a tasknode is not given up.
-func (w *world) lives(name string) bool {
+// isAlive reports whether a tasknode has not expired.
+func (w *testCluster) isAlive(name string) bool {
 	w.t.Helper()
 	nodes, err := w.leader().Tasknodes(w.ctx, false)
 	if err != nil {

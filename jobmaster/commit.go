@@ -10,33 +10,34 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"golang.org/x/sync/errgroup"
 )
 
-// SuccessName is the empty file that tells that an output is complete.
+// SuccessName is the empty file that marks a complete output.
 const SuccessName = "_SUCCESS"
 
 // joinParallelism is how many files of an output are joined at once.
 const joinParallelism = 16
 
-// jobWork is work for one job, with what it needs to know, so that it can go on
-// beside the loop.
+// jobWork is work for one job outside the loop, with everything it needs to know.
 type jobWork struct {
 	m     *Master
 	lead  *lead
 	job   cluster.JobID
 	spec  *wire.JobSpec
-	setUp bool        // the output directory is the job's own
-	files []finalFile // of commit
+	setUp bool        // the output directory belongs to this job
+	files []finalFile // for commit
+	conf  *conf.Conf  // for commit: the job's properties
 
-	// countersErr refuses the commit of a job with too many counters.
+	// countersErr, if not nil, fails the commit: the job has too many counters.
 	countersErr error
 }
 
-// do does the work and reports how it ended.
+// do does the work and reports the result to the loop.
 func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
 	r := &workResult{lead: w.lead, job: w.job, kind: kind}
 	switch kind {
@@ -57,22 +58,21 @@ func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
 	w.m.inbox.Put(r)
 }
 
-// removeStaged removes what the client staged for this job alone: nothing runs
-// any more that would read it. It lies in a directory of its own; one that holds
-// more stays.
+// removeStaged removes the splits that the client staged for this job: no task reads
+// them any more. Their directory goes too, unless it holds other files.
 func (w *jobWork) removeStaged(ctx context.Context) {
 	fsys, splits, err := w.m.cfg.Resolve(ctx, w.spec.SplitsPath)
 	if err == nil {
 		err = fsys.Remove(ctx, splits, false)
 	}
 	if err != nil {
-		w.m.cfg.Logger.Warn("staged splits stay", "job", w.job, "file", w.spec.SplitsPath, "error", err)
+		w.m.cfg.Logger.Warn("cannot remove staged splits", "job", w.job, "file", w.spec.SplitsPath, "error", err)
 		return
 	}
 	_ = fsys.Remove(ctx, path.Dir(splits), false)
 }
 
-// output resolves the job's output directory; fsys is nil when it has none.
+// output resolves the job's output directory; fsys is nil if it has none.
 func (w *jobWork) output(ctx context.Context) (fsys storage.FS, dir string, err error) {
 	if w.spec.OutputDir == "" {
 		return nil, "", nil
@@ -80,12 +80,12 @@ func (w *jobWork) output(ctx context.Context) (fsys storage.FS, dir string, err 
 	return w.m.cfg.Resolve(ctx, w.spec.OutputDir)
 }
 
-// ownDir is the directory for pieces. That it is there shows that the output
-// directory is this job's.
+// ownDir is the directory for pieces. Its existence shows that the output directory
+// belongs to this job.
 func (w *jobWork) ownDir(dir string) string { return path.Join(dir, temporaryName, w.job.String()) }
 
-// makeOutput makes the output directory, which may not exist, unless this job
-// has made it before.
+// makeOutput makes the output directory, which must not exist unless this job has made
+// it before.
 func (w *jobWork) makeOutput(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -103,7 +103,7 @@ func (w *jobWork) makeOutput(ctx context.Context) error {
 	return nil
 }
 
-// removeOutput removes the output directory if it is this job's.
+// removeOutput removes the output directory if it belongs to this job.
 func (w *jobWork) removeOutput(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -111,20 +111,20 @@ func (w *jobWork) removeOutput(ctx context.Context) error {
 	}
 	if !w.setUp {
 		if _, err := fsys.Stat(ctx, w.ownDir(dir)); err != nil {
-			return nil // it is somebody else's, or not there
+			return nil // it belongs to another job, or does not exist
 		}
 	}
 	return fsys.Remove(ctx, dir, true)
 }
 
-// finalFile is a file of the output and the pieces it is joined from.
+// finalFile is a file of the output and the pieces that are joined into it.
 type finalFile struct {
 	name   string // relative to the output directory
 	pieces []cluster.Piece
 }
 
-// kindLetter is what stands for a stage in the names of files: "m" for one that reads
-// input, "r" for others, as in Hadoop.
+// kindLetter stands for a stage in file names, as in Hadoop: "m" for a stage that reads
+// input, "r" for the others.
 func kindLetter(j *cluster.Job, stage int) string {
 	if stages := j.Spec.Graph.Stages; stage >= 0 && stage < len(stages) && j.Spec.Graph.IsSource(j.Spec.Graph.Stages[stage].Name) {
 		return "m"
@@ -132,9 +132,9 @@ func kindLetter(j *cluster.Job, stage int) string {
 	return "r"
 }
 
-// finalFiles are the files of a job's output, in the order of their names'
-// tasks. Stages that others read may write some of them, too. Tasks cut from one
-// task wrote parts of one file, in the order of their ranges.
+// finalFiles returns the files of a job's output in the order of their tasks. Stages
+// that have readers may write output too. Tasks that were split from one task wrote
+// parts of one file, in the order of their ranges.
 func finalFiles(j *cluster.Job) []finalFile {
 	var files []finalFile
 	index := make(map[string]int)
@@ -165,8 +165,8 @@ func finalFiles(j *cluster.Job) []finalFile {
 	return files
 }
 
-// commit gives the output its final names. It may be stopped anywhere and begun
-// again, here or by another master.
+// commit gives the output its final names. It may be stopped anywhere and repeated, by
+// this or another master.
 func (w *jobWork) commit(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -190,15 +190,15 @@ func (w *jobWork) commit(ctx context.Context) error {
 	if err := fsys.Remove(ctx, path.Join(dir, temporaryName), true); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	if !marksSuccess(w.spec.Properties) {
+	if !w.conf.Bool("mapreduce.fileoutputcommitter.marksuccessfuljobs") {
 		return nil
 	}
 	return markSuccess(ctx, fsys, dir)
 }
 
-// markSuccess tells that an output is complete. One that is gone stays so: a master
-// that stood still in its commit may find that another one has ended the job and
-// removed what it wrote.
+// markSuccess marks an output as complete. It does not create the output directory: a
+// master that was stopped in its commit may find that another master has ended the job
+// and removed the output.
 func markSuccess(ctx context.Context, fsys storage.FS, dir string) error {
 	if _, err := fsys.Stat(ctx, dir); err != nil {
 		return fmt.Errorf("commit: output directory: %w", err)
@@ -221,7 +221,7 @@ func (w *jobWork) join(ctx context.Context, fsys storage.FS, dir string, f final
 	return storage.Join(ctx, fsys, path.Join(dir, f.name), pieces, w.job.String())
 }
 
-// createEmpty makes an empty file; one that exists is as good.
+// createEmpty makes an empty file unless it exists.
 func createEmpty(ctx context.Context, fsys storage.FS, name string) error {
 	out, err := fsys.Create(ctx, name, storage.CreateOptions{})
 	if errors.Is(err, fs.ErrExist) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
@@ -20,15 +21,19 @@ import (
 
 var testJob = cluster.JobID{Cluster: "1", Number: 1}
 
-// workOn is work for the test's job on fsys.
+// workOn returns work for the test's job on fsys.
 func workOn(fsys storage.FS, properties map[string]string) *jobWork {
 	m := &Master{cfg: Config{Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 		return fsys, strings.TrimPrefix(name, "mem://"), nil
 	}}}
-	return &jobWork{m: m, job: testJob, spec: &wire.JobSpec{OutputDir: "mem:///out", Properties: properties}}
+	c, err := conf.FromMap(properties)
+	if err != nil {
+		panic(err)
+	}
+	return &jobWork{m: m, job: testJob, spec: &wire.JobSpec{OutputDir: "mem:///out"}, conf: c}
 }
 
-// staged is a file system on which the job's pieces wait to be committed.
+// staged returns a file system with the pieces of a job that can be committed.
 func staged(t *testing.T, opts ...mem.Options) (*mem.FS, []finalFile) {
 	t.Helper()
 	fsys := mem.New(append(opts, mem.Options{})[0])
@@ -62,7 +67,7 @@ func put(t *testing.T, fsys storage.FS, path, text string) {
 	}
 }
 
-// tree lists what lies below dir.
+// tree lists the files below dir.
 func tree(t *testing.T, fsys storage.FS, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -117,9 +122,9 @@ func TestCommitWithoutSuccessFile(t *testing.T) {
 	}
 }
 
-// TestCommitGoesOnAfterACrashAnywhere strikes each call of a commit in turn and
-// lets another master finish it. The success file is never there too early.
-func TestCommitGoesOnAfterACrashAnywhere(t *testing.T) {
+// TestCommitCompletesAfterACrashAnywhere interrupts each call of a commit in turn and
+// lets another master finish it. The success file never exists too early.
+func TestCommitCompletesAfterACrashAnywhere(t *testing.T) {
 	t.Run("concat", func(t *testing.T) { crashCommitAnywhere(t, mem.Options{}) })
 	t.Run("copy", func(t *testing.T) { crashCommitAnywhere(t, mem.Options{NoConcat: true}) })
 }
@@ -171,7 +176,7 @@ func TestTwoMastersCommitAtOnce(t *testing.T) {
 	}
 }
 
-func TestCommitNamesThePieceThatIsGone(t *testing.T) {
+func TestCommitErrorNamesTheMissingPiece(t *testing.T) {
 	fsys, files := staged(t)
 	if err := fsys.Remove(t.Context(), "/out/_temporary/job_1_0001/c", false); err != nil {
 		t.Fatal(err)
@@ -187,9 +192,9 @@ func TestCommitNamesThePieceThatIsGone(t *testing.T) {
 	}
 }
 
-// TestACommitThatComesTooLateLeavesNothing is of a master that stood still in it
-// while another one has ended the job and removed what it wrote.
-func TestACommitThatComesTooLateLeavesNothing(t *testing.T) {
+// TestLateCommitLeavesNothing suspends a master in its commit while another master ends
+// the job and removes its output.
+func TestLateCommitLeavesNothing(t *testing.T) {
 	fsys, files := staged(t)
 	late := workOn(fsys, nil)
 	if err := late.removeOutput(t.Context()); err != nil {
@@ -227,7 +232,7 @@ func TestOnlyOwnOutputIsRemoved(t *testing.T) {
 	}
 }
 
-func TestPiecesOfCutTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
+func TestPiecesOfSplitTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
 	s := cluster.New("1")
 	apply := func(c cluster.Command) {
 		t.Helper()

@@ -13,73 +13,74 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Config says how a Master runs.
+// Config configures a Master.
 type Config struct {
-	// ClusterID is the middle of all ids; there is no default.
+	// ClusterID is the middle part of all ids; there is no default.
 	ClusterID string
-	// Log carries commands; there is no default.
+	// Log replicates the commands; there is no default.
 	Log Log
-	// Policy makes the policy of a name with what it is set to; there is no
-	// default. A cluster begins with the one named "fifo", set to nothing.
+	// Policy makes the policy with this name and these settings; there is no default. A
+	// new cluster has the policy "fifo" without settings.
 	Policy func(name string, conf map[string]string) (sched.Policy, error)
-	// PolicyName is the policy that gives out slots once this master leads;
-	// default that which the cluster has.
+	// PolicyName is the policy that this master sets when it becomes leader; default the
+	// policy that the cluster has.
 	PolicyName string
-	// Pools are the pools that jobs may be put into once this master leads,
-	// cluster.DefaultPool apart; default those that the cluster has.
+	// Pools are the pools, besides cluster.DefaultPool, that this master sets when it
+	// becomes leader; default those that the cluster has.
 	Pools []string
-	// PoolFile is a file whose pools jobs may be put into too, and the policy is to
-	// have; default none.
+	// PoolFile is a file with further pools and with settings of the policy, which the
+	// leader watches; default none.
 	PoolFile *PoolFile
-	// OnePool puts every job into cluster.DefaultPool, whatever pool it names: for
-	// a cluster that nobody shares. Default false.
+	// OnePool puts every job into cluster.DefaultPool, whatever pool it names: for a
+	// cluster with a single user. Default false.
 	OnePool bool
-	// Resolve turns the full name of a file into the file system that has it
-	// and the path there; there is no default.
+	// Resolve maps the full name of a file to its file system and its path there; there
+	// is no default.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
-	// NodeExpiry is how long a tasknode may be silent before what it runs and
-	// holds is given up; default never.
+	// NodeExpiry is how long a tasknode may be silent before it is lost, with its
+	// attempts and its outputs; default no limit.
 	NodeExpiry time.Duration
-	// Probe asks a tasknode whose connection broke, or that has not come to a new
-	// leader yet, for a sign of life, at the address of its page; an error says that
-	// there is none. Default nobody asks: it is given up NodeExpiry after the last
-	// thing it said.
+	// Probe checks that a tasknode is alive, at the address of its page, and returns an
+	// error if it does not answer. It is called when the tasknode's connection breaks
+	// and, by a new leader, until the tasknode attaches. Default no probes: silence
+	// counts from the tasknode's last report.
 	Probe func(ctx context.Context, page string) error
-	// NodeForget is how long a tasknode is remembered after it was given up, and
-	// longer while a job that is not over refers to it; default for ever.
+	// NodeForget is how long a lost tasknode is remembered. It is remembered longer
+	// while a job that is not over refers to it. Default for ever.
 	NodeForget time.Duration
-	// HistoryDir is the full name of the directory for the histories of jobs that
-	// are over; default none are written.
+	// HistoryDir is the full name of the directory for the histories of jobs that are
+	// over; default none, and no histories are written.
 	HistoryDir string
-	// LogDir is the full name of the directory for the logs of attempts, below
-	// which each job has one; default none are kept. A job may name another.
+	// LogDir is the full name of the directory for the logs of attempts, with one
+	// directory for each job; default none, and no logs are kept. A job may name another
+	// directory.
 	LogDir string
-	// StagingDir is the full name of the directory where clients stage programs
-	// and splits; default none that the master looks after.
+	// StagingDir is the full name of the directory where clients stage programs and
+	// splits, from which the leader removes expired files; default none.
 	StagingDir string
-	// Decisions gets what is decided about slots while this master leads, as lines
-	// of JSON (docs/formats/decisions.md); default nobody asks. The loop writes, so
-	// it is not to wait.
+	// Decisions receives the scheduling decisions of this master while it leads, as
+	// lines of JSON (docs/formats/decisions.md); default none. The loop writes to it, so
+	// Write must not wait.
 	Decisions io.Writer
-	// Retention is how long histories, logs and programs stay when no job uses
-	// them any more; default for ever.
+	// Retention is how long histories, logs and programs are kept after the last job
+	// that uses them; default for ever.
 	Retention time.Duration
-	// SweepInterval is how often the leader looks for what is older; default an
-	// hour.
+	// SweepInterval is how often the leader removes expired files; default one hour.
 	SweepInterval time.Duration
-	// KeepJobs is how many jobs that are over stay in memory once their history
-	// is written; default 1000.
+	// KeepJobs is how many finished jobs stay in memory after their history is written;
+	// default 1000.
 	KeepJobs int
-	// ShuffleToken is what shuffle servers ask of tasks; default nothing.
+	// ShuffleToken is the token that shuffle servers demand of tasks; default "", no
+	// token.
 	ShuffleToken string
-	// Now is the time of day; default time.Now. When it is set, what waits for a time
-	// to pass goes on waiting for that time.
+	// Now returns the time of day; default time.Now. Timeouts do not depend on it: see
+	// clock.
 	Now func() time.Time
-	// Logger hears what the master does; default nobody.
+	// Logger receives log lines; default none.
 	Logger *slog.Logger
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -95,12 +96,12 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every problem of the configuration at once.
 func (c *Config) Validate() error {
-	var faults []error
-	check := func(ok bool, fault string) {
+	var errs []error
+	check := func(ok bool, problem string) {
 		if !ok {
-			faults = append(faults, errors.New("jobmaster: "+fault))
+			errs = append(errs, errors.New("jobmaster: "+problem))
 		}
 	}
 	check(c.ClusterID != "", "no ClusterID")
@@ -112,9 +113,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Policy != nil && c.PolicyName != "" {
 		_, err := c.Policy(c.PolicyName, nil)
-		faults = append(faults, err)
+		errs = append(errs, err)
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 var wellNamed = regexp.MustCompile(`^[A-Za-z0-9._-]+$`).MatchString

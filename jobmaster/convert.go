@@ -9,12 +9,12 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// This file turns messages into the values of the core and back.
+// The functions below convert messages into values of the core and back.
 
-// splitOf is what the state needs to know of a split. Its range begins where its
-// first part begins and is as long as its parts together.
+// splitOf returns what the state needs of a split. Its range starts where its first
+// part starts and is as long as all parts together.
 func splitOf(s *taskproc.Split) cluster.Split {
-	out := cluster.Split{Hosts: s.Hosts, Bytes: partBytes(s), Whole: s.Whole}
+	out := cluster.Split{Hosts: s.Hosts, Bytes: partBytes(s), Whole: s.Unsplittable}
 	if len(s.Parts) > 0 {
 		start := s.Parts[0].Start
 		out.Range = dag.Range{Start: dag.Position{Offset: start}, End: dag.Position{Offset: start + out.Bytes}}
@@ -30,7 +30,7 @@ func fetchedOf(messages []*taskproc.Fetched) (fetched []control.EdgeFetched) {
 	return fetched
 }
 
-func manifestOf(d *taskproc.Done) cluster.Manifest {
+func manifestOf(d *taskproc.Finished) cluster.Manifest {
 	m := cluster.Manifest{Bytes: d.OutputBytes, Records: d.OutputRecords}
 	for _, o := range d.Outputs {
 		m.Segments = append(m.Segments, cluster.Segments{
@@ -54,7 +54,7 @@ func countersOf(counters []*taskproc.Counter) []cluster.Counter {
 	return out
 }
 
-// maxFailureText bounds each text of a failure, since it goes into the log.
+// maxFailureText bounds each text of a failure, because it goes into the log.
 const maxFailureText = 16 << 10 // bytes
 
 func failureOf(f *taskproc.Failure) cluster.Failure {
@@ -81,15 +81,15 @@ func checkpointOf(c *taskproc.Checkpoint) cluster.Checkpoint {
 	return out
 }
 
-// checkpointMessage is where a task goes on, as an attempt on a machine needs to
-// know it. Another machine's files are asked for at address.
+// checkpointMessage describes the checkpoint that a task resumes from, for an attempt on
+// the given machine. address is that of the machine that has the files.
 func checkpointMessage(id cluster.TaskID, c *cluster.Checkpoint, machine, address string) *taskproc.Checkpoint {
 	if c == nil {
 		return nil
 	}
 	out := &taskproc.Checkpoint{
 		Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum, Attempt: c.Attempt.String(),
-		JobId: id.Job.String(), Task: int32(id.Number), Gone: c.Machine == "",
+		JobId: id.Job.String(), Task: int32(id.Number), MachineLost: c.Machine == "",
 	}
 	if c.Machine != machine {
 		out.Address = address

@@ -30,7 +30,7 @@ func TestRangeOfASplitCoversItsParts(t *testing.T) {
 	}
 }
 
-func TestTimeAndMemoryAreNoProgress(t *testing.T) {
+func TestTimeAndMemoryAreNotProgress(t *testing.T) {
 	with := func(id counter.ID, value int64) *taskproc.Progress {
 		return &taskproc.Progress{Fraction: 0.5, Counters: []*taskproc.Counter{{Group: id.Group, Name: id.Name, Value: value}}}
 	}
@@ -41,7 +41,7 @@ func TestTimeAndMemoryAreNoProgress(t *testing.T) {
 		t.Error("records do not count as progress")
 	}
 	status := &taskproc.Progress{Fraction: 0.5, Status: "a"}
-	if progressMark(&taskproc.Progress{Signs: 1}) == progressMark(&taskproc.Progress{Signs: 2}) {
+	if progressMark(&taskproc.Progress{Activity: 1}) == progressMark(&taskproc.Progress{Activity: 2}) {
 		t.Error("a sign of life does not show")
 	}
 	a, b := &taskproc.Counter{Group: "g", Name: "a", Value: 1}, &taskproc.Counter{Group: "g", Name: "b", Value: 2}

@@ -1,6 +1,8 @@
 package jobmaster
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -9,11 +11,12 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// This file is about what is moved from tasknodes that are to be stopped.
+// The functions below move outputs and checkpoints off tasknodes that are being drained,
+// so that they can be stopped without losing work.
 
-// neededData are the tasks whose output, and those of which a checkpoint would be missed
-// with a machine. An attempt that is at work elsewhere has fetched what it goes on
-// from; in a gang it may go back to that all the same.
+// neededData returns the tasks whose outputs, and those whose checkpoints, would be
+// missed if a machine were stopped. The checkpoint of a task that has resumed elsewhere
+// is not needed, except in a gang: the whole gang may go back to it.
 func (m *Master) neededData(machine *cluster.Machine) (outputs []*cluster.Task, checkpoints []cluster.TaskID) {
 	outputs, left := m.view.NeededOn(machine)
 	for _, c := range left {
@@ -27,8 +30,8 @@ func (m *Master) neededData(machine *cluster.Machine) (outputs []*cluster.Task, 
 	return outputs, slices.Compact(checkpoints)
 }
 
-// fetchingFrom are the tasks that are fetching their checkpoints from a machine, from which
-// they have been moved since.
+// fetchingFrom returns the tasks that still fetch their checkpoint from a machine
+// although it was moved meanwhile.
 func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID) {
 	for other := range m.view.Machines() {
 		for _, a := range other.Attempts {
@@ -43,42 +46,42 @@ func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID)
 	return tasks
 }
 
-// hasResumed reports whether an attempt runs and has told that all that it goes on from
-// is on its own machine.
+// hasResumed reports whether an attempt runs and has reported that everything it resumes
+// from is on its own machine.
 func (m *Master) hasResumed(a *cluster.Attempt) bool {
-	phase := m.record(a.ID.Task.Job).progress[a.ID].GetPhase() // "" where nothing was told
+	phase := m.record(a.ID.Task.Job).progress[a.ID].GetPhase() // "" if it has not reported
 	return a.Active() && phase != "" && phase != taskproc.PhaseResume
 }
 
-// hasWork reports whether work would be lost with a machine.
+// hasWork reports whether stopping a machine would lose work.
 func (m *Master) hasWork(machine *cluster.Machine) bool {
 	outputs, checkpoints := m.neededData(machine)
 	return len(machine.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
-// sendCopyOutput has a tasknode copy what a finished attempt has left, or the checkpoint
-// of one that was paused.
+// sendCopyOutput orders a tasknode to copy the output of a finished attempt, or the
+// checkpoint of a preempted one.
 func (m *Master) sendCopyOutput(o control.Order) {
 	j, t, a, known := m.view.Attempt(o.Attempt)
 	if !known {
 		return
 	}
-	order := &wire.Order_TakeOver{AttemptId: a.ID.String(), JobId: j.ID.String(), Token: m.cfg.ShuffleToken}
+	order := &wire.Order_CopyOutput{AttemptId: a.ID.String(), JobId: j.ID.String(), Token: m.cfg.ShuffleToken}
 	if c := t.CheckpointOf(a.ID); c != nil {
 		order.Checkpoint = checkpointMessage(t.ID, c, o.Machine, m.addressOf(c.Machine))
 	} else if t.Winner == a {
-		order.Done = m.lastReport(j, t)
+		order.Finished = m.lastReport(j, t)
 	} else {
 		return
 	}
-	m.deliver(o.Machine, &wire.Order{Order: &wire.Order_TakeOver_{TakeOver: order}})
+	m.deliver(o.Machine, &wire.Order{Order: &wire.Order_CopyOutput_{CopyOutput: order}})
 }
 
-// lastReport is the last report of a finished attempt, as far as it is known, with the
-// addresses of what it has left.
-func (m *Master) lastReport(j *cluster.Job, t *cluster.Task) *taskproc.Done {
+// lastReport rebuilds the last report of a finished attempt from the state, with the
+// addresses of its outputs.
+func (m *Master) lastReport(j *cluster.Job, t *cluster.Task) *taskproc.Finished {
 	a := t.Winner
-	done := &taskproc.Done{OutputBytes: t.Output.Bytes, OutputRecords: t.Output.Records, Range: taskproc.FromRange(t.Range)}
+	done := &taskproc.Finished{OutputBytes: t.Output.Bytes, OutputRecords: t.Output.Records, Range: taskproc.FromRange(t.Range)}
 	for _, s := range t.Output.Segments {
 		done.Outputs = append(done.Outputs, &taskproc.MapOutput{
 			Edge: int32(s.Edge), Task: int32(s.Node), Attempt: a.ID.String(), Path: s.Path, IndexChecksum: s.IndexChecksum,
@@ -97,24 +100,58 @@ func (m *Master) lastReport(j *cluster.Job, t *cluster.Task) *taskproc.Done {
 	return done
 }
 
-// outputCopied is told what became of such a copy.
-func (m *Master) outputCopied(machine string, id cluster.AttemptID, took *wire.Report_TookOver) {
-	if took.Fault != "" {
-		m.cfg.Logger.Warn("what an attempt has left is not moved yet", "attempt", id, "to", machine, "error", took.Fault)
+// outputCopied passes the result of CopyOutput to the controller.
+func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire.Report_OutputCopied) {
+	if copied.Error != "" {
+		m.cfg.Logger.Warn("cannot copy the output of an attempt off a draining machine", "attempt", id, "to", machine, "error", copied.Error)
 	}
 	ev := control.OutputCopied{
-		Attempt: id, Machine: machine, Problem: took.Fault, Useless: took.OfNoUse,
-		Segments: manifestOf(&taskproc.Done{Outputs: took.Outputs}).Segments,
+		Attempt: id, Machine: machine, Problem: copied.Error, Useless: copied.BadCheckpoint,
+		Segments: manifestOf(&taskproc.Finished{Outputs: copied.Outputs}).Segments,
 	}
-	if took.Checkpoint != nil {
-		c := checkpointOf(took.Checkpoint)
+	if copied.Checkpoint != nil {
+		c := checkpointOf(copied.Checkpoint)
 		ev.Checkpoint = &c
 	}
 	m.events = append(m.events, ev)
 }
 
-// outputMoved tells readers where an output lies now.
+// outputMoved sends the new place of an output to its readers.
 func (m *Master) outputMoved(id cluster.AttemptID) {
 	m.outputRevoked(id)
 	m.outputPublished(id)
+}
+
+// AdmitTasknode excludes a tasknode from new tasks, or admits it again. For an unknown
+// one the error wraps cluster.ErrUnknown.
+func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) error {
+	return m.change(ctx, func() (change, error) {
+		machine := m.view.Machine(name)
+		if machine == nil {
+			return change{}, fmt.Errorf("%w: tasknode %q", cluster.ErrUnknown, name)
+		}
+		return change{
+			cluster.AdmitMachine{Name: name, Excluded: excluded},
+			func() bool { return machine.Excluded == excluded },
+		}, nil
+	})
+}
+
+// DrainTasknode excludes a tasknode from new tasks and moves its outputs and checkpoints
+// to other machines. For an unknown one the error wraps cluster.ErrUnknown. The last
+// tasknode that takes tasks is refused.
+func (m *Master) DrainTasknode(ctx context.Context, name string) error {
+	return m.change(ctx, func() (change, error) {
+		machine := m.view.Machine(name)
+		if machine == nil {
+			return change{}, fmt.Errorf("%w: tasknode %q", cluster.ErrUnknown, name)
+		}
+		if machine.Draining && !machine.Lost {
+			return change{}, nil
+		}
+		return change{
+			cluster.DrainMachine{Name: name, Cause: "tasknode " + name + " is drained"},
+			func() bool { return machine.Draining && !machine.Lost },
+		}, nil
+	})
 }

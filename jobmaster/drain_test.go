@@ -14,112 +14,112 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// puppet is a tasknode whose every word is the test's.
-type puppet struct {
-	w      *world
-	name   string
-	own    *jobmaster.Attachment
-	starts []*taskproc.Start
-	pauses []string                       // attempts that are to keep their work and end, as often as it hears so
-	copies []*wire.Order_TakeOver         // that it is to make
-	letGo  []string                       // attempts of which it is to remove what it has copied
-	told   map[string]*taskproc.MapOutput // output that there is to read, by attempt
+// fakeTasknode is a tasknode whose reports the test sends.
+type fakeTasknode struct {
+	w        *testCluster
+	name     string
+	own      *jobmaster.Attachment
+	starts   []*taskproc.Start
+	preempts []string                       // attempts that were ordered to preempt, once for each order
+	copies   []*wire.Order_CopyOutput       // orders to copy outputs
+	drops    []string                       // attempts whose copies it was ordered to drop
+	outputs  map[string]*taskproc.MapOutput // outputs that its readers were sent, by attempt
 }
 
-// addPuppet attaches a tasknode that serves files at an address, "" for none.
-func (w *world) addPuppet(name, address string, maps, reduces int32) *puppet {
+// addFake attaches a tasknode that serves files at an address, "" for none.
+func (w *testCluster) addFake(name, address string, maps, reduces int32) *fakeTasknode {
 	w.t.Helper()
-	return w.addPuppetAgain(name, name, address, maps, reduces)
+	return w.addFakeAgain(name, name, address, maps, reduces)
 }
 
-// addPuppetAgain attaches one that may have been there before, as another process, and
-// attempts that run there.
-func (w *world) addPuppetAgain(name, instance, address string, maps, reduces int32, attempts ...string) *puppet {
+// addFakeAgain attaches a restarted tasknode with the attempts that run there.
+func (w *testCluster) addFakeAgain(name, instance, address string, maps, reduces int32, attempts ...string) *fakeTasknode {
 	w.t.Helper()
 	synctest.Wait()
-	p := &puppet{w: w, name: name, told: make(map[string]*taskproc.MapOutput)}
+	p := &fakeTasknode{w: w, name: name, outputs: make(map[string]*taskproc.MapOutput)}
 	hello := &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
 		Instance: instance, Address: address, MapSlots: maps, ReduceSlots: reduces, Attempts: attempts,
 	}}}
 	var err error
-	if p.own, err = w.leader().Attach(w.ctx, hello, p.hear, func(error) {}); err != nil {
+	if p.own, err = w.leader().Attach(w.ctx, hello, p.handle, func(error) {}); err != nil {
 		w.t.Fatal(err)
 	}
 	synctest.Wait()
 	return p
 }
 
-func (p *puppet) hear(o *wire.Order) {
+func (p *fakeTasknode) handle(o *wire.Order) {
 	if start := o.GetStart().GetStart(); start != nil {
 		p.starts = append(p.starts, start)
 	}
-	if pause := o.GetPause(); pause != nil {
-		p.pauses = append(p.pauses, pause.AttemptId)
+	if pause := o.GetPreempt(); pause != nil {
+		p.preempts = append(p.preempts, pause.AttemptId)
 	}
-	if copied := o.GetTakeOver(); copied != nil {
+	if copied := o.GetCopyOutput(); copied != nil {
 		p.copies = append(p.copies, copied)
 	}
-	if let := o.GetLetGo(); let != nil {
-		p.letGo = append(p.letGo, let.AttemptId)
+	if let := o.GetDropCopy(); let != nil {
+		p.drops = append(p.drops, let.AttemptId)
 	}
 	for _, attempt := range o.GetOutputs().GetRevoked() {
-		delete(p.told, attempt)
+		delete(p.outputs, attempt)
 	}
 	for _, out := range o.GetOutputs().GetOutputs() {
-		if before := p.told[out.Attempt]; before != nil {
+		if before := p.outputs[out.Attempt]; before != nil {
 			p.w.t.Errorf("%s hears of %v, and the one before is not revoked: %v", p.name, out, before)
 		}
-		p.told[out.Attempt] = out
+		p.outputs[out.Attempt] = out
 	}
 }
 
-// says reports something about an attempt, and waits until that has had its effects.
-func (p *puppet) says(attempt string, r *wire.Report) {
+// report reports something about an attempt and waits for the effects.
+func (p *fakeTasknode) report(attempt string, r *wire.Report) {
 	r.Machine, r.AttemptId = p.name, attempt
 	p.own.Report(r)
 	synctest.Wait()
 }
 
-// has is where a map's output lies on the tasknode.
-func (p *puppet) has(task int32, attempt string) *taskproc.MapOutput {
+// output returns the description of a map's output on the tasknode.
+func (p *fakeTasknode) output(task int32, attempt string) *taskproc.MapOutput {
 	return &taskproc.MapOutput{Task: task, Attempt: attempt, Path: "/" + p.name + "/" + attempt, IndexChecksum: 7}
 }
 
-// finishes ends a map, whose output is left here.
-func (p *puppet) finishes(start *taskproc.Start) {
-	done := &taskproc.Done{Range: start.Range, Outputs: []*taskproc.MapOutput{p.has(start.Task, start.AttemptId)}}
-	p.says(start.AttemptId, &wire.Report{Report: &wire.Report_Done{Done: done}})
+// finish ends a map, whose output stays on the tasknode.
+func (p *fakeTasknode) finish(start *taskproc.Start) {
+	done := &taskproc.Finished{Range: start.Range, Outputs: []*taskproc.MapOutput{p.output(start.Task, start.AttemptId)}}
+	p.report(start.AttemptId, &wire.Report{Report: &wire.Report_Finished{Finished: done}})
 }
 
-// pausesWith ends a reduce with a checkpoint, which is left here.
-func (p *puppet) pausesWith(start *taskproc.Start) {
+// checkpoint ends a reduce with a checkpoint, which stays on the tasknode.
+func (p *fakeTasknode) checkpoint(start *taskproc.Start) {
 	c := &taskproc.Checkpoint{Path: "/" + p.name + "/checkpoint", Bytes: 1}
-	p.says(start.AttemptId, &wire.Report{Report: &wire.Report_Paused{Paused: &taskproc.Paused{Checkpoint: c}}})
+	p.report(start.AttemptId, &wire.Report{Report: &wire.Report_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: c}}})
 }
 
-// took tells what has come of an order to copy: a fault, "" for none.
-func (p *puppet) took(o *wire.Order_TakeOver, fault string) {
-	took := &wire.Report_TookOver{Fault: fault}
-	if fault == "" {
-		took.Outputs = []*taskproc.MapOutput{p.has(o.Done.Outputs[0].Task, o.AttemptId)}
+// reportCopy answers an order to copy outputs, with an error, "" for none.
+func (p *fakeTasknode) reportCopy(o *wire.Order_CopyOutput, failure string) {
+	copied := &wire.Report_OutputCopied{Error: failure}
+	if failure == "" {
+		copied.Outputs = []*taskproc.MapOutput{p.output(o.Finished.Outputs[0].Task, o.AttemptId)}
 	}
-	p.says(o.AttemptId, &wire.Report{Report: &wire.Report_TookOver_{TookOver: took}})
+	p.report(o.AttemptId, &wire.Report{Report: &wire.Report_OutputCopied_{OutputCopied: copied}})
 }
 
-// tookCheckpoint tells what has come of an order to copy a checkpoint.
-func (p *puppet) tookCheckpoint(o *wire.Order_TakeOver, fault string, ofNoUse bool) {
-	took := &wire.Report_TookOver{Fault: fault, OfNoUse: ofNoUse}
-	if fault == "" {
-		took.Checkpoint = &taskproc.Checkpoint{Path: "/" + p.name + "/checkpoint", Bytes: 2}
+// reportCheckpointCopy answers an order to copy a checkpoint.
+func (p *fakeTasknode) reportCheckpointCopy(o *wire.Order_CopyOutput, failure string, bad bool) {
+	copied := &wire.Report_OutputCopied{Error: failure, BadCheckpoint: bad}
+	if failure == "" {
+		copied.Checkpoint = &taskproc.Checkpoint{Path: "/" + p.name + "/checkpoint", Bytes: 2}
 	}
-	p.says(o.AttemptId, &wire.Report{Report: &wire.Report_TookOver_{TookOver: took}})
+	p.report(o.AttemptId, &wire.Report{Report: &wire.Report_OutputCopied_{OutputCopied: copied}})
 }
 
-// wantTold wants the reduces of a tasknode to read each output at an address.
-func (p *puppet) wantTold(when, address string, attempts ...string) {
+// wantOutputsAt checks that the tasknode's reduces were sent each output with this
+// address.
+func (p *fakeTasknode) wantOutputsAt(when, address string, attempts ...string) {
 	p.w.t.Helper()
 	at := make(map[string]string)
-	for attempt, out := range p.told {
+	for attempt, out := range p.outputs {
 		at[attempt] = out.Address
 	}
 	want := make(map[string]string)
@@ -131,8 +131,8 @@ func (p *puppet) wantTold(when, address string, attempts ...string) {
 	}
 }
 
-// submitNow submits a job whose reduces wait for no map, and has its first tasks start.
-func (w *world) submitNow(maps, reduces int) (job string) {
+// submitNow submits a job whose reduces wait for no map, and starts its first tasks.
+func (w *testCluster) submitNow(maps, reduces int) (job string) {
 	w.t.Helper()
 	spec := w.spec(maps, reduces)
 	spec.Properties = map[string]string{"mapreduce.job.reduce.slowstart.completedmaps": "0"}
@@ -141,19 +141,19 @@ func (w *world) submitNow(maps, reduces int) (job string) {
 	return job
 }
 
-// drain drains a tasknode, which has to be possible.
-func (w *world) drain(name string) {
+// drain drains a tasknode.
+func (w *testCluster) drain(name string) {
 	w.t.Helper()
-	w.wantFault("draining "+name, w.leader().DrainTasknode(w.ctx, name), nil, "")
+	w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name), nil, "")
 	synctest.Wait()
 }
 
-// wantNode wants a tasknode to be in a state, with what is left there by the ends of
-// its ids: attempts that run, outputs, and tasks with their checkpoint there.
-func (w *world) wantNode(when, name, want string) {
+// wantTasknode checks the state of a tasknode and what is needed there: running
+// attempts, outputs, and tasks with a checkpoint, by the ends of their ids.
+func (w *testCluster) wantTasknode(when, name, want string) {
 	w.t.Helper()
 	nodes, err := w.leader().Tasknodes(w.ctx, true)
-	i := slices.IndexFunc(nodes, func(n *wire.Node) bool { return n.Name == name })
+	i := slices.IndexFunc(nodes, func(n *wire.Tasknode) bool { return n.Name == name })
 	if err != nil || i < 0 {
 		w.t.Fatalf("nodes are %v, %v", nodes, err)
 	}
@@ -176,205 +176,207 @@ func (w *world) wantNode(when, name, want string) {
 	}
 }
 
-// TestWhatIsLeftOnADrainedNodeIsNamed drains a tasknode with a map that has finished
-// and one that runs. Another one copies what they leave, the first time in vain. Until
-// then it is named, and read where it was.
-func TestWhatIsLeftOnADrainedNodeIsNamed(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestDrainedTasknodeListsNeededData drains a tasknode with a finished map and a running
+// one. Another tasknode copies their outputs and fails the first time. Until the copy is
+// made, the outputs are listed and read at the old place.
+func TestDrainedTasknodeListsNeededData(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		a, b := w.addPuppet("a", "a:1", 2, 0), w.addPuppet("b", "b:1", 0, 1)
+		a, b := w.addFake("a", "a:1", 2, 0), w.addFake("b", "b:1", 0, 1)
 		w.submitNow(2, 1)
 		first, second := a.starts[0], a.starts[1]
-		a.finishes(first)
-		w.wantNode("at work,", "a", "RUNNING runs:m_000001_0")
+		a.finish(first)
+		w.wantTasknode("at work,", "a", "RUNNING runs:m_000001_0")
 		w.drain("a")
-		w.wantNode("drained,", "a", "DECOMMISSIONING drained runs:m_000001_0 output:m_000000_0")
+		w.wantTasknode("drained,", "a", "DECOMMISSIONING drained runs:m_000001_0 output:m_000000_0")
 		w.drain("a")
-		if !slices.Equal(slices.Compact(a.pauses), []string{second.AttemptId}) || len(b.copies) != 1 {
-			t.Fatalf("drained twice, %q are to end, and copied are %v", a.pauses, b.copies)
+		if !slices.Equal(slices.Compact(a.preempts), []string{second.AttemptId}) || len(b.copies) != 1 {
+			t.Fatalf("drained twice, %q are to end, and copied are %v", a.preempts, b.copies)
 		}
-		if o := b.copies[0]; o.AttemptId != first.AttemptId || len(o.Done.Outputs) != 1 || o.Done.Outputs[0].Address != "a:1" ||
-			o.Done.Outputs[0].Path != "/a/"+first.AttemptId || o.Done.Outputs[0].IndexChecksum != 7 {
+		if o := b.copies[0]; o.AttemptId != first.AttemptId || len(o.Finished.Outputs) != 1 || o.Finished.Outputs[0].Address != "a:1" ||
+			o.Finished.Outputs[0].Path != "/a/"+first.AttemptId || o.Finished.Outputs[0].IndexChecksum != 7 {
 			t.Errorf("copied is %v", o)
 		}
-		b.took(b.copies[0], "no room")
-		a.finishes(second)
-		w.wantNode("with nothing that runs,", "a", "DECOMMISSIONING drained output:m_000000_0 output:m_000001_0")
-		b.wantTold("while nothing is copied,", "a:1", first.AttemptId, second.AttemptId)
+		b.reportCopy(b.copies[0], "no room")
+		a.finish(second)
+		w.wantTasknode("with nothing that runs,", "a", "DECOMMISSIONING drained output:m_000000_0 output:m_000001_0")
+		b.wantOutputsAt("while nothing is copied,", "a:1", first.AttemptId, second.AttemptId)
 		if len(b.copies) != 2 || b.copies[1].AttemptId != second.AttemptId {
 			t.Fatalf("at once, copied are %v", b.copies)
 		}
-		b.took(b.copies[1], "")
-		w.wantNode("with one copy made,", "a", "DECOMMISSIONING drained output:m_000000_0")
+		b.reportCopy(b.copies[1], "")
+		w.wantTasknode("with one copy made,", "a", "DECOMMISSIONING drained output:m_000000_0")
 		w.sleep(1100 * time.Millisecond)
 		synctest.Wait()
 		if len(b.copies) != 3 || b.copies[2].AttemptId != first.AttemptId {
 			t.Fatalf("a second later, copied are %v", b.copies)
 		}
-		b.took(b.copies[2], "")
-		w.wantNode("in the end,", "a", "DECOMMISSIONED drained")
-		b.wantTold("in the end,", "b:1", first.AttemptId, second.AttemptId)
+		b.reportCopy(b.copies[2], "")
+		w.wantTasknode("in the end,", "a", "DECOMMISSIONED drained")
+		b.wantOutputsAt("in the end,", "b:1", first.AttemptId, second.AttemptId)
 	})
 }
 
-// TestWhatCannotBeMovedStays has no tasknode to copy to: a minute later the output is
-// still there, and named. Taken back, the tasknode has tasks again, and the job ends.
-func TestWhatCannotBeMovedStays(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestOutputStaysIfNoTasknodeCanCopyIt drains the only tasknode with outputs: a minute
+// later they are still there and listed. The tasknode is then admitted again, and the
+// job ends.
+func TestOutputStaysIfNoTasknodeCanCopyIt(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 2, 0)
-		w.addNode("b", 0, 1)
+		w.addTasknode("a", 2, 0)
+		w.addTasknode("b", 0, 1)
 		id := w.submitNow(3, 1)
 		w.sleep(500 * time.Millisecond)
 		w.drain("a")
 		w.sleep(time.Minute)
-		w.wantNode("a minute later,", "a", "DECOMMISSIONING drained output:m_000000_0 output:m_000001_0")
+		w.wantTasknode("a minute later,", "a", "DECOMMISSIONING drained output:m_000000_0 output:m_000001_0")
 		if got := w.attempts(); strings.Contains(got, "m_000002") {
 			t.Errorf("attempts were %s", got)
 		}
-		w.wantFault("taking it back", w.leader().AdmitTasknode(w.ctx, "a", false), nil, "")
+		w.wantErr("taking it back", w.leader().AdmitTasknode(w.ctx, "a", false), nil, "")
 		synctest.Wait()
-		w.wantNode("taken back,", "a", "RUNNING runs:m_000002_0")
-		w.succeeds(id)
-		w.wantNode("after the job,", "a", "RUNNING")
+		w.wantTasknode("taken back,", "a", "RUNNING runs:m_000002_0")
+		w.wantSucceeded(id)
+		w.wantTasknode("after the job,", "a", "RUNNING")
 		w.drain("a")
-		w.wantNode("with no job,", "a", "DECOMMISSIONED drained")
+		w.wantTasknode("with no job,", "a", "DECOMMISSIONED drained")
 	})
 }
 
-// TestACheckpointIsLeftUntilItIsOfNoUse drains the tasknode of a reduce, which goes on
-// elsewhere: its checkpoint is named until the reduce is at work there, however far it is.
-func TestACheckpointIsLeftUntilItIsOfNoUse(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestCheckpointIsNeededUntilItsTaskHasResumed drains the tasknode of a reduce, which
+// resumes elsewhere. Its checkpoint is listed until the reduce has resumed there.
+func TestCheckpointIsNeededUntilItsTaskHasResumed(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		a := w.addPuppet("a", "a:1", 0, 1)
+		a := w.addFake("a", "a:1", 0, 1)
 		w.submitNow(1, 1)
-		b := w.addPuppet("b", "b:1", 1, 1)
+		b := w.addFake("b", "b:1", 1, 1)
 		w.drain("a")
 		first := a.starts[0]
-		if !slices.Equal(slices.Compact(a.pauses), []string{first.AttemptId}) {
-			t.Fatalf("%q are to end", a.pauses)
+		if !slices.Equal(slices.Compact(a.preempts), []string{first.AttemptId}) {
+			t.Fatalf("%q are to end", a.preempts)
 		}
-		a.pausesWith(first)
-		w.wantNode("paused,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		a.checkpoint(first)
+		w.wantTasknode("paused,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		next := b.starts[len(b.starts)-1]
 		if next.Checkpoint.GetPath() != "/a/checkpoint" || next.Checkpoint.GetAddress() != "a:1" {
 			t.Errorf("the reduce goes on as %v", next)
 		}
 		progress := func(phase string, fraction float64) {
-			b.says(next.AttemptId, &wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Phase: phase, Fraction: fraction}}})
+			b.report(next.AttemptId, &wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Phase: phase, Fraction: fraction}}})
 		}
 		progress("", 0)
-		w.wantNode("with the reduce at its beginning,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
-		progress(taskproc.PhaseResume, .5) // a Node beside it had done its work
-		w.wantNode("with the checkpoint on its way,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		w.wantTasknode("with the reduce at its beginning,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		progress(taskproc.PhaseResume, .5) // another Node of the group had finished
+		w.wantTasknode("with the checkpoint on its way,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		progress("copy", 0)
-		w.wantNode("with the reduce at work,", "a", "DECOMMISSIONED drained")
+		w.wantTasknode("with the reduce at work,", "a", "DECOMMISSIONED drained")
 	})
 }
 
-// TestACheckpointOfATaskWithoutASlotIsMoved by a tasknode that takes tasks, and its task
-// goes on from there when there is a slot.
-func TestACheckpointOfATaskWithoutASlotIsMoved(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestCheckpointOfATaskWithoutASlotIsMoved has the checkpoint copied by a tasknode that
+// takes tasks. The task resumes from the copy when it gets a slot.
+func TestCheckpointOfATaskWithoutASlotIsMoved(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		a := w.addPuppet("a", "a:1", 0, 1)
+		a := w.addFake("a", "a:1", 0, 1)
 		w.submitNow(1, 1)
-		b, c := w.addPuppet("b", "b:1", 1, 0), w.addPuppet("c", "c:1", 0, 0)
+		b, c := w.addFake("b", "b:1", 1, 0), w.addFake("c", "c:1", 0, 0)
 		w.drain("a")
 		first := a.starts[0].AttemptId
-		a.pausesWith(a.starts[0])
+		a.checkpoint(a.starts[0])
 		if len(b.copies)+len(c.copies) != 0 {
 			t.Fatalf("copied at once are %v and %v", b.copies, c.copies)
 		}
-		w.wantNode("paused,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		w.wantTasknode("paused,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		w.sleep(1100 * time.Millisecond)
 		synctest.Wait()
 		if len(b.copies) != 1 || b.copies[0].AttemptId != first || b.copies[0].Checkpoint.GetAddress() != "a:1" || b.copies[0].Checkpoint.GetPath() != "/a/checkpoint" {
 			t.Fatalf("copied are %v", b.copies)
 		}
-		b.tookCheckpoint(b.copies[0], "disk full", false)
+		b.reportCheckpointCopy(b.copies[0], "disk full", false)
 		w.sleep(1100 * time.Millisecond)
 		synctest.Wait()
 		if len(b.copies) != 1 || len(c.copies) != 1 {
 			t.Fatalf("copied are %v and %v", b.copies, c.copies)
 		}
-		c.tookCheckpoint(c.copies[0], "", false)
-		w.wantNode("moved,", "a", "DECOMMISSIONED drained")
-		b.tookCheckpoint(b.copies[0], "", false)
-		if !slices.Equal(b.letGo, []string{first}) || len(c.letGo) != 0 {
-			t.Errorf("%v and %v are let go", b.letGo, c.letGo)
+		c.reportCheckpointCopy(c.copies[0], "", false)
+		w.wantTasknode("moved,", "a", "DECOMMISSIONED drained")
+		b.reportCheckpointCopy(b.copies[0], "", false)
+		if !slices.Equal(b.drops, []string{first}) || len(c.drops) != 0 {
+			t.Errorf("%v and %v are let go", b.drops, c.drops)
 		}
-		d := w.addPuppet("d", "d:1", 0, 1)
+		d := w.addFake("d", "d:1", 0, 1)
 		if len(d.starts) != 1 || d.starts[0].Checkpoint.GetAddress() != "c:1" || d.starts[0].Checkpoint.GetPath() != "/c/checkpoint" || d.starts[0].Checkpoint.GetBytes() != 2 {
 			t.Errorf("on d there goes on %v", d.starts)
 		}
 	})
 }
 
-// TestACheckpointOfNoUseIsNotMoved, and is copied once only.
-func TestACheckpointOfNoUseIsNotMoved(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestBadCheckpointIsNotMoved checks that it is copied only once.
+func TestBadCheckpointIsNotMoved(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		a := w.addPuppet("a", "a:1", 0, 1)
+		a := w.addFake("a", "a:1", 0, 1)
 		w.submitNow(1, 1)
-		b := w.addPuppet("b", "b:1", 1, 0)
+		b := w.addFake("b", "b:1", 1, 0)
 		w.drain("a")
-		a.pausesWith(a.starts[0])
+		a.checkpoint(a.starts[0])
 		w.sleep(1100 * time.Millisecond)
 		synctest.Wait()
-		b.tookCheckpoint(b.copies[0], "damaged", true)
+		b.reportCheckpointCopy(b.copies[0], "damaged", true)
 		w.sleep(5 * time.Second)
 		synctest.Wait()
-		w.wantNode("in the end,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		w.wantTasknode("in the end,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		if len(b.copies) != 1 {
 			t.Errorf("copied are %v", b.copies)
 		}
 	})
 }
 
-// TestACheckpointIsMovedWhileItIsFetched from the old place, which is needed until it has
-// come, and no longer: should it be gone there, the task goes on from the new one.
-func TestACheckpointIsMovedWhileItIsFetched(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestCheckpointIsMovedWhileItIsFetched moves a checkpoint that a task is fetching. The
+// old copy is needed until the task has it. If the old copy is lost, the task uses the
+// new one.
+func TestCheckpointIsMovedWhileItIsFetched(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		a := w.addPuppet("a", "a:1", 0, 1)
+		a := w.addFake("a", "a:1", 0, 1)
 		w.submitNow(1, 1)
-		b := w.addPuppet("b", "b:1", 1, 0)
+		b := w.addFake("b", "b:1", 1, 0)
 		w.drain("a")
-		a.pausesWith(a.starts[0])
+		a.checkpoint(a.starts[0])
 		w.sleep(1100 * time.Millisecond)
 		synctest.Wait()
-		d := w.addPuppet("d", "d:1", 0, 1)
-		b.tookCheckpoint(b.copies[0], "", false)
-		w.wantNode("with the reduce at its beginning,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		d := w.addFake("d", "d:1", 0, 1)
+		b.reportCheckpointCopy(b.copies[0], "", false)
+		w.wantTasknode("with the reduce at its beginning,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		fault := &taskproc.Failure{Cause: "gone", BadCheckpoint: true}
-		d.says(d.starts[0].AttemptId, &wire.Report{Report: &wire.Report_Failure{Failure: fault}})
-		w.wantNode("with another attempt,", "a", "DECOMMISSIONED drained")
+		d.report(d.starts[0].AttemptId, &wire.Report{Report: &wire.Report_Failed{Failed: fault}})
+		w.wantTasknode("with another attempt,", "a", "DECOMMISSIONED drained")
 		if len(d.starts) != 2 || d.starts[0].Checkpoint.GetAddress() != "a:1" || d.starts[1].Checkpoint.GetAddress() != "b:1" {
 			t.Errorf("on d there went on %v", d.starts)
 		}
 	})
 }
 
-// TestDrainingIsRefusedForTheLastNode, for one that is not there, and is no matter
-// where it is under way.
-func TestDrainingIsRefusedForTheLastNode(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
-		id, _ := w.working(6, 1)
+// TestDrainingIsRefusedForTheLastTasknode also drains unknown tasknodes, and one that is
+// draining already.
+func TestDrainingIsRefusedForTheLastTasknode(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		id, _ := w.startJob(6, 1)
 		m := w.leader()
-		w.wantFault("no tasknode", m.DrainTasknode(w.ctx, "c"), cluster.ErrUnknown, `"c"`)
-		w.wantFault("one of two", m.DrainTasknode(w.ctx, "a"), nil, "")
-		w.wantFault("again", m.DrainTasknode(w.ctx, "a"), nil, "")
-		w.wantFault("the last one", m.DrainTasknode(w.ctx, "b"), cluster.ErrRefused, "no other tasknode takes tasks")
-		w.succeeds(id)
+		w.wantErr("no tasknode", m.DrainTasknode(w.ctx, "c"), cluster.ErrUnknown, `"c"`)
+		w.wantErr("one of two", m.DrainTasknode(w.ctx, "a"), nil, "")
+		w.wantErr("again", m.DrainTasknode(w.ctx, "a"), nil, "")
+		w.wantErr("the last one", m.DrainTasknode(w.ctx, "b"), cluster.ErrRefused, "no other tasknode takes tasks")
+		w.wantSucceeded(id)
 		s, err := m.Job(w.ctx, id, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, task := range s.Tasks {
 			for _, a := range task.Attempts {
-				if a.Node == "a" && a.StartTime > s.StartTime+500 {
+				if a.Machine == "a" && a.StartTime > s.StartTime+500 {
 					t.Errorf("%s started on a tasknode that is drained", a.Id)
 				}
 			}
@@ -382,13 +384,13 @@ func TestDrainingIsRefusedForTheLastNode(t *testing.T) {
 	})
 }
 
-// TestDrainingANodeThatIsLost is refused, also where it was under way: nothing can be
-// moved from it.
-func TestDrainingANodeThatIsLost(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestDrainingALostTasknodeIsRefused also loses a tasknode that is draining: nothing can
+// be copied from it.
+func TestDrainingALostTasknodeIsRefused(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		crashes := []func(){w.addNode("a", 1, 0), w.addNode("b", 1, 0)}
-		w.addNode("c", 1, 1)
+		crashes := []func(){w.addTasknode("a", 1, 0), w.addTasknode("b", 1, 0)}
+		w.addTasknode("c", 1, 1)
 		w.submitNow(4, 1)
 		w.sleep(500 * time.Millisecond)
 		w.drain("a")
@@ -397,31 +399,31 @@ func TestDrainingANodeThatIsLost(t *testing.T) {
 		}
 		w.sleep(12 * time.Second)
 		for _, name := range []string{"a", "b"} {
-			w.wantFault("draining "+name, w.leader().DrainTasknode(w.ctx, name), cluster.ErrRefused, "tasknode "+name+" is lost: nothing can be moved from it")
+			w.wantErr("draining "+name, w.leader().DrainTasknode(w.ctx, name), cluster.ErrRefused, "tasknode "+name+" is lost: nothing can be moved from it")
 		}
 	})
 }
 
-// TestDrainingOutlivesItsMaster has another master lead in the middle of it, which
-// orders anew what is to be copied.
+// TestDrainingOutlivesItsMaster changes the leader while a tasknode drains. The new
+// leader orders the copies again.
 func TestDrainingOutlivesItsMaster(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
+	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)
-		a := w.addPuppet("a", "a:1", 1, 0)
-		w.addPuppet("b", "b:1", 0, 1)
+		a := w.addFake("a", "a:1", 1, 0)
+		w.addFake("b", "b:1", 0, 1)
 		w.submitNow(1, 1)
-		a.finishes(a.starts[0])
+		a.finish(a.starts[0])
 		w.drain("a")
 		w.elect(1)
 		synctest.Wait()
-		w.addPuppet("a", "a:1", 1, 0)
-		b := w.addPuppet("b", "b:1", 0, 1)
-		w.wantNode("with another master,", "a", "DECOMMISSIONING drained output:m_000000_0")
+		w.addFake("a", "a:1", 1, 0)
+		b := w.addFake("b", "b:1", 0, 1)
+		w.wantTasknode("with another master,", "a", "DECOMMISSIONING drained output:m_000000_0")
 		if len(b.copies) != 1 {
 			t.Fatalf("copied are %v", b.copies)
 		}
-		b.took(b.copies[0], "")
-		w.wantNode("in the end,", "a", "DECOMMISSIONED drained")
-		b.wantTold("in the end,", "b:1", a.starts[0].AttemptId)
+		b.reportCopy(b.copies[0], "")
+		w.wantTasknode("in the end,", "a", "DECOMMISSIONED drained")
+		b.wantOutputsAt("in the end,", "b:1", a.starts[0].AttemptId)
 	})
 }

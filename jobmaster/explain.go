@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Explain tells why a job, and perhaps one task of it, has or lacks slots, or had
-// and lacked them while it was not over; "" is no task. Unknown ones wrap
-// cluster.ErrUnknown.
+// Explain says why a job, and perhaps one task of it, has or lacks slots; taskID is ""
+// for no task. Of a job that is over it says which slots the job had. For unknown ids
+// the error wraps cluster.ErrUnknown.
 func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
 	e, err := m.explainPresent(ctx, jobID, taskID)
 	if over := e == nil && err == nil; !over && !errors.Is(err, cluster.ErrRetired) {
@@ -27,7 +27,7 @@ func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Expla
 	return explainFinished(s, taskID)
 }
 
-// explainPresent explains a job that is not over; it is nil of others.
+// explainPresent explains a job that is not over; it returns nil for others.
 func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
 	return query(ctx, m, func() (*wire.Explanation, error) {
 		j, err := m.jobNamed(jobID)
@@ -47,11 +47,11 @@ func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wir
 	})
 }
 
-// explainer looks at one job, which is not over.
+// explainer explains one job that is not over.
 type explainer struct {
 	m     *Master
 	job   *cluster.Job
-	stage *cluster.Stage // of the task that is asked about; nil for none
+	stage *cluster.Stage // of the task that the request names; nil for none
 	task  *cluster.Task
 	now   int64 // ms since the epoch
 
@@ -62,13 +62,13 @@ func (e *explainer) explain() *wire.Explanation {
 	m, j := e.m, e.job
 	out := &wire.Explanation{
 		JobId: j.ID.String(), State: j.State.String(), Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), Policy: m.view.Policy(),
-		Reasons: e.blockedReasons(), Taken: e.preempted(), SubmitTime: j.SubmittedAt,
+		Reasons: e.blockedReasons(), Preempted: e.preempted(), SubmitTime: j.SubmittedAt,
 	}
 	if len(out.Reasons) == 0 {
 		e.plan = m.brain.Consider(e.now)
 	}
 	for _, f := range m.brain.Explain(e.now, j) {
-		out.Facts = append(out.Facts, &wire.Explanation_Fact{Name: f.Name, Value: f.Value})
+		out.Details = append(out.Details, &wire.Explanation_Detail{Name: f.Name, Value: f.Value})
 	}
 	for _, stage := range j.Stages {
 		out.Stages = append(out.Stages, e.stageMessage(stage))
@@ -79,7 +79,8 @@ func (e *explainer) explain() *wire.Explanation {
 	return out
 }
 
-// blockedReasons is why no task of the job can have a slot, whatever the policy says.
+// blockedReasons says why no task of the job can have a slot, whatever the policy
+// decides.
 func (e *explainer) blockedReasons() []string {
 	switch j := e.job; {
 	case j.State == cluster.JobRunning && j.Suspended:
@@ -89,7 +90,7 @@ func (e *explainer) blockedReasons() []string {
 	case j.State == cluster.JobRunning:
 		return nil
 	case j.State == cluster.JobCommitting:
-		return []string{"all of its tasks have finished and its output is given its final names"}
+		return []string{"all of its tasks have finished and its output is being committed"}
 	}
 	return []string{e.m.reason(e.job)}
 }
@@ -97,20 +98,20 @@ func (e *explainer) blockedReasons() []string {
 func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{
 		Name: stage.Name, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
-		Suspended: int32(stage.SuspendedCount()), Waiting: int32(stage.ToStart()), Avoids: e.m.view.Avoided(e.job, e.now),
+		Suspended: int32(stage.SuspendedCount()), Waiting: int32(stage.ToStart()), AvoidedMachines: e.m.view.Avoided(e.job, e.now),
 		Free: int32(e.m.freeSlots()[stage.Slot]),
 	}
 	for machine := range e.m.view.Machines() {
 		out.Slots += int32(machine.Slots[stage.Slot])
 	}
 	if e.job.State == cluster.JobRunning && out.Waiting+out.Suspended > 0 {
-		out.Reasons, out.Until = e.whyWaiting(stage)
+		out.Reasons, out.RetryTime = e.whyWaiting(stage)
 	}
 	return out
 }
 
-// whyWaiting is why tasks of a stage wait or are suspended, and when they get
-// another chance though nothing changes; 0 is never.
+// whyWaiting says why tasks of a stage wait or are suspended, and when they are
+// considered again although nothing changes, in ms since the epoch; 0 for never.
 func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until int64) {
 	if e.job.Suspended {
 		return e.blockedReasons(), 0
@@ -135,7 +136,7 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 		}
 		offered = true
 		if d.Kind == sched.DecisionSkip {
-			reasons = append(reasons, fmt.Sprintf("had their turn, %d in vain: %s", d.Slots, d.Cause))
+			reasons = append(reasons, fmt.Sprintf("offered slots; %d declined: %s", d.Slots, d.Cause))
 			until = d.Until
 		}
 	}
@@ -145,7 +146,7 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 	return reasons, until
 }
 
-// unready tells of the stages whose tasks have to finish first.
+// unready lists the stages whose tasks must finish first.
 func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
 	for up := range stage.Upstream() {
 		tasks := len(up.Tasks)
@@ -153,16 +154,16 @@ func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
 		switch {
 		case up.Finished < early:
 			reasons = append(reasons, fmt.Sprintf(
-				"%d of %d %s tasks have finished, %d have to before they start (mapreduce.job.reduce.slowstart.completedmaps)", up.Finished, tasks, up.Name, early))
+				"%d of %d %s tasks have finished, %d must finish before they start (mapreduce.job.reduce.slowstart.completedmaps)", up.Finished, tasks, up.Name, early))
 		case !up.Complete():
-			reasons = append(reasons, fmt.Sprintf("%d of %d %s tasks have finished: all have to before they start, since those could need slots in which they would wait",
+			reasons = append(reasons, fmt.Sprintf("%d of %d %s tasks have finished: all must finish first, because they may need the slots in which these would wait",
 				up.Finished, tasks, up.Name))
 		}
 	}
 	return reasons
 }
 
-// starting is how many tasks of a stage are about to get slots.
+// starting counts the tasks of a stage that are about to get slots.
 func (e *explainer) starting(stage *cluster.Stage) (n int) {
 	of := func(id cluster.TaskID) bool { return id.Job == e.job.ID && id.Stage == stage.Code }
 	for s := range e.plan.AllStarts() {
@@ -178,18 +179,18 @@ func (e *explainer) starting(stage *cluster.Stage) (n int) {
 	return n
 }
 
-// unoffered is why tasks that could start have not had their turn.
+// unoffered says why the policy has not considered tasks that could start.
 func (e *explainer) unoffered(stage *cluster.Stage) string {
 	if e.m.freeSlots()[stage.Slot] == 0 {
-		return fmt.Sprintf("no %v slot is free, and the policy frees none for them", stage.Slot)
+		return fmt.Sprintf("no %v slot is free, and the policy preempts nothing for them", stage.Slot)
 	}
-	return fmt.Sprintf("the policy keeps the free %v slots from them: see what it knows of the job", stage.Slot)
+	return fmt.Sprintf("the policy does not offer them the free %v slots: see its details of the job", stage.Slot)
 }
 
-// maxPreempted bounds how many attempts are told of that had to give up their slots.
+// maxPreempted bounds the list of preempted attempts.
 const maxPreempted = 10
 
-// preempted are the latest attempts that had to give up their slots.
+// preempted returns the attempts that were preempted last.
 func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
 	for _, stage := range e.job.Stages {
 		for _, t := range stage.Tasks {
@@ -204,7 +205,7 @@ func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
 	return latest(out)
 }
 
-// latest are the attempts that gave up their slots last.
+// latest returns the attempts that gave up their slots last, the latest first.
 func latest(taken []*wire.Explanation_Attempt) []*wire.Explanation_Attempt {
 	slices.SortStableFunc(taken, func(a, b *wire.Explanation_Attempt) int { return cmp.Compare(b.Since, a.Since) })
 	return taken[:min(len(taken), maxPreempted)]
@@ -212,7 +213,7 @@ func latest(taken []*wire.Explanation_Attempt) []*wire.Explanation_Attempt {
 
 func attemptMessage(a *cluster.Attempt) *wire.Explanation_Attempt {
 	out := &wire.Explanation_Attempt{
-		Id: a.ID.String(), Node: a.Machine, State: a.Status().String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, StartTime: a.StartedAt,
+		Id: a.ID.String(), Machine: a.Machine, State: a.Status().String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, StartTime: a.StartedAt,
 	}
 	switch {
 	case a.InMemory():

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// explainFinished tells what slots a job had that is over, by its full status, and how
-// long it waited for them.
+// explainFinished says which slots a finished job had and how long it waited for them. s
+// is its full status.
 func explainFinished(s *wire.JobStatus, taskID string) (*wire.Explanation, error) {
 	out := &wire.Explanation{
 		JobId: s.JobId, State: s.State.String(), Queue: s.Queue, Priority: s.Priority, Reasons: []string{"it is over"},
@@ -20,9 +20,9 @@ func explainFinished(s *wire.JobStatus, taskID string) (*wire.Explanation, error
 	stages := finishedStages(s)
 	for _, stage := range stages {
 		out.Stages = append(out.Stages, stage.message())
-		out.Taken = append(out.Taken, stage.preempted()...)
+		out.Preempted = append(out.Preempted, stage.preempted()...)
 	}
-	out.Taken = latest(out.Taken)
+	out.Preempted = latest(out.Preempted)
 	if taskID == "" {
 		return out, nil
 	}
@@ -44,8 +44,8 @@ type finishedStage struct {
 	tasks []*wire.TaskStatus
 }
 
-// finishedStages are the stages of a job, with their tasks. Histories that do not tell
-// of stages have tasks whose ids do.
+// finishedStages returns the stages of a job with their tasks. Old histories list no
+// stages; they follow from the ids of the tasks.
 func finishedStages(s *wire.JobStatus) []*finishedStage {
 	var stages []*finishedStage
 	byCode := make(map[string]*finishedStage)
@@ -57,7 +57,7 @@ func finishedStages(s *wire.JobStatus) []*finishedStage {
 		add(status)
 	}
 	for _, t := range s.Tasks {
-		id, _ := cluster.ParseTaskID(t.Id) // a master has written it
+		id, _ := cluster.ParseTaskID(t.Id) // the master that wrote the history has checked it
 		if byCode[id.Stage] == nil {
 			add(&wire.StageStatus{Name: strings.ToLower(t.Kind.String()), Code: id.Stage})
 		}
@@ -68,7 +68,7 @@ func finishedStages(s *wire.JobStatus) []*finishedStage {
 }
 
 func (s *finishedStage) message() *wire.Explanation_Stage {
-	out := &wire.Explanation_Stage{Name: s.Name, Tasks: int32(len(s.tasks)), Past: s.usage()}
+	out := &wire.Explanation_Stage{Name: s.Name, Tasks: int32(len(s.tasks)), Usage: s.usage()}
 	switch {
 	case s.ReduceSlots > 0:
 		out.Slot = cluster.ReduceSlot.String()
@@ -83,10 +83,10 @@ func (s *finishedStage) message() *wire.Explanation_Stage {
 	return out
 }
 
-// usage sums up what slots the tasks had.
-func (s *finishedStage) usage() *wire.Explanation_Past {
-	out := &wire.Explanation_Past{MapSlots: s.MapSlots, ReduceSlots: s.ReduceSlots}
-	nodes := make(map[string]*wire.Explanation_Node)
+// usage sums up the slots that the tasks had.
+func (s *finishedStage) usage() *wire.Explanation_Usage {
+	out := &wire.Explanation_Usage{MapSlots: s.MapSlots, ReduceSlots: s.ReduceSlots}
+	nodes := make(map[string]*wire.Explanation_Machine)
 	for _, t := range s.tasks {
 		waits, left := s.waits(t)
 		waited := left
@@ -96,10 +96,10 @@ func (s *finishedStage) usage() *wire.Explanation_Past {
 			if a.State == wire.AttemptState_ATTEMPT_PREEMPTED {
 				out.Preempted++
 			}
-			n := nodes[a.Node]
+			n := nodes[a.Machine]
 			if n == nil {
-				n = &wire.Explanation_Node{Name: a.Node}
-				nodes[a.Node], out.Nodes = n, append(out.Nodes, n)
+				n = &wire.Explanation_Machine{Name: a.Machine}
+				nodes[a.Machine], out.Machines = n, append(out.Machines, n)
 			}
 			n.Attempts++
 			n.SlotMillis += s.slotTime(a) * max(int64(s.MapSlots+s.ReduceSlots), 1)
@@ -109,21 +109,21 @@ func (s *finishedStage) usage() *wire.Explanation_Past {
 			out.LongestWaitMillis, out.LongestWaitTask = waited, t.Id
 		}
 	}
-	slices.SortFunc(out.Nodes, func(a, b *wire.Explanation_Node) int {
+	slices.SortFunc(out.Machines, func(a, b *wire.Explanation_Machine) int {
 		return cmp.Or(-cmp.Compare(a.Attempts, b.Attempts), cmp.Compare(a.Name, b.Name))
 	})
 	return out
 }
 
-// slotTime is for how long an attempt held its slots, in ms.
+// slotTime returns how long an attempt had its slots, in ms.
 func (s *finishedStage) slotTime(a *wire.TaskStatus_Attempt) int64 {
 	return max(cmp.Or(a.FinishTime, s.job.FinishTime)-a.StartTime-a.SuspendedMillis, 0)
 }
 
-// waits is for how long a task could have run and did not, in ms: before each of its
-// attempts and while that stood still, and at the end if its job ended without it. Before
-// one that ran beside another it did not wait. It is 0 where nobody knows since when
-// the task could run.
+// waits returns how long a task could have run but had no slot, in ms: before each of
+// its attempts and while that was suspended, and at the end if its job ended without it.
+// An attempt that ran beside another one did not wait. The result is 0 if it is unknown
+// when the task could have started.
 func (s *finishedStage) waits(t *wire.TaskStatus) (before []int64, left int64) {
 	since := s.ReadyTime
 	for _, a := range t.Attempts {
@@ -140,7 +140,7 @@ func (s *finishedStage) waits(t *wire.TaskStatus) (before []int64, left int64) {
 	return before, left
 }
 
-// preempted are the attempts that had to give up their slots.
+// preempted returns the attempts that lost their slots.
 func (s *finishedStage) preempted() (out []*wire.Explanation_Attempt) {
 	for _, t := range s.tasks {
 		for i, a := range s.attempts(t) {
@@ -157,7 +157,7 @@ func (s *finishedStage) attempts(t *wire.TaskStatus) (out []*wire.Explanation_At
 	waits, _ := s.waits(t)
 	for i, a := range t.Attempts {
 		out = append(out, &wire.Explanation_Attempt{
-			Id: a.Id, Node: a.Node, State: cluster.AttemptStatus(a.State).String(), Since: cmp.Or(a.FinishTime, a.StartTime), Cause: a.Cause,
+			Id: a.Id, Machine: a.Machine, State: cluster.AttemptStatus(a.State).String(), Since: cmp.Or(a.FinishTime, a.StartTime), Cause: a.Cause,
 			StartTime: a.StartTime, WaitedMillis: waits[i],
 		})
 	}
@@ -170,20 +170,20 @@ func (s *finishedStage) taskMessage(t *wire.TaskStatus) *wire.Explanation_Task {
 	}
 }
 
-// outcome tells what became of a task.
+// outcome says how a task ended.
 func (s *finishedStage) outcome(t *wire.TaskStatus) string {
 	for _, a := range t.Attempts {
 		if t.State == wire.TaskState_TASK_SUCCEEDED && a.State == wire.AttemptState_ATTEMPT_SUCCEEDED {
-			return fmt.Sprintf("%s has finished it on %s", a.Id, a.Node)
+			return fmt.Sprintf("%s finished it on %s", a.Id, a.Machine)
 		}
 	}
 	switch {
 	case t.State == wire.TaskState_TASK_FAILED:
-		return fmt.Sprintf("it has failed for good, after %d attempts", len(t.Attempts))
+		return fmt.Sprintf("it failed after %d attempts", len(t.Attempts))
 	case len(t.Attempts) > 0:
-		return fmt.Sprintf("its job was over before it was finished, after %d attempts", len(t.Attempts))
+		return fmt.Sprintf("its job ended before it finished, after %d attempts", len(t.Attempts))
 	case s.ReadyTime == 0:
-		return "it never had a slot, since what it reads was not there before its job was over"
+		return "it never had a slot: its job ended before its input was complete"
 	}
-	return "it never had a slot before its job was over"
+	return "it never had a slot: its job ended first"
 }

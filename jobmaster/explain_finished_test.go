@@ -15,13 +15,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// retire runs other jobs until one is in no master's state.
-func (w *world) retire(id string) {
+// retire runs other jobs until no master has one in its state.
+func (w *testCluster) retire(id string) {
 	w.t.Helper()
 	for n := range 2 {
 		spec := w.another(1, 0)
 		spec.Sequence, spec.OutputDir = spec.Sequence+uint64(n), ""
-		w.succeeds(w.submitSpec(spec))
+		w.wantSucceeded(w.submitSpec(spec))
 	}
 	w.sleep(time.Second)
 	left, err := w.leader().Jobs(w.ctx, true)
@@ -30,38 +30,38 @@ func (w *world) retire(id string) {
 	}
 }
 
-// TestExplainJobsThatAreOver takes the slot of one of three maps, which wait for one
-// of two slots, and asks before and after the job is retired.
-func TestExplainJobsThatAreOver(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestExplainFinishedJobs preempts one of three maps, which share two slots, and
+// explains the job before and after it is retired.
+func TestExplainFinishedJobs(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 2, 1)
+		w.addTasknode("a", 2, 1)
 		id := w.submit(3, 1)
 		w.sleep(500 * time.Millisecond)
 		if how, err := w.leader().PreemptAttempt(w.ctx, "attempt_1_0001_m_000001_0", preempt.Kill); err != nil {
 			t.Fatal(how, err)
 		}
-		w.succeeds(id)
+		w.wantSucceeded(id)
 		e := w.explain(id, "task_1_0001_m_000001")
 		w.wantReasons("it", e.Reasons, "it is over")
-		if e.State != "SUCCEEDED" || e.FinishTime <= e.SubmitTime || e.SubmitTime == 0 || e.Policy != "" || len(e.Facts) > 0 {
+		if e.State != "SUCCEEDED" || e.FinishTime <= e.SubmitTime || e.SubmitTime == 0 || e.Policy != "" || len(e.Details) > 0 {
 			t.Errorf("explained as %v", e)
 		}
-		p := e.Stages[0].Past
-		if p.MapSlots != 1 || p.ReduceSlots != 0 || p.Attempts != 4 || p.Preempted != 1 || len(p.Nodes) != 1 || p.Nodes[0].Name != "a" || p.Nodes[0].Attempts != 4 {
+		p := e.Stages[0].Usage
+		if p.MapSlots != 1 || p.ReduceSlots != 0 || p.Attempts != 4 || p.Preempted != 1 || len(p.Machines) != 1 || p.Machines[0].Name != "a" || p.Machines[0].Attempts != 4 {
 			t.Errorf("maps had %v", p)
 		}
-		// Three ran for a second and one for half of one, in two slots.
-		if n := p.Nodes[0].SlotMillis; n < 3400 || n > 3700 || p.WaitedMillis < 500 || p.LongestWaitMillis < 500 || p.LongestWaitTask == "" {
+		// Three attempts ran for a second and one for half a second, in two slots.
+		if n := p.Machines[0].SlotMillis; n < 3400 || n > 3700 || p.WaitedMillis < 500 || p.LongestWaitMillis < 500 || p.LongestWaitTask == "" {
 			t.Errorf("maps held slots for %d ms and waited for %d, at most %d: %s", n, p.WaitedMillis, p.LongestWaitMillis, p.LongestWaitTask)
 		}
-		if r := e.Stages[1]; r.Past.ReduceSlots != 1 || r.Past.Attempts != 1 || r.Finished != 1 || r.Slot != "reduce" {
+		if r := e.Stages[1]; r.Usage.ReduceSlots != 1 || r.Usage.Attempts != 1 || r.Finished != 1 || r.Slot != "reduce" {
 			t.Errorf("reduces had %v", r)
 		}
-		if len(e.Taken) != 1 || e.Taken[0].State != "PREEMPTED" || e.Taken[0].Cause == "" || e.Taken[0].Node != "a" {
-			t.Errorf("taken: %v", e.Taken)
+		if len(e.Preempted) != 1 || e.Preempted[0].State != "PREEMPTED" || e.Preempted[0].Cause == "" || e.Preempted[0].Machine != "a" {
+			t.Errorf("taken: %v", e.Preempted)
 		}
-		w.wantReasons("the map", e.Task.Reasons, "attempt_1_0001_m_000001_1 has finished it on a")
+		w.wantReasons("the map", e.Task.Reasons, "attempt_1_0001_m_000001_1 finished it on a")
 		if len(e.Task.Attempts) != 2 || e.Task.Attempts[1].StartTime < e.Task.Attempts[0].Since {
 			t.Errorf("attempts: %v", e.Task.Attempts)
 		}
@@ -77,9 +77,9 @@ func TestExplainJobsThatAreOver(t *testing.T) {
 
 // TestExplainTasksThatNeverRan kills a job with one slot for two maps.
 func TestExplainTasksThatNeverRan(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 1, 1)
+		w.addTasknode("a", 1, 1)
 		id := w.submit(2, 1)
 		w.sleep(500 * time.Millisecond)
 		if err := w.leader().Kill(w.ctx, id, "enough"); err != nil {
@@ -87,27 +87,27 @@ func TestExplainTasksThatNeverRan(t *testing.T) {
 		}
 		w.wait(id)
 		for task, want := range map[string]string{
-			"task_1_0001_m_000000": "its job was over before it was finished, after 1 attempts",
-			"task_1_0001_m_000001": "it never had a slot before its job was over",
-			"task_1_0001_r_000000": "it never had a slot, since what it reads was not there before its job was over",
+			"task_1_0001_m_000000": "its job ended before it finished, after 1 attempts",
+			"task_1_0001_m_000001": "it never had a slot: its job ended first",
+			"task_1_0001_r_000000": "it never had a slot: its job ended before its input was complete",
 		} {
 			w.wantReasons(task, w.explain(id, task).Task.Reasons, want)
 		}
 		e := w.explain(id, "")
-		if p := e.Stages[0].Past; p.LongestWaitTask != "task_1_0001_m_000001" || p.LongestWaitMillis < 400 || e.Cause != "enough" || e.State != "KILLED" {
+		if p := e.Stages[0].Usage; p.LongestWaitTask != "task_1_0001_m_000001" || p.LongestWaitMillis < 400 || e.Cause != "enough" || e.State != "KILLED" {
 			t.Errorf("explained as %v", e)
 		}
-		if p := e.Stages[1].Past; p.WaitedMillis != 0 || p.LongestWaitTask != "" || p.Attempts != 0 {
+		if p := e.Stages[1].Usage; p.WaitedMillis != 0 || p.LongestWaitTask != "" || p.Attempts != 0 {
 			t.Errorf("reduces had %v", p)
 		}
 	})
 }
 
-// TestExplainByOldHistories has one that does not tell of stages, and then none.
+// TestExplainByOldHistories reads a history without stages, and then has none.
 func TestExplainByOldHistories(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 1, 1)
+		w.addTasknode("a", 1, 1)
 		id := w.submit(1, 1)
 		s := w.wait(id)
 		w.retire(id)
@@ -116,20 +116,20 @@ func TestExplainByOldHistories(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := w.leader().Explain(w.ctx, id, "")
-		if !errors.Is(err, cluster.ErrUnknown) || !strings.Contains(err.Error(), "is removed; histories stay for 24h0m0s (--retention)") {
+		if !errors.Is(err, cluster.ErrUnknown) || !strings.Contains(err.Error(), "was removed; histories are kept for 24h0m0s (--retention)") {
 			t.Errorf("without a history: %v", err)
 		}
 		s.Stages = nil
 		w.writeHistory(name, s)
 		e := w.explain(id, "task_1_0001_r_000000")
-		if len(e.Stages) != 2 || e.Stages[1].Name != "reduce" || e.Stages[1].Past.ReduceSlots != 0 || e.Stages[1].Past.Nodes[0].Name != "a" || e.Task.Stage != "reduce" {
+		if len(e.Stages) != 2 || e.Stages[1].Name != "reduce" || e.Stages[1].Usage.ReduceSlots != 0 || e.Stages[1].Usage.Machines[0].Name != "a" || e.Task.Stage != "reduce" {
 			t.Errorf("explained as %v", e)
 		}
 	})
 }
 
-// writeHistory puts a history into a file.
-func (w *world) writeHistory(name string, s *wire.JobStatus) {
+// writeHistory writes a history to a file.
+func (w *testCluster) writeHistory(name string, s *wire.JobStatus) {
 	w.t.Helper()
 	var text bytes.Buffer
 	if err := jobmaster.EncodeHistory(&text, s); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/hammr/hammr/sched/placement"
 )
 
-// maxCandidates bounds how many tasknodes are told of that have room for a task.
+// maxCandidates bounds the list of tasknodes that could run a task.
 const maxCandidates = 10
 
-// taskMessage tells of the task that is asked about.
+// taskMessage explains the task that the request names.
 func (e *explainer) taskMessage() *wire.Explanation_Task {
 	t := e.task
 	out := &wire.Explanation_Task{
@@ -26,15 +26,15 @@ func (e *explainer) taskMessage() *wire.Explanation_Task {
 	}
 	spots := placement.Candidates(e.now, e.m.view, nil, t.ID)
 	for _, s := range spots[:min(len(spots), maxCandidates)] {
-		out.Spots = append(out.Spots, &wire.Explanation_Spot{
-			Node: s.Machine, Place: localityOf(s), LocalBytes: s.Transfer.Local, RackBytes: s.Transfer.Rack, RemoteBytes: s.Transfer.Remote,
+		out.Candidates = append(out.Candidates, &wire.Explanation_Candidate{
+			Machine: s.Machine, Locality: localityOf(s), LocalBytes: s.Transfer.Local, RackBytes: s.Transfer.Rack, RemoteBytes: s.Transfer.Remote,
 			Cost: s.Transfer.Cost(), Avoided: s.Avoided,
 		})
 	}
 	return out
 }
 
-// localityOf is what a spot is to a task.
+// localityOf says how far a candidate is from a task's input.
 func localityOf(s placement.Candidate) string {
 	if s.HasCheckpoint {
 		return "checkpoint"
@@ -42,12 +42,12 @@ func localityOf(s placement.Candidate) string {
 	return s.Level.String()
 }
 
-// waits reports whether the task is to be started.
+// waits reports whether the task waits to be started.
 func (e *explainer) waits() bool {
 	return e.task.State == cluster.TaskPending || e.task.State == cluster.TaskCheckpointed
 }
 
-// taskReasons is why the task is as it is.
+// taskReasons says why the task is in its state.
 func (e *explainer) taskReasons() []string {
 	if why := e.blockedReasons(); why != nil {
 		return why
@@ -55,15 +55,15 @@ func (e *explainer) taskReasons() []string {
 	for _, a := range e.task.Attempts {
 		switch {
 		case a.Suspended():
-			return []string{fmt.Sprintf("%v stands still on %s until a slot is free there and it has its turn", a.ID, a.Machine)}
+			return []string{fmt.Sprintf("%v is suspended on %s until the policy gives it a slot there", a.ID, a.Machine)}
 		case a.Active():
-			return []string{fmt.Sprintf("%v has a slot of %s", a.ID, a.Machine)}
+			return []string{fmt.Sprintf("%v has a slot on %s", a.ID, a.Machine)}
 		case a.OnMachine():
-			return []string{fmt.Sprintf("%v is told to end, and has not yet: %s", a.ID, cmp.Or(a.Cause, "its job does not need it"))}
+			return []string{fmt.Sprintf("%v was ordered to end and has not ended yet: %s", a.ID, cmp.Or(a.Cause, "its job does not need it"))}
 		}
 	}
 	if w := e.task.Winner; w != nil && w.Lost() {
-		return []string{fmt.Sprintf("it is %v; its output is lost with %s, and whoever reads it has finished or has a copy", e.task.State, w.DataMachine())}
+		return []string{fmt.Sprintf("it is %v; its output was lost with %s, but no unfinished task needs it", e.task.State, w.DataMachine())}
 	}
 	if !e.waits() {
 		return []string{"it is " + e.task.State.String()}
@@ -75,7 +75,7 @@ func (e *explainer) taskReasons() []string {
 	return reasons
 }
 
-// aboutToStart reports whether the task is about to get a slot.
+// aboutToStart reports whether the policy would start the task now.
 func (e *explainer) aboutToStart() bool {
 	for s := range e.plan.AllStarts() {
 		if s.Task == e.task.ID {

@@ -18,7 +18,7 @@ const (
 	wholeParts = "_SUCCESS part-r-00000 part-r-00001"
 )
 
-func (w *world) wantDone(id string) {
+func (w *testCluster) wantDone(id string) {
 	w.t.Helper()
 	if s := w.wait(id); s.State != wire.JobState_SUCCEEDED {
 		w.t.Fatalf("the job is %v: %s", s.State, s.Cause)
@@ -28,12 +28,12 @@ func (w *world) wantDone(id string) {
 	}
 }
 
-func TestLosingTheLeaderRunsNothingAgain(t *testing.T) {
+func TestChangeOfLeaderRunsNothingAgain(t *testing.T) {
 	for _, every := range []time.Duration{300 * time.Millisecond, 700 * time.Millisecond, 1100 * time.Millisecond, 2500 * time.Millisecond} {
-		inWorld(t, 3, func(w *world) {
+		withCluster(t, 3, func(w *testCluster) {
 			w.elect(0)
-			w.addNode("a", 1, 1)
-			w.addNode("b", 1, 1)
+			w.addTasknode("a", 1, 1)
+			w.addTasknode("b", 1, 1)
 			id := w.submit(4, 2)
 			w.daemons.Go(func() {
 				for next := 1; ; next = (next + 1) % 3 {
@@ -53,11 +53,11 @@ func TestLosingTheLeaderRunsNothingAgain(t *testing.T) {
 	}
 }
 
-func TestProposalsThatAreLostAreMadeAgain(t *testing.T) {
+func TestLostProposalsAreRepeated(t *testing.T) {
 	for _, from := range []time.Duration{0, 500 * time.Millisecond, 999 * time.Millisecond, 1500 * time.Millisecond, 2500 * time.Millisecond} {
-		inWorld(t, 2, func(w *world) {
+		withCluster(t, 2, func(w *testCluster) {
 			w.elect(0)
-			w.addNode("a", 2, 2)
+			w.addTasknode("a", 2, 2)
 			id := w.submit(4, 2)
 			time.Sleep(from)
 			w.loseProposals()
@@ -71,13 +71,13 @@ func TestProposalsThatAreLostAreMadeAgain(t *testing.T) {
 	}
 }
 
-func TestMasterRestoredFromASnapshotTakesOver(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+func TestMasterRestoredFromASnapshotLeads(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 1, 1)
+		w.addTasknode("a", 1, 1)
 		id := w.submit(4, 2)
 		time.Sleep(2500 * time.Millisecond)
-		synctest.Wait() // nothing is on its way through the log
+		synctest.Wait() // until the log is idle
 		w.copyState(0, w.addMaster())
 		w.elect(1)
 		w.wantDone(id)
@@ -87,8 +87,8 @@ func TestMasterRestoredFromASnapshotTakesOver(t *testing.T) {
 	})
 }
 
-// copyState brings a new master to where another one is.
-func (w *world) copyState(from, to int) {
+// copyState gives a new master the state of another one.
+func (w *testCluster) copyState(from, to int) {
 	answer := make(chan *cluster.Snapshot, 1)
 	w.logs[from].queue.Put(jobmaster.SnapshotWanted{Answer: answer})
 	state, err := (<-answer).Restore()
@@ -98,13 +98,13 @@ func (w *world) copyState(from, to int) {
 	w.logs[to].queue.Put(jobmaster.Restored{State: state})
 }
 
-func TestSilentTasknodeIsGivenUp(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+func TestSilentTasknodeExpires(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		crash := w.addNode("a", 4, 0)
+		crash := w.addTasknode("a", 4, 0)
 		id := w.submit(4, 2)
 		time.Sleep(500 * time.Millisecond) // the maps run on a
-		w.addNode("b", 4, 2)
+		w.addTasknode("b", 4, 2)
 		crash()
 		began := time.Now()
 		w.wantDone(id)
@@ -119,14 +119,14 @@ func TestSilentTasknodeIsGivenUp(t *testing.T) {
 }
 
 func TestRestartedTasknodeLosesItsAttempts(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		crash := w.addNode("a", 2, 2)
+		crash := w.addTasknode("a", 2, 2)
 		id := w.submit(4, 2)
-		time.Sleep(1500 * time.Millisecond) // two maps are finished, two run
+		time.Sleep(1500 * time.Millisecond) // two maps have finished, two run
 		crash()
 		synctest.Wait()
-		w.addNode("a", 2, 2)
+		w.addTasknode("a", 2, 2)
 		w.wantDone(id)
 		want := "m_000000_0 m_000000_1 m_000001_0 m_000001_1 m_000002_0 m_000002_1 m_000003_0 m_000003_1"
 		if got := w.attempts(); !strings.HasPrefix(got, want) {
@@ -136,12 +136,12 @@ func TestRestartedTasknodeLosesItsAttempts(t *testing.T) {
 }
 
 func TestTasknodeThatJoinsGetsWorkAtOnce(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		id := w.submit(4, 2)
 		time.Sleep(time.Minute)
 		joined := time.Now()
-		w.addNode("a", 4, 2)
+		w.addTasknode("a", 4, 2)
 		w.wantDone(id)
 		if took := time.Since(joined); took > 2500*time.Millisecond {
 			w.t.Errorf("two waves of a second took %v", took)
@@ -150,9 +150,9 @@ func TestTasknodeThatJoinsGetsWorkAtOnce(t *testing.T) {
 }
 
 func TestTwoTasknodesOfOneName(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 1, 1)
+		w.addTasknode("a", 1, 1)
 		time.Sleep(time.Second)
 		hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "another"}}}
 		_, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {})
@@ -163,7 +163,7 @@ func TestTwoTasknodesOfOneName(t *testing.T) {
 }
 
 func TestFollowersRefuse(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
+	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)
 		synctest.Wait()
 		other := w.masters[1]
@@ -182,7 +182,7 @@ func TestFollowersRefuse(t *testing.T) {
 }
 
 func TestSubmittedTwiceIsOneJob(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
+	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)
 		first := w.submit(1, 0)
 		w.elect(1)
@@ -192,8 +192,8 @@ func TestSubmittedTwiceIsOneJob(t *testing.T) {
 	})
 }
 
-func TestUnwantedAttemptsAndJobsEndAtTheNextGreeting(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+func TestStaleAttemptsAndJobsEndWhenATasknodeAttaches(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		synctest.Wait()
 		var orders []string
@@ -206,7 +206,7 @@ func TestUnwantedAttemptsAndJobsEndAtTheNextGreeting(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		a.Report(&wire.Report{Machine: "a", AttemptId: "attempt_1_0007_m_000000_0", Report: &wire.Report_Failure{Failure: new(taskproc.Failure)}})
+		a.Report(&wire.Report{Machine: "a", AttemptId: "attempt_1_0007_m_000000_0", Report: &wire.Report_Failed{Failed: new(taskproc.Failure)}})
 		synctest.Wait()
 		if got, want := strings.Join(orders, " "), "attempt_1_0007_m_000000_0 job_1_0007 attempt_1_0007_m_000000_0"; got != want {
 			w.t.Errorf("orders are %s", got)
@@ -214,12 +214,12 @@ func TestUnwantedAttemptsAndJobsEndAtTheNextGreeting(t *testing.T) {
 	})
 }
 
-// TestANewLeaderSaysThatItHasNotHeardAll does so until each attempt that it has taken over
-// has told how far it is.
-func TestANewLeaderSaysThatItHasNotHeardAll(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
+// TestNewLeaderMarksProgressPartial checks the mark until each attempt that runs has
+// reported to the new leader.
+func TestNewLeaderMarksProgressPartial(t *testing.T) {
+	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)
-		a := w.addPuppet("a", "a:1", 2, 0)
+		a := w.addFake("a", "a:1", 2, 0)
 		id := w.submitNow(2, 1)
 		half := &wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: .5}}}
 		want := func(when string, maps float64, partial bool) {
@@ -230,17 +230,17 @@ func TestANewLeaderSaysThatItHasNotHeardAll(t *testing.T) {
 			}
 		}
 		for _, start := range a.starts {
-			a.says(start.AttemptId, half)
+			a.report(start.AttemptId, half)
 		}
 		want("At the first leader", .5, false)
 		w.elect(1)
 		synctest.Wait()
 		want("At the next one", 0, true)
-		again := w.addPuppetAgain("a", "a", "a:1", 2, 0, a.starts[0].AttemptId, a.starts[1].AttemptId)
+		again := w.addFakeAgain("a", "a", "a:1", 2, 0, a.starts[0].AttemptId, a.starts[1].AttemptId)
 		want("With the tasknode back", 0, true)
-		again.says(a.starts[0].AttemptId, half)
+		again.report(a.starts[0].AttemptId, half)
 		want("With one map heard", .25, true)
-		again.says(a.starts[1].AttemptId, half)
+		again.report(a.starts[1].AttemptId, half)
 		want("With both heard", .5, false)
 	})
 }

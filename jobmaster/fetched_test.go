@@ -11,14 +11,14 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// TestALostMachineCostsWhatWasNotFetched runs two maps on a machine that is lost, or
-// whose tasknode comes back anew without their output, while a reduce elsewhere has one
-// output of them or both, and then fails.
-func TestALostMachineCostsWhatWasNotFetched(t *testing.T) {
+// TestLostMachineCostsOnlyWhatWasNotFetched runs two maps on a machine that is lost, or
+// whose tasknode restarts without their output. A reduce elsewhere has fetched one
+// output or both, and then fails.
+func TestLostMachineCostsOnlyWhatWasNotFetched(t *testing.T) {
 	for name, c := range map[string]struct {
 		fetched byte
 		anew    bool
-		lost    string // the maps' states once the machine is given up
+		lost    string // the maps' states once the machine is lost
 		failed  string // once the reduce has failed
 	}{
 		"nothing":       {0, false, "RUNNING PENDING", "RUNNING PENDING"},
@@ -30,9 +30,9 @@ func TestALostMachineCostsWhatWasNotFetched(t *testing.T) {
 		"all, anew":     {3, true, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, 1, func(w *world) {
+			withCluster(t, 1, func(w *testCluster) {
 				w.elect(0)
-				crash := w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 2, Dirs: []string{t.TempDir()}})
+				crash := w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 2, Dirs: []string{t.TempDir()}})
 				id := w.submit(2, 1)
 				w.sleep(1500 * time.Millisecond)
 				var reduce string
@@ -53,7 +53,7 @@ func TestALostMachineCostsWhatWasNotFetched(t *testing.T) {
 				synctest.Wait()
 				say(&wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fetched: []*taskproc.Fetched{{Nodes: []byte{c.fetched}}}}}})
 				crash()
-				next, seconds := "c", 12 // by then the machine that says nothing is given up
+				next, seconds := "c", 12 // by then the silent machine is lost
 				if c.anew {
 					next, seconds = "a", 1
 				}
@@ -67,15 +67,15 @@ func TestALostMachineCostsWhatWasNotFetched(t *testing.T) {
 				}
 				synctest.Wait()
 				w.wantMaps(id, "with the machine lost", c.lost)
-				say(&wire.Report{Report: &wire.Report_Failure{Failure: &taskproc.Failure{Cause: "disk"}}})
+				say(&wire.Report{Report: &wire.Report_Failed{Failed: &taskproc.Failure{Cause: "disk"}}})
 				w.wantMaps(id, "with the reduce failed", c.failed)
 			})
 		})
 	}
 }
 
-// wantMaps wants the job's two maps in those states.
-func (w *world) wantMaps(job, when, want string) {
+// wantMaps checks the states of the job's two maps.
+func (w *testCluster) wantMaps(job, when, want string) {
 	w.t.Helper()
 	s, err := w.leader().Job(w.ctx, job, true)
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *world) wantMaps(job, when, want string) {
 	if got := strings.Join(states, " "); got != want {
 		w.t.Errorf("%s the maps are %s, want %s", when, got, want)
 	}
-	if explained := strings.Contains(strings.Join(w.explain(job, s.Tasks[1].Id).Task.Reasons, " "), "its output is lost with a"); explained != strings.HasSuffix(want, "SUCCEEDED") {
+	if explained := strings.Contains(strings.Join(w.explain(job, s.Tasks[1].Id).Task.Reasons, " "), "its output was lost with a"); explained != strings.HasSuffix(want, "SUCCEEDED") {
 		w.t.Errorf("%s the reasons say that its output is lost: %v", when, explained)
 	}
 }

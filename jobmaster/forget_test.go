@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// names are the tasknodes that the leader knows, each with its state.
-func (w *world) names() string {
+// names lists the tasknodes that the leader knows, with their states.
+func (w *testCluster) names() string {
 	nodes, err := w.leader().Tasknodes(w.ctx, true)
 	if err != nil {
 		w.t.Fatal(err)
@@ -19,9 +19,9 @@ func (w *world) names() string {
 	return strings.Join(names, ", ")
 }
 
-// inForgetfulWorld plays in a world whose two masters remember for an hour.
-func inForgetfulWorld(t *testing.T, play func(w *world)) {
-	inWorld(t, 0, func(w *world) {
+// withNodeForget runs a test whose two masters forget lost tasknodes after an hour.
+func withNodeForget(t *testing.T, play func(w *testCluster)) {
+	withCluster(t, 0, func(w *testCluster) {
 		w.forget = time.Hour
 		w.addMaster()
 		w.addMaster()
@@ -30,13 +30,13 @@ func inForgetfulWorld(t *testing.T, play func(w *world)) {
 	})
 }
 
-// TestLostTasknodesAreForgotten loses one for good, one that is excluded, and one
-// that comes back after it was forgotten.
+// TestLostTasknodesAreForgotten loses one tasknode for good, one that is excluded, and
+// one that attaches again after it was forgotten.
 func TestLostTasknodesAreForgotten(t *testing.T) {
-	inForgetfulWorld(t, func(w *world) {
-		w.addNode("stays", 1, 1)
+	withNodeForget(t, func(w *testCluster) {
+		w.addTasknode("stays", 1, 1)
 		for _, name := range []string{"excluded", "gone", "returns"} {
-			crash := w.addNode(name, 1, 1)
+			crash := w.addTasknode(name, 1, 1)
 			w.sleep(time.Second)
 			if name == "excluded" {
 				if err := w.leader().AdmitTasknode(w.ctx, name, true); err != nil {
@@ -57,35 +57,35 @@ func TestLostTasknodesAreForgotten(t *testing.T) {
 		if err := w.leader().AdmitTasknode(w.ctx, "excluded", false); err != nil {
 			w.t.Fatal(err)
 		}
-		w.addNode("returns", 1, 1)
+		w.addTasknode("returns", 1, 1)
 		w.sleep(time.Second)
 		if got := w.names(); got != "returns RUNNING, stays RUNNING" {
 			w.t.Errorf("at last the tasknodes are %s", got)
 		}
-		w.succeeds(w.submit(4, 1))
+		w.wantSucceeded(w.submit(4, 1))
 	})
 }
 
-// TestATasknodeStaysThatAJobRefersTo loses one with output of a job that goes on
-// for longer than tasknodes are remembered.
-func TestATasknodeStaysThatAJobRefersTo(t *testing.T) {
-	inForgetfulWorld(t, func(w *world) {
-		crash := w.addNode("a", 2, 0)
+// TestReferredTasknodeIsNotForgotten loses a tasknode with outputs of a job that runs
+// longer than tasknodes are remembered.
+func TestReferredTasknodeIsNotForgotten(t *testing.T) {
+	withNodeForget(t, func(w *testCluster) {
+		crash := w.addTasknode("a", 2, 0)
 		id := w.submit(4, 0)
-		w.sleep(1500 * time.Millisecond) // two maps are finished, two run
+		w.sleep(1500 * time.Millisecond) // two maps have finished, two run
 		crash()
 		w.sleep(2 * time.Hour)
 		if got := w.names(); got != "a LOST" {
 			w.t.Errorf("while the job goes on the tasknodes are %s", got)
 		}
-		w.addNode("b", 2, 0)
-		w.succeeds(id)
+		w.addTasknode("b", 2, 0)
+		w.wantSucceeded(id)
 		w.sleep(time.Hour)
 		if got := w.names(); got != "b RUNNING" {
 			w.t.Errorf("after the job the tasknodes are %s", got)
 		}
 		s, err := w.leader().Job(w.ctx, id, true)
-		if err != nil || s.Tasks[0].Attempts[0].Node != "a" {
+		if err != nil || s.Tasks[0].Attempts[0].Machine != "a" {
 			w.t.Errorf("the job knows no more where its first task ran: %v, %v", s, err)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// trio makes one gang of a job with one split: read streams to sift, and that to write.
+// trio makes one gang of a job with one split: read streams to sift, and sift to write.
 func trio(spec *wire.JobSpec) *wire.JobSpec {
 	stream := func(from, to string) dag.Edge {
 		return dag.Edge{From: from, To: to, Channel: dag.ChannelTCP, Connection: dag.OneToOne}
@@ -24,38 +24,38 @@ func trio(spec *wire.JobSpec) *wire.JobSpec {
 	return spec
 }
 
-// TestMembersOfAGangAreToldWhoRunsBesideThem and where they go on: once all of them, then
-// those that had not finished when it was paused, and these again when one of them fails,
-// though another has finished since.
-func TestMembersOfAGangAreToldWhoRunsBesideThem(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestGangMembersGetEachOthersAddresses checks the members and checkpoints in the start
+// messages: first of all tasks, then of those that had not finished when the gang was
+// preempted, and of the same again after one of them failed.
+func TestGangMembersGetEachOthersAddresses(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		a := w.addPuppet("a", "a:1", 1, 2)
+		a := w.addFake("a", "a:1", 1, 2)
 		id := w.submitSpec(trio(w.spec(1, 0)))
 		synctest.Wait()
 		first := a.wantGang("at first,", 1, "a:1", false, 0, 1, 2)
 		_, err := w.leader().PreemptAttempt(w.ctx, first[1].AttemptId, preempt.Checkpoint)
-		w.wantFault("pausing one", err, nil, "")
+		w.wantErr("pausing one", err, nil, "")
 		synctest.Wait()
-		if slices.Sort(a.pauses); len(slices.Compact(a.pauses)) != 3 {
-			t.Errorf("to be paused are %q", a.pauses)
+		if slices.Sort(a.preempts); len(slices.Compact(a.preempts)) != 3 {
+			t.Errorf("preempted: %q", a.preempts)
 		}
-		a.finishes(first[0])
-		a.pausesWith(first[1])
-		a.pausesWith(first[2])
+		a.finish(first[0])
+		a.checkpoint(first[1])
+		a.checkpoint(first[2])
 		again := a.wantGang("paused,", 2, "a:1", true, 1, 2)
-		a.finishes(again[0])
-		a.fails(again[1])
+		a.finish(again[0])
+		a.fail(again[1])
 		back := a.wantGang("gone back,", 3, "a:1", true, 1, 2)
-		a.finishes(back[0])
-		a.finishes(back[1])
-		w.succeeds(id)
+		a.finish(back[0])
+		a.finish(back[1])
+		w.wantSucceeded(id)
 	})
 }
 
-// wantGang wants tasks of these stages to have been started together since it was asked
-// last, at one address, each of them told of all, and going on from a checkpoint or not.
-func (p *puppet) wantGang(when string, incarnation int32, address string, goesOn bool, stages ...int32) (starts []*taskproc.Start) {
+// wantGang checks that tasks of these stages were started together since the last call,
+// at one address, each with all members, and from a checkpoint or not.
+func (p *fakeTasknode) wantGang(when string, incarnation int32, address string, resumes bool, stages ...int32) (starts []*taskproc.Start) {
 	p.w.t.Helper()
 	starts, p.starts = p.starts, nil
 	var got []int32
@@ -67,7 +67,7 @@ func (p *puppet) wantGang(when string, incarnation int32, address string, goesOn
 				p.w.t.Errorf("%s %s looks for %v at %q", when, start.AttemptId, g, g.Address)
 			}
 		}
-		if !slices.Equal(beside, stages) || start.Bundle.Incarnation != incarnation || (start.Checkpoint != nil) != goesOn {
+		if !slices.Equal(beside, stages) || start.Bundle.Incarnation != incarnation || (start.Checkpoint != nil) != resumes {
 			p.w.t.Errorf("%s %s is told of stages %v, incarnation %d, and goes on from %v", when, start.AttemptId, beside, start.Bundle.Incarnation, start.Checkpoint)
 		}
 	}
@@ -77,7 +77,7 @@ func (p *puppet) wantGang(when string, incarnation int32, address string, goesOn
 	return starts
 }
 
-// fails ends an attempt.
-func (p *puppet) fails(start *taskproc.Start) {
-	p.says(start.AttemptId, &wire.Report{Report: &wire.Report_Failure{Failure: &taskproc.Failure{Cause: "broken"}}})
+// fail fails an attempt.
+func (p *fakeTasknode) fail(start *taskproc.Start) {
+	p.report(start.AttemptId, &wire.Report{Report: &wire.Report_Failed{Failed: &taskproc.Failure{Cause: "broken"}}})
 }

@@ -11,19 +11,19 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 )
 
-// The history of a job is a file of JSON lines, written when the job is over:
-// one line about the job, one about each task, and a last one that says how many
-// there are. docs/formats/history.md describes it. Jobs whose history is written
-// leave the state when there are many.
+// The history of a job is a file of JSON lines that is written when the job is over: a
+// line about the job, one about each task, and a last one with their number
+// (docs/formats/history.md). Jobs whose history is written are retired from the state,
+// the oldest first, when there are more than Config.KeepJobs.
 
-// historyVersion is the version of the format.
+// historyVersion is the version of the file format.
 const historyVersion = 1
 
 // historyLine is one line of a history.
@@ -63,8 +63,8 @@ func EncodeHistory(w io.Writer, s *wire.JobStatus) error {
 	return out.Flush()
 }
 
-// DecodeHistory reads what EncodeHistory has written. Anything else, and a file
-// that ends early, is an error that wraps storage.ErrCorrupt.
+// DecodeHistory reads a history. If it is malformed or ends early, the error wraps
+// storage.ErrCorrupt.
 func DecodeHistory(r io.Reader) (*wire.JobStatus, error) {
 	lines := json.NewDecoder(r)
 	s := new(wire.JobStatus)
@@ -86,7 +86,7 @@ func DecodeHistory(r io.Reader) (*wire.JobStatus, error) {
 func (l *historyLine) addTo(s *wire.JobStatus, first bool) error {
 	switch {
 	case first != (l.Type == "job"):
-		return fmt.Errorf("a line about %q where it does not belong", l.Type)
+		return fmt.Errorf("unexpected line of type %q", l.Type)
 	case l.Type == "job" && l.Version != historyVersion:
 		return fmt.Errorf("version %d of the format; this program reads version %d", l.Version, historyVersion)
 	case l.Type == "job":
@@ -96,19 +96,19 @@ func (l *historyLine) addTo(s *wire.JobStatus, first bool) error {
 		s.Tasks = append(s.Tasks, t)
 		return protojson.Unmarshal(l.Task, t)
 	case l.Type == "end" && l.Tasks != len(s.Tasks):
-		return fmt.Errorf("%d tasks where %d are told of", len(s.Tasks), l.Tasks)
+		return fmt.Errorf("%d tasks, but the end line counts %d", len(s.Tasks), l.Tasks)
 	case l.Type == "end":
 		return nil
 	}
 	return fmt.Errorf("unknown type %q", l.Type)
 }
 
-// historyName is the full name of the history of a job.
+// historyName returns the full name of a job's history.
 func (m *Master) historyName(id cluster.JobID) string {
 	return joinName(m.cfg.HistoryDir, id.String()+".jsonl")
 }
 
-// archive begins to write the history of a job that is over.
+// archive starts to write the history of a job that is over.
 func (m *Master) archive(id cluster.JobID) {
 	r := m.record(id)
 	if m.cfg.HistoryDir == "" || r.archiving {
@@ -123,22 +123,23 @@ func (m *Master) archive(id cluster.JobID) {
 	})
 }
 
-// retryWriteHistory writes the history of a job, again until that succeeds or ctx ends.
+// retryWriteHistory writes the history of a job and retries until it succeeds or ctx
+// ends.
 func (m *Master) retryWriteHistory(ctx context.Context, id cluster.JobID, s *wire.JobStatus) bool {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
 		err := m.writeHistory(ctx, m.historyName(id), s)
 		if err == nil {
 			return true
 		}
-		m.cfg.Logger.Warn("history of a job is not written", "job", id, "error", err)
-		if wait.For(ctx, pause) != nil {
+		m.cfg.Logger.Warn("cannot write the history of a job, retrying", "job", id, "error", err)
+		if syncutil.Sleep(ctx, pause) != nil {
 			return false
 		}
 	}
 }
 
-// writeHistory writes a file under a name of its own and renames it. One that is
-// there has been written by an earlier leader.
+// writeHistory writes a temporary file and renames it, so that readers never see half a
+// history. A history that exists was written by an earlier leader.
 func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatus) error {
 	fsys, path, err := m.cfg.Resolve(ctx, name)
 	if err != nil {
@@ -161,7 +162,7 @@ func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatu
 	return fsys.Rename(ctx, temporary, path)
 }
 
-// historyWritten says that the history of a job is written.
+// historyWritten is the message that the history of a job is written.
 type historyWritten struct {
 	lead *lead
 	job  cluster.JobID
@@ -169,7 +170,7 @@ type historyWritten struct {
 
 func (a *historyWritten) refuse(error) {}
 
-// handle retires the oldest jobs beyond those to be kept.
+// handle retires the oldest jobs beyond Config.KeepJobs.
 func (a *historyWritten) handle(m *Master) {
 	if a.lead != m.lead {
 		return
@@ -181,14 +182,14 @@ func (a *historyWritten) handle(m *Master) {
 	}
 }
 
-// readHistory is the final status of a retired job. One whose history was removed is
-// not known any more.
+// readHistory returns the final status of a retired job. A job whose history was removed
+// is unknown.
 func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobStatus, error) {
 	name := m.historyName(id)
 	f, err := m.open(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: %v is over and its history %s is removed; histories stay for %v (--retention)", cluster.ErrUnknown, id, name, m.cfg.Retention)
+		return nil, fmt.Errorf("%w: %v is over and its history %s was removed; histories are kept for %v (--retention)", cluster.ErrUnknown, id, name, m.cfg.Retention)
 	case err != nil:
 		return nil, err
 	}

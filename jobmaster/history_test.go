@@ -22,13 +22,13 @@ func someStatus() *wire.JobStatus {
 		Counters: []*taskproc.Counter{{Group: "g", Name: "n", Value: 1 << 60}},
 		Failures: []*wire.FailureRecord{{Task: "t", Cause: "c", Offset: -1}},
 		Tasks: []*wire.TaskStatus{
-			{Id: "task_1_0001_m_000000", State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{{Id: "a", Node: "n", FinishTime: 9}}},
+			{Id: "task_1_0001_m_000000", State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{{Id: "a", Machine: "n", FinishTime: 9}}},
 			{Id: "task_1_0001_r_000000", Kind: taskproc.Kind_REDUCE},
 		},
 	}
 }
 
-func TestHistoryComesBack(t *testing.T) {
+func TestHistoryRoundTrip(t *testing.T) {
 	var file bytes.Buffer
 	if err := jobmaster.EncodeHistory(&file, someStatus()); err != nil {
 		t.Fatal(err)
@@ -48,11 +48,11 @@ func TestHistoryComesBack(t *testing.T) {
 	}
 	lines := strings.SplitAfter(whole, "\n")
 	for want, text := range map[string]string{
-		"version 2":            strings.Replace(whole, `"version":1`, `"version":2`, 1),
-		"1 tasks where 2":      lines[0] + lines[1] + lines[3],
-		"does not belong":      lines[0] + lines[0],
-		"line 1":               lines[1],
-		`unknown type "other"`: lines[0] + `{"type":"other"}`,
+		"version 2":                          strings.Replace(whole, `"version":1`, `"version":2`, 1),
+		"1 tasks, but the end line counts 2": lines[0] + lines[1] + lines[3],
+		"unexpected line of type":            lines[0] + lines[0],
+		"line 1":                             lines[1],
+		`unknown type "other"`:               lines[0] + `{"type":"other"}`,
 	} {
 		if _, err := jobmaster.DecodeHistory(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -82,9 +82,9 @@ func FuzzDecodeHistory(f *testing.F) {
 }
 
 func TestOldJobsRetireToTheirHistory(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
+	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 2, 2)
+		w.addTasknode("a", 2, 2)
 		var ids []string
 		for n := range 4 {
 			spec := w.spec(1, 0)
@@ -127,8 +127,8 @@ func TestOldJobsRetireToTheirHistory(t *testing.T) {
 	})
 }
 
-func TestWhatOldJobsHaveLeftGoes(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+func TestSweepRemovesExpiredFiles(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		synctest.Wait()
 		create := func(names ...string) {
@@ -176,12 +176,12 @@ func TestWhatOldJobsHaveLeftGoes(t *testing.T) {
 	})
 }
 
-// TestHistoriesTellWhenReducesHadTheirInput looks at a job whose reduce says so
-// when its only map has finished, a second after it began.
-func TestHistoriesTellWhenReducesHadTheirInput(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestHistoryHasShuffleFinishTime runs a job whose reduce has its input when its only
+// map finishes, a second after the start.
+func TestHistoryHasShuffleFinishTime(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 1, 1)
+		w.addTasknode("a", 1, 1)
 		s := w.wait(w.submit(1, 1))
 		for _, task := range s.Tasks {
 			a := task.Attempts[0]

@@ -2,6 +2,7 @@ package jobmaster
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -10,29 +11,28 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// lead is what only the master that leads has. Nothing in it is lost with the
-// lead: it follows from the state, or is told again.
+// lead is what a master has only while it leads. Losing it loses nothing: all of it
+// follows from the state or is reported again.
 type lead struct {
-	ctx             context.Context // ends with the lead
+	ctx             context.Context // ends when the master stops leading
 	cancel          context.CancelFunc
-	since           int64 // when it began, ms since the epoch
+	since           int64 // ms since the epoch
 	brain           *control.Controller
 	events          []control.Event // for the next step
 	records         map[cluster.JobID]*record
-	watched         map[cluster.JobID]*record // those with waiters
+	watched         map[cluster.JobID]*record // those that have watchers
 	submits         map[submitKey]chan<- submitted
 	tasknodes       map[string]*tasknodeRecord
-	changes         []pendingChange // that are on their way through the log
-	archivedJobs    []cluster.JobID // whose history is written, oldest first
-	wakeAt          int64           // ms since the epoch when to step at the latest, 0 for never
+	changes         []pendingChange // on their way through the log
+	archivedJobs    []cluster.JobID // jobs whose history is written, oldest first
+	wakeAt          int64           // when the next step is due at the latest, ms since the epoch; 0 for never
 	poolFile        poolFileState   // of Config.PoolFile
-	decisionsFailed bool            // the log has heard that decisions cannot be written
-	progressWanted  bool            // a machine was lost: how far are those that are left?
-	reviewAt        int64           // ms since the epoch when to look for silent tasknodes, 0 for never
+	decisionsFailed bool            // a write to Config.Decisions failed and was logged
+	progressWanted  bool            // a machine was lost: ask the others for progress in the next step
+	reviewAt        int64           // when to review tasknodes, ms since the epoch; 0 for never
 }
 
-// becomeLeader begins to lead. Everything that machines and jobs need to hear follows
-// from the state.
+// becomeLeader starts to lead. Every order that tasknodes need follows from the state.
 func (m *Master) becomeLeader(ctx context.Context) {
 	m.stepDown(ErrNotLeader)
 	ctx, end := context.WithCancel(ctx)
@@ -67,7 +67,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	}
 }
 
-// applyConfig makes the cluster's what this master is configured to.
+// applyConfig requests the policy and the pools that this master is configured with.
 func (m *Master) applyConfig() {
 	if p := m.cfg.PolicyName; p != "" && p != m.view.Policy() {
 		m.request(cluster.SetPolicy{Name: p})
@@ -75,7 +75,8 @@ func (m *Master) applyConfig() {
 	m.applyPools()
 }
 
-// stepDown stops leading: who waits is told to ask elsewhere.
+// stepDown stops leading. Every waiting request is answered with cause, so that its
+// caller asks another master.
 func (m *Master) stepDown(cause error) {
 	l := m.lead
 	if l == nil {
@@ -99,7 +100,7 @@ func (m *Master) stepDown(cause error) {
 	m.lead = nil
 }
 
-// sleepLimit is how long the loop may sleep, at most wait.
+// sleepLimit returns how long the loop may sleep, at most wait.
 func (m *Master) sleepLimit(wait time.Duration) time.Duration {
 	for _, at := range []int64{m.wakeAt, m.reviewAt} {
 		if at != 0 {
@@ -114,7 +115,7 @@ func (m *Master) sleepLimit(wait time.Duration) time.Duration {
 	return wait
 }
 
-// step lets the brain decide, and does what it says.
+// step runs one step of the controller and carries out its output.
 func (m *Master) step() {
 	if m.reviewAt != 0 && m.reviewAt <= m.now() {
 		m.reviewTasknodes()
@@ -137,7 +138,7 @@ func (m *Master) step() {
 	m.answerChanges()
 }
 
-// syncRecords keeps what stands beside the state up to date.
+// syncRecords updates the records beside the state after a command was applied.
 func (m *Master) syncRecords(delta cluster.Delta) {
 	for _, id := range delta.Jobs {
 		r := m.record(id)
@@ -180,14 +181,14 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 	}
 }
 
-// policy makes the policy that the state names. SetPolicy has checked the name;
-// a master of another version may still not know it.
+// policy makes the policy that the state names. SetPolicy has checked the name, but a
+// master of another version may not know it.
 func (m *Master) policy() sched.Policy {
 	p, err := m.cfg.Policy(m.view.Policy(), m.policyConf())
 	if err == nil {
 		return p
 	}
-	m.cfg.Logger.Error("policy not known to this master: fifo takes its place", "policy", m.view.Policy(), "error", err)
+	m.cfg.Logger.Error("policy unknown to this master, using fifo", "policy", m.view.Policy(), "error", err)
 	return fifo.New(sched.DefaultPlacement())
 }
 
@@ -199,7 +200,29 @@ func (m *Master) policyConf() map[string]string {
 	return conf
 }
 
-// request asks for a command.
+// request submits a command to the controller, which proposes it with its own.
 func (m *Master) request(c cluster.Command) {
 	m.events = append(m.events, control.Requested{Command: c})
+}
+
+// writeDecisions writes scheduling decisions to Config.Decisions. A write error does not
+// stop the master; it is logged once while the master leads.
+func (m *Master) writeDecisions(decisions []sched.Decision) {
+	if len(decisions) == 0 || m.cfg.Decisions == nil {
+		return
+	}
+	var text []byte
+	for _, d := range decisions {
+		d.Policy = m.view.Policy()
+		line, err := json.Marshal(d)
+		if err != nil {
+			m.cfg.Logger.Warn("cannot encode a scheduling decision", "decision", d, "error", err)
+			continue
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if _, err := m.cfg.Decisions.Write(text); err != nil && !m.decisionsFailed {
+		m.decisionsFailed = true
+		m.cfg.Logger.Warn("cannot write scheduling decisions", "error", err)
+	}
 }

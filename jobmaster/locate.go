@@ -12,22 +12,21 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Of a job with very many files the client leaves it to the leader to find out
-// where they lie. The job does not wait for that: it starts after a moment, in
-// which a few thousand files are located, so that its first tasks run where their
-// input is. What is found later comes in batches, in the order of the tasks, and
-// so ahead of most of them. Each leader asks anew: it is no part of what is
-// replicated, and without it tasks run anywhere.
+// If a job has very many files, the client leaves it to the leader to look up their
+// locations. The job waits at most headStart for them, in which a few thousand files are
+// located, so that its first tasks run near their input. Later results arrive in
+// batches, in the order of the tasks, and so ahead of most of them. Locations are not
+// replicated: each leader looks them up again. Without them tasks run anywhere.
 const (
-	// headStart is how long a job waits for the first answers.
+	// headStart is how long a job waits for the first locations.
 	headStart = time.Second
-	// locateInterval is how often what was found is told of.
+	// locateInterval is how often new locations are passed to the loop.
 	locateInterval = time.Second
-	// locateParallelism is how many files are asked for at once.
+	// locateParallelism is how many files are looked up at once.
 	locateParallelism = 32
 )
 
-// located tells where some splits of a job lie.
+// located is the message with the locations of some splits of a job.
 type located struct {
 	lead      *lead
 	job       cluster.JobID
@@ -43,14 +42,14 @@ func (l *located) handle(m *Master) {
 	}
 }
 
-// setLocations makes it known where splits lie.
+// setLocations records locations of splits in the state.
 func (m *Master) setLocations(id cluster.JobID, places []cluster.Location) {
 	if err := m.state.Locate(id, places); err != nil {
-		m.cfg.Logger.Warn("tasks run anywhere", "job", id, "error", err)
+		m.cfg.Logger.Warn("no block locations, locality disabled", "job", id, "error", err)
 	}
 }
 
-// foundLocations are the locations found that nobody was told of yet.
+// foundLocations collects locations until the loop takes them.
 type foundLocations struct {
 	mu struct {
 		sync.Mutex
@@ -72,14 +71,13 @@ func (p *foundLocations) take() []cluster.Location {
 	return found
 }
 
-// locationSearch is a search for the locations of a job's splits that goes on in a
-// goroutine of its own.
+// locationSearch looks up the locations of a job's splits in a goroutine.
 type locationSearch struct {
 	foundLocations
-	done chan error // gets what became of it
+	done chan error // receives the result of the search
 }
 
-// locate begins to look up where splits lie.
+// locate starts to look up the locations of splits.
 func (w *jobWork) locate(ctx context.Context, all []*taskproc.Split) *locationSearch {
 	s := &locationSearch{done: make(chan error, 1)}
 	resolve := func(name string) (storage.FS, string, error) { return w.m.cfg.Resolve(ctx, name) }
@@ -87,8 +85,8 @@ func (w *jobWork) locate(ctx context.Context, all []*taskproc.Split) *locationSe
 	return s
 }
 
-// wait waits for the search, but no longer than limit. over tells that it has
-// ended.
+// wait waits for the end of the search, at most limit, and returns the locations found
+// meanwhile. over reports that the search has ended.
 func (s *locationSearch) wait(limit time.Duration) (found []cluster.Location, over bool, err error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -100,9 +98,8 @@ func (s *locationSearch) wait(limit time.Duration) (found []cluster.Location, ov
 	return s.take(), over, err
 }
 
-// setUpJob sets the job up and reports that, then goes on to find out where its
-// splits lie. Tasks of a job that has begun under an earlier leader wait for
-// nothing.
+// setUpJob sets the job up, reports that to the loop, and then continues to locate its
+// splits. A job that an earlier leader has set up does not wait for locations.
 func (w *jobWork) setUpJob(ctx context.Context, r *workResult) {
 	r.splits, r.err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash)
 	wait := time.Duration(0)
@@ -123,6 +120,6 @@ func (w *jobWork) setUpJob(ctx context.Context, r *workResult) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		w.m.cfg.Logger.Warn("some tasks run anywhere", "job", w.job, "error", err)
+		w.m.cfg.Logger.Warn("some block locations are missing, locality is partial", "job", w.job, "error", err)
 	}
 }

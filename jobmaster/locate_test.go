@@ -15,8 +15,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// slowBlocks takes its time to tell where a file lies: on host a or b by turns.
-// Of some it does not know.
+// slowBlocks looks up locations slowly: on host a or b in turn, and some not at all.
 type slowBlocks struct {
 	storage.FS
 	takes   time.Duration
@@ -39,9 +38,8 @@ func (s *slowBlocks) Blocks(ctx context.Context, path string, offset, length int
 	return []storage.Block{{Offset: offset, Length: length, Hosts: []string{string(rune('a' + n%2))}}}, nil
 }
 
-// unlocated stages splits of so many files of which the client has not asked
-// where they lie.
-func (w *world) unlocated(files int) *wire.JobSpec {
+// unlocated stages splits of files whose locations the client has not looked up.
+func (w *testCluster) unlocated(files int) *wire.JobSpec {
 	w.t.Helper()
 	spec := w.spec(files, 0)
 	splits := make([]*taskproc.Split, files)
@@ -67,7 +65,7 @@ func (w *world) unlocated(files int) *wire.JobSpec {
 	return spec
 }
 
-// local is how many maps of a job ran where their input lies.
+// local counts the maps of a job that ran on the machine of their input.
 func local(s *wire.JobStatus) int64 {
 	for _, c := range s.Counters {
 		if c.Group == counter.DataLocalMaps.Group && c.Name == counter.DataLocalMaps.Name {
@@ -77,15 +75,15 @@ func local(s *wire.JobStatus) int64 {
 	return 0
 }
 
-// TestLocationsComeWhileTheJobRuns lets it take 4 s to find out where the input
-// lies, 100 ms a file. The job starts after one second, and all its maps run where their input is.
-func TestLocationsComeWhileTheJobRuns(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
-		const files = 32 * 40 // that many are asked for at once
+// TestLocationsArriveWhileTheJobRuns needs 4 s to locate the input, 100 ms a file. The
+// job starts after one second, and all its maps run on the machine of their input.
+func TestLocationsArriveWhileTheJobRuns(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		const files = 32 * 40 // locateParallelism, 40 times
 		w.fs = &slowBlocks{FS: w.fs, takes: 100 * time.Millisecond, unknown: func(int) bool { return false }}
 		w.elect(0)
-		w.addNode("a", 20, 0)
-		w.addNode("b", 20, 0)
+		w.addTasknode("a", 20, 0)
+		w.addTasknode("b", 20, 0)
 		began := time.Now()
 		id := w.submitSpec(w.unlocated(files))
 		if took := time.Since(began); took >= 100*time.Millisecond {
@@ -102,14 +100,14 @@ func TestLocationsComeWhileTheJobRuns(t *testing.T) {
 	})
 }
 
-// TestLocationsThatCannotBeHadFailNoJob is told where half of the input lies.
-// A new leader, which finds out again, starts nothing anew.
-func TestLocationsThatCannotBeHadFailNoJob(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
+// TestMissingLocationsFailNoJob locates only half of the input. A new leader locates it
+// again and restarts nothing.
+func TestMissingLocationsFailNoJob(t *testing.T) {
+	withCluster(t, 2, func(w *testCluster) {
 		const files = 200
 		w.fs = &slowBlocks{FS: w.fs, takes: 300 * time.Millisecond, unknown: func(n int) bool { return n%4 < 2 }}
 		w.elect(0)
-		w.addNode("a", 10, 0)
+		w.addTasknode("a", 10, 0)
 		id := w.submitSpec(w.unlocated(files))
 		time.Sleep(3 * time.Second)
 		w.elect(1)

@@ -8,36 +8,36 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 var (
-	// ErrStopped is the answer to whoever asks a master that does not run any
-	// more.
+	// ErrStopped is returned once Run has returned.
 	ErrStopped = errors.New("jobmaster: stopped")
-	// ErrNotLeader is the answer of a master that does not lead.
+	// ErrNotLeader is returned by a master that does not lead.
 	ErrNotLeader = errors.New("jobmaster: not the leader")
 )
 
 // Master is one jobmaster.
 type Master struct {
 	cfg     Config
-	inbox   *mailbox.Mailbox[message]
+	inbox   *syncutil.Mailbox[message]
 	stopped chan struct{} // closed when Run has returned
 	workers sync.WaitGroup
 
-	// The rest belongs to the loop.
+	// The loop owns the fields below.
 	clock *clock
 	state *cluster.State
 	view  cluster.View
 	*lead // nil while the master follows
 }
 
-// message is something that comes to the loop from outside.
+// message is a request or a result that arrives at the loop.
 type message interface {
-	// handle is called while the master leads.
+	// handle processes the message; it is called while the master leads.
 	handle(m *Master)
-	// refuse is called instead while it does not.
+	// refuse answers the message with err; it is called while the master does not lead,
+	// and when it stops.
 	refuse(err error)
 }
 
@@ -47,15 +47,15 @@ func New(cfg Config) (*Master, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Master{cfg: cfg, inbox: mailbox.New[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now)}
+	m := &Master{cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now)}
 	m.setState(cluster.New(cfg.ClusterID))
 	return m, nil
 }
 
 func (m *Master) setState(state *cluster.State) { m.state, m.view = state, state.View() }
 
-// Run is the loop. It ends with ctx, and then waits for the work under way,
-// whose context ends too.
+// Run runs the loop until ctx ends. It then waits for the work of jobs, whose context
+// ends too.
 func (m *Master) Run(ctx context.Context) {
 	defer close(m.stopped)
 	defer m.workers.Wait()
@@ -85,7 +85,8 @@ func (m *Master) Run(ctx context.Context) {
 	}
 }
 
-// catchUp takes in what the log has to tell already, before anybody's questions.
+// catchUp processes the events that the log already has, so that the first request sees
+// the latest state.
 func (m *Master) catchUp(ctx context.Context) {
 	for {
 		select {
@@ -105,7 +106,7 @@ func (m *Master) receive(msg message) {
 	msg.handle(m)
 }
 
-// handleLogEvent takes in what the log tells.
+// handleLogEvent processes an event of the log.
 func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 	switch e := e.(type) {
 	case Committed:
@@ -117,15 +118,15 @@ func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 	case SnapshotWanted:
 		e.Answer <- m.state.Snapshot()
 	case Restored:
-		m.setState(e.State) // A master that leads is never told to.
+		m.setState(e.State) // A leader gets no Restored.
 	}
 }
 
-// now is ms since the epoch.
+// now returns the loop's time in ms since the epoch.
 func (m *Master) now() int64 { return m.clock.now().UnixMilli() }
 
-// setTimer sets the timer to when something has to be done though nothing
-// happens.
+// setTimer sets the timer to the next time at which the loop must run even if no message
+// arrives.
 func (m *Master) setTimer(timer *time.Timer) {
 	wait := time.Hour
 	if m.lead != nil {
@@ -134,7 +135,8 @@ func (m *Master) setTimer(timer *time.Timer) {
 	timer.Reset(wait)
 }
 
-// apply takes over a batch that the log has committed.
+// apply applies a batch that the log has committed. A leader also answers the requests
+// that wait for it and hands the results to the controller.
 func (m *Master) apply(batch []cluster.Entry) {
 	results := make([]control.Result, len(batch))
 	for i, entry := range batch {
@@ -159,7 +161,7 @@ func (m *Master) apply(batch []cluster.Entry) {
 	}
 }
 
-// call puts a question to the loop and waits for the answer.
+// call sends a message to the loop and waits for the answer.
 func call[T any](ctx context.Context, m *Master, msg message, answer <-chan T) (T, error) {
 	m.inbox.Put(msg)
 	var none T

@@ -1,7 +1,9 @@
 package jobmaster
 
 import (
+	"maps"
 	"path"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
@@ -11,7 +13,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// sendOrder turns an order of the brain into a message to its machine.
+// sendOrder sends an order of the controller to its machine.
 func (m *Master) sendOrder(o control.Order) {
 	switch o.Kind {
 	case control.OrderStart:
@@ -25,11 +27,11 @@ func (m *Master) sendOrder(o control.Order) {
 	case control.OrderKill:
 		m.deliver(o.Machine, killOrder(o.Attempt.String(), o.Cause))
 	case control.OrderTruncate:
-		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Stop{Stop: &wire.Order_StopAttempt{
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Truncate{Truncate: &wire.Order_TruncateAttempt{
 			AttemptId: o.Attempt.String(), Position: taskproc.FromPosition(o.Position),
 		}}})
 	case control.OrderPreempt:
-		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String(), Split: o.Mode == preempt.Split}}})
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Preempt{Preempt: &wire.Order_PreemptAttempt{AttemptId: o.Attempt.String(), Split: o.Mode == preempt.Split}}})
 	case control.OrderSuspend:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Suspend{Suspend: &wire.Order_SuspendAttempt{AttemptId: o.Attempt.String()}}})
 	case control.OrderResume:
@@ -37,14 +39,14 @@ func (m *Master) sendOrder(o control.Order) {
 	case control.OrderCopyOutput:
 		m.sendCopyOutput(o)
 	case control.OrderDropCopy:
-		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_LetGo_{LetGo: &wire.Order_LetGo{AttemptId: o.Attempt.String(), JobId: o.Job.String()}}})
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_DropCopy_{DropCopy: &wire.Order_DropCopy{AttemptId: o.Attempt.String(), JobId: o.Job.String()}}})
 	case control.OrderRemoveJob:
 		m.deliver(o.Machine, removeJobOrder(o.Job.String()))
 	}
 }
 
-// startMessage is everything an attempt needs to know. It cannot be said while
-// the job's splits are not loaded.
+// startMessage returns everything an attempt needs to know. It is not available until
+// the job's splits are loaded.
 func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 	j, t, a, ok := m.view.Attempt(id)
 	if !ok {
@@ -62,10 +64,10 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		Maps: int32(mapTasks(j)), Reduces: r.spec.Reduces,
 		Checkpoint: m.checkpointFor(a, t), Fingerprint: r.spec.Fingerprint,
 		User: r.spec.User, Binary: r.spec.Binary, BinarySha256: r.spec.BinarySha256,
-		NodeAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken,
+		ShuffleAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken,
 		LogDir: m.logDir(j.ID, r),
 		Graph:  r.spec.Graph, GroupClass: int32(stage.Index), Group: int32(t.Part),
-		Bundle: m.bundleMessage(stage, a), Shares: combineMessages(j, stage, t),
+		Bundle: m.bundleMessage(stage, a), CombineSets: combineMessages(j, stage, t),
 	}
 	if j.Spec.OutputDir != "" {
 		start.OutputDir = stagingDir(j.Spec.OutputDir, j.ID)
@@ -81,8 +83,8 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 	return start, true
 }
 
-// checkpointFor is where an attempt at a task goes on, nil for one that begins
-// anew.
+// checkpointFor returns the checkpoint that an attempt resumes from, nil if it starts
+// from the beginning.
 func (m *Master) checkpointFor(a *cluster.Attempt, t *cluster.Task) *taskproc.Checkpoint {
 	if t.Checkpoint == nil {
 		return nil
@@ -90,8 +92,8 @@ func (m *Master) checkpointFor(a *cluster.Attempt, t *cluster.Task) *taskproc.Ch
 	return checkpointMessage(t.ID, t.Checkpoint, a.Machine, m.addressOf(t.Checkpoint.Machine))
 }
 
-// kindOf is MAP for tasks that read input, REDUCE for those that read only what
-// others wrote.
+// kindOf returns MAP for tasks that read input and REDUCE for those that read only what
+// other tasks wrote.
 func kindOf(stage *cluster.Stage) taskproc.Kind {
 	if stage.Source {
 		return taskproc.Kind_MAP
@@ -99,8 +101,7 @@ func kindOf(stage *cluster.Stage) taskproc.Kind {
 	return taskproc.Kind_REDUCE
 }
 
-// logDir is the directory for the logs of a job's attempts, "" when they are not
-// kept.
+// logDir returns the directory for the logs of a job's attempts, "" if none are kept.
 func (m *Master) logDir(id cluster.JobID, r *record) string {
 	dir := m.cfg.LogDir
 	if own := r.spec.Properties[conf.JobLogDir]; own != "" {
@@ -121,12 +122,10 @@ func mapTasks(j *cluster.Job) (n int) {
 	return n
 }
 
-// temporaryName is the directory inside a job's output for what is not output
-// yet.
+// temporaryName is the directory in a job's output for files that are not committed.
 const temporaryName = "_temporary"
 
-// stagingDir is the full name of the directory for the pieces of a job's
-// output.
+// stagingDir returns the full name of the directory for the pieces of a job's output.
 func stagingDir(outputDir string, id cluster.JobID) string {
 	return joinName(outputDir, path.Join(temporaryName, id.String()))
 }
@@ -137,4 +136,85 @@ func joinName(name, relative string) string {
 		return name + relative
 	}
 	return name + "/" + relative
+}
+
+// deliver sends an order to a machine whose tasknode is attached and has joined with its
+// present instance: orders for an earlier instance mean nothing to a restarted one. A
+// tasknode that is not attached gets its orders when it attaches, as they follow from
+// the state.
+func (m *Master) deliver(machine string, o *wire.Order) {
+	n, known := m.tasknodes[machine], m.view.Machine(machine)
+	if n != nil && n.attachment != nil && known != nil && n.attachment.instance == known.Instance {
+		n.attachment.send(o)
+	}
+}
+
+// acknowledge says that the last report of an attempt is in the log.
+func (m *Master) acknowledge(id cluster.AttemptID) {
+	_, _, a, _ := m.view.Attempt(id)
+	m.deliver(a.Machine, acknowledgeOrder(id.String()))
+}
+
+func acknowledgeOrder(attempt string) *wire.Order {
+	return &wire.Order{Order: &wire.Order_Acknowledge_{Acknowledge: &wire.Order_Acknowledge{AttemptId: attempt}}}
+}
+
+func killOrder(attempt, cause string) *wire.Order {
+	return &wire.Order{Order: &wire.Order_Kill{Kill: &wire.Order_KillAttempt{AttemptId: attempt, Cause: cause}}}
+}
+
+func removeJobOrder(job string) *wire.Order {
+	return &wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: job}}}
+}
+
+func progressOrder() *wire.Order {
+	return &wire.Order{Order: &wire.Order_RequestProgress_{RequestProgress: new(wire.Order_RequestProgress)}}
+}
+
+// The functions below describe to a task the group it runs: what its Nodes read, and
+// which groups run at the same time.
+
+// sourcesMessage lists the splits that the source Nodes of a group read.
+func sourcesMessage(j *cluster.Job, t *cluster.Task, splits []*taskproc.Split) []*taskproc.Source {
+	var messages []*taskproc.Source
+	for _, s := range j.SourcesOf(t) {
+		messages = append(messages, &taskproc.Source{Stage: int32(s.Stage), Node: int32(s.Node), Split: splits[s.Split]})
+	}
+	return messages
+}
+
+// bundleMessage describes the gang that an attempt starts in, nil if it starts alone. It
+// lists the members that start now; others had finished before the gang was preempted.
+func (m *Master) bundleMessage(stage *cluster.Stage, a *cluster.Attempt) *taskproc.Bundle {
+	b := stage.Bundle
+	if !b.Gang {
+		return nil
+	}
+	number := a.ID.Task.Number / b.TasksIn(stage)
+	message := &taskproc.Bundle{Class: int32(b.Index), Bundle: int32(number), Incarnation: int32(b.Incarnation(number))}
+	for _, member := range b.TasksOf(number) {
+		if !member.StartedWith(a) {
+			continue
+		}
+		latest := member.Attempts[len(member.Attempts)-1]
+		_, class, _, _ := m.view.Task(member.ID)
+		message.Groups = append(message.Groups, &taskproc.Bundle_Group{
+			Class: int32(class.Index), Group: int32(member.ID.Number), Address: m.addressOf(latest.Machine),
+		})
+	}
+	return message
+}
+
+// combineMessages lists the writers whose records the Nodes of a group combine.
+func combineMessages(j *cluster.Job, stage *cluster.Stage, t *cluster.Task) []*taskproc.CombineSet {
+	shares := j.CombineSetsOf(t)
+	var messages []*taskproc.CombineSet
+	for _, edge := range slices.Sorted(maps.Keys(shares)) {
+		message := &taskproc.CombineSet{Edge: int32(edge), Node: int32(t.ID.Number)}
+		for _, writer := range shares[edge] {
+			message.Writers = append(message.Writers, int32(writer))
+		}
+		messages = append(messages, message)
+	}
+	return messages
 }

@@ -9,23 +9,26 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// outputLogs are a job's logs of what has been written for the edges of its
-// graph that are files.
+// outputLogs are the logs of what a job's tasks have written for the file edges of its
+// graph.
 type outputLogs struct {
-	edges    map[int]*outputLog                          // by place in the graph's edges
-	reported map[cluster.AttemptID][]*taskproc.MapOutput // reported, not yet published
+	edges    map[int]*outputLog                          // by index in the graph's edges
+	reported map[cluster.AttemptID][]*taskproc.MapOutput // outputs of attempts that are not published yet
 }
 
-// outputLog is where the outputs are that were written for one edge: a log to
-// which finished and revoked outputs are added, and which each machine that runs
-// readers of the edge gets from its beginning.
+// outputLog lists the outputs written for one edge. Finished and revoked outputs are
+// only ever appended, and each machine that runs readers of the edge gets the log from
+// its beginning:
+//
+//	entries   [ m0 | m1 | revoke m0 | m2 | m0' ]
+//	sent["a"] ────────────────────^            machine a needs m2 and m0'
 type outputLog struct {
 	entries  []outputEntry
-	sent     map[string]int // by machine: entries it has been sent
-	complete bool           // every writer is finished
+	sent     map[string]int // number of entries sent, by machine
+	complete bool           // every writer has finished
 }
 
-// outputEntry is a finished output, or the attempt whose output is revoked.
+// outputEntry is a finished output, or an attempt whose output is revoked.
 type outputEntry struct {
 	output  *taskproc.MapOutput
 	revoked string
@@ -38,7 +41,7 @@ func (l *outputLogs) keepReported(id cluster.AttemptID, outputs []*taskproc.MapO
 	l.reported[id] = outputs
 }
 
-// log is the log of an edge, made when it is first asked for.
+// log returns the log of an edge and makes it if needed.
 func (l *outputLogs) log(edge int) *outputLog {
 	if l.edges[edge] == nil {
 		if l.edges == nil {
@@ -62,9 +65,9 @@ func (m *Master) outputPublished(id cluster.AttemptID) {
 	}
 }
 
-// rebuildOutputLogs makes the logs of a job from the state, in the order of the
-// tasks, once its splits are loaded: before that it is not known how the records
-// of equal keys are ordered, and nobody is told of any output.
+// rebuildOutputLogs makes the logs of a job from the state, in the order of the tasks,
+// once its splits are loaded. Before that the order of equal keys is not known, so no
+// output is sent.
 func (m *Master) rebuildOutputLogs(j *cluster.Job) {
 	for _, stage := range j.Stages {
 		edges := filesFrom(j, stage)
@@ -79,7 +82,7 @@ func (m *Master) rebuildOutputLogs(j *cluster.Job) {
 	}
 }
 
-// addOutputs adds what a finished task has written to the logs.
+// addOutputs adds the outputs of a finished task to the logs.
 func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
 	r := m.record(j.ID)
 	reported := r.outputs.reported[t.Winner.ID]
@@ -101,9 +104,9 @@ func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
 	}
 }
 
-// ordinal is where the records of a Node stand among equal keys: by the place in
-// the input of what it has read, or, when that is no single split, behind all
-// input by its stage and number.
+// ordinal returns the order of a Node's records among equal keys: by the place of its
+// input. A Node that does not read a single split comes after all input, by its stage
+// and number.
 func (r *record) ordinal(j *cluster.Job, t *cluster.Task, s cluster.Segments) (ordinal int32, start *taskproc.Position) {
 	if t.Split >= 0 {
 		split, _ := j.SplitOf(t)
@@ -114,7 +117,7 @@ func (r *record) ordinal(j *cluster.Job, t *cluster.Task, s cluster.Segments) (o
 	return int32(r.files + stage), &taskproc.Position{Offset: int64(s.Node)}
 }
 
-// outputRevoked tells of outputs that are gone.
+// outputRevoked adds the loss of an attempt's outputs to the logs.
 func (m *Master) outputRevoked(id cluster.AttemptID) {
 	j, stage, _, _ := m.view.Task(id.Task)
 	if !j.Loaded() {
@@ -128,13 +131,12 @@ func (m *Master) outputRevoked(id cluster.AttemptID) {
 	}
 }
 
-// filesFrom are the edges that are files and lead out of a stage, by place in
-// the graph.
+// filesFrom returns the file edges that leave a stage, by index in the graph.
 func filesFrom(j *cluster.Job, stage *cluster.Stage) []int {
 	return files(j, func(e dag.Edge) string { return e.From }, stage)
 }
 
-// filesInto are the edges that are files and lead into a stage.
+// filesInto returns the file edges that enter a stage.
 func filesInto(j *cluster.Job, stage *cluster.Stage) []int {
 	return files(j, func(e dag.Edge) string { return e.To }, stage)
 }
@@ -148,15 +150,14 @@ func files(j *cluster.Job, end func(dag.Edge) string, stage *cluster.Stage) (edg
 	return edges
 }
 
-// sendOutputs brings every machine that listens up to date.
+// sendOutputs sends new entries to every subscribed machine.
 func (m *Master) sendOutputs(j *cluster.Job, edge int) {
 	for machine := range m.record(j.ID).outputs.log(edge).sent {
 		m.sendOutputsTo(machine, j, edge)
 	}
 }
 
-// subscribe makes a machine listen to what a stage reads, from the beginning of
-// each log.
+// subscribe makes a machine receive the logs that a stage reads, from their beginning.
 func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage) {
 	for _, edge := range filesInto(j, stage) {
 		l := m.record(j.ID).outputs.log(edge)
@@ -169,8 +170,8 @@ func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage)
 	}
 }
 
-// unsubscribe makes a machine be told from the beginning when it listens
-// again.
+// unsubscribe removes a machine. When it subscribes again it gets the logs from their
+// beginning.
 func (m *Master) unsubscribe(machine string) {
 	for _, r := range m.records {
 		for _, l := range r.outputs.edges {

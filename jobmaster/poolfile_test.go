@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// poolFile is a file of pools that a test changes.
+// poolFile is a pool file that a test changes.
 type poolFile struct {
 	mu struct {
 		sync.Mutex
@@ -69,9 +69,9 @@ func (f *poolFile) follow(cfg *jobmaster.Config) {
 	}
 }
 
-// inPoolWorld has two masters that follow a file of pools, and leads with the first.
-func inPoolWorld(t *testing.T, pools string, play func(w *world, f *poolFile)) {
-	inWorld(t, 0, func(w *world) {
+// withPoolFile runs a test whose two masters watch a pool file; the first one leads.
+func withPoolFile(t *testing.T, pools string, play func(w *testCluster, f *poolFile)) {
+	withCluster(t, 0, func(w *testCluster) {
 		f := new(poolFile)
 		f.write(pools)
 		w.configure = f.follow
@@ -83,7 +83,7 @@ func inPoolWorld(t *testing.T, pools string, play func(w *world, f *poolFile)) {
 	})
 }
 
-func (w *world) policy() *wire.GetPolicyResponse {
+func (w *testCluster) policy() *wire.GetPolicyResponse {
 	w.t.Helper()
 	p, err := w.leader().Policy(w.ctx)
 	if err != nil {
@@ -92,17 +92,16 @@ func (w *world) policy() *wire.GetPolicyResponse {
 	return p
 }
 
-func (w *world) wantQueues(want ...string) {
+func (w *testCluster) wantQueues(want ...string) {
 	w.t.Helper()
 	if got := slices.Sorted(maps.Keys(w.queues())); !slices.Equal(got, want) {
 		w.t.Errorf("queues are %q, want %q", got, want)
 	}
 }
 
-// TestPoolsOfTheFileAreTakenOver follows a file over a change, a fault, its end
-// and a change of leader.
-func TestPoolsOfTheFileAreTakenOver(t *testing.T) {
-	inPoolWorld(t, `<pool name="a"/>`, func(w *world, f *poolFile) {
+// TestPoolFileIsApplied changes the file, breaks it, removes it, and changes the leader.
+func TestPoolFileIsApplied(t *testing.T) {
+	withPoolFile(t, `<pool name="a"/>`, func(w *testCluster, f *poolFile) {
 		w.wantQueues("a", "adhoc", "default")
 		if err := w.leader().SetPolicy(w.ctx, "fair", map[string]string{"x": "1"}); err != nil {
 			t.Fatal(err)
@@ -121,7 +120,7 @@ func TestPoolsOfTheFileAreTakenOver(t *testing.T) {
 		if queues["a"].State != "DRAINING" || queues["a"].JobsWaiting != 1 || queues["b"].Weight != 3 {
 			t.Errorf("queues are %v", queues)
 		}
-		if a := w.policy().Allocations; len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "color") || len(a.Faults) != 0 || a.Taken == 0 {
+		if a := w.policy().Allocations; len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "color") || len(a.Problems) != 0 || a.AppliedTime == 0 {
 			t.Errorf("the file is %v", a)
 		}
 		again := w.spec(1, 0)
@@ -132,12 +131,12 @@ func TestPoolsOfTheFileAreTakenOver(t *testing.T) {
 
 		f.write(`<pool name="c"><weight>-1</weight></pool><pool/>`)
 		w.sleep(20 * time.Second)
-		if a := w.policy().Allocations; len(a.Faults) != 2 || !strings.Contains(a.Faults[0], "pools.xml:1") {
+		if a := w.policy().Allocations; len(a.Problems) != 2 || !strings.Contains(a.Problems[0], "pools.xml:1") {
 			t.Errorf("the file is %v", a)
 		}
 		f.remove()
 		w.sleep(20 * time.Second)
-		if a := w.policy().Allocations; len(a.Faults) != 1 || a.Faults[0] != fs.ErrNotExist.Error() {
+		if a := w.policy().Allocations; len(a.Problems) != 1 || a.Problems[0] != fs.ErrNotExist.Error() {
 			t.Errorf("the file is %v", a)
 		}
 		if q := w.queues()["b"]; q == nil || q.Weight != 3 {
@@ -148,15 +147,16 @@ func TestPoolsOfTheFileAreTakenOver(t *testing.T) {
 		if q := w.queues()["b"]; q == nil || q.Weight != 3 || q.State != "RUNNING" {
 			t.Errorf("under the next leader, b is %v", q)
 		}
-		w.addNode("n", 1, 0)
-		w.succeeds(id)
+		w.addTasknode("n", 1, 0)
+		w.wantSucceeded(id)
 	})
 }
 
-// TestAFileThatIsBeingWrittenIsNotRead until it has been left alone.
-func TestAFileThatIsBeingWrittenIsNotRead(t *testing.T) {
-	inPoolWorld(t, ``, func(w *world, f *poolFile) {
-		w.sleep(8 * time.Second) // a second before it is looked at
+// TestPoolFileIsReadOnceItHasSettled checks that a file in the middle of a change is not
+// applied.
+func TestPoolFileIsReadOnceItHasSettled(t *testing.T) {
+	withPoolFile(t, ``, func(w *testCluster, f *poolFile) {
+		w.sleep(8 * time.Second) // one second before the file is read
 		f.write(`<pool name="a"/>`)
 		w.sleep(2 * time.Second)
 		w.wantQueues("adhoc", "default")
@@ -165,10 +165,10 @@ func TestAFileThatIsBeingWrittenIsNotRead(t *testing.T) {
 	})
 }
 
-// TestAPolicyThatComesLaterHasThePools is set by the master's configuration, which
-// knows nothing of them.
-func TestAPolicyThatComesLaterHasThePools(t *testing.T) {
-	inWorld(t, 0, func(w *world) {
+// TestPolicySetLaterHasThePools sets the policy by the configuration of a master, which
+// does not know the pools.
+func TestPolicySetLaterHasThePools(t *testing.T) {
+	withCluster(t, 0, func(w *testCluster) {
 		f := new(poolFile)
 		f.write(`<pool name="a"><weight>7</weight></pool>`)
 		w.configure = func(cfg *jobmaster.Config) {

@@ -13,40 +13,42 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// PoolFile is a file of pools that the master that leads follows: what it holds
-// becomes what the policy is set to, on all masters.
+// PoolFile is a file of pools. The leader watches it and applies its content to the
+// policy, through the log and so on all masters.
 type PoolFile struct {
-	// Name is that of the file; there is no default.
+	// Name is the name of the file; there is no default.
 	Name string
-	// Read is what the file holds, and when it was changed. It is called by a
-	// goroutine of its own.
+	// Read returns the content of the file and when it was changed. It is called outside
+	// the loop.
 	Read func() (content []byte, changed time.Time, err error)
-	// Parse names the pools that jobs can be in, and what of the content is
-	// ignored or makes little sense. An error is all of its faults.
+	// Parse returns the names of the pools that jobs may name, and warnings about
+	// settings that are ignored or make little sense. Its error lists all problems, one
+	// a line.
 	Parse func(content []byte) (pools, warnings []string, err error)
-	// Set puts the content into what a policy is set to, in a copy. A policy
-	// without pools, and one that was set to other pools, stays as it is.
+	// Set returns a copy of a policy's settings with the content in it. The settings of
+	// a policy without pools, or with pools of another source, stay as they are.
 	Set func(policy string, conf map[string]string, content string) map[string]string
 }
 
 const (
-	// poolInterval is how often the file is looked at, as in Hadoop.
+	// poolInterval is how often the file is read, as in Hadoop.
 	poolInterval = 10 * time.Second
-	// poolSettling is how long a file has to lie still before it is read: who
-	// changes it may not be done.
+	// poolSettling is how long a file must be unchanged before it is applied: its author
+	// may be in the middle of a change.
 	poolSettling = 5 * time.Second
 )
 
-// poolFileState is what the master that leads knows of the file of pools.
+// poolFileState is what the leader knows about the pool file.
 type poolFileState struct {
-	content   string // that was taken over last
+	content   string // applied last
 	appliedAt int64  // when that was, ms since the epoch; 0 for not yet
 	pools     []string
 	warnings  []string
-	problems  []string // of what the file holds now
+	problems  []string // why the present content is not applied
 }
 
-// poolFileChange is something else than before in the file of pools.
+// poolFileChange is the message that the content of the pool file has changed, or cannot
+// be read.
 type poolFileChange struct {
 	lead     *lead
 	content  string
@@ -55,7 +57,7 @@ type poolFileChange struct {
 	err      error
 }
 
-// watchPoolFile looks at the file now and then until ctx, that of a lead, ends.
+// watchPoolFile reads the file regularly until ctx ends, with the lead.
 func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
 	tick := time.NewTicker(poolInterval)
 	defer tick.Stop()
@@ -76,15 +78,15 @@ func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
 	}
 }
 
-// poolReader remembers what a file held, so that nothing is told twice.
+// poolReader remembers the content of a file, so that it reports each change once.
 type poolReader struct {
 	started                bool
-	lastRead, lastReported [sha256.Size]byte // of what was read last, and of what was told of last
-	lastError              string            // that was told of last, "" for none
+	lastRead, lastReported [sha256.Size]byte // hashes of the content that was read last and reported last
+	lastError              string            // reported last, "" for none
 }
 
-// read tells of a file that has changed and lies still: it is old enough, or was
-// the same the last time. What it holds at first counts at once.
+// read reports whether the file has changed and settled: it is old enough, or was the
+// same when it was read before. The first content is reported at once.
 func (r *poolReader) read(f *PoolFile, now time.Time) (content []byte, news bool, err error) {
 	content, changed, err := f.Read()
 	if err != nil {
@@ -104,8 +106,8 @@ func (r *poolReader) read(f *PoolFile, now time.Time) (content []byte, news bool
 
 func (n *poolFileChange) refuse(error) {}
 
-// handle takes over what the file holds. Of one with faults nothing counts, and
-// what was there before stays.
+// handle applies the content of the file. If any of it is invalid, none of it is applied
+// and the content before it stays in force.
 func (n *poolFileChange) handle(m *Master) {
 	if n.lead != m.lead {
 		return
@@ -116,30 +118,29 @@ func (n *poolFileChange) handle(m *Master) {
 	}
 	if err != nil {
 		p.problems = strings.Split(err.Error(), "\n")
-		m.cfg.Logger.Warn("the file of pools is not taken over", "file", m.cfg.PoolFile.Name, "error", err)
+		m.cfg.Logger.Warn("pool file not applied", "file", m.cfg.PoolFile.Name, "error", err)
 		return
 	}
 	*p = poolFileState{content: n.content, appliedAt: m.now(), pools: n.pools, warnings: n.warnings}
 	for _, w := range n.warnings {
-		m.cfg.Logger.Warn("in the file of pools", "warning", w)
+		m.cfg.Logger.Warn("pool file has a questionable setting", "warning", w)
 	}
 	m.applyPools()
 	m.applyPoolFile()
 }
 
-// applyPoolFile sets the policy to the pools of the file, unless it is.
+// applyPoolFile requests that the policy gets the pools of the file, unless it has them.
 func (m *Master) applyPoolFile() {
 	name, conf := m.view.Policy(), m.policyConf()
 	full := m.withPools(m.lead.poolFile.content, name, conf)
 	if maps.Equal(full, conf) {
 		return
 	}
-	m.cfg.Logger.Info("pools are taken over", "file", m.cfg.PoolFile.Name, "pools", len(m.lead.poolFile.pools))
+	m.cfg.Logger.Info("pool file applied", "file", m.cfg.PoolFile.Name, "pools", len(m.lead.poolFile.pools))
 	m.request(setPolicy(name, full))
 }
 
-// withPools is what a policy is to be set to, with the pools of the file if there
-// is one.
+// withPools adds the pools of the file, if there is one, to a policy's settings.
 func (m *Master) withPools(content, policy string, conf map[string]string) map[string]string {
 	if m.cfg.PoolFile == nil || content == "" {
 		return conf
@@ -147,8 +148,8 @@ func (m *Master) withPools(content, policy string, conf map[string]string) map[s
 	return m.cfg.PoolFile.Set(policy, conf, content)
 }
 
-// applyPools lets jobs be put into the pools of the configuration and of the
-// file, or while that is not known, of the cluster. Jobs in others stay there.
+// applyPools requests the pools of the configuration and of the file, or, until the file
+// is read, of the cluster. Jobs in other pools stay there.
 func (m *Master) applyPools() {
 	names := slices.Concat(m.cfg.Pools, m.lead.poolFile.pools)
 	if m.cfg.PoolFile != nil && m.lead.poolFile.appliedAt == 0 {
@@ -164,7 +165,7 @@ func (m *Master) applyPools() {
 	}
 }
 
-// setPolicy is the command that sets a policy.
+// setPolicy returns the command that sets a policy.
 func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 	c := cluster.SetPolicy{Name: name}
 	for _, setting := range slices.Sorted(maps.Keys(conf)) {
@@ -173,7 +174,7 @@ func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 	return c
 }
 
-// SetPolicy chooses the policy that gives out slots, and what it is set to.
+// SetPolicy replaces the scheduling policy and its settings.
 func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
 	return m.change(ctx, func() (change, error) {
 		full := m.withPools(m.lead.poolFile.content, name, conf)
@@ -185,14 +186,14 @@ func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]str
 	})
 }
 
-// Policy is the policy that gives out slots, what it is set to, and the file of
-// pools that this master follows.
+// Policy describes the scheduling policy, its settings and the pool file that this
+// master watches.
 func (m *Master) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
 	return query(ctx, m, func() (*wire.GetPolicyResponse, error) {
 		out := &wire.GetPolicyResponse{Name: m.view.Policy(), Conf: m.policyConf()}
 		if m.cfg.PoolFile != nil {
 			p := m.lead.poolFile
-			out.Allocations = &wire.AllocationFile{Name: m.cfg.PoolFile.Name, Taken: p.appliedAt, Faults: p.problems, Warnings: p.warnings}
+			out.Allocations = &wire.AllocationFile{Name: m.cfg.PoolFile.Name, AppliedTime: p.appliedAt, Problems: p.problems, Warnings: p.warnings}
 		}
 		return out, nil
 	})

@@ -8,10 +8,11 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
 )
 
 func TestJobsMoveBetweenPools(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.pools = []string{"nightly"}
 		other := w.addMaster()
 		w.elect(0)
@@ -40,25 +41,72 @@ func TestJobsMoveBetweenPools(t *testing.T) {
 		if _, err := m.Submit(w.ctx, spec); !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "default, nightly") {
 			w.t.Errorf("a job for a pool that is not there: %v", err)
 		}
-		w.addNode("a", 1, 1)
-		w.succeeds(id)
+		w.addTasknode("a", 1, 1)
+		w.wantSucceeded(id)
 		if err := m.MoveJob(w.ctx, id, cluster.DefaultPool); !errors.Is(err, cluster.ErrRefused) {
 			w.t.Errorf("a job that is over is moved: %v", err)
 		}
 	})
 }
 
-// another is a job beside that of spec.
-func (w *world) another(maps, reduces int) *wire.JobSpec {
+// another returns a job with another output directory than that of spec.
+func (w *testCluster) another(maps, reduces int) *wire.JobSpec {
 	spec := w.spec(maps, reduces)
 	spec.Sequence, spec.OutputDir = 2, "mem:///another"
 	return spec
 }
 
-// succeeds waits for a job whose output does not matter.
-func (w *world) succeeds(id string) {
+// wantSucceeded waits for a job whose output does not matter.
+func (w *testCluster) wantSucceeded(id string) {
 	w.t.Helper()
 	if s := w.wait(id); s.State != wire.JobState_SUCCEEDED {
 		w.t.Errorf("%s is %v: %s", id, s.State, s.Cause)
 	}
+}
+
+// TestPoolChoice submits a job for each property that chooses a pool.
+func TestPoolChoice(t *testing.T) {
+	const queue, by = "mapreduce.job.queuename", "mapred.fairscheduler.poolnameproperty"
+	for _, tt := range []struct {
+		name       string
+		properties map[string]string
+		want       string
+	}{
+		{"by nothing", nil, "default"},
+		{"by name", map[string]string{queue: "nightly"}, "nightly"},
+		{"by Hadoop 1's name", map[string]string{"mapred.fairscheduler.pool": "nightly"}, "nightly"},
+		{"by user", map[string]string{by: "user.name"}, "me"},
+		{"by Hadoop 2's name of the user", map[string]string{by: "mapreduce.job.user.name"}, "me"},
+		{"by group", map[string]string{by: "group.name"}, "staff"},
+		{"by another property", map[string]string{by: "my.team", "my.team": " nightly "}, "nightly"},
+		{"by a property that names an unknown pool", map[string]string{by: "my.team", "my.team": "nobody"}, "default"},
+		{"by a property that is not set", map[string]string{by: "my.team"}, "default"},
+		{"by name before property", map[string]string{by: "user.name", queue: "nightly"}, "nightly"},
+		{"by the name of the default pool", map[string]string{by: "user.name", queue: "default"}, "default"},
+	} {
+		withCluster(t, 0, func(w *testCluster) {
+			w.pools = []string{"nightly", "me", "staff"}
+			w.elect(w.addMaster())
+			w.sleep(time.Second)
+			spec := w.spec(1, 0)
+			spec.Properties, spec.Group = tt.properties, "staff"
+			id := w.submitSpec(spec)
+			if s, err := w.leader().Job(w.ctx, id, false); err != nil || s.Queue != tt.want {
+				t.Errorf("%s: it is in %q, %v; want %q", tt.name, s.GetQueue(), err, tt.want)
+			}
+		})
+	}
+}
+
+// TestOnePoolTakesEveryJob tests Config.OnePool.
+func TestOnePoolTakesEveryJob(t *testing.T) {
+	withCluster(t, 0, func(w *testCluster) {
+		w.configure = func(cfg *jobmaster.Config) { cfg.OnePool = true }
+		w.elect(w.addMaster())
+		spec := w.spec(1, 0)
+		spec.Properties = map[string]string{"mapreduce.job.queuename": "nightly"}
+		if s, err := w.leader().Job(w.ctx, w.submitSpec(spec), false); err != nil || s.Queue != "default" {
+			t.Errorf("it is in %q, %v", s.GetQueue(), err)
+		}
+	})
 }

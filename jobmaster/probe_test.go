@@ -12,14 +12,14 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// TestABrokenConnectionIsAHintAndSilenceTheVerdict breaks a tasknode's connection:
-// it is asked at once, and given up when the expiry is over since it last gave a
-// sign of life, be that the answer to the question.
-func TestABrokenConnectionIsAHintAndSilenceTheVerdict(t *testing.T) {
+// TestTasknodeExpiresBySilenceNotByBrokenConnection breaks a tasknode's connection. The
+// tasknode is probed at once and expires NodeExpiry after its last report or answered
+// probe.
+func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers error
 		takes   time.Duration // of the probe
-		verdict time.Duration // since the connection broke
+		verdict time.Duration // when it expires, after the connection broke
 	}{
 		"gone":           {errors.New("connection refused"), 0, 10 * time.Second},
 		"answers":        {nil, 0, 10 * time.Second},
@@ -27,7 +27,7 @@ func TestABrokenConnectionIsAHintAndSilenceTheVerdict(t *testing.T) {
 		"hangs":          {context.DeadlineExceeded, time.Hour, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, 0, func(w *world) {
+			withCluster(t, 0, func(w *testCluster) {
 				asked := make(chan time.Time, 1)
 				w.configure = func(cfg *jobmaster.Config) {
 					cfg.Probe = func(ctx context.Context, page string) error {
@@ -44,8 +44,8 @@ func TestABrokenConnectionIsAHintAndSilenceTheVerdict(t *testing.T) {
 				}
 				w.addMaster()
 				w.elect(0)
-				crash := w.addNodeOf(tasknode.Config{Name: "a", HTTP: "a:80", MapSlots: 1, ReduceSlots: 1, Dirs: []string{t.TempDir()}})
-				w.sleep(5 * time.Second) // a heartbeat is due just now
+				crash := w.addTasknodeOf(tasknode.Config{Name: "a", HTTP: "a:80", MapSlots: 1, ReduceSlots: 1, Dirs: []string{t.TempDir()}})
+				w.sleep(5 * time.Second) // a heartbeat is just due
 				broken := time.Now()
 				crash()
 				if at := <-asked; at != broken {
@@ -71,21 +71,21 @@ func TestABrokenConnectionIsAHintAndSilenceTheVerdict(t *testing.T) {
 	}
 }
 
-// TestANewLeaderAsksThoseThatHaveNotCome has a tasknode stay with a leader that stands
-// still while another one leads. As long as it answers it is not given up, unless it
-// takes for ever.
-func TestANewLeaderAsksThoseThatHaveNotCome(t *testing.T) {
+// TestNewLeaderProbesTasknodesNotAttached leaves a tasknode attached to a suspended
+// leader while another master leads. It does not expire while it answers probes, within
+// adoptionWindow.
+func TestNewLeaderProbesTasknodesNotAttached(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers error
-		silent  time.Duration // after which it is still not given up
-		lost    time.Duration // after which it is; 0 for never, since it comes
+		silent  time.Duration // time after which it has not expired yet
+		lost    time.Duration // time after which it has; 0 for never, as it attaches
 	}{
 		"answers and comes":       {nil, 14 * time.Second, 0},
 		"answers and never comes": {nil, 22 * time.Second, 26 * time.Second},
 		"gone":                    {errors.New("connection refused"), 9 * time.Second, 11 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, 0, func(w *world) {
+			withCluster(t, 0, func(w *testCluster) {
 				w.configure = func(cfg *jobmaster.Config) {
 					cfg.Probe = func(context.Context, string) error { return c.answers }
 				}
@@ -124,17 +124,17 @@ func TestANewLeaderAsksThoseThatHaveNotCome(t *testing.T) {
 	}
 }
 
-// TestALostMachineHasAllOthersAskedHowFarTheyAre wants the order, once for each
-// tasknode that is left, as soon as one is given up.
-func TestALostMachineHasAllOthersAskedHowFarTheyAre(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestLostMachineTriggersProgressRequests checks that every other tasknode gets one
+// request as soon as one expires.
+func TestLostMachineTriggersProgressRequests(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		crash := w.addNode("a", 1, 1)
+		crash := w.addTasknode("a", 1, 1)
 		w.sleep(time.Second)
 		var probes atomic.Int32
 		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "b1", MapSlots: 1}}}
 		b, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
-			if o.GetProbe() != nil {
+			if o.GetRequestProgress() != nil {
 				probes.Add(1)
 			}
 		}, func(error) {})

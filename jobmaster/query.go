@@ -4,21 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// queryRequest runs a function in the loop, while the master leads.
+// queryRequest runs a function in the loop while the master leads.
 type queryRequest struct {
 	run  func()
 	fail func(error)
 }
 
-func (q *queryRequest) handle(*Master)   { q.run() }
+func (q *queryRequest) handle(*Master) { q.run() }
+
 func (q *queryRequest) refuse(err error) { q.fail(err) }
 
-// query asks something of the loop that it can answer at once.
+// query runs f in the loop and returns its result. f must not wait.
 func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -35,8 +38,8 @@ func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error
 	return got.value, got.err
 }
 
-// Jobs has the status of every job without its tasks, failures, partitions and
-// properties, in order of submission; those that are over only when all is set.
+// Jobs returns the status of every job, or of those that are not over, in order of
+// submission. The tasks, failures, partitions and properties are left out.
 func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) {
 	return query(ctx, m, func() ([]*wire.JobStatus, error) {
 		var out []*wire.JobStatus
@@ -52,9 +55,9 @@ func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) 
 	})
 }
 
-// Job is the status of one job, from its history when it is retired; with its
-// stages, tasks, partitions and properties only when tasks is set. Unknown jobs wrap
-// cluster.ErrUnknown.
+// Job returns the status of one job; of a retired one, from its history. Stages, tasks,
+// partitions and properties are included only if tasks is set. For an unknown job the
+// error wraps cluster.ErrUnknown.
 func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	s, err := m.jobInState(ctx, jobID, tasks)
 	id, wrong := cluster.ParseJobID(jobID)
@@ -88,8 +91,8 @@ func (m *Master) jobNamed(jobID string) (*cluster.Job, error) {
 	return m.jobOf(id)
 }
 
-// jobOf is the job with an id; the error of one that is not in the state tells
-// whether it ever was.
+// jobOf returns the job with an id. If the state does not have it, the error wraps
+// cluster.ErrRetired or cluster.ErrUnknown.
 func (m *Master) jobOf(id cluster.JobID) (*cluster.Job, error) {
 	if j := m.view.Job(id); j != nil {
 		return j, nil
@@ -98,4 +101,58 @@ func (m *Master) jobOf(id cluster.JobID) (*cluster.Job, error) {
 		return nil, fmt.Errorf("%w: %v", cluster.ErrRetired, id)
 	}
 	return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+}
+
+// Tasknodes describes every tasknode, or those that are not lost, by name.
+func (m *Master) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error) {
+	return query(ctx, m, func() ([]*wire.Tasknode, error) {
+		var out []*wire.Tasknode
+		for machine := range m.view.Machines() {
+			if all || !machine.Lost {
+				out = append(out, m.tasknodeStatus(machine))
+			}
+		}
+		slices.SortFunc(out, func(a, b *wire.Tasknode) int { return strings.Compare(a.Name, b.Name) })
+		return out, nil
+	})
+}
+
+func (m *Master) tasknodeStatus(machine *cluster.Machine) *wire.Tasknode {
+	n := m.tasknode(machine.Name)
+	s := &wire.Tasknode{
+		Name: machine.Name, State: m.tasknodeState(machine, n), Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
+		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
+		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
+		LastHeartbeat: n.lastSeen, Directories: n.heartbeat.GetDirectories(), Load: n.heartbeat.GetLoad(), ClockSkew: n.skew,
+		Draining: machine.Draining, Lost: machine.Lost,
+	}
+	for _, a := range machine.Attempts {
+		s.Attempts = append(s.Attempts, a.ID.String())
+	}
+	if machine.Excluded {
+		outputs, checkpoints := m.neededData(machine)
+		for _, t := range outputs {
+			s.Outputs = append(s.Outputs, t.Winner.ID.String())
+		}
+		for _, id := range checkpoints {
+			s.Checkpoints = append(s.Checkpoints, id.String())
+		}
+	}
+	return s
+}
+
+// tasknodeState returns the state of a tasknode in YARN's terms, and SILENT for one
+// whose connection is gone but that is not lost yet.
+func (m *Master) tasknodeState(machine *cluster.Machine, n *tasknodeRecord) string {
+	switch {
+	case machine.Excluded && !machine.Lost && m.hasWork(machine):
+		return "DECOMMISSIONING"
+	case machine.Excluded:
+		return "DECOMMISSIONED"
+	case machine.Lost:
+		return "LOST"
+	case n.attachment == nil:
+		return "SILENT"
+	}
+	return "RUNNING"
 }

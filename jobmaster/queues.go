@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Queues describes every pool that jobs may be put into or are in, by name.
+// Queues describes every pool that jobs may name or are in, by name.
 func (m *Master) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
 	return query(ctx, m, func() (*wire.ListQueuesResponse, error) {
 		queues := m.countQueues()
@@ -26,7 +26,7 @@ func (m *Master) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
 	})
 }
 
-// countQueues tells of what jobs have and wait for in each pool.
+// countQueues counts the jobs in each pool, the slots they use and those they wait for.
 func (m *Master) countQueues() map[string]*wire.Queue {
 	queues := make(map[string]*wire.Queue)
 	for _, name := range m.view.Pools() {
@@ -77,20 +77,20 @@ func addSlots(to *wire.Queue_Slots, slots [2]int, times int) {
 	to.Reduce += int32(slots[cluster.ReduceSlot] * times)
 }
 
-// divide adds what the policy says of a pool. One that no job may be put into is
-// of interest only while jobs are in it.
+// divide adds what the policy knows about a pool. A pool that no job may name is shown
+// only while jobs are in it.
 func divide(queues map[string]*wire.Queue, p sched.Pool) {
 	q := queues[p.Name]
 	if q == nil {
 		return
 	}
-	q.Divided, q.Weight, q.Order, q.HeldJobs = true, p.Weight, p.Order, int32(p.QueuedJobs)
+	q.HasShares, q.Weight, q.Order, q.JobsNotRunnable = true, p.Weight, p.Order, int32(p.QueuedJobs)
 	q.Min = &wire.Queue_Slots{Map: int32(p.Min[0]), Reduce: int32(p.Min[1])}
 	q.Max = &wire.Queue_Slots{Map: limit(p.Max[0]), Reduce: limit(p.Max[1])}
 	q.MaxJobs, q.MapShare, q.ReduceShare = limit(p.MaxJobs), p.Share[0], p.Share[1]
 }
 
-// limit is a maximum, -1 for none.
+// limit converts a maximum; -1 is no limit.
 func limit(most int) int32 {
 	if most == sched.Unlimited {
 		return -1

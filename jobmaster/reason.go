@@ -9,13 +9,13 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// reason tells what a job waits for, "" when it does not wait.
+// reason says what a job waits for, "" if it does not wait.
 func (m *Master) reason(j *cluster.Job) string {
 	switch {
 	case j.State == cluster.JobPrep:
-		return "its splits are being loaded and its output is set up"
+		return "its splits are being loaded and its output is being set up"
 	case j.State == cluster.JobAborting:
-		return "its tasks are being stopped and its output removed"
+		return "its tasks are ending and its output is being removed"
 	case j.State != cluster.JobRunning:
 		return ""
 	case j.Suspended:
@@ -42,9 +42,9 @@ func (m *Master) reason(j *cluster.Job) string {
 	return ""
 }
 
-// suspension tells that a job is suspended, and what of it still has slots.
+// suspension says that a job is suspended, and what of it still uses slots.
 func suspension(j *cluster.Job) string {
-	ending, going := 0, 0
+	ending, running := 0, 0
 	for _, stage := range j.Stages {
 		for _, t := range stage.Tasks {
 			for _, a := range t.Attempts {
@@ -53,7 +53,7 @@ func suspension(j *cluster.Job) string {
 				case a.Preempting() || !a.Active():
 					ending++
 				default:
-					going++
+					running++
 				}
 			}
 		}
@@ -62,14 +62,14 @@ func suspension(j *cluster.Job) string {
 	if ending > 0 {
 		text += fmt.Sprintf("; %d attempts are ending", ending)
 	}
-	if going > 0 {
-		text += fmt.Sprintf("; %d attempts cannot be preempted and run to their end", going)
+	if running > 0 {
+		text += fmt.Sprintf("; %d attempts cannot be preempted and will run to their end", running)
 	}
 	return text
 }
 
-// bundleReason tells what bundles of a job wait for, whose tasks start together. The
-// first of them may have been paused, and need less than the others.
+// bundleReason says what waiting bundles of a job wait for. The first of them may have
+// been preempted before and then needs fewer slots than the others.
 func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) string {
 	var names []string
 	for _, stage := range b.Stages {
@@ -85,8 +85,8 @@ func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) 
 		len(waiting), strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], supply)
 }
 
-// tooLarge tells why a bundle that needs so many slots can never start, as things are:
-// the cluster has fewer, or the job may have fewer. "" is that it may.
+// tooLarge says why a bundle that needs these slots can never start as things are: the
+// cluster has too few, or the job may use too few. "" if it can.
 func (m *Master) tooLarge(j *cluster.Job, need [2]int) string {
 	var all [2]int
 	for machine := range m.view.Machines() {
@@ -102,15 +102,15 @@ func (m *Master) tooLarge(j *cluster.Job, need [2]int) string {
 	}
 	for kind := range need {
 		if need[kind] > most[kind] {
-			return fmt.Sprintf("pool %s may have %s and %s: raise its maximum in the allocation file, or that of a pool around it, "+
-				"or move the job to a pool that may have more ('hammr job move %v POOL')",
+			return fmt.Sprintf("pool %s may use %s and %s: raise its maximum in the allocation file, or that of a parent pool, "+
+				"or move the job to a pool that may use more ('hammr job move %v POOL')",
 				j.Spec.Pool, limitName(most[cluster.MapSlot]), limitName(most[cluster.ReduceSlot]), j.ID)
 		}
 	}
 	return ""
 }
 
-// limitName is a maximum as people read it.
+// limitName formats a maximum.
 func limitName(most int) string {
 	if most == sched.Unlimited {
 		return "any number"
@@ -127,7 +127,7 @@ func (m *Master) freeSlots() (free [2]int) {
 	return free
 }
 
-// shortage tells why slots of a kind are not given out.
+// shortage says why a task that needs a slot of this kind has none.
 func (m *Master) shortage(kind cluster.Slot) string {
 	alive, slots, free := 0, 0, m.freeSlots()[kind]
 	for machine := range m.view.Machines() {
@@ -138,11 +138,11 @@ func (m *Master) shortage(kind cluster.Slot) string {
 	}
 	switch {
 	case alive == 0:
-		return "tasknodes; none is there"
+		return "tasknodes; there is none"
 	case slots == 0:
 		return fmt.Sprintf("%v slots; no tasknode that takes tasks has any", kind)
 	case free == 0:
-		return fmt.Sprintf("%v slots; all %d are taken", kind, slots)
+		return fmt.Sprintf("%v slots; all %d are in use", kind, slots)
 	}
 	return fmt.Sprintf("other %v slots than the %d that are free", kind, free)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// TestJobsSayWhatTheyWaitFor has less and less to wait for.
-func TestJobsSayWhatTheyWaitFor(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestReasonOfWaitingJobs removes one reason to wait after the other.
+func TestReasonOfWaitingJobs(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		first, second := w.submit(1, 1), w.submitSpec(w.another(2, 0))
 		want := func(id, reason string) {
@@ -23,20 +23,20 @@ func TestJobsSayWhatTheyWaitFor(t *testing.T) {
 				w.t.Errorf("%s waits for %q, %v; want %q", id, s.GetReason(), err, reason)
 			}
 		}
-		want(first, "1 map tasks wait for tasknodes; none is there")
-		w.addNode("a", 1, 0)
-		want(second, "2 map tasks wait for map slots; all 1 are taken")
-		w.succeeds(second)
+		want(first, "1 map tasks wait for tasknodes; there is none")
+		w.addTasknode("a", 1, 0)
+		want(second, "2 map tasks wait for map slots; all 1 are in use")
+		w.wantSucceeded(second)
 		want(first, "1 reduce tasks wait for reduce slots; no tasknode that takes tasks has any")
-		w.addNode("b", 0, 1)
-		w.succeeds(first)
+		w.addTasknode("b", 0, 1)
+		w.wantSucceeded(first)
 	})
 }
 
-// TestGangsSayWhatTheyWaitFor has pairs of tasks that are to run at once, and
-// that no tasknode was there to refuse.
-func TestGangsSayWhatTheyWaitFor(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestReasonOfWaitingGangs has pairs of tasks that must start together, submitted before
+// any tasknode could show that they cannot.
+func TestReasonOfWaitingGangs(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		submit := func(spec *wire.JobSpec) string { return w.submitSpec(paired(spec)) }
 		want := func(id, end string) {
@@ -55,15 +55,15 @@ func TestGangsSayWhatTheyWaitFor(t *testing.T) {
 		}
 		first := submit(w.spec(3, 0))
 		want(first, "the cluster has 0 and 0")
-		w.addNode("a", 2, 0)
+		w.addTasknode("a", 2, 0)
 		want(first, "the cluster has 2 and 0")
-		w.addNode("b", 0, 1)
+		w.addTasknode("b", 0, 1)
 		w.sleep(100 * time.Millisecond)
 		want(submit(w.another(3, 0)), "1 and 0 are free")
 	})
 }
 
-// paired makes three gangs of a map and a reduce of a job with three splits.
+// paired makes three gangs, of a map and a reduce each, of a job with three splits.
 func paired(spec *wire.JobSpec) *wire.JobSpec {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "read", Nodes: 3}, {Name: "write", Nodes: 3}},
@@ -73,13 +73,13 @@ func paired(spec *wire.JobSpec) *wire.JobSpec {
 	return spec
 }
 
-// TestGangsSayThatTheirPoolIsTooSmall has gangs in a pool within another that may
-// have no reduce slots, and moves them to one that may.
-func TestGangsSayThatTheirPoolIsTooSmall(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestReasonNamesAPoolThatIsTooSmall has gangs in a pool whose parent allows no reduce
+// slots, and moves them to another pool.
+func TestReasonNamesAPoolThatIsTooSmall(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.pools = []string{"all.small", "big"}
 		w.elect(w.addMaster())
-		w.addNode("a", 3, 3)
+		w.addTasknode("a", 3, 3)
 		w.sleep(time.Second)
 		conf := map[string]string{"pools": `<allocations><pool name="all"><maxReduces>0</maxReduces><pool name="small"><maxMaps>4</maxMaps></pool></pool><pool name="big"/></allocations>`}
 		if err := w.leader().SetPolicy(w.ctx, "fair", conf); err != nil {
@@ -89,8 +89,8 @@ func TestGangsSayThatTheirPoolIsTooSmall(t *testing.T) {
 		spec.Properties = map[string]string{"mapreduce.job.queuename": "all.small"}
 		id := w.submitSpec(spec)
 		w.sleep(time.Second)
-		want := "3 gangs of read+write wait, each for 1 map and 1 reduce slots at once; pool all.small may have 4 and 0: raise its maximum in the allocation file, " +
-			"or that of a pool around it, or move the job to a pool that may have more ('hammr job move " + id + " POOL')"
+		want := "3 gangs of read+write wait, each for 1 map and 1 reduce slots at once; pool all.small may use 4 and 0: raise its maximum in the allocation file, " +
+			"or that of a parent pool, or move the job to a pool that may use more ('hammr job move " + id + " POOL')"
 		s, err := w.leader().Job(w.ctx, id, false)
 		if err != nil || s.Reason != want {
 			t.Errorf("it waits for %q, %v", s.GetReason(), err)

@@ -11,31 +11,31 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// record is what the master keeps of a job beside the state.
+// record is what the leader knows about a job beside the state.
 type record struct {
 	spec    *wire.JobSpec
 	splits  []*taskproc.Split // nil until loaded
 	bytes   int64             // of all splits
-	files   int               // of the input, which splits number
+	files   int               // number of input files
 	outputs outputLogs
 
 	progress         map[cluster.AttemptID]*taskproc.Progress // of running attempts
-	awaitingProgress map[cluster.AttemptID]bool               // those that ran when this leader first saw the job, and have told it nothing yet
+	awaitingProgress map[cluster.AttemptID]bool               // attempts that ran when this leader first saw the job and have not reported since
 
-	shuffleDone map[cluster.AttemptID]int64 // when reduces were heard to have all their input, ms since the epoch; an earlier leader's are lost
+	shuffleDone map[cluster.AttemptID]int64 // when reduces were known to have all their input, ms since the epoch; only what this leader learned
 
-	archiving bool // its history is being written, or is written
+	archiving bool // its history is being written or is written
 
-	version  uint64 // from 1 on; rises when something changes that shows in the status
-	stale    bool   // progress has come that is not in version yet
+	version  uint64 // from 1; increases with each change that shows in the status
+	stale    bool   // progress has arrived that is not counted in version yet
 	watchers []*watchRequest
 
-	startedWork control.WorkKind   // the latest work that was begun
-	cancel      context.CancelFunc // of that work; nil before
+	startedWork control.WorkKind   // the latest work that was started
+	cancel      context.CancelFunc // cancels that work; nil before
 	done        chan struct{}      // closed when that work has ended; nil before
 }
 
-// record is the record of a job of the state, made when it is first asked for.
+// record returns the record of a job in the state and makes it if needed.
 func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
@@ -49,7 +49,7 @@ func (m *Master) record(id cluster.JobID) *record {
 	return r
 }
 
-// running are the attempts of a job that run.
+// running returns the attempts of a job that run.
 func running(j *cluster.Job) map[cluster.AttemptID]bool {
 	ids := make(map[cluster.AttemptID]bool)
 	for _, s := range j.Stages {
@@ -72,7 +72,7 @@ func (r *record) touch() {
 	r.stale = false
 }
 
-// partBytes are the bytes of a split's parts.
+// partBytes sums up the bytes of a split's parts.
 func partBytes(s *taskproc.Split) (n int64) {
 	for _, p := range s.Parts {
 		n += p.Length

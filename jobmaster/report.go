@@ -17,13 +17,13 @@ type tasknodeReport struct {
 	report     *wire.Report
 }
 
-// Report takes a report of the tasknode.
+// Report passes a report of the tasknode to the master.
 func (a *Attachment) Report(r *wire.Report) { a.master.inbox.Put(&tasknodeReport{a, r}) }
 
 func (r *tasknodeReport) refuse(error) {}
 
-// handle turns a report into an event. What an attachment that has ended left
-// behind is told again by the next one.
+// handle turns a report into an event. A report over an attachment that has ended is
+// dropped: the tasknode sends it again over the next one.
 func (r *tasknodeReport) handle(m *Master) {
 	a := r.attachment
 	n := m.tasknodes[a.machine]
@@ -43,13 +43,13 @@ func (r *tasknodeReport) handle(m *Master) {
 		return
 	}
 	id, err := cluster.ParseAttemptID(r.report.AttemptId)
-	if took := r.report.GetTookOver(); took != nil && err == nil {
+	if took := r.report.GetOutputCopied(); took != nil && err == nil {
 		m.outputCopied(a.machine, id, took)
 		return
 	}
 	_, _, attempt, known := m.view.Attempt(id)
 	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine() {
-		if done := r.report.GetDone(); done != nil && attempt != nil && attempt.Lost() && attempt.DataMachine() == a.machine {
+		if done := r.report.GetFinished(); done != nil && attempt != nil && attempt.Lost() && attempt.DataMachine() == a.machine {
 			m.outputRestored(attempt, done)
 		}
 		a.send(acknowledgeOrder(r.report.AttemptId))
@@ -62,17 +62,17 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 	switch r := report.Report.(type) {
 	case *wire.Report_Progress:
 		m.progressed(a, r.Progress)
-	case *wire.Report_Done:
-		m.finished(a, r.Done)
-	case *wire.Report_Failure:
-		lost, _ := cluster.ParseAttemptID(r.Failure.LostMapAttempt) // zero when it names none
-		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failure), LostOutput: lost, BadCheckpoint: r.Failure.BadCheckpoint})
-	case *wire.Report_Paused:
-		m.events = append(m.events, control.AttemptCheckpointed{Attempt: a.ID, Checkpoint: checkpointOf(r.Paused.Checkpoint)})
-	case *wire.Report_Declined:
-		m.events = append(m.events, control.PreemptionDeclined{Attempt: a.ID, Cause: truncateText(r.Declined.Cause), CanSuspend: r.Declined.MayStand})
-	case *wire.Report_Killed_:
-		m.events = append(m.events, control.AttemptExited{Attempt: a.ID, Cause: truncateText(r.Killed.Cause), StuckStack: truncateText(r.Killed.StuckStack)})
+	case *wire.Report_Finished:
+		m.finished(a, r.Finished)
+	case *wire.Report_Failed:
+		lost, _ := cluster.ParseAttemptID(r.Failed.LostMapAttempt) // zero if it names none
+		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failed), LostOutput: lost, BadCheckpoint: r.Failed.BadCheckpoint})
+	case *wire.Report_Checkpointed:
+		m.events = append(m.events, control.AttemptCheckpointed{Attempt: a.ID, Checkpoint: checkpointOf(r.Checkpointed.Checkpoint)})
+	case *wire.Report_PreemptionDeclined:
+		m.events = append(m.events, control.PreemptionDeclined{Attempt: a.ID, Cause: truncateText(r.PreemptionDeclined.Cause), CanSuspend: r.PreemptionDeclined.CanSuspend})
+	case *wire.Report_Exited_:
+		m.events = append(m.events, control.AttemptExited{Attempt: a.ID, Cause: truncateText(r.Exited.Cause), StuckStack: truncateText(r.Exited.StuckStack)})
 	}
 }
 
@@ -92,8 +92,8 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	})
 }
 
-// headroomOf is the memory that a tasknode's machine has for more, nil when it does not
-// tell.
+// headroomOf returns the memory that a tasknode's machine has left, nil if it is
+// unknown.
 func headroomOf(beat *wire.Report_Heartbeat) *preempt.MemHeadroom {
 	if beat.GetMemoryAvailable() <= 0 {
 		return nil
@@ -101,16 +101,17 @@ func headroomOf(beat *wire.Report_Heartbeat) *preempt.MemHeadroom {
 	return &preempt.MemHeadroom{Free: beat.MemoryAvailable, Swap: max(beat.SwapFree, 0)}
 }
 
-func (m *Master) finished(a *cluster.Attempt, d *taskproc.Done) {
+func (m *Master) finished(a *cluster.Attempt, d *taskproc.Finished) {
 	m.events = append(m.events, control.AttemptFinished{
 		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
 	})
 }
 
-// keepOutputs keeps the part of an output's description that is too large for the
-// log, and returns what was processed: an attempt answers for its range from the
-// start on, also when it went on from a checkpoint; it may have ended early.
-func (m *Master) keepOutputs(a *cluster.Attempt, d *taskproc.Done) dag.Range {
+// keepOutputs keeps the part of an output's description that is too large for the log.
+// It returns the range that was processed: from the start of the attempt's range, even
+// if it resumed from a checkpoint, to where it ended, which a split may have made
+// earlier.
+func (m *Master) keepOutputs(a *cluster.Attempt, d *taskproc.Finished) dag.Range {
 	if len(d.Outputs) > 0 {
 		m.record(a.ID.Task.Job).outputs.keepReported(a.ID, d.Outputs)
 	}
@@ -123,8 +124,8 @@ func (m *Master) keepOutputs(a *cluster.Attempt, d *taskproc.Done) dag.Range {
 
 var markSeed = maphash.MakeSeed()
 
-// progressMark changes when an attempt has come further. Time and memory that
-// pass by themselves do not count.
+// progressMark is a hash that changes when an attempt has made progress. Counters that
+// advance by themselves, of time and memory, are left out.
 func progressMark(p *taskproc.Progress) uint64 {
 	var h maphash.Hash
 	h.SetSeed(markSeed)
@@ -133,11 +134,11 @@ func progressMark(p *taskproc.Progress) uint64 {
 	maphash.WriteComparable(&h, taskproc.ToPosition(p.Position))
 	h.WriteString(p.Phase)
 	h.WriteString(p.Status)
-	maphash.WriteComparable(&h, p.Signs)
+	maphash.WriteComparable(&h, p.Activity)
 	return h.Sum64() + countersMark(p.Counters)
 }
 
-// countersMark is the same whatever the order of the counters.
+// countersMark does not depend on the order of the counters.
 func countersMark(counters []*taskproc.Counter) (sum uint64) {
 	for _, c := range counters {
 		id := counter.ID{Group: c.Group, Name: c.Name}

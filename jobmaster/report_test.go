@@ -7,8 +7,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestHeadroomOfHeartbeat is what its heartbeat tells; of one that does not tell, nothing
-// is known.
+// TestHeadroomOfHeartbeat checks heartbeats with and without memory values.
 func TestHeadroomOfHeartbeat(t *testing.T) {
 	for name, tt := range map[string]struct {
 		beat *wire.Report_Heartbeat

@@ -16,15 +16,15 @@ import (
 const firstTries = "m_000000_0 m_000001_0 m_000002_0 m_000003_0 r_000000_0 r_000001_0"
 
 func TestRestartedTasknodeKeepsTheOutputThatItHolds(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		dir := w.t.TempDir()
-		crash := w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 4, Dirs: []string{dir}})
+		crash := w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 4, Dirs: []string{dir}})
 		id := w.submit(4, 2)
-		time.Sleep(1500 * time.Millisecond) // the maps are finished
+		time.Sleep(1500 * time.Millisecond) // the maps have finished
 		crash()
 		synctest.Wait()
-		w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 4, ReduceSlots: 2, Dirs: []string{dir}})
+		w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 4, ReduceSlots: 2, Dirs: []string{dir}})
 		w.wantDone(id)
 		if got := w.attempts(); got != firstTries {
 			t.Errorf("attempts were %s", got)
@@ -32,19 +32,19 @@ func TestRestartedTasknodeKeepsTheOutputThatItHolds(t *testing.T) {
 	})
 }
 
-func TestTasknodeThatWasGivenUpBringsItsOutputBack(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+func TestRestartedTasknodeBringsItsOutputBack(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		dir := w.t.TempDir()
-		crash := w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 4, Dirs: []string{dir}})
+		crash := w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 4, Dirs: []string{dir}})
 		id := w.submit(4, 2)
-		time.Sleep(1500 * time.Millisecond) // the maps are finished
+		time.Sleep(1500 * time.Millisecond) // the maps have finished
 		crash()
 		time.Sleep(2 * w.expiry)
 		if s, err := w.leader().Job(w.ctx, id, true); err != nil || s.MapsDone != 0 {
 			t.Errorf("%d maps count as done, %v", s.GetMapsDone(), err)
 		}
-		w.addNodeOf(tasknode.Config{Name: "a", ReduceSlots: 2, Dirs: []string{dir}})
+		w.addTasknodeOf(tasknode.Config{Name: "a", ReduceSlots: 2, Dirs: []string{dir}})
 		w.wantDone(id)
 		if got := w.attempts(); got != firstTries {
 			t.Errorf("attempts were %s", got)
@@ -53,17 +53,17 @@ func TestTasknodeThatWasGivenUpBringsItsOutputBack(t *testing.T) {
 }
 
 func TestFirstFinishedWinsWhenATasknodeComesBack(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		dir := w.t.TempDir()
-		crash := w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 2, Dirs: []string{dir}})
+		crash := w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 2, Dirs: []string{dir}})
 		id := w.submit(4, 2)
-		time.Sleep(1500 * time.Millisecond) // maps 0 and 1 are finished
+		time.Sleep(1500 * time.Millisecond) // maps 0 and 1 have finished
 		crash()
 		time.Sleep(2 * w.expiry)
-		w.addNode("b", 1, 0)
+		w.addTasknode("b", 1, 0)
 		time.Sleep(1500 * time.Millisecond) // b has finished map 0 and runs map 1
-		w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 2, ReduceSlots: 2, Dirs: []string{dir}})
+		w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 2, ReduceSlots: 2, Dirs: []string{dir}})
 		w.wantDone(id)
 		s, err := w.leader().Job(w.ctx, id, true)
 		if err != nil {
@@ -79,13 +79,12 @@ func TestFirstFinishedWinsWhenATasknodeComesBack(t *testing.T) {
 	})
 }
 
-// TestReadersHearWhereARestartedTasknodeIs plays the tasknode of a reduce by
-// hand.
-func TestReadersHearWhereARestartedTasknodeIs(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestReadersGetTheNewAddressOfATasknode uses a fake tasknode for the reduce.
+func TestReadersGetTheNewAddressOfATasknode(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		dir := w.t.TempDir()
-		crash := w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 1, Dirs: []string{dir}, Address: "old:1"})
+		crash := w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 1, Dirs: []string{dir}, Address: "old:1"})
 		synctest.Wait()
 		told := make(map[string]*taskproc.MapOutput)
 		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{ReduceSlots: 1}}}
@@ -115,31 +114,32 @@ func TestReadersHearWhereARestartedTasknodeIs(t *testing.T) {
 		want("old:1")
 		crash()
 		synctest.Wait()
-		w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 1, Dirs: []string{dir}, Address: "new:2"})
+		w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 1, Dirs: []string{dir}, Address: "new:2"})
 		want("new:2")
 	})
 }
 
-// TestHeldOutputsOfOthersAreNobodys has a tasknode claim what it cannot have.
-func TestHeldOutputsOfOthersAreNobodys(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestRetainedOutputsOfOthersAreIgnored has a tasknode report outputs that it cannot
+// have.
+func TestRetainedOutputsOfOthersAreIgnored(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 4, 0)
+		w.addTasknode("a", 4, 0)
 		w.submit(4, 2)
 		time.Sleep(1500 * time.Millisecond)
 		var repeats int
 		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
-			Held: []string{"attempt_1_0001_m_000001_0", "attempt_1_0007_m_000000_0", "nonsense"},
+			Retained: []string{"attempt_1_0001_m_000001_0", "attempt_1_0007_m_000000_0", "nonsense"},
 		}}}
 		b, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
-			if o.GetRepeat() != nil {
+			if o.GetResendReport() != nil {
 				repeats++
 			}
 		}, func(error) {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Report(&wire.Report{Machine: "b", AttemptId: "attempt_1_0001_m_000001_0", Report: &wire.Report_Done{Done: new(taskproc.Done)}})
+		b.Report(&wire.Report{Machine: "b", AttemptId: "attempt_1_0001_m_000001_0", Report: &wire.Report_Finished{Finished: new(taskproc.Finished)}})
 		synctest.Wait()
 		if repeats != 0 {
 			t.Errorf("asked %d times", repeats)
@@ -161,16 +161,16 @@ func TestHeldOutputsOfOthersAreNobodys(t *testing.T) {
 	})
 }
 
-// TestTasknodeThatJoinsARunningJobGetsWorkAtOnce has work left that another
-// tasknode has no slots for.
+// TestTasknodeThatJoinsARunningJobGetsWorkAtOnce has tasks for which the first tasknode
+// has no slots.
 func TestTasknodeThatJoinsARunningJobGetsWorkAtOnce(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 1, 1)
+		w.addTasknode("a", 1, 1)
 		id := w.submit(60, 2)
 		time.Sleep(10200 * time.Millisecond)
 		began := strings.Count(w.attempts(), "m_")
-		w.addNode("b", 30, 0)
+		w.addTasknode("b", 30, 0)
 		synctest.Wait()
 		if now := strings.Count(w.attempts(), "m_"); now != began+30 {
 			t.Errorf("%d attempts had begun, %d after the tasknode had joined", began, now)
@@ -179,22 +179,22 @@ func TestTasknodeThatJoinsARunningJobGetsWorkAtOnce(t *testing.T) {
 	})
 }
 
-// TestTasknodeThatWasCutOffBringsItsOutputBack plays a tasknode by hand that
-// goes on while nobody hears it, and is given up meanwhile.
-func TestTasknodeThatWasCutOffBringsItsOutputBack(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestExpiredTasknodeBringsItsOutputBack uses a fake tasknode that finishes an attempt
+// while it is cut off, and expires meanwhile.
+func TestExpiredTasknodeBringsItsOutputBack(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		synctest.Wait()
 		const attempt = "attempt_1_0001_m_000000_0"
-		done := &wire.Report{Machine: "a", AttemptId: attempt, Report: &wire.Report_Done{Done: &taskproc.Done{
+		done := &wire.Report{Machine: "a", AttemptId: attempt, Report: &wire.Report_Finished{Finished: &taskproc.Finished{
 			Outputs: []*taskproc.MapOutput{{Attempt: attempt, Path: "/p", IndexChecksum: 7}},
 		}}}
 		attach := func(held ...string) (a *jobmaster.Attachment, repeats *[]string) {
 			repeats = new([]string)
 			a, err := w.leader().Attach(w.ctx, &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
-				Instance: "the same", MapSlots: 1, Held: held,
+				Instance: "the same", MapSlots: 1, Retained: held,
 			}}}, func(o *wire.Order) {
-				if r := o.GetRepeat(); r != nil {
+				if r := o.GetResendReport(); r != nil {
 					*repeats = append(*repeats, r.AttemptId)
 				}
 			}, func(error) {})

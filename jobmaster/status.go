@@ -7,16 +7,15 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// fullStatus is status with the properties of the job, its stages and what became
-// of each of its tasks, which costs what it has of them.
+// fullStatus is status plus the properties, stages, tasks and partitions of the job. Its
+// cost is linear in the number of tasks.
 func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
 	s := m.status(j, r)
 	s.Stages, s.Tasks, s.Partitions, s.Properties = stages(j), tasks(j, r), partitions(j), r.spec.Properties
 	return s
 }
 
-// status is what is known of a job now. It costs what runs, not what is
-// finished.
+// status describes a job. Its cost is linear in the number of running attempts.
 func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 	s := &wire.JobStatus{
 		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
@@ -32,8 +31,8 @@ func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 	return s
 }
 
-// addStage adds a stage's numbers to those of maps or of reduces. Progress is
-// the share of finished tasks and of what running ones have done.
+// addStage adds a stage to the numbers of maps or of reduces. Progress counts finished
+// tasks as 1 and running ones as their fraction.
 func addStage(s *wire.JobStatus, stage *cluster.Stage, r *record) {
 	fraction := float64(stage.Finished)
 	if stage.Running > 0 {
@@ -56,9 +55,8 @@ func addStage(s *wire.JobStatus, stage *cluster.Stage, r *record) {
 	s.Reduces, s.ReducesDone, s.ReducesRunning = s.Reduces+int32(total), s.ReducesDone+int32(stage.Finished), s.ReducesRunning+int32(stage.Running)
 }
 
-// progress is how far tasks have come that were so far before more tasks were
-// counted, which have come done tasks far together. No tasks have come to their
-// end.
+// progress is the mean of the progress so far, over tasks tasks, and that of more tasks,
+// whose fractions sum to done. With no tasks at all it is 1.
 func progress(before float64, tasks int32, done float64, more int) float64 {
 	all := float64(tasks) + float64(more)
 	if all == 0 {
@@ -67,7 +65,7 @@ func progress(before float64, tasks int32, done float64, more int) float64 {
 	return min((before*float64(tasks)+done)/all, 1)
 }
 
-// phases are setup, map, reduce and commit, as far as the job has come.
+// phases returns setup, the stages and commit, as far as the job has come.
 func phases(j *cluster.Job) []*wire.Phase {
 	var out []*wire.Phase
 	add := func(name string, start, finish int64) {
@@ -87,8 +85,7 @@ func phases(j *cluster.Job) []*wire.Phase {
 	return out
 }
 
-// counters are the sums over finished tasks and running attempts, and the job's
-// own.
+// counters sums up the counters of finished tasks, running attempts and the job itself.
 func counters(j *cluster.Job, r *record) []*taskproc.Counter {
 	sums := make(counter.Values)
 	for _, c := range j.Counters() {
@@ -139,4 +136,82 @@ func addJobCounters(sums counter.Values, j *cluster.Job) {
 		add(counter.MillisReduces, s.SlotMillis)
 		add(counter.SlotMillisReduces, s.SlotMillis)
 	}
+}
+
+// The functions below describe the tasks of a job and their attempts.
+
+func failures(j *cluster.Job) []*wire.FailureRecord {
+	var out []*wire.FailureRecord
+	for _, f := range j.Failures {
+		out = append(out, &wire.FailureRecord{
+			Task: f.Attempt.Task.String(), Attempt: f.Attempt.String(), Machine: f.Machine, Cause: f.Cause, Stack: f.Stack,
+			Input: f.Input, Offset: f.Offset, Log: f.Log, Time: f.At, Skipped: f.Skipped,
+		})
+	}
+	return out
+}
+
+func stages(j *cluster.Job) []*wire.StageStatus {
+	var out []*wire.StageStatus
+	for _, s := range j.Stages {
+		out = append(out, &wire.StageStatus{
+			Name: s.Name, Code: s.Code, MapSlots: int32(s.Slots[cluster.MapSlot]), ReduceSlots: int32(s.Slots[cluster.ReduceSlot]), ReadyTime: j.ReadyAt(s),
+		})
+	}
+	return out
+}
+
+func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
+	var out []*wire.TaskStatus
+	for _, stage := range j.Stages {
+		kind := taskproc.Kind_REDUCE
+		if stage.Source {
+			kind = taskproc.Kind_MAP
+		}
+		for _, t := range stage.Tasks {
+			status := &wire.TaskStatus{Id: t.ID.String(), Kind: kind, State: wire.TaskState(t.State)}
+			for _, a := range t.Attempts {
+				status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
+					Id: a.ID.String(), Machine: a.Machine, State: wire.AttemptState(a.Status()), StartTime: a.StartedAt, FinishTime: a.EndedAt,
+					ShuffleFinishTime: r.shuffleDone[a.ID], WorkLost: a.WorkLost(), Suspended: a.InMemory(), Preempting: a.Preempting(),
+					Cause: a.Cause, SuspendedMillis: a.SuspendedMillis,
+				})
+			}
+			out = append(out, status)
+		}
+	}
+	return out
+}
+
+// partitions returns the input of each reduce task or, in a job without reduces, the
+// output of each map task.
+func partitions(j *cluster.Job) []*wire.Partition {
+	var out []*wire.Partition
+	for _, stage := range j.Stages {
+		if !stage.Sink {
+			continue
+		}
+		for _, t := range stage.Tasks {
+			p := &wire.Partition{Partition: int32(t.ID.Number)}
+			switch {
+			case t.Output == nil:
+			case stage.Source:
+				p.Bytes, p.Records = t.Output.Bytes, t.Output.Records
+			default:
+				p.Bytes = counterOf(j, t, counter.ReduceShuffleBytes)
+				p.Records = counterOf(j, t, counter.ReduceInputRecords)
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
+	for _, c := range j.CountersOf(t) {
+		if c.Group == id.Group && c.Name == id.Name {
+			return c.Value
+		}
+	}
+	return 0
 }

@@ -2,19 +2,16 @@ package jobmaster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
-	"google.golang.org/protobuf/proto"
 )
 
-// submitKey names a submission.
+// submitKey identifies a submission: one that is sent twice is one job.
 type submitKey struct {
 	client   string
 	sequence uint64
@@ -26,25 +23,20 @@ type submitted struct {
 }
 
 type submitRequest struct {
-	key    submitKey
-	spec   cluster.JobSpec
-	wish   poolWish
+	*submission
 	answer chan<- submitted
 }
 
-// Submit hands in a job whose splits are staged already, and returns its id
-// once that is in the log. The spec names its client and sequence.
+// Submit submits a job whose splits are staged and returns its id once that is in
+// the log. The spec names its client and sequence. An invalid job is refused with
+// all of its problems.
 func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error) {
-	converted, err := jobSpec(spec)
+	s, err := newSubmission(spec)
 	if err != nil {
 		return "", err
 	}
-	if spec.ClientId == "" {
-		return "", errors.New("jobmaster: submission without a client id")
-	}
 	answer := make(chan submitted, 1)
-	request := &submitRequest{submitKey{spec.ClientId, spec.Sequence}, converted, wishOf(spec), answer}
-	got, err := call(ctx, m, request, answer)
+	got, err := call(ctx, m, &submitRequest{s, answer}, answer)
 	if err != nil {
 		return "", err
 	}
@@ -62,7 +54,7 @@ func (r *submitRequest) handle(m *Master) {
 		r.answer <- submitted{err: err}
 		return
 	}
-	if r.spec.Pool = r.wish.among(m.view.Pools()); m.cfg.OnePool {
+	if r.spec.Pool = r.pool.resolve(m.view.Pools()); m.cfg.OnePool {
 		r.spec.Pool = cluster.DefaultPool
 	}
 	m.submits[r.key] = r.answer
@@ -71,7 +63,7 @@ func (r *submitRequest) handle(m *Master) {
 	})
 }
 
-// writerOf is the job, not over yet, that writes to a directory.
+// writerOf returns the unfinished job that writes to a directory.
 func (m *Master) writerOf(dir string) (cluster.JobID, bool) {
 	if dir == "" {
 		return cluster.JobID{}, false
@@ -89,7 +81,7 @@ func (m *Master) submitterOf(id cluster.JobID) submitKey {
 	return submitKey{spec.ClientId, spec.Sequence}
 }
 
-// answerSubmit answers the client whose submission is in the log.
+// answerSubmit answers the client whose submission was applied.
 func (m *Master) answerSubmit(e cluster.Entry, delta cluster.Delta, err error) {
 	key := submitKey{e.Client, e.Sequence}
 	if answer := m.submits[key]; answer != nil {
@@ -98,10 +90,10 @@ func (m *Master) answerSubmit(e cluster.Entry, delta cluster.Delta, err error) {
 	}
 }
 
-// killAllRequest kills every job that is not over.
+// killAllRequest kills every unfinished job.
 type killAllRequest struct{ cause string }
 
-// KillAll asks for the end of every job that is not over.
+// KillAll kills every unfinished job. It does not wait.
 func (m *Master) KillAll(cause string) { m.inbox.Put(&killAllRequest{cause}) }
 
 func (r *killAllRequest) refuse(error) {}
@@ -114,32 +106,9 @@ func (r *killAllRequest) handle(m *Master) {
 	}
 }
 
-// jobSpec is what the state needs of a submitted job. It reports every fault at
-// once.
-func jobSpec(spec *wire.JobSpec) (cluster.JobSpec, error) {
-	document, err := proto.Marshal(spec)
-	if err != nil {
-		return cluster.JobSpec{}, fmt.Errorf("jobmaster: job specification: %w", err)
-	}
-	out := cluster.JobSpec{
-		Name: spec.Name, User: spec.User, OutputDir: spec.OutputDir,
-		Graph: taskproc.ToGraph(spec.Graph), Document: document,
-	}
-	limits := setLimits(&out, spec.Properties)
-	return out, errors.Join(out.Graph.Validate(), checkGraph(out.Graph, spec), limits, setPreemption(&out, spec))
-}
-
-// checkGraph holds a graph against what the client says of it.
-func checkGraph(g dag.Graph, spec *wire.JobSpec) error {
-	if want := g.Fingerprint(); spec.Fingerprint != "" && spec.Fingerprint != want {
-		return fmt.Errorf("jobmaster: fingerprint %s of a graph whose own is %s", spec.Fingerprint, want)
-	}
-	return nil
-}
-
-// checkFits refuses a job with bundles that could never start on the machines
-// that are here. Tasks that start alone wait for a machine to come, and so does
-// everything while there is none.
+// checkFits refuses a job with a gang that could never start on the present machines. A
+// task that starts alone waits for a suitable machine, and without any machine every job
+// waits.
 func (m *Master) checkFits(spec cluster.JobSpec) error {
 	var machines []dag.SlotCounts
 	for machine := range m.view.Machines() {
@@ -153,7 +122,7 @@ func (m *Master) checkFits(spec cluster.JobSpec) error {
 	return spec.Graph.CheckFits(machines)
 }
 
-// startsAlone reports whether each bundle is one group with one slot.
+// startsAlone reports whether every bundle is one group with one slot.
 func startsAlone(l *dag.Layout) bool {
 	return !slices.ContainsFunc(l.Bundles, func(b dag.BundleClass) bool { return b.Slots.Map+b.Slots.Reduce > 1 })
 }

@@ -15,20 +15,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What jobs leave behind is removed when it is older than Config.Retention and
-// no job in the state uses it: histories, logs, programs, and splits of
-// submissions that came to nothing.
+// The leader removes files of old jobs: histories, logs, programs, and splits of
+// submissions that failed. A file goes when it is older than Config.Retention and no job
+// in the state uses it.
 
-// sweepDirs are the directories with an entry for each thing that may go.
+// sweepDirs returns the directories whose entries may be removed.
 func (m *Master) sweepDirs() []string {
-	places := []string{m.cfg.HistoryDir, m.cfg.LogDir}
+	dirs := []string{m.cfg.HistoryDir, m.cfg.LogDir}
 	if m.cfg.StagingDir != "" {
-		places = append(places, joinName(m.cfg.StagingDir, "artifacts"), joinName(m.cfg.StagingDir, "jobs"))
+		dirs = append(dirs, joinName(m.cfg.StagingDir, "artifacts"), joinName(m.cfg.StagingDir, "jobs"))
 	}
-	return places
+	return dirs
 }
 
-// sweepEvery sweeps now and then until ctx, that of a lead, ends.
+// sweepEvery sweeps regularly until ctx ends, with the lead.
 func (m *Master) sweepEvery(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.SweepInterval)
 	defer tick.Stop()
@@ -39,7 +39,7 @@ func (m *Master) sweepEvery(ctx context.Context) {
 		case <-tick.C:
 		}
 		if err := m.sweep(ctx); err != nil && ctx.Err() == nil {
-			m.cfg.Logger.Warn("what old jobs have left stays", "error", err)
+			m.cfg.Logger.Warn("cleanup of expired files failed", "error", err)
 		}
 	}
 }
@@ -49,16 +49,16 @@ func (m *Master) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var faults []error
-	for _, place := range m.sweepDirs() {
-		if place != "" {
-			faults = append(faults, m.sweepDir(ctx, place, used))
+	var errs []error
+	for _, dir := range m.sweepDirs() {
+		if dir != "" {
+			errs = append(errs, m.sweepDir(ctx, dir, used))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// usedNames are the last elements of the names that jobs in the state use.
+// usedNames returns the last path elements of the files that jobs in the state use.
 func (m *Master) usedNames() map[string]bool {
 	used := make(map[string]bool)
 	for j := range m.view.Jobs() {
@@ -71,7 +71,7 @@ func (m *Master) usedNames() map[string]bool {
 	return used
 }
 
-// specOf is what a job's client submitted.
+// specOf returns the specification that a job's client submitted.
 func (m *Master) specOf(j *cluster.Job) *wire.JobSpec {
 	if r := m.records[j.ID]; r != nil {
 		return r.spec
@@ -81,8 +81,8 @@ func (m *Master) specOf(j *cluster.Job) *wire.JobSpec {
 	return spec
 }
 
-func (m *Master) sweepDir(ctx context.Context, place string, used map[string]bool) error {
-	fsys, dir, err := m.cfg.Resolve(ctx, place)
+func (m *Master) sweepDir(ctx context.Context, dir string, used map[string]bool) error {
+	fsys, dir, err := m.cfg.Resolve(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -90,22 +90,21 @@ func (m *Master) sweepDir(ctx context.Context, place string, used map[string]boo
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	faults := []error{err}
+	errs := []error{err}
 	for _, e := range entries {
 		if !used[path.Base(e.Path)] && m.expired(e) {
-			faults = append(faults, fsys.Remove(ctx, e.Path, true))
+			errs = append(errs, fsys.Remove(ctx, e.Path, true))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// expired reports whether an entry may go. Hidden names belong to somebody else, but
-// for what a client has left that died while it staged a program.
+// expired reports whether an entry may be removed. Hidden files are not ours, except the
+// partial program of a client that died while it staged it.
 func (m *Master) expired(e storage.FileInfo) bool {
 	name := path.Base(e.Path)
 	return (!strings.HasPrefix(name, ".") || partProgram.MatchString(name)) && m.cfg.Now().Sub(e.ModTime) > m.cfg.Retention
 }
 
-// partProgram matches the name of a program while it is written: its hash and
-// something random.
+// partProgram matches the temporary name of a program: its hash and a random suffix.
 var partProgram = regexp.MustCompile(`^\.[0-9a-f]{64}\.[A-Z2-7]+$`)

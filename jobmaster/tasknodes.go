@@ -3,141 +3,40 @@ package jobmaster
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// ErrNameTaken marks a tasknode whose name another one has that is attached.
-var ErrNameTaken = errors.New("jobmaster: name of another tasknode")
-
-// tasknodeRecord is what the master knows of a tasknode beside the state.
+// tasknodeRecord is what the leader knows about a tasknode beside the state.
+//
+//	            attach                 connection breaks
+//	(new) ──────────────► attached ─────────────────────► silent ◄─┐
+//	                         ▲                              │      │ a probe is answered:
+//	                         │ attach                       ├──────┘ lastSeen = now
+//	                         ├──────────────────────────────┤
+//	                         │                              │ NodeExpiry after lastSeen
+//	                         │ attach: joins again          ▼
+//	                         └──────────────────────────── lost
+//	                                                        │ NodeForget later, if no job
+//	                                                        ▼ refers to the machine
+//	                                                    forgotten
+//
+// A new leader starts with every machine silent. For adoptionWindow it probes those that
+// have not attached to it: their silence is due to the old leader.
 type tasknodeRecord struct {
-	attachment   *Attachment // nil while there is none
-	seenThisTerm bool        // there was one under this lead
-	lastSeen     int64       // last sign of life, ms since the epoch
-	lastProbe    int64       // for a sign of life, by seek; ms since the epoch
+	attachment   *Attachment // nil while silent or lost
+	seenThisTerm bool        // it has attached to this leader
+	lastSeen     int64       // last report or answered probe, ms since the epoch
+	lastProbe    int64       // last probe by probeUnseen, ms since the epoch
 	skew         int64       // ms that its clock is ahead of ours
 	heartbeat    *wire.Report_Heartbeat
-	expiring     bool  // its end is on its way through the log
-	retainUntil  int64 // while it is lost: not to be forgotten before, ms since the epoch
+	expiring     bool  // the command that expires it is on its way through the log
+	retainUntil  int64 // while lost: when to try to forget it next, ms since the epoch
 }
 
-// Attachment is a tasknode's connection to the master that leads.
-type Attachment struct {
-	master         *Master
-	lead           *lead
-	machine        string
-	instance       string
-	retained       []cluster.AttemptID // finished attempts whose segments it has, ascending
-	addressChanged bool                // it is reached at another address than before
-	send           func(*wire.Order)
-	end            func(error)
-}
-
-type attachRequest struct {
-	attachment *Attachment
-	hello      *wire.Report_Joined
-	name       string
-	answer     chan<- error
-}
-
-// Attach takes a tasknode in. hello is its Joined report. send is called with
-// orders and does not wait; end is called once when the master wants the
-// attachment to end, with the cause.
-//
-// Errors are ErrNotLeader, ErrStopped, or wrap ErrNameTaken.
-func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire.Order), end func(error)) (*Attachment, error) {
-	joined := hello.GetJoined()
-	if joined == nil || hello.Machine == "" {
-		return nil, errors.New("jobmaster: the first report of a tasknode does not join")
-	}
-	a := &Attachment{master: m, machine: hello.Machine, instance: joined.Instance, send: send, end: end}
-	answer := make(chan error, 1)
-	refused, err := call(ctx, m, &attachRequest{a, joined, hello.Machine, answer}, answer)
-	if err := errors.Join(refused, err); err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-func (q *attachRequest) refuse(err error) { q.answer <- err }
-
-func (q *attachRequest) handle(m *Master) {
-	n := m.tasknode(q.name)
-	if old := n.attachment; old != nil && old.instance != q.attachment.instance {
-		q.answer <- fmt.Errorf("%w: %q is attached already; give this tasknode another --name", ErrNameTaken, q.name)
-		return
-	}
-	n.detach(errors.New("the tasknode is attached anew"))
-	q.attachment.lead = m.lead
-	n.attachment, n.seenThisTerm, n.lastSeen, n.skew, n.expiring = q.attachment, true, m.now(), 0, false
-	if q.hello.Clock != 0 {
-		n.skew = q.hello.Clock - m.now()
-	}
-	m.endStale(q)
-	m.requestProgressOf(q)
-	m.join(q.attachment, q.hello)
-	q.answer <- nil
-}
-
-// join makes a machine of a tasknode, or tells anew what it is like. Only one
-// that was lost or started again has to say what it holds.
-func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
-	c := cluster.JoinMachine{
-		Name: a.machine, Instance: hello.Instance, Address: hello.Address, HTTP: hello.Http, Rack: hello.Rack,
-		Hosts: hello.Hosts, Slots: [2]int{int(hello.MapSlots), int(hello.ReduceSlots)},
-	}
-	a.retained, a.addressChanged = m.retainedBy(a.machine, hello.Held), false
-	if before := m.view.Machine(a.machine); before != nil {
-		a.addressChanged = before.Address != hello.Address
-		if before.Lost || before.Instance != hello.Instance {
-			c.Retained = a.retained
-		}
-	}
-	m.request(c)
-}
-
-// endStale ends what the tasknode should not be doing any more. What it should be
-// doing, it hears once it has joined.
-func (m *Master) endStale(q *attachRequest) {
-	for _, name := range q.hello.Attempts {
-		id, err := cluster.ParseAttemptID(name)
-		_, _, a, known := m.view.Attempt(id)
-		if err != nil || !known || !a.OnMachine() || a.Machine != q.name {
-			q.attachment.send(killOrder(name, "the job goes on without it"))
-		}
-	}
-	for _, name := range q.hello.Jobs {
-		id, err := cluster.ParseJobID(name)
-		if j := m.view.Job(id); err != nil || j == nil || j.State.Final() {
-			q.attachment.send(removeJobOrder(name))
-		}
-	}
-}
-
-// requestProgressOf asks a tasknode on which attempts run how far they are: what they have
-// fetched they tell of their own accord once only, and that may have been lost.
-func (m *Master) requestProgressOf(q *attachRequest) {
-	machine := m.view.Machine(q.name)
-	if machine != nil && len(machine.Attempts) > 0 {
-		q.attachment.send(progressOrder())
-	}
-}
-
-func killOrder(attempt, cause string) *wire.Order {
-	return &wire.Order{Order: &wire.Order_Kill{Kill: &wire.Order_KillAttempt{AttemptId: attempt, Cause: cause}}}
-}
-
-func removeJobOrder(job string) *wire.Order {
-	return &wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: job}}}
-}
-
-// tasknode is the entry of a tasknode, made when it is first asked for.
+// tasknode returns the record of a tasknode and makes it if needed.
 func (m *Master) tasknode(name string) *tasknodeRecord {
 	n := m.tasknodes[name]
 	if n == nil {
@@ -147,67 +46,9 @@ func (m *Master) tasknode(name string) *tasknodeRecord {
 	return n
 }
 
-// machineChanged tells the brain of a machine that has joined and listens.
-func (m *Master) machineChanged(name string) {
-	machine, n := m.view.Machine(name), m.tasknode(name)
-	if machine == nil || machine.Lost {
-		m.unsubscribe(name)
-		m.tasknodeLost(name, n)
-		m.progressWanted = true
-		return
-	}
-	if a := n.attachment; a != nil && a.instance == machine.Instance {
-		m.unsubscribe(name)
-		m.useRetained(a)
-		m.events = append(m.events, control.MachineConnected{Name: name})
-		m.reviewTasknodes()
-	}
-}
-
-type detachRequest struct{ attachment *Attachment }
-
-// Detach says that the connection is gone.
-func (a *Attachment) Detach() { a.master.inbox.Put(&detachRequest{a}) }
-
-func (q *detachRequest) refuse(error) {}
-
-func (q *detachRequest) handle(m *Master) {
-	if n := m.tasknodes[q.attachment.machine]; n != nil && n.attachment == q.attachment {
-		n.attachment = nil
-		m.probe(q.attachment.machine)
-	}
-}
-
-func (n *tasknodeRecord) detach(cause error) {
-	if n.attachment != nil {
-		n.attachment.end(cause)
-		n.attachment = nil
-	}
-}
-
-// deliver sends an order to a machine that is attached, and has joined as what it is
-// now: orders for a tasknode that was there before it was started anew are none of its
-// business. One that is not hears what it needs when it comes back.
-func (m *Master) deliver(machine string, o *wire.Order) {
-	n, known := m.tasknodes[machine], m.view.Machine(machine)
-	if n != nil && n.attachment != nil && known != nil && n.attachment.instance == known.Instance {
-		n.attachment.send(o)
-	}
-}
-
-// acknowledge says that what became of an attempt is in the log.
-func (m *Master) acknowledge(id cluster.AttemptID) {
-	_, _, a, _ := m.view.Attempt(id)
-	m.deliver(a.Machine, acknowledgeOrder(id.String()))
-}
-
-func acknowledgeOrder(attempt string) *wire.Order {
-	return &wire.Order{Order: &wire.Order_Acknowledge_{Acknowledge: &wire.Order_Acknowledge{AttemptId: attempt}}}
-}
-
-// reviewTasknodes gives up tasknodes that have been silent for too long, and finds
-// when to look again. Signs of life only move that away. Those that were given up
-// long ago it has forgotten.
+// reviewTasknodes expires tasknodes that were silent for NodeExpiry, forgets those that
+// were lost long ago, and schedules the next review. Reports only postpone an expiry, so
+// they need no review.
 func (m *Master) reviewTasknodes() {
 	m.reviewAt = 0
 	expiry := m.cfg.NodeExpiry.Milliseconds()
@@ -225,7 +66,7 @@ func (m *Master) reviewTasknodes() {
 			continue
 		}
 		if m.now() >= n.lastSeen+expiry {
-			m.cfg.Logger.Warn("tasknode is silent and given up", "tasknode", machine.Name, "expiry", m.cfg.NodeExpiry)
+			m.cfg.Logger.Warn("tasknode expired", "tasknode", machine.Name, "expiry", m.cfg.NodeExpiry)
 			n.expiring = true
 			n.detach(errors.New("the tasknode was silent for too long"))
 			m.request(cluster.ExpireMachine{Name: machine.Name, Epoch: machine.Epoch})
@@ -236,57 +77,132 @@ func (m *Master) reviewTasknodes() {
 	}
 }
 
-// Tasknodes describes every tasknode, by name; those that are lost only when all is
-// set.
-func (m *Master) Tasknodes(ctx context.Context, all bool) ([]*wire.Node, error) {
-	return query(ctx, m, func() ([]*wire.Node, error) {
-		var out []*wire.Node
-		for machine := range m.view.Machines() {
-			if all || !machine.Lost {
-				out = append(out, m.tasknodeStatus(machine))
-			}
-		}
-		slices.SortFunc(out, func(a, b *wire.Node) int { return strings.Compare(a.Name, b.Name) })
-		return out, nil
+// On machines that are rented by the hour every tasknode has a new name, so lost ones
+// are forgotten after a time.
+
+// scheduleReview reviews the tasknodes at a time, in ms since the epoch, if not earlier.
+func (m *Master) scheduleReview(at int64) {
+	if m.reviewAt == 0 || at < m.reviewAt {
+		m.reviewAt = at
+	}
+}
+
+// reviewLost requests that a tasknode which was lost long ago is forgotten. referred is
+// computed when it is first needed, because that visits every task. For the same reason
+// a machine that is referred to is only tried again after a sixteenth of NodeForget.
+func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord, referred *map[string]bool) {
+	remembered := m.cfg.NodeForget.Milliseconds()
+	if remembered == 0 || machine.Excluded {
+		return
+	}
+	due := max(machine.LostAt+remembered, n.retainUntil)
+	if m.now() < due {
+		m.scheduleReview(due)
+		return
+	}
+	n.retainUntil = m.now() + max(remembered/16, time.Second.Milliseconds())
+	m.scheduleReview(n.retainUntil)
+	if *referred == nil {
+		*referred = m.view.ReferencedMachines()
+	}
+	if n.attachment == nil && !(*referred)[machine.Name] {
+		m.request(cluster.ForgetMachine{Name: machine.Name, Epoch: machine.Epoch})
+	}
+}
+
+// tasknodeLost records that a tasknode was lost or forgotten.
+func (m *Master) tasknodeLost(name string, n *tasknodeRecord) {
+	if m.view.Machine(name) != nil {
+		m.scheduleReview(m.now())
+		return
+	}
+	m.cfg.Logger.Info("tasknode forgotten", "tasknode", name)
+	if n.attachment == nil {
+		delete(m.tasknodes, name)
+	}
+}
+
+// addressOf returns the address of a tasknode, "" if it is forgotten.
+func (m *Master) addressOf(name string) string {
+	if machine := m.view.Machine(name); machine != nil {
+		return machine.Address
+	}
+	return ""
+}
+
+// probe checks at once whether a tasknode is alive whose connection broke. An answer
+// gives it another NodeExpiry to attach. No answer only is logged: the daemon may be
+// restarting with everything on its disks.
+func (m *Master) probe(name string) {
+	machine := m.view.Machine(name)
+	if m.cfg.Probe == nil || m.cfg.NodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {
+		return
+	}
+	p := &probeResult{lead: m.lead, machine: name, epoch: machine.Epoch}
+	page := machine.HTTP
+	m.workers.Go(func() {
+		ctx, cancel := context.WithTimeout(p.lead.ctx, m.cfg.NodeExpiry)
+		defer cancel()
+		p.err = m.cfg.Probe(ctx, page)
+		m.inbox.Put(p)
 	})
 }
 
-func (m *Master) tasknodeStatus(machine *cluster.Machine) *wire.Node {
-	n := m.tasknode(machine.Name)
-	s := &wire.Node{
-		Name: machine.Name, State: m.tasknodeState(machine, n), Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
-		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
-		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
-		LastHeartbeat: n.lastSeen, Directories: n.heartbeat.GetDirectories(), Load: n.heartbeat.GetLoad(), ClockSkew: n.skew,
-		Draining: machine.Draining, Lost: machine.Lost,
-	}
-	for _, a := range machine.Attempts {
-		s.Attempts = append(s.Attempts, a.ID.String())
-	}
-	if machine.Excluded {
-		outputs, checkpoints := m.neededData(machine)
-		for _, t := range outputs {
-			s.Outputs = append(s.Outputs, t.Winner.ID.String())
-		}
-		for _, id := range checkpoints {
-			s.Checkpoints = append(s.Checkpoints, id.String())
-		}
-	}
-	return s
+// probeResult is the message with the result of a probe.
+type probeResult struct {
+	lead    *lead // under which it was sent
+	machine string
+	epoch   int
+	err     error // nil if the tasknode is alive
 }
 
-// tasknodeState is the state of a tasknode in Hadoop's words, and SILENT for one
-// whose connection is gone and that is not given up yet.
-func (m *Master) tasknodeState(machine *cluster.Machine, n *tasknodeRecord) string {
-	switch {
-	case machine.Excluded && !machine.Lost && m.hasWork(machine):
-		return "DECOMMISSIONING"
-	case machine.Excluded:
-		return "DECOMMISSIONED"
-	case machine.Lost:
-		return "LOST"
-	case n.attachment == nil:
-		return "SILENT"
+func (p *probeResult) refuse(error) {}
+
+func (p *probeResult) handle(m *Master) {
+	machine := m.view.Machine(p.machine)
+	if p.lead != m.lead || machine == nil || machine.Lost || machine.Epoch != p.epoch || m.tasknode(p.machine).attachment != nil {
+		return
 	}
-	return "RUNNING"
+	if p.err != nil {
+		m.cfg.Logger.Warn("tasknode does not answer a probe", "tasknode", p.machine, "error", p.err, "expiry", m.cfg.NodeExpiry)
+		return
+	}
+	n := m.tasknode(p.machine)
+	n.lastSeen = m.now()
+	if n.seenThisTerm {
+		m.cfg.Logger.Info("tasknode without a connection answers a probe", "tasknode", p.machine)
+	}
+}
+
+// adoptionWindow is how long a new leader probes tasknodes that have not attached to it,
+// in ms. A tasknode whose leader is suspended or cut off notices that after seconds.
+const adoptionWindow = 15_000
+
+// probeUnseen probes a tasknode that has not attached to this leader, three times in
+// each NodeExpiry.
+func (m *Master) probeUnseen(machine *cluster.Machine, n *tasknodeRecord) {
+	if n.seenThisTerm || m.cfg.Probe == nil || machine.HTTP == "" || m.now() >= m.lead.since+adoptionWindow {
+		return
+	}
+	period := max(1, m.cfg.NodeExpiry.Milliseconds()/3)
+	if m.now() >= n.lastProbe+period {
+		n.lastProbe = m.now()
+		m.probe(machine.Name)
+	}
+	m.scheduleReview(n.lastProbe + period)
+}
+
+// requestProgress requests the progress of all attempts after a machine was lost. Which
+// attempts are preempted for the lost work depends on it, and the next heartbeat would
+// bring it too late.
+func (m *Master) requestProgress() {
+	if !m.progressWanted {
+		return
+	}
+	m.progressWanted = false
+	for _, n := range m.tasknodes {
+		if n.attachment != nil {
+			n.attachment.send(progressOrder())
+		}
+	}
 }

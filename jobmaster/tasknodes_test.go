@@ -8,12 +8,12 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// TestANodeIsTakenOutOfWork excludes one of two tasknodes in the midst of a job.
-func TestANodeIsTakenOutOfWork(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
+// TestTasknodeIsExcluded excludes one of two tasknodes during a job.
+func TestTasknodeIsExcluded(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
-		w.addNode("a", 1, 1)
-		w.addNode("b", 1, 1)
+		w.addTasknode("a", 1, 1)
+		w.addTasknode("b", 1, 1)
 		id := w.submit(4, 1)
 		w.sleep(500 * time.Millisecond)
 		m := w.leader()
@@ -33,7 +33,7 @@ func TestANodeIsTakenOutOfWork(t *testing.T) {
 		if got := state(); got != "DECOMMISSIONING" {
 			w.t.Errorf("while it works it is %s", got)
 		}
-		w.succeeds(id)
+		w.wantSucceeded(id)
 		if got := state(); got != "DECOMMISSIONED" {
 			w.t.Errorf("after its work it is %s", got)
 		}
@@ -46,7 +46,7 @@ func TestANodeIsTakenOutOfWork(t *testing.T) {
 			if len(task.Attempts) != 1 {
 				w.t.Errorf("%s was tried %d times", task.Id, len(task.Attempts))
 			}
-			ran[task.Attempts[0].Node]++
+			ran[task.Attempts[0].Machine]++
 		}
 		if ran["a"] != 1 {
 			w.t.Errorf("tasks by tasknode: %v", ran)

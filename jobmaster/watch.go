@@ -10,16 +10,16 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// progressInterval is how long those who follow a job wait for news when all
-// that has changed is progress.
+// progressInterval is how long watchers wait for a new status if only progress has
+// changed.
 const progressInterval = 200 * time.Millisecond
 
-// watchRequest waits for a status of a job that is newer than a version.
+// watchRequest waits for a status of a job newer than a version.
 type watchRequest struct {
 	job    cluster.JobID
 	after  uint64
 	answer chan<- statusAnswer
-	ctx    context.Context // of who asks
+	ctx    context.Context // of the caller
 	asked  time.Time
 }
 
@@ -29,8 +29,8 @@ type statusAnswer struct {
 	err     error
 }
 
-// Watch calls each with the status of a job now and after changes until the
-// job is over, and returns the last status. Unknown jobs wrap
+// Watch calls each with the status of a job, now and after changes, until the job is
+// over, and returns the last status. For an unknown job the error wraps
 // cluster.ErrUnknown.
 func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
 	id, err := cluster.ParseJobID(jobID)
@@ -60,7 +60,7 @@ func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 	}
 }
 
-// watchHistory tells of a job that is retired.
+// watchHistory reports the final status of a retired job.
 func (m *Master) watchHistory(ctx context.Context, id cluster.JobID, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
 	s, err := m.readHistory(ctx, id)
 	if err == nil && each != nil {
@@ -82,8 +82,8 @@ func (q *watchRequest) handle(m *Master) {
 	m.watched[q.job] = r
 }
 
-// answerWatchers answers those whose job has changed since they last heard of
-// it. News of progress alone is held back for a moment.
+// answerWatchers sends the new status to the watchers of each job that has changed.
+// Changes of progress alone are held back for progressInterval.
 func (m *Master) answerWatchers() {
 	now := m.clock.now()
 	for id, r := range m.watched {
@@ -102,7 +102,7 @@ func (m *Master) answer(id cluster.JobID, r *record) {
 	waiting := r.watchers[:0]
 	for _, q := range r.watchers {
 		switch {
-		case q.ctx.Err() != nil: // it does not wait any more
+		case q.ctx.Err() != nil: // the caller has stopped waiting
 		case q.after >= r.version:
 			waiting = append(waiting, q)
 		default:
@@ -116,8 +116,7 @@ func (m *Master) answer(id cluster.JobID, r *record) {
 	r.watchers = waiting
 }
 
-// shownStatus is what those who follow a job are shown: its tasks come with the
-// last status.
+// shownStatus returns the status for watchers: the last one includes the tasks.
 func (m *Master) shownStatus(j *cluster.Job, r *record) *wire.JobStatus {
 	if j.State.Final() {
 		return m.fullStatus(j, r)

@@ -7,10 +7,11 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
 )
 
-// startWork begins work for a job in a goroutine of its own, unless that work has
-// begun before. Later kinds of work put an end to earlier ones and wait for it.
+// startWork starts a kind of work for a job in a goroutine, unless it was started
+// before. Work of a later kind cancels work of an earlier kind and waits for its end.
 func (m *Master) startWork(w control.Work) {
 	r := m.record(w.Job)
 	if r.startedWork >= w.Kind {
@@ -26,7 +27,8 @@ func (m *Master) startWork(w control.Work) {
 	task := jobWork{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
 	if w.Kind == control.WorkCommit {
 		task.files = finalFiles(m.view.Job(w.Job))
-		task.countersErr = checkCounters(m.view.Job(w.Job), r.spec.Properties)
+		task.conf = m.propertiesOf(w.Job, r)
+		task.countersErr = checkCounters(m.view.Job(w.Job), task.conf)
 	}
 	m.workers.Go(func() {
 		defer close(done)
@@ -37,13 +39,13 @@ func (m *Master) startWork(w control.Work) {
 	})
 }
 
-// workResult is what became of a piece of work.
+// workResult is the message with the result of work for a job.
 type workResult struct {
-	lead      *lead // under which it was begun
+	lead      *lead // under which it was started
 	job       cluster.JobID
 	kind      control.WorkKind
-	splits    []*taskproc.Split  // of set-up
-	locations []cluster.Location // of those splits that were located meanwhile
+	splits    []*taskproc.Split  // of WorkSetUp
+	locations []cluster.Location // of WorkSetUp: those found within headStart
 	err       error
 }
 
@@ -51,10 +53,10 @@ func (r *workResult) refuse(error) {}
 
 func (r *workResult) handle(m *Master) {
 	switch {
-	case r.lead != m.lead: // this lead begins it again
+	case r.lead != m.lead: // the present lead starts the work again
 	case r.kind == control.WorkCleanUp:
 		if r.err != nil {
-			m.cfg.Logger.Warn("output of an unfinished job stays", "job", r.job, "error", r.err)
+			m.cfg.Logger.Warn("cannot remove the output of an unfinished job", "job", r.job, "error", r.err)
 		}
 		m.request(cluster.CloseJob{Job: r.job})
 	case r.err != nil:
@@ -66,7 +68,7 @@ func (r *workResult) handle(m *Master) {
 	}
 }
 
-// lastOrdinal is the highest number of a file that a split reads.
+// lastOrdinal returns the highest file number among a split's parts.
 func lastOrdinal(s *taskproc.Split) (n int) {
 	for _, p := range s.Parts {
 		n = max(n, int(p.Ordinal))
@@ -74,7 +76,7 @@ func lastOrdinal(s *taskproc.Split) (n int) {
 	return n
 }
 
-// loaded takes over the splits of a job, which may start then.
+// loaded records the splits of a job, which may start then.
 func (m *Master) loaded(r *workResult) {
 	record := m.record(r.job)
 	splits := make([]cluster.Split, len(r.splits))
@@ -95,4 +97,27 @@ func (m *Master) loaded(r *workResult) {
 	}
 	m.rebuildOutputLogs(m.view.Job(r.job))
 	m.events = append(m.events, control.SplitsLoaded{Job: r.job})
+}
+
+// open opens a file by its full name.
+func (m *Master) open(ctx context.Context, name string) (storage.File, error) {
+	fsys, path, err := m.cfg.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return fsys.Open(ctx, path)
+}
+
+// loadSplits reads the staging file of a job.
+func (m *Master) loadSplits(ctx context.Context, name string, hash uint64) ([]*taskproc.Split, error) {
+	f, err := m.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	splits, err := taskproc.DecodeSplits(f, hash)
+	if err != nil {
+		return nil, fmt.Errorf("staging file %s: %w", name, err)
+	}
+	return splits, nil
 }

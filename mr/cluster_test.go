@@ -128,7 +128,7 @@ func TestClusterThatRefusesTheClient(t *testing.T) {
 	c := newTestCluster(t, wordCount())
 	wrong := mrtest.File(t, "token", "guess")
 	fails(t, wordCount(), mr.ExitFailed, []string{"--master", c.address, "--token-file", wrong, inputDir(t, "a\n"), outputDir(t)},
-		c.address+": the token is not that of cluster 17; give the cluster's with --token-file")
+		c.address+": the token is not that of cluster 17; name the file of the cluster's with --token-file")
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("HAMMR_TOKEN_FILE", "")
 	fails(t, wordCount(), mr.ExitFailed, []string{"--master", c.address, inputDir(t, "a\n"), outputDir(t)},

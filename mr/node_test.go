@@ -130,7 +130,7 @@ func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, fi
 		if m.GetProgress() != nil {
 			continue
 		}
-		if d := m.GetDeclined(); d != nil && n.onDecline != nil {
+		if d := m.GetPreemptionDeclined(); d != nil && n.onDecline != nil {
 			n.onDecline()
 			continue
 		} else if d != nil {
@@ -157,8 +157,8 @@ func (n *node) cloneStart(kind taskproc.Kind, part int) *taskproc.Start {
 }
 
 var (
-	stopOrder  = &taskproc.ToTask{Message: &taskproc.ToTask_Stop{Stop: &taskproc.Stop{}}}
-	pauseOrder = &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}}
+	stopOrder  = &taskproc.ToTask{Message: &taskproc.ToTask_Truncate{Truncate: &taskproc.Truncate{}}}
+	pauseOrder = &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}
 	killOrder  = &taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "test"}}}
 )
 
@@ -176,10 +176,10 @@ type tally struct{ splits, pauses, moves, kills int }
 // machine and fetches the checkpoint.
 func (s *schedule) goOn(n *node, start *taskproc.Start, c *taskproc.Checkpoint) {
 	s.pauses++
-	start.Checkpoint, start.NodeAddress = c, ""
+	start.Checkpoint, start.ShuffleAddress = c, ""
 	if s.rng.IntN(3) == 0 {
 		s.moves++
-		start.Checkpoint.Address, start.NodeAddress = n.address, "another"
+		start.Checkpoint.Address, start.ShuffleAddress = n.address, "another"
 	}
 }
 
@@ -204,11 +204,11 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 			start.Split, start.Range = split, work
 			at, order := s.next(40, stopOrder, pauseOrder, killOrder)
 			last := n.attempt(start, at, order)
-			if p := last.GetPaused(); p != nil {
+			if p := last.GetCheckpointed(); p != nil {
 				s.goOn(n, start, p.Checkpoint)
 				continue
 			}
-			done := last.GetDone()
+			done := last.GetFinished()
 			if done == nil {
 				s.kills++
 				continue // killed: the same task starts over
@@ -246,11 +246,11 @@ func (n *node) runGroups(g dag.Graph, splits []*taskproc.Split, s *schedule) (pi
 		for {
 			at, order := s.next(300, pauseOrder, pauseOrder, killOrder)
 			last := n.attempt(start, at, order)
-			if done := last.GetDone(); done != nil {
+			if done := last.GetFinished(); done != nil {
 				pieces = append(pieces, done.Pieces)
 				break
 			}
-			if p := last.GetPaused(); p != nil {
+			if p := last.GetCheckpointed(); p != nil {
 				s.goOn(n, start, p.Checkpoint)
 			} else {
 				s.kills++
@@ -287,11 +287,11 @@ func (n *node) runReduce(part int, outputs []*taskproc.MapOutput, s *schedule) [
 			at = 0
 		}
 		last := n.attempt(start, at, order, messages...)
-		if p := last.GetPaused(); p != nil {
+		if p := last.GetCheckpointed(); p != nil {
 			s.goOn(n, start, p.Checkpoint)
 			continue
 		}
-		if done := last.GetDone(); done != nil {
+		if done := last.GetFinished(); done != nil {
 			return done.Pieces
 		}
 		s.kills++

@@ -41,16 +41,16 @@ func (n *node) endedEarly(split *taskproc.Split, order *taskproc.ToTask, at int,
 	start.Split, start.Range = split, messageOf(splitOf(split, Range{}).Whole())
 	end := start.Range.End
 	last := n.attempt(start, at, order, first...)
-	if p := last.GetPaused(); p != nil {
+	if p := last.GetCheckpointed(); p != nil {
 		start.Checkpoint = p.Checkpoint
-		return n.textOf(n.attempt(start, 0, nil).GetDone().GetPieces())
+		return n.textOf(n.attempt(start, 0, nil).GetFinished().GetPieces())
 	}
-	done := last.GetDone()
+	done := last.GetFinished()
 	pieces := done.GetPieces()
 	if r := done.GetRange().GetEnd(); r.GetOffset() != end.Offset || r.GetSkip() != end.Skip {
 		rest := n.cloneStart(taskproc.Kind_MAP, 1)
 		rest.Split, rest.Range = split, &taskproc.Range{Start: r, End: end}
-		pieces = append(pieces, n.attempt(rest, 0, nil).GetDone().GetPieces()...)
+		pieces = append(pieces, n.attempt(rest, 0, nil).GetFinished().GetPieces()...)
 	}
 	return n.textOf(pieces)
 }

@@ -97,10 +97,10 @@ func TestStatefulMappersPauseWhenToldToStop(t *testing.T) {
 		start := n.cloneStart(taskproc.Kind_MAP, 0)
 		start.Split, start.Range = split, messageOf(splitOf(split, Range{}).Whole())
 		last := n.attempt(start, 2, stopOrder)
-		if paused := last.GetPaused() != nil; paused != tt.paused {
+		if paused := last.GetCheckpointed() != nil; paused != tt.paused {
 			t.Errorf("%s: %v", name, last)
 		}
-		if done := last.GetDone(); done != nil && done.Range.End.Offset != 8 {
+		if done := last.GetFinished(); done != nil && done.Range.End.Offset != 8 {
 			t.Errorf("%s: it ends at %v", name, done.Range)
 		}
 	}
@@ -164,7 +164,7 @@ func TestWhatIsToldAtTheEndIsNotLost(t *testing.T) {
 			start := n.cloneStart(taskproc.Kind_MAP, 0)
 			start.Split = cutInputs(t, job, 1000, inputFile{"", []byte("a\nb\nc\nd\n")})[0]
 			start.Range = messageOf(splitOf(start.Split, Range{}).Whole())
-			done := n.attempt(start, 1, tt.order).GetDone()
+			done := n.attempt(start, 1, tt.order).GetFinished()
 			if done.GetRange().GetEnd().GetOffset() != tt.end || declined != tt.declined {
 				t.Fatalf("declined: %v, done: %v", declined, done)
 			}

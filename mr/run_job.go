@@ -110,7 +110,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		return nil, nil, fmt.Errorf("job %s: %w", j.Name(), err)
 	}
 	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
-	spec.Barred = det.disallowedIn(graph)
+	spec.DisallowedModes = det.disallowedIn(graph)
 	spec.Properties = c.Changed()
 	if c.IsSet(conf.JobQueue) { // an explicit choice of the default pool must stay explicit
 		spec.Properties[conf.JobQueue] = c.String(conf.JobQueue)

@@ -42,7 +42,7 @@ func (p Part) follows(before Part) bool {
 
 // message is the split as the engine transports it; its files have no numbers yet.
 func (s Split) message() *taskproc.Split {
-	m := &taskproc.Split{Hosts: s.Hosts, Custom: s.Custom, Unlocated: s.unlocated, Whole: s.whole}
+	m := &taskproc.Split{Hosts: s.Hosts, Custom: s.Custom, Unlocated: s.unlocated, Unsplittable: s.whole}
 	for _, p := range s.Parts {
 		m.Parts = append(m.Parts, &taskproc.Split_Part{
 			Path: p.Path, Start: p.Start, Length: p.Length, FileSize: p.FileSize,
@@ -53,7 +53,7 @@ func (s Split) message() *taskproc.Split {
 
 // splitOf converts a message to a split.
 func splitOf(m *taskproc.Split, work Range) Split {
-	s := Split{Hosts: m.Hosts, Custom: m.Custom, Range: work, unlocated: m.Unlocated, whole: m.Whole}
+	s := Split{Hosts: m.Hosts, Custom: m.Custom, Range: work, unlocated: m.Unlocated, whole: m.Unsplittable}
 	for _, p := range m.Parts {
 		s.Parts = append(s.Parts, Part{p.Path, p.Start, p.Length, p.FileSize})
 	}

@@ -24,13 +24,13 @@ func TestStateOutlivesAPauseBeforeTheFirstGroup(t *testing.T) {
 			start := n.cloneStart(taskproc.Kind_REDUCE, 0)
 			paused := func(last *taskproc.FromTask) {
 				t.Helper()
-				if start.Checkpoint = last.GetPaused().GetCheckpoint(); start.Checkpoint == nil {
+				if start.Checkpoint = last.GetCheckpointed().GetCheckpoint(); start.Checkpoint == nil {
 					t.Fatalf("not paused: %v", last)
 				}
 			}
 			paused(n.attempt(start, 5, pauseOrder, outputsMessage(outputs, true)))
 			paused(n.attempt(start, 0, nil, outputsMessage(nil, false), pauseOrder))
-			done := n.attempt(start, 0, nil, outputsMessage(outputs, true)).GetDone()
+			done := n.attempt(start, 0, nil, outputsMessage(outputs, true)).GetFinished()
 			if done == nil {
 				t.Fatalf("at last %v", done)
 			}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -17,10 +17,10 @@ import (
 // attempt sees one attempt through from start to report.
 type attempt struct {
 	cfg         *Config
-	daemon      *mailbox.Mailbox[message]
+	daemon      *syncutil.Mailbox[message]
 	start       *taskproc.Start
-	reads       []int32                            // places in the graph's edges of the files that it reads, ascending
-	inbox       *mailbox.Mailbox[*taskproc.ToTask] // to be passed on to the task
+	reads       []int32                             // places in the graph's edges of the files that it reads, ascending
+	inbox       *syncutil.Mailbox[*taskproc.ToTask] // to be passed on to the task
 	suspension  suspendState
 	killed      chan struct{} // closed when the attempt is to end
 	killOnce    sync.Once     // closes told
@@ -29,7 +29,7 @@ type attempt struct {
 }
 
 func newAttempt(n *Daemon, start *taskproc.Start) *attempt {
-	return &attempt{cfg: &n.cfg, daemon: n.inbox, start: start, reads: taskproc.FileInputs(start), inbox: mailbox.New[*taskproc.ToTask](), killed: make(chan struct{})}
+	return &attempt{cfg: &n.cfg, daemon: n.inbox, start: start, reads: taskproc.FileInputs(start), inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{})}
 }
 
 // kill tells the attempt to end. The task hears the cause first; force follows.
@@ -151,27 +151,27 @@ func (a *attempt) awaitExit(task Task) (stuck bool) {
 // it had none.
 func (a *attempt) buildReport(ctx context.Context, task Task, last *taskproc.FromTask, stuck bool, stack string) *wire.Report {
 	switch m := last.GetMessage().(type) {
-	case *taskproc.FromTask_Done:
-		return &wire.Report{Report: &wire.Report_Done{Done: m.Done}}
-	case *taskproc.FromTask_Paused:
-		return &wire.Report{Report: &wire.Report_Paused{Paused: m.Paused}}
+	case *taskproc.FromTask_Finished:
+		return &wire.Report{Report: &wire.Report_Finished{Finished: m.Finished}}
+	case *taskproc.FromTask_Checkpointed:
+		return &wire.Report{Report: &wire.Report_Checkpointed{Checkpointed: m.Checkpointed}}
 	case *taskproc.FromTask_Failure:
 		if !a.isKilled() {
-			return &wire.Report{Report: &wire.Report_Failure{Failure: m.Failure}}
+			return &wire.Report{Report: &wire.Report_Failed{Failed: m.Failure}}
 		}
 	}
 	if stuck {
 		if stack == "" {
 			stack = "(where it stands is not known)"
 		}
-		return &wire.Report{Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{StuckStack: stack}}}
+		return &wire.Report{Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{StuckStack: stack}}}
 	}
-	if _, killed := last.GetMessage().(*taskproc.FromTask_Killed); killed || a.isKilled() {
-		return &wire.Report{Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{Cause: last.GetKilled().GetCause()}}}
+	if _, killed := last.GetMessage().(*taskproc.FromTask_Exited); killed || a.isKilled() {
+		return &wire.Report{Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{Cause: last.GetExited().GetCause()}}}
 	}
 	r := failure(a.endedWithoutResult(task))
 	if l, ok := task.(interface{ LogTail() string }); ok {
-		r.GetFailure().Log = l.LogTail()
+		r.GetFailed().Log = l.LogTail()
 	}
 	return r
 }
@@ -202,5 +202,5 @@ func failure(err error) *wire.Report {
 	if errors.As(err, &crash) {
 		f.Cause, f.Stack = crash.Cause, crash.Stack
 	}
-	return &wire.Report{Report: &wire.Report_Failure{Failure: f}}
+	return &wire.Report{Report: &wire.Report_Failed{Failed: f}}
 }

@@ -35,7 +35,7 @@ func isUnusable(err error) bool {
 // checkpoint that names the copies.
 func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*wire.Report, error) {
 	here := proto.CloneOf(t.order.Checkpoint)
-	here.Gone, here.Copy = false, nil
+	here.MachineLost, here.Copy = false, nil
 	there := checkpoint.RemoteFiles{Fetcher: f, Address: here.Address, Job: t.order.JobId}
 	body, err := checkpoint.FileRef{Path: here.Path, Bytes: here.Bytes, Checksum: here.Checksum}.Read(ctx, there, t.patience)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*
 	if err := os.WriteFile(here.Path, encoded, 0o600); err != nil {
 		return nil, err
 	}
-	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Paused{Paused: &taskproc.Paused{Checkpoint: here}}}, nil
+	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: here}}}, nil
 }
 
 // createHere makes files on the local disk.

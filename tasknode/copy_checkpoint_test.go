@@ -64,21 +64,21 @@ func checkpointIn(t *testing.T, dir string) *taskproc.Checkpoint {
 func TestCopyCheckpoint(t *testing.T) {
 	const token = "secret"
 	for name, tt := range map[string]struct {
-		spoil func(dir string, o *wire.Order_TakeOver) error // before it is copied
-		full  bool                                           // the disk here
+		spoil func(dir string, o *wire.Order_CopyOutput) error // before it is copied
+		full  bool                                             // the disk here
 		fails bool
 		noUse bool
 	}{
 		"sound":           {},
-		"no checkpoint":   {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/checkpoint") }, fails: true, noUse: true},
-		"cut":             {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Truncate(dir+"/checkpoint", 30) }, fails: true, noUse: true},
-		"another one":     {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Checkpoint.Checksum++; return nil }, fails: true, noUse: true},
-		"no data":         {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/map.out") }, fails: true, noUse: true},
-		"data cut":        {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
-		"data flipped":    {spoil: func(dir string, _ *wire.Order_TakeOver) error { return flip(dir + "/map.out") }, fails: true, noUse: true},
-		"no index":        {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/map.out.index") }, fails: true, noUse: true},
+		"no checkpoint":   {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/checkpoint") }, fails: true, noUse: true},
+		"cut":             {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/checkpoint", 30) }, fails: true, noUse: true},
+		"another one":     {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Checkpoint.Checksum++; return nil }, fails: true, noUse: true},
+		"no data":         {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out") }, fails: true, noUse: true},
+		"data cut":        {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
+		"data flipped":    {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return flip(dir + "/map.out") }, fails: true, noUse: true},
+		"no index":        {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out.index") }, fails: true, noUse: true},
 		"a full disk":     {full: true, fails: true},
-		"no node answers": {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Checkpoint.Address = "127.0.0.1:0"; return nil }, fails: true},
+		"no node answers": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Checkpoint.Address = "127.0.0.1:0"; return nil }, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", attemptID)
@@ -92,7 +92,7 @@ func TestCopyCheckpoint(t *testing.T) {
 			}
 			server := httptest.NewServer(served)
 			defer server.Close()
-			order := &wire.Order_TakeOver{AttemptId: attemptID, JobId: "job_1_0001", Token: token, Checkpoint: checkpointIn(t, dir)}
+			order := &wire.Order_CopyOutput{AttemptId: attemptID, JobId: "job_1_0001", Token: token, Checkpoint: checkpointIn(t, dir)}
 			order.Checkpoint.Address = server.Listener.Addr().String()
 			if tt.spoil != nil {
 				if err := tt.spoil(dir, order); err != nil {
@@ -117,7 +117,7 @@ func TestCopyCheckpoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := last.GetPaused().GetCheckpoint()
+			c := last.GetCheckpointed().GetCheckpoint()
 			wantCopied(t, c, here)
 			if c.Address != "" || order.Checkpoint.Address == "" || c.Task != 3 {
 				t.Errorf("the checkpoint is known as %v, and was as %v", c, order.Checkpoint)
@@ -162,7 +162,7 @@ func flip(path string) error {
 // TestDropCopy is gone, also when the node is started again, and the job stays.
 func TestDropCopy(t *testing.T) {
 	letGo := func(attempt string) *wire.Order {
-		return &wire.Order{Order: &wire.Order_LetGo_{LetGo: &wire.Order_LetGo{JobId: "job_1_0001", AttemptId: attempt}}}
+		return &wire.Order{Order: &wire.Order_DropCopy_{DropCopy: &wire.Order_DropCopy{JobId: "job_1_0001", AttemptId: attempt}}}
 	}
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		b.finishMap()
@@ -177,7 +177,7 @@ func TestDropCopy(t *testing.T) {
 			t.Errorf("left are %v", got)
 		}
 	}, func(_ *rig, joined *wire.Report_Joined) {
-		if len(joined.Held) != 0 {
+		if len(joined.Retained) != 0 {
 			t.Errorf("joined with %v", joined)
 		}
 	})

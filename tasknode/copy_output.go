@@ -21,7 +21,7 @@ import (
 // outputCopy says that the copy of what an attempt has left on another node is made,
 // or why it is not.
 type outputCopy struct {
-	order  *wire.Order_TakeOver
+	order  *wire.Order_CopyOutput
 	dir    string       // for the attempt's files
 	report *wire.Report // the attempt's last report, as it would be had it run here
 	err    error
@@ -32,7 +32,7 @@ type outputCopy struct {
 
 // copyOutput begins to copy what an attempt has left on another node. What is here already
 // is not copied again.
-func (n *Daemon) copyOutput(ctx context.Context, o *wire.Order_TakeOver) {
+func (n *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	id := o.AttemptId
 	if path, held := n.retained[id]; held {
 		if last, err := readRecord(path); err == nil {
@@ -70,11 +70,11 @@ func (t outputCopy) handle(_ context.Context, n *Daemon) {
 }
 
 func (n *Daemon) reportCopy(id string, last *wire.Report, err error) {
-	took := &wire.Report_TookOver{Outputs: last.GetDone().GetOutputs(), Checkpoint: last.GetPaused().GetCheckpoint()}
+	took := &wire.Report_OutputCopied{Outputs: last.GetFinished().GetOutputs(), Checkpoint: last.GetCheckpointed().GetCheckpoint()}
 	if err != nil {
-		took.Fault, took.OfNoUse = err.Error(), isUnusable(err)
+		took.Error, took.BadCheckpoint = err.Error(), isUnusable(err)
 	}
-	n.send(&wire.Report{Machine: n.cfg.Name, AttemptId: id, Report: &wire.Report_TookOver_{TookOver: took}})
+	n.send(&wire.Report{Machine: n.cfg.Name, AttemptId: id, Report: &wire.Report_OutputCopied_{OutputCopied: took}})
 }
 
 // copy leaves all files or none.
@@ -105,7 +105,7 @@ func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
 
 // copyOutputs copies what a finished attempt has left.
 func (t *outputCopy) copyOutputs(ctx context.Context, fetcher *transfer.Fetcher) (*wire.Report, error) {
-	done := proto.CloneOf(t.order.Done)
+	done := proto.CloneOf(t.order.Finished)
 	for _, o := range done.Outputs {
 		if o.Stored {
 			continue
@@ -115,7 +115,7 @@ func (t *outputCopy) copyOutputs(ctx context.Context, fetcher *transfer.Fetcher)
 		}
 		o.Path, o.Address = filepath.Join(t.dir, filepath.Base(o.Path)), ""
 	}
-	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Done{Done: done}}, nil
+	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Finished{Finished: done}}, nil
 }
 
 // copyOutput copies a data file and its index, and reads what it has copied: bytes

@@ -18,23 +18,26 @@ import (
 func TestCopyOutput(t *testing.T) {
 	const token = "secret"
 	for name, tt := range map[string]struct {
-		spoil func(dir string, o *wire.Order_TakeOver) error // before it is copied
+		spoil func(dir string, o *wire.Order_CopyOutput) error // before it is copied
 		fails bool
 	}{
 		"sound": {},
-		"stored elsewhere, too": {spoil: func(_ string, o *wire.Order_TakeOver) error {
-			o.Done.Outputs = append(o.Done.Outputs, &taskproc.MapOutput{Edge: 1, Stored: true, Path: "mem:///out", Attempt: attemptID})
+		"stored elsewhere, too": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
+			o.Finished.Outputs = append(o.Finished.Outputs, &taskproc.MapOutput{Edge: 1, Stored: true, Path: "mem:///out", Attempt: attemptID})
 			return nil
 		}},
-		"no data":  {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/map.out") }, fails: true},
-		"data cut": {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
-		"no index": {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/map.out.index") }, fails: true},
-		"bad index": {spoil: func(dir string, _ *wire.Order_TakeOver) error {
+		"no data":  {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out") }, fails: true},
+		"data cut": {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
+		"no index": {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out.index") }, fails: true},
+		"bad index": {spoil: func(dir string, _ *wire.Order_CopyOutput) error {
 			return os.WriteFile(dir+"/map.out.index", []byte("x"), 0o600)
 		}, fails: true},
-		"other index": {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Done.Outputs[0].IndexChecksum++; return nil }, fails: true},
-		"a stranger":  {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Token = "guess"; return nil }, fails: true},
-		"no address":  {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Done.Outputs[0].Address = "127.0.0.1:0"; return nil }, fails: true},
+		"other index": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Finished.Outputs[0].IndexChecksum++; return nil }, fails: true},
+		"a stranger":  {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Token = "guess"; return nil }, fails: true},
+		"no address": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
+			o.Finished.Outputs[0].Address = "127.0.0.1:0"
+			return nil
+		}, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", attemptID)
@@ -50,7 +53,7 @@ func TestCopyOutput(t *testing.T) {
 			defer server.Close()
 			output := writeSegments(t, dir)
 			output.Address = server.Listener.Addr().String()
-			order := &wire.Order_TakeOver{AttemptId: attemptID, JobId: "job_1_0001", Token: token, Done: &taskproc.Done{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}
+			order := &wire.Order_CopyOutput{AttemptId: attemptID, JobId: "job_1_0001", Token: token, Finished: &taskproc.Finished{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}
 			if tt.spoil != nil {
 				if err := tt.spoil(dir, order); err != nil {
 					t.Fatal(err)
@@ -69,11 +72,11 @@ func TestCopyOutput(t *testing.T) {
 			}
 			wantSame(t, dir, here, "map.out", "map.out.index")
 			last, err := readRecord(here + recordSuffix)
-			if err != nil || last.AttemptId != attemptID || last.GetDone().GetOutputBytes() != 9 {
+			if err != nil || last.AttemptId != attemptID || last.GetFinished().GetOutputBytes() != 9 {
 				t.Fatalf("held is %v, %v", last, err)
 			}
-			if o := last.GetDone().Outputs[0]; o.Path != filepath.Join(here, "map.out") || o.Address != "" || order.Done.Outputs[0].Address == "" {
-				t.Errorf("the output is known as %v, and was as %v", o, order.Done.Outputs[0])
+			if o := last.GetFinished().Outputs[0]; o.Path != filepath.Join(here, "map.out") || o.Address != "" || order.Finished.Outputs[0].Address == "" {
+				t.Errorf("the output is known as %v, and was as %v", o, order.Finished.Outputs[0])
 			}
 		})
 	}

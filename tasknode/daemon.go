@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -18,7 +18,7 @@ import (
 // Daemon runs the attempts of one machine.
 type Daemon struct {
 	cfg     Config
-	inbox   *mailbox.Mailbox[message]
+	inbox   *syncutil.Mailbox[message]
 	workers sync.WaitGroup
 
 	// The rest belongs to the loop.
@@ -57,7 +57,7 @@ func New(cfg Config) (*Daemon, error) {
 	}
 	return &Daemon{
 		cfg:      cfg,
-		inbox:    mailbox.New[message](),
+		inbox:    syncutil.NewMailbox[message](),
 		attempts: make(map[string]*attempt),
 		unacked:  make(map[string]*wire.Report),
 		known:    make(map[string]string),
@@ -139,7 +139,7 @@ func (n *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: n.cfg.Address, Http: n.cfg.HTTP, Rack: n.cfg.Rack, Hosts: n.cfg.Hosts, Instance: n.cfg.Instance,
 		MapSlots: int32(n.cfg.MapSlots), ReduceSlots: int32(n.cfg.ReduceSlots), Clock: failpoint.Now().UnixMilli(),
-		Jobs: slices.Sorted(maps.Keys(n.jobs)), Held: slices.Sorted(maps.Keys(n.retained)),
+		Jobs: slices.Sorted(maps.Keys(n.jobs)), Retained: slices.Sorted(maps.Keys(n.retained)),
 		Attempts: slices.Sorted(maps.Keys(n.attempts)),
 	}
 	if n.noSlots = n.cfg.DirChooser.Check() != nil; n.noSlots {
@@ -211,10 +211,10 @@ func (n *Daemon) execute(ctx context.Context, o *wire.Order) {
 		} else if _, known := n.known[o.Kill.AttemptId]; !known {
 			n.rejectStart(jobOf(o.Kill.AttemptId), o.Kill.AttemptId, o.Kill.Cause)
 		}
-	case *wire.Order_Stop:
-		n.sendTo(o.Stop.AttemptId, &taskproc.ToTask{Message: &taskproc.ToTask_Stop{Stop: &taskproc.Stop{Position: o.Stop.Position}}})
-	case *wire.Order_Pause:
-		n.sendTo(o.Pause.AttemptId, pauseMessage(o.Pause.Split))
+	case *wire.Order_Truncate:
+		n.sendTo(o.Truncate.AttemptId, &taskproc.ToTask{Message: &taskproc.ToTask_Truncate{Truncate: &taskproc.Truncate{Position: o.Truncate.Position}}})
+	case *wire.Order_Preempt:
+		n.sendTo(o.Preempt.AttemptId, pauseMessage(o.Preempt.Split))
 	case *wire.Order_Suspend:
 		if a := n.attempts[o.Suspend.AttemptId]; a != nil {
 			a.suspend()
@@ -230,14 +230,14 @@ func (n *Daemon) execute(ctx context.Context, o *wire.Order) {
 		n.removeJob(o.RemoveJob.JobId)
 	case *wire.Order_Acknowledge_:
 		delete(n.unacked, o.Acknowledge.AttemptId)
-	case *wire.Order_TakeOver_:
-		n.copyOutput(ctx, o.TakeOver)
-	case *wire.Order_LetGo_:
-		n.dropCopy(o.LetGo.JobId, o.LetGo.AttemptId)
-	case *wire.Order_Probe_:
+	case *wire.Order_CopyOutput_:
+		n.copyOutput(ctx, o.CopyOutput)
+	case *wire.Order_DropCopy_:
+		n.dropCopy(o.DropCopy.JobId, o.DropCopy.AttemptId)
+	case *wire.Order_RequestProgress_:
 		n.probe()
-	case *wire.Order_Repeat_:
-		n.resendReport(o.Repeat.AttemptId)
+	case *wire.Order_ResendReport_:
+		n.resendReport(o.ResendReport.AttemptId)
 	}
 }
 
@@ -272,7 +272,7 @@ func (n *Daemon) rejectStart(job, attempt, cause string) {
 	n.known[attempt] = job
 	last := &wire.Report{
 		Machine: n.cfg.Name, AttemptId: attempt,
-		Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{Cause: cause}},
+		Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{Cause: cause}},
 	}
 	n.unacked[attempt] = last
 	n.send(last)
@@ -289,9 +289,9 @@ func jobOf(attempt string) string {
 // with what it has done writes a checkpoint.
 func pauseMessage(split bool) *taskproc.ToTask {
 	if split {
-		return &taskproc.ToTask{Message: &taskproc.ToTask_Stop{Stop: new(taskproc.Stop)}}
+		return &taskproc.ToTask{Message: &taskproc.ToTask_Truncate{Truncate: new(taskproc.Truncate)}}
 	}
-	return &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: new(taskproc.Pause)}}
+	return &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: new(taskproc.Preempt)}}
 }
 
 func (n *Daemon) sendTo(attempt string, m *taskproc.ToTask) {

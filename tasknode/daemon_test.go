@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"go.uber.org/goleak"
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type rig struct {
 	t       *testing.T
 	dir     string
-	orders  *mailbox.Mailbox[*wire.Order]
+	orders  *syncutil.Mailbox[*wire.Order]
 	reports chan *wire.Report
 	tasks   chan *fakeTask
 	refuse  error         // of launches
@@ -125,7 +125,7 @@ func runWith(t *testing.T, of func(*rig) Launcher, play func(b *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &rig{
-			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
+			t: t, dir: t.TempDir(), orders: syncutil.NewMailbox[*wire.Order](),
 			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
 		}
 		if of != nil {
@@ -208,11 +208,11 @@ func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 		if r := <-b.reports; r.GetProgress().GetRecords() != 3 {
 			t.Errorf("report is %v", r)
 		}
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{}}}}}); err != nil {
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{}}}}}); err != nil {
 			t.Fatal(err)
 		}
 		task.end(nil)
-		if r := <-b.reports; r.GetDone().GetOutputBytes() != 5 {
+		if r := <-b.reports; r.GetFinished().GetOutputBytes() != 5 {
 			t.Errorf("report is %v", r)
 		}
 		if got := b.files(); len(got) != 3 {
@@ -232,11 +232,11 @@ func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 func TestFilesOfAnAttemptWithoutSegmentsGoWithIt(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_REDUCE)
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{OutputBytes: 5}}}); err != nil {
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}); err != nil {
 			t.Fatal(err)
 		}
 		task.end(nil)
-		if r := <-b.reports; r.GetDone() == nil {
+		if r := <-b.reports; r.GetFinished() == nil {
 			t.Errorf("report is %v", r)
 		}
 		if got := b.files(); len(got) != 1 {
@@ -253,7 +253,7 @@ func TestStartOrderedTwiceStartsOnce(t *testing.T) {
 		}}})
 		synctest.Wait()
 		task.end(nil)
-		if r := <-b.reports; !strings.Contains(r.GetFailure().GetCause(), "without a result") {
+		if r := <-b.reports; !strings.Contains(r.GetFailed().GetCause(), "without a result") {
 			t.Errorf("report is %v", r)
 		}
 		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
@@ -275,7 +275,7 @@ func TestKilledTaskReceivesCauseOrContextEnd(t *testing.T) {
 		b.kill()
 		<-task.ctx.Done()
 		task.end(errors.New("context canceled"))
-		if r := <-b.reports; r.GetKilled() == nil || r.GetKilled().StuckStack != "" {
+		if r := <-b.reports; r.GetExited() == nil || r.GetExited().StuckStack != "" {
 			t.Errorf("report is %v", r)
 		}
 	})
@@ -284,11 +284,11 @@ func TestKilledTaskReceivesCauseOrContextEnd(t *testing.T) {
 func TestExitedTaskIsReportedWithItsCause(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{Cause: "disk full"}}}); err != nil {
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{Cause: "disk full"}}}); err != nil {
 			t.Fatal(err)
 		}
 		task.end(nil)
-		if r := <-b.reports; r.GetKilled().GetCause() != "disk full" {
+		if r := <-b.reports; r.GetExited().GetCause() != "disk full" {
 			t.Errorf("report is %v", r)
 		}
 	})
@@ -299,7 +299,7 @@ func TestTaskThatDoesNotEndIsReportedWithItsStack(t *testing.T) {
 		task := b.start(taskproc.Kind_MAP)
 		b.kill()
 		began := time.Now()
-		if r := <-b.reports; r.GetKilled().GetStuckStack() != "stack" {
+		if r := <-b.reports; r.GetExited().GetStuckStack() != "stack" {
 			t.Errorf("report is %v", r)
 		}
 		if waited := time.Since(began); waited != 5*time.Second {
@@ -313,7 +313,7 @@ func TestCrashAndFailedLaunchAreFailures(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
 		task.end(&Crash{Cause: "panic: x", Stack: "here"})
-		if f := (<-b.reports).GetFailure(); f.GetCause() != "panic: x" || f.GetStack() != "here" || f.GetOffset() != -1 {
+		if f := (<-b.reports).GetFailed(); f.GetCause() != "panic: x" || f.GetStack() != "here" || f.GetOffset() != -1 {
 			t.Errorf("failure is %v", f)
 		}
 		b.removeJob()
@@ -322,7 +322,7 @@ func TestCrashAndFailedLaunchAreFailures(t *testing.T) {
 			Start: &taskproc.Start{JobId: "job_1_0002", AttemptId: "attempt_1_0002_m_000000_0"},
 		}}})
 		<-b.reports // started
-		if f := (<-b.reports).GetFailure(); !strings.Contains(f.GetCause(), "no memory") {
+		if f := (<-b.reports).GetFailed(); !strings.Contains(f.GetCause(), "no memory") {
 			t.Errorf("failure is %v", f)
 		}
 	})
@@ -373,23 +373,23 @@ func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
 func TestTruncateAndPreemptAreForwarded(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
-		b.orders.Put(&wire.Order{Order: &wire.Order_Stop{Stop: &wire.Order_StopAttempt{
+		b.orders.Put(&wire.Order{Order: &wire.Order_Truncate{Truncate: &wire.Order_TruncateAttempt{
 			AttemptId: attemptID, Position: &taskproc.Position{Offset: 9},
 		}}})
-		b.orders.Put(&wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: attemptID}}})
-		if m, err := task.Receive(); err != nil || m.GetStop().GetPosition().GetOffset() != 9 {
+		b.orders.Put(&wire.Order{Order: &wire.Order_Preempt{Preempt: &wire.Order_PreemptAttempt{AttemptId: attemptID}}})
+		if m, err := task.Receive(); err != nil || m.GetTruncate().GetPosition().GetOffset() != 9 {
 			t.Errorf("received %v, %v", m, err)
 		}
-		if m, err := task.Receive(); err != nil || m.GetPause() == nil {
+		if m, err := task.Receive(); err != nil || m.GetPreempt() == nil {
 			t.Errorf("received %v, %v", m, err)
 		}
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 			Checkpoint: &taskproc.Checkpoint{Path: "p"},
 		}}}); err != nil {
 			t.Fatal(err)
 		}
 		task.end(nil)
-		if r := <-b.reports; r.GetPaused().GetCheckpoint().GetPath() != "p" {
+		if r := <-b.reports; r.GetCheckpointed().GetCheckpoint().GetPath() != "p" {
 			t.Errorf("report is %v", r)
 		}
 	})
@@ -405,7 +405,7 @@ func TestFinalReportIsResentUntilAcknowledged(t *testing.T) {
 			if joined := (<-b.reports).GetJoined(); len(joined.GetAttempts()) != 1 || joined.Attempts[0] != attemptID || joined.Jobs[0] != "job_1_0001" {
 				t.Fatalf("joined again with %v", joined)
 			}
-			if r := <-b.reports; r.GetFailure() == nil || r.AttemptId != attemptID {
+			if r := <-b.reports; r.GetFailed() == nil || r.AttemptId != attemptID {
 				t.Errorf("report is %v", r)
 			}
 			close(b.session.broken)
@@ -458,7 +458,7 @@ func TestDaemonRetriesUntilAMasterAccepts(t *testing.T) {
 
 func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &rig{t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](), reports: make(chan *wire.Report, 100)}
+		b := &rig{t: t, dir: t.TempDir(), orders: syncutil.NewMailbox[*wire.Order](), reports: make(chan *wire.Report, 100)}
 		n, err := New(Config{
 			Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b, Heartbeat: time.Second,
 			MachineStatus: func() *wire.Report_Heartbeat { return &wire.Report_Heartbeat{Load: 0.5} },

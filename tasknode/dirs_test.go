@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -40,7 +40,7 @@ func (p *fakeDirs) Acquire() (string, func(), error) {
 func TestDaemonWithoutDiskSpaceOffersNoSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &rig{
-			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
+			t: t, dir: t.TempDir(), orders: syncutil.NewMailbox[*wire.Order](),
 			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
 		}
 		p := &fakeDirs{dir: b.dir}
@@ -77,7 +77,7 @@ func TestDaemonWithoutDiskSpaceOffersNoSlots(t *testing.T) {
 		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
 			Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: second},
 		}}})
-		if r := <-b.reports; r.AttemptId != second || r.GetKilled().GetCause() != "disk full" {
+		if r := <-b.reports; r.AttemptId != second || r.GetExited().GetCause() != "disk full" {
 			t.Errorf("report %v", r)
 		}
 		want(0)
@@ -85,7 +85,7 @@ func TestDaemonWithoutDiskSpaceOffersNoSlots(t *testing.T) {
 		p.full.Store(false)
 		want(3)
 		task.end(nil)
-		for (<-b.reports).GetFailure() == nil {
+		for (<-b.reports).GetFailed() == nil {
 		}
 		synctest.Wait()
 		if p.used.Load() != 0 {

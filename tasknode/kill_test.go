@@ -14,7 +14,7 @@ import (
 func TestKillBeforeStartIsReported(t *testing.T) {
 	run(t, func(b *rig) {
 		b.kill()
-		if r := <-b.reports; r.AttemptId != attemptID || r.GetKilled().GetCause() != "enough" {
+		if r := <-b.reports; r.AttemptId != attemptID || r.GetExited().GetCause() != "enough" {
 			t.Errorf("report is %v", r)
 		}
 		b.kill()

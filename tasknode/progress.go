@@ -70,7 +70,7 @@ func (p *pendingProgress) drop(attempt string) {
 func (n *Daemon) probe() {
 	for id, a := range n.attempts {
 		n.pending.expect(id)
-		a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Probe{Probe: new(taskproc.Probe)}})
+		a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_RequestProgress{RequestProgress: new(taskproc.RequestProgress)}})
 	}
 }
 

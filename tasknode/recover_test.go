@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/shuffle"
@@ -22,7 +22,7 @@ import (
 func restarts(t *testing.T, play ...func(b *rig, joined *wire.Report_Joined)) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &rig{
-			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
+			t: t, dir: t.TempDir(), orders: syncutil.NewMailbox[*wire.Order](),
 			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
 		}
 		for _, life := range play {
@@ -40,11 +40,11 @@ func (b *rig) finishMap() (dir string) {
 	task := b.start(taskproc.Kind_MAP)
 	dir = filepath.Join(b.dir, "job_1_0001", attemptID)
 	output := writeSegments(b.t, dir)
-	if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}}); err != nil {
+	if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}}); err != nil {
 		b.t.Fatal(err)
 	}
 	task.end(nil)
-	if r := <-b.reports; r.GetDone() == nil {
+	if r := <-b.reports; r.GetFinished() == nil {
 		b.t.Fatalf("report is %v", r)
 	}
 	synctest.Wait()
@@ -65,26 +65,26 @@ func writeSegments(t testing.TB, dir string) *taskproc.MapOutput {
 
 func TestRestartedDaemonOffersItsSegmentsAgain(t *testing.T) {
 	restarts(t, func(b *rig, joined *wire.Report_Joined) {
-		if len(joined.Held)+len(joined.Jobs) != 0 {
+		if len(joined.Retained)+len(joined.Jobs) != 0 {
 			t.Errorf("joined at first with %v", joined)
 		}
 		b.finishMap()
 	}, func(b *rig, joined *wire.Report_Joined) {
-		if !slices.Equal(joined.Held, []string{attemptID}) || !slices.Equal(joined.Jobs, []string{"job_1_0001"}) || len(joined.Attempts) != 0 {
+		if !slices.Equal(joined.Retained, []string{attemptID}) || !slices.Equal(joined.Jobs, []string{"job_1_0001"}) || len(joined.Attempts) != 0 {
 			t.Errorf("joined with %v", joined)
 		}
-		b.orders.Put(&wire.Order{Order: &wire.Order_Repeat_{Repeat: &wire.Order_Repeat{AttemptId: attemptID}}})
-		if r := <-b.reports; r.GetDone().GetOutputBytes() != 9 || r.Machine != "n" || r.AttemptId != attemptID {
+		b.orders.Put(&wire.Order{Order: &wire.Order_ResendReport_{ResendReport: &wire.Order_ResendReport{AttemptId: attemptID}}})
+		if r := <-b.reports; r.GetFinished().GetOutputBytes() != 9 || r.Machine != "n" || r.AttemptId != attemptID {
 			t.Errorf("report is %v", r)
 		}
-		b.orders.Put(&wire.Order{Order: &wire.Order_Repeat_{Repeat: &wire.Order_Repeat{AttemptId: "another"}}})
+		b.orders.Put(&wire.Order{Order: &wire.Order_ResendReport_{ResendReport: &wire.Order_ResendReport{AttemptId: "another"}}})
 		b.removeJob()
 		synctest.Wait()
 		if got := b.files(); len(got)+len(b.reports) != 0 {
 			t.Errorf("left are %v and %d reports", got, len(b.reports))
 		}
 	}, func(_ *rig, joined *wire.Report_Joined) {
-		if len(joined.Held)+len(joined.Jobs) != 0 {
+		if len(joined.Retained)+len(joined.Jobs) != 0 {
 			t.Errorf("joined after the job with %v", joined)
 		}
 	})
@@ -140,8 +140,8 @@ func TestDamagedSegmentsAreNotOffered(t *testing.T) {
 				}
 			}, func(b *rig, joined *wire.Report_Joined) {
 				synctest.Wait()
-				if len(joined.Held) != 0 {
-					t.Errorf("held are %v", joined.Held)
+				if len(joined.Retained) != 0 {
+					t.Errorf("held are %v", joined.Retained)
 				}
 				if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
 					t.Errorf("left are %v", got)
@@ -158,7 +158,7 @@ func TestCheckpointsSurviveARestart(t *testing.T) {
 		if err := os.WriteFile(checkpoint(b), []byte("abc"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 			Checkpoint: &taskproc.Checkpoint{Path: checkpoint(b), Bytes: 3},
 		}}}); err != nil {
 			t.Fatal(err)
@@ -167,14 +167,14 @@ func TestCheckpointsSurviveARestart(t *testing.T) {
 		<-b.reports
 	}, func(b *rig, joined *wire.Report_Joined) {
 		synctest.Wait()
-		if _, err := os.Stat(checkpoint(b)); err != nil || !slices.Equal(joined.Held, []string{attemptID}) {
-			t.Errorf("checkpoint: %v; held: %v", err, joined.Held)
+		if _, err := os.Stat(checkpoint(b)); err != nil || !slices.Equal(joined.Retained, []string{attemptID}) {
+			t.Errorf("checkpoint: %v; held: %v", err, joined.Retained)
 		}
 	})
 }
 
 func TestRecordRoundTrip(t *testing.T) {
-	want := &wire.Report{Machine: "n", AttemptId: attemptID, Report: &wire.Report_Done{Done: &taskproc.Done{OutputBytes: 5}}}
+	want := &wire.Report{Machine: "n", AttemptId: attemptID, Report: &wire.Report_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}
 	encoded, err := encodeRecord(want)
 	if err != nil {
 		t.Fatal(err)

@@ -38,12 +38,12 @@ var errBadRecord = errors.New("tasknode: not what an attempt has left")
 // hasRetainedFiles reports whether the local files of an attempt are wanted after its
 // last report: segments and checkpoints are, what a reduce has merged is not.
 func hasRetainedFiles(last *wire.Report) bool {
-	return last.GetPaused() != nil || len(segmentsOf(last)) > 0
+	return last.GetCheckpointed() != nil || len(segmentsOf(last)) > 0
 }
 
 // segmentsOf are the outputs that lie in the attempt's directory.
 func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
-	for _, o := range last.GetDone().GetOutputs() {
+	for _, o := range last.GetFinished().GetOutputs() {
 		if !o.Stored {
 			here = append(here, o)
 		}
@@ -130,7 +130,7 @@ func checkRecord(dir string, last *wire.Report) error {
 	if last.AttemptId != filepath.Base(dir) || !hasRetainedFiles(last) {
 		return fmt.Errorf("%w: record of %q at %s", errBadRecord, last.AttemptId, dir)
 	}
-	if p := last.GetPaused(); p != nil {
+	if p := last.GetCheckpointed(); p != nil {
 		return checkSize(dir, p.Checkpoint.GetPath(), p.Checkpoint.GetBytes())
 	}
 	for _, o := range segmentsOf(last) {

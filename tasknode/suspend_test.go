@@ -71,7 +71,7 @@ func (f *fakeTask) send(t *testing.T, m *taskproc.FromTask) {
 }
 
 func suspendReady(order int64) *taskproc.FromTask {
-	return &taskproc.FromTask{Message: &taskproc.FromTask_Still{Still: &taskproc.Still{Number: order}}}
+	return &taskproc.FromTask{Message: &taskproc.FromTask_SuspendReady{SuspendReady: &taskproc.SuspendReady{Number: order}}}
 }
 
 func withSuspendableTasks(t *testing.T, refuse error, play func(b *suspendRig, task *fakeTask)) {
@@ -125,7 +125,7 @@ func TestKilledWhileSuspended(t *testing.T) {
 			t.Errorf("deeds %v, want %v", b.task.deeds, want)
 		}
 		task.end(nil)
-		if r := <-b.reports; r.GetKilled() == nil {
+		if r := <-b.reports; r.GetExited() == nil {
 			t.Errorf("report %v", r)
 		}
 	})
@@ -138,12 +138,12 @@ func TestTaskThatCannotSuspendWritesACheckpoint(t *testing.T) {
 		b.suspend()
 		task.receive(t)
 		task.send(t, suspendReady(1))
-		if task.receive(t).GetResume() == nil || task.receive(t).GetPause() == nil {
+		if task.receive(t).GetResume() == nil || task.receive(t).GetPreempt() == nil {
 			t.Error("it does not hear that it is to write a checkpoint")
 		}
-		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{Checkpoint: &taskproc.Checkpoint{Bytes: 7}}}})
+		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: &taskproc.Checkpoint{Bytes: 7}}}})
 		task.end(nil)
-		if r := <-b.reports; r.GetPaused().GetCheckpoint().GetBytes() != 7 {
+		if r := <-b.reports; r.GetCheckpointed().GetCheckpoint().GetBytes() != 7 {
 			t.Errorf("report %v", r)
 		}
 	}
@@ -180,7 +180,7 @@ func TestStuckProcessIsEndedByForce(t *testing.T) {
 	runWith(t, func(b *rig) Launcher { return forcingBench{b} }, func(b *rig) {
 		b.start(taskproc.Kind_MAP)
 		b.kill()
-		if r := <-b.reports; r.GetKilled() == nil || r.GetKilled().GetStuckStack() != "" {
+		if r := <-b.reports; r.GetExited() == nil || r.GetExited().GetStuckStack() != "" {
 			t.Errorf("report %v", r)
 		}
 	})
@@ -192,9 +192,9 @@ func TestTaskEndsBeforeItIsSuspended(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
 		for _, split := range []bool{true, false} {
-			b.orders.Put(&wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: attemptID, Split: split}}})
+			b.orders.Put(&wire.Order{Order: &wire.Order_Preempt{Preempt: &wire.Order_PreemptAttempt{AttemptId: attemptID, Split: split}}})
 			m := task.receive(t)
-			if (m.GetStop() != nil) != split || (m.GetPause() != nil) == split || m.GetStop().GetPosition() != nil {
+			if (m.GetTruncate() != nil) != split || (m.GetPreempt() != nil) == split || m.GetTruncate().GetPosition() != nil {
 				t.Errorf("split %v: it hears %v", split, m)
 			}
 		}

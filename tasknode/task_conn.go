@@ -61,12 +61,12 @@ func (t *taskConn) read(a *attempt) {
 		case *taskproc.FromTask_Progress:
 			a.send(&wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}})
 			continue
-		case *taskproc.FromTask_Declined:
-			a.cfg.Logger.Warn("a task goes on that was to keep its work and end", "attempt", a.start.AttemptId, "reason", m.Declined.Cause)
-			a.send(&wire.Report{Report: &wire.Report_Declined{Declined: m.Declined}})
+		case *taskproc.FromTask_PreemptionDeclined:
+			a.cfg.Logger.Warn("a task goes on that was to keep its work and end", "attempt", a.start.AttemptId, "reason", m.PreemptionDeclined.Cause)
+			a.send(&wire.Report{Report: &wire.Report_PreemptionDeclined{PreemptionDeclined: m.PreemptionDeclined}})
 			continue
-		case *taskproc.FromTask_Still:
-			a.suspendIfOrdered(m.Still.Number)
+		case *taskproc.FromTask_SuspendReady:
+			a.suspendIfOrdered(m.SuspendReady.Number)
 			continue
 		}
 		t.lastMessage = m

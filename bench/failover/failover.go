@@ -21,8 +21,8 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/wait"
 )
 
 // Config describes a measurement. All fields are required.
@@ -165,7 +165,7 @@ func (m *measurement) change(ctx context.Context, client *remote.Client) error {
 // repeat calls f until it succeeds.
 func repeat(ctx context.Context, f func(ctx context.Context) error) error {
 	var last error
-	err := wait.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
+	err := syncutil.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
 		call, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
 		last = f(call)

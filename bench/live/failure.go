@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sched"
 )
@@ -78,7 +78,7 @@ func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, e
 	if f.Job == "" {
 		return true, nil
 	}
-	err = wait.Poll(ctx, progressInterval, func(ctx context.Context) (bool, error) {
+	err = syncutil.Poll(ctx, progressInterval, func(ctx context.Context) (bool, error) {
 		jobs, err := c.Client().Jobs(ctx, false)
 		return slices.ContainsFunc(jobs, f.reached), err
 	})

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wait"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -128,7 +128,7 @@ func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 func (t *latencyRun) await(ctx context.Context, what string, cond func() (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("not within %v: %s", stepTimeout, what))
 	defer cancel()
-	return wait.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return cond() })
+	return syncutil.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return cond() })
 }
 
 // stepTimeout bounds everything that is waited for.
@@ -164,7 +164,7 @@ func (t *latencyRun) running(ctx context.Context, id string) (*wire.TaskStatus_A
 	j, err := t.client.Job(ctx, id, true)
 	for _, task := range j.GetTasks() {
 		for _, a := range task.Attempts {
-			if task.Kind == t.kind.kind && a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Pausing {
+			if task.Kind == t.kind.kind && a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Preempting {
 				return a, j, err
 			}
 		}

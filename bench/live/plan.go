@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
@@ -116,7 +116,7 @@ func historyOf(dir, id string) string { return filepath.Join(dir, id+".jsonl") }
 // awaitHistories waits for the histories of jobs. It fails if all masters have ended.
 func (c *Cluster) awaitHistories(ctx context.Context, ids []string) error {
 	missing := ids
-	err := wait.Poll(ctx, 50*time.Millisecond, func(context.Context) (bool, error) {
+	err := syncutil.Poll(ctx, 50*time.Millisecond, func(context.Context) (bool, error) {
 		for len(missing) > 0 {
 			if _, err := os.Stat(historyOf(c.Histories(), missing[0])); err != nil {
 				masters, _ := c.Names()

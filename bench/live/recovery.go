@@ -21,7 +21,7 @@ func (t *resultBuilder) noteLost(l LostMachine) {
 	for _, j := range t.run.Jobs {
 		for _, task := range j.Tasks {
 			for _, a := range task.Attempts {
-				if a.Node == v.node && a.State == wire.AttemptState_ATTEMPT_KILLED && a.FinishTime > v.failedAt && (v.declaredLostAt == 0 || a.FinishTime < v.declaredLostAt) {
+				if a.Machine == v.node && a.State == wire.AttemptState_ATTEMPT_KILLED && a.FinishTime > v.failedAt && (v.declaredLostAt == 0 || a.FinishTime < v.declaredLostAt) {
 					v.declaredLostAt = a.FinishTime
 				}
 			}
@@ -39,7 +39,7 @@ func (t *resultBuilder) lossOf(task *wire.TaskStatus, n int) *failedMachine {
 	a := task.Attempts[n]
 	for i := range t.lost {
 		v := &t.lost[i]
-		if a.Node != v.node || v.declaredLostAt == 0 || a.StartTime > v.failedAt {
+		if a.Machine != v.node || v.declaredLostAt == 0 || a.StartTime > v.failedAt {
 			continue
 		}
 		again := n+1 < len(task.Attempts) && task.Attempts[n+1].StartTime >= v.declaredLostAt
@@ -65,8 +65,8 @@ func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int,
 	}
 	next, kind, number := task.Attempts[n+1], kindOf(task), numberOf(task.Id)
 	t.out.Recovered = append(t.out.Recovered, sim.Recovery{
-		Job: j.Name, Kind: kind, Task: number, Attempt: n + 1, Machine: machineOf(next.Node),
-		Local:     kind == cluster.MapSlot && t.run.blockHosts[j.Name].local(number, next.Node),
+		Job: j.Name, Kind: kind, Task: number, Attempt: n + 1, Machine: machineOf(next.Machine),
+		Local:     kind == cluster.MapSlot && t.run.blockHosts[j.Name].local(number, next.Machine),
 		ExpiredAt: t.time(v.declaredLostAt), Start: t.time(next.StartTime),
 	})
 }

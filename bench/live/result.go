@@ -119,7 +119,7 @@ func (t *resultBuilder) task(j *wire.JobStatus, task *wire.TaskStatus) {
 			t.recover(j, task, n, v)
 		} else if gaveUp(j, a) {
 			p := sim.Preemption{At: t.time(a.FinishTime), Job: j.Name, Kind: kind, Task: numberOf(task.Id), Attempt: n}
-			if held := t.span(a.FinishTime - a.StartTime - a.SuspendedMillis); a.State == wire.AttemptState_ATTEMPT_KILLED || a.Wasted {
+			if held := t.span(a.FinishTime - a.StartTime - a.SuspendedMillis); a.State == wire.AttemptState_ATTEMPT_KILLED || a.WorkLost {
 				p.Mode, p.Lost = preempt.Kill, held
 			} else {
 				p.Mode, p.Conserved = preempt.Checkpoint, held

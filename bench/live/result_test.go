@@ -18,7 +18,7 @@ import (
 const beginMillis = int64(1e12)
 
 func attempt(node string, state wire.AttemptState, from, to int64) *wire.TaskStatus_Attempt {
-	return &wire.TaskStatus_Attempt{Node: node, State: state, StartTime: beginMillis + from, FinishTime: beginMillis + to}
+	return &wire.TaskStatus_Attempt{Machine: node, State: state, StartTime: beginMillis + from, FinishTime: beginMillis + to}
 }
 
 func task(id string, kind taskproc.Kind, attempts ...*wire.TaskStatus_Attempt) *wire.TaskStatus {
@@ -27,7 +27,7 @@ func task(id string, kind taskproc.Kind, attempts ...*wire.TaskStatus_Attempt) *
 
 // wasted is an attempt whose work is lost, after it stood still for a while.
 func wasted(a *wire.TaskStatus_Attempt, still int64) *wire.TaskStatus_Attempt {
-	a.Wasted, a.SuspendedMillis = true, still
+	a.WorkLost, a.SuspendedMillis = true, still
 	return a
 }
 

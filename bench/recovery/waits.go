@@ -28,7 +28,7 @@ func running(j *wire.JobStatus, kind taskproc.Kind) (nodes []string) {
 	for _, t := range j.Tasks {
 		for _, a := range t.Attempts {
 			if t.Kind == kind && a.FinishTime == 0 && !a.Suspended {
-				nodes = append(nodes, a.Node)
+				nodes = append(nodes, a.Machine)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func (w *waits) add(j *wire.JobStatus, machine string, killed int64, local func(
 	var found waits
 	for n, t := range j.Tasks {
 		for i, a := range t.Attempts {
-			if a.Node != machine || a.StartTime > killed || a.FinishTime != 0 && a.FinishTime < killed {
+			if a.Machine != machine || a.StartTime > killed || a.FinishTime != 0 && a.FinishTime < killed {
 				continue
 			}
 			if a.FinishTime == 0 || i+1 == len(t.Attempts) {
@@ -63,7 +63,7 @@ func (w *waits) add(j *wire.JobStatus, machine string, killed int64, local func(
 			if local != nil {
 				found.placed++
 			}
-			if local != nil && local(n, next.Node) {
+			if local != nil && local(n, next.Machine) {
 				found.local++
 			}
 		}

@@ -41,7 +41,7 @@ func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, er
 func (d *drill) busiest(tasknodes []string) int {
 	load := make([]int, d.plan.Tasknodes)
 	for _, a := range d.watch.running(chaos.Any) {
-		if i := slices.Index(tasknodes, a.Node); i >= 0 && i < len(load) {
+		if i := slices.Index(tasknodes, a.Machine); i >= 0 && i < len(load) {
 			load[i]++
 		}
 	}
@@ -97,9 +97,9 @@ func (d *drill) taskProcess(kind string) (node string, pid int, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	pids := d.rig.Tasks(a.Node)
+	pids := d.rig.Tasks(a.Machine)
 	if len(pids) == 0 {
 		return "", 0, errNoTarget
 	}
-	return a.Node, pids[d.random.IntN(len(pids))], nil
+	return a.Machine, pids[d.random.IntN(len(pids))], nil
 }

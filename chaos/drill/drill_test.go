@@ -199,7 +199,7 @@ func TestStruckTasksGoOn(t *testing.T) {
 	task := func(id string, states ...wire.AttemptState) *wire.TaskStatus {
 		out := &wire.TaskStatus{Id: id}
 		for i, state := range states {
-			out.Attempts = append(out.Attempts, &wire.TaskStatus_Attempt{Id: fmt.Sprint(id, i), Node: "n1", State: state})
+			out.Attempts = append(out.Attempts, &wire.TaskStatus_Attempt{Id: fmt.Sprint(id, i), Machine: "n1", State: state})
 		}
 		return out
 	}
@@ -243,7 +243,7 @@ func TestStruckTasksGoOn(t *testing.T) {
 
 func TestTriggersAndTargets(t *testing.T) {
 	running := func(node string) []*wire.TaskStatus_Attempt {
-		return []*wire.TaskStatus_Attempt{{Node: node, State: wire.AttemptState_ATTEMPT_RUNNING}}
+		return []*wire.TaskStatus_Attempt{{Machine: node, State: wire.AttemptState_ATTEMPT_RUNNING}}
 	}
 	w := newWatch(nil, []string{"job_1"})
 	w.update(&wire.JobStatus{

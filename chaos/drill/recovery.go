@@ -28,7 +28,7 @@ func (w *jobWatcher) runningOn(names []string) (list []runningAttempt) {
 	for _, id := range w.ids {
 		for _, t := range w.mu.jobs[id].GetTasks() {
 			for _, a := range t.Attempts {
-				if a.State == wire.AttemptState_ATTEMPT_RUNNING && slices.Contains(names, a.Node) {
+				if a.State == wire.AttemptState_ATTEMPT_RUNNING && slices.Contains(names, a.Machine) {
 					list = append(list, runningAttempt{id, t.Id, a.Id})
 				}
 			}

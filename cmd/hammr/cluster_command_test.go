@@ -165,14 +165,14 @@ func (f *fakeCluster) Policy(context.Context) (*wire.GetPolicyResponse, error) {
 	return &wire.GetPolicyResponse{
 		Name: "fair", Conf: map[string]string{"weight": "2", "line": "a\nb"},
 		Allocations: &wire.AllocationFile{
-			Name: "pools.xml", Taken: submitted, Faults: []string{"pools.xml:3: <weight> of pool \"a\" \"-2\"; expected a number of 0 or more"},
+			Name: "pools.xml", AppliedTime: submitted, Problems: []string{"pools.xml:3: <weight> of pool \"a\" \"-2\"; expected a number of 0 or more"},
 			Warnings: []string{"pools.xml:7: <color> of pool \"b\", which is unknown and ignored; expected one of weight"},
 		},
 	}, nil
 }
 
-func (f *fakeCluster) Tasknodes(_ context.Context, all bool) ([]*wire.Node, error) {
-	nodes := []*wire.Node{{
+func (f *fakeCluster) Tasknodes(_ context.Context, all bool) ([]*wire.Tasknode, error) {
+	nodes := []*wire.Tasknode{{
 		Name: "n1", State: "RUNNING", Address: "n1:7071", Http: "n1:7081", Rack: "/rack1", Hosts: []string{"n1", "10.0.0.1"},
 		MapSlots: 2, ReduceSlots: 1, MapsRunning: 1, LastHeartbeat: submitted + 5000, Load: 1.5, ClockSkew: -3,
 		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Free: 5 << 30, Total: 10 << 30}, {Path: "/data2", Free: 3 << 20, Total: 10 << 30}},
@@ -185,7 +185,7 @@ func (f *fakeCluster) Tasknodes(_ context.Context, all bool) ([]*wire.Node, erro
 		Name: "n4", State: "DECOMMISSIONED", Draining: true,
 	}, {
 		Name: "n2", State: "LOST", Address: "n2:7071", Http: "n2:7081", MapSlots: 2, ReduceSlots: 1,
-		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Fault: "input/output error"}}, Lost: true,
+		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Error: "input/output error"}}, Lost: true,
 	}, {
 		Name: "n5", State: "DECOMMISSIONED", Draining: true, Lost: true,
 	}}
@@ -221,11 +221,11 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 		Counters: []*taskproc.Counter{{Group: "Job Counters ", Name: "Launched map tasks", Value: 3}},
 		Tasks: []*wire.TaskStatus{
 			{Id: "task_1763700000000_0001_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{
-				{Id: "attempt_1763700000000_0001_m_000000_0", Node: "n1", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: submitted + 100, FinishTime: submitted + 1350},
+				{Id: "attempt_1763700000000_0001_m_000000_0", Machine: "n1", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: submitted + 100, FinishTime: submitted + 1350},
 			}},
 			{Id: "task_1763700000000_0001_m_000001", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_RUNNING, Attempts: []*wire.TaskStatus_Attempt{
-				{Id: "attempt_1763700000000_0001_m_000001_0", Node: "n2", State: wire.AttemptState_ATTEMPT_FAILED, StartTime: submitted + 100, FinishTime: submitted + 200},
-				{Id: "attempt_1763700000000_0001_m_000001_1", Node: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: submitted + 300},
+				{Id: "attempt_1763700000000_0001_m_000001_0", Machine: "n2", State: wire.AttemptState_ATTEMPT_FAILED, StartTime: submitted + 100, FinishTime: submitted + 200},
+				{Id: "attempt_1763700000000_0001_m_000001_1", Machine: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: submitted + 300},
 			}},
 			{Id: "task_1763700000000_0001_r_000000", Kind: taskproc.Kind_REDUCE, State: wire.TaskState_TASK_PENDING},
 		},
@@ -234,11 +234,11 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 		JobId: "job_1763700000000_0002", Name: "sort", User: "bob", Queue: "default", Priority: "NORMAL", State: wire.JobState_RUNNING, Maps: 4, SubmitTime: submitted + 2000,
 		Reason: "4 map tasks wait for map slots",
 		Tasks: []*wire.TaskStatus{
-			{Id: "task_1763700000000_0002_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_PAUSED, Attempts: []*wire.TaskStatus_Attempt{
-				{Id: "attempt_1763700000000_0002_m_000000_0", Node: "n1", State: wire.AttemptState_ATTEMPT_PREEMPTED, StartTime: submitted + 2100, FinishTime: submitted + 2350},
+			{Id: "task_1763700000000_0002_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_CHECKPOINTED, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: "attempt_1763700000000_0002_m_000000_0", Machine: "n1", State: wire.AttemptState_ATTEMPT_PREEMPTED, StartTime: submitted + 2100, FinishTime: submitted + 2350},
 			}},
 			{Id: "task_1763700000000_0002_m_000001", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_RUNNING, Attempts: []*wire.TaskStatus_Attempt{
-				{Id: "attempt_1763700000000_0002_m_000001_0", Node: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: submitted + 2300, Suspended: true},
+				{Id: "attempt_1763700000000_0002_m_000001_0", Machine: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: submitted + 2300, Suspended: true},
 			}},
 		},
 	}
@@ -251,10 +251,10 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 		Maps: 1, SubmitTime: submitted + 3000, StartTime: submitted + 3100, FinishTime: submitted + 5000,
 		Phases: []*wire.Phase{{Name: "setup", StartTime: submitted + 3000, FinishTime: submitted + 3100}},
 		Tasks: []*wire.TaskStatus{{Id: "task_1763700000000_0003_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_FAILED, Attempts: []*wire.TaskStatus_Attempt{
-			{Id: "attempt_1763700000000_0003_m_000000_0", Node: "n1", State: wire.AttemptState_ATTEMPT_FAILED, StartTime: submitted + 3100, FinishTime: submitted + 4900},
+			{Id: "attempt_1763700000000_0003_m_000000_0", Machine: "n1", State: wire.AttemptState_ATTEMPT_FAILED, StartTime: submitted + 3100, FinishTime: submitted + 4900},
 		}}},
 		Failures: []*wire.FailureRecord{{
-			Task: "task_1763700000000_0003_m_000000", Attempt: "attempt_1763700000000_0003_m_000000_0", Node: "n1", Cause: "boom", Offset: -1,
+			Task: "task_1763700000000_0003_m_000000", Attempt: "attempt_1763700000000_0003_m_000000_0", Machine: "n1", Cause: "boom", Offset: -1,
 		}},
 	}
 	return []*wire.JobStatus{running, waiting, failed, halted}

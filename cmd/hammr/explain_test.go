@@ -21,26 +21,26 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 	}
 	e := &wire.Explanation{
 		JobId: job, State: "RUNNING", Queue: "nightly", Priority: "HIGH", Policy: "fair",
-		Facts: []*wire.Explanation_Fact{{Name: "pool", Value: "nightly"}, {Name: "map slots of the pool", Value: "1 of a fair share of 1.5"}},
+		Details: []*wire.Explanation_Detail{{Name: "pool", Value: "nightly"}, {Name: "map slots of the pool", Value: "1 of a fair share of 1.5"}},
 		Stages: []*wire.Explanation_Stage{
-			{Name: "map", Slot: "map", Tasks: 4, Finished: 1, Running: 2, Suspended: 1, Waiting: 1, Free: 1, Slots: 4, Avoids: []string{"n3"},
-				Reasons: []string{"had their turn, 1 in vain: waits for a slot where its input is"}, Until: submitted + 7000},
+			{Name: "map", Slot: "map", Tasks: 4, Finished: 1, Running: 2, Suspended: 1, Waiting: 1, Free: 1, Slots: 4, AvoidedMachines: []string{"n3"},
+				Reasons: []string{"had their turn, 1 in vain: waits for a slot where its input is"}, RetryTime: submitted + 7000},
 			{Name: "reduce", Slot: "reduce", Tasks: 1, Waiting: 1, Slots: 2,
 				Reasons: []string{"1 of 4 map tasks have finished, 2 have to before they start (mapreduce.job.reduce.slowstart.completedmaps)"}},
 		},
-		Taken: []*wire.Explanation_Attempt{
-			{Id: "attempt_" + first + "1_0", Node: "n1", State: "SUSPENDED", Since: submitted + 3000},
-			{Id: "attempt_" + first + "2_0", Node: "n2", State: "KILLED", Since: submitted + 2000, Cause: "pool nightly has more than its fair share"},
+		Preempted: []*wire.Explanation_Attempt{
+			{Id: "attempt_" + first + "1_0", Machine: "n1", State: "SUSPENDED", Since: submitted + 3000},
+			{Id: "attempt_" + first + "2_0", Machine: "n2", State: "KILLED", Since: submitted + 2000, Cause: "pool nightly has more than its fair share"},
 		},
 	}
 	switch task {
 	case "":
 	case "task_" + first + "2":
 		e.Task = &wire.Explanation_Task{
-			Id: task, State: "PENDING", Stage: "map", Reasons: e.Stages[0].Reasons, FailedOn: []string{"n2"}, Attempts: e.Taken[1:],
-			Spots: []*wire.Explanation_Spot{
-				{Node: "n1", Place: "rack", RackBytes: 128 << 20, Cost: 128 << 20},
-				{Node: "n2", Place: "node", LocalBytes: 128 << 20, Avoided: true},
+			Id: task, State: "PENDING", Stage: "map", Reasons: e.Stages[0].Reasons, FailedOn: []string{"n2"}, Attempts: e.Preempted[1:],
+			Candidates: []*wire.Explanation_Candidate{
+				{Machine: "n1", Locality: "rack", RackBytes: 128 << 20, Cost: 128 << 20},
+				{Machine: "n2", Locality: "node", LocalBytes: 128 << 20, Avoided: true},
 			},
 		}
 	default:
@@ -56,20 +56,20 @@ func explainedPastJob(job, task string) *wire.Explanation {
 		JobId: job, State: "FAILED", Queue: "default", Priority: "NORMAL", Reasons: []string{"it is over"},
 		SubmitTime: submitted + 3000, FinishTime: submitted + 65_250, Cause: "task_" + first + "0 failed 4 times",
 		Stages: []*wire.Explanation_Stage{
-			{Name: "map", Slot: "map", Tasks: 2, Finished: 1, Past: &wire.Explanation_Past{
+			{Name: "map", Slot: "map", Tasks: 2, Finished: 1, Usage: &wire.Explanation_Usage{
 				MapSlots: 1, Attempts: 3, Preempted: 1, WaitedMillis: 20_000, LongestWaitMillis: 12_500, LongestWaitTask: "task_" + first + "0",
-				Nodes: []*wire.Explanation_Node{{Name: "n1", Attempts: 2, SlotMillis: 7000}, {Name: "n2", Attempts: 1, SlotMillis: 50}},
+				Machines: []*wire.Explanation_Machine{{Name: "n1", Attempts: 2, SlotMillis: 7000}, {Name: "n2", Attempts: 1, SlotMillis: 50}},
 			}},
-			{Name: "clean+count", Slot: "reduce", Tasks: 1, Past: &wire.Explanation_Past{MapSlots: 1, ReduceSlots: 2}},
-			{Name: "old", Slot: "map", Past: &wire.Explanation_Past{}},
+			{Name: "clean+count", Slot: "reduce", Tasks: 1, Usage: &wire.Explanation_Usage{MapSlots: 1, ReduceSlots: 2}},
+			{Name: "old", Slot: "map", Usage: &wire.Explanation_Usage{}},
 		},
-		Taken: []*wire.Explanation_Attempt{{
-			Id: "attempt_" + first + "0_0", Node: "n1", State: "PREEMPTED", Since: submitted + 9000, Cause: "pool nightly is below its minimum",
+		Preempted: []*wire.Explanation_Attempt{{
+			Id: "attempt_" + first + "0_0", Machine: "n1", State: "PREEMPTED", Since: submitted + 9000, Cause: "pool nightly is below its minimum",
 			StartTime: submitted + 7000, WaitedMillis: 4000,
 		}},
 	}
 	if task != "" {
-		e.Task = &wire.Explanation_Task{Id: task, State: "FAILED", Stage: "map", Attempts: e.Taken,
+		e.Task = &wire.Explanation_Task{Id: task, State: "FAILED", Stage: "map", Attempts: e.Preempted,
 			Reasons: []string{"its job was over before it was finished, after 1 attempts"}}
 	}
 	return e
@@ -79,7 +79,7 @@ func (f *fakeCluster) Queues(context.Context) (*wire.ListQueuesResponse, error) 
 	slots := func(maps, reduces int32) *wire.Queue_Slots { return &wire.Queue_Slots{Map: maps, Reduce: reduces} }
 	return &wire.ListQueuesResponse{Policy: "fair", Queues: []*wire.Queue{
 		{Name: "default", State: "DRAINING", JobsWaiting: 1, Running: slots(0, 0), Waiting: slots(4, 0)},
-		{Name: "nightly", State: "RUNNING", JobsRunning: 1, Running: slots(1, 0), Waiting: slots(1, 0), Divided: true, Weight: 2.5,
-			Min: slots(1, 0), Max: slots(10, -1), MaxJobs: -1, Order: "fifo", MapShare: 1.504, ReduceShare: 2, HeldJobs: 3},
+		{Name: "nightly", State: "RUNNING", JobsRunning: 1, Running: slots(1, 0), Waiting: slots(1, 0), HasShares: true, Weight: 2.5,
+			Min: slots(1, 0), Max: slots(10, -1), MaxJobs: -1, Order: "fifo", MapShare: 1.504, ReduceShare: 2, JobsNotRunnable: 3},
 	}}, nil
 }

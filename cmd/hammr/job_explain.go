@@ -66,7 +66,7 @@ func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
 	for _, reason := range e.Reasons {
 		field(w, "No slots", "%s", oneLine(reason))
 	}
-	for _, f := range e.Facts {
+	for _, f := range e.Details {
 		fmt.Fprintf(w, "  %s: %s\n", oneLine(f.Name), oneLine(f.Value))
 	}
 	for _, s := range e.Stages {
@@ -76,9 +76,9 @@ func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
 	if e.FinishTime != 0 {
 		attempts = q.finishedTable
 	}
-	if len(e.Taken) > 0 {
+	if len(e.Preempted) > 0 {
 		fmt.Fprintln(w, "\nPreempted attempts")
-		attempts(e.Taken).write(w)
+		attempts(e.Preempted).write(w)
 	}
 	if e.Task != nil {
 		q.writeTask(w, e.Task, attempts)
@@ -86,18 +86,18 @@ func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
 }
 
 func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
-	if s.Past != nil {
+	if s.Usage != nil {
 		writeFinishedStage(w, s)
 		return
 	}
 	fmt.Fprintf(w, "\n%s: %d tasks, %d finished, %d running, %d waiting, %d suspended; %d of %d %s slots are free\n",
 		oneLine(s.Name), s.Tasks, s.Finished, s.Running-s.Suspended, s.Waiting, s.Suspended, s.Free, s.Slots, s.Slot)
 	writeReasons(w, s.Reasons)
-	if s.Until != 0 {
-		fmt.Fprintf(w, "  considered again at %s\n", q.time(s.Until))
+	if s.RetryTime != 0 {
+		fmt.Fprintf(w, "  considered again at %s\n", q.time(s.RetryTime))
 	}
-	if len(s.Avoids) > 0 {
-		fmt.Fprintf(w, "  avoids %s, where many of the job's tasks have failed\n", strings.Join(s.Avoids, ", "))
+	if len(s.AvoidedMachines) > 0 {
+		fmt.Fprintf(w, "  avoids %s, where many of the job's tasks have failed\n", strings.Join(s.AvoidedMachines, ", "))
 	}
 }
 
@@ -110,7 +110,7 @@ func writeReasons(w io.Writer, reasons []string) {
 func (q *query) attemptTable(attempts []*wire.Explanation_Attempt) *table {
 	t := &table{heading: []string{"Attempt", "Node", "State", "Since", "Cause"}}
 	for _, a := range attempts {
-		t.add(a.Id, a.Node, a.State, q.time(a.Since), oneLine(a.Cause))
+		t.add(a.Id, a.Machine, a.State, q.time(a.Since), oneLine(a.Cause))
 	}
 	return t
 }
@@ -124,16 +124,16 @@ func (q *query) writeTask(w io.Writer, t *wire.Explanation_Task, attempts func([
 	if len(t.Attempts) > 0 {
 		attempts(t.Attempts).write(w)
 	}
-	if len(t.Spots) == 0 {
+	if len(t.Candidates) == 0 {
 		return
 	}
 	candidates := &table{heading: []string{"Free slot on", "Input", "Local bytes", "Rack bytes", "Remote bytes", "Cost", "Avoided"}}
-	for _, s := range t.Spots {
+	for _, s := range t.Candidates {
 		avoided := ""
 		if s.Avoided {
 			avoided = "yes"
 		}
-		candidates.add(s.Node, s.Place, decimal(s.LocalBytes), decimal(s.RackBytes), decimal(s.RemoteBytes), decimal(s.Cost), avoided)
+		candidates.add(s.Machine, s.Locality, decimal(s.LocalBytes), decimal(s.RackBytes), decimal(s.RemoteBytes), decimal(s.Cost), avoided)
 	}
 	candidates.write(w)
 }

@@ -20,19 +20,19 @@ func (q *query) writeFinish(w io.Writer, e *wire.Explanation) {
 }
 
 func writeFinishedStage(w io.Writer, s *wire.Explanation_Stage) {
-	p := s.Past
+	p := s.Usage
 	fmt.Fprintf(w, "\n%s: %d tasks%s, %d finished; %d attempts, %d of them preempted\n",
 		oneLine(s.Name), s.Tasks, slotsEach(p), s.Finished, p.Attempts, p.Preempted)
 	if p.LongestWaitTask != "" {
 		fmt.Fprintf(w, "  waited %s in total, longest %s: %s\n", seconds(p.WaitedMillis), seconds(p.LongestWaitMillis), p.LongestWaitTask)
 	}
-	for _, n := range p.Nodes {
+	for _, n := range p.Machines {
 		fmt.Fprintf(w, "  %s: %d attempts, %s of slots\n", n.Name, n.Attempts, seconds(n.SlotMillis))
 	}
 }
 
 // slotsEach is the slots of each task, "" if unknown.
-func slotsEach(p *wire.Explanation_Past) string {
+func slotsEach(p *wire.Explanation_Usage) string {
 	var kinds []string
 	if p.MapSlots > 0 {
 		kinds = append(kinds, fmt.Sprintf("%d map", p.MapSlots))
@@ -49,7 +49,7 @@ func slotsEach(p *wire.Explanation_Past) string {
 func (q *query) finishedTable(attempts []*wire.Explanation_Attempt) *table {
 	t := &table{heading: []string{"Attempt", "Node", "State", "Waited", "From", "Until", "Cause"}}
 	for _, a := range attempts {
-		t.add(a.Id, a.Node, a.State, seconds(a.WaitedMillis), q.time(a.StartTime), q.time(a.Since), oneLine(a.Cause))
+		t.add(a.Id, a.Machine, a.State, seconds(a.WaitedMillis), q.time(a.StartTime), q.time(a.Since), oneLine(a.Cause))
 	}
 	return t
 }

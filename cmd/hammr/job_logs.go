@@ -121,7 +121,7 @@ func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, so
 			return false, fmt.Errorf("%s of %s: %w", stream, a.Id, err)
 		}
 		found = true
-		l.logs = append(l.logs, apidoc.AttemptLog{Attempt: a.Id, Node: a.Node, Stream: stream, Text: text})
+		l.logs = append(l.logs, apidoc.AttemptLog{Attempt: a.Id, Node: a.Machine, Stream: stream, Text: text})
 	}
 	return found, nil
 }
@@ -146,9 +146,9 @@ func (l *logReader) readFromTasknode(ctx context.Context, a *wire.TaskStatus_Att
 			l.pages[n.Name] = n.Http
 		}
 	}
-	page := l.pages[a.Node]
+	page := l.pages[a.Machine]
 	if page == "" {
-		return "", fmt.Errorf("tasknode %s has no page: %w", a.Node, fs.ErrNotExist)
+		return "", fmt.Errorf("tasknode %s has no page: %w", a.Machine, fs.ErrNotExist)
 	}
 	return l.fetchLog(ctx, l.flags, page, a.Id, stream)
 }

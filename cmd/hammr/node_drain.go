@@ -103,12 +103,12 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 }
 
 // tasknode is the status of a tasknode, also of a lost one.
-func (q *query) tasknode(ctx context.Context, name string) (*wire.Node, error) {
+func (q *query) tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
 	tasknodes, err := q.Tasknodes(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(tasknodes, func(n *wire.Node) bool { return n.Name == name })
+	i := slices.IndexFunc(tasknodes, func(n *wire.Tasknode) bool { return n.Name == name })
 	if i < 0 {
 		return nil, notFound{"node", name}
 	}
@@ -116,13 +116,13 @@ func (q *query) tasknode(ctx context.Context, name string) (*wire.Node, error) {
 }
 
 // remainingText counts what is left on a tasknode.
-func remainingText(n *wire.Node) string {
+func remainingText(n *wire.Tasknode) string {
 	return fmt.Sprintf("%d attempts run, %d outputs and %d checkpoints are left", len(n.Attempts), len(n.Outputs), len(n.Checkpoints))
 }
 
 // reportRemaining lists what is left on a tasknode at the deadline, and is the error
 // of that.
-func (q *query) reportRemaining(n *wire.Node, deadline time.Duration) error {
+func (q *query) reportRemaining(n *wire.Tasknode, deadline time.Duration) error {
 	if q.flags.json {
 		if err := q.answer(apidoc.TasknodeOf(n), nil); err != nil {
 			return err

@@ -84,7 +84,7 @@ func writeQueue(w io.Writer, q *wire.Queue) {
 	fmt.Fprintf(w, "Queue Name : %s\n", q.Name)
 	fmt.Fprintf(w, "Queue State : %s\n", strings.ToLower(q.State))
 	info := fmt.Sprintf("%d jobs run, %d wait; %s slots in use, %s waited for", q.JobsRunning, q.JobsWaiting, slotCount(q.Running), slotCount(q.Waiting))
-	if q.Divided {
+	if q.HasShares {
 		info += fmt.Sprintf("; fair share %s map, %s reduce", decimalText(q.MapShare), decimalText(q.ReduceShare))
 	}
 	fmt.Fprintf(w, "Scheduling Info : %s\n", info)
@@ -92,7 +92,7 @@ func writeQueue(w io.Writer, q *wire.Queue) {
 
 // writeAllotment prints what a queue is configured to get, if the policy has queues.
 func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
-	if !q.Divided {
+	if !q.HasShares {
 		fmt.Fprintf(w, "Policy %s does not divide the cluster among queues\n", policy)
 		return
 	}
@@ -100,7 +100,7 @@ func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
 	fmt.Fprintf(w, "Weight : %s\n", decimalText(q.Weight))
 	fmt.Fprintf(w, "Minimum : %s slots\n", slotCount(q.Min))
 	fmt.Fprintf(w, "Maximum : %s slots, %s running jobs\n", slotCount(q.Max), limitText(q.MaxJobs))
-	fmt.Fprintf(w, "Waiting for the maximum : %d jobs\n", q.HeldJobs)
+	fmt.Fprintf(w, "Waiting for the maximum : %d jobs\n", q.JobsNotRunnable)
 }
 
 func slotCount(s *wire.Queue_Slots) string {

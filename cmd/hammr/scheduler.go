@@ -53,8 +53,8 @@ func (q *query) writeAllocations(w io.Writer, a *wire.AllocationFile) {
 	if a == nil {
 		return
 	}
-	fmt.Fprintf(w, "Pools of %s, loaded at %s\n", a.Name, q.time(a.Taken))
-	for _, problem := range a.Faults {
+	fmt.Fprintf(w, "Pools of %s, loaded at %s\n", a.Name, q.time(a.AppliedTime))
+	for _, problem := range a.Problems {
 		fmt.Fprintf(w, "  not loaded: %s\n", problem)
 	}
 	for _, warning := range a.Warnings {

@@ -33,7 +33,7 @@ type Directory struct {
 }
 
 // TasknodeOf is the document of a tasknode.
-func TasknodeOf(n *wire.Node) Tasknode {
+func TasknodeOf(n *wire.Tasknode) Tasknode {
 	doc := Tasknode{
 		Name: n.Name, State: n.State, Address: n.Address, HTTP: n.Http, Rack: n.Rack, Hosts: append([]string{}, n.Hosts...),
 		MapSlots: n.MapSlots, ReduceSlots: n.ReduceSlots, MapsRunning: n.MapsRunning, ReducesRunning: n.ReducesRunning,
@@ -42,13 +42,13 @@ func TasknodeOf(n *wire.Node) Tasknode {
 		Draining: n.Draining, Outputs: n.Outputs, Checkpoints: n.Checkpoints,
 	}
 	for _, d := range n.Directories {
-		doc.Directories = append(doc.Directories, Directory{d.Path, d.Free, d.Total, d.Fault})
+		doc.Directories = append(doc.Directories, Directory{d.Path, d.Free, d.Total, d.Error})
 	}
 	return doc
 }
 
 // Tasknodes are the documents of tasknodes.
-func Tasknodes(tasknodes []*wire.Node) []Tasknode {
+func Tasknodes(tasknodes []*wire.Tasknode) []Tasknode {
 	out := []Tasknode{}
 	for _, n := range tasknodes {
 		out = append(out, TasknodeOf(n))

@@ -102,24 +102,24 @@ type Candidate struct {
 func ExplanationOf(e *wire.Explanation) Explanation {
 	out := Explanation{
 		JobID: e.JobId, State: e.State, Queue: e.Queue, Priority: e.Priority, Policy: e.Policy, Reasons: e.Reasons,
-		Stages: []Stage{}, Taken: explainedAttempts(e.Taken), Submit: e.SubmitTime, Finish: e.FinishTime, Cause: e.Cause,
+		Stages: []Stage{}, Taken: explainedAttempts(e.Preempted), Submit: e.SubmitTime, Finish: e.FinishTime, Cause: e.Cause,
 	}
-	for _, f := range e.Facts {
+	for _, f := range e.Details {
 		out.Details = append(out.Details, Detail{f.Name, f.Value})
 	}
 	for _, s := range e.Stages {
 		out.Stages = append(out.Stages, Stage{
 			Name: s.Name, Slot: s.Slot, Tasks: s.Tasks, Finished: s.Finished, Running: s.Running - s.Suspended, Suspended: s.Suspended, Waiting: s.Waiting,
-			Free: s.Free, Slots: s.Slots, Reasons: s.Reasons, Until: s.Until, Avoids: s.Avoids,
-			Past: stageUsageOf(s.Past),
+			Free: s.Free, Slots: s.Slots, Reasons: s.Reasons, Until: s.RetryTime, Avoids: s.AvoidedMachines,
+			Past: stageUsageOf(s.Usage),
 		})
 	}
 	if t := e.Task; t != nil {
 		out.Task = &ExplainedTask{
 			ID: t.Id, Stage: t.Stage, State: t.State, Reasons: t.Reasons, FailedOn: t.FailedOn, Attempts: explainedAttempts(t.Attempts),
 		}
-		for _, s := range t.Spots {
-			out.Task.Candidates = append(out.Task.Candidates, Candidate{s.Node, s.Place, s.LocalBytes, s.RackBytes, s.RemoteBytes, s.Cost, s.Avoided})
+		for _, s := range t.Candidates {
+			out.Task.Candidates = append(out.Task.Candidates, Candidate{s.Machine, s.Locality, s.LocalBytes, s.RackBytes, s.RemoteBytes, s.Cost, s.Avoided})
 		}
 	}
 	return out
@@ -127,12 +127,12 @@ func ExplanationOf(e *wire.Explanation) Explanation {
 
 func explainedAttempts(attempts []*wire.Explanation_Attempt) (out []ExplainedAttempt) {
 	for _, a := range attempts {
-		out = append(out, ExplainedAttempt{a.Id, a.Node, a.State, a.Since, a.Cause, a.StartTime, a.WaitedMillis})
+		out = append(out, ExplainedAttempt{a.Id, a.Machine, a.State, a.Since, a.Cause, a.StartTime, a.WaitedMillis})
 	}
 	return out
 }
 
-func stageUsageOf(p *wire.Explanation_Past) *StageUsage {
+func stageUsageOf(p *wire.Explanation_Usage) *StageUsage {
 	if p == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func stageUsageOf(p *wire.Explanation_Past) *StageUsage {
 		MapSlots: p.MapSlots, ReduceSlots: p.ReduceSlots, Attempts: p.Attempts, Preempted: p.Preempted,
 		WaitedMillis: p.WaitedMillis, LongestWaitMillis: p.LongestWaitMillis, LongestWaitTask: p.LongestWaitTask,
 	}
-	for _, n := range p.Nodes {
+	for _, n := range p.Machines {
 		out.Nodes = append(out.Nodes, TasknodeUsage{n.Name, n.Attempts, n.SlotMillis})
 	}
 	return out

@@ -99,7 +99,7 @@ func taskState(t report.Task, s *wire.TaskStatus) report.State {
 	case t.State != report.Running:
 	case s.State == wire.TaskState_TASK_PENDING:
 		return "PENDING"
-	case s.State == wire.TaskState_TASK_PAUSED:
+	case s.State == wire.TaskState_TASK_CHECKPOINTED:
 		return "CHECKPOINTED"
 	case allSuspended(s):
 		return Suspended

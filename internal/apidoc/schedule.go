@@ -21,7 +21,7 @@ type AllocationFile struct {
 func PolicyOf(p *wire.GetPolicyResponse) Policy {
 	out := Policy{Policy: p.Name, Conf: p.Conf}
 	if a := p.Allocations; a != nil {
-		out.Allocations = &AllocationFile{a.Name, a.Taken, a.Faults, a.Warnings}
+		out.Allocations = &AllocationFile{a.Name, a.AppliedTime, a.Problems, a.Warnings}
 	}
 	return out
 }
@@ -73,9 +73,9 @@ func QueueOf(q *wire.Queue) Queue {
 		Name: q.Name, State: q.State, Jobs: QueueJobs{Running: q.JobsRunning, Waiting: q.JobsWaiting},
 		Running: slotsOf(q.Running), Waiting: slotsOf(q.Waiting),
 	}
-	if q.Divided {
+	if q.HasShares {
 		out.Allotment = &Allotment{
-			Order: q.Order, Weight: q.Weight, Min: slotsOf(q.Min), Max: slotsOf(q.Max), MaxJobs: q.MaxJobs, WaitJobs: q.HeldJobs,
+			Order: q.Order, Weight: q.Weight, Min: slotsOf(q.Min), Max: slotsOf(q.Max), MaxJobs: q.MaxJobs, WaitJobs: q.JobsNotRunnable,
 			Share: Share{q.MapShare, q.ReduceShare},
 		}
 	}

@@ -18,14 +18,14 @@ func someCheckpoint() *taskproc.CheckpointBody {
 		Nodes: []*taskproc.NodeState{{
 			Stage: 1, Node: 4,
 			Pieces:    []*taskproc.Piece{{Output: "part", Path: "file:///o/a", Length: 10, Checksum: 11}},
-			Pending:   []*taskproc.Pending{{Output: "part", Data: []byte("rest")}},
+			Pending:   []*taskproc.PendingOutput{{Output: "part", Data: []byte("rest")}},
 			UserState: []byte{0, 1},
 			Remaining: &taskproc.Range{Start: &taskproc.Position{Offset: 7}, End: &taskproc.Position{Offset: 9, Skip: 1}},
 			Fetched:   []*taskproc.MapOutput{{Task: 1, Attempt: "a", Path: "/d/a", Address: "h:1", PartitionBytes: []int64{1, 2}}},
 			Merge:     []*taskproc.MergeInput{{Path: "/d/a", Offset: 3, Length: 90, Tagged: true, BlockOffset: 24, BlockRecord: 2}},
 			Published: []*taskproc.MapOutput{{Edge: 1, Path: "/d/b", IndexChecksum: 5}},
-			Live:      []*taskproc.LiveInput{{Edge: 2, Over: []int32{0, 3}}},
-		}, {Stage: 2, Over: true}},
+			Live:      []*taskproc.LiveInput{{Edge: 2, Finished: []int32{0, 3}}},
+		}, {Stage: 2, Finished: true}},
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// BenchmarkEmptyMaps is what the engine itself costs: jobs of maps that do
-// nothing, and a reduce that waits for them.
+// BenchmarkEmptyMaps measures the engine itself: jobs of maps that do nothing, and a
+// reduce that waits for them.
 func BenchmarkEmptyMaps(b *testing.B) {
 	for _, maps := range []int{1, 1000} {
 		b.Run(fmt.Sprint(maps), func(b *testing.B) {

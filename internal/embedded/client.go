@@ -20,18 +20,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// localClient implements client.Client for the engine of this process.
+// localClient implements client.Client by direct calls to the engine's jobmaster.
 type localClient struct {
 	engine *Engine
 	mu     struct {
 		sync.Mutex
 		sequence uint64
-		jobs     map[submission]string // every job that was submitted, and its id
-		ended    string                // why no more jobs are taken, "" while they are
+		jobs     map[submission]string // ids of all submitted jobs
+		ended    string                // why no more jobs are accepted, "" while they are
 	}
 }
 
-// submission is what makes a submission one of a kind.
+// submission identifies a submission.
 type submission struct {
 	client   string
 	sequence uint64
@@ -43,11 +43,11 @@ func newLocalClient(e *Engine) *localClient {
 	return c
 }
 
-// stagingScheme begins the names of staging files, which lie in the engine's
-// own directory whatever file systems the jobs use.
+// stagingScheme starts the names of staging files. They lie in the engine's directory,
+// whatever file systems the jobs use.
 const stagingScheme = "hammr-staging:"
 
-// resolve is Config.Resolve and knows staging files besides.
+// resolve is Config.Resolve extended by staging files.
 func (e *Engine) resolve(ctx context.Context, name string) (storage.FS, string, error) {
 	if file, ok := strings.CutPrefix(name, stagingScheme); ok {
 		return local.New(local.Options{}), filepath.ToSlash(filepath.Join(e.dir, file)), nil
@@ -74,13 +74,13 @@ func (c *localClient) Submit(ctx context.Context, spec *wire.JobSpec, splits []*
 	return id, c.record(ctx, submission{spec.ClientId, spec.Sequence}, id)
 }
 
-// register makes a submission one of a kind. It returns the id of the job that was
-// submitted as the same before, and an error when no more jobs are taken.
+// register gives a submission its identity. If the submission is known it returns the id
+// of its job and true. The error says that no more jobs are accepted.
 func (c *localClient) register(spec *wire.JobSpec) (id string, twice bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mu.ended != "" {
-		return "", false, fmt.Errorf("embedded: no more jobs are taken: %s", c.mu.ended)
+		return "", false, fmt.Errorf("embedded: no more jobs are accepted: %s", c.mu.ended)
 	}
 	if spec.ClientId == "" {
 		c.mu.sequence++
@@ -90,7 +90,7 @@ func (c *localClient) register(spec *wire.JobSpec) (id string, twice bool, err e
 	return id, twice, nil
 }
 
-// checkOutput refuses an output directory that exists, before any work.
+// checkOutput refuses an output directory that exists, before anything is staged.
 func (c *localClient) checkOutput(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
@@ -102,7 +102,7 @@ func (c *localClient) checkOutput(ctx context.Context, name string) error {
 	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
-// record remembers a job. One that came in while the engine ended is killed like
+// record records a job. A job that was submitted while the engine stopped is killed like
 // the others.
 func (c *localClient) record(ctx context.Context, key submission, id string) error {
 	c.mu.Lock()
@@ -115,8 +115,7 @@ func (c *localClient) record(ctx context.Context, key submission, id string) err
 	return c.engine.master.Kill(ctx, id, ended)
 }
 
-// stage writes the splits to a file, in a directory of its own, and names it in
-// spec.
+// stage writes the splits to a file in a directory of its own and names it in spec.
 func (c *localClient) stage(spec *wire.JobSpec, splits []*taskproc.Split) error {
 	data, hash, err := taskproc.EncodeSplits(splits)
 	if err != nil {
@@ -148,7 +147,7 @@ func classify(err error) error {
 	return err
 }
 
-// stop kills every job and takes no more.
+// stop kills every job and accepts no more.
 func (c *localClient) stop(cause string) {
 	c.mu.Lock()
 	if c.mu.ended == "" {
@@ -165,7 +164,7 @@ func (c *localClient) waitJobs() {
 	c.mu.Unlock()
 	for _, id := range jobs {
 		if _, err := c.engine.master.Watch(context.Background(), id, nil); err != nil {
-			c.engine.cfg.Logger.Error("job not followed to its end", "job", id, "error", err)
+			c.engine.cfg.Logger.Error("cannot watch a job to its end", "job", id, "error", err)
 		}
 	}
 }

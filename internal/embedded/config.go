@@ -1,14 +1,14 @@
-// Package embedded runs the whole engine inside one process: the same
-// jobmaster, controller, tasknode and task messages as a cluster, with the log
-// in memory and attempts as goroutines.
+// Package embedded runs the whole engine in one process, with the same jobmaster,
+// controller, tasknode and task messages as a cluster. The log is in memory and attempts
+// are goroutines.
 //
 //	e, err := embedded.Start(ctx, embedded.Config{…})
 //	defer e.Close()
 //	id, err := e.Client().Submit(ctx, spec, splits)
-//	status, err := e.Client().Follow(ctx, id, nil)
+//	status, err := e.Client().Watch(ctx, id, nil)
 //
-// No port is opened. Everything that the engine writes lies in one temporary
-// directory, which Close removes.
+// It opens no port. All of its files lie in one temporary directory, which Close
+// removes.
 package embedded
 
 import (
@@ -22,33 +22,32 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Config says how an Engine runs. The zero value of each field is its default;
-// Resolve and Serve have none.
+// Config configures an Engine. Resolve and Serve have no default; the zero value of
+// every other field is its default.
 type Config struct {
-	// MapSlots is how many map attempts run at once; default the number of
-	// cores that Go uses.
+	// MapSlots is how many map attempts run at once; default runtime.GOMAXPROCS(0).
 	MapSlots int
-	// ReduceSlots is how many reduce attempts run at once; default the number
-	// of cores that Go uses.
+	// ReduceSlots is how many reduce attempts run at once; default
+	// runtime.GOMAXPROCS(0).
 	ReduceSlots int
-	// LocalDir is where the engine makes its temporary directory, and is made if
-	// it does not exist; default the system's directory for temporary files.
+	// LocalDir is where the engine makes its temporary directory; it is made if it is
+	// missing. Default the system's directory for temporary files.
 	LocalDir string
-	// Resolve turns the full name of a file ("hdfs://nn:8020/out") into the
-	// file system that has it and the path there.
+	// Resolve maps the full name of a file ("hdfs://nn:8020/out") to its file system and
+	// its path there.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
-	// Serve runs one attempt: it speaks the task's end of package taskproc on
-	// conn and returns when the attempt has ended. The end of ctx asks it to
-	// return at once. An error, a panic or a return without a last message
-	// fails the attempt.
+	// Serve runs one attempt: it speaks the task's side of package taskproc on conn and
+	// returns when the attempt has ended. When ctx ends it must return at once. The
+	// attempt fails if Serve returns an error, panics, or returns without a last
+	// message.
 	Serve func(ctx context.Context, conn io.ReadWriteCloser) error
-	// Logger hears what the engine does; default nobody.
+	// Logger receives log lines; default none.
 	Logger *slog.Logger
-	// Now is the clock; default time.Now.
+	// Now returns the time of day; default time.Now.
 	Now func() time.Time
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
 	if c.MapSlots == 0 {
 		c.MapSlots = runtime.GOMAXPROCS(0)
@@ -64,20 +63,20 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every problem of the configuration at once.
 func (c *Config) Validate() error {
-	var faults []error
+	var errs []error
 	if c.MapSlots < 1 {
-		faults = append(faults, errors.New("embedded: MapSlots below 1"))
+		errs = append(errs, errors.New("embedded: MapSlots below 1"))
 	}
 	if c.ReduceSlots < 1 {
-		faults = append(faults, errors.New("embedded: ReduceSlots below 1"))
+		errs = append(errs, errors.New("embedded: ReduceSlots below 1"))
 	}
 	if c.Resolve == nil {
-		faults = append(faults, errors.New("embedded: no Resolve function"))
+		errs = append(errs, errors.New("embedded: no Resolve function"))
 	}
 	if c.Serve == nil {
-		faults = append(faults, errors.New("embedded: no Serve function"))
+		errs = append(errs, errors.New("embedded: no Serve function"))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// machineName names the only machine of an engine.
+// machineName is the name of the engine's only machine.
 const machineName = "localhost"
 
 // Engine is a running jobmaster with one tasknode.
 //
-// Goroutines: the jobmaster's loop, the tasknode's loop, and one that waits for
-// the end of Start's context. Close waits for all.
+// Goroutines: the jobmaster's loop, the tasknode's loop, and one that waits for the end
+// of Start's context. Close waits for all of them.
 type Engine struct {
 	cfg          Config
-	dir          string // temporary, of this engine alone
+	dir          string // temporary, used by this engine only
 	master       *jobmaster.Master
 	client       *localClient
 	stopMaster   context.CancelFunc // ends the jobmaster
-	masterDone   sync.WaitGroup     // the jobmaster and the watch over Start's context
+	masterDone   sync.WaitGroup     // the jobmaster, and the goroutine that waits for Start's context
 	stopTasknode context.CancelFunc // ends the tasknode
 	tasknodeDone sync.WaitGroup     // the tasknode
 	once         sync.Once
 	closeErr     error
 }
 
-// Start starts an engine. Its jobs end, killed, when ctx does; Close is called
-// in any case.
+// Start starts an engine. When ctx ends, its jobs are killed. The caller must call
+// Close.
 func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -52,8 +52,8 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// makeDir makes a directory of the engine's own in parent, and parent if it
-// does not exist, as Hadoop does with its local directories.
+// makeDir makes a temporary directory in parent, and parent if it is missing, as Hadoop
+// does with its local directories.
 func makeDir(parent string) (string, error) {
 	if parent != "" {
 		if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -81,7 +81,7 @@ func (e *Engine) start(ctx context.Context) (err error) {
 		return err
 	}
 	e.client = newLocalClient(e)
-	// Work for jobs outlives ctx: the output of killed jobs is removed.
+	// Work for jobs outlives ctx, so that the output of killed jobs is removed.
 	outlives := context.WithoutCancel(ctx)
 	masterCtx, stop := context.WithCancel(outlives)
 	nodeCtx, drain := context.WithCancel(outlives)
@@ -102,15 +102,15 @@ func (e *Engine) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// Client submits jobs to the engine.
+// Client returns the client that submits jobs to the engine.
 func (e *Engine) Client() client.Client { return e.client }
 
-// Close kills the jobs that run, waits for every goroutine of the engine and
-// removes its temporary files. The exception is the goroutine of an attempt
-// that does not return when its context ends: such a one has failed its job.
+// Close kills the running jobs, waits for every goroutine of the engine and removes its
+// temporary files. It does not wait for an attempt that ignores the end of its context;
+// such an attempt has failed its job.
 func (e *Engine) Close() error {
 	e.once.Do(func() {
-		e.client.stop("the engine is closed")
+		e.client.stop("the engine was closed")
 		e.client.waitJobs()
 		e.stopTasknode()
 		e.tasknodeDone.Wait()

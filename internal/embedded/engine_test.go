@@ -71,7 +71,7 @@ func TestJobWithoutInput(t *testing.T) {
 	}
 }
 
-func TestFailedAttemptIsTriedAgain(t *testing.T) {
+func TestFailedAttemptIsRetried(t *testing.T) {
 	r := newRig(t, 1)
 	r.behave = func(_ context.Context, f *fakeTask) *taskproc.FromTask {
 		if f.name() == "m1.0" || f.name() == "r0.0" {
@@ -91,7 +91,7 @@ func TestFailedAttemptIsTriedAgain(t *testing.T) {
 	if strings.Contains(f.Task, "_r_") {
 		f = status.Failures[1]
 	}
-	if f.Cause != "bad luck" || f.Offset != 17 || f.Input != "mem:///in1" || f.Log != "last words" || f.Node != machineName ||
+	if f.Cause != "bad luck" || f.Offset != 17 || f.Input != "mem:///in1" || f.Log != "last words" || f.Machine != machineName ||
 		!strings.HasSuffix(f.Attempt, "_m_000001_0") || f.Time == 0 {
 		t.Errorf("failure is %v", f)
 	}
@@ -100,7 +100,7 @@ func TestFailedAttemptIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestJobFailsWhenTriesRunOut(t *testing.T) {
+func TestJobFailsAfterMaxAttempts(t *testing.T) {
 	r := newRig(t, 2)
 	r.behave = func(_ context.Context, f *fakeTask) *taskproc.FromTask {
 		if f.start.Task == 1 && f.start.Kind == taskproc.Kind_MAP {
@@ -118,7 +118,7 @@ func TestJobFailsWhenTriesRunOut(t *testing.T) {
 	}
 }
 
-func TestFatalFailureIsNotTriedAgain(t *testing.T) {
+func TestFatalFailureIsNotRetried(t *testing.T) {
 	r := newRig(t, 1)
 	r.behave = func(context.Context, *fakeTask) *taskproc.FromTask {
 		return failed(&taskproc.Failure{Cause: "no such program", Fatal: true})
@@ -176,7 +176,7 @@ func TestRecordsAreSkippedOneByOne(t *testing.T) {
 	wantState(t, r.run(s, splits), wire.JobState_FAILED)
 }
 
-func TestLostMapOutputIsMadeAgain(t *testing.T) {
+func TestLostMapOutputIsRecomputed(t *testing.T) {
 	r := newRig(t, 1)
 	r.behave = func(_ context.Context, f *fakeTask) *taskproc.FromTask {
 		if f.name() != "r0.0" {
@@ -289,7 +289,7 @@ func TestUnknownJobs(t *testing.T) {
 	}
 }
 
-func TestFollowSeesTheStatesInOrder(t *testing.T) {
+func TestWatchSeesTheStatesInOrder(t *testing.T) {
 	r := newRig(t, 1)
 	c := r.engine.Client()
 	s, splits := spec(1, 1)

@@ -15,19 +15,19 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// rig is an engine whose tasks are played by the test.
+// rig is an engine whose tasks the test plays.
 type rig struct {
 	t      *testing.T
 	fs     storage.FS
 	engine *Engine
 
-	// behave may make an attempt do something else than its work. It returns
-	// nil to let the attempt go on.
+	// behave may make an attempt do something else than its work. It returns nil to let
+	// the attempt do its work.
 	behave func(ctx context.Context, f *fakeTask) *taskproc.FromTask
 
 	mu struct {
 		sync.Mutex
-		started []string // attempts, in the order in which they began
+		started []string // attempts, in the order of their starts
 	}
 }
 
@@ -57,7 +57,7 @@ func (r *rig) start(ctx context.Context, slots int) {
 	}
 }
 
-// spec is a job with so many maps, each reading 100 bytes.
+// spec returns a job with this many maps, each of which reads 100 bytes.
 func spec(maps, reduces int, properties ...string) (*wire.JobSpec, []*taskproc.Split) {
 	g := dag.MapReduce(maps, reduces)
 	s := &wire.JobSpec{
@@ -75,7 +75,7 @@ func spec(maps, reduces int, properties ...string) (*wire.JobSpec, []*taskproc.S
 	return s, splits
 }
 
-// run submits a job and follows it to its end.
+// run submits a job and watches it to its end.
 func (r *rig) run(s *wire.JobSpec, splits []*taskproc.Split) *wire.JobStatus {
 	r.t.Helper()
 	c := r.engine.Client()
@@ -113,7 +113,7 @@ func (r *rig) serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	return end.Send(last)
 }
 
-// fakeTask is one attempt that reads nothing and writes a line a task.
+// fakeTask is an attempt that reads nothing and writes one line.
 type fakeTask struct {
 	rig     *rig
 	end     taskproc.TaskEnd
@@ -121,7 +121,7 @@ type fakeTask struct {
 	outputs chan *taskproc.Outputs
 }
 
-// name is the attempt in short: "m0.1" for the second attempt at map 0.
+// name abbreviates the attempt: "m0.1" is the second attempt at map 0.
 func (f *fakeTask) name() string {
 	kind := "r"
 	if f.start.Kind == taskproc.Kind_MAP {
@@ -159,7 +159,7 @@ func (f *fakeTask) play(ctx context.Context) (*taskproc.FromTask, error) {
 }
 
 func (f *fakeTask) playMap(ctx context.Context) (*taskproc.FromTask, error) {
-	done := &taskproc.Done{Range: f.start.Range, Counters: []*taskproc.Counter{{Group: "g", Name: "maps", Value: 1}}}
+	done := &taskproc.Finished{Range: f.start.Range, Counters: []*taskproc.Counter{{Group: "g", Name: "maps", Value: 1}}}
 	if f.start.Reduces == 0 {
 		return f.withPiece(ctx, done, f.name())
 	}
@@ -167,7 +167,7 @@ func (f *fakeTask) playMap(ctx context.Context) (*taskproc.FromTask, error) {
 	return message(done), nil
 }
 
-// playReduce waits for all maps and writes which attempts it has heard of.
+// playReduce waits for all maps and writes the attempts whose output it knows.
 func (f *fakeTask) playReduce(ctx context.Context) (*taskproc.FromTask, error) {
 	got := make([]string, f.start.Maps)
 	for complete := f.start.Maps == 0; !complete; {
@@ -184,11 +184,11 @@ func (f *fakeTask) playReduce(ctx context.Context) (*taskproc.FromTask, error) {
 			return killed(), nil
 		}
 	}
-	done := &taskproc.Done{Counters: []*taskproc.Counter{{Group: "g", Name: "reduces", Value: 1}}}
+	done := &taskproc.Finished{Counters: []*taskproc.Counter{{Group: "g", Name: "reduces", Value: 1}}}
 	return f.withPiece(ctx, done, strings.Join(got, " "))
 }
 
-func (f *fakeTask) withPiece(ctx context.Context, done *taskproc.Done, text string) (*taskproc.FromTask, error) {
+func (f *fakeTask) withPiece(ctx context.Context, done *taskproc.Finished, text string) (*taskproc.FromTask, error) {
 	name := f.start.OutputDir + "/" + f.start.AttemptId
 	w, err := f.rig.fs.Create(ctx, strings.TrimPrefix(name, "mem://"), storage.CreateOptions{})
 	if err != nil {
@@ -204,12 +204,12 @@ func (f *fakeTask) withPiece(ctx context.Context, done *taskproc.Done, text stri
 	return message(done), w.Close()
 }
 
-func message(d *taskproc.Done) *taskproc.FromTask {
-	return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: d}}
+func message(d *taskproc.Finished) *taskproc.FromTask {
+	return &taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: d}}
 }
 
 func killed() *taskproc.FromTask {
-	return &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{}}}
+	return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{}}}
 }
 
 func failed(f *taskproc.Failure) *taskproc.FromTask {
@@ -219,8 +219,8 @@ func failed(f *taskproc.Failure) *taskproc.FromTask {
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: f}}
 }
 
-// files lists a directory with the content of each file, "" for a directory
-// that is not there.
+// files lists a directory with the content of each file, "" if there is no such
+// directory.
 func (r *rig) files(dir string) string {
 	r.t.Helper()
 	list, err := r.fs.List(context.Background(), dir)

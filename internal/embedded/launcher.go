@@ -11,13 +11,13 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// launcher starts tasks as goroutines of this process.
+// launcher runs tasks as goroutines of this process.
 type launcher struct {
 	serve func(ctx context.Context, conn io.ReadWriteCloser) error
 }
 
-// Launch implements tasknode.Launcher. A goroutine cannot be ended by force: the
-// end of ctx asks it to return.
+// Launch implements tasknode.Launcher. A goroutine cannot be killed: when ctx ends, the
+// task must return by itself.
 func (l *launcher) Launch(ctx context.Context, _ *taskproc.Start) (tasknode.Task, error) {
 	ours, theirs := net.Pipe()
 	t := &task{conn: ours, gone: make(chan struct{}), id: make(chan string, 1)}
@@ -40,11 +40,11 @@ func runServe(ctx context.Context, serve func(context.Context, io.ReadWriteClose
 	return serve(ctx, conn)
 }
 
-// task is a task that runs as a goroutine.
+// task is a task in a goroutine.
 type task struct {
 	conn net.Conn
 	gone chan struct{}
-	err  error       // holds once gone is closed
+	err  error       // set before gone is closed
 	id   chan string // of the goroutine
 }
 
@@ -52,7 +52,7 @@ func (t *task) Conn() io.ReadWriteCloser { return t.conn }
 func (t *task) Exited() <-chan struct{}  { return t.gone }
 func (t *task) Err() error               { return t.err }
 
-// Stack is the stack of the task's goroutine and of those that it has started.
+// Stack returns the stacks of the task's goroutine and of its descendants.
 func (t *task) Stack() string {
 	id := <-t.id
 	t.id <- id

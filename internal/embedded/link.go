@@ -3,25 +3,25 @@ package embedded
 import (
 	"context"
 
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/tasknode"
 )
 
-// link joins the tasknode and the jobmaster of one process.
+// link connects the tasknode and the jobmaster of one process.
 type link struct{ master *jobmaster.Master }
 
-// session is the attachment of that tasknode.
+// session is the attachment of the tasknode.
 type session struct {
 	*jobmaster.Attachment
-	orders *mailbox.Mailbox[*wire.Order]
-	ended  chan error // the cause, once the master wants no more of it
+	orders *syncutil.Mailbox[*wire.Order]
+	ended  chan error // the cause, once the master ends the attachment
 }
 
 // Connect implements tasknode.Link.
 func (l *link) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
-	s := &session{orders: mailbox.New[*wire.Order](), ended: make(chan error, 1)}
+	s := &session{orders: syncutil.NewMailbox[*wire.Order](), ended: make(chan error, 1)}
 	a, err := l.master.Attach(ctx, hello, s.orders.Put, func(cause error) { s.ended <- cause })
 	s.Attachment = a
 	return s, err

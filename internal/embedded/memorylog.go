@@ -5,12 +5,11 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// memoryLog is the log of a cluster of one: its master leads, and what is
-// proposed is committed.
+// memoryLog is the log of a single master, which always leads: every proposal is
+// committed at once.
 type memoryLog struct{ events chan jobmaster.LogEvent }
 
-// newMemoryLog has room for the beginning and the one batch that may be on its
-// way.
+// newMemoryLog returns a log whose channel buffers Leading and the one batch under way.
 func newMemoryLog() *memoryLog {
 	l := &memoryLog{make(chan jobmaster.LogEvent, 2)}
 	l.events <- jobmaster.Leading{}

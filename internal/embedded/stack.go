@@ -9,15 +9,14 @@ import (
 // maxStackBytes bounds a dump of all goroutines.
 const maxStackBytes = 16 << 20
 
-// goroutineID is the number of the calling goroutine, as stack dumps name it.
+// goroutineID returns the number of the calling goroutine, as in stack dumps.
 func goroutineID() string {
 	buf := make([]byte, 64)
 	fields := bytes.Fields(buf[:runtime.Stack(buf, false)]) // "goroutine 12 [running]:"
 	return string(fields[1])
 }
 
-// stacksOf is the part of a dump of all goroutines that is about the goroutine
-// with that number and those that it, or they, have started, in this order.
+// stacksOf returns the stacks of a goroutine and of its descendants, in this order.
 func stacksOf(id string) string {
 	return pickStacks(allStacks(), id)
 }
@@ -31,9 +30,9 @@ func allStacks() string {
 	}
 }
 
-// pickStacks picks from a dump, whose parts are separated by empty lines, those
-// of the goroutine id, which comes first because user code runs there, and of
-// its descendants:
+// pickStacks selects, from a dump whose parts are separated by empty lines, the part of
+// goroutine id and then those of its descendants. The first comes first because user
+// code runs there:
 //
 //	goroutine 12 [chan receive]:
 //	main.f(…)
@@ -64,8 +63,8 @@ func pickStacks(dump, id string) string {
 	return strings.Join(append(first, others...), "\n\n")
 }
 
-// stackOwner is the number of the goroutine that a part of a dump is about, and
-// of the one that started it; "" for unknown.
+// stackOwner returns the number of the goroutine in a part of a dump, and of the
+// goroutine that started it; "" for unknown.
 func stackOwner(part string) (number, parent string) {
 	head, ok := strings.CutPrefix(part, "goroutine ")
 	if !ok {

@@ -33,12 +33,12 @@ func TestAttemptWithoutProgressTimesOut(t *testing.T) {
 	})
 }
 
-// progressUntil reports every ten seconds until ctx ends, or n times; when it
-// gets on, each report tells of one more record.
-func (f *fakeTask) progressUntil(ctx context.Context, n int, getsOn bool) {
+// progressUntil reports every ten seconds until ctx ends, or n times. With advances,
+// each report has one more record.
+func (f *fakeTask) progressUntil(ctx context.Context, n int, advances bool) {
 	p := &taskproc.Progress{Fraction: 0.5}
 	for range n {
-		if getsOn {
+		if advances {
 			p.Records++
 		}
 		if f.end.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}}) != nil {
@@ -50,7 +50,7 @@ func (f *fakeTask) progressUntil(ctx context.Context, n int, getsOn bool) {
 		case <-time.After(10 * time.Second):
 		}
 	}
-	if !getsOn {
+	if !advances {
 		<-ctx.Done()
 	}
 }
@@ -70,7 +70,7 @@ func TestProgressKeepsAnAttemptAlive(t *testing.T) {
 	})
 }
 
-func TestProgressIsFollowed(t *testing.T) {
+func TestProgressIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 1)
 		r.behave = func(ctx context.Context, f *fakeTask) *taskproc.FromTask {
@@ -96,7 +96,7 @@ func TestProgressIsFollowed(t *testing.T) {
 	})
 }
 
-// ignoreContext is user code that does not look at its context.
+// ignoreContext is user code that ignores its context.
 func ignoreContext(release <-chan struct{}) { <-release }
 
 func TestAttemptThatIgnoresItsEndFailsTheJob(t *testing.T) {
@@ -164,7 +164,7 @@ func TestSplitTaskLeavesTheRestToANewTask(t *testing.T) {
 		if f.start.Range.Start.Offset != 0 || f.start.Task != 0 {
 			return nil
 		}
-		done := &taskproc.Done{Range: &taskproc.Range{Start: f.start.Range.Start, End: &taskproc.Position{Offset: 40, Skip: 2}}}
+		done := &taskproc.Finished{Range: &taskproc.Range{Start: f.start.Range.Start, End: &taskproc.Position{Offset: 40, Skip: 2}}}
 		last, err := f.withPiece(ctx, done, "first part")
 		if err != nil {
 			t.Error(err)
@@ -186,7 +186,7 @@ func TestTaskResumesFromItsCheckpoint(t *testing.T) {
 	r.behave = func(_ context.Context, f *fakeTask) *taskproc.FromTask {
 		switch f.name() {
 		case "r0.0":
-			return &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+			return &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 				Checkpoint: &taskproc.Checkpoint{Path: f.start.LocalDir + "/checkpoint", Bytes: 12, Checksum: 34},
 			}}}
 		case "r0.1":

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // Enabled reports whether this process takes part in drills.
@@ -53,7 +53,7 @@ func Disk(ctx context.Context, op, path string) error {
 		return nil
 	}
 	delay, err := page.disk()
-	if late := wait.For(ctx, delay); late != nil {
+	if late := syncutil.Sleep(ctx, delay); late != nil {
 		err = late
 	}
 	if err != nil {

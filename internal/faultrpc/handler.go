@@ -2,8 +2,6 @@ package faultrpc
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -67,8 +65,7 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // check is the reason to refuse a caller, nil for none. A caller without the token does not
 // learn whether drills are enabled.
 func (g *authHandler) check(h http.Header) error {
-	ours, theirs := sha256.Sum256([]byte(g.cfg.Token)), sha256.Sum256([]byte(rpc.Token(h)))
-	if g.cfg.Token == "" || subtle.ConstantTimeCompare(ours[:], theirs[:]) == 0 {
+	if !rpc.Authorized(h, g.cfg.Token) {
 		return connect.NewError(connect.CodeUnauthenticated, errors.New("the token is not the cluster's"))
 	}
 	if g.cfg.Control == nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/hdfs"
@@ -39,7 +39,7 @@ func Local(c *conf.Conf) storage.FS {
 		return machine(c)
 	}
 	return fault.New(machine(c), fault.Options{
-		Sleep: wait.For,
+		Sleep: syncutil.Sleep,
 		Ask:   func(fault.Op, string) (time.Duration, error) { return failpoint.NextDiskFault() },
 	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/netns"
 	"github.com/hammr/hammr/internal/procfs"
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // program describes how a daemon is started.
@@ -92,7 +92,7 @@ func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 
 // awaitReady waits until the daemon has written its ready file.
 func (c *child) awaitReady(ctx context.Context) error {
-	err := wait.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) {
+	err := syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) {
 		ready, err := daemon.ReadReady(c.readyFile())
 		if err == nil {
 			c.process.Address, c.process.HTTP = ready.Address, ready.HTTP

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // lock takes the lock of an existing directory, and waits while another process has it.
@@ -19,7 +19,7 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock of the cluster's directory: %w", err)
 	}
-	err = wait.Poll(ctx, 20*time.Millisecond, func(context.Context) (bool, error) {
+	err = syncutil.Poll(ctx, 20*time.Millisecond, func(context.Context) (bool, error) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 			return false, nil

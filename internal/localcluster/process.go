@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/procfs"
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // endGrace is how long a daemon may take to end after SIGTERM.
@@ -52,5 +52,5 @@ func (p Process) end(ctx context.Context) error {
 }
 
 func (p Process) awaitEnd(ctx context.Context) error {
-	return wait.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) { return !p.alive(), nil })
+	return syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) { return !p.alive(), nil })
 }

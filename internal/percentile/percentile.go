@@ -1,5 +1,5 @@
-// Package percentile has the one meaning of percentiles in simulations, benchmarks
-// and their tables: a value that was there, never one between two.
+// Package percentile computes nearest-rank percentiles, for simulations, benchmarks and
+// their tables: a percentile is always one of the values, never interpolated.
 package percentile
 
 import (
@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Of is the least of some values, in any order, that p per cent of them do not
-// exceed; the zero value of none.
+// Of returns the least of the values that at least p per cent of them do not exceed. The
+// values may be in any order; without values the result is zero.
 func Of[T cmp.Ordered](values []T, p int) (least T) {
 	if len(values) == 0 {
 		return least

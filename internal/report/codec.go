@@ -9,9 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 )
 
-// Marshal is the document, indented and ended by a newline. Version is filled
-// in; lists and maps that are nil become empty ones, so that readers meet no
-// null.
+// Marshal returns the document, indented and ended by a newline. It sets Version and
+// replaces nil lists and maps by empty ones, so that the document has no null.
 func (r Report) Marshal() ([]byte, error) {
 	r.Version = Version
 	r.fillEmpty()
@@ -45,10 +44,10 @@ func (r *Report) fillEmpty() {
 	}
 }
 
-// orEmpty is a copy of list that is never nil.
+// orEmpty returns a copy of list that is never nil.
 func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
 
-// finite replaces what JSON cannot write by 0.
+// finite replaces numbers that JSON cannot represent by 0.
 func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -56,8 +55,8 @@ func finite(f float64) float64 {
 	return f
 }
 
-// Parse reads a document. It refuses one of another version and one with states
-// that do not exist; fields that it does not know are passed over.
+// Parse reads a document. It refuses other versions and unknown states, and ignores
+// unknown fields.
 func Parse(data []byte) (Report, error) {
 	var r Report
 	if err := json.Unmarshal(data, &r); err != nil {

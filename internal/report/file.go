@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Check tells before a job starts whether its report could be written to path,
-// so that no hours of work end in a document that has no place.
+// Check checks, before a job starts, that its report can be written to path. Otherwise
+// hours of work could end without a report.
 func Check(path string) error {
 	target, special, err := resolve(path)
 	if err != nil || special {
@@ -22,9 +22,9 @@ func Check(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// WriteFile writes the document to path in one step: a reader finds the old
-// file or the whole new one. A path that is no regular file (a pipe,
-// /dev/stdout) is written to as it stands.
+// WriteFile writes the document to path atomically: readers find the old file or the
+// complete new one. If path is not a regular file (a pipe, /dev/stdout), the document is
+// written into it.
 func WriteFile(path string, r Report) error {
 	data, err := r.Marshal()
 	if err != nil {
@@ -58,8 +58,8 @@ func ReadFile(path string) (Report, error) {
 	return r, nil
 }
 
-// resolve follows links, so that a linked file is replaced and not its link,
-// and tells whether the target exists as something other than a file.
+// resolve follows symbolic links, so that the target is replaced and not the link.
+// special reports that the target exists and is not a regular file.
 func resolve(path string) (target string, special bool, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +78,8 @@ func resolve(path string) (target string, special bool, err error) {
 	return target, false, err
 }
 
-// createBeside makes a new file in the directory of target. os.CreateTemp would
-// give it permissions for its owner alone.
+// createBeside makes a temporary file in the directory of target. os.CreateTemp would
+// give it permissions for its owner only.
 func createBeside(target string) (*os.File, error) {
 	dir, base := filepath.Split(target)
 	name := fmt.Sprintf("%s.%s.%d.tmp", dir, base, os.Getpid())

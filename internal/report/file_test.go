@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWriteFileLeavesNothingElse(t *testing.T) {
+func TestWriteFileLeavesNoTemporaryFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.json")
 	for _, state := range []State{Failed, Succeeded} {

@@ -1,12 +1,9 @@
-// Package report is the document of `hammr run --report FILE`: one JSON object
-// that says how a job went, for programs to read. docs/formats/report.md
-// describes it field by field.
+// Package report is the document of `hammr run --report FILE`: one JSON object that says
+// how a job went, for programs to read. docs/formats/report.md describes each field.
 //
-// Whoever runs a job calls Check before any work, makes a Report of the job's
-// status when it has ended in whatever way (success, failure, Ctrl-C), and calls
-// WriteFile.
-// Readers of the document use Parse, which refuses versions that it does not
-// know.
+// The program that runs a job calls Check before any work, makes a Report of the job's
+// final status, after success, failure and Ctrl-C alike, and calls WriteFile. Readers
+// call Parse, which refuses versions that it does not know.
 package report
 
 import (
@@ -15,25 +12,25 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 )
 
-// Version is the version of the document that this package writes. It grows
-// when a field changes its meaning or goes; fields may be added without.
+// Version is the version of the document. It increases when a field changes its meaning
+// or is removed. Fields may be added without.
 const Version = 1
 
-// UnknownOffset is the offset of a Failure whose record is not known.
+// UnknownOffset is the offset of a Failure whose record is unknown.
 const UnknownOffset = -1
 
-// State is how a job, a task or an attempt stands.
+// State is the state of a job, a task or an attempt.
 type State string
 
 const (
 	Running   State = "RUNNING"   // only in documents of unfinished jobs
 	Succeeded State = "SUCCEEDED" // final
 	Failed    State = "FAILED"    // final: an error of the program or the world
-	Killed    State = "KILLED"    // final: somebody asked for it, or its result was no longer needed
-	Preempted State = "PREEMPTED" // attempts only: it made room for others
+	Killed    State = "KILLED"    // final: a user killed it, or its result was not needed any more
+	Preempted State = "PREEMPTED" // attempts only: it was preempted
 )
 
-// Kind is what a task does.
+// Kind is the kind of a task.
 type Kind string
 
 const (
@@ -41,7 +38,7 @@ const (
 	Reduce Kind = "REDUCE"
 )
 
-// Names of the phases, in order. A job that fails has those that it reached.
+// Names of the phases, in order. A failed job has those that it reached.
 const (
 	PhaseSetup  = "setup"  // from the submission to the first task
 	PhaseMap    = "map"    // to the end of the last map
@@ -58,8 +55,8 @@ type Report struct {
 	User           string            `json:"user"`
 	Queue          string            `json:"queue"`                // pool
 	Priority       string            `json:"priority"`             // VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
-	SubmitHost     string            `json:"submitHost,omitempty"` // name of the machine that it was submitted from
-	WaitsFor       string            `json:"waitsFor,omitempty"`   // why nothing of it runs, in documents of unfinished jobs
+	SubmitHost     string            `json:"submitHost,omitempty"` // machine that it was submitted from
+	WaitsFor       string            `json:"waitsFor,omitempty"`   // what the job waits for; only of unfinished jobs
 	StartTime      int64             `json:"startTime"`            // ms since the epoch
 	FinishTime     int64             `json:"finishTime"`           // ms since the epoch; 0 while the job runs
 	ElapsedSeconds float64           `json:"elapsedSeconds"`
@@ -67,8 +64,8 @@ type Report struct {
 	Tasks          []Task            `json:"tasks"`
 	Counters       counter.Values    `json:"counters"` // by display names
 	Partitions     []Partition       `json:"partitions"`
-	Configuration  map[string]string `json:"configuration"` // what differs from the defaults
-	Failures       []Failure         `json:"failures"`      // in order of time; the first is the cause
+	Configuration  map[string]string `json:"configuration"` // properties that differ from the defaults
+	Failures       []Failure         `json:"failures"`      // in order of time; the first is the cause of a failed job
 }
 
 // Phase is a part of the job's time.
@@ -85,7 +82,7 @@ type Task struct {
 	Attempts []Attempt `json:"attempts"`
 }
 
-// Attempt is one try at a task.
+// Attempt is one attempt at a task.
 type Attempt struct {
 	ID         string `json:"id"`
 	Node       string `json:"node"` // name of the tasknode
@@ -94,15 +91,15 @@ type Attempt struct {
 	FinishTime int64  `json:"finishTime"` // ms since the epoch; 0 while it runs
 }
 
-// Partition is what one reduce took in, as it was shuffled (in a map-only job:
-// what one map wrote): where skew shows.
+// Partition is the input of one reduce, as it was shuffled (in a map-only job, the
+// output of one map). It shows skew.
 type Partition struct {
 	Partition int   `json:"partition"` // from 0
 	Bytes     int64 `json:"bytes"`
 	Records   int64 `json:"records"`
 }
 
-// Failure is why an attempt failed: its first cause.
+// Failure says why an attempt failed.
 type Failure struct {
 	Task    string `json:"task"`
 	Attempt string `json:"attempt"`
@@ -112,10 +109,10 @@ type Failure struct {
 	Offset  int64  `json:"offset"`            // of the record in the input, bytes; UnknownOffset when unknown
 	Log     string `json:"log"`               // last lines of the attempt's log
 	Stack   string `json:"stack,omitempty"`   // of the goroutine that panicked
-	Skipped bool   `json:"skipped,omitempty"` // the record was passed over and the attempt not charged
+	Skipped bool   `json:"skipped,omitempty"` // the record was skipped and the attempt not charged
 }
 
-// Millis is a time as the document writes it; the zero time is 0.
+// Millis returns a time in ms since the epoch; 0 for the zero time.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -123,7 +120,7 @@ func Millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// SetTimes sets the three fields that tell when the job ran.
+// SetTimes sets the start, the end and the duration of the job.
 func (r *Report) SetTimes(start, finish time.Time) {
 	r.StartTime, r.FinishTime = Millis(start), Millis(finish)
 	r.ElapsedSeconds = finish.Sub(start).Seconds()

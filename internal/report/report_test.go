@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// example is a job with one of everything.
+// example returns a report with a value in every field.
 func example() Report {
 	r := Report{
 		JobID: "job_local1763723662123_0001",
@@ -75,7 +75,7 @@ func TestDocumentsAreWrittenAsDescribed(t *testing.T) {
 	}
 }
 
-func TestMarshalLeavesTheReportAlone(t *testing.T) {
+func TestMarshalDoesNotChangeTheReport(t *testing.T) {
 	r := example()
 	r.Tasks[1].Attempts = nil
 	r.Phases[0].Seconds = math.NaN()
@@ -136,7 +136,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestParsePassesOverNewFields(t *testing.T) {
+func TestParseIgnoresUnknownFields(t *testing.T) {
 	r, err := Parse([]byte(`{"version": 1, "state": "SUCCEEDED", "weather": "fine"}`))
 	if err != nil || r.Tasks == nil || r.Counters == nil {
 		t.Errorf("Parse = %+v, %v", r, err)

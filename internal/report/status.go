@@ -8,11 +8,10 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// FromStatus makes the document of a job from what the jobmaster knows of it.
-// The configuration is the properties that differ from the defaults; nil stands
-// for those that the jobmaster tells.
+// FromStatus makes the document of a job from its status. configuration is the
+// properties that differ from the defaults; nil stands for those in the status.
 //
-// Of a job that has ended, tasks and attempts that never did are KILLED.
+// In a job that is over, unfinished tasks and attempts are KILLED.
 func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
 	if configuration == nil {
 		configuration = s.GetProperties()
@@ -46,7 +45,7 @@ func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
 	return r
 }
 
-// Counters are the counters of a job's status.
+// Counters returns the counters in a job's status.
 func Counters(s *wire.JobStatus) counter.Values {
 	v := make(counter.Values)
 	for _, c := range s.GetCounters() {
@@ -55,12 +54,12 @@ func Counters(s *wire.JobStatus) counter.Values {
 	return v
 }
 
-// FailureFromRecord is a failure as the jobmaster recorded it.
+// FailureFromRecord converts a failure as the jobmaster recorded it.
 func FailureFromRecord(f *wire.FailureRecord) Failure {
 	return Failure{
 		Task:    f.GetTask(),
 		Attempt: f.GetAttempt(),
-		Node:    f.GetNode(),
+		Node:    f.GetMachine(),
 		Cause:   f.GetCause(),
 		Input:   f.GetInput(),
 		Offset:  f.GetOffset(),
@@ -86,7 +85,7 @@ func taskFromStatus(t *wire.TaskStatus, unfinished State) Task {
 	for _, a := range t.GetAttempts() {
 		task.Attempts = append(task.Attempts, Attempt{
 			ID:         a.GetId(),
-			Node:       a.GetNode(),
+			Node:       a.GetMachine(),
 			State:      attemptState(a.GetState(), unfinished),
 			StartTime:  a.GetStartTime(),
 			FinishTime: a.GetFinishTime(),
@@ -121,7 +120,7 @@ func attemptState(s wire.AttemptState, unfinished State) State {
 	return unfinished
 }
 
-// unfinished is the state of tasks that have not ended, in a job of this state.
+// unfinished returns the state of unfinished tasks in a job of this state.
 func unfinished(job State) State {
 	if job == Running {
 		return Running
@@ -129,7 +128,7 @@ func unfinished(job State) State {
 	return Killed
 }
 
-// seconds is the time between two moments in ms; 0 when one has not come.
+// seconds returns the time between two moments in ms; 0 if one of them is unset.
 func seconds(start, finish int64) float64 {
 	if start == 0 || finish < start {
 		return 0

@@ -20,14 +20,14 @@ func status(state wire.JobState) *wire.JobStatus {
 		Tasks: []*wire.TaskStatus{
 			{Id: "task_1_0001_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_FAILED,
 				Attempts: []*wire.TaskStatus_Attempt{
-					{Id: "a0", Node: "n", State: wire.AttemptState_ATTEMPT_PREEMPTED, StartTime: 1250, FinishTime: 1300},
-					{Id: "a1", Node: "n", State: wire.AttemptState_ATTEMPT_FAILED, StartTime: 1300, FinishTime: 1400},
-					{Id: "a2", Node: "n", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: 1400},
+					{Id: "a0", Machine: "n", State: wire.AttemptState_ATTEMPT_PREEMPTED, StartTime: 1250, FinishTime: 1300},
+					{Id: "a1", Machine: "n", State: wire.AttemptState_ATTEMPT_FAILED, StartTime: 1300, FinishTime: 1400},
+					{Id: "a2", Machine: "n", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: 1400},
 				}},
 			{Id: "task_1_0001_r_000000", Kind: taskproc.Kind_REDUCE, State: wire.TaskState_TASK_PENDING},
 		},
 		Failures: []*wire.FailureRecord{{
-			Task: "task_1_0001_m_000000", Attempt: "a1", Node: "n", Cause: "c", Stack: "s", Input: "i", Offset: -1,
+			Task: "task_1_0001_m_000000", Attempt: "a1", Machine: "n", Cause: "c", Stack: "s", Input: "i", Offset: -1,
 			Log: "l", Time: 1400, Skipped: true,
 		}},
 		Partitions: []*wire.Partition{{Partition: 0, Bytes: 10, Records: 2}},

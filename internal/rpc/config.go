@@ -11,34 +11,33 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long callers look for a master that leads.
+// DefaultTimeout is the default of Config.Timeout.
 const DefaultTimeout = 60 * time.Second
 
-// DefaultPort is that of masters' RPC addresses.
+// DefaultPort is the default port of masters' RPC addresses.
 const DefaultPort = "7070"
 
 // Config says which cluster to call, and how.
 type Config struct {
-	// Masters are addresses of masters, host:port each; one is enough to find
-	// the others. There is no default.
+	// Masters are addresses of masters, host:port each; one is enough to find the
+	// others. There is no default.
 	Masters []string
 	// Token is the cluster's token; there is no default.
 	Token string
-	// ClusterID is the id of the cluster; default "", which is taken by any.
+	// ClusterID is the id of the cluster; default "", any cluster.
 	ClusterID string
-	// Timeout is how long Do looks for a master that leads; default
-	// DefaultTimeout.
+	// Timeout is how long Do searches for the leader; default DefaultTimeout.
 	Timeout time.Duration
-	// OnWait hears, once in each search that takes more than a moment, why no
-	// master is found; default nobody.
+	// OnWait is called once in each search that takes longer than about a second, with
+	// the reason why no leader was found; default nil.
 	OnWait func(error)
-	// TLS encrypts calls; default nil, which does not.
+	// TLS encrypts calls; default nil, no encryption.
 	TLS *tls.Config
 	// Dial connects to an address; default net.Dialer's DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
@@ -51,21 +50,21 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every problem of the configuration at once.
 func (c *Config) Validate() error {
-	var faults []error
+	var errs []error
 	if len(c.Masters) == 0 {
-		faults = append(faults, errors.New("rpc: no Masters"))
+		errs = append(errs, errors.New("rpc: no Masters"))
 	}
 	for _, address := range c.Masters {
 		if err := checkAddress(address); err != nil {
-			faults = append(faults, err)
+			errs = append(errs, err)
 		}
 	}
 	if c.Timeout < 0 {
-		faults = append(faults, errors.New("rpc: negative Timeout"))
+		errs = append(errs, errors.New("rpc: negative Timeout"))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func checkAddress(address string) error {
@@ -76,8 +75,8 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// ParseMasters reads a list of masters as users write it, "a:7070,b": commas
-// between, and DefaultPort where a port is missing.
+// ParseMasters parses a list of masters as users write it, "a:7070,b": separated by
+// commas, with DefaultPort where the port is missing.
 func ParseMasters(list string) ([]string, error) {
 	var masters []string
 	for address := range strings.SplitSeq(list, ",") {

@@ -24,7 +24,7 @@ func TestParseMasters(t *testing.T) {
 	}
 }
 
-func TestEveryFaultIsReported(t *testing.T) {
+func TestEveryProblemIsReported(t *testing.T) {
 	_, err := New(Config{Masters: []string{"a", "b:1", "c"}, Timeout: -1})
 	for _, want := range []string{`"a"`, `"c"`, "Timeout"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -33,15 +33,15 @@ func TestEveryFaultIsReported(t *testing.T) {
 	}
 }
 
-// FuzzBeginsSettings compares the check of the first bytes of a connection, as
-// they come one by one, with what a frame of settings is.
-func FuzzBeginsSettings(f *testing.F) {
+// FuzzIsSettingsPrefix compares the check of a connection's first bytes, one by one,
+// with the header of a SETTINGS frame.
+func FuzzIsSettingsPrefix(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 400"))
 	f.Add([]byte{0, 0, 18, 4, 0, 0, 0, 0, 0})
 	f.Add([]byte{0, 0, 18, 4, 1, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, heard []byte) {
 		heard = heard[:min(len(heard), settingsHeaderBytes)]
-		pattern := []byte{0, 'x', 'x', 4, 0, 0, 0, 0, 0} // x is any
+		pattern := []byte{0, 'x', 'x', 4, 0, 0, 0, 0, 0} // x matches any byte
 		want := true
 		for i, b := range heard {
 			want = want && (pattern[i] == 'x' || pattern[i] == b)

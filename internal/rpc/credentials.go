@@ -19,10 +19,10 @@ const MasterVariable = "HAMMR_MASTER"
 // maxTokenBytes bounds a file with a token.
 const maxTokenBytes = 4096
 
-// TokenStore keeps a user's copies of tokens; the package's doc shows its files.
+// TokenStore stores a user's copies of tokens, in the files that the package doc shows.
 type TokenStore struct{ dir string }
 
-// UserTokenStore is the store of the user who runs the process.
+// UserTokenStore returns the store of the user who runs the process.
 func UserTokenStore() (TokenStore, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -31,26 +31,26 @@ func UserTokenStore() (TokenStore, error) {
 	return TokenStore{filepath.Join(dir, "hammr")}, nil
 }
 
-// TokenStoreAt is a store in a directory, which is made when something is saved.
+// TokenStoreAt returns a store in a directory, which Save makes if needed.
 func TokenStoreAt(dir string) TokenStore { return TokenStore{dir} }
 
-// Save keeps the token of a cluster and which masters are its own.
+// Save stores the token of a cluster and the addresses of its masters.
 func (s TokenStore) Save(clusterID, token string, masters []string) error {
 	if err := checkName(clusterID); err != nil {
 		return err
 	}
-	faults := []error{s.write("tokens", clusterID, token)}
+	errs := []error{s.write("tokens", clusterID, token)}
 	for _, address := range masters {
 		if err := checkAddress(address); err != nil {
 			return err
 		}
-		faults = append(faults, s.write("masters", address, clusterID))
+		errs = append(errs, s.write("masters", address, clusterID))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// Forget removes what Save kept of a cluster. What another cluster has taken
-// over stays.
+// Forget removes what Save has stored for a cluster. An address that was saved for
+// another cluster since stays.
 func (s TokenStore) Forget(clusterID string) error {
 	if err := checkName(clusterID); err != nil {
 		return err
@@ -60,14 +60,14 @@ func (s TokenStore) Forget(clusterID string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	faults := []error{err, remove(filepath.Join(s.dir, "tokens", clusterID))}
+	errs := []error{err, remove(filepath.Join(s.dir, "tokens", clusterID))}
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
 		if id, err := readSmall(name); err == nil && id == clusterID {
-			faults = append(faults, remove(name))
+			errs = append(errs, remove(name))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func remove(name string) error {
@@ -77,8 +77,8 @@ func remove(name string) error {
 	return nil
 }
 
-// Find finds the token for a cluster by its masters, and its id, "" for unknown.
-// tokenFile is what the user gave with --token-file, "" for nothing.
+// Find returns the token for the cluster of these masters, and the cluster's id, "" for
+// unknown. tokenFile is the value of --token-file, "" if the user gave none.
 func (s TokenStore) Find(tokenFile string, masters []string) (token, clusterID string, err error) {
 	if tokenFile == "" {
 		tokenFile = os.Getenv(TokenFileVariable)
@@ -96,42 +96,42 @@ func (s TokenStore) Find(tokenFile string, masters []string) (token, clusterID s
 			return token, id, nil
 		}
 	}
-	return "", "", fmt.Errorf("no token for the cluster of %s; give its file with --token-file or %s",
+	return "", "", fmt.Errorf("no token for the cluster of %s; name its file with --token-file or %s",
 		strings.Join(masters, ", "), TokenFileVariable)
 }
 
-// ReadToken reads a file with a token.
+// ReadToken reads a token from a file.
 func ReadToken(file string) (string, error) {
 	token, err := readSmall(file)
 	if err != nil {
 		return "", fmt.Errorf("file of the cluster's token: %w", err)
 	}
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("file of the cluster's token %s: not one word of printable characters", file)
+		return "", fmt.Errorf("file of the cluster's token %s: not a single word of printable characters", file)
 	}
 	return token, nil
 }
 
-// readSmall is the content of a file without the space around it.
+// readSmall returns the content of a file without surrounding space.
 func readSmall(name string) (string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return "", err
 	}
 	if info.Size() > maxTokenBytes {
-		return "", fmt.Errorf("%s: %d bytes, more than a token has", name, info.Size())
+		return "", fmt.Errorf("%s: %d bytes, too long for a token", name, info.Size())
 	}
 	data, err := os.ReadFile(name)
 	return strings.TrimSpace(string(data)), err
 }
 
-// write makes a file anew that is only the user's to read.
+// write replaces a file that only the user can read.
 func (s TokenStore) write(kind, name, content string) error {
 	dir := filepath.Join(s.dir, kind)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-") // readable for nobody else
+	f, err := os.CreateTemp(dir, ".new-") // with mode 0600
 	if err != nil {
 		return err
 	}
@@ -145,10 +145,10 @@ func (s TokenStore) write(kind, name, content string) error {
 	return nil
 }
 
-// checkName refuses the id of a cluster that would be a path.
+// checkName refuses a cluster id that cannot be a file name.
 func checkName(clusterID string) error {
 	if clusterID == "" || clusterID[0] == '.' || strings.ContainsAny(clusterID, "/\\ \n") {
-		return fmt.Errorf("cluster id %q: not a name", clusterID)
+		return fmt.Errorf("cluster id %q: not a file name", clusterID)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestTokenIsFound(t *testing.T) {
 			t.Errorf("found %q, want %q", got, want)
 		}
 	}
-	check(find("", "a:1"), "no token for the cluster of a:1; give its file with --token-file or HAMMR_TOKEN_FILE")
+	check(find("", "a:1"), "no token for the cluster of a:1; name its file with --token-file or HAMMR_TOKEN_FILE")
 	for cluster, masters := range map[string][]string{"17": {"a:1", "b:1"}, "18": {"c:1"}} {
 		if err := s.Save(cluster, "secret"+cluster, masters); err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestTokenIsFound(t *testing.T) {
 	check(find("", "b:1"), "secret17 of 17")
 	check(find("", "x:1", "c:1"), "secret18 of 18")
 
-	if err := s.Save("19", "secret19", []string{"b:1"}); err != nil { // its port is taken over
+	if err := s.Save("19", "secret19", []string{"b:1"}); err != nil { // another cluster uses the port now
 		t.Fatal(err)
 	}
 	if err := s.Forget("17"); err != nil {
@@ -70,7 +70,7 @@ func TestTokensAreTheUsersAlone(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoTokens(t *testing.T) {
+func TestFilesThatAreNotTokens(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	for name, content := range map[string]string{
 		"empty": "\n", "two words": "a b\n", "binary": "\x00\xff", "large": strings.Repeat("x", 5000),

@@ -1,6 +1,5 @@
-// Package rpc is what callers of a cluster's masters have in common: how a
-// connection is made and kept alive, who is let in, which master leads, and what
-// an error means.
+// Package rpc is what the callers of a cluster's masters have in common: connections
+// that are kept alive, the token, the search for the leader, and the meaning of errors.
 //
 //	c, err := rpc.New(rpc.Config{Masters: []string{"a:7070", "b:7070"}, Token: token})
 //	defer c.Close()
@@ -9,29 +8,27 @@
 //		return err
 //	})
 //
-// Do finds the master that leads from any of them, tries again while there is
-// none, and gives up after a time. What it calls may have happened though the
-// answer is lost, so it must be harmless to do twice. An error that comes again
-// however often one asks is a *Fault.
+// Do finds the leader from any master, retries while there is none, and gives up after a
+// timeout. A call may have been carried out although its answer was lost, so it must be
+// idempotent. An error that repeats however often the call is made is a *PermanentError.
 //
 // # Connections
 //
-// Calls are HTTP/2, without TLS unless Config.TLS is set, many on one connection
-// for each master. Both sides ping a connection that is silent, so that a peer
-// that is gone is noticed within 5 s. A peer that does not speak as a jobmaster
-// does is told from one that is gone.
+// Calls use HTTP/2, without TLS unless Config.TLS is set, and share one connection to
+// each master. Both sides ping a silent connection, so that a lost peer is noticed
+// within 5 s. A peer that speaks another protocol is distinguished from one that does
+// not answer.
 //
 // # The token
 //
-// Every call shows the cluster's token, a secret that is shared by the cluster's
-// daemons and users. A client finds it, in this order, in the file that it is
-// given (--token-file), in the one that HAMMR_TOKEN_FILE names, and in its
-// user's own copies, which lie below hammr in the directory for the user's
-// configuration (os.UserConfigDir):
+// Every call carries the cluster's token, a secret shared by the cluster's daemons and
+// users. A client looks for it, in this order, in the file that --token-file names, in
+// the file that HAMMR_TOKEN_FILE names, and in its user's own copies, below hammr in the
+// directory for the user's configuration (os.UserConfigDir):
 //
 //	tokens/<cluster id>    the token of a cluster
 //	masters/<host:port>    the id of the cluster that this master belongs to
 //
-// Who starts a cluster writes both with Store.Save; who removes it calls
-// Store.Forget.
+// The command that starts a cluster writes both with TokenStore.Save; the command that
+// removes it calls TokenStore.Forget.
 package rpc

@@ -11,21 +11,21 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// PermanentError is a master's answer that comes again however often one asks.
+// PermanentError is the answer of a master that repeats however often the call is made.
 type PermanentError struct {
 	Master string              // host:port
-	Code   connect.Code        // NotFound for what is unknown, FailedPrecondition for what cannot be done now
-	Reason wire.Refusal_Reason // why the caller is not let in; unspecified for any other fault
+	Code   connect.Code        // NotFound for something unknown, FailedPrecondition for something impossible now
+	Reason wire.Refusal_Reason // why the caller is refused; unspecified for other errors
 	Text   string
 }
 
 func (f *PermanentError) Error() string { return f.Text }
 
-// CallerRefused reports whether the caller, rather than the call, is refused.
+// CallerRefused reports whether the master refused the caller rather than the call.
 func (f *PermanentError) CallerRefused() bool { return f.Reason != wire.Refusal_REASON_UNSPECIFIED }
 
-// NotLeader is the answer of a master that does not lead. leader is the address
-// of the one that does, "" for unknown.
+// NotLeader returns the answer of a master that does not lead. leader is the address of
+// the leader, "" for unknown.
 func NotLeader(leader string) error {
 	text := "not the leader, and none is known"
 	if leader != "" {
@@ -34,9 +34,9 @@ func NotLeader(leader string) error {
 	return withDetail(connect.CodeUnavailable, errors.New(text), &wire.NotLeader{Leader: leader})
 }
 
-// Refuse is the answer to a caller that is not let in. ours is the version or
-// the cluster of the master.
-func Refuse(reason wire.Refusal_Reason, ours, text string) error {
+// Refuse returns the answer to a refused caller. expected is the version or the cluster
+// of the master.
+func Refuse(reason wire.Refusal_Reason, expected, text string) error {
 	code := connect.CodeFailedPrecondition
 	switch reason {
 	case wire.Refusal_TOKEN:
@@ -44,7 +44,7 @@ func Refuse(reason wire.Refusal_Reason, ours, text string) error {
 	case wire.Refusal_NAME_TAKEN:
 		code = connect.CodeAlreadyExists
 	}
-	return withDetail(code, errors.New(text), &wire.Refusal{Reason: reason, Ours: ours})
+	return withDetail(code, errors.New(text), &wire.Refusal{Reason: reason, Expected: expected})
 }
 
 func withDetail(code connect.Code, err error, detail proto.Message) error {
@@ -55,10 +55,10 @@ func withDetail(code connect.Code, err error, detail proto.Message) error {
 	return out
 }
 
-// callOutcome is what an error of a call means for the search for the leader.
+// callOutcome is what the result of a call means for the search for the leader.
 type callOutcome struct {
 	kind   outcomeKind
-	err    error  // for people; nil when the call was done
+	err    error  // for users; nil if the call succeeded
 	leader string // of redirected
 }
 
@@ -68,11 +68,11 @@ const (
 	done       outcomeKind = iota
 	redirected             // another master leads
 	transient              // this master does not answer now
-	notMaster              // this address is none of a master and will not be
-	permanent              // no master will answer otherwise
+	notMaster              // no master listens at this address, and none will
+	permanent              // every master would answer the same
 )
 
-// classify tells what an error means that a call to the master at address had.
+// classify classifies the result of a call to the master at address.
 func (c *Masters) classify(address string, err error) callOutcome {
 	if err == nil {
 		return callOutcome{}
@@ -86,7 +86,7 @@ func (c *Masters) classify(address string, err error) callOutcome {
 	case errors.As(err, &unknownHost) && unknownHost.IsNotFound:
 		return callOutcome{kind: notMaster, err: fmt.Errorf("%s: no such host; check the name", address)}
 	case !errors.As(err, &answer):
-		return callOutcome{kind: permanent, err: err} // the caller's own
+		return callOutcome{kind: permanent, err: err} // of the caller's own function
 	case connect.IsWireError(err):
 		return c.classifyAnswer(address, answer)
 	case answer.Code() == connect.CodeResourceExhausted, answer.Code() == connect.CodeInvalidArgument:
@@ -95,7 +95,7 @@ func (c *Masters) classify(address string, err error) callOutcome {
 	return callOutcome{kind: transient, err: fmt.Errorf("%s: %w", address, cause(answer))}
 }
 
-// cause is what went wrong on the way, without what HTTP says of it.
+// cause returns the network error inside an error of HTTP.
 func cause(err *connect.Error) error {
 	var op *net.OpError
 	switch {
@@ -109,7 +109,7 @@ func cause(err *connect.Error) error {
 	return err.Unwrap()
 }
 
-// classifyAnswer judges what a master has said itself.
+// classifyAnswer classifies an error that a master has sent.
 func (c *Masters) classifyAnswer(address string, answer *connect.Error) callOutcome {
 	for _, d := range answer.Details() {
 		switch m, _ := d.Value(); m := m.(type) {
@@ -126,20 +126,20 @@ func (c *Masters) classifyAnswer(address string, answer *connect.Error) callOutc
 	return callOutcome{kind: permanent, err: &PermanentError{Master: address, Code: answer.Code(), Text: answer.Message()}}
 }
 
-// explainRefusal tells a caller that is not let in what to do about it.
+// explainRefusal says what a refused caller can do.
 func (c *Masters) explainRefusal(address string, answer *connect.Error, r *wire.Refusal) error {
 	f := &PermanentError{Master: address, Code: answer.Code(), Reason: r.Reason, Text: answer.Message()}
 	switch r.Reason {
 	case wire.Refusal_TOKEN:
-		f.Text = fmt.Sprintf("%s: the token is not that of cluster %s; give the cluster's with --token-file or %s", address, r.Ours, TokenFileVariable)
+		f.Text = fmt.Sprintf("%s: the token is not that of cluster %s; name the file of the cluster's with --token-file or %s", address, r.Expected, TokenFileVariable)
 		if c.cfg.Token == "" {
-			f.Text = fmt.Sprintf("%s: cluster %s wants its token; give it with --token-file or %s", address, r.Ours, TokenFileVariable)
+			f.Text = fmt.Sprintf("%s: cluster %s needs its token; name its file with --token-file or %s", address, r.Expected, TokenFileVariable)
 		}
 	case wire.Refusal_CLUSTER:
-		f.Text = fmt.Sprintf("%s: a master of cluster %s, not of %s; name masters of the same cluster, or give the token of this one with --token-file",
-			address, r.Ours, c.cfg.ClusterID)
+		f.Text = fmt.Sprintf("%s: a master of cluster %s, not of %s; name masters of the same cluster, or name the token file of this one with --token-file",
+			address, r.Expected, c.cfg.ClusterID)
 	case wire.Refusal_PROTOCOL:
-		f.Text = fmt.Sprintf("%s: the master speaks protocol version %s, this program %s; use programs of the same release", address, r.Ours, Version)
+		f.Text = fmt.Sprintf("%s: the master speaks protocol version %s, this program %s; use programs of the same release", address, r.Expected, Version)
 	}
 	return f
 }

@@ -9,29 +9,28 @@ import (
 	"github.com/hammr/hammr/internal/wire/wireconnect"
 )
 
-// Masters is how to call the masters of one cluster. Its methods may be called
-// by several goroutines at once. It starts goroutines for its connections,
-// which Close ends.
+// Masters calls the masters of one cluster. Its methods may be called by several
+// goroutines at once. It starts goroutines for its connections, which Close ends.
 type Masters struct {
 	cfg       Config
 	transport *transport
 
 	mu struct {
 		sync.Mutex
-		known  []string // addresses of masters: as configured, then as heard of
-		leader string   // that was the last to lead, "" for unknown; among known
+		known  []string // addresses of masters, as configured and as learned
+		leader string   // address of the last known leader, "" for unknown; one of known
 		open   map[string]*Master
 	}
 }
 
-// Master is one master as callers see it.
+// Master is one master.
 type Master struct {
 	Address string // host:port
 	wireconnect.JobmasterClient
 	wireconnect.TasknodesClient
 }
 
-// New makes a Cluster; it connects at the first call.
+// New returns a Masters. It connects at the first call.
 func New(cfg Config) (*Masters, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -45,13 +44,13 @@ func New(cfg Config) (*Masters, error) {
 	return c, nil
 }
 
-// Close closes the connections. No call is under way.
+// Close closes the connections. No call may be under way.
 func (c *Masters) Close() error {
 	c.transport.http.CloseIdleConnections()
 	return nil
 }
 
-// Learn adds an address of a master to those that are known.
+// Learn adds the address of a master.
 func (c *Masters) Learn(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +63,7 @@ func (c *Masters) learnLocked(address string) {
 	}
 }
 
-// setLeader remembers which master leads.
+// setLeader remembers the leader.
 func (c *Masters) setLeader(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +71,8 @@ func (c *Masters) setLeader(address string) {
 	c.mu.leader = address
 }
 
-// askLast puts a master behind all others, and takes it for the leader no more.
+// askLast moves a master to the end of the search order. It is not taken for the leader
+// any more.
 func (c *Masters) askLast(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +84,8 @@ func (c *Masters) askLast(address string) {
 	}
 }
 
-// searchOrder is in which order to ask the masters.
+// searchOrder returns the masters in the order in which to ask them, the last known
+// leader first.
 func (c *Masters) searchOrder() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +96,7 @@ func (c *Masters) searchOrder() []string {
 	return order
 }
 
-// master is the master at an address.
+// master returns the master at an address.
 func (c *Masters) master(address string) *Master {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,35 +9,35 @@ import (
 	"syscall"
 )
 
-// ForeignError says that something else than a jobmaster listens at an address.
+// ForeignError says that another server than a jobmaster listens at an address.
 type ForeignError struct {
 	Address string
-	What    string // that listens there
+	What    string // the kind of server
 }
 
 func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s: %s listens there, not a hammr jobmaster; name the masters' RPC addresses (their port is 7070 by default)", e.Address, e.What)
 }
 
-// errClosedSilently is how a server of TLS treats callers without, but also one that
-// is just being stopped.
-var errClosedSilently = errors.New("closes connections without a word; is this the RPC address of a hammr jobmaster?")
+// errClosedSilently is what a TLS server does with plain connections, but also a
+// jobmaster that is just stopping.
+var errClosedSilently = errors.New("closes connections without an answer; is this the RPC address of a hammr jobmaster?")
 
-// prefaceConn checks how the other side begins to speak: in HTTP/2 with the
-// head of a frame of settings,
+// prefaceConn checks the first bytes that the server sends. In HTTP/2 they are the
+// header of a SETTINGS frame,
 //
 //	length 3 bytes | type 4 | flags 0 | stream 0, 4 bytes
 //
-// so that a server of another kind is known as such, instead of by what the
-// HTTP/2 library makes of its words.
+// so that another kind of server is reported as such, instead of as a protocol error of
+// the HTTP/2 library.
 type prefaceConn struct {
 	net.Conn
 	address string
-	preface []byte      // the first bytes, until they are as many as settingsHeaderBytes
-	reject  func(error) // hears why the other side is none of us
+	preface []byte      // the first bytes, up to settingsHeaderBytes
+	reject  func(error) // is called with the reason why the server is not a jobmaster
 }
 
-const settingsHeaderBytes = 9 // bytes
+const settingsHeaderBytes = 9
 
 // Read implements net.Conn.
 func (c *prefaceConn) Read(p []byte) (int, error) {
@@ -52,7 +52,8 @@ func (c *prefaceConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkPreface is what is strange about the first words, nil while nothing is.
+// checkPreface returns why the first bytes cannot come from a jobmaster, nil if they
+// can.
 func (c *prefaceConn) checkPreface(words []byte, end error) error {
 	c.preface = append(c.preface, words[:min(len(words), settingsHeaderBytes-len(c.preface))]...)
 	switch {
@@ -64,7 +65,7 @@ func (c *prefaceConn) checkPreface(words []byte, end error) error {
 	return nil
 }
 
-// isSettingsPrefix reports whether b can be the begin of a frame of settings.
+// isSettingsPrefix reports whether b can be the start of a SETTINGS frame.
 func isSettingsPrefix(b []byte) bool {
 	for i, got := range b[:min(len(b), settingsHeaderBytes)] {
 		switch {
@@ -76,7 +77,7 @@ func isSettingsPrefix(b []byte) bool {
 	return true
 }
 
-// guessProtocol guesses what begins to speak like this.
+// guessProtocol names the kind of server that sends these bytes.
 func guessProtocol(heard []byte) string {
 	switch {
 	case bytes.HasPrefix(heard, []byte("HTTP/")):

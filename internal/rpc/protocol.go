@@ -1,16 +1,19 @@
 package rpc
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
-// Version is that of the messages in package wire. Programs of different
-// versions do not speak to each other.
+// Version is the version of the messages in package wire. Programs of different versions
+// refuse each other.
 const Version = "1"
 
-// Headers of every call; the answer carries HeaderProtocol.
+// Headers of every call. The answer carries HeaderProtocol.
 const (
 	HeaderCluster  = "Hammr-Cluster"
 	HeaderProtocol = "Hammr-Protocol"
@@ -18,29 +21,29 @@ const (
 	bearer         = "Bearer "
 )
 
-// MaxMessageBytes is the size of the largest message that a master takes.
+// MaxMessageBytes is the largest message that a master accepts.
 const MaxMessageBytes = 64 << 20
 
-// MaxJobBytes is the size of the largest job, its splits and program aside,
-// which becomes an entry of the masters' log.
+// MaxJobBytes is the largest job, without its splits and program: it becomes one entry
+// of the masters' log.
 const MaxJobBytes = 8 << 20
 
-// JobTooLarge is the error about a job of that many bytes.
+// JobTooLarge is the error for a job of this many bytes.
 func JobTooLarge(bytes int) error {
-	return fmt.Errorf("configuration and properties of the job: %.1f MiB, more than the %d MiB that a cluster takes; give large data to tasks as side files (-files)",
+	return fmt.Errorf("configuration and properties of the job: %.1f MiB, more than the %d MiB that a cluster accepts; give large data to tasks as side files (-files)",
 		float64(bytes)/(1<<20), MaxJobBytes>>20)
 }
 
-// maxAnswerBytes is the size of the largest message that a caller takes: the
-// status of a job with a million tasks.
+// maxAnswerBytes is the largest message that a caller accepts: the status of a job with
+// a million tasks.
 const maxAnswerBytes = 512 << 20
 
-// A peer that is silent for pingAfter is pinged, and given up when it does not
+// A peer that is silent for pingAfter is pinged. The connection is closed if it does not
 // answer within pingTimeout.
 const (
 	pingAfter    = 2 * time.Second
 	pingTimeout  = 2 * time.Second
-	writeTimeout = 10 * time.Second // for a connection that takes no bytes
+	writeTimeout = 10 * time.Second // for a connection that accepts no bytes
 )
 
 func http2Config() *http.HTTP2Config {
@@ -52,19 +55,19 @@ func http2Config() *http.HTTP2Config {
 	}
 }
 
-// SetHeaders puts on a call what every call carries. clusterID is "" for a caller that
-// does not know it.
+// SetHeaders sets the headers that every call carries. clusterID is "" for a caller
+// that does not know it.
 func SetHeaders(h http.Header, token, clusterID string) {
 	h.Set(HeaderProtocol, Version)
 	h.Set(HeaderCluster, clusterID)
 	h.Set(headerToken, bearer+token)
 }
 
-// Token is the token that a call shows, "" for none.
-func Token(h http.Header) string {
-	text := h.Get(headerToken)
-	if len(text) < len(bearer) || text[:len(bearer)] != bearer {
-		return ""
-	}
-	return text[len(bearer):]
+// Authorized reports whether a call carries the cluster's token. Nothing is
+// authorized while token is "". The comparison takes the same time for every token,
+// so that its duration does not reveal how much of a guess is right.
+func Authorized(h http.Header, token string) bool {
+	text, found := strings.CutPrefix(h.Get(headerToken), bearer)
+	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && found && token != ""
 }

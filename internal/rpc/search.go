@@ -9,26 +9,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 const (
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = 500 * time.Millisecond
-	// waitNoticeAfter is how long a search goes on before the caller is told: an
-	// election takes about as long.
+	// waitNoticeAfter is how long a search takes before Config.OnWait is called: about
+	// as long as an election.
 	waitNoticeAfter = time.Second
 )
 
-// UnavailableError says that no master was found that leads.
+// UnavailableError says that no leader was found.
 type UnavailableError struct {
-	Waited time.Duration // how long was looked, 0 for once
-	Errs   []error       // what each master answered the last time
+	Waited time.Duration // length of the search, 0 for a single round
+	Errs   []error       // the last error of each master
 }
 
 func (e *UnavailableError) Error() string {
 	var text strings.Builder
-	text.WriteString("no master that leads")
+	text.WriteString("no leading master found")
 	if e.Waited > 0 {
 		fmt.Fprintf(&text, " in %v", e.Waited.Round(100*time.Millisecond))
 	}
@@ -39,14 +39,14 @@ func (e *UnavailableError) Error() string {
 	return text.String()
 }
 
-// Unwrap is what each master answered.
+// Unwrap returns the last error of each master.
 func (e *UnavailableError) Unwrap() []error { return e.Errs }
 
-// Do calls call with the master that leads. While there is none it tries again,
-// up to Config.Timeout; then the error is an *UnavailableError. Errors of call
-// that are not those of its calls are returned as they are.
+// Do runs call with the leader. While there is none it retries, up to Config.Timeout;
+// then it returns an *UnavailableError. Errors of call that do not come from its RPCs
+// are returned unchanged.
 func (c *Masters) Do(ctx context.Context, call func(context.Context, *Master) error) error {
-	began, told := time.Now(), false
+	began, noticed := time.Now(), false
 	for pause := minBackoff; ; pause = min(2*pause, maxBackoff) {
 		err := c.Try(ctx, call)
 		var none *UnavailableError
@@ -58,17 +58,17 @@ func (c *Masters) Do(ctx context.Context, call func(context.Context, *Master) er
 			none.Waited = waited
 			return none
 		}
-		if waited >= waitNoticeAfter && !told {
-			told = true
+		if waited >= waitNoticeAfter && !noticed {
+			noticed = true
 			c.cfg.OnWait(fmt.Errorf("%w; waiting up to %v", none, c.cfg.Timeout))
 		}
-		if err := wait.For(ctx, min(jitter(pause), c.cfg.Timeout-waited)); err != nil {
+		if err := syncutil.Sleep(ctx, min(jitter(pause), c.cfg.Timeout-waited)); err != nil {
 			return err
 		}
 	}
 }
 
-// noneIsMaster reports whether nobody of those asked will ever be a master.
+// noneIsMaster reports whether no address that was asked is one of a master.
 func (e *UnavailableError) noneIsMaster() bool {
 	return !slices.ContainsFunc(e.Errs, func(err error) bool {
 		_, is := err.(*notMasterError)
@@ -76,14 +76,14 @@ func (e *UnavailableError) noneIsMaster() bool {
 	})
 }
 
-// notMasterError marks what waiting does not mend.
+// notMasterError marks an error that waiting does not resolve.
 type notMasterError struct{ error }
 
 func (e *notMasterError) Unwrap() error { return e.error }
 
-// Try asks each master once, first the one that led the last time, and follows
-// what they say of the leader. It returns what call returns for the first master
-// that leads, or an *UnavailableError.
+// Try asks each master once, the last known leader first, and goes where they say the
+// leader is. It returns the result of call for the first master that leads, or an
+// *UnavailableError.
 func (c *Masters) Try(ctx context.Context, call func(context.Context, *Master) error) error {
 	var asked []string
 	none := new(UnavailableError)
@@ -117,9 +117,10 @@ func (c *Masters) Try(ctx context.Context, call func(context.Context, *Master) e
 	return none
 }
 
-// NoteStreamError is an error of a stream to m as people understand it. Who leads now is
-// remembered if the error tells. Whoever does not answer is asked last from now on:
-// one that stands still takes connections, and seconds until it is given up.
+// NoteStreamError returns the error of a stream to m for users, and updates where to
+// look next. If the error names the leader, it is asked first. A master that did not
+// answer is asked last: one that is suspended accepts connections and costs seconds each
+// time.
 func (c *Masters) NoteStreamError(m *Master, err error) error {
 	v := c.classify(m.Address, err)
 	switch {
@@ -131,6 +132,6 @@ func (c *Masters) NoteStreamError(m *Master, err error) error {
 	return v.err
 }
 
-// jitter is between half of d and all of it, so that callers do not come all at
-// once.
+// jitter returns a random duration between d/2 and d, so that callers do not retry in
+// step.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2) }

@@ -28,7 +28,7 @@ func newCluster(t testing.TB, masters ...string) *Masters {
 	return c
 }
 
-// wireError is an error as it comes from a master.
+// wireError returns an error as a master sends it.
 func wireError(err error) error {
 	var e *connect.Error
 	if !errors.As(err, &e) {
@@ -41,7 +41,7 @@ func wireError(err error) error {
 	return out
 }
 
-// notThere is what HTTP makes of a master that is not there.
+// notThere returns HTTP's error for a master that does not run.
 func notThere() error {
 	return connect.NewError(connect.CodeUnavailable, &net.OpError{Op: "dial", Err: errors.New("connection refused")})
 }
@@ -72,9 +72,9 @@ func TestDoFollowsTheLeader(t *testing.T) {
 	}
 }
 
-// TestWhoseStreamBreaksIsAskedLast does not wait for a leader that stands still once
-// more, when its silence has just broken a stream to it.
-func TestWhoseStreamBreaksIsAskedLast(t *testing.T) {
+// TestMasterOfABrokenStreamIsAskedLast does not wait for a suspended leader again whose
+// silence has just broken a stream.
+func TestMasterOfABrokenStreamIsAskedLast(t *testing.T) {
 	c := newCluster(t, "a:1", "b:1", "c:1")
 	c.setLeader("a:1")
 	var asked []string
@@ -129,7 +129,7 @@ func TestDoGivesUp(t *testing.T) {
 		if took := time.Since(began); took != DefaultTimeout {
 			t.Errorf("given up after %v", took)
 		}
-		const want = "no master that leads in 1m0s; a:1: connection refused; b:1: an SSH server listens there"
+		const want = "no leading master found in 1m0s; a:1: connection refused; b:1: an SSH server listens there"
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error is %v", err)
 		}
@@ -149,8 +149,9 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestWhatIsNotTriedAgain asks once: nobody would answer otherwise.
-func TestWhatIsNotTriedAgain(t *testing.T) {
+// TestPermanentErrorsAreNotRetried checks that errors which every master would give end
+// the search.
+func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	mine := errors.New("mine")
 	for name, given := range map[string]error{
 		"unknown":  wireError(connect.NewError(connect.CodeNotFound, errors.New("unknown: job_1_0001"))),
@@ -174,15 +175,15 @@ func TestWhatIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-// TestTryFindsTheLeader leads the search through masters that are down or point
-// at each other, whatever they say: it asks nobody twice, and finds the leader
-// when its address is known or somebody who is asked names it.
+// TestTryFindsTheLeader searches among masters that are down or name each other as
+// leader. Try asks no master twice and finds the leader if its address is known, or if a
+// master names it.
 func TestTryFindsTheLeader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "masters")
 		name := func(i int) string { return fmt.Sprintf("m%d:1", i) }
 		leader := rapid.IntRange(-1, n-1).Draw(t, "leader")
-		points := make([]int, n) // at which master each points: -1 at none, -2 when it is down
+		points := make([]int, n) // the master that each names: -1 for none, -2 if it is down
 		for i := range points {
 			points[i] = rapid.IntRange(-2, n-1).Draw(t, "points at")
 		}

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// NewServer makes a server for a handler of calls: HTTP/2 with and without TLS,
-// with pings that notice callers who are gone. HTTP/1 is there for an answer
-// that people can read who come with a browser. logger hears of callers that do
-// not speak HTTP; nil is nobody. The caller serves and shuts down.
+// NewServer returns a server for a handler of calls: HTTP/2 with and without TLS, with
+// pings that detect lost callers. HTTP/1 is enabled only to answer browsers with a
+// readable text. logger receives errors of connections; nil discards them. The caller
+// serves and shuts down.
 func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)

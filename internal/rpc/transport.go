@@ -10,13 +10,12 @@ import (
 
 const dialTimeout = 3 * time.Second
 
-// transport makes calls carry what every call carries, and takes answers of
-// jobmasters only.
+// transport adds the headers of every call, and accepts answers from jobmasters only.
 type transport struct {
 	http      *http.Transport
 	token     string
 	clusterID string
-	rejected  sync.Map // address → why the last connection to it was refused by us
+	rejected  sync.Map // address → why we closed the last connection to it
 }
 
 func newTransport(cfg *Config) *transport {
@@ -38,7 +37,7 @@ func newTransport(cfg *Config) *transport {
 	return t
 }
 
-// dialer connects to masters. Without TLS it listens to how they begin to speak.
+// dialer connects to masters. Without TLS it checks the server's first bytes.
 func (t *transport) dialer(cfg *Config) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -57,14 +56,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	SetHeaders(r.Header, t.token, t.clusterID)
 	answer, err := t.http.RoundTrip(r)
 	if err != nil {
-		// HTTP does not always pass on why a connection was not made.
+		// net/http does not always pass on why a connection failed.
 		if why, ok := t.rejected.LoadAndDelete(r.URL.Host); ok {
 			err = why.(error)
 		}
 		return nil, err
 	}
 	if answer.Header.Get(HeaderProtocol) == "" {
-		_ = answer.Body.Close() // nobody reads it
+		_ = answer.Body.Close() // its content does not matter
 		return nil, &ForeignError{r.URL.Host, "an HTTP server"}
 	}
 	return answer, nil

@@ -7,14 +7,14 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// answerTimeout is how long a master may take for one answer before another one
-// is asked. A submission waits for the disks of most masters, and a change of
-// the masters for a new one to catch up; one that is gone is noticed sooner.
+// answerTimeout is how long a master may take to answer before another one is asked. A
+// submission waits for the disks of a majority, and AddMaster for the new master to
+// catch up. A lost master is noticed sooner, by pings.
 const answerTimeout = 30 * time.Second
 
-// Call makes a call with one answer to the master that leads, as Do does:
+// Call makes a call with one answer to the leader, as Do does:
 //
-//	info, err := rpc.Ask(ctx, c, (*rpc.Master).GetJob, &wire.JobRequest{JobId: id})
+//	status, err := rpc.Call(ctx, c, (*rpc.Master).GetJob, &wire.JobRequest{JobId: id})
 func Call[Q, A any](ctx context.Context, c *Masters, call func(*Master, context.Context, Q) (A, error), question Q) (answer A, err error) {
 	err = c.Do(ctx, func(ctx context.Context, m *Master) error {
 		ctx, cancel := context.WithTimeout(ctx, min(answerTimeout, c.cfg.Timeout))
@@ -25,8 +25,8 @@ func Call[Q, A any](ctx context.Context, c *Masters, call func(*Master, context.
 	return answer, err
 }
 
-// Info tells of the cluster as one of its masters sees it, whether that leads or
-// not, and learns from it where the masters are.
+// Info describes the cluster as one of its masters knows it, whether that leads or not,
+// and learns the addresses of the masters from it.
 func (c *Masters) Info(ctx context.Context) (*wire.Info, error) {
 	info, err := Call(ctx, c, (*Master).GetInfo, new(wire.InfoRequest))
 	for _, m := range info.GetMasters() {

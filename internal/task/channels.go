@@ -163,7 +163,7 @@ func (n *Node) channelsFrom(stage string, number int) (Channels, string) {
 	if g.layout.GroupOf(g.graph.StageIndex(stage), number) == groupOf(g.Start) {
 		return memoryChannels{&g.localStreams}, ""
 	}
-	return n.channelsAt(g.Start.NodeAddress), g.Start.NodeAddress
+	return n.channelsAt(g.Start.ShuffleAddress), g.Start.ShuffleAddress
 }
 
 // channelsAt speak to a server, or meet in this process where there is none.

@@ -41,7 +41,7 @@ func (n *Node) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, er
 // stateOver is what is left of a Node that has done its work.
 func (n *Node) stateOver() *taskproc.NodeState {
 	s := n.newState()
-	s.Over, s.Pieces, s.Published = true, n.result.pieces, n.result.published
+	s.Finished, s.Pieces, s.Published = true, n.result.pieces, n.result.published
 	return s
 }
 
@@ -108,7 +108,7 @@ func (g *group) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTa
 	if err := writeFile(g.Attempt, path, encoded); err != nil {
 		return nil, &unwrittenError{err}
 	}
-	return &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+	return &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 		Checkpoint: &taskproc.Checkpoint{
 			Path: path, Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
 			Attempt: g.Start.AttemptId, JobId: g.Start.JobId, Task: g.Start.Task,

@@ -276,7 +276,7 @@ func (r *rig) pauseBundle(id dag.BundleID) {
 	defer r.mu.Unlock()
 	for _, group := range r.groupsIn(id) {
 		if run := r.mu.runs[group]; run != nil && r.mu.last[group] == nil {
-			run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
+			run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}})
 		}
 	}
 }
@@ -298,7 +298,7 @@ func (r *rig) goOnLocked(id dag.BundleID) {
 		switch last := r.mu.last[g]; {
 		case last == nil:
 			return
-		case last.GetPaused() == nil && last.GetDone() == nil:
+		case last.GetCheckpointed() == nil && last.GetFinished() == nil:
 			r.t.Errorf("group %v ended with %v", g, last)
 			return
 		}
@@ -306,7 +306,7 @@ func (r *rig) goOnLocked(id dag.BundleID) {
 	starts := make(map[dag.GroupID]*taskproc.Start)
 	r.mu.incarnation[id]++
 	for _, g := range groups {
-		if c := r.mu.last[g].GetPaused().GetCheckpoint(); c != nil {
+		if c := r.mu.last[g].GetCheckpointed().GetCheckpoint(); c != nil {
 			start := r.start(g)
 			start.AttemptId += fmt.Sprintf("_%d", r.mu.incarnation[id])
 			start.LocalDir += fmt.Sprintf("_%d", r.mu.incarnation[id])
@@ -399,15 +399,15 @@ func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
 	p.tick = func(n *Node) {
 		if n.Stage() == "a" {
-			r.send("a", 0, &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
+			r.send("a", 0, &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}})
 			<-n.signal.whenPaused()
 		}
 	}
 	last := r.run()
-	if a := last[dag.GroupID{}]; a.GetPaused() == nil {
+	if a := last[dag.GroupID{}]; a.GetCheckpointed() == nil {
 		t.Errorf("the writer ended with %v", a)
 	}
-	if b := last[dag.GroupID{Class: 1}]; !strings.Contains(b.GetKilled().GetCause(), "checkpoint not written: ") {
+	if b := last[dag.GroupID{Class: 1}]; !strings.Contains(b.GetExited().GetCause(), "checkpoint not written: ") {
 		t.Errorf("the reader ended with %v", b)
 	}
 }
@@ -438,8 +438,8 @@ func TestAPauseInAGroupIsNotForgotten(t *testing.T) {
 		}
 		return nil
 	}))
-	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}}
-	if last := r.alone(r.start(dag.GroupID{}), pause); last.GetPaused() == nil {
+	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}
+	if last := r.alone(r.start(dag.GroupID{}), pause); last.GetCheckpointed() == nil {
 		t.Errorf("it ended with %v", last)
 	}
 }

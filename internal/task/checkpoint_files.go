@@ -23,7 +23,7 @@ func (o origin) here() bool { return o.address == "" && !o.copied }
 
 // checkpointOrigins are the places to try, in that order.
 func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {
-	if !c.Gone {
+	if !c.MachineLost {
 		places = append(places, origin{checkpoint.FileRef{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}, c.Address, false})
 	}
 	if c.Copy != nil {

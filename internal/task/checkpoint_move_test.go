@@ -22,13 +22,13 @@ import (
 func (m *machine) startOn(n int) *taskproc.Start {
 	attempt := fmt.Sprintf("attempt_1_0001_r_%06d_%d", testPart, n)
 	return &taskproc.Start{
-		AttemptId: attempt, LocalDir: filepath.Join(m.dir, testJob, attempt), NodeAddress: m.address,
+		AttemptId: attempt, LocalDir: filepath.Join(m.dir, testJob, attempt), ShuffleAddress: m.address,
 	}
 }
 
 // from has a start go on from a checkpoint that was written on a machine.
 func from(start *taskproc.Start, c *taskproc.Checkpoint, m *machine) *taskproc.Start {
-	if start.Checkpoint = proto.CloneOf(c); c != nil && start.NodeAddress != m.address {
+	if start.Checkpoint = proto.CloneOf(c); c != nil && start.ShuffleAddress != m.address {
 		start.Checkpoint.Address = m.address
 	}
 	return start
@@ -73,17 +73,17 @@ func TestReduceResumesAnywhere(t *testing.T) {
 				pauseAt(&tick, run, int64(1+r.IntN(40)))
 				tellAll(r, run, outputs)
 				last := run.finish()
-				if checkpoint = last.GetPaused().GetCheckpoint(); checkpoint != nil {
+				if checkpoint = last.GetCheckpointed().GetCheckpoint(); checkpoint != nil {
 					before = m
 					continue
 				}
-				if last.GetDone() == nil {
+				if last.GetFinished() == nil {
 					t.Fatalf("last message %v", last)
 				}
 				if p.seen.String() != want {
 					t.Errorf("after %d pauses the records differ from those read here", attempt)
 				}
-				if c := counters(last.GetDone().Counters); c["Shuffled Maps"] != 7 {
+				if c := counters(last.GetFinished().Counters); c["Shuffled Maps"] != 7 {
 					t.Errorf("counters %v", c)
 				}
 				return
@@ -110,7 +110,7 @@ func pausedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with fu
 	run.tell(true, outputs...)
 	<-p.reached
 	run.pause()
-	c := run.finish().GetPaused().GetCheckpoint()
+	c := run.finish().GetCheckpointed().GetCheckpoint()
 	if c == nil || p.seen.Len() == 0 {
 		t.Fatal("not paused within the reduce")
 	}
@@ -144,7 +144,7 @@ func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 		continue
 	}
 	run.tell(true, outputs...)
-	if last := run.finish(); last.GetDone() == nil {
+	if last := run.finish(); last.GetFinished() == nil {
 		t.Fatalf("last message %v", last)
 	}
 }
@@ -161,7 +161,7 @@ func TestReduceFetchesOnlyTheRemainingRuns(t *testing.T) {
 	run := startReduce(t, p, start)
 	run.tell(true, outputs...)
 	last := run.finish()
-	if last.GetDone() == nil || p.seen.String() != want {
+	if last.GetFinished() == nil || p.seen.String() != want {
 		t.Fatalf("last message %v", last)
 	}
 	var copied int64
@@ -192,7 +192,7 @@ func TestReduceResumesOnItsMachineWithoutCopies(t *testing.T) {
 	m.choose = func() string { t.Error("the machine asks itself over the network"); return "error" }
 	run := startReduce(t, p, start)
 	run.tell(true, outputs...)
-	if last := run.finish(); last.GetDone() == nil || p.seen.String() != want {
+	if last := run.finish(); last.GetFinished() == nil || p.seen.String() != want {
 		t.Errorf("last message %v", last)
 	}
 	if _, err := os.Stat(filepath.Join(start.LocalDir, "resumed")); err == nil {
@@ -311,7 +311,7 @@ func TestCheckpointOfADeadMachine(t *testing.T) {
 	if !f.GetBadCheckpoint() || !strings.Contains(f.GetCause(), start.Checkpoint.Address) {
 		t.Errorf("failure %v", f)
 	}
-	start.Checkpoint.Gone = true
+	start.Checkpoint.MachineLost = true
 	if f := startReduce(t, new(reducer), start).finish().GetFailure(); !f.GetBadCheckpoint() {
 		t.Errorf("failure %v", f)
 	}
@@ -321,7 +321,7 @@ func TestCheckpointOfADeadMachine(t *testing.T) {
 // lost, when nobody answers there, and when what it has is damaged.
 func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *taskproc.Checkpoint){
-		"lost":   func(_ *testing.T, c *taskproc.Checkpoint) { c.Gone = true },
+		"lost":   func(_ *testing.T, c *taskproc.Checkpoint) { c.MachineLost = true },
 		"silent": func(t *testing.T, c *taskproc.Checkpoint) { c.Address = deadAddress(t) },
 		"damaged": func(t *testing.T, c *taskproc.Checkpoint) {
 			rewriteFile(t, c.Path, func(b []byte) []byte { return b[1:] })
@@ -344,7 +344,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 			lose(t, start.Checkpoint)
 			run := startReduce(t, p, start)
 			run.tell(true, outputs...)
-			if last := run.finish(); last.GetDone() == nil || p.seen.String() != want {
+			if last := run.finish(); last.GetFinished() == nil || p.seen.String() != want {
 				t.Errorf("last message %v", last)
 			}
 		})
@@ -373,7 +373,7 @@ func TestKilledWhileItFetches(t *testing.T) {
 	run := startReduce(t, new(reducer), start)
 	<-asked
 	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}})
-	if last := run.finish(); last.GetKilled() == nil {
+	if last := run.finish(); last.GetExited() == nil {
 		t.Errorf("last message %v", last)
 	}
 }

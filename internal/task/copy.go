@@ -206,7 +206,7 @@ func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
 	case told && address == o.Address:
 	case p.pending[writerOf(o)]: // of an attempt that was lost; which one comes in is the copier's to say
 		p.copy(e, o)
-	case !o.Stored && (o.Address == "" || o.Address == p.r.Start.NodeAddress):
+	case !o.Stored && (o.Address == "" || o.Address == p.r.Start.ShuffleAddress):
 		runs, err := p.r.takeLocal(e, o)
 		if err != nil {
 			p.r.Counters.Add(counter.FailedShuffles, 1)

@@ -271,7 +271,7 @@ func (r *reduceRun) tell(complete bool, outputs ...*taskproc.MapOutput) {
 }
 
 func (r *reduceRun) pause() {
-	r.send(&taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
+	r.send(&taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}})
 }
 
 // finish waits for the attempt's last message.

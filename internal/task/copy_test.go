@@ -51,18 +51,18 @@ func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
 			want, bytes := readHere(t, outputs)
 			p := new(reducer)
 			run := startReduce(t, p, &taskproc.Start{
-				Maps: int32(len(outputs)), NodeAddress: machines[0].address,
+				Maps: int32(len(outputs)), ShuffleAddress: machines[0].address,
 				Properties: map[string]string{"mapreduce.reduce.shuffle.parallelcopies": fmt.Sprint(1 + r.IntN(6))},
 			})
 			tellAll(r, run, outputs)
 			last := run.finish()
-			if last.GetDone() == nil {
+			if last.GetFinished() == nil {
 				t.Fatalf("last message %v", last)
 			}
 			if p.seen.String() != want {
 				t.Error("the records differ from those read here")
 			}
-			c := counters(last.GetDone().Counters)
+			c := counters(last.GetFinished().Counters)
 			if c["Shuffled Maps"] != int64(len(outputs)) || c["Reduce shuffle bytes"] != bytes ||
 				c["Reduce input records"] != int64(strings.Count(want, "\n")) {
 				t.Errorf("%d maps, %d bytes; counters %v", len(outputs), bytes, c)
@@ -92,21 +92,21 @@ func TestReduceCheckpointsAnywhere(t *testing.T) {
 			var checkpoint *taskproc.Checkpoint
 			for attempt := 0; ; attempt++ {
 				run := startReduce(t, p, &taskproc.Start{
-					Maps: 7, NodeAddress: machines[0].address, Checkpoint: checkpoint, LocalDir: t.TempDir(),
+					Maps: 7, ShuffleAddress: machines[0].address, Checkpoint: checkpoint, LocalDir: t.TempDir(),
 				})
 				pauseAt(&tick, run, int64(1+r.IntN(30)))
 				tellAll(r, run, outputs)
 				last := run.finish()
-				if checkpoint = last.GetPaused().GetCheckpoint(); checkpoint != nil {
+				if checkpoint = last.GetCheckpointed().GetCheckpoint(); checkpoint != nil {
 					continue
 				}
-				if last.GetDone() == nil {
+				if last.GetFinished() == nil {
 					t.Fatalf("last message %v", last)
 				}
 				if p.seen.String() != want {
 					t.Errorf("after %d pauses the records differ from those read here", attempt)
 				}
-				if c := counters(last.GetDone().Counters); c["Shuffled Maps"] != 7 || c["Reduce shuffle bytes"] != bytes {
+				if c := counters(last.GetFinished().Counters); c["Shuffled Maps"] != 7 || c["Reduce shuffle bytes"] != bytes {
 					t.Errorf("%d bytes; counters %v", bytes, c)
 				}
 				return
@@ -180,7 +180,7 @@ func TestReduceTakesTheNewerOutput(t *testing.T) {
 		again.Path = strings.Replace(again.Path, old.Attempt, again.Attempt, 1)
 		start := &taskproc.Start{Maps: 1}
 		if near {
-			start.NodeAddress = alive.address
+			start.ShuffleAddress = alive.address
 		}
 		p := new(reducer)
 		run := startReduce(t, p, start)
@@ -189,7 +189,7 @@ func TestReduceTakesTheNewerOutput(t *testing.T) {
 		run.tell(true, old, again)
 		last := run.finish()
 		want, _ := readHere(t, []*taskproc.MapOutput{again})
-		if last.GetDone() == nil || p.seen.String() != want {
+		if last.GetFinished() == nil || p.seen.String() != want {
 			t.Errorf("near %t: last message %v", near, last)
 		}
 	}
@@ -203,7 +203,7 @@ func TestReduceEndsWhenKilled(t *testing.T) {
 	run.tell(true, outputs...)
 	<-asked
 	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}})
-	if last := run.finish(); last.GetKilled() == nil {
+	if last := run.finish(); last.GetExited() == nil {
 		t.Errorf("last message %v", last)
 	}
 }
@@ -225,7 +225,7 @@ func TestReduceSkipsEmptyPartitions(t *testing.T) {
 	p := new(reducer)
 	run := startReduce(t, p, &taskproc.Start{Maps: 1})
 	run.tell(true, o)
-	if last := run.finish(); last.GetDone() == nil || counters(last.GetDone().Counters)["Shuffled Maps"] != 1 || p.seen.Len() > 0 {
+	if last := run.finish(); last.GetFinished() == nil || counters(last.GetFinished().Counters)["Shuffled Maps"] != 1 || p.seen.Len() > 0 {
 		t.Errorf("last message %v", last)
 	}
 }
@@ -247,7 +247,7 @@ func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	run.tell(true, again) // of one attempt, which its machine offers anew
 	last := run.finish()
 	want, _ := readHere(t, []*taskproc.MapOutput{again})
-	if last.GetDone() == nil || p.seen.String() != want {
+	if last.GetFinished() == nil || p.seen.String() != want {
 		t.Errorf("last message %v", last)
 	}
 }

@@ -66,9 +66,9 @@ func TestReduceReportsFetchedOutputs(t *testing.T) {
 		}
 		looked = true
 	}}
-	run := startReduce(t, p, &taskproc.Start{Maps: 10, NodeAddress: machines[0].address})
+	run := startReduce(t, p, &taskproc.Start{Maps: 10, ShuffleAddress: machines[0].address})
 	run.tell(true, outputs...)
-	if last := run.finish(); last.GetDone() == nil || !looked {
+	if last := run.finish(); last.GetFinished() == nil || !looked {
 		t.Errorf("last message %v, looked: %v", last, looked)
 	}
 }

@@ -95,8 +95,8 @@ func (g *group) resumeNodes() error {
 
 // resumeFrom has the Node go on from what it was at a pause.
 func (n *Node) resumeFrom(s *taskproc.NodeState) {
-	n.resumed, n.finished = s, s.Over
-	if s.Over {
+	n.resumed, n.finished = s, s.Finished
+	if s.Finished {
 		n.result = result{pieces: s.Pieces, published: s.Published}
 		n.setFraction(1)
 		return
@@ -143,7 +143,7 @@ func (g *group) newNode(stage, number int) *Node {
 // edge.
 func combineSetOf(start *taskproc.Start, edge, node int) []int {
 	writers := []int{}
-	for _, s := range start.Shares {
+	for _, s := range start.CombineSets {
 		if int(s.Edge) == edge && int(s.Node) == node {
 			for _, w := range s.Writers {
 				writers = append(writers, int(w))
@@ -221,7 +221,7 @@ func (g *group) run(ctx context.Context, prog Program) (*taskproc.FromTask, erro
 			return nil, g.awaitCause(ctx, g.firstError.err)
 		}
 		if !slices.ContainsFunc(g.nodes, func(n *Node) bool { return !n.finished }) {
-			return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: g.finishedMessage()}}, nil
+			return &taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: g.finishedMessage()}}, nil
 		}
 		last, err := g.checkpoint()
 		if !errors.As(err, new(*unwrittenError)) || g.hasStreams() {
@@ -312,8 +312,8 @@ func (g *group) fail(err error) {
 }
 
 // finishedMessage describes what all Nodes have left.
-func (g *group) finishedMessage() *taskproc.Done {
-	done := new(taskproc.Done)
+func (g *group) finishedMessage() *taskproc.Finished {
+	done := new(taskproc.Finished)
 	if m := g.nodes[0].source; m != nil && g.single() {
 		done.Range = taskproc.FromRange(m.processed)
 	}
@@ -343,7 +343,7 @@ func (g *group) abort() {
 // progress is the attempt's state as a message: the share of its work that its
 // Nodes have done, and what the first of them does that is at work.
 func (g *group) progress() *taskproc.Progress {
-	p := &taskproc.Progress{Counters: counterMessages(g.Counters), Signs: g.signs.Load(), MemoryBytes: g.resident.Load()}
+	p := &taskproc.Progress{Counters: counterMessages(g.Counters), Activity: g.signs.Load(), MemoryBytes: g.resident.Load()}
 	last := 0.0
 	for _, n := range g.nodes {
 		phase, fraction := n.progress()

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage/local"
 	"github.com/hammr/hammr/storage/mem"
@@ -30,7 +30,7 @@ type rig struct {
 	server     *Server
 	machines   []*machine // whose servers segments and streams go by; none: all in memory
 	properties map[string]string
-	shares     []*taskproc.Share
+	shares     []*taskproc.CombineSet
 	lie        func(*taskproc.MapOutput) // changes what is told of an output; nil for nothing
 	goesOn     bool                      // bundles that were paused go on
 
@@ -50,7 +50,7 @@ type rig struct {
 type groupRun struct {
 	id    dag.GroupID
 	node  taskproc.TasknodeEnd
-	inbox *mailbox.Mailbox[*taskproc.ToTask] // what it is to be told, in order
+	inbox *syncutil.Mailbox[*taskproc.ToTask] // what it is to be told, in order
 	over  chan struct{}
 }
 
@@ -116,7 +116,7 @@ func (r *rig) startLocked(id dag.GroupID) *groupRun { return r.beginLocked(id, r
 
 func (r *rig) beginLocked(id dag.GroupID, start *taskproc.Start) *groupRun {
 	ours, theirs := net.Pipe()
-	run := &groupRun{id: id, node: taskproc.NewTasknodeEnd(ours), inbox: mailbox.New[*taskproc.ToTask](), over: make(chan struct{})}
+	run := &groupRun{id: id, node: taskproc.NewTasknodeEnd(ours), inbox: syncutil.NewMailbox[*taskproc.ToTask](), over: make(chan struct{})}
 	r.mu.runs[id] = run
 	r.mu.ended.Add(2)
 	r.mu.ended.Go(run.tell)
@@ -143,10 +143,10 @@ func (r *rig) start(id dag.GroupID) *taskproc.Start {
 	start := &taskproc.Start{
 		JobId: testJob, AttemptId: attempt, Program: "p", Kind: taskproc.Kind_REDUCE, Task: int32(id.Index), Part: int32(id.Index),
 		Properties: r.properties, ShuffleToken: testToken, Graph: taskproc.FromGraph(r.graph),
-		GroupClass: int32(id.Class), Group: int32(id.Index), Shares: r.shares, LocalDir: path.Join("/", testJob, attempt),
+		GroupClass: int32(id.Class), Group: int32(id.Index), CombineSets: r.shares, LocalDir: path.Join("/", testJob, attempt),
 	}
 	if m := r.machineOf(id); m != nil {
-		start.NodeAddress, start.LocalDir = m.address, path.Join(m.dir, testJob, attempt)
+		start.ShuffleAddress, start.LocalDir = m.address, path.Join(m.dir, testJob, attempt)
 	}
 	for _, span := range r.layout.Nodes(id) {
 		for node := span.First; node < span.End && r.graph.IsSource(r.graph.Stages[span.Stage].Name); node++ {
@@ -189,13 +189,13 @@ func (r *rig) attend(run *groupRun) {
 			continue
 		}
 		r.mu.Lock()
-		if r.goesOn && m.GetDeclined() != nil {
+		if r.goesOn && m.GetPreemptionDeclined() != nil {
 			r.mu.declined++
 			r.mu.Unlock()
 			continue
 		}
 		r.mu.last[run.id] = m
-		r.publishLocked(run.id, m.GetDone())
+		r.publishLocked(run.id, m.GetFinished())
 		if r.goesOn {
 			r.goOnLocked(r.layout.BundleOf(run.id))
 		}
@@ -203,7 +203,7 @@ func (r *rig) attend(run *groupRun) {
 	}
 }
 
-func (r *rig) publishLocked(id dag.GroupID, done *taskproc.Done) {
+func (r *rig) publishLocked(id dag.GroupID, done *taskproc.Finished) {
 	edges := make(map[int32]bool)
 	for _, o := range done.GetOutputs() {
 		if m := r.machineOf(id); m != nil {
@@ -247,7 +247,7 @@ func (r *rig) send(stage string, node int, m *taskproc.ToTask) {
 func (r *rig) allDone() {
 	r.t.Helper()
 	for id, last := range r.mu.last {
-		if last.GetDone() == nil {
+		if last.GetFinished() == nil {
 			r.t.Errorf("group %v ended with %v", id, last)
 		}
 	}

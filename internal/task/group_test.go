@@ -111,11 +111,11 @@ func TestKillInTheMiddle(t *testing.T) {
 			r.send("to", 1, &taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}})
 		}()
 		r.run()
-		if last := r.mu.last[r.layout.GroupOf(1, 1)]; last.GetKilled() == nil {
+		if last := r.mu.last[r.layout.GroupOf(1, 1)]; last.GetExited() == nil {
 			t.Errorf("%v: the killed group ended with %v", channel, last)
 		}
 		for node := range 2 {
-			if id := r.layout.GroupOf(0, node); r.mu.last[id].GetDone() != nil {
+			if id := r.layout.GroupOf(0, node); r.mu.last[id].GetFinished() != nil {
 				t.Errorf("%v: writing group %v is done", channel, id)
 			}
 		}
@@ -232,7 +232,7 @@ func TestLostStreamWaitsForTheCause(t *testing.T) {
 	if last := r.mu.last[r.layout.GroupOf(0, 0)]; last.GetFailure().GetCause() != "no use" {
 		t.Errorf("the writer ended with %v", last)
 	}
-	if last := r.mu.last[r.layout.GroupOf(1, 0)]; last.GetKilled() == nil {
+	if last := r.mu.last[r.layout.GroupOf(1, 0)]; last.GetExited() == nil {
 		t.Errorf("the reader ended with %v", last)
 	}
 }

@@ -87,7 +87,7 @@ func (n *Node) allLiveFinished() bool {
 // finishedBefore reports whether a writer had ended before this attempt.
 func (n *Node) finishedBefore(edge, writer int) bool {
 	return slices.ContainsFunc(n.resumed.GetLive(), func(l *taskproc.LiveInput) bool {
-		return int(l.Edge) == edge && slices.Contains(l.Over, int32(writer))
+		return int(l.Edge) == edge && slices.Contains(l.Finished, int32(writer))
 	})
 }
 
@@ -121,7 +121,7 @@ func (n *Node) liveStates() (states []*taskproc.LiveInput) {
 			}
 		}
 		if c.isLive() && len(over) > 0 {
-			states = append(states, &taskproc.LiveInput{Edge: int32(c.Edge), Over: over})
+			states = append(states, &taskproc.LiveInput{Edge: int32(c.Edge), Finished: over})
 		}
 	}
 	return states

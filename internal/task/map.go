@@ -122,7 +122,7 @@ func (m *Map) unsplittableReason() string {
 		return "its mapper has a state"
 	case m.files.hasFraming():
 		return "a cut would show in its output"
-	case m.split.GetWhole():
+	case m.split.GetUnsplittable():
 		return "its input can be read from its beginning only"
 	}
 	return ""

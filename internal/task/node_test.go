@@ -183,14 +183,14 @@ func TestFinishedListsOutputsByEdge(t *testing.T) {
 	start.Task, start.Split, start.Sources = 9, start.Sources[0].Split, nil
 	last := r.alone(start)
 	var got []string
-	for _, o := range last.GetDone().GetOutputs() {
+	for _, o := range last.GetFinished().GetOutputs() {
 		got = append(got, fmt.Sprintf("edge %d task %d partitions %d start %d", o.Edge, o.Task, len(o.PartitionBytes), o.Start.Offset))
 	}
 	if want := []string{"edge 0 task 9 partitions 2 start 200", "edge 2 task 9 partitions 1 start 200"}; !slices.Equal(got, want) {
 		t.Errorf("outputs %q, want %q", got, want)
 	}
-	if last.GetDone().GetRange().GetEnd().GetOffset() != 300 {
-		t.Errorf("range %v", last.GetDone().GetRange())
+	if last.GetFinished().GetRange().GetEnd().GetOffset() != 300 {
+		t.Errorf("range %v", last.GetFinished().GetRange())
 	}
 }
 
@@ -230,7 +230,7 @@ func TestPiecesNameTheirNodes(t *testing.T) {
 	r.server.Files = router
 	start := r.start(dag.GroupID{})
 	start.OutputDir = "mem://out/job"
-	done := r.alone(start).GetDone()
+	done := r.alone(start).GetFinished()
 	paths := make(map[string]bool)
 	var got []string
 	for _, p := range done.GetPieces() {
@@ -291,7 +291,7 @@ func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "b"}, {From: "a", To: "c", Connection: dag.Gather}},
 	}
-	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}}
+	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}
 	r := newRig(t, g, programFunc(func(n *Node) error {
 		m := n.Map()
 		var buffers []*shuffle.SortBuffer
@@ -323,13 +323,13 @@ func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 		return nil
 	}))
 	start := r.start(dag.GroupID{})
-	checkpoint := r.alone(start, pause).GetPaused().GetCheckpoint()
+	checkpoint := r.alone(start, pause).GetCheckpointed().GetCheckpoint()
 	if checkpoint == nil {
 		t.Fatalf("not paused: %v", r.mu.last)
 	}
 	start = r.start(dag.GroupID{})
 	start.Checkpoint, start.AttemptId, start.LocalDir = checkpoint, "again", "/again"
-	done := r.alone(start).GetDone()
+	done := r.alone(start).GetFinished()
 	if len(done.GetOutputs()) != 2 {
 		t.Fatalf("done %v", done)
 	}

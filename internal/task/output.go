@@ -151,7 +151,7 @@ func (n *Node) PendingOutputs() (names []string) {
 
 // unopenedPending is what attempts before a pause have left of outputs that this one has
 // not opened.
-func (n *Node) unopenedPending() (left []*taskproc.Pending) {
+func (n *Node) unopenedPending() (left []*taskproc.PendingOutput) {
 	n.files.mu.Lock()
 	defer n.files.mu.Unlock()
 	for _, p := range n.resumed.GetPending() {
@@ -251,14 +251,14 @@ func (o *Output) abort() {
 // close closes the open outputs and returns the manifest: the pieces of
 // earlier attempts, then those of this one. At a pause it also returns what is
 // to go at the head of the next pieces.
-func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskproc.Pending, err error) {
+func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskproc.PendingOutput, err error) {
 	for o := s.first(); o != nil; o = s.first() {
 		rest, err := o.finish(pause)
 		if err != nil {
 			return nil, nil, err
 		}
 		if len(rest) > 0 {
-			pending = append(pending, &taskproc.Pending{Output: o.name, Data: bytes.Clone(rest)})
+			pending = append(pending, &taskproc.PendingOutput{Output: o.name, Data: bytes.Clone(rest)})
 		}
 		pieces, err := o.close()
 		if err != nil {

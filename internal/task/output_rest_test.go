@@ -95,7 +95,7 @@ func (x *restRig) tell(m *taskproc.ToTask) {
 func (x *restRig) stands(number int64) {
 	x.t.Helper()
 	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: number}}})
-	if m := <-x.says; m.GetStill().GetNumber() != number {
+	if m := <-x.says; m.GetSuspendReady().GetNumber() != number {
 		x.t.Errorf("asked to stand still it says %v", m)
 	}
 }
@@ -165,7 +165,7 @@ func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 		x.stands(3) // nothing was written since: no piece comes of it
 		close(x.lines)
 		x.goesOn()
-		done := x.end().GetDone()
+		done := x.end().GetFinished()
 		var texts []string
 		var records []int64
 		for _, p := range done.GetPieces() {
@@ -192,7 +192,7 @@ func TestOutputEndsWhileSuspended(t *testing.T) {
 		synctest.Wait()
 		x.stands(1)
 		close(x.lines)
-		if done := x.end().GetDone(); len(done.GetPieces()) != 1 || done.GetOutputRecords() != 1 || done.GetOutputBytes() != 3 {
+		if done := x.end().GetFinished(); len(done.GetPieces()) != 1 || done.GetOutputRecords() != 1 || done.GetOutputBytes() != 3 {
 			t.Errorf("%v", done)
 		}
 	})
@@ -207,7 +207,7 @@ func TestOutputOfAKilledAttempt(t *testing.T) {
 		x.stands(1)
 		x.lines <- " too" // waits for the attempt to go on
 		x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: new(taskproc.Kill)}})
-		if m := x.end(); m.GetKilled() == nil {
+		if m := x.end(); m.GetExited() == nil {
 			t.Errorf("it ends with %v", m)
 		}
 		if got := x.files(); len(got) != 0 {

@@ -76,8 +76,8 @@ func (a *Attempt) declinePause(cause string, mayStand bool) {
 		return
 	}
 	a.Logger().Warn("no checkpoint", "reason", cause)
-	declined := &taskproc.Declined{Cause: valid(cause), MayStand: mayStand}
-	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_Declined{Declined: declined}}) // else the tasknode is gone
+	declined := &taskproc.PreemptionDeclined{Cause: valid(cause), CanSuspend: mayStand}
+	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_PreemptionDeclined{PreemptionDeclined: declined}}) // else the tasknode is gone
 }
 
 // resumeInPlace prepares the Nodes that have stopped to run on from what a checkpoint would

@@ -47,12 +47,12 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 			pauseAt(&tick, run, int64(1+r.IntN(30)))
 			tellAll(r, run, outputs)
 			last := <-run.last
-			if last.GetDeclined() != nil {
-				if !strings.Contains(last.GetDeclined().Cause, "space") || last.GetDeclined().MayStand {
+			if last.GetPreemptionDeclined() != nil {
+				if !strings.Contains(last.GetPreemptionDeclined().Cause, "space") || last.GetPreemptionDeclined().CanSuspend {
 					t.Errorf("declined: %v", last)
 				}
 				run.pause()
-				for last.GetDeclined() != nil {
+				for last.GetPreemptionDeclined() != nil {
 					last = <-run.last
 				}
 			}
@@ -61,17 +61,17 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 			}
 			_ = run.node.Close()
 			tick.Store(&nothing)
-			if c := last.GetPaused().GetCheckpoint(); c != nil {
+			if c := last.GetCheckpointed().GetCheckpoint(); c != nil {
 				next := from(here.startOn(1), c, here)
 				next.Maps = 6
 				run := startReduce(t, p, next)
 				tellAll(r, run, outputs)
 				last = run.finish()
 			}
-			if last.GetDone() == nil || p.seen.String() != want {
+			if last.GetFinished() == nil || p.seen.String() != want {
 				t.Fatalf("last message %v", last)
 			}
-			if c := counters(last.GetDone().Counters); c["Shuffled Maps"] != 6 || c["Reduce shuffle bytes"] != bytes ||
+			if c := counters(last.GetFinished().Counters); c["Shuffled Maps"] != 6 || c["Reduce shuffle bytes"] != bytes ||
 				c["Reduce input records"] != int64(strings.Count(want, "\n")) {
 				t.Errorf("%d bytes; counters %v", bytes, c)
 			}
@@ -108,7 +108,7 @@ func TestMapContinuesWhenTheDiskIsFull(t *testing.T) {
 	}))
 	start := r.start(dag.GroupID{})
 	r.server.Local = fault.New(r.server.Local, fault.Options{}, fault.Rule{Op: fault.Create, Path: start.LocalDir + "/checkpoint", Err: syscall.ENOSPC})
-	done := r.alone(start, &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}}).GetDone()
+	done := r.alone(start, &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}).GetFinished()
 	if len(done.GetOutputs()) != 1 {
 		t.Fatalf("done %v", r.mu.last)
 	}
@@ -147,7 +147,7 @@ func TestCheckpointBetweenValuesTakesEffectAtTheNextGroup(t *testing.T) {
 	run.tell(true, outputs...)
 	<-reduces
 	run.pause()
-	if last := run.finish(); last.GetPaused() == nil || p.groups != 1 {
+	if last := run.finish(); last.GetCheckpointed() == nil || p.groups != 1 {
 		t.Errorf("%d groups, last message %v", p.groups, last)
 	}
 }
@@ -168,12 +168,12 @@ func TestCheckpointWithoutABoundaryIsDeclined(t *testing.T) {
 	run.tell(true, outputs...)
 	<-reduces
 	run.pause()
-	declined := (<-run.last).GetDeclined()
-	if !declined.GetMayStand() || !strings.Contains(declined.GetCause(), "hammr.preempt.boundary.timeout") {
+	declined := (<-run.last).GetPreemptionDeclined()
+	if !declined.GetCanSuspend() || !strings.Contains(declined.GetCause(), "hammr.preempt.boundary.timeout") {
 		t.Errorf("declined: %v", declined)
 	}
 	close(boundary)
-	if last := run.finish(); last.GetDone() == nil {
+	if last := run.finish(); last.GetFinished() == nil {
 		t.Errorf("last message %v", last)
 	}
 	if want, _ := readHere(t, outputs); p.seen.String() != want {

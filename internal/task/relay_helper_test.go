@@ -181,7 +181,7 @@ func readShared(n *Node, r *SharedReader, into *[]keyValue) error {
 }
 
 // twin is what each Node of a relay sees, worked out stage by stage.
-func twin(g dag.Graph, records int, shares []*taskproc.Share) map[string][]string {
+func twin(g dag.Graph, records int, shares []*taskproc.CombineSet) map[string][]string {
 	held := make(map[string][]keyValue)
 	name := func(stage string, node int) string { return fmt.Sprintf("%s %d", stage, node) }
 	for _, s := range g.Stages { // in topological order
@@ -212,14 +212,14 @@ func twin(g dag.Graph, records int, shares []*taskproc.Share) map[string][]strin
 	return seen
 }
 
-func goesTo(g dag.Graph, e dag.Edge, edge, from, to int, r keyValue, shares []*taskproc.Share) bool {
+func goesTo(g dag.Graph, e dag.Edge, edge, from, to int, r keyValue, shares []*taskproc.CombineSet) bool {
 	switch e.Connection {
 	case dag.AllToAll:
 		return shuffle.HashPartition([]byte(r.key), g.Stages[g.StageIndex(e.To)].Nodes) == to
 	case dag.OneToOne:
 		return from == to
 	case dag.PerMachine:
-		return slices.ContainsFunc(shares, func(s *taskproc.Share) bool {
+		return slices.ContainsFunc(shares, func(s *taskproc.CombineSet) bool {
 			return int(s.Edge) == edge && int(s.Node) == to && slices.Contains(s.Writers, int32(from))
 		})
 	}
@@ -249,15 +249,15 @@ func randomGraph(r *rand.Rand) dag.Graph {
 }
 
 // dealShares gives the writers of each per-machine edge to its readers in turn.
-func dealShares(g dag.Graph) []*taskproc.Share {
-	var shares []*taskproc.Share
+func dealShares(g dag.Graph) []*taskproc.CombineSet {
+	var shares []*taskproc.CombineSet
 	for i, e := range g.Edges {
 		if e.Connection != dag.PerMachine {
 			continue
 		}
 		readers := g.Stages[g.StageIndex(e.To)].Nodes
 		for node := range readers {
-			s := &taskproc.Share{Edge: int32(i), Node: int32(node)}
+			s := &taskproc.CombineSet{Edge: int32(i), Node: int32(node)}
 			for w := node; w < g.Stages[g.StageIndex(e.From)].Nodes; w += readers {
 				s.Writers = append(s.Writers, int32(w))
 			}

@@ -93,7 +93,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	if err == nil {
 		last, err = s.measured(&server.usage, func() (*taskproc.FromTask, error) { return s.group.run(ctx, prog) })
 	}
-	if last.GetDone() != nil && err == nil {
+	if last.GetFinished() != nil && err == nil {
 		err = failpoint.Hit(failpoint.TaskDone)
 	}
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	_ = s.conn.Close() // ends listen
 	workers.Wait()
 	s.boundary.Stop()
-	return last.GetDone() != nil, err
+	return last.GetFinished() != nil, err
 }
 
 // measured adds to the counters of a finished attempt what it used.
@@ -113,7 +113,7 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 	cost := usage.Begin()
 	last, err := run()
 	cost.End(s.attempt.Counters, s.attempt.Start.Kind == taskproc.Kind_REDUCE)
-	if done := last.GetDone(); done != nil {
+	if done := last.GetFinished(); done != nil {
 		done.Counters = counterMessages(s.attempt.Counters)
 		err = errors.Join(err, s.attempt.Counters.Err())
 	}
@@ -123,11 +123,11 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 // finalMessage is the message for an attempt that ended in err.
 func (s *session) finalMessage(ctx context.Context, err error) *taskproc.FromTask {
 	if isKill(ctx, err) {
-		return &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{}}}
+		return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{}}}
 	}
 	if errors.As(err, new(*unwrittenError)) { // it was asked to stop, and cannot go on alone
 		cause := valid(err.Error() + s.attempt.remedy(err))
-		return &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{Cause: cause}}}
+		return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{Cause: cause}}}
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: s.attempt.failureOf(err)}}
 }
@@ -174,15 +174,15 @@ func (s *session) listen() {
 		switch order := m.Message.(type) {
 		case *taskproc.ToTask_Outputs:
 			s.group.board.post(order.Outputs)
-		case *taskproc.ToTask_Stop:
-			s.attempt.stopAt(order.Stop.Position)
-		case *taskproc.ToTask_Pause:
+		case *taskproc.ToTask_Truncate:
+			s.attempt.stopAt(order.Truncate.Position)
+		case *taskproc.ToTask_Preempt:
 			s.handleCheckpoint()
 		case *taskproc.ToTask_Suspend:
 			s.handleSuspend(order.Suspend)
 		case *taskproc.ToTask_Resume:
 			s.attempt.still.goOn()
-		case *taskproc.ToTask_Probe:
+		case *taskproc.ToTask_RequestProgress:
 			s.group.fetched.resendAll()
 			s.sendProgress()
 		case *taskproc.ToTask_Kill:

@@ -130,7 +130,7 @@ func (g *group) rest() error {
 }
 
 func (a *Attempt) standsStill(number int64) {
-	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_Still{Still: &taskproc.Still{Number: number}}}) // else the tasknode is gone
+	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_SuspendReady{SuspendReady: &taskproc.SuspendReady{Number: number}}}) // else the tasknode is gone
 }
 
 // create makes a file beside the attempt's output, once the attempt goes on. One

@@ -17,7 +17,7 @@ func (d *Daemon) machineStatus() *wire.Report_Heartbeat {
 	for i, state := range d.disks.States() {
 		dir := &wire.Report_Heartbeat_Directory{Path: d.cfg.LocalDirs[i], Free: state.Free, Total: state.Total}
 		if state.Err != nil {
-			dir.Fault = state.Err.Error()
+			dir.Error = state.Err.Error()
 		}
 		h.Directories = append(h.Directories, dir)
 	}

@@ -188,12 +188,12 @@ func (x *Range) GetEnd() *Position {
 // the first at its own start.
 type Split struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Input         int32                  `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"`         // which of the job's inputs (its mapper)
-	Parts         []*Split_Part          `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`          // at least one
-	Hosts         []string               `protobuf:"bytes,3,rep,name=hosts,proto3" json:"hosts,omitempty"`          // that hold most of the bytes, best first
-	Custom        []byte                 `protobuf:"bytes,4,opt,name=custom,proto3" json:"custom,omitempty"`        // of a custom input format
-	Unlocated     bool                   `protobuf:"varint,5,opt,name=unlocated,proto3" json:"unlocated,omitempty"` // nobody has asked where it lies
-	Whole         bool                   `protobuf:"varint,6,opt,name=whole,proto3" json:"whole,omitempty"`         // no part of it can be read without all before it
+	Input         int32                  `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"`               // which of the job's inputs (its mapper)
+	Parts         []*Split_Part          `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`                // at least one
+	Hosts         []string               `protobuf:"bytes,3,rep,name=hosts,proto3" json:"hosts,omitempty"`                // that hold most of the bytes, best first
+	Custom        []byte                 `protobuf:"bytes,4,opt,name=custom,proto3" json:"custom,omitempty"`              // of a custom input format
+	Unlocated     bool                   `protobuf:"varint,5,opt,name=unlocated,proto3" json:"unlocated,omitempty"`       // nobody has asked where it lies
+	Unsplittable  bool                   `protobuf:"varint,6,opt,name=unsplittable,proto3" json:"unsplittable,omitempty"` // no part of it can be read without all before it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -263,9 +263,9 @@ func (x *Split) GetUnlocated() bool {
 	return false
 }
 
-func (x *Split) GetWhole() bool {
+func (x *Split) GetUnsplittable() bool {
 	if x != nil {
-		return x.Whole
+		return x.Unsplittable
 	}
 	return false
 }
@@ -605,39 +605,39 @@ func (x *Counter) GetValue() int64 {
 
 // Start is the first message to a task: everything an attempt needs to know.
 type Start struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	AttemptId     string                 `protobuf:"bytes,2,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
-	Program       string                 `protobuf:"bytes,3,opt,name=program,proto3" json:"program,omitempty"` // name of the job in the binary
-	Kind          Kind                   `protobuf:"varint,4,opt,name=kind,proto3,enum=hammr.task.v1.Kind" json:"kind,omitempty"`
-	Task          int32                  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"` // index of the task in its stage
-	Attempt       int32                  `protobuf:"varint,6,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Properties    map[string]string      `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // only what differs from the defaults
-	Config        []byte                 `protobuf:"bytes,8,opt,name=config,proto3" json:"config,omitempty"`                                                                                   // the job's typed configuration as JSON, empty when it has none
-	LocalDir      string                 `protobuf:"bytes,9,opt,name=local_dir,json=localDir,proto3" json:"local_dir,omitempty"`                                                               // directory of this attempt alone, made by the tasknode
-	OutputDir     string                 `protobuf:"bytes,10,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`                                                           // full name of the directory for output pieces
-	Part          int32                  `protobuf:"varint,11,opt,name=part,proto3" json:"part,omitempty"`                                                                                     // number in the names of the task's output files
-	Maps          int32                  `protobuf:"varint,12,opt,name=maps,proto3" json:"maps,omitempty"`                                                                                     // map tasks of the job as far as known
-	Reduces       int32                  `protobuf:"varint,13,opt,name=reduces,proto3" json:"reduces,omitempty"`                                                                               // 0 for a map-only job
-	Split         *Split                 `protobuf:"bytes,14,opt,name=split,proto3" json:"split,omitempty"`                                                                                    // map tasks
-	Range         *Range                 `protobuf:"bytes,15,opt,name=range,proto3" json:"range,omitempty"`                                                                                    // map tasks: what this task owns
-	Skip          []*Position            `protobuf:"bytes,16,rep,name=skip,proto3" json:"skip,omitempty"`                                                                                      // records to pass over, ascending
-	Checkpoint    *Checkpoint            `protobuf:"bytes,17,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`                                                                          // where to go on, absent at the first attempt
-	Fingerprint   string                 `protobuf:"bytes,18,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                                                                        // of the job's graph
-	User          string                 `protobuf:"bytes,19,opt,name=user,proto3" json:"user,omitempty"`                                                                                      // who submitted the job
-	Binary        string                 `protobuf:"bytes,20,opt,name=binary,proto3" json:"binary,omitempty"`                                                                                  // full name of the staged program, "" when the task runs inside its tasknode's process
-	BinarySha256  []byte                 `protobuf:"bytes,21,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"`                                                  // over its bytes
-	NodeAddress   string                 `protobuf:"bytes,22,opt,name=node_address,json=nodeAddress,proto3" json:"node_address,omitempty"`                                                     // host:port of the shuffle server of the task's own machine, "" when it has none
-	ShuffleToken  string                 `protobuf:"bytes,23,opt,name=shuffle_token,json=shuffleToken,proto3" json:"shuffle_token,omitempty"`                                                  // what shuffle servers ask for, "" for nothing
-	LogDir        string                 `protobuf:"bytes,24,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                    // full name of the directory for the logs of the job's attempts, "" when they are not kept
-	Graph         *Graph                 `protobuf:"bytes,25,opt,name=graph,proto3" json:"graph,omitempty"`                                                                                    // of the job; absent: one of maps and reduces
-	GroupClass    int32                  `protobuf:"varint,26,opt,name=group_class,json=groupClass,proto3" json:"group_class,omitempty"`                                                       // place in dag.Layout.Groups of the class of the NodeGroup that the task is
-	Group         int32                  `protobuf:"varint,27,opt,name=group,proto3" json:"group,omitempty"`                                                                                   // number of that group in its class
-	Sources       []*Source              `protobuf:"bytes,28,rep,name=sources,proto3" json:"sources,omitempty"`                                                                                // what the group's source Nodes read, when it is not one Node that reads split
-	Bundle        *Bundle                `protobuf:"bytes,29,opt,name=bundle,proto3" json:"bundle,omitempty"`                                                                                  // the gang that the group is started in, absent for a group that starts alone
-	Shares        []*Share               `protobuf:"bytes,30,rep,name=shares,proto3" json:"shares,omitempty"`                                                                                  // of the group's Nodes that combine what a machine wrote
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	JobId          string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	AttemptId      string                 `protobuf:"bytes,2,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	Program        string                 `protobuf:"bytes,3,opt,name=program,proto3" json:"program,omitempty"` // name of the job in the binary
+	Kind           Kind                   `protobuf:"varint,4,opt,name=kind,proto3,enum=hammr.task.v1.Kind" json:"kind,omitempty"`
+	Task           int32                  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"` // index of the task in its stage
+	Attempt        int32                  `protobuf:"varint,6,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Properties     map[string]string      `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // only what differs from the defaults
+	Config         []byte                 `protobuf:"bytes,8,opt,name=config,proto3" json:"config,omitempty"`                                                                                   // the job's typed configuration as JSON, empty when it has none
+	LocalDir       string                 `protobuf:"bytes,9,opt,name=local_dir,json=localDir,proto3" json:"local_dir,omitempty"`                                                               // directory of this attempt alone, made by the tasknode
+	OutputDir      string                 `protobuf:"bytes,10,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`                                                           // full name of the directory for output pieces
+	Part           int32                  `protobuf:"varint,11,opt,name=part,proto3" json:"part,omitempty"`                                                                                     // number in the names of the task's output files
+	Maps           int32                  `protobuf:"varint,12,opt,name=maps,proto3" json:"maps,omitempty"`                                                                                     // map tasks of the job as far as known
+	Reduces        int32                  `protobuf:"varint,13,opt,name=reduces,proto3" json:"reduces,omitempty"`                                                                               // 0 for a map-only job
+	Split          *Split                 `protobuf:"bytes,14,opt,name=split,proto3" json:"split,omitempty"`                                                                                    // map tasks
+	Range          *Range                 `protobuf:"bytes,15,opt,name=range,proto3" json:"range,omitempty"`                                                                                    // map tasks: what this task owns
+	Skip           []*Position            `protobuf:"bytes,16,rep,name=skip,proto3" json:"skip,omitempty"`                                                                                      // records to pass over, ascending
+	Checkpoint     *Checkpoint            `protobuf:"bytes,17,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`                                                                          // where to go on, absent at the first attempt
+	Fingerprint    string                 `protobuf:"bytes,18,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                                                                        // of the job's graph
+	User           string                 `protobuf:"bytes,19,opt,name=user,proto3" json:"user,omitempty"`                                                                                      // who submitted the job
+	Binary         string                 `protobuf:"bytes,20,opt,name=binary,proto3" json:"binary,omitempty"`                                                                                  // full name of the staged program, "" when the task runs inside its tasknode's process
+	BinarySha256   []byte                 `protobuf:"bytes,21,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"`                                                  // over its bytes
+	ShuffleAddress string                 `protobuf:"bytes,22,opt,name=shuffle_address,json=shuffleAddress,proto3" json:"shuffle_address,omitempty"`                                            // host:port of the shuffle server of the task's own machine, "" when it has none
+	ShuffleToken   string                 `protobuf:"bytes,23,opt,name=shuffle_token,json=shuffleToken,proto3" json:"shuffle_token,omitempty"`                                                  // what shuffle servers ask for, "" for nothing
+	LogDir         string                 `protobuf:"bytes,24,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                    // full name of the directory for the logs of the job's attempts, "" when they are not kept
+	Graph          *Graph                 `protobuf:"bytes,25,opt,name=graph,proto3" json:"graph,omitempty"`                                                                                    // of the job; absent: one of maps and reduces
+	GroupClass     int32                  `protobuf:"varint,26,opt,name=group_class,json=groupClass,proto3" json:"group_class,omitempty"`                                                       // place in dag.Layout.Groups of the class of the NodeGroup that the task is
+	Group          int32                  `protobuf:"varint,27,opt,name=group,proto3" json:"group,omitempty"`                                                                                   // number of that group in its class
+	Sources        []*Source              `protobuf:"bytes,28,rep,name=sources,proto3" json:"sources,omitempty"`                                                                                // what the group's source Nodes read, when it is not one Node that reads split
+	Bundle         *Bundle                `protobuf:"bytes,29,opt,name=bundle,proto3" json:"bundle,omitempty"`                                                                                  // the gang that the group is started in, absent for a group that starts alone
+	CombineSets    []*CombineSet          `protobuf:"bytes,30,rep,name=combine_sets,json=combineSets,proto3" json:"combine_sets,omitempty"`                                                     // of the group's Nodes that combine what a machine wrote
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Start) Reset() {
@@ -817,9 +817,9 @@ func (x *Start) GetBinarySha256() []byte {
 	return nil
 }
 
-func (x *Start) GetNodeAddress() string {
+func (x *Start) GetShuffleAddress() string {
 	if x != nil {
-		return x.NodeAddress
+		return x.ShuffleAddress
 	}
 	return ""
 }
@@ -873,9 +873,9 @@ func (x *Start) GetBundle() *Bundle {
 	return nil
 }
 
-func (x *Start) GetShares() []*Share {
+func (x *Start) GetCombineSets() []*CombineSet {
 	if x != nil {
-		return x.Shares
+		return x.CombineSets
 	}
 	return nil
 }
@@ -1011,8 +1011,8 @@ func (x *Bundle) GetGroups() []*Bundle_Group {
 	return nil
 }
 
-// Share is which writers' records a Node combines along a per-machine edge.
-type Share struct {
+// CombineSet is which writers' records a Node combines along a per-machine edge.
+type CombineSet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Edge          int32                  `protobuf:"varint,1,opt,name=edge,proto3" json:"edge,omitempty"` // place in the graph's edges
 	Node          int32                  `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"` // number of the reading Node in its stage
@@ -1021,20 +1021,20 @@ type Share struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Share) Reset() {
-	*x = Share{}
+func (x *CombineSet) Reset() {
+	*x = CombineSet{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Share) String() string {
+func (x *CombineSet) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Share) ProtoMessage() {}
+func (*CombineSet) ProtoMessage() {}
 
-func (x *Share) ProtoReflect() protoreflect.Message {
+func (x *CombineSet) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1046,26 +1046,26 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Share.ProtoReflect.Descriptor instead.
-func (*Share) Descriptor() ([]byte, []int) {
+// Deprecated: Use CombineSet.ProtoReflect.Descriptor instead.
+func (*CombineSet) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{10}
 }
 
-func (x *Share) GetEdge() int32 {
+func (x *CombineSet) GetEdge() int32 {
 	if x != nil {
 		return x.Edge
 	}
 	return 0
 }
 
-func (x *Share) GetNode() int32 {
+func (x *CombineSet) GetNode() int32 {
 	if x != nil {
 		return x.Node
 	}
 	return 0
 }
 
-func (x *Share) GetWriters() []int32 {
+func (x *CombineSet) GetWriters() []int32 {
 	if x != nil {
 		return x.Writers
 	}
@@ -1144,29 +1144,29 @@ func (x *Outputs) GetRevoked() []string {
 	return nil
 }
 
-// Stop asks a map to end at a record boundary: it publishes its prefix and
+// Truncate asks a map to end at a record boundary: it publishes its prefix and
 // finishes. position is where at the earliest, absent for "now".
-type Stop struct {
+type Truncate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Position      *Position              `protobuf:"bytes,1,opt,name=position,proto3" json:"position,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Stop) Reset() {
-	*x = Stop{}
+func (x *Truncate) Reset() {
+	*x = Truncate{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Stop) String() string {
+func (x *Truncate) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Stop) ProtoMessage() {}
+func (*Truncate) ProtoMessage() {}
 
-func (x *Stop) ProtoReflect() protoreflect.Message {
+func (x *Truncate) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1178,39 +1178,39 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Stop.ProtoReflect.Descriptor instead.
-func (*Stop) Descriptor() ([]byte, []int) {
+// Deprecated: Use Truncate.ProtoReflect.Descriptor instead.
+func (*Truncate) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{12}
 }
 
-func (x *Stop) GetPosition() *Position {
+func (x *Truncate) GetPosition() *Position {
 	if x != nil {
 		return x.Position
 	}
 	return nil
 }
 
-// Pause asks a task to write a checkpoint and end.
-type Pause struct {
+// Preempt asks a task to write a checkpoint and end.
+type Preempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Pause) Reset() {
-	*x = Pause{}
+func (x *Preempt) Reset() {
+	*x = Preempt{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Pause) String() string {
+func (x *Preempt) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Pause) ProtoMessage() {}
+func (*Preempt) ProtoMessage() {}
 
-func (x *Pause) ProtoReflect() protoreflect.Message {
+func (x *Preempt) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1222,12 +1222,12 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Pause.ProtoReflect.Descriptor instead.
-func (*Pause) Descriptor() ([]byte, []int) {
+// Deprecated: Use Preempt.ProtoReflect.Descriptor instead.
+func (*Preempt) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13}
 }
 
-// Suspend asks a task to be ready to stand still: it answers with Still, or writes
+// Suspend asks a task to be ready to stand still: it answers with SuspendReady, or writes
 // a checkpoint and ends where it may not stand still now.
 type Suspend struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1362,12 +1362,12 @@ type ToTask struct {
 	//
 	//	*ToTask_Start
 	//	*ToTask_Outputs
-	//	*ToTask_Stop
-	//	*ToTask_Pause
+	//	*ToTask_Truncate
+	//	*ToTask_Preempt
 	//	*ToTask_Kill
 	//	*ToTask_Suspend
 	//	*ToTask_Resume
-	//	*ToTask_Probe
+	//	*ToTask_RequestProgress
 	Message       isToTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1428,19 +1428,19 @@ func (x *ToTask) GetOutputs() *Outputs {
 	return nil
 }
 
-func (x *ToTask) GetStop() *Stop {
+func (x *ToTask) GetTruncate() *Truncate {
 	if x != nil {
-		if x, ok := x.Message.(*ToTask_Stop); ok {
-			return x.Stop
+		if x, ok := x.Message.(*ToTask_Truncate); ok {
+			return x.Truncate
 		}
 	}
 	return nil
 }
 
-func (x *ToTask) GetPause() *Pause {
+func (x *ToTask) GetPreempt() *Preempt {
 	if x != nil {
-		if x, ok := x.Message.(*ToTask_Pause); ok {
-			return x.Pause
+		if x, ok := x.Message.(*ToTask_Preempt); ok {
+			return x.Preempt
 		}
 	}
 	return nil
@@ -1473,10 +1473,10 @@ func (x *ToTask) GetResume() *Resume {
 	return nil
 }
 
-func (x *ToTask) GetProbe() *Probe {
+func (x *ToTask) GetRequestProgress() *RequestProgress {
 	if x != nil {
-		if x, ok := x.Message.(*ToTask_Probe); ok {
-			return x.Probe
+		if x, ok := x.Message.(*ToTask_RequestProgress); ok {
+			return x.RequestProgress
 		}
 	}
 	return nil
@@ -1494,12 +1494,12 @@ type ToTask_Outputs struct {
 	Outputs *Outputs `protobuf:"bytes,2,opt,name=outputs,proto3,oneof"`
 }
 
-type ToTask_Stop struct {
-	Stop *Stop `protobuf:"bytes,3,opt,name=stop,proto3,oneof"`
+type ToTask_Truncate struct {
+	Truncate *Truncate `protobuf:"bytes,3,opt,name=truncate,proto3,oneof"`
 }
 
-type ToTask_Pause struct {
-	Pause *Pause `protobuf:"bytes,4,opt,name=pause,proto3,oneof"`
+type ToTask_Preempt struct {
+	Preempt *Preempt `protobuf:"bytes,4,opt,name=preempt,proto3,oneof"`
 }
 
 type ToTask_Kill struct {
@@ -1514,17 +1514,17 @@ type ToTask_Resume struct {
 	Resume *Resume `protobuf:"bytes,7,opt,name=resume,proto3,oneof"`
 }
 
-type ToTask_Probe struct {
-	Probe *Probe `protobuf:"bytes,8,opt,name=probe,proto3,oneof"`
+type ToTask_RequestProgress struct {
+	RequestProgress *RequestProgress `protobuf:"bytes,8,opt,name=request_progress,json=requestProgress,proto3,oneof"`
 }
 
 func (*ToTask_Start) isToTask_Message() {}
 
 func (*ToTask_Outputs) isToTask_Message() {}
 
-func (*ToTask_Stop) isToTask_Message() {}
+func (*ToTask_Truncate) isToTask_Message() {}
 
-func (*ToTask_Pause) isToTask_Message() {}
+func (*ToTask_Preempt) isToTask_Message() {}
 
 func (*ToTask_Kill) isToTask_Message() {}
 
@@ -1532,29 +1532,29 @@ func (*ToTask_Suspend) isToTask_Message() {}
 
 func (*ToTask_Resume) isToTask_Message() {}
 
-func (*ToTask_Probe) isToTask_Message() {}
+func (*ToTask_RequestProgress) isToTask_Message() {}
 
-// Probe asks for progress at once.
-type Probe struct {
+// RequestProgress asks for progress at once.
+type RequestProgress struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Probe) Reset() {
-	*x = Probe{}
+func (x *RequestProgress) Reset() {
+	*x = RequestProgress{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Probe) String() string {
+func (x *RequestProgress) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Probe) ProtoMessage() {}
+func (*RequestProgress) ProtoMessage() {}
 
-func (x *Probe) ProtoReflect() protoreflect.Message {
+func (x *RequestProgress) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1566,8 +1566,8 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Probe.ProtoReflect.Descriptor instead.
-func (*Probe) Descriptor() ([]byte, []int) {
+// Deprecated: Use RequestProgress.ProtoReflect.Descriptor instead.
+func (*RequestProgress) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
 }
 
@@ -1634,7 +1634,7 @@ type Progress struct {
 	Counters       []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`                                    // all so far
 	Position       *Position              `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`                                    // map tasks
 	Records        int64                  `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`                                     // read so far
-	Signs          uint64                 `protobuf:"varint,7,opt,name=signs,proto3" json:"signs,omitempty"`                                         // rises with each sign of life that nothing else here shows
+	Activity       uint64                 `protobuf:"varint,7,opt,name=activity,proto3" json:"activity,omitempty"`                                   // rises with each sign of life that nothing else here shows
 	MemoryBytes    int64                  `protobuf:"varint,8,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`          // that its process has in memory, 0 when unknown
 	UnwrittenBytes int64                  `protobuf:"varint,9,opt,name=unwritten_bytes,json=unwrittenBytes,proto3" json:"unwritten_bytes,omitempty"` // of them, roughly, that it would write if it were to end early
 	Fetched        []*Fetched             `protobuf:"bytes,10,rep,name=fetched,proto3" json:"fetched,omitempty"`                                     // by edge, where it has changed since it was told last; all of it in answer to a probe
@@ -1714,9 +1714,9 @@ func (x *Progress) GetRecords() int64 {
 	return 0
 }
 
-func (x *Progress) GetSigns() uint64 {
+func (x *Progress) GetActivity() uint64 {
 	if x != nil {
-		return x.Signs
+		return x.Activity
 	}
 	return 0
 }
@@ -1742,8 +1742,8 @@ func (x *Progress) GetFetched() []*Fetched {
 	return nil
 }
 
-// Done reports a finished attempt.
-type Done struct {
+// Finished reports a finished attempt.
+type Finished struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Range         *Range                 `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"` // map tasks: what was processed in fact
 	Pieces        []*Piece               `protobuf:"bytes,2,rep,name=pieces,proto3" json:"pieces,omitempty"`
@@ -1755,20 +1755,20 @@ type Done struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Done) Reset() {
-	*x = Done{}
+func (x *Finished) Reset() {
+	*x = Finished{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Done) String() string {
+func (x *Finished) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Done) ProtoMessage() {}
+func (*Finished) ProtoMessage() {}
 
-func (x *Done) ProtoReflect() protoreflect.Message {
+func (x *Finished) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1780,47 +1780,47 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Done.ProtoReflect.Descriptor instead.
-func (*Done) Descriptor() ([]byte, []int) {
+// Deprecated: Use Finished.ProtoReflect.Descriptor instead.
+func (*Finished) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
 }
 
-func (x *Done) GetRange() *Range {
+func (x *Finished) GetRange() *Range {
 	if x != nil {
 		return x.Range
 	}
 	return nil
 }
 
-func (x *Done) GetPieces() []*Piece {
+func (x *Finished) GetPieces() []*Piece {
 	if x != nil {
 		return x.Pieces
 	}
 	return nil
 }
 
-func (x *Done) GetOutputs() []*MapOutput {
+func (x *Finished) GetOutputs() []*MapOutput {
 	if x != nil {
 		return x.Outputs
 	}
 	return nil
 }
 
-func (x *Done) GetCounters() []*Counter {
+func (x *Finished) GetCounters() []*Counter {
 	if x != nil {
 		return x.Counters
 	}
 	return nil
 }
 
-func (x *Done) GetOutputBytes() int64 {
+func (x *Finished) GetOutputBytes() int64 {
 	if x != nil {
 		return x.OutputBytes
 	}
 	return 0
 }
 
-func (x *Done) GetOutputRecords() int64 {
+func (x *Finished) GetOutputRecords() int64 {
 	if x != nil {
 		return x.OutputRecords
 	}
@@ -1936,28 +1936,28 @@ func (x *Failure) GetBadCheckpoint() bool {
 	return false
 }
 
-// Paused reports an attempt that wrote a checkpoint and ended.
-type Paused struct {
+// Checkpointed reports an attempt that wrote a checkpoint and ended.
+type Checkpointed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Checkpoint    *Checkpoint            `protobuf:"bytes,1,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Paused) Reset() {
-	*x = Paused{}
+func (x *Checkpointed) Reset() {
+	*x = Checkpointed{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Paused) String() string {
+func (x *Checkpointed) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Paused) ProtoMessage() {}
+func (*Checkpointed) ProtoMessage() {}
 
-func (x *Paused) ProtoReflect() protoreflect.Message {
+func (x *Checkpointed) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1969,41 +1969,41 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Paused.ProtoReflect.Descriptor instead.
-func (*Paused) Descriptor() ([]byte, []int) {
+// Deprecated: Use Checkpointed.ProtoReflect.Descriptor instead.
+func (*Checkpointed) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *Paused) GetCheckpoint() *Checkpoint {
+func (x *Checkpointed) GetCheckpoint() *Checkpoint {
 	if x != nil {
 		return x.Checkpoint
 	}
 	return nil
 }
 
-// Killed reports an attempt that ended because it was told to, or for a cause that is
+// Exited reports an attempt that ended because it was told to, or for a cause that is
 // nobody's fault.
-type Killed struct {
+type Exited struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cause         string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"` // why it ended without being told to, "" when it was told
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Killed) Reset() {
-	*x = Killed{}
+func (x *Exited) Reset() {
+	*x = Exited{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Killed) String() string {
+func (x *Exited) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Killed) ProtoMessage() {}
+func (*Exited) ProtoMessage() {}
 
-func (x *Killed) ProtoReflect() protoreflect.Message {
+func (x *Exited) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2015,41 +2015,41 @@ func (x *Killed) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Killed.ProtoReflect.Descriptor instead.
-func (*Killed) Descriptor() ([]byte, []int) {
+// Deprecated: Use Exited.ProtoReflect.Descriptor instead.
+func (*Exited) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
 }
 
-func (x *Killed) GetCause() string {
+func (x *Exited) GetCause() string {
 	if x != nil {
 		return x.Cause
 	}
 	return ""
 }
 
-// Still says that nothing which the task has open elsewhere suffers when it stands
+// SuspendReady says that nothing which the task has open elsewhere suffers when it stands
 // still, until it hears Resume.
-type Still struct {
+type SuspendReady struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // of the order
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Still) Reset() {
-	*x = Still{}
+func (x *SuspendReady) Reset() {
+	*x = SuspendReady{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Still) String() string {
+func (x *SuspendReady) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Still) ProtoMessage() {}
+func (*SuspendReady) ProtoMessage() {}
 
-func (x *Still) ProtoReflect() protoreflect.Message {
+func (x *SuspendReady) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2061,41 +2061,41 @@ func (x *Still) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Still.ProtoReflect.Descriptor instead.
-func (*Still) Descriptor() ([]byte, []int) {
+// Deprecated: Use SuspendReady.ProtoReflect.Descriptor instead.
+func (*SuspendReady) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
-func (x *Still) GetNumber() int64 {
+func (x *SuspendReady) GetNumber() int64 {
 	if x != nil {
 		return x.Number
 	}
 	return 0
 }
 
-// Declined says that a task goes on as if it had not been asked for a checkpoint.
-type Declined struct {
+// PreemptionDeclined says that a task goes on as if it had not been asked for a checkpoint.
+type PreemptionDeclined struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cause         string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`
-	MayStand      bool                   `protobuf:"varint,2,opt,name=may_stand,json=mayStand,proto3" json:"may_stand,omitempty"` // it has nothing open elsewhere that would suffer if it stood still
+	CanSuspend    bool                   `protobuf:"varint,2,opt,name=can_suspend,json=canSuspend,proto3" json:"can_suspend,omitempty"` // it has nothing open elsewhere that would suffer if it stood still
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Declined) Reset() {
-	*x = Declined{}
+func (x *PreemptionDeclined) Reset() {
+	*x = PreemptionDeclined{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Declined) String() string {
+func (x *PreemptionDeclined) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Declined) ProtoMessage() {}
+func (*PreemptionDeclined) ProtoMessage() {}
 
-func (x *Declined) ProtoReflect() protoreflect.Message {
+func (x *PreemptionDeclined) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2107,21 +2107,21 @@ func (x *Declined) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Declined.ProtoReflect.Descriptor instead.
-func (*Declined) Descriptor() ([]byte, []int) {
+// Deprecated: Use PreemptionDeclined.ProtoReflect.Descriptor instead.
+func (*PreemptionDeclined) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
 }
 
-func (x *Declined) GetCause() string {
+func (x *PreemptionDeclined) GetCause() string {
 	if x != nil {
 		return x.Cause
 	}
 	return ""
 }
 
-func (x *Declined) GetMayStand() bool {
+func (x *PreemptionDeclined) GetCanSuspend() bool {
 	if x != nil {
-		return x.MayStand
+		return x.CanSuspend
 	}
 	return false
 }
@@ -2132,12 +2132,12 @@ type FromTask struct {
 	// Types that are valid to be assigned to Message:
 	//
 	//	*FromTask_Progress
-	//	*FromTask_Done
+	//	*FromTask_Finished
 	//	*FromTask_Failure
-	//	*FromTask_Paused
-	//	*FromTask_Killed
-	//	*FromTask_Still
-	//	*FromTask_Declined
+	//	*FromTask_Checkpointed
+	//	*FromTask_Exited
+	//	*FromTask_SuspendReady
+	//	*FromTask_PreemptionDeclined
 	Message       isFromTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2189,10 +2189,10 @@ func (x *FromTask) GetProgress() *Progress {
 	return nil
 }
 
-func (x *FromTask) GetDone() *Done {
+func (x *FromTask) GetFinished() *Finished {
 	if x != nil {
-		if x, ok := x.Message.(*FromTask_Done); ok {
-			return x.Done
+		if x, ok := x.Message.(*FromTask_Finished); ok {
+			return x.Finished
 		}
 	}
 	return nil
@@ -2207,37 +2207,37 @@ func (x *FromTask) GetFailure() *Failure {
 	return nil
 }
 
-func (x *FromTask) GetPaused() *Paused {
+func (x *FromTask) GetCheckpointed() *Checkpointed {
 	if x != nil {
-		if x, ok := x.Message.(*FromTask_Paused); ok {
-			return x.Paused
+		if x, ok := x.Message.(*FromTask_Checkpointed); ok {
+			return x.Checkpointed
 		}
 	}
 	return nil
 }
 
-func (x *FromTask) GetKilled() *Killed {
+func (x *FromTask) GetExited() *Exited {
 	if x != nil {
-		if x, ok := x.Message.(*FromTask_Killed); ok {
-			return x.Killed
+		if x, ok := x.Message.(*FromTask_Exited); ok {
+			return x.Exited
 		}
 	}
 	return nil
 }
 
-func (x *FromTask) GetStill() *Still {
+func (x *FromTask) GetSuspendReady() *SuspendReady {
 	if x != nil {
-		if x, ok := x.Message.(*FromTask_Still); ok {
-			return x.Still
+		if x, ok := x.Message.(*FromTask_SuspendReady); ok {
+			return x.SuspendReady
 		}
 	}
 	return nil
 }
 
-func (x *FromTask) GetDeclined() *Declined {
+func (x *FromTask) GetPreemptionDeclined() *PreemptionDeclined {
 	if x != nil {
-		if x, ok := x.Message.(*FromTask_Declined); ok {
-			return x.Declined
+		if x, ok := x.Message.(*FromTask_PreemptionDeclined); ok {
+			return x.PreemptionDeclined
 		}
 	}
 	return nil
@@ -2251,43 +2251,43 @@ type FromTask_Progress struct {
 	Progress *Progress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
 }
 
-type FromTask_Done struct {
-	Done *Done `protobuf:"bytes,2,opt,name=done,proto3,oneof"`
+type FromTask_Finished struct {
+	Finished *Finished `protobuf:"bytes,2,opt,name=finished,proto3,oneof"`
 }
 
 type FromTask_Failure struct {
 	Failure *Failure `protobuf:"bytes,3,opt,name=failure,proto3,oneof"`
 }
 
-type FromTask_Paused struct {
-	Paused *Paused `protobuf:"bytes,4,opt,name=paused,proto3,oneof"`
+type FromTask_Checkpointed struct {
+	Checkpointed *Checkpointed `protobuf:"bytes,4,opt,name=checkpointed,proto3,oneof"`
 }
 
-type FromTask_Killed struct {
-	Killed *Killed `protobuf:"bytes,5,opt,name=killed,proto3,oneof"`
+type FromTask_Exited struct {
+	Exited *Exited `protobuf:"bytes,5,opt,name=exited,proto3,oneof"`
 }
 
-type FromTask_Still struct {
-	Still *Still `protobuf:"bytes,6,opt,name=still,proto3,oneof"`
+type FromTask_SuspendReady struct {
+	SuspendReady *SuspendReady `protobuf:"bytes,6,opt,name=suspend_ready,json=suspendReady,proto3,oneof"`
 }
 
-type FromTask_Declined struct {
-	Declined *Declined `protobuf:"bytes,7,opt,name=declined,proto3,oneof"`
+type FromTask_PreemptionDeclined struct {
+	PreemptionDeclined *PreemptionDeclined `protobuf:"bytes,7,opt,name=preemption_declined,json=preemptionDeclined,proto3,oneof"`
 }
 
 func (*FromTask_Progress) isFromTask_Message() {}
 
-func (*FromTask_Done) isFromTask_Message() {}
+func (*FromTask_Finished) isFromTask_Message() {}
 
 func (*FromTask_Failure) isFromTask_Message() {}
 
-func (*FromTask_Paused) isFromTask_Message() {}
+func (*FromTask_Checkpointed) isFromTask_Message() {}
 
-func (*FromTask_Killed) isFromTask_Message() {}
+func (*FromTask_Exited) isFromTask_Message() {}
 
-func (*FromTask_Still) isFromTask_Message() {}
+func (*FromTask_SuspendReady) isFromTask_Message() {}
 
-func (*FromTask_Declined) isFromTask_Message() {}
+func (*FromTask_PreemptionDeclined) isFromTask_Message() {}
 
 // Checkpoint refers to a checkpoint file on a tasknode's local disk.
 // docs/formats/checkpoint.md describes the file.
@@ -2299,9 +2299,9 @@ type Checkpoint struct {
 	Attempt       string                 `protobuf:"bytes,4,opt,name=attempt,proto3" json:"attempt,omitempty"`    // that wrote it
 	JobId         string                 `protobuf:"bytes,5,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	Task          int32                  `protobuf:"varint,6,opt,name=task,proto3" json:"task,omitempty"`
-	Address       string                 `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server of the machine that has it, "" when that is the task's own
-	Gone          bool                   `protobuf:"varint,8,opt,name=gone,proto3" json:"gone,omitempty"`      // that machine is lost: only the copy is left
-	Copy          *Checkpoint_Copy       `protobuf:"bytes,9,opt,name=copy,proto3" json:"copy,omitempty"`       // absent when there is none
+	Address       string                 `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"`                             // host:port of the shuffle server of the machine that has it, "" when that is the task's own
+	MachineLost   bool                   `protobuf:"varint,8,opt,name=machine_lost,json=machineLost,proto3" json:"machine_lost,omitempty"` // that machine is lost: only the copy is left
+	Copy          *Checkpoint_Copy       `protobuf:"bytes,9,opt,name=copy,proto3" json:"copy,omitempty"`                                   // absent when there is none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2385,9 +2385,9 @@ func (x *Checkpoint) GetAddress() string {
 	return ""
 }
 
-func (x *Checkpoint) GetGone() bool {
+func (x *Checkpoint) GetMachineLost() bool {
 	if x != nil {
-		return x.Gone
+		return x.MachineLost
 	}
 	return false
 }
@@ -2481,9 +2481,9 @@ type NodeState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stage         int32                  `protobuf:"varint,1,opt,name=stage,proto3" json:"stage,omitempty"`                         // place in the graph's stages
 	Node          int32                  `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`                           // number in its stage
-	Over          bool                   `protobuf:"varint,3,opt,name=over,proto3" json:"over,omitempty"`                           // it has ended well: only what it wrote is left of it
+	Finished      bool                   `protobuf:"varint,3,opt,name=finished,proto3" json:"finished,omitempty"`                   // it has ended well: only what it wrote is left of it
 	Pieces        []*Piece               `protobuf:"bytes,4,rep,name=pieces,proto3" json:"pieces,omitempty"`                        // output closed so far
-	Pending       []*Pending             `protobuf:"bytes,5,rep,name=pending,proto3" json:"pending,omitempty"`                      // output that is not in a closed piece yet
+	Pending       []*PendingOutput       `protobuf:"bytes,5,rep,name=pending,proto3" json:"pending,omitempty"`                      // output that is not in a closed piece yet
 	Published     []*MapOutput           `protobuf:"bytes,6,rep,name=published,proto3" json:"published,omitempty"`                  // what it has written for other Nodes to files so far
 	UserState     []byte                 `protobuf:"bytes,7,opt,name=user_state,json=userState,proto3" json:"user_state,omitempty"` // written by the user's Save
 	Remaining     *Range                 `protobuf:"bytes,8,opt,name=remaining,proto3" json:"remaining,omitempty"`                  // sources: what is still to be read
@@ -2538,9 +2538,9 @@ func (x *NodeState) GetNode() int32 {
 	return 0
 }
 
-func (x *NodeState) GetOver() bool {
+func (x *NodeState) GetFinished() bool {
 	if x != nil {
-		return x.Over
+		return x.Finished
 	}
 	return false
 }
@@ -2552,7 +2552,7 @@ func (x *NodeState) GetPieces() []*Piece {
 	return nil
 }
 
-func (x *NodeState) GetPending() []*Pending {
+func (x *NodeState) GetPending() []*PendingOutput {
 	if x != nil {
 		return x.Pending
 	}
@@ -2605,7 +2605,7 @@ func (x *NodeState) GetLive() []*LiveInput {
 type LiveInput struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Edge          int32                  `protobuf:"varint,1,opt,name=edge,proto3" json:"edge,omitempty"`
-	Over          []int32                `protobuf:"varint,2,rep,packed,name=over,proto3" json:"over,omitempty"` // numbers of the Nodes from which no more comes
+	Finished      []int32                `protobuf:"varint,2,rep,packed,name=finished,proto3" json:"finished,omitempty"` // numbers of the Nodes from which no more comes
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2647,16 +2647,16 @@ func (x *LiveInput) GetEdge() int32 {
 	return 0
 }
 
-func (x *LiveInput) GetOver() []int32 {
+func (x *LiveInput) GetFinished() []int32 {
 	if x != nil {
-		return x.Over
+		return x.Finished
 	}
 	return nil
 }
 
-// Pending is the end of an output that its format keeps back so that pieces
+// PendingOutput is the end of an output that its format keeps back so that pieces
 // can be joined: it goes at the head of the next piece.
-type Pending struct {
+type PendingOutput struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Output        string                 `protobuf:"bytes,1,opt,name=output,proto3" json:"output,omitempty"`
 	Data          []byte                 `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
@@ -2664,20 +2664,20 @@ type Pending struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Pending) Reset() {
-	*x = Pending{}
+func (x *PendingOutput) Reset() {
+	*x = PendingOutput{}
 	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Pending) String() string {
+func (x *PendingOutput) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Pending) ProtoMessage() {}
+func (*PendingOutput) ProtoMessage() {}
 
-func (x *Pending) ProtoReflect() protoreflect.Message {
+func (x *PendingOutput) ProtoReflect() protoreflect.Message {
 	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2689,19 +2689,19 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Pending.ProtoReflect.Descriptor instead.
-func (*Pending) Descriptor() ([]byte, []int) {
+// Deprecated: Use PendingOutput.ProtoReflect.Descriptor instead.
+func (*PendingOutput) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32}
 }
 
-func (x *Pending) GetOutput() string {
+func (x *PendingOutput) GetOutput() string {
 	if x != nil {
 		return x.Output
 	}
 	return ""
 }
 
-func (x *Pending) GetData() []byte {
+func (x *PendingOutput) GetData() []byte {
 	if x != nil {
 		return x.Data
 	}
@@ -3201,14 +3201,14 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04skip\x18\x02 \x01(\x03R\x04skip\"a\n" +
 	"\x05Range\x12-\n" +
 	"\x05start\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\x05start\x12)\n" +
-	"\x03end\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\x03end\"\xb1\x02\n" +
+	"\x03end\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\x03end\"\xbf\x02\n" +
 	"\x05Split\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x05R\x05input\x12/\n" +
 	"\x05parts\x18\x02 \x03(\v2\x19.hammr.task.v1.Split.PartR\x05parts\x12\x14\n" +
 	"\x05hosts\x18\x03 \x03(\tR\x05hosts\x12\x16\n" +
 	"\x06custom\x18\x04 \x01(\fR\x06custom\x12\x1c\n" +
-	"\tunlocated\x18\x05 \x01(\bR\tunlocated\x12\x14\n" +
-	"\x05whole\x18\x06 \x01(\bR\x05whole\x1a\x7f\n" +
+	"\tunlocated\x18\x05 \x01(\bR\tunlocated\x12\"\n" +
+	"\funsplittable\x18\x06 \x01(\bR\funsplittable\x1a\x7f\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x16\n" +
@@ -3256,7 +3256,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aCounter\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\x03R\x05value\"\xce\b\n" +
+	"\x05value\x18\x03 \x01(\x03R\x05value\"\xe4\b\n" +
 	"\x05Start\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1d\n" +
 	"\n" +
@@ -3285,8 +3285,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\vfingerprint\x18\x12 \x01(\tR\vfingerprint\x12\x12\n" +
 	"\x04user\x18\x13 \x01(\tR\x04user\x12\x16\n" +
 	"\x06binary\x18\x14 \x01(\tR\x06binary\x12#\n" +
-	"\rbinary_sha256\x18\x15 \x01(\fR\fbinarySha256\x12!\n" +
-	"\fnode_address\x18\x16 \x01(\tR\vnodeAddress\x12#\n" +
+	"\rbinary_sha256\x18\x15 \x01(\fR\fbinarySha256\x12'\n" +
+	"\x0fshuffle_address\x18\x16 \x01(\tR\x0eshuffleAddress\x12#\n" +
 	"\rshuffle_token\x18\x17 \x01(\tR\fshuffleToken\x12\x17\n" +
 	"\alog_dir\x18\x18 \x01(\tR\x06logDir\x12*\n" +
 	"\x05graph\x18\x19 \x01(\v2\x14.hammr.task.v1.GraphR\x05graph\x12\x1f\n" +
@@ -3294,8 +3294,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"groupClass\x12\x14\n" +
 	"\x05group\x18\x1b \x01(\x05R\x05group\x12/\n" +
 	"\asources\x18\x1c \x03(\v2\x15.hammr.task.v1.SourceR\asources\x12-\n" +
-	"\x06bundle\x18\x1d \x01(\v2\x15.hammr.task.v1.BundleR\x06bundle\x12,\n" +
-	"\x06shares\x18\x1e \x03(\v2\x14.hammr.task.v1.ShareR\x06shares\x1a=\n" +
+	"\x06bundle\x18\x1d \x01(\v2\x15.hammr.task.v1.BundleR\x06bundle\x12<\n" +
+	"\fcombine_sets\x18\x1e \x03(\v2\x19.hammr.task.v1.CombineSetR\vcombineSets\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"^\n" +
@@ -3311,8 +3311,9 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05Group\x12\x14\n" +
 	"\x05class\x18\x01 \x01(\x05R\x05class\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\x05R\x05group\x12\x18\n" +
-	"\aaddress\x18\x03 \x01(\tR\aaddress\"I\n" +
-	"\x05Share\x12\x12\n" +
+	"\aaddress\x18\x03 \x01(\tR\aaddress\"N\n" +
+	"\n" +
+	"CombineSet\x12\x12\n" +
 	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\x05R\x04node\x12\x18\n" +
 	"\awriters\x18\x03 \x03(\x05R\awriters\"\x87\x01\n" +
@@ -3320,42 +3321,42 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04edge\x18\x04 \x01(\x05R\x04edge\x122\n" +
 	"\aoutputs\x18\x01 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x1a\n" +
 	"\bcomplete\x18\x02 \x01(\bR\bcomplete\x12\x18\n" +
-	"\arevoked\x18\x03 \x03(\tR\arevoked\";\n" +
-	"\x04Stop\x123\n" +
-	"\bposition\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\"\a\n" +
-	"\x05Pause\"!\n" +
+	"\arevoked\x18\x03 \x03(\tR\arevoked\"?\n" +
+	"\bTruncate\x123\n" +
+	"\bposition\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\"\t\n" +
+	"\aPreempt\"!\n" +
 	"\aSuspend\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\"\b\n" +
 	"\x06Resume\"\x1c\n" +
 	"\x04Kill\x12\x14\n" +
-	"\x05cause\x18\x01 \x01(\tR\x05cause\"\x8c\x03\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\"\xbd\x03\n" +
 	"\x06ToTask\x12,\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartH\x00R\x05start\x122\n" +
-	"\aoutputs\x18\x02 \x01(\v2\x16.hammr.task.v1.OutputsH\x00R\aoutputs\x12)\n" +
-	"\x04stop\x18\x03 \x01(\v2\x13.hammr.task.v1.StopH\x00R\x04stop\x12,\n" +
-	"\x05pause\x18\x04 \x01(\v2\x14.hammr.task.v1.PauseH\x00R\x05pause\x12)\n" +
+	"\aoutputs\x18\x02 \x01(\v2\x16.hammr.task.v1.OutputsH\x00R\aoutputs\x125\n" +
+	"\btruncate\x18\x03 \x01(\v2\x17.hammr.task.v1.TruncateH\x00R\btruncate\x122\n" +
+	"\apreempt\x18\x04 \x01(\v2\x16.hammr.task.v1.PreemptH\x00R\apreempt\x12)\n" +
 	"\x04kill\x18\x05 \x01(\v2\x13.hammr.task.v1.KillH\x00R\x04kill\x122\n" +
 	"\asuspend\x18\x06 \x01(\v2\x16.hammr.task.v1.SuspendH\x00R\asuspend\x12/\n" +
-	"\x06resume\x18\a \x01(\v2\x15.hammr.task.v1.ResumeH\x00R\x06resume\x12,\n" +
-	"\x05probe\x18\b \x01(\v2\x14.hammr.task.v1.ProbeH\x00R\x05probeB\t\n" +
-	"\amessage\"\a\n" +
-	"\x05Probe\"3\n" +
+	"\x06resume\x18\a \x01(\v2\x15.hammr.task.v1.ResumeH\x00R\x06resume\x12K\n" +
+	"\x10request_progress\x18\b \x01(\v2\x1e.hammr.task.v1.RequestProgressH\x00R\x0frequestProgressB\t\n" +
+	"\amessage\"\x11\n" +
+	"\x0fRequestProgress\"3\n" +
 	"\aFetched\x12\x12\n" +
 	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x14\n" +
-	"\x05nodes\x18\x02 \x01(\fR\x05nodes\"\xeb\x02\n" +
+	"\x05nodes\x18\x02 \x01(\fR\x05nodes\"\xf1\x02\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bfraction\x18\x01 \x01(\x01R\bfraction\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x16\n" +
 	"\x06status\x18\x03 \x01(\tR\x06status\x122\n" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x123\n" +
 	"\bposition\x18\x05 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\x12\x18\n" +
-	"\arecords\x18\x06 \x01(\x03R\arecords\x12\x14\n" +
-	"\x05signs\x18\a \x01(\x04R\x05signs\x12!\n" +
+	"\arecords\x18\x06 \x01(\x03R\arecords\x12\x1a\n" +
+	"\bactivity\x18\a \x01(\x04R\bactivity\x12!\n" +
 	"\fmemory_bytes\x18\b \x01(\x03R\vmemoryBytes\x12'\n" +
 	"\x0funwritten_bytes\x18\t \x01(\x03R\x0eunwrittenBytes\x120\n" +
 	"\afetched\x18\n" +
-	" \x03(\v2\x16.hammr.task.v1.FetchedR\afetched\"\x92\x02\n" +
-	"\x04Done\x12*\n" +
+	" \x03(\v2\x16.hammr.task.v1.FetchedR\afetched\"\x96\x02\n" +
+	"\bFinished\x12*\n" +
 	"\x05range\x18\x01 \x01(\v2\x14.hammr.task.v1.RangeR\x05range\x12,\n" +
 	"\x06pieces\x18\x02 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x122\n" +
 	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x122\n" +
@@ -3371,27 +3372,28 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06record\x18\x06 \x01(\v2\x17.hammr.task.v1.PositionR\x06record\x12\x14\n" +
 	"\x05fatal\x18\a \x01(\bR\x05fatal\x12(\n" +
 	"\x10lost_map_attempt\x18\b \x01(\tR\x0elostMapAttempt\x12%\n" +
-	"\x0ebad_checkpoint\x18\t \x01(\bR\rbadCheckpoint\"C\n" +
-	"\x06Paused\x129\n" +
+	"\x0ebad_checkpoint\x18\t \x01(\bR\rbadCheckpoint\"I\n" +
+	"\fCheckpointed\x129\n" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +
 	"checkpoint\"\x1e\n" +
-	"\x06Killed\x12\x14\n" +
-	"\x05cause\x18\x01 \x01(\tR\x05cause\"\x1f\n" +
-	"\x05Still\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x03R\x06number\"=\n" +
-	"\bDeclined\x12\x14\n" +
-	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x1b\n" +
-	"\tmay_stand\x18\x02 \x01(\bR\bmayStand\"\xf2\x02\n" +
+	"\x06Exited\x12\x14\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\"&\n" +
+	"\fSuspendReady\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x03R\x06number\"K\n" +
+	"\x12PreemptionDeclined\x12\x14\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x1f\n" +
+	"\vcan_suspend\x18\x02 \x01(\bR\n" +
+	"canSuspend\"\xc5\x03\n" +
 	"\bFromTask\x125\n" +
-	"\bprogress\x18\x01 \x01(\v2\x17.hammr.task.v1.ProgressH\x00R\bprogress\x12)\n" +
-	"\x04done\x18\x02 \x01(\v2\x13.hammr.task.v1.DoneH\x00R\x04done\x122\n" +
-	"\afailure\x18\x03 \x01(\v2\x16.hammr.task.v1.FailureH\x00R\afailure\x12/\n" +
-	"\x06paused\x18\x04 \x01(\v2\x15.hammr.task.v1.PausedH\x00R\x06paused\x12/\n" +
-	"\x06killed\x18\x05 \x01(\v2\x15.hammr.task.v1.KilledH\x00R\x06killed\x12,\n" +
-	"\x05still\x18\x06 \x01(\v2\x14.hammr.task.v1.StillH\x00R\x05still\x125\n" +
-	"\bdeclined\x18\a \x01(\v2\x17.hammr.task.v1.DeclinedH\x00R\bdeclinedB\t\n" +
-	"\amessage\"\xc7\x02\n" +
+	"\bprogress\x18\x01 \x01(\v2\x17.hammr.task.v1.ProgressH\x00R\bprogress\x125\n" +
+	"\bfinished\x18\x02 \x01(\v2\x17.hammr.task.v1.FinishedH\x00R\bfinished\x122\n" +
+	"\afailure\x18\x03 \x01(\v2\x16.hammr.task.v1.FailureH\x00R\afailure\x12A\n" +
+	"\fcheckpointed\x18\x04 \x01(\v2\x1b.hammr.task.v1.CheckpointedH\x00R\fcheckpointed\x12/\n" +
+	"\x06exited\x18\x05 \x01(\v2\x15.hammr.task.v1.ExitedH\x00R\x06exited\x12B\n" +
+	"\rsuspend_ready\x18\x06 \x01(\v2\x1b.hammr.task.v1.SuspendReadyH\x00R\fsuspendReady\x12T\n" +
+	"\x13preemption_declined\x18\a \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclinedB\t\n" +
+	"\amessage\"\xd6\x02\n" +
 	"\n" +
 	"Checkpoint\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
@@ -3400,8 +3402,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aattempt\x18\x04 \x01(\tR\aattempt\x12\x15\n" +
 	"\x06job_id\x18\x05 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04task\x18\x06 \x01(\x05R\x04task\x12\x18\n" +
-	"\aaddress\x18\a \x01(\tR\aaddress\x12\x12\n" +
-	"\x04gone\x18\b \x01(\bR\x04gone\x122\n" +
+	"\aaddress\x18\a \x01(\tR\aaddress\x12!\n" +
+	"\fmachine_lost\x18\b \x01(\bR\vmachineLost\x122\n" +
 	"\x04copy\x18\t \x01(\v2\x1e.hammr.task.v1.Checkpoint.CopyR\x04copy\x1aL\n" +
 	"\x04Copy\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
@@ -3412,13 +3414,13 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04task\x18\x02 \x01(\x05R\x04task\x12'\n" +
 	"\x04kind\x18\x03 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x122\n" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x12.\n" +
-	"\x05nodes\x18\x05 \x03(\v2\x18.hammr.task.v1.NodeStateR\x05nodes\"\xc7\x03\n" +
+	"\x05nodes\x18\x05 \x03(\v2\x18.hammr.task.v1.NodeStateR\x05nodes\"\xd5\x03\n" +
 	"\tNodeState\x12\x14\n" +
 	"\x05stage\x18\x01 \x01(\x05R\x05stage\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\x05R\x04node\x12\x12\n" +
-	"\x04over\x18\x03 \x01(\bR\x04over\x12,\n" +
-	"\x06pieces\x18\x04 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x120\n" +
-	"\apending\x18\x05 \x03(\v2\x16.hammr.task.v1.PendingR\apending\x126\n" +
+	"\x04node\x18\x02 \x01(\x05R\x04node\x12\x1a\n" +
+	"\bfinished\x18\x03 \x01(\bR\bfinished\x12,\n" +
+	"\x06pieces\x18\x04 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x126\n" +
+	"\apending\x18\x05 \x03(\v2\x1c.hammr.task.v1.PendingOutputR\apending\x126\n" +
 	"\tpublished\x18\x06 \x03(\v2\x18.hammr.task.v1.MapOutputR\tpublished\x12\x1d\n" +
 	"\n" +
 	"user_state\x18\a \x01(\fR\tuserState\x122\n" +
@@ -3426,11 +3428,11 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\afetched\x18\t \x03(\v2\x18.hammr.task.v1.MapOutputR\afetched\x12/\n" +
 	"\x05merge\x18\n" +
 	" \x03(\v2\x19.hammr.task.v1.MergeInputR\x05merge\x12,\n" +
-	"\x04live\x18\v \x03(\v2\x18.hammr.task.v1.LiveInputR\x04live\"3\n" +
+	"\x04live\x18\v \x03(\v2\x18.hammr.task.v1.LiveInputR\x04live\";\n" +
 	"\tLiveInput\x12\x12\n" +
-	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x12\n" +
-	"\x04over\x18\x02 \x03(\x05R\x04over\"5\n" +
-	"\aPending\x12\x16\n" +
+	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x1a\n" +
+	"\bfinished\x18\x02 \x03(\x05R\bfinished\";\n" +
+	"\rPendingOutput\x12\x16\n" +
 	"\x06output\x18\x01 \x01(\tR\x06output\x12\x12\n" +
 	"\x04data\x18\x02 \x01(\fR\x04data\"\xe4\x02\n" +
 	"\n" +
@@ -3470,47 +3472,47 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_internal_taskproc_task_proto_goTypes = []any{
-	(Kind)(0),               // 0: hammr.task.v1.Kind
-	(*Position)(nil),        // 1: hammr.task.v1.Position
-	(*Range)(nil),           // 2: hammr.task.v1.Range
-	(*Split)(nil),           // 3: hammr.task.v1.Split
-	(*Graph)(nil),           // 4: hammr.task.v1.Graph
-	(*Piece)(nil),           // 5: hammr.task.v1.Piece
-	(*MapOutput)(nil),       // 6: hammr.task.v1.MapOutput
-	(*Counter)(nil),         // 7: hammr.task.v1.Counter
-	(*Start)(nil),           // 8: hammr.task.v1.Start
-	(*Source)(nil),          // 9: hammr.task.v1.Source
-	(*Bundle)(nil),          // 10: hammr.task.v1.Bundle
-	(*Share)(nil),           // 11: hammr.task.v1.Share
-	(*Outputs)(nil),         // 12: hammr.task.v1.Outputs
-	(*Stop)(nil),            // 13: hammr.task.v1.Stop
-	(*Pause)(nil),           // 14: hammr.task.v1.Pause
-	(*Suspend)(nil),         // 15: hammr.task.v1.Suspend
-	(*Resume)(nil),          // 16: hammr.task.v1.Resume
-	(*Kill)(nil),            // 17: hammr.task.v1.Kill
-	(*ToTask)(nil),          // 18: hammr.task.v1.ToTask
-	(*Probe)(nil),           // 19: hammr.task.v1.Probe
-	(*Fetched)(nil),         // 20: hammr.task.v1.Fetched
-	(*Progress)(nil),        // 21: hammr.task.v1.Progress
-	(*Done)(nil),            // 22: hammr.task.v1.Done
-	(*Failure)(nil),         // 23: hammr.task.v1.Failure
-	(*Paused)(nil),          // 24: hammr.task.v1.Paused
-	(*Killed)(nil),          // 25: hammr.task.v1.Killed
-	(*Still)(nil),           // 26: hammr.task.v1.Still
-	(*Declined)(nil),        // 27: hammr.task.v1.Declined
-	(*FromTask)(nil),        // 28: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),      // 29: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil),  // 30: hammr.task.v1.CheckpointBody
-	(*NodeState)(nil),       // 31: hammr.task.v1.NodeState
-	(*LiveInput)(nil),       // 32: hammr.task.v1.LiveInput
-	(*Pending)(nil),         // 33: hammr.task.v1.Pending
-	(*MergeInput)(nil),      // 34: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),      // 35: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),     // 36: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),      // 37: hammr.task.v1.Graph.Edge
-	nil,                     // 38: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),    // 39: hammr.task.v1.Bundle.Group
-	(*Checkpoint_Copy)(nil), // 40: hammr.task.v1.Checkpoint.Copy
+	(Kind)(0),                  // 0: hammr.task.v1.Kind
+	(*Position)(nil),           // 1: hammr.task.v1.Position
+	(*Range)(nil),              // 2: hammr.task.v1.Range
+	(*Split)(nil),              // 3: hammr.task.v1.Split
+	(*Graph)(nil),              // 4: hammr.task.v1.Graph
+	(*Piece)(nil),              // 5: hammr.task.v1.Piece
+	(*MapOutput)(nil),          // 6: hammr.task.v1.MapOutput
+	(*Counter)(nil),            // 7: hammr.task.v1.Counter
+	(*Start)(nil),              // 8: hammr.task.v1.Start
+	(*Source)(nil),             // 9: hammr.task.v1.Source
+	(*Bundle)(nil),             // 10: hammr.task.v1.Bundle
+	(*CombineSet)(nil),         // 11: hammr.task.v1.CombineSet
+	(*Outputs)(nil),            // 12: hammr.task.v1.Outputs
+	(*Truncate)(nil),           // 13: hammr.task.v1.Truncate
+	(*Preempt)(nil),            // 14: hammr.task.v1.Preempt
+	(*Suspend)(nil),            // 15: hammr.task.v1.Suspend
+	(*Resume)(nil),             // 16: hammr.task.v1.Resume
+	(*Kill)(nil),               // 17: hammr.task.v1.Kill
+	(*ToTask)(nil),             // 18: hammr.task.v1.ToTask
+	(*RequestProgress)(nil),    // 19: hammr.task.v1.RequestProgress
+	(*Fetched)(nil),            // 20: hammr.task.v1.Fetched
+	(*Progress)(nil),           // 21: hammr.task.v1.Progress
+	(*Finished)(nil),           // 22: hammr.task.v1.Finished
+	(*Failure)(nil),            // 23: hammr.task.v1.Failure
+	(*Checkpointed)(nil),       // 24: hammr.task.v1.Checkpointed
+	(*Exited)(nil),             // 25: hammr.task.v1.Exited
+	(*SuspendReady)(nil),       // 26: hammr.task.v1.SuspendReady
+	(*PreemptionDeclined)(nil), // 27: hammr.task.v1.PreemptionDeclined
+	(*FromTask)(nil),           // 28: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),         // 29: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil),     // 30: hammr.task.v1.CheckpointBody
+	(*NodeState)(nil),          // 31: hammr.task.v1.NodeState
+	(*LiveInput)(nil),          // 32: hammr.task.v1.LiveInput
+	(*PendingOutput)(nil),      // 33: hammr.task.v1.PendingOutput
+	(*MergeInput)(nil),         // 34: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),         // 35: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),        // 36: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),         // 37: hammr.task.v1.Graph.Edge
+	nil,                        // 38: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),       // 39: hammr.task.v1.Bundle.Group
+	(*Checkpoint_Copy)(nil),    // 40: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
@@ -3528,41 +3530,41 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	4,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
 	9,  // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
 	10, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
-	11, // 15: hammr.task.v1.Start.shares:type_name -> hammr.task.v1.Share
+	11, // 15: hammr.task.v1.Start.combine_sets:type_name -> hammr.task.v1.CombineSet
 	3,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
 	39, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	6,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	1,  // 19: hammr.task.v1.Stop.position:type_name -> hammr.task.v1.Position
+	1,  // 19: hammr.task.v1.Truncate.position:type_name -> hammr.task.v1.Position
 	8,  // 20: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
 	12, // 21: hammr.task.v1.ToTask.outputs:type_name -> hammr.task.v1.Outputs
-	13, // 22: hammr.task.v1.ToTask.stop:type_name -> hammr.task.v1.Stop
-	14, // 23: hammr.task.v1.ToTask.pause:type_name -> hammr.task.v1.Pause
+	13, // 22: hammr.task.v1.ToTask.truncate:type_name -> hammr.task.v1.Truncate
+	14, // 23: hammr.task.v1.ToTask.preempt:type_name -> hammr.task.v1.Preempt
 	17, // 24: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
 	15, // 25: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
 	16, // 26: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
-	19, // 27: hammr.task.v1.ToTask.probe:type_name -> hammr.task.v1.Probe
+	19, // 27: hammr.task.v1.ToTask.request_progress:type_name -> hammr.task.v1.RequestProgress
 	7,  // 28: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
 	1,  // 29: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
 	20, // 30: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
-	2,  // 31: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
-	5,  // 32: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
-	6,  // 33: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
-	7,  // 34: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
+	2,  // 31: hammr.task.v1.Finished.range:type_name -> hammr.task.v1.Range
+	5,  // 32: hammr.task.v1.Finished.pieces:type_name -> hammr.task.v1.Piece
+	6,  // 33: hammr.task.v1.Finished.outputs:type_name -> hammr.task.v1.MapOutput
+	7,  // 34: hammr.task.v1.Finished.counters:type_name -> hammr.task.v1.Counter
 	1,  // 35: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	29, // 36: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	29, // 36: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	21, // 37: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	22, // 38: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
+	22, // 38: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
 	23, // 39: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	24, // 40: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
-	25, // 41: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
-	26, // 42: hammr.task.v1.FromTask.still:type_name -> hammr.task.v1.Still
-	27, // 43: hammr.task.v1.FromTask.declined:type_name -> hammr.task.v1.Declined
+	24, // 40: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	25, // 41: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
+	26, // 42: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
+	27, // 43: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
 	40, // 44: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
 	0,  // 45: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
 	7,  // 46: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
 	31, // 47: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
 	5,  // 48: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
-	33, // 49: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.Pending
+	33, // 49: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
 	6,  // 50: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
 	2,  // 51: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
 	6,  // 52: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.MapOutput
@@ -3584,21 +3586,21 @@ func file_internal_taskproc_task_proto_init() {
 	file_internal_taskproc_task_proto_msgTypes[17].OneofWrappers = []any{
 		(*ToTask_Start)(nil),
 		(*ToTask_Outputs)(nil),
-		(*ToTask_Stop)(nil),
-		(*ToTask_Pause)(nil),
+		(*ToTask_Truncate)(nil),
+		(*ToTask_Preempt)(nil),
 		(*ToTask_Kill)(nil),
 		(*ToTask_Suspend)(nil),
 		(*ToTask_Resume)(nil),
-		(*ToTask_Probe)(nil),
+		(*ToTask_RequestProgress)(nil),
 	}
 	file_internal_taskproc_task_proto_msgTypes[27].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
-		(*FromTask_Done)(nil),
+		(*FromTask_Finished)(nil),
 		(*FromTask_Failure)(nil),
-		(*FromTask_Paused)(nil),
-		(*FromTask_Killed)(nil),
-		(*FromTask_Still)(nil),
-		(*FromTask_Declined)(nil),
+		(*FromTask_Checkpointed)(nil),
+		(*FromTask_Exited)(nil),
+		(*FromTask_SuspendReady)(nil),
+		(*FromTask_PreemptionDeclined)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -20,7 +20,7 @@ const (
 // Poll calls check until it reports true or fails, or ctx ends. The context of each
 // call ends after a second, so that a stopped daemon does not stall the caller.
 func Poll(ctx context.Context, check func(ctx context.Context) (bool, error)) error {
-	return wait.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
+	return syncutil.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
 		call, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
 		return check(call)

@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // DefaultShell runs commands on the machines of a hostfile. It must not ask for
@@ -192,7 +192,7 @@ func (s *hosts) awaitAnswer(ctx context.Context, h Host) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	var last error
-	err := wait.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
+	err := syncutil.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
 		last = s.refreshPID(ctx, h)
 		return last == nil, nil
 	})

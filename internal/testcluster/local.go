@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // opened are daemons that a `hammr up` of this machine has started.
@@ -62,7 +62,7 @@ func kill(ctx context.Context, name string, p localcluster.Process) error {
 	if err := signal(p.PID, syscall.SIGKILL); err != nil {
 		return err
 	}
-	err := wait.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return !p.Alive(), nil })
+	err := syncutil.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return !p.Alive(), nil })
 	if err != nil {
 		return fmt.Errorf("end of %s: %w", name, err)
 	}

@@ -8,81 +8,81 @@ import (
 	"time"
 )
 
-// Config says how a Log runs.
+// Config configures a Log.
 type Config struct {
-	// ID names this server among the masters, for its whole life; there is no
+	// ID identifies this server among the masters for its whole life; there is no
 	// default.
 	ID string
-	// ClusterID names the cluster, as its state does; there is no default.
+	// ClusterID is the id of the cluster, as in its state; there is no default.
 	ClusterID string
-	// Dir holds the log and the snapshots. It is made when it is missing. It
-	// should lie on a disk that no shuffle writes to. There is no default.
+	// Dir is the directory of the log and the snapshots. It is made if it is missing,
+	// and should lie on a disk that no shuffle writes to. There is no default.
 	Dir string
 
-	// Bind is the host:port on which other masters are heard, unless Stream is
-	// set; port 0 is any free one. There is no default.
+	// Bind is the host:port on which this server listens for other masters, unless
+	// Stream is set; port 0 is any free one. There is no default.
 	Bind string
-	// Stream carries connections between masters; default TCP on Bind. Close
-	// closes it, and so does an Open that does not succeed.
+	// Stream carries connections between masters; default TCP on Bind. Close closes it,
+	// and so does Open if it fails.
 	Stream Stream
-	// Advertise is the host:port under which other masters reach this one. It
-	// stays the same for the server's life, or the others have to be told with
-	// AddMaster. Default is the address of the stream.
+	// Advertise is the host:port at which other masters reach this one. If it changes,
+	// the others need an AddMaster with the new one. Default is the address of the
+	// stream.
 	Advertise string
 
-	// Bootstrap are the first masters of a new cluster, this one among them;
-	// each of them gets the same list. It does nothing when Dir holds a log
-	// already. Empty is right for a master that will be added to a cluster.
+	// Bootstrap lists the first masters of a new cluster, this one included; each of
+	// them gets the same list. It is ignored if Dir holds a log. Leave it empty for a
+	// master that will be added to a cluster.
 	Bootstrap []Peer
 
-	// Fatal is called at most once, in a goroutine that Close does not wait
-	// for, when this server cannot serve and has to be started anew. No event
-	// comes any more. The daemon ends itself. There is no default.
+	// Fatal is called at most once, in a goroutine that Close does not wait for, when
+	// this server cannot serve and must be restarted. No event follows. The daemon must
+	// exit. There is no default.
 	Fatal func(error)
 
-	// ElectionTimeout is the time without a leader after which, up to twice as long, a
-	// server asks for votes. Less makes a new leader come sooner, more is kinder
-	// to machines so busy that they cannot answer in time. Default 500ms: one of
-	// three servers has a successor within 2s.
+	// ElectionTimeout is the time without a leader after which a server asks for votes;
+	// Raft draws a value between it and twice it. A shorter time gives a successor
+	// sooner, a longer one spares machines too busy to answer in time. Default 500ms:
+	// one of three servers has a successor within 2s.
 	ElectionTimeout time.Duration
-	// VoteTimeout is how long, up to twice as long, a server waits for votes before
-	// it asks again; at least Heartbeat, which is the default.
+	// VoteTimeout is how long a server waits for votes before it asks again; Raft draws
+	// a value between it and twice it. At least ElectionTimeout, which is the default.
 	VoteTimeout time.Duration
-	// LeaderLease is the time without a majority after which a leader gives up; at most
-	// Heartbeat, which is the default. No read rests on it, see ConfirmLead.
+	// LeaderLease is the time without a majority after which a leader steps down; at
+	// most ElectionTimeout, which is the default. Reads do not rely on it, see
+	// ConfirmLead.
 	LeaderLease time.Duration
-	// WatchInterval is how often a leader that commits nothing tries whether it
-	// could; default 2s.
+	// WatchInterval is how often a leader that commits nothing checks that it could;
+	// default 2s.
 	WatchInterval time.Duration
-	// WatchPatience is how long such a try may take before the leader gives
-	// up; default DefaultWatchPatience.
+	// WatchPatience is how long such a check may take before the leader gives up;
+	// default DefaultWatchPatience.
 	WatchPatience time.Duration
 
-	// SnapshotThreshold is how many entries after a snapshot another is taken;
-	// default DefaultSnapshotThreshold.
+	// SnapshotThreshold is the number of entries after a snapshot at which the next is
+	// taken; default DefaultSnapshotThreshold.
 	SnapshotThreshold uint64
-	// SnapshotInterval is how often, up to twice as long, the threshold is
-	// looked at; default DefaultSnapshotInterval.
+	// SnapshotInterval is how often the threshold is checked; Raft draws a value between
+	// it and twice it. Default DefaultSnapshotInterval.
 	SnapshotInterval time.Duration
-	// TrailingLogs is how many entries are kept after a snapshot for followers
-	// that lag; default five quarters of SnapshotThreshold.
+	// TrailingLogs is how many entries are kept after a snapshot for followers that lag;
+	// default five quarters of SnapshotThreshold.
 	TrailingLogs uint64
 
-	// StoreDelay is added to each write to the log, to see how a slow disk
-	// does; default 0.
+	// StoreDelay is added to each write to the log, to try out a slow disk; default 0.
 	StoreDelay time.Duration
 
-	// Logger hears what the log and Raft do; default nobody.
+	// Logger receives the log lines of this package and of Raft; default none.
 	Logger *slog.Logger
 }
 
-// Peer is a master as others know it.
+// Peer is a master and its address.
 type Peer struct {
 	ID      string
 	Address string // host:port
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
 	setDefault(&c.ElectionTimeout, DefaultElectionTimeout)
 	setDefault(&c.VoteTimeout, c.ElectionTimeout)
@@ -101,10 +101,10 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// minElectionTimeout is the least that leaves time for a round over the network.
+// minElectionTimeout leaves time for one round trip over the network.
 const minElectionTimeout = 50 * time.Millisecond
 
-// The defaults that those who configure a Log from outside show.
+// Defaults that the daemon's help shows.
 const (
 	DefaultElectionTimeout = 500 * time.Millisecond
 	DefaultWatchPatience   = 7 * time.Second
@@ -113,12 +113,12 @@ const (
 	DefaultSnapshotInterval  = 2 * time.Minute
 )
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every problem of the configuration at once.
 func (c *Config) Validate() error {
-	var faults []error
+	var errs []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
-			faults = append(faults, fmt.Errorf("raftlog: "+format, args...))
+			errs = append(errs, fmt.Errorf("raftlog: "+format, args...))
 		}
 	}
 	check(c.ID != "", "no ID")
@@ -126,41 +126,41 @@ func (c *Config) Validate() error {
 	check(c.Dir != "", "no Dir")
 	check(c.Bind != "" || c.Stream != nil, "no Bind and no Stream")
 	check(c.Fatal != nil, "no Fatal")
-	check(c.ElectionTimeout >= minElectionTimeout, "Heartbeat %v is less than %v", c.ElectionTimeout, minElectionTimeout)
-	check(c.VoteTimeout >= c.ElectionTimeout, "Election %v is less than Heartbeat %v", c.VoteTimeout, c.ElectionTimeout)
-	check(c.LeaderLease >= minElectionTimeout/2 && c.LeaderLease <= c.ElectionTimeout, "Lease %v, not within %v to Heartbeat %v", c.LeaderLease, minElectionTimeout/2, c.ElectionTimeout)
+	check(c.ElectionTimeout >= minElectionTimeout, "ElectionTimeout %v is less than %v", c.ElectionTimeout, minElectionTimeout)
+	check(c.VoteTimeout >= c.ElectionTimeout, "VoteTimeout %v is less than ElectionTimeout %v", c.VoteTimeout, c.ElectionTimeout)
+	check(c.LeaderLease >= minElectionTimeout/2 && c.LeaderLease <= c.ElectionTimeout, "LeaderLease %v is not within %v and ElectionTimeout %v", c.LeaderLease, minElectionTimeout/2, c.ElectionTimeout)
 	check(c.WatchInterval > 0 && c.WatchPatience > 0, "WatchInterval %v, WatchPatience %v", c.WatchInterval, c.WatchPatience)
 	check(c.SnapshotInterval >= 5*time.Millisecond, "SnapshotInterval %v is less than 5ms", c.SnapshotInterval)
 	check(c.StoreDelay >= 0, "StoreDelay %v", c.StoreDelay)
-	faults = append(faults, c.validatePeers()...)
-	return errors.Join(faults...)
+	errs = append(errs, c.validatePeers()...)
+	return errors.Join(errs...)
 }
 
-func (c *Config) validatePeers() (faults []error) {
+func (c *Config) validatePeers() (errs []error) {
 	seen := make(map[string]bool)
 	for _, p := range c.Bootstrap {
 		if seen[p.ID] || seen[p.Address] {
-			faults = append(faults, fmt.Errorf("raftlog: Bootstrap has master %q at %q twice", p.ID, p.Address))
+			errs = append(errs, fmt.Errorf("raftlog: Bootstrap lists master %q at %q twice", p.ID, p.Address))
 		}
 		seen[p.ID], seen[p.Address] = true, true
 		if err := checkReachable(p.Address); err != nil {
-			faults = append(faults, fmt.Errorf("raftlog: Bootstrap has master %q: %w", p.ID, err))
+			errs = append(errs, fmt.Errorf("raftlog: Bootstrap lists master %q: %w", p.ID, err))
 		}
 	}
 	if len(c.Bootstrap) > 0 && !seen[c.ID] {
-		faults = append(faults, fmt.Errorf("raftlog: Bootstrap lacks this master, %q", c.ID))
+		errs = append(errs, fmt.Errorf("raftlog: Bootstrap lacks this master, %q", c.ID))
 	}
-	return faults
+	return errs
 }
 
-// checkReachable says what keeps others from connecting to an address.
+// checkReachable returns why others cannot connect to an address.
 func checkReachable(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	switch ip := net.ParseIP(host); {
 	case err != nil:
 		return fmt.Errorf("address %q: %w", address, err)
 	case host == "" || port == "" || port == "0" || ip != nil && ip.IsUnspecified():
-		return fmt.Errorf("address %q is not one that others can connect to", address)
+		return fmt.Errorf("address %q cannot be reached from other machines", address)
 	}
 	return nil
 }

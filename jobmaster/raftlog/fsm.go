@@ -12,23 +12,23 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// fsm hands what Raft says to the jobmaster. Raft calls it from one goroutine,
-// and while it opens, before there is a jobmaster, from Open's.
+// fsm passes what Raft commits to the jobmaster. Raft calls it from one goroutine and,
+// while it opens, from Open's, when there is no jobmaster yet.
 type fsm struct {
 	log    *Log
-	err    error         // of an entry: nothing more is handed over
-	opened chan struct{} // closed when what was restored while opening is handed over
+	err    error         // of a bad entry: nothing more is emitted
+	opened chan struct{} // closed when the state restored while opening has been emitted
 	mu     struct {
 		sync.Mutex
-		opened   bool           // the channel is closed
-		restored *cluster.State // while opening: to be handed over first
-		fault    error          // while opening: why a snapshot was not restored
+		opened     bool           // the channel is closed
+		restored   *cluster.State // while opening: to be emitted first
+		restoreErr error          // while opening: why a snapshot was not restored
 	}
 }
 
 var errClosed = errors.New("raftlog: the log is closed")
 
-// Apply hands over a committed batch. An entry without bytes is the watchdog's.
+// Apply emits a committed batch. Empty entries are the watchdog's.
 func (f *fsm) Apply(entry *raft.Log) any {
 	if len(entry.Data) == 0 || f.err != nil {
 		return nil
@@ -63,29 +63,29 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	}
 }
 
-// Restore hands over the state that a snapshot holds. When there is none in it,
-// an older snapshot may do while the log opens. Later it is what the leader has
-// sent: this server can never catch up, so it ends, and keeps what it had.
+// Restore emits the state in a snapshot. If the snapshot is bad while the log opens,
+// Raft tries an older one. Later it comes from the leader, so this server could never
+// catch up: it ends and keeps what it had.
 func (f *fsm) Restore(from io.ReadCloser) error {
 	state, err := f.read(from)
 	switch {
 	case f.keepWhileOpening(state, err):
 		return err
 	case err != nil:
-		f.err = fmt.Errorf("raftlog: snapshot that the leader has sent: %w", err)
+		f.err = fmt.Errorf("raftlog: snapshot from the leader: %w", err)
 		f.log.fatal(f.err)
 		return f.err
 	}
-	f.log.announceFollowing() // Only a server that follows is sent one.
+	f.log.announceFollowing() // Only a follower gets one.
 	if !f.log.emit(jobmaster.Restored{State: state}) {
 		return errClosed
 	}
 	return nil
 }
 
-const restoreRemedy = "let this master run the version of hammr that the others run, or give it a new directory"
+const restoreRemedy = "run the same version of hammr as on the other masters, or give this master a new directory"
 
-// read makes the state that a snapshot holds.
+// read decodes the state in a snapshot.
 func (f *fsm) read(from io.Reader) (*cluster.State, error) {
 	state, err := f.decode(from)
 	if err != nil {
@@ -110,19 +110,19 @@ func (f *fsm) decode(from io.Reader) (*cluster.State, error) {
 	return state, nil
 }
 
-// keepWhileOpening keeps a state for emitRestored, when that has not ended.
-func (f *fsm) keepWhileOpening(s *cluster.State, fault error) bool {
+// keepWhileOpening keeps a state for emitRestored. It returns false once that has ended.
+func (f *fsm) keepWhileOpening(s *cluster.State, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.mu.opened {
 		return false
 	}
-	f.mu.restored, f.mu.fault = s, fault
+	f.mu.restored, f.mu.restoreErr = s, err
 	return true
 }
 
-// emitRestored hands over what was restored before there was a jobmaster that
-// takes it. All other events wait for that.
+// emitRestored emits the state that was restored before there was a jobmaster to take
+// it. All other events wait for it.
 func (f *fsm) emitRestored() {
 	for {
 		f.mu.Lock()
@@ -139,7 +139,7 @@ func (f *fsm) emitRestored() {
 
 type fsmSnapshot struct{ *cluster.Snapshot }
 
-// Persist runs while later batches are applied.
+// Persist encodes the copy while later batches are applied.
 func (s fsmSnapshot) Persist(sink raft.SnapshotSink) error { return s.Encode(sink) }
 
 func (fsmSnapshot) Release() {}

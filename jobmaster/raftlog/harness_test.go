@@ -19,13 +19,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// logs is where all logs go; os.Stderr helps when a test fails.
+// logs receives all log lines; os.Stderr helps when a test fails.
 var logs io.Writer = io.Discard
 
-// patience is how long tests wait for what has to happen.
+// patience is how long tests wait for an event.
 const patience = 30 * time.Second
 
-// changes tells that some member has changed.
+// changes is notified when any member has changed.
 var changes = &broadcast{next: make(chan struct{})}
 
 type broadcast struct {
@@ -40,7 +40,7 @@ func (b *broadcast) tell() {
 	b.next = make(chan struct{})
 }
 
-// await waits until cond holds; it is asked again after every change.
+// await waits until cond holds; it is checked after every change.
 func (b *broadcast) await(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -59,8 +59,8 @@ func (b *broadcast) await(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// member is a master that does nothing but apply what its log yields. The names
-// of its jobs, in order, are what was committed.
+// member is a master that only applies what its log yields. The names of its jobs, in
+// order, are what was committed.
 type member struct {
 	t       testing.TB
 	cfg     Config
@@ -72,16 +72,16 @@ type member struct {
 	mu struct {
 		sync.Mutex
 		state     *cluster.State
-		batches   [][]string // names in each batch since the start, those that come again too
+		batches   [][]string // names in each batch since the start, repeated ones included
 		term      uint64     // 0 while it follows
-		terms     []uint64   // in which it led
-		snapshots int        // asked for
-		restored  int        // got
-		mine      []string   // proposed in this lead and not come back
+		terms     []uint64   // terms in which it led
+		snapshots int        // number of SnapshotWanted events
+		restored  int        // number of Restored events
+		mine      []string   // proposed in this lead and not committed yet
 	}
 }
 
-// testConfig is quick, but has patience with a busy machine.
+// testConfig has short timeouts, but tolerates a busy machine.
 func testConfig(t testing.TB, id string) Config {
 	return Config{
 		ID: id, ClusterID: "1", Dir: t.TempDir(), Bind: "127.0.0.1:0",
@@ -98,7 +98,7 @@ func startMember(t testing.TB, cfg Config) *member {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Bind, cfg.Stream = log.stream.advertise.String(), nil // where it is found when it starts again
+	cfg.Bind, cfg.Stream = log.stream.advertise.String(), nil // so that a restarted member has the same address
 	m.cfg, m.log = cfg, log
 	m.stopped.Go(m.run)
 	t.Cleanup(m.close)
@@ -131,7 +131,7 @@ func startCluster(t testing.TB, n int, change func(*Config)) []*member {
 	return members
 }
 
-// restart opens the log of a member anew, with an empty state.
+// restart reopens the log of a member with an empty state.
 func (m *member) restart(change func(*Config)) *member {
 	m.t.Helper()
 	m.close()
@@ -207,7 +207,7 @@ func (m *member) apply(batch []cluster.Entry) {
 	m.mu.mine = nil
 }
 
-// batch has an entry for each name. The same name twice is the same entry.
+// batch returns an entry for each name. The same name twice is the same entry.
 func batch(first int, names ...string) []cluster.Entry {
 	var entries []cluster.Entry
 	for i, name := range names {
@@ -223,7 +223,7 @@ func batch(first int, names ...string) []cluster.Entry {
 
 func numbered(n int) []cluster.Entry { return batch(n, fmt.Sprint(n)) }
 
-// await waits until what cond sees is true. It holds the lock for cond.
+// await waits until cond holds, which it calls with the lock held.
 func (m *member) await(what string, cond func() bool) {
 	m.t.Helper()
 	changes.await(m.t, m.cfg.ID+" "+what, func() bool {
@@ -238,7 +238,7 @@ func (m *member) awaitLead() {
 	m.await("leads", func() bool { return m.mu.term != 0 })
 }
 
-// awaitNames waits until exactly these jobs are there.
+// awaitNames waits until exactly these jobs exist.
 func (m *member) awaitNames(want []string) {
 	m.t.Helper()
 	m.await(fmt.Sprintf("has %d jobs up to %s", len(want), want[len(want)-1]), func() bool {
@@ -259,7 +259,7 @@ func (m *member) namesLocked() (names []string) {
 	return names
 }
 
-// proposeAll has numbers committed one after the other, by whoever leads.
+// proposeAll has numbers committed one after the other, under any leader.
 func proposeAll(t testing.TB, members []*member, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
@@ -268,7 +268,7 @@ func proposeAll(t testing.TB, members []*member, from, to int) {
 	}
 }
 
-// propose hands a batch to the log as a jobmaster does: while it leads.
+// propose proposes a batch if the member leads, as a jobmaster does.
 func (m *member) propose(batch []cluster.Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -296,8 +296,8 @@ func propose(t testing.TB, leader *member, n int) (done bool) {
 	return done
 }
 
-// stall holds up every write of the member's log until resume is called, or
-// fails it when the test ends before.
+// stall blocks every write of the member's log until resume is called. If the test ends
+// before, the writes fail.
 func (m *member) stall() (resume func()) {
 	resumed, ended := make(chan struct{}), make(chan struct{})
 	hold := func() error {
@@ -313,7 +313,7 @@ func (m *member) stall() (resume func()) {
 	return func() { close(resumed) }
 }
 
-// upTo is the names of the first n numbered batches.
+// upTo returns the names of the first n numbered batches.
 func upTo(n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprint(i))
@@ -347,8 +347,8 @@ func without(members []*member, gone *member) (rest []*member) {
 	return rest
 }
 
-// checkSameOrder wants every member's batches to be a prefix of the longest, and
-// one leader a term.
+// checkSameOrder checks that every member's batches are a prefix of the longest, and
+// that each term has one leader.
 func checkSameOrder(t testing.TB, members []*member) {
 	t.Helper()
 	var all [][]string

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// identity says whose a directory is. It is written before anything else.
+// identity names the owner of a directory. It is written before anything else.
 type identity struct {
 	Cluster string `json:"cluster"`
 	Master  string `json:"master"`
@@ -20,7 +20,7 @@ const (
 	storeFile    = "raft.db"
 )
 
-// claimDir makes the directory that of a master, or checks that it is.
+// claimDir makes a directory the master's own, or checks that it is.
 func claimDir(dir string, want identity) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("raftlog: directory of the master: %w", err)
@@ -35,10 +35,10 @@ func claimDir(dir string, want identity) error {
 	}
 	var found identity
 	if err := json.Unmarshal(data, &found); err != nil {
-		return fmt.Errorf("raftlog: %s does not say whose directory it is: %w", path, err)
+		return fmt.Errorf("raftlog: %s does not name the owner of its directory: %w", path, err)
 	}
 	if found != want {
-		return fmt.Errorf("raftlog: directory %s is that of master %q of cluster %q, not of master %q of cluster %q: give another directory",
+		return fmt.Errorf("raftlog: directory %s belongs to master %q of cluster %q, not to master %q of cluster %q: give another directory",
 			dir, found.Master, found.Cluster, want.Master, want.Cluster)
 	}
 	return nil
@@ -46,7 +46,7 @@ func claimDir(dir string, want identity) error {
 
 func claimNewDir(dir string, id identity) error {
 	if _, err := os.Stat(filepath.Join(dir, storeFile)); err == nil {
-		return fmt.Errorf("raftlog: directory %s holds a log but no %s that says whose: give another directory", dir, identityFile)
+		return fmt.Errorf("raftlog: directory %s holds a log but no %s that names its owner: give another directory", dir, identityFile)
 	}
 	data, err := json.Marshal(id)
 	if err != nil {
@@ -58,8 +58,7 @@ func claimNewDir(dir string, id identity) error {
 	return nil
 }
 
-// writeDurably writes a file that is there whole or not at all, also after a
-// crash.
+// writeDurably writes a file atomically: even after a crash it is complete or absent.
 func writeDurably(dir, name string, data []byte) error {
 	f, err := os.CreateTemp(dir, name+".*")
 	if err != nil {

@@ -10,8 +10,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// leadership is what Raft says of this server's leads, and what the jobmaster
-// has been told. Leads count from 1.
+// leadership is the leads of this server: Raft's latest word in mu, and the lead that
+// was announced to the jobmaster. Leads are numbered from 1.
+//
+//	Raft: becomes leader ──► mu.held ──► barrier passes ──► Leading, announced = number
+//	Raft: steps down     ──► !mu.held ────────────────────► Following, announced = 0
+//	a batch of a later term is committed ─────────────────► Following, announced = 0
 type leadership struct {
 	mu struct {
 		sync.RWMutex
@@ -19,12 +23,12 @@ type leadership struct {
 		held   bool   // it lasts
 	}
 	changed    chan struct{} // holds a token when mu changed
-	announced  atomic.Uint64 // lead that the jobmaster knows of; 0 while it follows
+	announced  atomic.Uint64 // lead that the jobmaster knows; 0 while it follows
 	announcing struct {
-		sync.Mutex        // held while told changes and the event is handed over
-		term       uint64 // of the lead told
-		over       uint64 // the jobmaster will not hear of leads up to this one again
-		seen       uint64 // latest term of a batch handed over
+		sync.Mutex        // held while announced changes and the event is emitted
+		term       uint64 // of the announced lead
+		over       uint64 // leads up to this one are not announced again
+		seen       uint64 // latest term of an emitted batch
 	}
 }
 
@@ -52,8 +56,8 @@ func (l *leadership) holds(number uint64) bool {
 	return held && current == number
 }
 
-// during calls f while the next lead cannot begin, and reports whether this one
-// lasted for all we know. Whatever f puts into the log stands before the barrier
+// during calls f while the next lead cannot begin. It returns false without calling f if
+// this lead is known to be over. Whatever f puts into the log comes before the barrier
 // of the next lead.
 func (l *leadership) during(number uint64, f func()) bool {
 	l.mu.RLock()
@@ -65,15 +69,15 @@ func (l *leadership) during(number uint64, f func()) bool {
 	return true
 }
 
-// drainNotify takes what Raft says, which waits for that, until open closes the
-// channel.
+// drainNotify receives Raft's changes of leadership, for which Raft waits, until the
+// channel is closed.
 func (l *Log) drainNotify() {
 	for held := range l.notify {
 		l.lead.set(held)
 	}
 }
 
-// announceLeads tells the jobmaster of leads.
+// announceLeads announces leads to the jobmaster until the log closes.
 func (l *Log) announceLeads() {
 	for {
 		select {
@@ -85,7 +89,7 @@ func (l *Log) announceLeads() {
 	}
 }
 
-// announce brings the jobmaster up to what Raft says now.
+// announce brings the jobmaster up to date with Raft.
 func (l *Log) announce() {
 	number, held := l.lead.current()
 	if !held || l.lead.announced.Load() != number {
@@ -99,7 +103,7 @@ func (l *Log) announce() {
 	}
 }
 
-// isNew reports whether the jobmaster has not heard of a lead yet.
+// isNew reports whether a lead was not announced yet.
 func (l *leadership) isNew(number uint64) bool {
 	l.announcing.Lock()
 	defer l.announcing.Unlock()
@@ -126,16 +130,16 @@ func (l *Log) announceFollowing() {
 }
 
 func (l *Log) announceFollowingLocked() {
-	if told := l.lead.announced.Load(); told != 0 {
-		l.lead.announcing.over = told
+	if lead := l.lead.announced.Load(); lead != 0 {
+		l.lead.announcing.over = lead
 		l.lead.announced.Store(0)
 		l.emit(jobmaster.Following{})
 	}
 }
 
-// emitCommitted hands over what was committed in a term. When that is a later term than
-// the one in which the jobmaster leads, another server has led, and the
-// jobmaster hears so first, however late Raft tells us.
+// emitCommitted emits what was committed in a term. In a term later than that of the
+// announced lead, another server has led. Then Following comes first, even if Raft has
+// not reported the loss yet.
 func (l *Log) emitCommitted(term uint64, event jobmaster.LogEvent) bool {
 	t := &l.lead.announcing
 	t.Lock()
@@ -147,8 +151,8 @@ func (l *Log) emitCommitted(term uint64, event jobmaster.LogEvent) bool {
 	return l.emit(event)
 }
 
-// catchUp waits until everything committed before a lead has been handed over.
-// It returns the lead's term; ok is false when the lead is over.
+// catchUp waits until everything committed before a lead has been emitted. It returns
+// the lead's term; ok is false if the lead is over.
 func (l *Log) catchUp(number uint64) (term uint64, ok bool) {
 	for l.lead.holds(number) {
 		term := l.raft.CurrentTerm()
@@ -163,20 +167,20 @@ func (l *Log) catchUp(number uint64) (term uint64, ok bool) {
 	return 0, false
 }
 
-// enqueueTimeout is how long Raft's loop may be busy before we look again
-// whether the lead lasts.
+// enqueueTimeout is how long Raft's loop may be busy before we check again whether the
+// lead lasts.
 const enqueueTimeout = 500 * time.Millisecond
 
-// retryInterval is how long we wait before we try again what Raft refused.
+// retryInterval is the pause before a request that Raft refused is retried.
 const retryInterval = 20 * time.Millisecond
 
-// neverEntered reports whether an entry is certainly not in the log, although
-// the lead lasts.
+// neverEntered reports whether an entry is certainly not in the log although the lead
+// lasts.
 func neverEntered(err error) bool {
 	return errors.Is(err, raft.ErrEnqueueTimeout) || errors.Is(err, raft.ErrLeadershipTransferInProgress)
 }
 
-// waitRetry waits a little; it reports false when the log closes.
+// waitRetry waits for retryInterval; it returns false if the log closes.
 func (l *Log) waitRetry() bool {
 	select {
 	case <-time.After(retryInterval):

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// silentLog is a Log without Raft whose events there is room for.
+// silentLog returns a Log without Raft whose events are buffered.
 func silentLog(t *testing.T) *Log {
 	l := &Log{events: make(chan jobmaster.LogEvent, 100), lead: leadership{changed: make(chan struct{}, 1)}}
 	l.closing, l.cancel = context.WithCancel(t.Context())
@@ -32,8 +32,8 @@ func (l *Log) checkEvents(t *testing.T, want ...string) {
 	}
 }
 
-// TestABatchOfAnotherLeaderEndsTheLeadFirst has Raft commit what another leader
-// proposed before it tells of the lead's end.
+// TestABatchOfAnotherLeaderEndsTheLeadFirst has Raft commit a batch of another leader
+// before it reports the end of the lead.
 func TestABatchOfAnotherLeaderEndsTheLeadFirst(t *testing.T) {
 	l := silentLog(t)
 	l.emitCommitted(2, jobmaster.Committed{})
@@ -45,13 +45,13 @@ func TestABatchOfAnotherLeaderEndsTheLeadFirst(t *testing.T) {
 	if l.lead.isNew(1) || l.lead.during(1, func() {}) {
 		t.Error("the lead goes on")
 	}
-	l.announce() // Raft says the same as before.
+	l.announce() // Raft reports no change.
 	l.lead.set(false)
 	l.announce()
 	l.checkEvents(t)
 }
 
-func TestALeadThatIsOverIsNotTold(t *testing.T) {
+func TestALeadThatIsOverIsNotAnnounced(t *testing.T) {
 	l := silentLog(t)
 	l.lead.set(true)
 	l.emitCommitted(7, jobmaster.Committed{})
@@ -63,7 +63,7 @@ func TestALeadThatIsOverIsNotTold(t *testing.T) {
 	l.checkEvents(t, "Committed")
 	l.announceLeading(2, 8)
 	l.lead.set(false)
-	l.lead.set(true) // lost and won before anybody looked
+	l.lead.set(true) // lost and won again before announce ran
 	if l.lead.during(2, func() {}) {
 		t.Error("a batch of the second lead enters the log in the third")
 	}

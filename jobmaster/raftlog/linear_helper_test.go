@@ -22,8 +22,8 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// cable is a Stream that can be pulled out: connections end, and none are made
-// until it is plugged in again.
+// cable is a Stream that can be unplugged: connections end, and none are made until it
+// is plugged in again.
 type cable struct {
 	Stream
 	mu struct {
@@ -74,13 +74,13 @@ func (c *cable) Accept() (net.Conn, error) {
 	}
 }
 
-// server is a whole jobmaster on a real log.
+// server is a complete jobmaster on a real log.
 type server struct {
 	t     testing.TB
 	cfg   Config
 	fs    storage.FS
 	cable *cable
-	end   func() // of what runs now, and waits for it
+	end   func() // stops what runs now and waits for it
 
 	mu struct {
 		sync.Mutex
@@ -89,7 +89,7 @@ type server struct {
 	}
 }
 
-// startServers starts a cluster of whole jobmasters.
+// startServers starts a cluster of complete jobmasters.
 func startServers(t testing.TB, n int) (servers []*server) {
 	fsys := mem.New(mem.Options{})
 	var peers []Peer
@@ -111,8 +111,7 @@ func startServers(t testing.TB, n int) (servers []*server) {
 	return servers
 }
 
-// start opens the log, on the stream that is there or a new one, and runs a master
-// on it.
+// start opens the log, on the old stream or a new one, and runs a master on it.
 func (s *server) start() {
 	s.t.Helper()
 	if s.cable == nil {
@@ -160,7 +159,7 @@ func (s *server) now() (*Log, *jobmaster.Master) {
 	return s.mu.log, s.mu.master
 }
 
-// leads reports whether a majority says so.
+// leads reports whether a majority confirms the lead.
 func (s *server) leads() bool {
 	log, _ := s.now()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -168,7 +167,7 @@ func (s *server) leads() bool {
 	return log.ConfirmLead(ctx) == nil
 }
 
-// stage leaves the splits of a job with so many maps, and returns the job.
+// stage stages the splits of a job with this many maps, and returns the job.
 func stage(t testing.TB, fsys storage.FS, name string, maps int) *wire.JobSpec {
 	splits := make([]*taskproc.Split, maps)
 	for i := range splits {
@@ -193,7 +192,7 @@ func stage(t testing.TB, fsys storage.FS, name string, maps int) *wire.JobSpec {
 	}
 }
 
-// numberOf is the number in the id of a job.
+// numberOf returns the number in the id of a job.
 func numberOf(t testing.TB, id string) int {
 	parsed, err := cluster.ParseJobID(id)
 	if err != nil {

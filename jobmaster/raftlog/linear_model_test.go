@@ -8,28 +8,28 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// What clients of masters do, and what the state of a cluster is to them: the jobs
-// in the order of their numbers, each with a letter for what has become of it.
+// The operations of clients, and the state of a cluster as they see it: the jobs in the
+// order of their numbers, each with a letter for its state.
 //
-//	R: it goes on, as far as was seen     O: it was killed, if it was not done before
-//	D: it was seen to be done             K: it was seen to be killed
+//	R: it was last seen running          O: it was killed, unless it had finished before
+//	D: it was seen finished              K: it was seen killed
 //
-// A job may be done at any time, but only once: that is its commit. From then on its
-// output is there, whole, whoever looks. Before, it may be there as well: a commit is
-// decided when the files have their names.
+// A job may finish at any time, but only once: that is its commit. From then on every
+// client sees its complete output. It may see it earlier: the commit is in the log only
+// after the files have their names.
 type (
-	submission struct{ name string } // with the client and the sequence that are its name
+	submission struct{ name string } // with the client and the sequence that identify it
 	killing    struct{ job int }
 	listing    struct{}
-	looking    struct{ job int } // for the mark of a whole output
+	looking    struct{ job int } // for the mark of a complete output
 )
 
 // jobList is a state, as "name:letter name:letter".
 type jobList string
 
-// linearModel is a cluster that does one thing at a time. Submissions yield the
-// number of the job, listings a jobList of R, D and K, looks whether the output is
-// whole, killings nothing.
+// linearModel is a cluster that does one operation at a time. A submission returns the
+// number of the job, a listing a jobList of R, D and K, a look whether the output is
+// complete, and a kill nothing.
 var linearModel = porcupine.Model{
 	Init: func() any { return jobList("") },
 	Step: func(state, input, output any) (bool, any) {
@@ -54,7 +54,7 @@ var linearModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%T%v = %v", input, input, output) },
 }
 
-// submitted adds a job, unless it is there: then it has the number that it had.
+// submitted adds a job, unless it exists: then it keeps its number.
 func submitted(jobs []string, name string, number int) ([]string, bool) {
 	for i, job := range jobs {
 		if strings.HasPrefix(job, name+":") {
@@ -64,7 +64,7 @@ func submitted(jobs []string, name string, number int) ([]string, bool) {
 	return append(jobs, name+":R"), number == len(jobs)+1
 }
 
-// seen holds what a client saw against what may be, and keeps it.
+// seen checks what a client saw against the possible states, and narrows them.
 func seen(jobs, saw []string) ([]string, bool) {
 	if len(jobs) != len(saw) {
 		return jobs, false
@@ -80,7 +80,7 @@ func seen(jobs, saw []string) ([]string, bool) {
 	return saw, true
 }
 
-// TestWhatTheModelForbids tells it of one thing after the other.
+// TestWhatTheModelForbids checks single steps of the model.
 func TestWhatTheModelForbids(t *testing.T) {
 	type op struct{ input, output any }
 	list := func(jobs string) op { return op{listing{}, jobList(jobs)} }

@@ -22,19 +22,19 @@ import (
 
 const (
 	linearClients = 4
-	opsPerFault   = 12 // that clients do before a fault ends, and after it
+	opsPerFault   = 12 // operations of clients before a fault ends, and after it
 	linearPause   = 5 * time.Millisecond
 )
 
-// linearTest has clients submit, kill and list jobs at whatever master answers, and
-// look for their output, each again until it knows what became of it.
+// linearTest has clients submit, kill and list jobs at whichever master answers, and
+// look for their output. Each operation is repeated until its outcome is known.
 type linearTest struct {
 	t       testing.TB
 	servers []*server
 	began   time.Time
 	over    chan struct{}
 	done    atomic.Int64 // operations
-	jobs    atomic.Int64 // the highest number of a job that anybody knows
+	jobs    atomic.Int64 // the highest job number that a client knows
 	names   sync.Map     // of those jobs, by number
 
 	mu struct {
@@ -43,10 +43,10 @@ type linearTest struct {
 	}
 }
 
-// TestMastersAreLinearizable has clients at work while leaders are cut off from the
-// others or stopped and started again, and wants what they saw to be what a cluster
-// could show that does one thing at a time: no submission is done twice or lost,
-// nobody sees a killed job go on, what is done stays done and has its whole output.
+// TestMastersAreLinearizable runs clients while leaders are cut off or restarted. It
+// checks that what they saw fits a cluster that does one operation at a time: no
+// submission is lost or carried out twice, a killed job never runs again, a finished job
+// stays finished, and its output is complete.
 func TestMastersAreLinearizable(t *testing.T) {
 	t.Parallel()
 	l := &linearTest{t: t, servers: startServers(t, 3), began: time.Now(), over: make(chan struct{})}
@@ -71,7 +71,7 @@ func TestMastersAreLinearizable(t *testing.T) {
 	close(l.over)
 	clients.Wait()
 	verdict, info := porcupine.CheckOperationsVerbose(linearModel, l.mu.history, time.Minute)
-	t.Logf("%d operations on %d jobs, %d faults: %s", len(l.mu.history), l.jobs.Load(), linearRounds, verdict)
+	t.Logf("%d operations on %d jobs, %d errs: %s", len(l.mu.history), l.jobs.Load(), linearRounds, verdict)
 	if verdict == porcupine.Ok {
 		return
 	}
@@ -109,7 +109,7 @@ func (l *linearTest) client(number int) {
 	}
 }
 
-// do does one thing until some master has answered, and remembers it.
+// do repeats an operation until a master has answered, and records it.
 func (l *linearTest) do(client int, master *int, input any, call func(ctx context.Context, log *Log, m *jobmaster.Master) (any, error)) {
 	began := time.Since(l.began)
 	for {
@@ -131,7 +131,7 @@ func (l *linearTest) do(client int, master *int, input any, call func(ctx contex
 	}
 }
 
-// submit submits a job. Without maps it is done at once; with one it never is, since
+// submit submits a job. Without maps it finishes at once; with one it never does, since
 // there are no tasknodes.
 func (l *linearTest) submit(client int, master *int, sequence uint64, maps int) {
 	name := fmt.Sprintf("c%d-%d", client, sequence)
@@ -157,11 +157,11 @@ func (l *linearTest) kill(client int, master *int, job int) {
 	})
 }
 
-// look reads what the commit of a job leaves, which no master has a part in.
+// look reads the output of a job, without any master.
 func (l *linearTest) look(client int, master *int, job int) {
 	name, known := l.names.Load(job)
 	if !known {
-		return // whoever has submitted it has no answer yet
+		return // the client that submitted it has no answer yet
 	}
 	l.do(client, master, looking{job}, func(ctx context.Context, _ *Log, _ *jobmaster.Master) (any, error) {
 		_, err := l.servers[0].fs.Stat(ctx, fmt.Sprintf("/out/%s/%s", name, jobmaster.SuccessName))
@@ -172,7 +172,7 @@ func (l *linearTest) look(client int, master *int, job int) {
 	})
 }
 
-// list reads as masters do for clients: after they have confirmed that they lead.
+// list reads as masters do for clients: after they have confirmed their lead.
 func (l *linearTest) list(client int, master *int) {
 	l.do(client, master, listing{}, func(ctx context.Context, log *Log, m *jobmaster.Master) (any, error) {
 		if err := log.ConfirmLead(ctx); err != nil {
@@ -191,7 +191,7 @@ func (l *linearTest) list(client int, master *int) {
 			case wire.JobState_ABORTING, wire.JobState_KILLED:
 				letter = "K"
 			case wire.JobState_FAILED:
-				letter = "F" // which no state allows
+				letter = "F" // no state of the model allows it
 				l.t.Logf("%s has failed: %s", j.JobId, j.Cause)
 			}
 			seen = append(seen, j.Name+":"+letter)
@@ -211,7 +211,7 @@ func (l *linearTest) awaitLeader() (leader *server) {
 	return leader
 }
 
-// awaitOps waits until clients have done some more.
+// awaitOps waits until clients have done further operations.
 func (l *linearTest) awaitOps() {
 	enough := l.done.Load() + opsPerFault
 	l.await("clients get answers", func() bool { return l.done.Load() >= enough })

@@ -10,24 +10,24 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// logger gives Raft's messages to slog.
+// logger passes Raft's log lines to slog.
 type logger struct {
 	to    *slog.Logger
 	name  string
-	given []any // by With, as ImpliedArgs tells
+	given []any // by With; returned by ImpliedArgs
 }
 
 var _ hclog.Logger = logger{}
 
 func newLogger(to *slog.Logger) logger { return logger{to: to} }
 
-// levels are slog's for hclog's, from Trace on.
+// levels maps hclog's levels, from Trace on, to slog's.
 var levels = [...]slog.Level{
 	hclog.Trace: slog.LevelDebug - 4, hclog.Debug: slog.LevelDebug, hclog.Info: slog.LevelInfo,
 	hclog.Warn: slog.LevelWarn, hclog.Error: slog.LevelError,
 }
 
-// Log hands a message on. A level that slog has no name for is Info.
+// Log passes on a line. A level without counterpart becomes Info.
 func (l logger) Log(level hclog.Level, msg string, args ...any) {
 	at := slog.LevelInfo
 	if level >= hclog.Trace && int(level) < len(levels) {
@@ -39,7 +39,7 @@ func (l logger) Log(level hclog.Level, msg string, args ...any) {
 	l.to.Log(context.Background(), at, msg, plain(args)...)
 }
 
-// plain renders the values that only hclog understands.
+// plain formats the values that only hclog can format.
 func plain(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {
@@ -87,7 +87,7 @@ func (l logger) ResetNamed(name string) hclog.Logger {
 	return logger{to: l.to, name: name, given: l.given}
 }
 
-// SetLevel does nothing: the handler behind decides what is heard.
+// SetLevel does nothing: the slog handler decides what is shown.
 func (l logger) SetLevel(hclog.Level) {}
 
 func (l logger) GetLevel() hclog.Level {

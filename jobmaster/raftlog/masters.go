@@ -11,17 +11,16 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// ErrNotLeading is the error of what only the leading master can do.
+// ErrNotLeading is wrapped by errors of calls that only the leader can carry out.
 var ErrNotLeading = fmt.Errorf("raftlog: %w", jobmaster.ErrNotLeader)
 
-// Leader is the master that leads, as far as this one knows; zero when it knows
-// of none.
+// Leader returns the leader as far as this server knows; zero if it knows none.
 func (l *Log) Leader() Peer {
 	address, id := l.raft.LeaderWithID()
 	return Peer{ID: string(id), Address: string(address)}
 }
 
-// Status is what a master knows of itself and the others.
+// Status describes the masters as one of them knows them.
 type Status struct {
 	ID      string
 	Leader  Peer // zero when none is known
@@ -29,9 +28,9 @@ type Status struct {
 	Masters []Master
 
 	LastIndex     uint64 // of the entries that this master has
-	CommitIndex   uint64 // of those, the ones that are certain
-	AppliedIndex  uint64 // of those, the ones given to the jobmaster
-	SnapshotIndex uint64 // of those, the ones in a snapshot; 0 for none
+	CommitIndex   uint64 // of the committed ones
+	AppliedIndex  uint64 // of those passed to the jobmaster
+	SnapshotIndex uint64 // of those in a snapshot; 0 for none
 
 	Store Latency
 }
@@ -40,10 +39,10 @@ type Status struct {
 type Master struct {
 	Peer
 	Voter bool
-	State string // leader, follower, candidate; unreachable as far as the leader knows; "" when unknown
+	State string // leader, follower, candidate or, if the leader cannot reach it, unreachable; "" if unknown
 }
 
-// Status tells how the masters are.
+// Status describes the masters.
 func (l *Log) Status() Status {
 	s := Status{
 		ID: l.cfg.ID, Leader: l.Leader(), Term: l.raft.CurrentTerm(),
@@ -76,8 +75,8 @@ func (l *Log) stateOf(id, leader string) string {
 	return "follower"
 }
 
-// AddMaster adds a master to the cluster, or changes the address of one. It has
-// to be running: one that is not would only be missing at each vote.
+// AddMaster adds a master to the cluster, or changes the address of one. The master must
+// be running: otherwise the majority would grow without a further vote.
 func (l *Log) AddMaster(ctx context.Context, id, address string) error {
 	what := fmt.Sprintf("adding master %q at %s", id, address)
 	if err := checkReachable(address); err != nil {
@@ -93,8 +92,8 @@ func (l *Log) AddMaster(ctx context.Context, id, address string) error {
 	})
 }
 
-// RemoveMaster takes a master out of the cluster. The one that leads has to hand
-// its lead to another first.
+// RemoveMaster removes a master from the cluster. The leader must transfer its lead
+// first.
 func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 	what := fmt.Sprintf("removing master %q", id)
 	if _, err := l.addressOf(id); err != nil {
@@ -123,8 +122,8 @@ func (l *Log) TransferLeadership(ctx context.Context, id string) error {
 	})
 }
 
-// ConfirmLead asks a majority of masters whether this one still leads. When it
-// does, nothing that it has handed over is stale. Any error wraps ErrNotLeading.
+// ConfirmLead asks a majority of masters whether this one still leads. If it does,
+// nothing that it has emitted is stale. Every error wraps ErrNotLeading.
 func (l *Log) ConfirmLead(ctx context.Context) error {
 	err := l.asLeader(ctx, "confirming the lead", func() error { return l.raft.VerifyLeader().Error() })
 	if err != nil && !errors.Is(err, ErrNotLeading) {
@@ -144,7 +143,7 @@ func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 	return "", fmt.Errorf("no such master: there are %s", strings.Join(known, ", "))
 }
 
-// asLeader carries out what only the leader can.
+// asLeader runs f, which only the leader can carry out, in a goroutine and waits for it.
 func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	if l.raft.State() != raft.Leader {
 		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
@@ -183,7 +182,7 @@ func (l *Log) leaderName() string {
 	return fmt.Sprintf("%q at %s", leader.ID, leader.Address)
 }
 
-// timeLeft is for Raft, where 0 is for ever.
+// timeLeft returns a timeout for Raft, where 0 is no timeout.
 func timeLeft(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -15,10 +15,10 @@ func withTimeout(t *testing.T) context.Context {
 	return ctx
 }
 
-// steady is for tests in which no other server may take the lead.
+// steady prevents changes of leader during a test.
 func steady(c *Config) { c.ElectionTimeout = 2 * time.Second }
 
-func TestMastersComeAndGo(t *testing.T) {
+func TestMastersAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	first := startCluster(t, 1, steady)[0]
 	first.awaitLead()
@@ -53,8 +53,8 @@ func TestMastersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestTransfersLoseNothing hands the lead round while numbers are proposed. Raft
-// refuses proposals during a transfer; they are tried again.
+// TestTransfersLoseNothing transfers the lead round robin while numbers are proposed.
+// Raft refuses proposals during a transfer; they are retried.
 func TestTransfersLoseNothing(t *testing.T) {
 	t.Parallel()
 	members := startCluster(t, 3, nil)
@@ -66,7 +66,7 @@ func TestTransfersLoseNothing(t *testing.T) {
 		go func() { transferred <- leader.log.TransferLeadership(ctx, to.cfg.ID) }()
 		proposeAll(t, members, 10*round, 10*(round+1))
 		if err := <-transferred; err != nil {
-			t.Logf("round %d: %v", round, err) // The next one may be luckier.
+			t.Logf("round %d: %v", round, err) // The next round may succeed.
 		}
 	}
 	for _, m := range members {
@@ -83,7 +83,7 @@ func idsOf(s Status) (ids []string) {
 	return ids
 }
 
-func TestStatusTellsWhoIsThere(t *testing.T) {
+func TestStatusListsTheMasters(t *testing.T) {
 	t.Parallel()
 	members := startCluster(t, 3, steady)
 	leader := awaitLeader(t, members)
@@ -121,7 +121,7 @@ func TestStatusTellsWhoIsThere(t *testing.T) {
 	}
 }
 
-func TestChangesOfMastersThatAreRefused(t *testing.T) {
+func TestRefusedChangesOfMasters(t *testing.T) {
 	t.Parallel()
 	members := startCluster(t, 3, steady)
 	leader := awaitLeader(t, members)
@@ -135,11 +135,11 @@ func TestChangesOfMastersThatAreRefused(t *testing.T) {
 	}
 	unused.Close()
 	for want, err := range map[string]error{
-		"no such master: there are m1, m2, m3": leader.log.RemoveMaster(ctx, "m4"),
-		"transferring the lead to master":      leader.log.TransferLeadership(ctx, "m5"),
-		"transfer the lead to another master":  leader.log.RemoveMaster(ctx, leader.cfg.ID),
-		"start it first":                       leader.log.AddMaster(ctx, "m4", unused.Addr().String()),
-		"not one that others can connect to":   leader.log.AddMaster(ctx, "m4", ":0"),
+		"no such master: there are m1, m2, m3":  leader.log.RemoveMaster(ctx, "m4"),
+		"transferring the lead to master":       leader.log.TransferLeadership(ctx, "m5"),
+		"transfer the lead to another master":   leader.log.RemoveMaster(ctx, leader.cfg.ID),
+		"start it first":                        leader.log.AddMaster(ctx, "m4", unused.Addr().String()),
+		"cannot be reached from other machines": leader.log.AddMaster(ctx, "m4", ":0"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

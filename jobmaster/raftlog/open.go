@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
@@ -16,7 +16,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// Log is this server's end of the replicated log. Any goroutine may use it.
+// Log is one server of the replicated log. Its methods may be called from any goroutine.
 type Log struct {
 	cfg       Config
 	raft      *raft.Raft
@@ -34,7 +34,7 @@ type Log struct {
 	events   chan jobmaster.LogEvent
 	closing  context.Context // done when the log closes or cannot serve
 	cancel   context.CancelFunc
-	tasks    wait.Group // what Close waits for
+	tasks    syncutil.Group // Close waits for them
 	drained  sync.WaitGroup
 	closeOne sync.Once
 	failOnce sync.Once
@@ -46,11 +46,11 @@ const (
 
 	pooledConns    = 3                // to each other master
 	networkTimeout = 10 * time.Second // of a message to another master
-	lockTimeout    = 3 * time.Second  // of the file that another process may have open
+	lockTimeout    = 3 * time.Second  // for the file, which another process may have open
 )
 
-// Open starts this server. It takes part in elections at once, and hands over
-// events as soon as they are taken.
+// Open starts this server. It takes part in elections at once and emits events as soon
+// as they are taken.
 func Open(cfg Config) (*Log, error) {
 	cfg.EnsureDefaults()
 	l := &Log{
@@ -90,11 +90,11 @@ func (l *Log) open() error {
 	}
 	r, err := raft.NewRaft(l.raftConfig(), l.fsm, l.cached(), l.disk, l.snapshots, l.transport)
 	if err != nil {
-		return fmt.Errorf("raftlog: directory %s: %w", l.cfg.Dir, errors.Join(err, l.fsm.mu.fault))
+		return fmt.Errorf("raftlog: directory %s: %w", l.cfg.Dir, errors.Join(err, l.fsm.mu.restoreErr))
 	}
 	l.raft = r
 	if known, err := l.addressOf(l.cfg.ID); err == nil && string(known) != l.cfg.Advertise {
-		l.cfg.Logger.Warn("other masters know this one by another address: add it again under the one it has",
+		l.cfg.Logger.Warn("other masters know this one by another address; add it again with its present address",
 			"known", known, "advertised", l.cfg.Advertise)
 	}
 	return nil
@@ -104,7 +104,7 @@ func (l *Log) raftConfig() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(l.cfg.ID)
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = l.cfg.ElectionTimeout, l.cfg.VoteTimeout, l.cfg.LeaderLease
-	c.CommitTimeout = l.cfg.ElectionTimeout // what was committed last is news to followers only if they come to lead
+	c.CommitTimeout = l.cfg.ElectionTimeout // followers need the commit index only when they become leader
 	c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = l.cfg.SnapshotThreshold, l.cfg.SnapshotInterval, l.cfg.TrailingLogs
 	c.ShutdownOnRemove = false
 	c.NotifyCh = l.notify
@@ -133,7 +133,7 @@ func (l *Log) openStores() error {
 	return nil
 }
 
-// cached keeps the newest entries in memory. It errs only on a size below 1.
+// cached keeps the newest entries in memory. NewLogCache fails only for a size below 1.
 func (l *Log) cached() raft.LogStore {
 	cache, err := raft.NewLogCache(cachedEntries, l.store)
 	if err != nil {
@@ -157,14 +157,14 @@ func (l *Log) openTransport() error {
 	l.stream = newStreamLayer(l.cfg.Stream, l.cfg.Advertise)
 	l.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: l.stream, MaxPool: pooledConns, Timeout: networkTimeout, Logger: newLogger(l.cfg.Logger),
-		// No pipelining: with one batch under way it gains nothing, and a
-		// follower whose disk stalled may never get out of one.
+		// No pipelining: with one batch under way it gains nothing, and a follower whose
+		// disk stalled may never leave a pipeline.
 		MaxRPCsInFlight: 1,
 	})
 	return nil
 }
 
-// bootstrap makes a new cluster, when asked to and when there is none yet.
+// bootstrap makes a new cluster if Config.Bootstrap asks for one and there is none yet.
 func (l *Log) bootstrap() error {
 	if len(l.cfg.Bootstrap) == 0 {
 		return nil
@@ -180,8 +180,8 @@ func (l *Log) bootstrap() error {
 	return nil
 }
 
-// Close ends this server: no event is handed over any more. What was proposed
-// and has not come back may be committed or not.
+// Close stops this server. No event follows. A batch that was proposed and not emitted
+// may be committed or not.
 func (l *Log) Close() error {
 	var err error
 	l.closeOne.Do(func() { err = l.close() })
@@ -190,26 +190,26 @@ func (l *Log) Close() error {
 
 func (l *Log) close() error {
 	l.cancel()
-	l.tasks.Close() // Raft still answers, so that nobody waits for ever.
+	l.tasks.Close() // Raft still answers, so every task ends.
 	shutdown := l.raft.Shutdown()
-	err := l.transport.Close() // Nobody waits for other masters.
+	err := l.transport.Close() // Ends calls to other masters.
 	err = errors.Join(err, shutdown.Error())
 	close(l.notify)
 	l.drained.Wait()
 	return errors.Join(err, l.release())
 }
 
-// release gives back what open got.
+// release releases what open has acquired.
 func (l *Log) release() error {
-	var faults []error
+	var errs []error
 	if l.transport != nil {
 		l.transport.CloseStreams()
-		faults = append(faults, l.transport.Close())
+		errs = append(errs, l.transport.Close())
 	} else if l.cfg.Stream != nil {
-		faults = append(faults, l.cfg.Stream.Close())
+		errs = append(errs, l.cfg.Stream.Close())
 	}
 	if l.disk != nil {
-		faults = append(faults, l.disk.Close())
+		errs = append(errs, l.disk.Close())
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-func TestConfigurationsThatCannotWork(t *testing.T) {
+func TestInvalidConfigurations(t *testing.T) {
 	bad := Config{ElectionTimeout: time.Millisecond, VoteTimeout: 1, LeaderLease: time.Second, StoreDelay: -1, Bootstrap: []Peer{{"a", "h:0"}, {"a", "h"}}}
 	bad.EnsureDefaults()
 	log, err := Open(bad)
@@ -19,7 +19,7 @@ func TestConfigurationsThatCannotWork(t *testing.T) {
 		t.Fatal("it opens")
 	}
 	for _, want := range []string{
-		"no ID", "no ClusterID", "no Dir", "no Bind and no Stream", "no Fatal", "Heartbeat 1ms is less than 50ms", "Election 1ns is less than", "Lease 1s, not within", "StoreDelay -1ns",
+		"no ID", "no ClusterID", "no Dir", "no Bind and no Stream", "no Fatal", "ElectionTimeout 1ms is less than 50ms", "VoteTimeout 1ns is less than", "LeaderLease 1s is not within", "StoreDelay -1ns",
 		`master "a" at "h" twice`, `address "h:0" is not one`, "missing port", `Bootstrap lacks this master, ""`,
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -34,7 +34,7 @@ func TestConfigurationsThatCannotWork(t *testing.T) {
 	}
 }
 
-func TestMessagesOfRaftGoToSlog(t *testing.T) {
+func TestRaftLogsToSlog(t *testing.T) {
 	var b bytes.Buffer
 	to := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{
 		Level: slog.LevelInfo,

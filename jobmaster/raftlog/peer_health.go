@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// peerHealth are the masters that do not answer this one, while it leads.
+// peerHealth records which masters do not answer this one while it leads.
 type peerHealth struct {
 	mu struct {
 		sync.Mutex
@@ -23,7 +23,7 @@ func (h *peerHealth) setSilent(id raft.ServerID, silent bool) {
 	h.mu.silent[string(id)] = silent
 }
 
-// reset begins anew with a lead.
+// reset forgets everything at the start of a lead.
 func (h *peerHealth) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -36,8 +36,8 @@ func (h *peerHealth) unreachable(id string) bool {
 	return h.mu.silent[id]
 }
 
-// observe hears of heartbeats that fail, until the log closes. Raft does not
-// wait: what there is no room for is told again with the next heartbeat.
+// observe watches for failed heartbeats until the log closes. Raft drops an observation
+// rather than wait; the next heartbeat makes a new one.
 func (l *Log) observe() {
 	heard := make(chan raft.Observation, 64)
 	observer := raft.NewObserver(heard, false, func(o *raft.Observation) bool {

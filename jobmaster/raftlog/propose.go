@@ -9,11 +9,11 @@ import (
 
 var _ jobmaster.Log = (*Log)(nil)
 
-// Events yields what happens. The channel has no room and is never closed.
+// Events yields the events of the log. The channel is unbuffered and never closed.
 func (l *Log) Events() <-chan jobmaster.LogEvent { return l.events }
 
-// Propose hands a batch to Raft, as one entry of the log. The caller leaves the
-// entries as they are from now on.
+// Propose proposes a batch as one entry of the log. The caller must not change the
+// entries afterwards.
 func (l *Log) Propose(batch []cluster.Entry) {
 	lead := l.lead.announced.Load()
 	if lead == 0 {
@@ -22,7 +22,7 @@ func (l *Log) Propose(batch []cluster.Entry) {
 	l.tasks.Go(func() { l.propose(lead, batch) })
 }
 
-// propose tries until the batch has entered the log or the lead is over.
+// propose retries until the batch has entered the log or the lead is over.
 func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 	data, err := cluster.EncodeEntries(batch)
 	if err != nil {
@@ -36,10 +36,10 @@ func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 		}
 		err := future.Error()
 		if err == nil {
-			return // The FSM has handed it over.
+			return // The FSM has emitted it.
 		}
 		if !neverEntered(err) {
-			l.cfg.Logger.Warn("a batch has no known outcome, the lead is over", "entries", len(batch), "error", err)
+			l.cfg.Logger.Warn("outcome of a batch is unknown, lead is over", "entries", len(batch), "error", err)
 			return
 		}
 		if !l.waitRetry() {
@@ -48,11 +48,10 @@ func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 	}
 }
 
-// emit hands an event over and reports whether it was taken before the log
-// closed.
+// emit passes an event to the jobmaster and returns false if the log closes first.
 func (l *Log) emit(event jobmaster.LogEvent) bool {
 	select {
-	case <-l.fsm.opened: // What was restored while opening goes first.
+	case <-l.fsm.opened: // The state restored while opening comes first.
 	case <-l.closing.Done():
 		return false
 	}

@@ -62,20 +62,19 @@ func TestABatchOfAFollowerIsDropped(t *testing.T) {
 	}
 }
 
-// TestNothingIsLostWhenLeadersEnd closes the leader over and over, while a
-// client proposes numbers and tries again when it does not know what became of
-// one.
+// TestNothingIsLostWhenLeadersEnd closes the leader repeatedly while a client proposes
+// numbers, and repeats each whose outcome it does not know.
 func TestNothingIsLostWhenLeadersEnd(t *testing.T) {
 	t.Parallel()
 	const count, rounds = 60, 3
 	members := startCluster(t, 3, nil)
-	all := slices.Clone(members) // those that were closed too
+	all := slices.Clone(members) // closed ones included
 	next := 0
 	for round := range rounds {
 		proposeAll(t, members, next, next+count/rounds/2)
 		next += count / rounds / 2
 		leader := awaitLeader(t, members)
-		leader.propose(numbered(next)) // nobody waits for this one
+		leader.propose(numbered(next)) // its outcome does not matter
 		leader.close()
 		i := slices.Index(members, leader)
 		end := (round + 1) * count / rounds
@@ -188,7 +187,7 @@ func TestALeaderThatCannotWriteGivesUp(t *testing.T) {
 	checkSameOrder(t, members)
 }
 
-func TestAStallThatEndsInTimeHarmsNobody(t *testing.T) {
+func TestAShortStallKeepsTheLead(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, func(c *Config) { c.StoreDelay = 30 * time.Millisecond })[0]
 	m.awaitLead()
@@ -202,7 +201,7 @@ func TestAStallThatEndsInTimeHarmsNobody(t *testing.T) {
 	}
 }
 
-func TestTheWatchdogLeavesAHealthyLeaderAlone(t *testing.T) {
+func TestTheWatchdogKeepsAHealthyLeader(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, func(c *Config) { c.WatchInterval, c.WatchPatience = 5*time.Millisecond, patience })[0]
 	m.awaitLead()
@@ -245,10 +244,10 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Config){
-		m.cfg.Dir + ` is that of master "m1" of cluster "1", not of master "m1" of cluster "2"`: func(c *Config) { c.ClusterID = "2" },
-		`is that of master "m1" of cluster "1", not of master "m2" of cluster "1"`:              func(c *Config) { c.ID = "m2" },
+		m.cfg.Dir + ` belongs to master "m1" of cluster "1", not to master "m1" of cluster "2"`: func(c *Config) { c.ClusterID = "2" },
+		`belongs to master "m1" of cluster "1", not to master "m2" of cluster "1"`:              func(c *Config) { c.ID = "m2" },
 		m.cfg.Dir + " is in use by another process":                                             func(*Config) {},
-		"does not say whose directory it is":                                                    func(c *Config) { c.Dir = broken },
+		"does not name the owner of its directory":                                              func(c *Config) { c.Dir = broken },
 		"holds a log but no master.json":                                                        func(c *Config) { c.Dir = empty },
 		"address for other masters":                                                             func(c *Config) { c.Dir, c.Bind = t.TempDir(), m.cfg.Bind },
 		"0.0.0.0:7":                                                                             func(c *Config) { c.Dir, c.Advertise = t.TempDir(), "0.0.0.0:7" },
@@ -295,7 +294,7 @@ func TestCloseDoesNotWaitForTheJobmaster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	event := <-log.Events() // it leads; nothing is taken any more
+	event := <-log.Events() // it leads; no further event is taken
 	log.Propose(numbered(0))
 	log.Propose(numbered(1))
 	if err := log.Close(); err != nil {
@@ -306,7 +305,7 @@ func TestCloseDoesNotWaitForTheJobmaster(t *testing.T) {
 	}
 }
 
-func TestNothingIsHandedOverWhenTheMasterCannotServe(t *testing.T) {
+func TestNoEventFollowsFatal(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
@@ -321,7 +320,7 @@ func TestNothingIsHandedOverWhenTheMasterCannotServe(t *testing.T) {
 	}
 }
 
-// BenchmarkCommit is the time from Propose to Committed, with fsync, for a batch
+// BenchmarkCommit measures the time from Propose to Committed, with fsync, for a batch
 // of 16 entries.
 func BenchmarkCommit(b *testing.B) {
 	for _, servers := range []int{1, 3} {

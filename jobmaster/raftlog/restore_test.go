@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// badSnapshots are snapshots that arrive as they were sent and still hold no
-// state for this cluster, by what is said of each.
+// badSnapshots returns snapshots that arrive intact but hold no state for this cluster,
+// by the error for each.
 func badSnapshots(t *testing.T) map[string][]byte {
 	t.Helper()
 	var foreign bytes.Buffer
@@ -44,10 +44,10 @@ func (m *member) putSnapshot(data []byte) {
 	}
 }
 
-// TestAFollowerThatCannotTakeTheSnapshotEnds sends a follower that lags a
-// snapshot that is none for it. It ends, says why and what to do, and keeps what
-// it had; the others go on.
-func TestAFollowerThatCannotTakeTheSnapshotEnds(t *testing.T) {
+// TestAFollowerEndsIfItCannotRestoreASnapshot sends a lagging follower a snapshot that
+// it cannot use. It ends with the reason and a remedy, and keeps what it had; the others
+// continue.
+func TestAFollowerEndsIfItCannotRestoreASnapshot(t *testing.T) {
 	t.Parallel()
 	for want, data := range badSnapshots(t) {
 		t.Run(want, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestAFollowerThatCannotTakeTheSnapshotEnds(t *testing.T) {
 	}
 }
 
-// TestAnOlderSnapshotIsTakenAtTheStart damages the newest of two.
-func TestAnOlderSnapshotIsTakenAtTheStart(t *testing.T) {
+// TestAnOlderSnapshotIsUsedAtTheStart damages the newer of two snapshots.
+func TestAnOlderSnapshotIsUsedAtTheStart(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
@@ -102,7 +102,7 @@ func TestAnOlderSnapshotIsTakenAtTheStart(t *testing.T) {
 	proposeAll(t, []*member{m}, 10, 11)
 }
 
-func TestASnapshotThatCannotBeReadStopsTheStart(t *testing.T) {
+func TestABadSnapshotPreventsTheStart(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
@@ -121,7 +121,7 @@ func TestASnapshotThatCannotBeReadStopsTheStart(t *testing.T) {
 	}
 }
 
-func TestASnapshotOfAnotherClusterStopsTheStart(t *testing.T) {
+func TestASnapshotOfAnotherClusterPreventsTheStart(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
@@ -136,7 +136,7 @@ func TestASnapshotOfAnotherClusterStopsTheStart(t *testing.T) {
 	}
 }
 
-// damage writes over the newest snapshots of a directory that has so many.
+// damage overwrites the newest snapshots of a directory.
 func damage(t *testing.T, dir string, have, newest int) {
 	t.Helper()
 	store, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, nil)

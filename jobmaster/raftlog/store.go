@@ -12,13 +12,13 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 )
 
-// store is the log on disk. It measures how long writes take, each of which ends
-// with an fsync, and can be slow on command.
+// store is the log on disk. It measures its writes, each of which ends with an fsync,
+// and can delay them or let them fail.
 type store struct {
 	raft.LogStore
 	delay   time.Duration
 	closing <-chan struct{}              // ends the delay
-	before  atomic.Pointer[func() error] // with which tests hold up writes or let them fail
+	before  atomic.Pointer[func() error] // tests delay writes or let them fail here
 	took    latencies
 }
 
@@ -45,7 +45,7 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 	return err
 }
 
-// injectedFault is how drills have a write fail, nil for not at all.
+// injectedFault returns the error that a drill has injected into writes, nil for none.
 func (s *store) injectedFault() error {
 	if err := failpoint.Hit(failpoint.MasterAppend); err != nil {
 		return err
@@ -53,19 +53,19 @@ func (s *store) injectedFault() error {
 	return failpoint.Disk(context.Background(), "write", "log")
 }
 
-// Latency tells how long the latest writes to a log took, fsync included.
+// Latency summarizes how long the latest writes to a log took, fsync included.
 type Latency struct {
 	Writes uint64        // since the log was opened
-	Total  time.Duration // of all of them
+	Total  time.Duration // sum over all writes
 	Median time.Duration
 	P99    time.Duration
 	Max    time.Duration
 }
 
-// latencyWindow is how many writes a Latency is about.
+// latencyWindow is the number of writes that a Latency covers.
 const latencyWindow = 512
 
-// latencies are the times of the latest writes. Any goroutine may use it.
+// latencies collects the durations of the latest writes. Any goroutine may use it.
 type latencies struct {
 	mu struct {
 		sync.Mutex

@@ -11,15 +11,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Stream carries connections between masters. An implementation may wrap them,
-// with TLS for example, or share a port with other protocols.
+// Stream carries connections between masters. An implementation may wrap them, for
+// example with TLS, or share a port with other protocols.
 type Stream interface {
 	net.Listener
 	// Dial connects to another master.
 	Dial(address string, timeout time.Duration) (net.Conn, error)
 }
 
-// ListenTCP is a Stream of plain TCP that listens on a host:port.
+// ListenTCP returns a Stream of plain TCP that listens on a host:port.
 func ListenTCP(bind string) (Stream, error) {
 	listener, err := net.Listen("tcp", bind)
 	if err != nil {
@@ -34,8 +34,8 @@ func (tcpStream) Dial(address string, timeout time.Duration) (net.Conn, error) {
 	return net.DialTimeout("tcp", address, timeout)
 }
 
-// streamLayer is a Stream as Raft wants it. It knows all connections, so that
-// closing it ends whoever reads from one.
+// streamLayer adapts a Stream to Raft. It tracks all connections, so that closing it
+// ends every read.
 type streamLayer struct {
 	Stream
 	advertise advertised
@@ -52,7 +52,7 @@ func newStreamLayer(s Stream, advertise string) *streamLayer {
 	return l
 }
 
-// Addr is the address that others are told.
+// Addr returns the advertised address.
 func (l *streamLayer) Addr() net.Addr { return l.advertise }
 
 func (l *streamLayer) Accept() (net.Conn, error) {
@@ -99,7 +99,8 @@ type trackedConn struct {
 	layer *streamLayer
 }
 
-// Read makes the end of this server look like the end of the stream.
+// Read returns io.EOF when this server closes the connection, as if the peer had closed
+// it.
 func (c *trackedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if errors.Is(err, net.ErrClosed) {

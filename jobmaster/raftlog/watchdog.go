@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// watch finds out when a lead makes no progress. A leader whose disk stalls goes
-// on to tell the others that it lives, so that nobody else is elected.
+// watch detects leads without progress. A leader whose disk stalls still sends
+// heartbeats, so that Raft elects no other.
 func (l *Log) watch() {
 	ticker := time.NewTicker(l.cfg.WatchInterval)
 	defer ticker.Stop()
@@ -24,14 +24,14 @@ func (l *Log) watch() {
 		if !held {
 			continue
 		}
-		if fault := l.checkProgress(&committed); fault != nil {
-			l.giveUp(lead, fault)
+		if err := l.checkProgress(&committed); err != nil {
+			l.giveUp(lead, err)
 		}
 	}
 }
 
-// checkProgress says what keeps a leader from serving. It writes an empty entry when
-// nothing was committed since committed, which it brings up to date.
+// checkProgress returns why a leader cannot serve. It writes an empty entry if nothing
+// was committed since index committed, which it updates.
 func (l *Log) checkProgress(committed *uint64) error {
 	if _, err := l.snapshots.List(); err != nil {
 		return fmt.Errorf("raftlog: snapshots cannot be read: %w", err)
@@ -48,25 +48,25 @@ func (l *Log) checkProgress(committed *uint64) error {
 	return nil // With any other error Raft has stepped down by itself.
 }
 
-// transferPatience is how long another server may take to have a lead handed
-// over. One whose disk stalls never hands it over.
+// transferPatience is how long a transfer of a lead may take. A leader whose disk stalls
+// never completes one.
 const transferPatience = time.Second
 
-// giveUp hands a lead that makes no progress to another server, or ends this
-// one.
-func (l *Log) giveUp(lead uint64, fault error) {
+// giveUp transfers a lead that makes no progress to another server. If that fails, it
+// ends this one.
+func (l *Log) giveUp(lead uint64, cause error) {
 	if l.closing.Err() != nil {
 		return
 	}
-	l.cfg.Logger.Error("this master leads without progress and gives up", "error", fault)
+	l.cfg.Logger.Error("lead makes no progress, giving it up", "error", cause)
 	err, ok := l.within(transferPatience, func() error { return l.raft.LeadershipTransfer().Error() })
 	if (!ok || err != nil) && l.lead.holds(lead) && l.closing.Err() == nil {
-		l.fatal(fault)
+		l.fatal(cause)
 	}
 }
 
-// within calls f in a goroutine and reports false when it has not returned in
-// time, or the log closes.
+// within calls f in a goroutine. It returns false if f does not return in time, or if
+// the log closes.
 func (l *Log) within(limit time.Duration, f func() error) (err error, ok bool) {
 	done := make(chan error, 1)
 	if !l.tasks.Go(func() { done <- f() }) {
@@ -83,12 +83,12 @@ func (l *Log) within(limit time.Duration, f func() error) (err error, ok bool) {
 	return nil, false
 }
 
-// fatal ends the daemon, once. Nothing is handed over any more, and the other
-// masters hear nothing more: a leader whose disk stalls would tell them that it
-// lives for as long as its process takes to end.
+// fatal ends the daemon, once. It emits nothing more and closes the connections to the
+// other masters first: otherwise a leader with a stalled disk would send heartbeats
+// until its process has exited.
 func (l *Log) fatal(err error) {
 	l.failOnce.Do(func() {
-		l.cfg.Logger.Error("this master cannot serve", "error", err)
+		l.cfg.Logger.Error("master cannot serve, exiting", "error", err)
 		l.cancel()
 		go func() {
 			err = errors.Join(err, l.transport.Close())

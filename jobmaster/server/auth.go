@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,7 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// authHandler lets callers in.
+// authHandler checks a caller before it passes the call on.
 type authHandler struct {
 	cfg    Config
 	next   http.Handler
@@ -24,19 +22,19 @@ type authHandler struct {
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(rpc.HeaderProtocol, rpc.Version)
 	if !strings.HasPrefix(r.URL.Path, "/hammr.") {
-		http.Error(w, "This is where a hammr jobmaster takes calls; people want the address of its pages.", http.StatusNotFound)
+		http.Error(w, "This is the RPC address of a hammr jobmaster; browsers need the address of its pages.", http.StatusNotFound)
 		return
 	}
 	if err := g.check(r.Header); err != nil {
 		g.cfg.Logger.Warn("caller refused", "caller", r.RemoteAddr, "call", r.URL.Path, "error", err)
-		_ = g.refuse.Write(w, r, err) // a caller that is gone does not miss it
+		_ = g.refuse.Write(w, r, err) // the caller may be gone
 		return
 	}
 	g.next.ServeHTTP(w, r.WithContext(withController(r.Context(), http.NewResponseController(w))))
 }
 
-// check is why a caller is not let in, nil when it is. The token comes last: one
-// of another cluster is wrong for a reason that is worth telling.
+// check returns why a caller is refused, nil if it is not. The token is checked last,
+// because the token of another cluster is wrong for a reason that the error should name.
 func (g *authHandler) check(h http.Header) error {
 	if v := h.Get(rpc.HeaderProtocol); v != rpc.Version {
 		return rpc.Refuse(wire.Refusal_PROTOCOL, rpc.Version, fmt.Sprintf("protocol version %q, not %s", v, rpc.Version))
@@ -44,21 +42,15 @@ func (g *authHandler) check(h http.Header) error {
 	if id := h.Get(rpc.HeaderCluster); id != "" && id != g.cfg.ClusterID {
 		return rpc.Refuse(wire.Refusal_CLUSTER, g.cfg.ClusterID, fmt.Sprintf("cluster %q, not %s", id, g.cfg.ClusterID))
 	}
-	if !sameToken(rpc.Token(h), g.cfg.Token) {
+	if !rpc.Authorized(h, g.cfg.Token) {
 		return rpc.Refuse(wire.Refusal_TOKEN, g.cfg.ClusterID, "not the cluster's token")
 	}
 	return nil
 }
 
-// sameToken takes as long for tokens that are nearly right as for any other.
-func sameToken(got, want string) bool {
-	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
-}
-
 type controllerKey struct{}
 
-// withController lets a call set deadlines for its connection.
+// withController lets the handler of a call set deadlines for its connection.
 func withController(ctx context.Context, c *http.ResponseController) context.Context {
 	return context.WithValue(ctx, controllerKey{}, c)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-func TestStrangersAreRefused(t *testing.T) {
+func TestUnauthorizedCallersAreRefused(t *testing.T) {
 	r := newRig(t, 1)
 	address := r.masters[0].address
 	for name, test := range map[string]struct {
@@ -25,11 +25,11 @@ func TestStrangersAreRefused(t *testing.T) {
 	}{
 		"wrong token": {
 			func(c *rpc.Config) { c.Token = "guess" },
-			address + ": the token is not that of cluster " + clusterID + "; give the cluster's with --token-file or HAMMR_TOKEN_FILE",
+			address + ": the token is not that of cluster " + clusterID + "; name the file of the cluster's with --token-file or HAMMR_TOKEN_FILE",
 		},
 		"no token": {
 			func(c *rpc.Config) { c.Token, c.ClusterID = "", "" },
-			address + ": cluster " + clusterID + " wants its token",
+			address + ": cluster " + clusterID + " needs its token",
 		},
 		"wrong cluster": {
 			func(c *rpc.Config) { c.ClusterID = "17" },
@@ -51,7 +51,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnknownClusterIsTaken(t *testing.T) {
+func TestCallersWithoutAClusterAreAccepted(t *testing.T) {
 	r := newRig(t, 1)
 	cfg := calls(r.masters[0].address)
 	cfg.ClusterID = ""
@@ -89,18 +89,18 @@ func TestOtherProtocolVersion(t *testing.T) {
 	}
 }
 
-func TestBrowserIsTold(t *testing.T) {
+func TestBrowserGetsAReadableAnswer(t *testing.T) {
 	r := newRig(t, 1)
 	q, err := http.NewRequest(http.MethodGet, "http://"+r.masters[0].address+"/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := text(t, http.DefaultTransport, q); !strings.Contains(got, "hammr jobmaster takes calls") {
+	if got := text(t, http.DefaultTransport, q); !strings.Contains(got, "RPC address of a hammr jobmaster") {
 		t.Errorf("answer is %s", got)
 	}
 }
 
-// text is the body of an answer over a connection that is closed after it.
+// text returns the body of an answer and closes the connection.
 func text(t *testing.T, over http.RoundTripper, q *http.Request) string {
 	t.Helper()
 	q.Close = true
@@ -116,7 +116,7 @@ func text(t *testing.T, over http.RoundTripper, q *http.Request) string {
 	return string(body)
 }
 
-func TestSomethingElseListens(t *testing.T) {
+func TestForeignServerIsReported(t *testing.T) {
 	r := newRig(t, 1)
 	http1 := httptest.NewServer(http.NotFoundHandler())
 	defer http1.Close()
@@ -168,7 +168,7 @@ func TestServerOfTLS(t *testing.T) {
 	cfg := calls(address)
 	cfg.Timeout = 300 * time.Millisecond
 	_, err := newRig(t, 1).clientWith(cfg).Info(t.Context())
-	if err == nil || !strings.Contains(err.Error(), address+": closes connections without a word; is this") {
+	if err == nil || !strings.Contains(err.Error(), address+": closes connections without an answer; is this") {
 		t.Errorf("error is %v", err)
 	}
 }

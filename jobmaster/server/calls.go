@@ -31,8 +31,8 @@ func (c *calls) Submit(ctx context.Context, q *wire.SubmitRequest) (*wire.Submit
 	return &wire.SubmitResponse{JobId: id}, c.cfg.callError(err)
 }
 
-// read asks the master for what it knows, if it leads: one that was left behind
-// by the others would not notice at once.
+// read asks the master, after it has confirmed that it still leads: a leader that is cut
+// off from the others does not notice that at once.
 func read[T any](ctx context.Context, c *calls, ask func() (T, error)) (T, error) {
 	if err := c.cfg.Confirm(ctx); err != nil {
 		var none T
@@ -42,8 +42,8 @@ func read[T any](ctx context.Context, c *calls, ask func() (T, error)) (T, error
 	return answer, c.cfg.callError(err)
 }
 
-// Follow ends with the stream, whose end ends ctx.
-func (c *calls) Follow(ctx context.Context, q *wire.FollowRequest, stream *connect.ServerStream[wire.JobStatus]) error {
+// Follow implements wireconnect.JobmasterHandler. ctx ends with the stream.
+func (c *calls) Follow(ctx context.Context, q *wire.WatchRequest, stream *connect.ServerStream[wire.JobStatus]) error {
 	if err := c.cfg.Confirm(ctx); err != nil {
 		return c.cfg.callError(err)
 	}
@@ -90,16 +90,16 @@ func (c *calls) PreemptAttempt(ctx context.Context, q *wire.PreemptAttemptReques
 	if q.Resume {
 		return new(wire.PreemptAttemptResponse), c.cfg.callError(c.cfg.Master.ResumeAttempt(ctx, q.AttemptId))
 	}
-	how, err := preempt.Parse(q.How)
+	how, err := preempt.Parse(q.Mode)
 	if err != nil {
 		return nil, connect.NewError(connect.CodeInvalidArgument, err)
 	}
 	how, err = c.cfg.Master.PreemptAttempt(ctx, q.AttemptId, how)
-	return &wire.PreemptAttemptResponse{How: string(how)}, c.cfg.callError(err)
+	return &wire.PreemptAttemptResponse{Mode: string(how)}, c.cfg.callError(err)
 }
 
 func (c *calls) SuspendJob(ctx context.Context, q *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {
-	return new(wire.SuspendJobResponse), c.cfg.callError(c.cfg.Master.SuspendJob(ctx, q.JobId, preempt.Mode(q.How)))
+	return new(wire.SuspendJobResponse), c.cfg.callError(c.cfg.Master.SuspendJob(ctx, q.JobId, preempt.Mode(q.Mode)))
 }
 
 func (c *calls) ResumeJob(ctx context.Context, q *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error) {
@@ -107,8 +107,8 @@ func (c *calls) ResumeJob(ctx context.Context, q *wire.ResumeJobRequest) (*wire.
 }
 
 func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
-	nodes, err := read(ctx, c, func() ([]*wire.Node, error) { return c.cfg.Master.Tasknodes(ctx, q.All) })
-	return &wire.ListNodesResponse{Nodes: nodes}, err
+	nodes, err := read(ctx, c, func() ([]*wire.Tasknode, error) { return c.cfg.Master.Tasknodes(ctx, q.All) })
+	return &wire.ListNodesResponse{Tasknodes: nodes}, err
 }
 
 func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {

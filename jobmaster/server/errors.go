@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// callError is an error of the master as callers get it.
+// callError converts an error of the master for callers.
 func (cfg *Config) callError(err error) error {
 	code := connect.CodeUnknown
 	var said *connect.Error
@@ -37,8 +37,7 @@ func (cfg *Config) callError(err error) error {
 	return connect.NewError(code, err)
 }
 
-// plain is an error without the words of its class, which the code of the answer
-// tells.
+// plain removes the prefix of an error's class, which the code of the answer says.
 func plain(err, class error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), class.Error()+": "))
 }

@@ -22,7 +22,7 @@ func TestAnyMasterLeadsToTheLeader(t *testing.T) {
 	succeeds(t, c, submit(t, c, 2, 1))
 }
 
-func TestJobGoesOnWithTheNextLeader(t *testing.T) {
+func TestJobContinuesUnderTheNextLeader(t *testing.T) {
 	r := newRig(t, 2)
 	hold := make(chan struct{})
 	l := &launcher{hold: hold, started: make(chan string, 10)}
@@ -141,10 +141,10 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
-// TestALeaderThatStandsStillIsWaitedForOnce has a leader take connections and say
-// nothing any more while a client follows a job: it goes on with the next one, and
-// does not try the first again before.
-func TestALeaderThatStandsStillIsWaitedForOnce(t *testing.T) {
+// TestSuspendedLeaderIsWaitedForOnce stalls the leader's connections while a client
+// watches a job. The client continues with the next leader and does not try the first
+// one before.
+func TestSuspendedLeaderIsWaitedForOnce(t *testing.T) {
 	r := newRig(t, 2)
 	p := newProxy(t, r.masters[0])
 	hold := make(chan struct{})
@@ -177,7 +177,7 @@ func TestALeaderThatStandsStillIsWaitedForOnce(t *testing.T) {
 	}
 }
 
-func TestNoLeaderIsToldOnceAndGivenUp(t *testing.T) {
+func TestMissingLeaderIsReportedOnce(t *testing.T) {
 	r := newRig(t, 2)
 	r.log.lead(nil)
 	cfg := calls(r.masters[0].address, r.masters[1].address)
@@ -198,7 +198,7 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 	r := newRig(t, 1)
 	l := listen(t)
 	var gone sync.WaitGroup
-	gone.Go(func() { // takes a connection and says nothing
+	gone.Go(func() { // accepts a connection and never answers
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -219,7 +219,7 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 	}
 }
 
-func TestDeadMasterIsPassedOver(t *testing.T) {
+func TestDeadMasterIsSkipped(t *testing.T) {
 	r := newRig(t, 1)
 	l := listen(t)
 	dead := l.Addr().String()
@@ -230,7 +230,7 @@ func TestDeadMasterIsPassedOver(t *testing.T) {
 	}
 }
 
-// hangingUp accepts connections and closes them, having said words.
+// hangingUp accepts connections, writes words to them and closes them.
 func hangingUp(t *testing.T, words string) string {
 	l := listen(t)
 	var gone sync.WaitGroup
@@ -252,6 +252,6 @@ func hangingUp(t *testing.T, words string) string {
 
 func sayAndLeave(c net.Conn, words string) {
 	defer c.Close()
-	_, _ = c.Read(make([]byte, 4096)) // so that the words are not lost with a reset
+	_, _ = c.Read(make([]byte, 4096)) // otherwise a reset could lose the words
 	_, _ = c.Write([]byte(words))
 }

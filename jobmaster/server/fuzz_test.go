@@ -14,11 +14,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// FuzzAttend lets a tasknode that has the token send anything: the stream ends,
-// and the master answers others as before.
+// FuzzAttend sends arbitrary bytes as a tasknode with the token: the stream ends, and
+// the master still answers others.
 func FuzzAttend(f *testing.F) {
 	hello := &wire.Report{Machine: "n", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "i", MapSlots: 1}}}
-	done := &wire.Report{Machine: "n", AttemptId: "attempt_1_0001_m_000000_0", Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{}}}
+	done := &wire.Report{Machine: "n", AttemptId: "attempt_1_0001_m_000000_0", Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{}}}
 	f.Add([]byte{})
 	f.Add(envelope(f, hello))
 	f.Add(append(envelope(f, hello), envelope(f, done)...))
@@ -51,7 +51,7 @@ func FuzzAttend(f *testing.F) {
 	})
 }
 
-// FuzzConnection lets anybody say anything to the port.
+// FuzzConnection sends arbitrary bytes to the port.
 func FuzzConnection(f *testing.F) {
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Add([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
@@ -94,8 +94,8 @@ func newTransport() *http.Transport {
 	return &http.Transport{Protocols: protocols}
 }
 
-// envelope is a message as it stands in a stream: a byte of flags, the length in
-// four, and the message.
+// envelope frames a message for a stream: a byte of flags, four bytes of length, the
+// message.
 func envelope(t testing.TB, m proto.Message) []byte {
 	data, err := proto.Marshal(m)
 	if err != nil {

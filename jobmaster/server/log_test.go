@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// sharedLog is the log of several masters in one process; the test says which
-// of them leads.
+// sharedLog is the log of several masters in one process. The test decides which of them
+// leads.
 type sharedLog struct {
 	mu      sync.Mutex
 	members []*member
@@ -17,20 +17,20 @@ type sharedLog struct {
 	deaf    bool    // proposals are lost
 }
 
-// member is one master's end of the log.
+// member is the log of one master.
 type member struct {
 	log    *sharedLog
 	events chan jobmaster.LogEvent
 }
 
-// join makes an end for another master. It has room for whatever a test does.
+// join adds the log of another master. Its channel buffers all that a test sends.
 func (l *sharedLog) join() *member {
 	m := &member{l, make(chan jobmaster.LogEvent, 10_000)}
 	l.members = append(l.members, m)
 	return m
 }
 
-// lead makes a member lead, nil for none.
+// lead makes a member the leader; nil for none.
 func (l *sharedLog) lead(m *member) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,14 +42,14 @@ func (l *sharedLog) lead(m *member) {
 	}
 }
 
-// leads is the number of the member that leads, -1 for none.
+// leads returns the number of the leading member, -1 for none.
 func (l *sharedLog) leads() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Index(l.members, l.leader)
 }
 
-// lose makes the log lose what is proposed, or not.
+// lose makes the log drop proposals, or not.
 func (l *sharedLog) lose(deaf bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/internal/client"
 )
 
-// TestPreemptionOnDemand is asked for over the wire: what is refused comes back as
-// what it is, with what the master says of it.
+// TestPreemptionOnDemand preempts over the network and checks that refusals keep their
+// class and text.
 func TestPreemptionOnDemand(t *testing.T) {
 	r := newRig(t, 1)
 	l := &launcher{hold: make(chan struct{}), started: make(chan string, 10)}
@@ -27,10 +27,10 @@ func TestPreemptionOnDemand(t *testing.T) {
 			t.Errorf("%s: %v; want %v with %q", what, err, kind, says)
 		}
 	}
-	check("a way that is none", preempt(attempt, "melt"), nil, `"melt" is no way to take a slot`)
+	check("a mode that suspends no job", preempt(attempt, "melt"), nil, `"melt" is no way to take a slot`)
 	check("an attempt that is none", preempt("nonsense", "kill"), client.ErrUnknown, "nonsense")
 	check("an attempt that is not there", preempt("attempt_1_0001_m_000000_0", "kill"), client.ErrUnknown, "m_000000_0")
-	check("resuming what runs", c.ResumeAttempt(ctx, attempt), client.ErrRefused, "does not stand still")
+	check("resuming what runs", c.ResumeAttempt(ctx, attempt), client.ErrRefused, "is not suspended")
 	check("kill", preempt(attempt, "kill"), nil, "")
 	check("what has ended", preempt(attempt, "kill"), client.ErrRefused, "does not run")
 	if again := <-l.started; again == attempt {
@@ -38,7 +38,7 @@ func TestPreemptionOnDemand(t *testing.T) {
 	}
 
 	check("resuming a job that runs", c.ResumeJob(ctx, id), client.ErrRefused, "is not suspended")
-	check("suspending it by a way that is none", c.SuspendJob(ctx, id, "melt"), client.ErrRefused, `"melt"`)
+	check("suspending it by a mode that suspends no job", c.SuspendJob(ctx, id, "melt"), client.ErrRefused, `"melt"`)
 	check("suspending no job", c.SuspendJob(ctx, "job_1_0001", "auto"), client.ErrUnknownJob, "")
 	check("suspending it", c.SuspendJob(ctx, id, "checkpoint"), nil, "")
 	check("suspending it twice", c.SuspendJob(ctx, id, "auto"), client.ErrRefused, "suspended already")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// proxy stands between callers and a master, and breaks what passes.
+// proxy forwards connections to a master and can break them.
 type proxy struct {
 	t        *testing.T
 	listener net.Listener
@@ -18,16 +18,16 @@ type proxy struct {
 	mu struct {
 		sync.Mutex
 		open map[net.Conn]bool
-		// after, unless nil, is what the calls of a connection carry after which
-		// it is cut as soon as the master answers.
+		// after, unless nil, are bytes of a call: the connection that carries them is
+		// cut as soon as the master answers.
 		after []byte
-		cuts  int  // that after has led to
-		still bool // nothing passes, though the connections stay
+		cuts  int  // number of cuts that after has caused
+		still bool // nothing is forwarded, but connections stay open
 	}
 }
 
-// newProxy makes a proxy before a master that lasts as long as the test. From
-// then on the master calls the proxy's address its own.
+// newProxy starts a proxy for a master, until the test ends. The master then advertises
+// the proxy's address.
 func newProxy(t *testing.T, m *master) *proxy {
 	p := &proxy{t: t, listener: listen(t), target: m.address}
 	m.address = p.address()
@@ -63,8 +63,7 @@ func (p *proxy) accept() {
 	}
 }
 
-// calls passes on what the caller says, and closes marked at the first call that
-// is to be lost.
+// calls forwards the caller's bytes. It closes marked at the first call to lose.
 func (p *proxy) calls(caller, master net.Conn, marked chan struct{}) {
 	defer p.drop(caller, master)
 	seen := false
@@ -84,8 +83,8 @@ func (p *proxy) calls(caller, master net.Conn, marked chan struct{}) {
 	}
 }
 
-// answers passes on what the master says, until a call is to be lost: its answer
-// is read, and the connection cut instead.
+// answers forwards the master's bytes until a call is to be lost: it reads the answer
+// and cuts the connection instead.
 func (p *proxy) answers(caller, master net.Conn, marked chan struct{}) {
 	defer p.drop(caller, master)
 	buf := make([]byte, 64<<10)
@@ -108,7 +107,7 @@ func (p *proxy) answers(caller, master net.Conn, marked chan struct{}) {
 	}
 }
 
-// pass writes on what was read, and reports whether that went well.
+// pass writes bytes and reports whether that succeeded.
 func (p *proxy) pass(to net.Conn, words []byte) bool {
 	p.mu.Lock()
 	still := p.mu.still
@@ -120,14 +119,14 @@ func (p *proxy) pass(to net.Conn, words []byte) bool {
 	return err == nil
 }
 
-// stall makes the proxy keep everything to itself.
+// stall stops forwarding without closing connections.
 func (p *proxy) stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mu.still = true
 }
 
-// isAnswer reports whether frames of HTTP/2 have headers or data among them.
+// isAnswer reports whether HTTP/2 frames include headers or data.
 func isAnswer(frames []byte) bool {
 	for r := bytes.NewReader(frames); ; {
 		var head [9]byte
@@ -153,7 +152,7 @@ func (p *proxy) drop(conns ...net.Conn) {
 	}
 }
 
-// cut cuts every connection there is.
+// cut closes every connection.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,8 +162,7 @@ func (p *proxy) cut() {
 	}
 }
 
-// loseAnswerTo makes the proxy lose the answer to the next call that carries
-// those bytes.
+// loseAnswerTo loses the answer to the next call that carries these bytes.
 func (p *proxy) loseAnswerTo(bytes string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

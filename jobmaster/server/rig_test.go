@@ -44,7 +44,7 @@ type rig struct {
 	ctx     context.Context
 }
 
-// master is one master with its server.
+// master is a master with its server.
 type master struct {
 	*jobmaster.Master
 	address string
@@ -140,12 +140,12 @@ func (r *rig) TransferLeadership(id string) error {
 	return nil
 }
 
-// calls is how to call masters at those addresses.
+// calls returns the configuration of callers of these masters.
 func calls(addresses ...string) rpc.Config {
 	return rpc.Config{Masters: addresses, Token: token, ClusterID: clusterID, Timeout: 20 * time.Second}
 }
 
-// client is a client of the masters at those addresses, by default the first.
+// client returns a client of these masters, by default of the first.
 func (r *rig) client(addresses ...string) *remote.Client {
 	if addresses == nil {
 		addresses = []string{r.masters[0].address}
@@ -163,8 +163,8 @@ func (r *rig) clientWith(cfg rpc.Config) *remote.Client {
 	return c
 }
 
-// node starts a tasknode that calls the masters at those addresses, by default
-// the first, until the test ends. The channel yields what Run returns.
+// node starts a tasknode of these masters, by default of the first, until the test ends.
+// The channel yields the result of Run.
 func (r *rig) node(name string, l *launcher, addresses ...string) <-chan error {
 	r.t.Helper()
 	if addresses == nil {
@@ -198,7 +198,7 @@ func (r *rig) nodeWith(name string, l *launcher, cfg rpc.Config) <-chan error {
 	return ended
 }
 
-// job is a job with so many maps and reduces, and no output.
+// job returns a job with this many maps and reduces, and no output.
 func job(maps, reduces int) (*wire.JobSpec, []*taskproc.Split) {
 	g := dag.MapReduce(maps, reduces)
 	spec := &wire.JobSpec{
@@ -211,7 +211,7 @@ func job(maps, reduces int) (*wire.JobSpec, []*taskproc.Split) {
 	return spec, splits
 }
 
-// submit submits a job of so many maps and reduces.
+// submit submits a job with this many maps and reduces.
 func submit(t *testing.T, c *remote.Client, maps, reduces int) string {
 	t.Helper()
 	spec, splits := job(maps, reduces)
@@ -222,7 +222,7 @@ func submit(t *testing.T, c *remote.Client, maps, reduces int) string {
 	return id
 }
 
-// succeeds follows a job to its end.
+// succeeds watches a job to its end.
 func succeeds(t *testing.T, c *remote.Client, id string) *wire.JobStatus {
 	t.Helper()
 	finals := 0

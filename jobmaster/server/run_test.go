@@ -28,7 +28,7 @@ func TestJobRunsThroughTheWire(t *testing.T) {
 	}
 }
 
-func TestWhatIsStaged(t *testing.T) {
+func TestStagedFiles(t *testing.T) {
 	r := newRig(t, 1)
 	c := r.client()
 	submit(t, c, 1, 0)

@@ -12,41 +12,40 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// Admin changes which masters a cluster has and which of them leads. Errors of
-// one that does not lead wrap jobmaster.ErrNotLeader.
+// Admin changes the masters of a cluster. Errors on a server that does not lead wrap
+// jobmaster.ErrNotLeader.
 type Admin interface {
-	// AddMaster takes in a master whose log listens at address, host:port.
+	// AddMaster adds a master whose log listens at address, host:port.
 	AddMaster(id, address string) error
 	// RemoveMaster removes a master for good.
 	RemoveMaster(id string) error
-	// TransferLeadership hands the lead to another master, any when id is "".
+	// TransferLeadership makes another master lead, any if id is "".
 	TransferLeadership(id string) error
 }
 
-// Config says what is served.
+// Config configures the handler.
 type Config struct {
-	// Master answers; there is no default.
+	// Master carries out the calls; there is no default.
 	Master *jobmaster.Master
-	// Token is the cluster's token; "" lets nobody in.
+	// Token is the cluster's token; with "" every call is refused.
 	Token string
 	// ClusterID is the id of the cluster.
 	ClusterID string
-	// Info tells of the cluster as this master sees it; there is no default.
+	// Info describes the cluster as this master knows it; there is no default.
 	Info func() *wire.Info
-	// Leader is the address for calls, host:port, of the master that leads, ""
-	// for unknown; default unknown.
+	// Leader returns the RPC address of the leader, host:port, or "" if unknown; default
+	// unknown.
 	Leader func() string
-	// Confirm makes sure that this master still leads, before it answers with
-	// what it knows; its error wraps jobmaster.ErrNotLeader when another one
-	// does. Default nil, when the master's own word is taken.
+	// Confirm checks that this master still leads, before it answers a read. Its error
+	// wraps jobmaster.ErrNotLeader. Default nil: no check.
 	Confirm func(ctx context.Context) error
-	// Admin changes the masters; default nil, when they cannot be changed.
+	// Admin changes the masters; default nil: they cannot be changed.
 	Admin Admin
-	// Logger hears of callers that are refused; default nobody.
+	// Logger receives log lines; default none.
 	Logger *slog.Logger
 }
 
-// New makes the handler of every call.
+// New returns the handler of all calls.
 func New(cfg Config) http.Handler {
 	if cfg.Leader == nil {
 		cfg.Leader = func() string { return "" }
@@ -59,7 +58,7 @@ func New(cfg Config) http.Handler {
 	}
 	options := []connect.HandlerOption{
 		connect.WithReadMaxBytes(rpc.MaxMessageBytes),
-		connect.WithCompression("gzip", nil, nil), // which costs more than it saves between near machines
+		connect.WithCompression("gzip", nil, nil), // costs more than it saves on a local network
 	}
 	mux := http.NewServeMux()
 	mux.Handle(wireconnect.NewJobmasterHandler(&calls{cfg}, options...))

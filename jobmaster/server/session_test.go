@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/tasknode/masterlink"
 )
 
-// attendance attaches a tasknode of that name that the test plays.
+// attendance attaches a tasknode whose reports the test sends.
 func (r *rig) attendance(name string) tasknode.Session {
 	r.t.Helper()
 	masters, err := rpc.New(calls(r.masters[0].address))
@@ -44,16 +44,16 @@ func TestOrdersAndReports(t *testing.T) {
 		for _, o := range orders {
 			if start := o.GetStart().GetStart(); start != nil {
 				done++
-				s.Send(&wire.Report{Machine: "n1", AttemptId: start.AttemptId, Report: &wire.Report_Done{Done: &taskproc.Done{Range: start.Range}}})
+				s.Send(&wire.Report{Machine: "n1", AttemptId: start.AttemptId, Report: &wire.Report_Finished{Finished: &taskproc.Finished{Range: start.Range}}})
 			}
 		}
 	}
 	succeeds(t, c, id)
 }
 
-// TestSessionNoticesAMasterThatIsGone keeps the connection up, but nothing
-// passes any more: as when a cable is pulled.
-func TestSessionNoticesAMasterThatIsGone(t *testing.T) {
+// TestSessionNoticesALostMaster keeps the connection open but forwards nothing, as after
+// a cable was pulled.
+func TestSessionNoticesALostMaster(t *testing.T) {
 	r := newRig(t, 1)
 	p := newProxy(t, r.masters[0])
 	s := r.attendance("n1")
@@ -68,9 +68,9 @@ func TestSessionNoticesAMasterThatIsGone(t *testing.T) {
 	}
 }
 
-// TestSlowTasknodeHoldsUpNobody has a tasknode that takes no orders, more of
-// them than the connection holds.
-func TestSlowTasknodeHoldsUpNobody(t *testing.T) {
+// TestSlowTasknodeBlocksNoOther has a tasknode that reads no orders, while more are sent
+// than the connection buffers.
+func TestSlowTasknodeBlocksNoOther(t *testing.T) {
 	r := newRig(t, 1)
 	r.attendance("slow")
 	c := r.client()
@@ -104,5 +104,5 @@ func TestSessionEndsWithItsMaster(t *testing.T) {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 	s.Close()
-	s.Send(new(wire.Report)) // is lost, and harms nothing
+	s.Send(new(wire.Report)) // is dropped without harm
 }

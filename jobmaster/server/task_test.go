@@ -9,10 +9,9 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// launcher starts tasks that the test plays.
+// launcher runs tasks that the test plays.
 type launcher struct {
-	// hold, unless nil, is what maps wait for; the word start of each is sent
-	// to started before.
+	// hold, unless nil, is what maps wait for. Each sends to started before.
 	hold    <-chan struct{}
 	started chan string
 }
@@ -39,26 +38,26 @@ func (l *launcher) Launch(ctx context.Context, _ *taskproc.Start) (tasknode.Task
 	return t, nil
 }
 
-// play is a task that reads nothing: a map is done at once, a reduce when it has
-// heard of every map.
+// play plays a task: a map finishes at once, a reduce when it knows the output of every
+// map.
 func (l *launcher) play(ctx context.Context, end taskproc.TaskEnd) {
 	first, err := end.Receive()
 	if err != nil {
 		return
 	}
 	start := first.GetStart()
-	done := &taskproc.Done{Range: start.Range, Counters: []*taskproc.Counter{{Group: "g", Name: "tasks", Value: 1}}}
+	done := &taskproc.Finished{Range: start.Range, Counters: []*taskproc.Counter{{Group: "g", Name: "tasks", Value: 1}}}
 	if start.Kind == taskproc.Kind_MAP {
 		done.Outputs = []*taskproc.MapOutput{{Path: start.LocalDir, PartitionBytes: make([]int64, start.Reduces)}}
 		l.wait(ctx, start.AttemptId)
 	} else if !hearOfMaps(end) {
 		return
 	}
-	last := &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: done}}
+	last := &taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: done}}
 	if ctx.Err() != nil {
-		last = &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{}}}
+		last = &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{}}}
 	}
-	_ = end.Send(last) // a node that is gone does not miss it
+	_ = end.Send(last) // the tasknode may be gone
 }
 
 func (l *launcher) wait(ctx context.Context, attempt string) {
@@ -74,7 +73,7 @@ func (l *launcher) wait(ctx context.Context, attempt string) {
 	}
 }
 
-// hearOfMaps waits until the node has named every map's output.
+// hearOfMaps waits until the tasknode has sent every map's output.
 func hearOfMaps(end taskproc.TaskEnd) bool {
 	for {
 		m, err := end.Receive()

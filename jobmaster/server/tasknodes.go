@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"google.golang.org/protobuf/proto"
@@ -18,8 +18,7 @@ import (
 const (
 	joinTimeout = 10 * time.Second // for the first report
 	sendTimeout = 30 * time.Second // for a tasknode to take orders
-	// maxOrdersBytes is how many bytes of orders go in one message, as far as
-	// one order is not more.
+	// maxOrdersBytes bounds a message with several orders.
 	maxOrdersBytes = 4 << 20
 )
 
@@ -28,11 +27,12 @@ type attendStream = connect.BidiStream[wire.Report, wire.Orders]
 // tasknodes implements wireconnect.TasknodesHandler.
 type tasknodes struct{ cfg Config }
 
-// Attend implements wireconnect.TasknodesHandler.
+// Attend implements wireconnect.TasknodesHandler: it attaches a tasknode until the
+// stream or the attachment ends.
 func (t *tasknodes) Attend(ctx context.Context, stream *attendStream) error {
 	s := &session{
 		stream: stream, deadlines: controllerOf(ctx),
-		orders: mailbox.New[*wire.Order](), ended: make(chan error, 1), readDone: make(chan error, 1),
+		orders: syncutil.NewMailbox[*wire.Order](), ended: make(chan error, 1), readDone: make(chan error, 1),
 	}
 	hello, err := s.receiveJoin()
 	if err != nil {
@@ -53,28 +53,28 @@ func (t *tasknodes) Attend(ctx context.Context, stream *attendStream) error {
 	return t.cfg.callError(err)
 }
 
-// maxSkew is by how much clocks may differ before somebody is to set them:
-// times in reports and logs are of several machines.
+// maxSkew is the difference between clocks above which a warning is logged: reports and
+// logs combine times of several machines.
 const maxSkew = 5 * time.Second
 
 func (t *tasknodes) logAttached(hello *wire.Report) {
 	t.cfg.Logger.Info("tasknode attached", "tasknode", hello.Machine)
 	clock := hello.GetJoined().GetClock()
 	if ahead := time.Until(time.UnixMilli(clock)); clock != 0 && ahead.Abs() > maxSkew {
-		t.cfg.Logger.Warn("clock of a tasknode differs from the jobmaster's; set both by NTP", "tasknode", hello.Machine, "ahead", ahead)
+		t.cfg.Logger.Warn("clock of a tasknode differs from the jobmaster's; synchronize both by NTP", "tasknode", hello.Machine, "ahead", ahead)
 	}
 }
 
-// session is the connection of a tasknode that is attached.
+// session is the connection of an attached tasknode.
 type session struct {
 	stream    *attendStream
 	deadlines *http.ResponseController
-	orders    *mailbox.Mailbox[*wire.Order]
-	ended     chan error // the cause, once the master wants no more of it
-	readDone  chan error // why nothing more is read, nil when the tasknode has gone in order
+	orders    *syncutil.Mailbox[*wire.Order]
+	ended     chan error // the cause, once the master ends the attachment
+	readDone  chan error // why reading ended, nil if the tasknode closed the stream
 }
 
-// receiveJoin is the first report.
+// receiveJoin receives the first report.
 func (s *session) receiveJoin() (*wire.Report, error) {
 	err := s.deadlines.SetReadDeadline(time.Now().Add(joinTimeout))
 	if err != nil {
@@ -87,12 +87,12 @@ func (s *session) receiveJoin() (*wire.Report, error) {
 	return hello, s.deadlines.SetReadDeadline(time.Time{})
 }
 
-// stopReading makes the reader return.
+// stopReading makes read return.
 func (s *session) stopReading() {
-	_ = s.deadlines.SetReadDeadline(time.Now()) // it fails for a connection that is gone, which has no reader
+	_ = s.deadlines.SetReadDeadline(time.Now()) // fails only for a closed connection, where read has returned
 }
 
-// read passes reports on until there are no more.
+// read passes reports to the master until the stream ends.
 func (s *session) read(a *jobmaster.Attachment) error {
 	for {
 		r, err := s.stream.Receive()
@@ -106,8 +106,8 @@ func (s *session) read(a *jobmaster.Attachment) error {
 	}
 }
 
-// write sends orders until the attachment ends. The first message is empty: it
-// says that the tasknode is taken in.
+// write sends orders until the attachment ends. The first message is empty: it says that
+// the tasknode is attached.
 func (s *session) write(ctx context.Context) error {
 	if err := s.send(nil); err != nil {
 		return err
@@ -140,8 +140,8 @@ func (s *session) send(orders []*wire.Order) error {
 	return s.deadlines.SetWriteDeadline(time.Time{})
 }
 
-// batches cuts orders into messages of about so many bytes at most; an order
-// that is larger is one of its own.
+// batches divides orders into messages of at most limit bytes. A larger order gets a
+// message of its own.
 func batches(orders []*wire.Order, limit int) (all [][]*wire.Order) {
 	begin, bytes := 0, 0
 	for i, o := range orders {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/shuffle"
 )
 
@@ -47,7 +47,7 @@ type Result struct {
 // takes segments from the queue. The caller takes results.
 type Copier struct {
 	cfg     CopierConfig
-	results *mailbox.Mailbox[Result]
+	results *syncutil.Mailbox[Result]
 	cancel  context.CancelFunc
 	workers sync.WaitGroup
 	mu      struct {
@@ -61,7 +61,7 @@ type Copier struct {
 func NewCopier(ctx context.Context, cfg CopierConfig) *Copier {
 	cfg.EnsureDefaults()
 	ctx, cancel := context.WithCancel(ctx)
-	c := &Copier{cfg: cfg, results: mailbox.New[Result](), cancel: cancel}
+	c := &Copier{cfg: cfg, results: syncutil.NewMailbox[Result](), cancel: cancel}
 	c.mu.queue = newQueue(cfg.GiveUpAfter, cfg.MinDelay, cfg.MaxDelay)
 	c.mu.changed = make(chan struct{})
 	for range cfg.Parallel {

@@ -13,7 +13,7 @@ import (
 // TestHistoryOfTheEngine reads a history that the jobmaster has written.
 func TestHistoryOfTheEngine(t *testing.T) {
 	attempt := func(state wire.AttemptState, from, to int64) *wire.TaskStatus_Attempt {
-		return &wire.TaskStatus_Attempt{Id: "a", Node: "n0001", State: state, StartTime: 1e12 + from, FinishTime: 1e12 + to}
+		return &wire.TaskStatus_Attempt{Id: "a", Machine: "n0001", State: state, StartTime: 1e12 + from, FinishTime: 1e12 + to}
 	}
 	s := &wire.JobStatus{
 		JobId: "job_1_0007", Name: "n", User: "u", Queue: "q", Priority: "VERY_LOW", State: wire.JobState_SUCCEEDED, SubmitTime: 1e12,

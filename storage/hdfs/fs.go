@@ -15,7 +15,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 	krb "github.com/jcmturner/gokrb5/v8/client"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -29,10 +29,10 @@ type FS struct {
 	web      *webHDFS
 	kerberos *krb.Client // nil if Kerberos is off
 	defaults hdfs.ServerDefaults
-	quit     chan struct{} // closed by Close
-	reached  atomic.Bool   // the cluster has answered once
-	noHosts  sync.Once     // the warning that blocks have no hosts
-	ahead    wait.Group    // the read-ahead goroutines
+	quit     chan struct{}  // closed by Close
+	reached  atomic.Bool    // the cluster has answered once
+	noHosts  sync.Once      // the warning that blocks have no hosts
+	ahead    syncutil.Group // the read-ahead goroutines
 }
 
 var _ storage.FS = (*FS)(nil)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // pool hands out a small number of clients in turn. A client executes one call at a time, so
@@ -18,8 +18,8 @@ type pool struct {
 	options   hdfs.ClientOptions
 	slots     []slot
 	turn      atomic.Uint32
-	preferred atomic.Uint32 // index of the NameNode that is tried first
-	closing   wait.Group    // clients being closed
+	preferred atomic.Uint32  // index of the NameNode that is tried first
+	closing   syncutil.Group // clients being closed
 	closed    atomic.Bool
 }
 

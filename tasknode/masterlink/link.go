@@ -15,8 +15,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hammr/hammr/internal/mailbox"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/tasknode"
 )
@@ -56,7 +56,7 @@ func (l *Link) open(ctx context.Context, m *rpc.Master, hello *wire.Report) (*se
 		return nil, err
 	}
 	s := &session{
-		link: l, master: m, stream: stream, reports: mailbox.New[*wire.Report](),
+		link: l, master: m, stream: stream, reports: syncutil.NewMailbox[*wire.Report](),
 		cancel: cancel, closed: make(chan struct{}),
 	}
 	if err := s.begin(hello); err != nil {

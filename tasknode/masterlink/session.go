@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"github.com/hammr/hammr/internal/mailbox"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -19,7 +19,7 @@ type session struct {
 	link    *Link
 	master  *rpc.Master
 	stream  *connect.BidiStreamForClientSimple[wire.Report, wire.Orders]
-	reports *mailbox.Mailbox[*wire.Report]
+	reports *syncutil.Mailbox[*wire.Report]
 	cancel  context.CancelFunc // of the stream's context
 	closed  chan struct{}      // closed when nothing more is to be sent
 	once    sync.Once          // for Close

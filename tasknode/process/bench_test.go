@@ -29,7 +29,7 @@ func BenchmarkStart(b *testing.B) {
 			start := startMessage(b, "")
 			b.StartTimer()
 			r := launch(b.Context(), b, l, start)
-			if r.last().GetDone() == nil {
+			if r.last().GetFinished() == nil {
 				b.Fatal("not done")
 			}
 			<-r.task.Exited()

@@ -90,7 +90,7 @@ func TestProgramThatIsStillOpenIsWaitedFor(t *testing.T) {
 	defer closed.Stop()
 	start := startMessage(t, "")
 	r := launch(t.Context(), t, newLauncher(t, Config{Programs: fakePrograms{start.Binary: path}}), start)
-	if r.last().GetDone() == nil {
+	if r.last().GetFinished() == nil {
 		t.Error("the task did not finish")
 	}
 	if err := r.gone(); err != nil {

@@ -76,7 +76,7 @@ type running struct {
 	start *taskproc.Start
 	task  tasknode.Task
 	end   taskproc.TasknodeEnd
-	done  *taskproc.Done // as runThrough has heard it
+	done  *taskproc.Finished // as runThrough has heard it
 }
 
 func launch(ctx context.Context, t testing.TB, l *Launcher, start *taskproc.Start) *running {

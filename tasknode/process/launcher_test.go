@@ -17,7 +17,7 @@ import (
 
 func TestTaskRunsAndItsOutputCounts(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, ""))
-	pieces := r.last().GetDone().GetPieces()
+	pieces := r.last().GetFinished().GetPieces()
 	if err := r.gone(); err != nil {
 		t.Errorf("exit error %v", err)
 	}
@@ -113,7 +113,7 @@ func TestOtherProgramThanTheOneSubmitted(t *testing.T) {
 
 func TestLargeOutputIsTruncated(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "shout"))
-	if r.last().GetDone() == nil {
+	if r.last().GetFinished() == nil {
 		t.Error("the task did not finish")
 	}
 	if err := r.gone(); err != nil {
@@ -188,7 +188,7 @@ func TestMemoryLimitIsEnforced(t *testing.T) {
 
 func TestLeftoverProcessesOfATaskAreKilled(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "children"))
-	if r.last().GetDone() == nil {
+	if r.last().GetFinished() == nil {
 		t.Error("the task did not finish")
 	}
 	if err := r.gone(); err != nil {

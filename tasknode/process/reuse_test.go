@@ -33,7 +33,7 @@ func another(t testing.TB, n int, action string) *taskproc.Start {
 func runThrough(t testing.TB, l *Launcher, start *taskproc.Start) (*running, *child) {
 	t.Helper()
 	r := launch(t.Context(), t, l, start)
-	r.done = r.last().GetDone()
+	r.done = r.last().GetFinished()
 	select {
 	case <-r.task.Exited():
 	case <-time.After(time.Minute):
@@ -82,7 +82,7 @@ func TestTasksOfAJobShareOneProcess(t *testing.T) {
 }
 
 // wantRecords checks that counters are those of one task.
-func wantRecords(t *testing.T, done *taskproc.Done, want int64) {
+func wantRecords(t *testing.T, done *taskproc.Finished, want int64) {
 	t.Helper()
 	found := false
 	for _, c := range done.Counters {

@@ -43,8 +43,8 @@ func (c *Client) EndAttempt(ctx context.Context, attemptID string, fail bool) er
 
 // PreemptAttempt implements client.Admin.
 func (c *Client) PreemptAttempt(ctx context.Context, attemptID, how string) (string, error) {
-	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).PreemptAttempt, &wire.PreemptAttemptRequest{AttemptId: attemptID, How: how})
-	return a.GetHow(), classify(err, client.ErrUnknown)
+	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).PreemptAttempt, &wire.PreemptAttemptRequest{AttemptId: attemptID, Mode: how})
+	return a.GetMode(), classify(err, client.ErrUnknown)
 }
 
 // ResumeAttempt implements client.Admin.
@@ -55,7 +55,7 @@ func (c *Client) ResumeAttempt(ctx context.Context, attemptID string) error {
 
 // SuspendJob implements client.Admin.
 func (c *Client) SuspendJob(ctx context.Context, jobID, how string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).SuspendJob, &wire.SuspendJobRequest{JobId: jobID, How: how})
+	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).SuspendJob, &wire.SuspendJobRequest{JobId: jobID, Mode: how})
 	return classify(err, client.ErrUnknownJob)
 }
 
@@ -66,9 +66,9 @@ func (c *Client) ResumeJob(ctx context.Context, jobID string) error {
 }
 
 // Tasknodes implements client.Admin.
-func (c *Client) Tasknodes(ctx context.Context, all bool) ([]*wire.Node, error) {
+func (c *Client) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error) {
 	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).ListNodes, &wire.ListNodesRequest{All: all})
-	return a.GetNodes(), err
+	return a.GetTasknodes(), err
 }
 
 // AdmitTasknode implements client.Admin.

@@ -1,24 +1,23 @@
-// Package remote submits jobs to a cluster and watches them there: it is
-// client.Client, and client.Admin, over the network.
+// Package remote is client.Client and client.Admin over the network: it submits jobs to
+// a cluster, watches them and controls the cluster.
 //
-//	c, err := remote.New(remote.Config{Config: rpc.Config{…}, Resolve: files.Resolve})
+//	c, err := remote.New(remote.Config{Config: rpc.Config{…}, Resolve: resolve})
 //	defer c.Close()
 //	id, err := c.Submit(ctx, spec, splits)
-//	status, err := c.Follow(ctx, id, show)
+//	status, err := c.Watch(ctx, id, show)
 //
-// Before a job is submitted, what is too large for the masters' log is staged in
-// files that masters and tasknodes can read, below the directory that
-// wire.Info names:
+// What is too large for the masters' log is staged before a job is submitted: in files
+// that masters and tasknodes can read, below the directory that wire.Info names:
 //
 //	artifacts/<sha256>                    the program, once for each version of it
 //	jobs/<client id>-<sequence>/splits    the splits, removed with the job
 //
-// Names of files in a job are full, with their scheme, and mean the same on
-// every machine: a local file that exists only here is not noticed before a task
-// misses it.
+// A job names files by their full names, with scheme, and a name must mean the same on
+// every machine. A local file that exists only on the client is missed only when a task
+// opens it.
 //
-// Calls find the master that leads and go on over its end, as package rpc says;
-// a submission that is sent again is still one job.
+// Calls find the leading master and survive its loss, as package rpc explains. A
+// submission that is sent again is still one job.
 package remote
 
 import (
@@ -34,14 +33,14 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Config says which cluster, and what is submitted.
+// Config says which cluster to use and which program its jobs run.
 type Config struct {
 	rpc.Config
-	// Resolve turns the full name of a file into the file system that has it
-	// and the path there; default none, when nothing can be submitted.
+	// Resolve maps the full name of a file to its file system and its path there;
+	// default none, and nothing can be submitted.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
-	// Program is the file of the program whose jobs are submitted; default that
-	// of this process.
+	// Program is the file of the program that the tasks run; default that of this
+	// process.
 	Program string
 }
 
@@ -49,7 +48,7 @@ type Config struct {
 type Client struct {
 	cfg     Config
 	masters *rpc.Masters
-	id      string // of this client, in submissions that name none
+	id      string // names this client in submissions that name none
 
 	mu struct {
 		sync.Mutex
@@ -67,7 +66,7 @@ var (
 	_ client.Admin  = (*Client)(nil)
 )
 
-// New makes a Client; it connects at the first call.
+// New returns a Client. It connects at the first call.
 func New(cfg Config) (*Client, error) {
 	cluster, err := rpc.New(cfg.Config)
 	if err != nil {
@@ -78,7 +77,7 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close closes the connections. No call is under way.
+// Close closes the connections. No call may be under way.
 func (c *Client) Close() error { return c.masters.Close() }
 
 // Kill implements client.Client.
@@ -87,7 +86,7 @@ func (c *Client) Kill(ctx context.Context, jobID, cause string) error {
 	return classify(err, client.ErrUnknownJob)
 }
 
-// classify marks the errors that callers tell from others.
+// classify marks errors with the sentinels of package client.
 func classify(err, unknown error) error {
 	var f *rpc.PermanentError
 	if !errors.As(err, &f) || f.CallerRefused() {
@@ -102,10 +101,10 @@ func classify(err, unknown error) error {
 	return err
 }
 
-// classifiedError is an error of a class that needs no words beside its own.
+// classifiedError wraps a sentinel without adding its text.
 type classifiedError struct{ class, error error }
 
 func (c classifiedError) Error() string { return c.error.Error() }
 
-// Unwrap lets errors.Is find both.
+// Unwrap returns the sentinel and the error.
 func (c classifiedError) Unwrap() []error { return []error{c.class, c.error} }

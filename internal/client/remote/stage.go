@@ -23,13 +23,13 @@ type stagingArea struct {
 	dir  string
 }
 
-// program is a program that is staged.
+// program is a staged program.
 type program struct {
 	name string // full name of the file
 	sum  []byte // sha256
 }
 
-// stageProgram makes sure that the program lies in the area. It does so once.
+// stageProgram makes sure that the program is in the staging area. It does so once.
 func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, error) {
 	c.program.Lock()
 	defer c.program.Unlock()
@@ -55,8 +55,8 @@ func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, err
 	return c.program.staged, nil
 }
 
-// openProgram opens the program. On Linux that is the very file that runs, even
-// if another one has its name since.
+// openProgram opens the program. On Linux it opens the file of the running process, even
+// if another file has its name by now.
 func (c *Client) openProgram() (*os.File, error) {
 	if c.cfg.Program != "" {
 		return os.Open(c.cfg.Program)
@@ -90,9 +90,9 @@ func (a stagingArea) removeSplits(ctx context.Context, file string) error {
 	return a.fsys.Remove(ctx, path.Dir(file), true)
 }
 
-// place makes a file of that content unless it is there: what others see is
-// whole at any time. A file with the same name and another length is what a
-// crash of the file system has left, and is replaced.
+// place makes a file with this content unless it exists; readers never see a part of it.
+// A file with the same name and another length was damaged by a crash of the file system
+// and is replaced.
 func (a stagingArea) place(ctx context.Context, file string, length int64, content io.Reader) error {
 	if a.has(ctx, file, length) {
 		return nil
@@ -105,7 +105,7 @@ func (a stagingArea) place(ctx context.Context, file string, length int64, conte
 	switch {
 	case err == nil:
 		return nil
-	case a.has(ctx, file, length): // somebody else was faster
+	case a.has(ctx, file, length): // another client was faster
 		err = nil
 	default:
 		if err = a.fsys.Remove(ctx, file, false); err == nil {

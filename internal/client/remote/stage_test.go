@@ -26,7 +26,7 @@ func content(t *testing.T, fsys storage.FS, name string) string {
 	return string(data)
 }
 
-// only fails the test if anything but one file is in a directory.
+// only fails the test unless a directory holds just this file.
 func only(t *testing.T, fsys storage.FS, file string) {
 	t.Helper()
 	list, err := fsys.List(t.Context(), path.Dir(file))
@@ -35,7 +35,7 @@ func only(t *testing.T, fsys storage.FS, file string) {
 	}
 }
 
-func TestPlaceIsDoneByMany(t *testing.T) {
+func TestConcurrentPlaces(t *testing.T) {
 	a := stagingArea{mem.New(mem.Options{}), "/staging"}
 	const file, text = "/staging/artifacts/abc", "the program"
 	var clients sync.WaitGroup
@@ -53,7 +53,7 @@ func TestPlaceIsDoneByMany(t *testing.T) {
 	}
 }
 
-func TestPlaceReplacesWhatIsCutShort(t *testing.T) {
+func TestPlaceReplacesATruncatedFile(t *testing.T) {
 	a := stagingArea{mem.New(mem.Options{}), "/staging"}
 	const file = "/staging/artifacts/abc"
 	for _, text := range []string{"half", "the whole", "the whole"} {
@@ -72,7 +72,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-func TestPlaceLeavesNothingHalf(t *testing.T) {
+func TestPlaceLeavesNoPartialFile(t *testing.T) {
 	a := stagingArea{mem.New(mem.Options{}), "/staging"}
 	broken := errors.New("broken")
 	const file = "/staging/jobs/c-1/splits"

@@ -14,24 +14,24 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// submission is what makes a submission one of a kind.
+// submission identifies a submission.
 type submission struct {
 	client   string
 	sequence uint64
 }
 
-// staged is a submission that is ready to be sent, or was.
+// staged is a submission that is being staged and sent, or was.
 type staged struct {
 	sync.Mutex               // held while it is staged and sent
 	spec       *wire.JobSpec // nil until it is staged
 	id         string        // of the job; "" until it is accepted
 }
 
-// Submit implements client.Client. Submitting again what could not be sent, or
-// whose answer was lost, sends it as it was staged the first time.
+// Submit implements client.Client. A submission that is repeated, because it could not
+// be sent or its answer was lost, is sent as it was staged the first time.
 func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	if c.cfg.Resolve == nil {
-		return "", errors.New("remote: no Resolve, so nothing can be submitted")
+		return "", errors.New("remote: no Resolve function, so no job can be submitted")
 	}
 	spec, s := c.register(spec)
 	s.Lock()
@@ -46,8 +46,8 @@ func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskp
 		s.spec = spec
 	}
 	answer, err := rpc.Call(ctx, c.masters, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: s.spec})
-	var fault *rpc.PermanentError
-	if errors.As(err, &fault) {
+	var refused *rpc.PermanentError
+	if errors.As(err, &refused) {
 		err = errors.Join(err, c.discard(context.WithoutCancel(ctx), s.spec))
 		s.spec = nil
 	}
@@ -58,7 +58,7 @@ func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskp
 	return s.id, nil
 }
 
-// register makes a submission one of a kind.
+// register gives a submission its identity and returns its entry.
 func (c *Client) register(spec *wire.JobSpec) (*wire.JobSpec, *staged) {
 	spec = proto.CloneOf(spec)
 	if host, err := os.Hostname(); err == nil && spec.SubmitHost == "" {
@@ -79,7 +79,7 @@ func (c *Client) register(spec *wire.JobSpec) (*wire.JobSpec, *staged) {
 	return spec, s
 }
 
-// stage writes what the cluster needs beside the spec, and names it there.
+// stage writes the files that the cluster needs and names them in spec.
 func (c *Client) stage(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) error {
 	if err := c.checkOutput(ctx, spec.OutputDir); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (c *Client) stage(ctx context.Context, spec *wire.JobSpec, splits []*taskpr
 	return nil
 }
 
-// checkOutput refuses an output directory that exists, before any work.
+// checkOutput refuses an output directory that exists, before anything is staged.
 func (c *Client) checkOutput(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
@@ -114,14 +114,14 @@ func (c *Client) checkOutput(ctx context.Context, name string) error {
 	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
-// area is where the cluster wants files staged.
+// area returns the cluster's staging area.
 func (c *Client) area(ctx context.Context) (stagingArea, error) {
 	info, err := c.masters.Info(ctx)
 	if err != nil {
 		return stagingArea{}, err
 	}
 	if info.StagingDir == "" {
-		return stagingArea{}, fmt.Errorf("cluster %s: its masters name no staging directory", info.ClusterId)
+		return stagingArea{}, fmt.Errorf("cluster %s: its masters have no staging directory; set one", info.ClusterId)
 	}
 	fsys, dir, err := c.cfg.Resolve(ctx, info.StagingDir)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// rewatchInterval is how long the client waits before it follows a job
-// again whose stream broke after it had brought something.
+// rewatchInterval is the pause before the client watches a job again whose stream broke
+// after it had brought a status.
 const rewatchInterval = 50 * time.Millisecond
 
-// Watch implements client.Client. It goes on with the next master that leads
-// when a stream is lost, for as long as each is found within Config.Timeout.
+// Watch implements client.Client. When a stream breaks, it continues with the next
+// leader, as long as each is found within Config.Timeout.
 func (c *Client) Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
 	w := &watcher{each: each}
 	for {
@@ -29,7 +29,7 @@ func (c *Client) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 		case w.done():
 			return w.last, nil
 		case w.lost != nil:
-			_ = c.masters.NoteStreamError(w.from, w.lost) // for where to look next
+			_ = c.masters.NoteStreamError(w.from, w.lost) // it updates where to look next
 		}
 		select {
 		case <-ctx.Done():
@@ -39,42 +39,42 @@ func (c *Client) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 	}
 }
 
-// watcher is what somebody has seen of a job.
+// watcher is the state of one Watch over several streams.
 type watcher struct {
-	each func(*wire.JobStatus) // nil for nobody
+	each func(*wire.JobStatus) // may be nil
 	last *wire.JobStatus       // nil before the first
 
-	from *rpc.Master // that has told something, the last time
-	lost error       // what ended its stream, nil for nothing
+	from *rpc.Master // the last master that sent a status
+	lost error       // the error that ended its stream, nil for none
 }
 
-// stream shows what one master tells. One that has told something has led, and
-// the search for the next one begins anew.
+// stream shows the statuses of one master. A master that has sent one was leading, so
+// the search for the next leader starts over with a new timeout.
 func (w *watcher) stream(ctx context.Context, m *rpc.Master, jobID string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := m.Follow(ctx, &wire.FollowRequest{JobId: jobID})
+	stream, err := m.Follow(ctx, &wire.WatchRequest{JobId: jobID})
 	if err != nil {
 		return err
 	}
-	defer stream.Close() // what matters of its error Err tells
-	told := false
+	defer stream.Close() // Err returns the error that matters
+	received := false
 	for !w.done() && stream.Receive() {
-		told = true
+		received = true
 		w.show(stream.Msg())
 	}
-	if told {
+	if received {
 		w.from, w.lost = m, stream.Err()
 		return nil
 	}
 	if err := stream.Err(); err != nil {
 		return err
 	}
-	return errors.New("job " + jobID + ": the master tells nothing of it")
+	return errors.New("job " + jobID + ": the master sent no status")
 }
 
-// show passes a status on unless it is no newer than the last: a master that has
-// just begun to lead may know less of a running job than the one before it.
+// show passes a status on unless it is older than the last one or equal to it: a new
+// leader may know less of a running job than the leader before it.
 func (w *watcher) show(s *wire.JobStatus) {
 	if w.last != nil && (s.State < w.last.State || proto.Equal(s, w.last)) {
 		return

@@ -8,16 +8,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWatchNeverGoesBack feeds statuses as several masters might tell them, one
-// after the other: what is shown only goes on, differs each time, and ends with
-// the end, once.
+// TestWatchNeverGoesBack feeds the statuses of several masters: what is shown only
+// advances, differs each time, and ends once, with the final status.
 func TestWatchNeverGoesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var shown []*wire.JobStatus
 		w := &watcher{each: func(s *wire.JobStatus) { shown = append(shown, s) }}
 		for range rapid.IntRange(0, 30).Draw(t, "told") {
 			if w.done() {
-				break // the stream is not read any further
+				break // the rest of the stream is not read
 			}
 			w.show(&wire.JobStatus{
 				State:       wire.JobState(rapid.IntRange(1, 7).Draw(t, "state")),

@@ -146,7 +146,7 @@ func (c *cutter) add(f File, blocks []storage.Block) {
 	if at < f.Info.Size || at == 0 {
 		c.emit(f, at, c.length(f)-at, blocks)
 	}
-	c.splits[len(c.splits)-1].Whole = !splittable
+	c.splits[len(c.splits)-1].Unsplittable = !splittable
 }
 
 // length is how long all parts of f are together, in bytes.
@@ -179,7 +179,7 @@ func (c *cutter) combine(f File, blocks []storage.Block, size int64) {
 		c.pendingBytes, c.pendingLoad = 0, make(load)
 	}
 	c.pending.Parts = append(c.pending.Parts, part(f, 0, c.length(f)))
-	c.pending.Whole = c.pending.Whole || !c.opts.Splittable(f.Info.Path)
+	c.pending.Unsplittable = c.pending.Unsplittable || !c.opts.Splittable(f.Info.Path)
 	c.pendingBytes += f.Info.Size
 	c.pendingLoad.add(blocks, 0, f.Info.Size)
 }

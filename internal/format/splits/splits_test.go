@@ -259,7 +259,7 @@ func TestSplitsWithFilesThatAreReadFromTheirBeginningSaySo(t *testing.T) {
 	for combine, want := range map[bool][]bool{true: {true, false, true}, false: {false, true, false, false, true}} {
 		var got []bool
 		for _, s := range w.cut(t, Options{MaxSize: 1000, Combine: combine, Splittable: splittable}) {
-			got = append(got, s.Whole)
+			got = append(got, s.Unsplittable)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("combined %v: %v, want %v", combine, got, want)

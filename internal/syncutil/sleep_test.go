@@ -1,4 +1,4 @@
-package wait_test
+package syncutil_test
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
-func TestFor(t *testing.T) {
+func TestSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		enough := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -20,7 +20,7 @@ func TestFor(t *testing.T) {
 			err     error
 		}{{-1, 0, nil}, {time.Second, time.Second, nil}, {time.Hour, 2 * time.Second, enough}, {0, 0, nil}, {time.Hour, 0, enough}} {
 			begin := time.Now()
-			if err := wait.For(ctx, c.d); !errors.Is(err, c.err) || time.Since(begin) != c.want {
+			if err := syncutil.Sleep(ctx, c.d); !errors.Is(err, c.err) || time.Since(begin) != c.want {
 				t.Errorf("%v: %v after %v, want %v after %v", c.d, err, time.Since(begin), c.err, c.want)
 			}
 		}

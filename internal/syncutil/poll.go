@@ -1,4 +1,4 @@
-package wait
+package syncutil
 
 import (
 	"context"

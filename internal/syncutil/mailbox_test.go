@@ -1,4 +1,4 @@
-package mailbox
+package syncutil
 
 import (
 	"sync"
@@ -7,7 +7,7 @@ import (
 
 func TestEachMessageIsTakenOnceAndInOrder(t *testing.T) {
 	const senders, each = 4, 1000
-	box := New[[2]int]()
+	box := NewMailbox[[2]int]()
 	var sending sync.WaitGroup
 	for s := range senders {
 		sending.Go(func() {

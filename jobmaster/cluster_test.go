@@ -18,7 +18,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
@@ -35,9 +35,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a cluster whose log and tasks are played by the test; masters and
-// tasknodes are real. It lives in a bubble of virtual time.
-type world struct {
+// testCluster is a cluster of real masters and tasknodes. The test plays its log and its
+// tasks. It runs in a synctest bubble.
+type testCluster struct {
 	t       *testing.T
 	fs      storage.FS
 	masters []*jobmaster.Master
@@ -46,19 +46,19 @@ type world struct {
 	ctx     context.Context
 	end     context.CancelFunc
 	expiry  time.Duration
-	forget  time.Duration // of masters that are added from now on
-	specs   int           // made so far
-	pools   []string      // of masters that are added from now on
+	forget  time.Duration // of masters added from now on
+	specs   int           // number of job specifications made so far
+	pools   []string      // of masters added from now on
 
-	configure func(*jobmaster.Config) // those; nil leaves them as they are
+	configure func(*jobmaster.Config) // changes the configuration of those masters; may be nil
 
 	mu struct {
 		sync.Mutex
 		leader  int // -1 for none
 		entries [][]cluster.Entry
-		started []string // attempts, in the order in which they began
+		started []string // attempts, in the order of their starts
 		lose    bool     // proposals are lost
-		pass    int      // so many more proposals pass before they are held; -1 for all
+		pass    int      // how many more proposals pass before the next are held; -1 for all
 		held    [][]cluster.Entry
 	}
 }
@@ -74,8 +74,8 @@ func policyNamed(name string, conf map[string]string) (sched.Policy, error) {
 	return nil, fmt.Errorf("no policy %q", name)
 }
 
-func newWorld(t *testing.T, masters int) *world {
-	w := &world{t: t, fs: mem.New(mem.Options{}), expiry: 10 * time.Second}
+func newTestCluster(t *testing.T, masters int) *testCluster {
+	w := &testCluster{t: t, fs: mem.New(mem.Options{}), expiry: 10 * time.Second}
 	w.ctx, w.end = context.WithCancel(context.Background())
 	w.mu.leader, w.mu.pass = -1, -1
 	for range masters {
@@ -84,31 +84,31 @@ func newWorld(t *testing.T, masters int) *world {
 	return w
 }
 
-// inWorld plays in a world of its own, in virtual time.
-func inWorld(t *testing.T, masters int, play func(w *world)) {
+// withCluster runs a test on a cluster of its own, in virtual time.
+func withCluster(t *testing.T, masters int, play func(w *testCluster)) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, masters)
+		w := newTestCluster(t, masters)
 		defer w.close()
 		play(w)
 	})
 }
 
-// close ends every daemon and waits for it.
-func (w *world) close() {
+// close stops every daemon and waits for it.
+func (w *testCluster) close() {
 	w.end()
 	w.daemons.Wait()
 }
 
-// fakeLog is one master's end of the world's log.
+// fakeLog is the log of one master.
 type fakeLog struct {
-	world  *world
+	world  *testCluster
 	number int
-	queue  *mailbox.Mailbox[jobmaster.LogEvent]
+	queue  *syncutil.Mailbox[jobmaster.LogEvent]
 	events chan jobmaster.LogEvent
 }
 
-func (w *world) addMaster() int {
-	l := &fakeLog{world: w, number: len(w.logs), queue: mailbox.New[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
+func (w *testCluster) addMaster() int {
+	l := &fakeLog{world: w, number: len(w.logs), queue: syncutil.NewMailbox[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
 	cfg := jobmaster.Config{
 		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, NodeForget: w.forget, Pools: w.pools, HistoryDir: "mem:///history", KeepJobs: 2,
 		StagingDir: "mem:///staging", LogDir: "mem:///logs", Retention: 24 * time.Hour,
@@ -150,7 +150,7 @@ func (l *fakeLog) pump(ctx context.Context) {
 
 func (l *fakeLog) Events() <-chan jobmaster.LogEvent { return l.events }
 
-// Propose commits at every master, unless another one leads by now.
+// Propose commits at every master, unless another master leads by now.
 func (l *fakeLog) Propose(batch []cluster.Entry) {
 	w := l.world
 	w.mu.Lock()
@@ -166,17 +166,17 @@ func (l *fakeLog) Propose(batch []cluster.Entry) {
 	w.commit(batch)
 }
 
-// commit tells every master of a batch; w is locked.
-func (w *world) commit(batch []cluster.Entry) {
+// commit emits a batch to every master; w is locked.
+func (w *testCluster) commit(batch []cluster.Entry) {
 	w.mu.entries = append(w.mu.entries, batch)
 	for _, log := range w.logs {
 		log.queue.Put(jobmaster.Committed{Batch: batch})
 	}
 }
 
-// holdProposals lets so many more proposals pass and holds what comes then, until it is
+// holdProposals lets pass more proposals through and holds those after them, until it is
 // called again.
-func (w *world) holdProposals(pass int) {
+func (w *testCluster) holdProposals(pass int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.pass = pass
@@ -187,7 +187,7 @@ func (w *world) holdProposals(pass int) {
 }
 
 // elect makes a master the leader; -1 leaves the cluster without one.
-func (w *world) elect(number int) {
+func (w *testCluster) elect(number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.lose = false
@@ -200,27 +200,27 @@ func (w *world) elect(number int) {
 	}
 }
 
-// loseProposals makes the leader talk to nobody until the next election.
-func (w *world) loseProposals() {
+// loseProposals drops the leader's proposals until the next election.
+func (w *testCluster) loseProposals() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.lose = true
 }
 
-// leader is the master that leads; the test waits until there is one.
-func (w *world) leader() *jobmaster.Master {
+// leader waits for a leader and returns it.
+func (w *testCluster) leader() *jobmaster.Master {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.masters[max(w.mu.leader, 0)]
 }
 
-// addNode starts a tasknode. What it returns ends it, as a crash would.
-func (w *world) addNode(name string, maps, reduces int) (crash func()) {
-	return w.addNodeOf(tasknode.Config{Name: name, MapSlots: maps, ReduceSlots: reduces, Dirs: []string{w.t.TempDir()}})
+// addTasknode starts a tasknode. crash ends it without a goodbye.
+func (w *testCluster) addTasknode(name string, maps, reduces int) (crash func()) {
+	return w.addTasknodeOf(tasknode.Config{Name: name, MapSlots: maps, ReduceSlots: reduces, Dirs: []string{w.t.TempDir()}})
 }
 
-// addNodeOf is addNode where more is to be told.
-func (w *world) addNodeOf(cfg tasknode.Config) (crash func()) {
+// addTasknodeOf is addTasknode with a full configuration.
+func (w *testCluster) addTasknodeOf(cfg tasknode.Config) (crash func()) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	cfg.Launcher, cfg.Link, cfg.Heartbeat = w, w, time.Second
 	n, err := tasknode.New(cfg)
@@ -235,13 +235,13 @@ func (w *world) addNodeOf(cfg tasknode.Config) (crash func()) {
 	return cancel
 }
 
-// Connect implements tasknode.Link: it asks one master after the other.
-func (w *world) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+// Connect implements tasknode.Link: it tries one master after the other.
+func (w *testCluster) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
 	w.mu.Lock()
 	masters := slices.Clone(w.masters)
 	w.mu.Unlock()
 	for _, m := range masters {
-		s := &nodeSession{orders: mailbox.New[*wire.Order](), over: make(chan error, 1)}
+		s := &tasknodeSession{orders: syncutil.NewMailbox[*wire.Order](), over: make(chan error, 1)}
 		a, err := m.Attach(ctx, hello, s.orders.Put, func(cause error) { s.over <- cause })
 		if s.Attachment = a; err == nil {
 			return s, nil
@@ -253,16 +253,16 @@ func (w *world) Connect(ctx context.Context, hello *wire.Report) (tasknode.Sessi
 	return nil, errors.New("nobody leads")
 }
 
-type nodeSession struct {
+type tasknodeSession struct {
 	*jobmaster.Attachment
-	orders *mailbox.Mailbox[*wire.Order]
+	orders *syncutil.Mailbox[*wire.Order]
 	over   chan error
 }
 
-func (s *nodeSession) Send(r *wire.Report) { s.Report(r) }
-func (s *nodeSession) Close()              { s.Detach() }
+func (s *tasknodeSession) Send(r *wire.Report) { s.Report(r) }
+func (s *tasknodeSession) Close()              { s.Detach() }
 
-func (s *nodeSession) Receive(ctx context.Context) ([]*wire.Order, error) {
+func (s *tasknodeSession) Receive(ctx context.Context) ([]*wire.Order, error) {
 	select {
 	case <-s.orders.Ready():
 		return s.orders.Take(), nil
@@ -273,8 +273,8 @@ func (s *nodeSession) Receive(ctx context.Context) ([]*wire.Order, error) {
 	}
 }
 
-// Launch implements tasknode.Launcher: a task takes a second and writes a line.
-func (w *world) Launch(ctx context.Context, start *taskproc.Start) (tasknode.Task, error) {
+// Launch implements tasknode.Launcher: a task runs for a second and writes a line.
+func (w *testCluster) Launch(ctx context.Context, start *taskproc.Start) (tasknode.Task, error) {
 	w.mu.Lock()
 	w.mu.started = append(w.mu.started, start.AttemptId[strings.Index(start.AttemptId, "_0001_")+6:])
 	w.mu.Unlock()
@@ -298,7 +298,7 @@ func (t *fakeTask) Exited() <-chan struct{}  { return t.gone }
 func (t *fakeTask) Err() error               { return t.err }
 func (t *fakeTask) Stack() string            { return "" }
 
-func (w *world) play(ctx context.Context, end taskproc.TaskEnd) error {
+func (w *testCluster) play(ctx context.Context, end taskproc.TaskEnd) error {
 	first, err := end.Receive()
 	if err != nil {
 		return err
@@ -329,10 +329,10 @@ func (w *world) play(ctx context.Context, end taskproc.TaskEnd) error {
 	if err != nil {
 		return err
 	}
-	return end.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: done}})
+	return end.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: done}})
 }
 
-// listen closes complete when it hears that every map has finished.
+// listen closes complete when every map has finished.
 func listen(end taskproc.TaskEnd, complete chan struct{}) {
 	heard := false
 	for {
@@ -347,9 +347,9 @@ func listen(end taskproc.TaskEnd, complete chan struct{}) {
 	}
 }
 
-// write leaves a piece with the attempt's task in it, or a map's segments.
-func (w *world) write(start *taskproc.Start) (*taskproc.Done, error) {
-	done := &taskproc.Done{Range: start.Range}
+// write writes a piece with the attempt's task in it, or a map's segments.
+func (w *testCluster) write(start *taskproc.Start) (*taskproc.Finished, error) {
+	done := &taskproc.Finished{Range: start.Range}
 	if start.Kind == taskproc.Kind_MAP && start.Reduces > 0 {
 		out := &taskproc.MapOutput{Task: start.Task, Attempt: start.AttemptId, Path: start.LocalDir + "/out"}
 		done.Outputs = []*taskproc.MapOutput{out}
@@ -367,7 +367,7 @@ func (w *world) write(start *taskproc.Start) (*taskproc.Done, error) {
 	return done, f.Close()
 }
 
-// writeSegments leaves segments without a record.
+// writeSegments writes empty segments.
 func writeSegments(out *taskproc.MapOutput) error {
 	var index shuffle.Index
 	encoded := index.Encode()
@@ -375,14 +375,14 @@ func writeSegments(out *taskproc.MapOutput) error {
 	return errors.Join(os.WriteFile(out.Path, nil, 0o600), os.WriteFile(shuffle.IndexPath(out.Path), encoded, 0o600))
 }
 
-// submit hands a job in at the leader, again after each change of leader, as a
-// client does.
-func (w *world) submit(maps, reduces int) string {
+// submit submits a job to the leader, and again after each change of leader, as a client
+// does.
+func (w *testCluster) submit(maps, reduces int) string {
 	w.t.Helper()
 	return w.submitSpec(w.spec(maps, reduces))
 }
 
-func (w *world) submitSpec(spec *wire.JobSpec) string {
+func (w *testCluster) submitSpec(spec *wire.JobSpec) string {
 	w.t.Helper()
 	for {
 		id, err := w.leader().Submit(w.ctx, spec)
@@ -396,7 +396,7 @@ func (w *world) submitSpec(spec *wire.JobSpec) string {
 	}
 }
 
-func (w *world) spec(maps, reduces int) *wire.JobSpec {
+func (w *testCluster) spec(maps, reduces int) *wire.JobSpec {
 	g := dag.MapReduce(maps, reduces)
 	splits := make([]*taskproc.Split, maps)
 	for i := range splits {
@@ -424,8 +424,8 @@ func (w *world) spec(maps, reduces int) *wire.JobSpec {
 	}
 }
 
-// wait follows a job to its end, wherever the leader is.
-func (w *world) wait(id string) *wire.JobStatus {
+// wait watches a job to its end, whichever master leads.
+func (w *testCluster) wait(id string) *wire.JobStatus {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, 10*time.Minute)
 	defer cancel()
@@ -443,15 +443,15 @@ func (w *world) wait(id string) *wire.JobStatus {
 	}
 }
 
-// attempts are those that began, sorted.
-func (w *world) attempts() string {
+// attempts lists the attempts that have started, sorted.
+func (w *testCluster) attempts() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Join(slices.Sorted(slices.Values(w.mu.started)), " ")
 }
 
 // output lists the files of the output directory.
-func (w *world) output() string {
+func (w *testCluster) output() string {
 	list, err := w.fs.List(context.Background(), "/out")
 	if err != nil {
 		return err.Error()
@@ -464,4 +464,4 @@ func (w *world) output() string {
 }
 
 // sleep lets virtual time pass.
-func (w *world) sleep(d time.Duration) { time.Sleep(d) }
+func (w *testCluster) sleep(d time.Duration) { time.Sleep(d) }

@@ -1,22 +1,23 @@
-package wait_test
+package syncutil_test
 
 import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
-	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// TestGroup closes a group of which one goroutine runs, which then wants another.
-func TestGroup(t *testing.T) {
+// TestGroupClosesWhileAGoroutineStartsAnother closes a group whose running goroutine
+// then asks for another.
+func TestGroupClosesWhileAGoroutineStartsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g wait.Group
+		var g syncutil.Group
 		var ended, late atomic.Bool
-		goOn := make(chan struct{})
+		proceed := make(chan struct{})
 		if !g.Go(func() {
-			<-goOn
-			late.Store(g.Go(func() { t.Error("began after Close") }))
+			<-proceed
+			late.Store(g.Go(func() { t.Error("started after Close") }))
 			ended.Store(true)
 		}) {
 			t.Fatal("an open group refuses a goroutine")
@@ -29,7 +30,7 @@ func TestGroup(t *testing.T) {
 			t.Error("Close did not wait")
 		default:
 		}
-		close(goOn)
+		close(proceed)
 		<-closed
 		if !ended.Load() || late.Load() {
 			t.Errorf("ended %v, another one accepted %v", ended.Load(), late.Load())

@@ -1,0 +1,197 @@
+package jobmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// ErrNameTaken is wrapped by the error for a tasknode whose name another attached one
+// has.
+var ErrNameTaken = errors.New("jobmaster: tasknode name is taken")
+
+// Attachment is the connection of a tasknode to the leader.
+type Attachment struct {
+	master         *Master
+	lead           *lead
+	machine        string
+	instance       string
+	retained       []cluster.AttemptID // finished attempts whose outputs it retains, ascending
+	addressChanged bool                // its address differs from before
+	send           func(*wire.Order)
+	end            func(error)
+}
+
+type attachRequest struct {
+	attachment *Attachment
+	hello      *wire.Report_Joined
+	name       string
+	answer     chan<- error
+}
+
+// Attach attaches a tasknode. hello is its Joined report. send is called with orders and
+// must not wait. end is called once, with the cause, when the master ends the
+// attachment.
+//
+// The error is ErrNotLeader or ErrStopped, or wraps ErrNameTaken.
+func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire.Order), end func(error)) (*Attachment, error) {
+	joined := hello.GetJoined()
+	if joined == nil || hello.Machine == "" {
+		return nil, errors.New("jobmaster: the first report of a tasknode is not Joined")
+	}
+	a := &Attachment{master: m, machine: hello.Machine, instance: joined.Instance, send: send, end: end}
+	answer := make(chan error, 1)
+	refused, err := call(ctx, m, &attachRequest{a, joined, hello.Machine, answer}, answer)
+	if err := errors.Join(refused, err); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (q *attachRequest) refuse(err error) { q.answer <- err }
+
+func (q *attachRequest) handle(m *Master) {
+	n := m.tasknode(q.name)
+	if old := n.attachment; old != nil && old.instance != q.attachment.instance {
+		q.answer <- fmt.Errorf("%w: %q is attached already; give this tasknode another --name", ErrNameTaken, q.name)
+		return
+	}
+	n.detach(errors.New("the tasknode attached again"))
+	q.attachment.lead = m.lead
+	n.attachment, n.seenThisTerm, n.lastSeen, n.skew, n.expiring = q.attachment, true, m.now(), 0, false
+	if q.hello.Clock != 0 {
+		n.skew = q.hello.Clock - m.now()
+	}
+	m.endStale(q)
+	m.requestProgressOf(q)
+	m.join(q.attachment, q.hello)
+	q.answer <- nil
+}
+
+// join requests that the state takes in the machine of a tasknode, or updates it. Only a
+// machine that was lost or restarted has to name the outputs it retains: for others the
+// state knows.
+func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
+	c := cluster.JoinMachine{
+		Name: a.machine, Instance: hello.Instance, Address: hello.Address, HTTP: hello.Http, Rack: hello.Rack,
+		Hosts: hello.Hosts, Slots: [2]int{int(hello.MapSlots), int(hello.ReduceSlots)},
+	}
+	a.retained, a.addressChanged = m.retainedBy(a.machine, hello.Retained), false
+	if before := m.view.Machine(a.machine); before != nil {
+		a.addressChanged = before.Address != hello.Address
+		if before.Lost || before.Instance != hello.Instance {
+			c.Retained = a.retained
+		}
+	}
+	m.request(c)
+}
+
+// endStale ends attempts and jobs that the tasknode should not have any more. It gets
+// the orders for those it should have once it has joined.
+func (m *Master) endStale(q *attachRequest) {
+	for _, name := range q.hello.Attempts {
+		id, err := cluster.ParseAttemptID(name)
+		_, _, a, known := m.view.Attempt(id)
+		if err != nil || !known || !a.OnMachine() || a.Machine != q.name {
+			q.attachment.send(killOrder(name, "its job does not need it"))
+		}
+	}
+	for _, name := range q.hello.Jobs {
+		id, err := cluster.ParseJobID(name)
+		if j := m.view.Job(id); err != nil || j == nil || j.State.Final() {
+			q.attachment.send(removeJobOrder(name))
+		}
+	}
+}
+
+// requestProgressOf requests progress from a tasknode with running attempts. An attempt
+// reports each fetched output only once unless it is asked, and that report may have
+// gone to another leader.
+func (m *Master) requestProgressOf(q *attachRequest) {
+	machine := m.view.Machine(q.name)
+	if machine != nil && len(machine.Attempts) > 0 {
+		q.attachment.send(progressOrder())
+	}
+}
+
+// machineChanged informs the controller about a machine that has joined and is attached.
+func (m *Master) machineChanged(name string) {
+	machine, n := m.view.Machine(name), m.tasknode(name)
+	if machine == nil || machine.Lost {
+		m.unsubscribe(name)
+		m.tasknodeLost(name, n)
+		m.progressWanted = true
+		return
+	}
+	if a := n.attachment; a != nil && a.instance == machine.Instance {
+		m.unsubscribe(name)
+		m.useRetained(a)
+		m.events = append(m.events, control.MachineConnected{Name: name})
+		m.reviewTasknodes()
+	}
+}
+
+type detachRequest struct{ attachment *Attachment }
+
+// Detach says that the connection is gone.
+func (a *Attachment) Detach() { a.master.inbox.Put(&detachRequest{a}) }
+
+func (q *detachRequest) refuse(error) {}
+
+func (q *detachRequest) handle(m *Master) {
+	if n := m.tasknodes[q.attachment.machine]; n != nil && n.attachment == q.attachment {
+		n.attachment = nil
+		m.probe(q.attachment.machine)
+	}
+}
+
+func (n *tasknodeRecord) detach(cause error) {
+	if n.attachment != nil {
+		n.attachment.end(cause)
+		n.attachment = nil
+	}
+}
+
+// retainedBy filters the attempts whose outputs a tasknode says it retains: those that
+// the state places there, ascending.
+func (m *Master) retainedBy(machine string, names []string) (retained []cluster.AttemptID) {
+	for _, name := range names {
+		id, err := cluster.ParseAttemptID(name)
+		if _, _, a, known := m.view.Attempt(id); err == nil && known && a.DataMachine() == machine {
+			retained = append(retained, id)
+		}
+	}
+	slices.SortFunc(retained, cluster.AttemptID.Compare)
+	return slices.Compact(retained)
+}
+
+// useRetained uses the outputs that a joining machine retains. Readers get their new
+// address, and for outputs that were lost with the machine the report is requested
+// again.
+func (m *Master) useRetained(a *Attachment) {
+	for _, id := range a.retained {
+		j, t, attempt, known := m.view.Attempt(id)
+		switch {
+		case !known || j.State != cluster.JobRunning:
+		case t.Winner == attempt && a.addressChanged:
+			m.outputRevoked(id)
+			m.outputPublished(id)
+		case attempt.Lost() && t.State < cluster.TaskSucceeded:
+			a.send(&wire.Order{Order: &wire.Order_ResendReport_{ResendReport: &wire.Order_ResendReport{AttemptId: id.String()}}})
+		}
+	}
+	a.addressChanged = false
+}
+
+// outputRestored requests that an output which was lost with its machine counts again.
+func (m *Master) outputRestored(a *cluster.Attempt, d *taskproc.Finished) {
+	m.request(cluster.RestoreOutput{
+		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
+	})
+}
