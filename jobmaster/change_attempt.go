@@ -126,7 +126,7 @@ func (m *Master) EndAttempt(ctx context.Context, attemptID string, fail bool) er
 		case !known:
 			return change{}, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
 		case !a.Active():
-			return change{}, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
+			return change{}, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.Status())
 		}
 		c := change{cluster.KillAttempt{Attempt: id, Cause: "killed by the user"}, func() bool { return !a.Active() }}
 		if fail {
