@@ -7,13 +7,13 @@ import (
 )
 
 // Open opens a file by name. The bytes that it reads count as the task's.
-func (t *Task) Open(name string) (storage.File, error) { return t.node.Open(name) }
+func (t *Task) Open(name string) (storage.File, error) { return t.node.Attempt.Open(name) }
 
 // Create creates a file by name; it refuses one that exists. The file is not part of the
 // job's output: it is not removed when the task runs again, and several attempts of a task
 // may create it at the same time. Where that matters, write to the job's outputs.
 func (t *Task) Create(name string) (storage.Writer, error) {
-	fsys, path, err := t.node.Resolve(t.Context(), name)
+	fsys, path, err := t.node.Attempt.Resolve(t.Context(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (t *Task) Create(name string) (storage.Writer, error) {
 // Remove removes a file, or a directory with everything below it, by name. A missing file is
 // not an error.
 func (t *Task) Remove(name string) error {
-	fsys, path, err := t.node.Resolve(t.Context(), name)
+	fsys, path, err := t.node.Attempt.Resolve(t.Context(), name)
 	if err != nil {
 		return err
 	}

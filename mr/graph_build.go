@@ -52,7 +52,7 @@ type stage struct {
 	read       bool            // some stage reads it
 	writes     bool            // it writes some output
 	disallowed preempt.ModeSet // modes that its functions do not support
-	run        func(t *Task, n *task.Node) error
+	run        func(t *Task, n *task.NodeRun) error
 }
 
 // link is an edge of the graph.

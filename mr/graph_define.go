@@ -92,8 +92,8 @@ func (d *Definition) details(config []byte) (details, error) {
 func (d *Definition) sampleKeys(context.Context, *sampler) error { return nil }
 
 // RunNode implements task.Program.
-func (d *Definition) RunNode(n *task.Node) error {
-	g, config, err := d.graph(n.Start.Config)
+func (d *Definition) RunNode(n *task.NodeRun) error {
+	g, config, err := d.graph(n.Attempt.Start.Config)
 	if err != nil {
 		return &task.FatalError{Err: err}
 	}

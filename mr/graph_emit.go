@@ -11,7 +11,7 @@ import (
 // target is where records that a stage emits go: a channel or an output.
 type target[K, V any] interface {
 	// open opens the target for one Node. If the Node fails, it also releases what is open.
-	open(t *Task, n *task.Node) (targetWriter[K, V], error)
+	open(t *Task, n *task.NodeRun) (targetWriter[K, V], error)
 }
 
 // targetWriter is a target that one Node has opened.
@@ -29,7 +29,7 @@ type multiEmitter[K, V any] struct {
 }
 
 // open opens the targets of a stage for one Node.
-func (s *Stage[K, V]) open(t *Task, n *task.Node) (*multiEmitter[K, V], error) {
+func (s *Stage[K, V]) open(t *Task, n *task.NodeRun) (*multiEmitter[K, V], error) {
 	e := new(multiEmitter[K, V])
 	for _, d := range s.targets {
 		out, err := d.open(t, n)
@@ -75,7 +75,7 @@ type outputTarget[K, V any] struct {
 	format Output[K, V]
 }
 
-func (o outputTarget[K, V]) open(t *Task, _ *task.Node) (targetWriter[K, V], error) {
+func (o outputTarget[K, V]) open(t *Task, _ *task.NodeRun) (targetWriter[K, V], error) {
 	return openOutput(t, o.format, o.name)
 }
 
@@ -85,7 +85,7 @@ type channelTarget[K, V any] struct {
 	route *route[K, V]
 }
 
-func (c channelTarget[K, V]) open(t *Task, n *task.Node) (targetWriter[K, V], error) {
+func (c channelTarget[K, V]) open(t *Task, n *task.NodeRun) (targetWriter[K, V], error) {
 	edge, err := edgeTo(n, c.to)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (c channelTarget[K, V]) open(t *Task, n *task.Node) (targetWriter[K, V], er
 	return collectorWriter[K, V]{out, collector.Err}, nil
 }
 
-func edgeTo(n *task.Node, to string) (task.Channel, error) {
+func edgeTo(n *task.NodeRun, to string) (task.Channel, error) {
 	for _, c := range n.Outputs() {
 		if c.To == to {
 			return c, nil
@@ -117,7 +117,7 @@ func edgeTo(n *task.Node, to string) (task.Channel, error) {
 	return task.Channel{}, missingEdge(n.Stage(), to)
 }
 
-func edgeFrom(n *task.Node, from string) (task.Channel, error) {
+func edgeFrom(n *task.NodeRun, from string) (task.Channel, error) {
 	for _, c := range n.Inputs() {
 		if c.From == from {
 			return c, nil

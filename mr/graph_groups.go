@@ -23,9 +23,9 @@ type groupSource[K any] interface {
 	Close()
 }
 
-func openGroups[K, V any](t *Task, n *task.Node, in []Channel[K, V]) groupSource[K] {
+func openGroups[K, V any](t *Task, n *task.NodeRun, in []Channel[K, V]) groupSource[K] {
 	if in[0].isLive() {
-		return &liveGroups[K, V]{Node: n, task: t, in: in[0]}
+		return &liveGroups[K, V]{NodeRun: n, task: t, in: in[0]}
 	}
 	return fileGroups[K]{n.Reduce(inputNames(in)...), in[0].route.keys}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // runNode runs a Node of the graph. Its errors name the stage and the Node.
-func (g *Graph) runNode(n *task.Node, config any) (err error) {
+func (g *Graph) runNode(n *task.NodeRun, config any) (err error) {
 	s := g.stageNamed(n.Stage())
 	if s == nil {
 		return &task.FatalError{Err: fmt.Errorf("job %s has no stage %q in this binary", g.name, n.Stage())}
@@ -29,7 +29,7 @@ func (g *Graph) runNode(n *task.Node, config any) (err error) {
 }
 
 // runSource runs a Node of a stage made by Read.
-func runSource[KI, VI, K, V any](t *Task, n *task.Node, in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *Stage[K, V]) error {
+func runSource[KI, VI, K, V any](t *Task, n *task.NodeRun, in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *Stage[K, V]) error {
 	out, err := s.open(t, n)
 	if err != nil {
 		return err
@@ -38,14 +38,14 @@ func runSource[KI, VI, K, V any](t *Task, n *task.Node, in Input[KI, VI], mapper
 		return err
 	}
 	if !out.collected {
-		n.Counters.Add(counter.MapOutputRecords, out.count)
+		n.Attempt.Counters.Add(counter.MapOutputRecords, out.count)
 	}
 	return out.end(n.Checkpointed())
 }
 
 // runGroup runs a Node of a stage made by Group. user is the value whose Setup and Close are
 // called.
-func runGroup[K, V, KO, VO any](t *Task, n *task.Node, in []Channel[K, V], reducer Reducer[K, V, KO, VO], user any, s *Stage[KO, VO]) error {
+func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], reducer Reducer[K, V, KO, VO], user any, s *Stage[KO, VO]) error {
 	out, err := s.open(t, n)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func runGroup[K, V, KO, VO any](t *Task, n *task.Node, in []Channel[K, V], reduc
 }
 
 // runEach runs a Node of a stage made by Each.
-func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper Mapper[K, V, KO, VO], s *Stage[KO, VO]) error {
+func runEach[K, V, KO, VO any](t *Task, n *task.NodeRun, in Channel[K, V], mapper Mapper[K, V, KO, VO], s *Stage[KO, VO]) error {
 	if !in.isLive() {
 		return runGroup(t, n, []Channel[K, V]{in}, newEachValue(mapper), mapper, s)
 	}
@@ -83,7 +83,7 @@ func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper M
 	}
 	loop := &eachLoop[K, V, KO, VO]{task: t, node: n, mapper: mapper, out: out, throttle: newThrottle(t)}
 	err = receive(t, n, in, loop.record)
-	n.Counters.Add(counter.ReduceInputRecords, loop.records)
+	n.Attempt.Counters.Add(counter.ReduceInputRecords, loop.records)
 	return finishStage(t, err, mapper, out)
 }
 
@@ -94,7 +94,7 @@ func finishStage[KO, VO any](t *Task, err error, user any, out *multiEmitter[KO,
 	if err == nil && !paused {
 		err = closeUser(t, user, out)
 	}
-	t.node.Counters.Add(counter.ReduceOutputRecords, out.count)
+	t.node.Attempt.Counters.Add(counter.ReduceOutputRecords, out.count)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func finishStage[KO, VO any](t *Task, err error, user any, out *multiEmitter[KO,
 // eachLoop passes records to the user's mapper as they arrive.
 type eachLoop[K, V, KO, VO any] struct {
 	task     *Task
-	node     *task.Node
+	node     *task.NodeRun
 	mapper   Mapper[K, V, KO, VO]
 	out      *multiEmitter[KO, VO]
 	throttle *throttle

@@ -46,7 +46,7 @@ type sharedWriters[K, V any] struct {
 	err     error                // the first one; it remains
 }
 
-func openShared[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
+func openShared[K, V any](t *Task, n *task.NodeRun, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
 	s := &sharedWriters[K, V]{ctx: t.Context(), route: r, key: copyFuncOf(r.keys), value: copyFuncOf(r.values)}
 	var err error
 	if s.choice, err = choosePeers(t, edge, r); err != nil {
@@ -113,7 +113,7 @@ func (s *sharedWriters[K, V]) end(paused bool) error {
 }
 
 // receiveShared passes each batch to take, with the number of the Node that wrote it.
-func receiveShared[K, V any](t *Task, n *task.Node, edge task.Channel, take func(writer int, b *batch[K, V]) error) error {
+func receiveShared[K, V any](t *Task, n *task.NodeRun, edge task.Channel, take func(writer int, b *batch[K, V]) error) error {
 	r := n.ReceiveShared(edge)
 	for {
 		got, from, ok, err := r.Receive(t.Context())

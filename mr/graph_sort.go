@@ -15,7 +15,7 @@ import (
 // therefore sorted by key and then by writer, so that the order of values is the same each
 // time.
 type liveGroups[K, V any] struct {
-	*task.Node
+	*task.NodeRun
 	task   *Task
 	in     Channel[K, V]
 	key    []byte // scratch
@@ -30,24 +30,24 @@ var writerKeys = keys.PairOf(keys.Bytes{}, keys.Unsigned[uint32]{})
 
 // Open implements groupSource.
 func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
-	buffer, err := shuffle.NewSortBuffer(g.Context(), shuffle.Options{
-		FS: g.Local, Path: g.file("sorted"), Partitions: 1,
+	buffer, err := shuffle.NewSortBuffer(g.Attempt.Context(), shuffle.Options{
+		FS: g.Attempt.Local, Path: g.file("sorted"), Partitions: 1,
 		Memory:       g.memory() / 2, // the merge has the other half
-		SpillPercent: g.Conf.Float(conf.SpillPercent),
-		Factor:       g.Conf.Int(conf.SortFactor),
+		SpillPercent: g.Attempt.Conf.Float(conf.SpillPercent),
+		Factor:       g.Attempt.Conf.Int(conf.SortFactor),
 	})
 	if err != nil {
 		return nil, err
 	}
 	g.buffer = buffer
-	if err := receiveEncoded(g.task, g.Node, g.in, g.add); err != nil {
+	if err := receiveEncoded(g.task, g.NodeRun, g.in, g.add); err != nil {
 		return nil, err
 	}
-	index, err := buffer.Finish(g.Context())
+	index, err := buffer.Finish(g.Attempt.Context())
 	if err != nil {
 		return nil, err
 	}
-	g.Counters.Add(counter.SpilledRecords, buffer.Stats().SpilledRecords)
+	g.Attempt.Counters.Add(counter.SpilledRecords, buffer.Stats().SpilledRecords)
 	return g.merge(index)
 }
 
@@ -61,10 +61,10 @@ func (g *liveGroups[K, V]) round() (n int32) {
 }
 
 func (g *liveGroups[K, V]) file(what string) string {
-	return g.LocalFile(fmt.Sprintf("%s-%s-%d", what, g.Stage(), g.Number()))
+	return g.Attempt.LocalFile(fmt.Sprintf("%s-%s-%d", what, g.Stage(), g.Number()))
 }
 
-func (g *liveGroups[K, V]) memory() int64 { return int64(g.Conf.Int(conf.SortMB)) << 20 }
+func (g *liveGroups[K, V]) memory() int64 { return int64(g.Attempt.Conf.Int(conf.SortMB)) << 20 }
 
 // add sorts in one record of a writer.
 func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
@@ -78,13 +78,13 @@ func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
 func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) {
 	var err error
 	g.intake, err = shuffle.NewIntakeFromState(shuffle.IntakeOptions{
-		FS: g.Local, Dir: g.file("merge"), Memory: g.memory() / 2, Factor: g.Conf.Int(conf.SortFactor),
+		FS: g.Attempt.Local, Dir: g.file("merge"), Memory: g.memory() / 2, Factor: g.Attempt.Conf.Int(conf.SortFactor),
 		GroupPrefix: keyOfWriter,
 	}, g.Runs())
 	if err != nil {
 		return nil, err
 	}
-	for _, source := range index.Sources(g.Local, 0, shuffle.Ordinal{Input: g.round()}) {
+	for _, source := range index.Sources(g.Attempt.Local, 0, shuffle.Ordinal{Input: g.round()}) {
 		if err := g.intake.AddLocal(source); err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) 
 	if g.Checkpointed() {
 		return nil, g.saveRuns()
 	}
-	merge, err := g.intake.Merge(g.Context())
+	merge, err := g.intake.Merge(g.Attempt.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (g *liveGroups[K, V]) SaveState() error {
 }
 
 func (g *liveGroups[K, V]) saveRuns() error {
-	runs, err := g.intake.State(g.Context())
+	runs, err := g.intake.State(g.Attempt.Context())
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func (g *liveGroups[K, V]) CountGroup() { g.done++ }
 
 // Close counts what was read and removes the files.
 func (g *liveGroups[K, V]) Close() {
-	g.Counters.Add(counter.ReduceInputGroups, g.done)
+	g.Attempt.Counters.Add(counter.ReduceInputGroups, g.done)
 	if g.buffer != nil {
-		g.Counters.Add(counter.ReduceInputRecords, g.buffer.Stats().Records)
+		g.Attempt.Counters.Add(counter.ReduceInputRecords, g.buffer.Stats().Records)
 		_ = g.buffer.Abort() // has no effect once it is finished
 	}
 	if g.intake != nil {

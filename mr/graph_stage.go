@@ -24,7 +24,7 @@ func Read[KI, VI, K, V any](g *Graph, name string, in Input[KI, VI], m Mapper[KI
 		s.errorf("a mapper that is nil")
 	}
 	s.source, s.input, s.disallowed = true, in, disallowedModes[K, V](m)
-	s.run = func(t *Task, n *task.Node) error { return runSource(t, n, in, instance(m), s) }
+	s.run = func(t *Task, n *task.NodeRun) error { return runSource(t, n, in, instance(m), s) }
 	return s
 }
 
@@ -43,7 +43,7 @@ func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in 
 	}
 	connect(s.stage, true, in...)
 	s.disallowed = disallowedModes[KO, VO](r)
-	s.run = func(t *Task, n *task.Node) error {
+	s.run = func(t *Task, n *task.NodeRun) error {
 		reducer := instance(r)
 		return runGroup(t, n, in, reducer, reducer, s)
 	}
@@ -60,7 +60,7 @@ func Each[K, V, KO, VO any](g *Graph, name string, m Mapper[K, V, KO, VO], in Ch
 	}
 	connect(s.stage, false, in)
 	s.disallowed = disallowedModes[KO, VO](m)
-	s.run = func(t *Task, n *task.Node) error { return runEach(t, n, in, instance(m), s) }
+	s.run = func(t *Task, n *task.NodeRun) error { return runEach(t, n, in, instance(m), s) }
 	return s
 }
 

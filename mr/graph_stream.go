@@ -35,7 +35,7 @@ type streamWriters[K, V any] struct {
 	err     error                // the first one; it remains
 }
 
-func openStreams[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
+func openStreams[K, V any](t *Task, n *task.NodeRun, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
 	s := &streamWriters[K, V]{encoder: encoder[K, V]{keys: r.keys, values: r.values}}
 	s.add = s.write
 	var err error
@@ -77,7 +77,7 @@ func (s *streamWriters[K, V]) end(paused bool) error {
 }
 
 // receive passes each record of a live channel to record.
-func receive[K, V any](t *Task, n *task.Node, c Channel[K, V], record func(K, V) error) error {
+func receive[K, V any](t *Task, n *task.NodeRun, c Channel[K, V], record func(K, V) error) error {
 	edge, err := edgeFrom(n, c.from.name)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func receive[K, V any](t *Task, n *task.Node, c Channel[K, V], record func(K, V)
 
 // receiveEncoded passes each record of a live channel to record as it is encoded, with the
 // number of the Node that wrote it.
-func receiveEncoded[K, V any](t *Task, n *task.Node, c Channel[K, V], record func(writer int, key, value []byte) error) error {
+func receiveEncoded[K, V any](t *Task, n *task.NodeRun, c Channel[K, V], record func(writer int, key, value []byte) error) error {
 	edge, err := edgeFrom(n, c.from.name)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func receiveEncoded[K, V any](t *Task, n *task.Node, c Channel[K, V], record fun
 	})
 }
 
-func receiveStreams(n *task.Node, edge task.Channel, record func(writer int, key, value []byte) error) error {
+func receiveStreams(n *task.NodeRun, edge task.Channel, record func(writer int, key, value []byte) error) error {
 	r, err := n.ReceiveStreams(edge)
 	if err != nil {
 		return err

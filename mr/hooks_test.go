@@ -53,7 +53,7 @@ func TestCostOfHooks(t *testing.T) {
 	passing := New("hooks-identity", TextLines(), identity, sum, TextOutput[[]byte, int64]())
 	n := newNode(t, counting, 0, nil)
 	h := &hooks{t: t, pairs: pairs, dir: n.dir}
-	n.server.Programs = task.Programs{counting.Name(): nodeProgram(func(node *task.Node) error {
+	n.server.Programs = task.Programs{counting.Name(): nodeProgram(func(node *task.NodeRun) error {
 		return errors.Join(
 			h.maps("map, wordcount", node, counting, words), h.maps("map, identity", node, passing, identity),
 			h.groups("reduce, few values", node, passing, 3), h.groups("reduce, many values", node, passing, 3000),
@@ -65,9 +65,9 @@ func TestCostOfHooks(t *testing.T) {
 }
 
 // nodeProgram is a Program that consists of one function.
-type nodeProgram func(*task.Node) error
+type nodeProgram func(*task.NodeRun) error
 
-func (p nodeProgram) RunNode(n *task.Node) error { return p(n) }
+func (p nodeProgram) RunNode(n *task.NodeRun) error { return p(n) }
 
 type hooks struct {
 	t     *testing.T
@@ -76,7 +76,7 @@ type hooks struct {
 }
 
 // maps measures a map loop over the node's split.
-func (h *hooks) maps(name string, n *task.Node, job *Job[[]byte, int64, []byte, int64], mapper Mapper[int64, []byte, []byte, int64]) error {
+func (h *hooks) maps(name string, n *task.NodeRun, job *Job[[]byte, int64, []byte, int64], mapper Mapper[int64, []byte, []byte, int64]) error {
 	t, err := newTask(n, nil, nil)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (h *hooks) maps(name string, n *task.Node, job *Job[[]byte, int64, []byte, 
 }
 
 // groups measures a reduce loop over groups of size values.
-func (h *hooks) groups(name string, n *task.Node, job *Job[[]byte, int64, []byte, int64], size int) error {
+func (h *hooks) groups(name string, n *task.NodeRun, job *Job[[]byte, int64, []byte, int64], size int) error {
 	t, err := newTask(n, nil, nil)
 	if err != nil {
 		return err

@@ -108,17 +108,17 @@ func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable 
 }
 
 func (f *fileInput[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
-	return &fileReader[K, V]{openParts(t, s, f.open(t.node.Conf)), f.record}, nil
+	return &fileReader[K, V]{openParts(t, s, f.open(t.node.Attempt.Conf)), f.record}, nil
 }
 
 // openParts reads a range of a split of files.
 func openParts(t *Task, s Split, open format.Opener) *splits.Parts {
 	resolve := func(name string) (storage.FS, string, error) {
-		return t.node.Resolve(t.Context(), name)
+		return t.node.Attempt.Resolve(t.Context(), name)
 	}
 	return splits.OpenParts(t.Context(), resolve, open, s.message(), s.Range, format.Open{
-		MaxRecord: t.node.Conf.Bytes(conf.LineMaxLength),
-		Buffer:    int(t.node.Conf.Bytes(conf.FileBufferSize)),
+		MaxRecord: t.node.Attempt.Conf.Bytes(conf.LineMaxLength),
+		Buffer:    int(t.node.Attempt.Conf.Bytes(conf.FileBufferSize)),
 	})
 }
 

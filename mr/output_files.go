@@ -31,7 +31,7 @@ func (textOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error)
 
 // suffix is the suffix of the files that newSink writes.
 func suffix(t *Task) (string, error) {
-	codec, err := outputCodec(t.node.Conf)
+	codec, err := outputCodec(t.node.Attempt.Conf)
 	if err != nil || codec == nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (sequenceOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }
 func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error) {
 	header := seqfile.Header{KeyClass: o.key.Class, ValueClass: o.value.Class}
 	header.Sync = syncMark(t)
-	if t.node.Conf.Bool(conf.OutputCompress) {
+	if t.node.Attempt.Conf.Bool(conf.OutputCompress) {
 		var err error
 		if header.Compression, err = seqfile.ParseCompression(t.Property(conf.OutputCompressType)); err != nil {
 			return nil, fmt.Errorf("%s: %w", conf.OutputCompressType, err)
@@ -102,7 +102,7 @@ func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], 
 // syncMark is the sync mark of a task's file. It is the same in each run of a job, and
 // differs between jobs of different names or configurations.
 func syncMark(t *Task) [16]byte {
-	start := t.node.Start
+	start := t.node.Attempt.Start
 	return seqfile.SyncMark(start.Program, t.Property(conf.JobName), string(start.Config), fmt.Sprint(start.Kind), fmt.Sprint(t.Part()))
 }
 

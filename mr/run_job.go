@@ -201,7 +201,7 @@ func assignPaths(paths []string, n int) [][]string {
 func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
 	ranges, err := cutPoints(ctx, j, &sampler{
 		splits: splits,
-		node: func(split *taskproc.Split) *task.Node {
+		node: func(split *taskproc.Split) *task.NodeRun {
 			return task.Detached(ctx, &taskproc.Start{
 				JobId: "sample", AttemptId: "sample", Program: spec.Program, Config: spec.Config,
 				Maps: int32(len(splits)), Reduces: spec.Reduces, Split: split,

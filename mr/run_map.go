@@ -18,7 +18,7 @@ func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI
 			if err != nil {
 				return err
 			}
-			if outputs := m.Outputs(); len(outputs) > 0 {
+			if outputs := m.Node.Outputs(); len(outputs) > 0 {
 				return mapToReduces(j, t, m, outputs[0], in, instance(mapper))
 			}
 			output, ok := any(j.output).(Output[K, V])
@@ -49,7 +49,7 @@ func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K
 }
 
 func mapToReduces[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], t *Task, m *task.Map, to task.Channel, in Input[KI, VI], mapper Mapper[KI, VI, K, V]) error {
-	opts, err := m.CollectorOptions(to)
+	opts, err := m.Node.CollectorOptions(to)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func mapToReduces[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], t *Task, m *ta
 	if err != nil {
 		return err
 	}
-	m.SetCollector(to, collector)
+	m.Node.SetCollector(to, collector)
 	return runMap(t, m, in, mapper, out, collector.Err)
 }
 
@@ -67,12 +67,12 @@ func mapToOutput[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], map
 		return err
 	}
 	err = runMap(t, m, in, mapper, out, out.error)
-	m.Counters.Add(counter.MapOutputRecords, out.count)
+	m.Node.Attempt.Counters.Add(counter.MapOutputRecords, out.count)
 	return err
 }
 
 // RunNode implements task.Program.
-func (j *Job[K, V, KO, VO]) RunNode(n *task.Node) error {
+func (j *Job[K, V, KO, VO]) RunNode(n *task.NodeRun) error {
 	if m := n.Map(); m != nil {
 		return j.sources[m.Split().Input].mapAll(j, m)
 	}
@@ -93,7 +93,7 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 		return err
 	}
 	stopped, err := mapRecords(t, m, reader, mapper, out, sunk)
-	if err != nil || stopped && m.Checkpointed() {
+	if err != nil || stopped && m.Node.Checkpointed() {
 		return err
 	}
 	if err := closeUser(t, mapper, out); err != nil {
@@ -118,10 +118,10 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 	}()
 	skipping, brake := m.Skipping(), newThrottle(t)
 	each := skipping || brake != nil // each record needs more than mapping
-	watch := m.SignalFlag().OrAlways(each)
+	watch := m.Node.SignalFlag().OrAlways(each)
 	for reader.Next() {
 		if watch.Signalled() {
-			if m.Signalled() {
+			if m.Node.Signalled() {
 				m.CountRecords(records)
 				records = 0
 				if act, err := m.PollSignals(reader.Position()); act == task.Stop {
@@ -130,7 +130,7 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 			}
 			if skipping && m.Skip(reader.Position()) {
 				records++
-				m.Counters.Add(counter.MapSkippedRecords, 1)
+				m.Node.Attempt.Counters.Add(counter.MapSkippedRecords, 1)
 				continue
 			}
 			if err := brake.record(); err != nil {

@@ -19,7 +19,7 @@ func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
 	if err != nil {
 		return err
 	}
-	defer func() { r.Counters.Add(counter.ReduceOutputRecords, out.count) }()
+	defer func() { r.Node.Attempt.Counters.Add(counter.ReduceOutputRecords, out.count) }()
 	reducer := instance(j.reducer)
 	if err := setUp[KO, VO](t, reducer); err != nil {
 		return err

@@ -28,7 +28,7 @@ const (
 
 // sampler collects the keys that a job's mappers emit for part of its input.
 type sampler struct {
-	node   func(split *taskproc.Split) *task.Node
+	node   func(split *taskproc.Split) *task.NodeRun
 	splits []*taskproc.Split
 	quota  int // keys per split
 	bytes  int // bytes of keys per split

@@ -23,7 +23,7 @@ type sink struct {
 
 // newSink writes to w as the job's properties say.
 func newSink(t *Task, w io.Writer) (*sink, error) {
-	codec, err := outputCodec(t.node.Conf)
+	codec, err := outputCodec(t.node.Attempt.Conf)
 	if err != nil || codec == nil {
 		return &sink{w: w}, err
 	}

@@ -49,7 +49,7 @@ type throttle struct {
 
 // newThrottle returns nil for an attempt without delay.
 func newThrottle(t *Task) *throttle {
-	each := t.node.Conf.Duration(conf.RecordSleep)
+	each := t.node.Attempt.Conf.Duration(conf.RecordSleep)
 	if each == 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 
 // Task is the attempt that user code runs in.
 type Task struct {
-	node     *task.Node
+	node     *task.NodeRun
 	stage    *stage // nil in a Job
 	config   any    // the decoded configuration; nil if the job has none
 	location func() (file string, offset int64)
@@ -29,17 +29,17 @@ type Task struct {
 type Counter = counter.Counter
 
 // Context ends when the attempt is to end. Long work in one call should watch it.
-func (t *Task) Context() context.Context { return t.node.Context() }
+func (t *Task) Context() context.Context { return t.node.Attempt.Context() }
 
 // ID is the attempt's id, as in attempt_1700000000000_0001_m_000000_0.
-func (t *Task) ID() string { return t.node.Start.AttemptId }
+func (t *Task) ID() string { return t.node.Attempt.Start.AttemptId }
 
 // Part is the number in the names of the task's output files. In a graph it is the number of
 // the Node in its stage.
 func (t *Task) Part() int { return t.node.Number() }
 
 // Reduces is the number of reduce tasks of the job, mapreduce.job.reduces.
-func (t *Task) Reduces() int { return int(t.node.Start.Reduces) }
+func (t *Task) Reduces() int { return int(t.node.Attempt.Start.Reduces) }
 
 // Stage is the name of the stage that the task runs a Node of. In a Job it is "map" or
 // "reduce".
@@ -50,24 +50,24 @@ func (t *Task) Nodes() int { return t.node.Nodes() }
 
 // Counter returns the counter of that group and name. Keep it: a call per record is slow.
 func (t *Task) Counter(group, name string) *Counter {
-	return t.node.Counters.Counter(counter.ID{Group: group, Name: name})
+	return t.node.Attempt.Counters.Counter(counter.ID{Group: group, Name: name})
 }
 
 // SetStatus sets the line that is shown for the task.
 func (t *Task) SetStatus(format string, args ...any) {
-	t.node.SetStatus(fmt.Sprintf(format, args...))
+	t.node.Attempt.SetStatus(fmt.Sprintf(format, args...))
 }
 
 // Alive says that the task makes progress although the current record takes long. It
 // restarts the time of mapreduce.task.timeout.
-func (t *Task) Alive() { t.node.KeepAlive() }
+func (t *Task) Alive() { t.node.Attempt.KeepAlive() }
 
 // Log writes to the task's log, whose last lines are shown if the task fails.
-func (t *Task) Log() *slog.Logger { return t.node.Logger() }
+func (t *Task) Log() *slog.Logger { return t.node.Attempt.Logger() }
 
 // Property returns a property of the job, as set with -D or its default; "" if it has
 // neither.
-func (t *Task) Property(name string) string { return t.node.Conf.String(name) }
+func (t *Task) Property(name string) string { return t.node.Attempt.Conf.String(name) }
 
 // Input returns the file of the current record and the offset of its first byte, or -1 if
 // that is unknown.
@@ -82,13 +82,13 @@ func (t *Task) Input() (file string, offset int64) {
 // path, or by the name after "#".
 func (t *Task) OpenSide(name string) (io.ReadCloser, error) {
 	var known []string
-	for _, file := range t.node.Conf.Strings(conf.Files) {
+	for _, file := range t.node.Attempt.Conf.Strings(conf.Files) {
 		location, alias, found := strings.Cut(file, "#")
 		if !found {
 			alias = path.Base(location)
 		}
 		if alias == name {
-			return t.node.Open(location)
+			return t.node.Attempt.Open(location)
 		}
 		known = append(known, alias)
 	}
@@ -163,7 +163,7 @@ func validate(config any) error {
 }
 
 // newTask makes the Task of a Node of a Job.
-func newTask(n *task.Node, config *configType, named outputNames) (*Task, error) {
+func newTask(n *task.NodeRun, config *configType, named outputNames) (*Task, error) {
 	t := &Task{node: n, named: make(map[string]closer)}
 	if err := named.openPending(t); err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func newTask(n *task.Node, config *configType, named outputNames) (*Task, error)
 	if config == nil {
 		return t, nil
 	}
-	c, err := config.decode(n.Start.Config)
+	c, err := config.decode(n.Attempt.Start.Config)
 	if err != nil {
 		return nil, &task.FatalError{Err: err}
 	}

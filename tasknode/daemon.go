@@ -214,7 +214,11 @@ func (n *Daemon) execute(ctx context.Context, o *wire.Order) {
 	case *wire.Order_Truncate:
 		n.sendTo(o.Truncate.AttemptId, &taskproc.ToTask{Message: &taskproc.ToTask_Truncate{Truncate: &taskproc.Truncate{Position: o.Truncate.Position}}})
 	case *wire.Order_Preempt:
-		n.sendTo(o.Preempt.AttemptId, pauseMessage(o.Preempt.Split))
+		mode := taskproc.Preempt_CHECKPOINT
+		if o.Preempt.Split {
+			mode = taskproc.Preempt_SPLIT
+		}
+		n.sendTo(o.Preempt.AttemptId, preemptMessage(mode))
 	case *wire.Order_Suspend:
 		if a := n.attempts[o.Suspend.AttemptId]; a != nil {
 			a.suspend()
@@ -285,13 +289,9 @@ func jobOf(attempt string) string {
 	return strings.Join(append([]string{"job"}, words[1:min(3, len(words))]...), "_")
 }
 
-// pauseMessage asks a task to keep its work and end. A task that cannot end early
-// with what it has done writes a checkpoint.
-func pauseMessage(split bool) *taskproc.ToTask {
-	if split {
-		return &taskproc.ToTask{Message: &taskproc.ToTask_Truncate{Truncate: new(taskproc.Truncate)}}
-	}
-	return &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: new(taskproc.Preempt)}}
+// preemptMessage asks a task to give up its slot and keep its work.
+func preemptMessage(mode taskproc.Preempt_Mode) *taskproc.ToTask {
+	return &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{Mode: mode}}}
 }
 
 func (n *Daemon) sendTo(attempt string, m *taskproc.ToTask) {

@@ -67,7 +67,7 @@ func (a *attempt) suspendIfOrdered(order int64) {
 	}
 	a.cfg.Logger.Info("a task that was to be suspended writes a checkpoint", "attempt", a.start.AttemptId, "reason", err)
 	a.inbox.Put(resumeMessage)
-	a.inbox.Put(pauseMessage(false))
+	a.inbox.Put(preemptMessage(taskproc.Preempt_CHECKPOINT))
 }
 
 var (

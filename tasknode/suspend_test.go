@@ -186,16 +186,15 @@ func TestStuckProcessIsEndedByForce(t *testing.T) {
 	})
 }
 
-// TestTaskEndsBeforeItIsSuspended tells a map to finish what it has read, and others to write a
-// checkpoint.
-func TestTaskEndsBeforeItIsSuspended(t *testing.T) {
+// TestPreemptKeepsItsMode forwards orders to split and to write a checkpoint.
+func TestPreemptKeepsItsMode(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
 		for _, split := range []bool{true, false} {
 			b.orders.Put(&wire.Order{Order: &wire.Order_Preempt{Preempt: &wire.Order_PreemptAttempt{AttemptId: attemptID, Split: split}}})
 			m := task.receive(t)
-			if (m.GetTruncate() != nil) != split || (m.GetPreempt() != nil) == split || m.GetTruncate().GetPosition() != nil {
-				t.Errorf("split %v: it hears %v", split, m)
+			if m.GetPreempt() == nil || (m.GetPreempt().Mode == taskproc.Preempt_SPLIT) != split {
+				t.Errorf("split %v: task received %v", split, m)
 			}
 		}
 		task.end(nil)

@@ -30,8 +30,8 @@ type Attempt struct {
 	log    *logTail
 	send   func(*taskproc.FromTask) error
 
-	signal   signals
-	still    stillness
+	signals  signals
+	gate     quiesceGate
 	resident atomic.Int64             // bytes of the process that were in memory at the last look; 0 before the first
 	signs    atomic.Uint64            // reports so far that a sign of life has caused
 	serial   atomic.Int64             // of output files, those of attempts before a pause included
@@ -62,7 +62,7 @@ func (a *Attempt) SetStatus(text string) {
 
 // KeepAlive says that user code is at work though no record ends: it holds off
 // mapreduce.task.timeout.
-func (a *Attempt) KeepAlive() { a.signal.alive.Store(true) }
+func (a *Attempt) KeepAlive() { a.signals.alive.Store(true) }
 
 // Open opens a file by its full name.
 func (a *Attempt) Open(name string) (storage.File, error) {
@@ -101,14 +101,14 @@ func (a *Attempt) LocalFile(name string) string {
 // Detached is a Node of an attempt that belongs to no tasknode: for user code
 // that the client runs itself, to sample a job's keys. It is one map of
 // start.Maps and has no channels.
-func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *storage.Router) *Node {
+func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *storage.Router) *NodeRun {
 	ctx, cancel := context.WithCancelCause(ctx)
 	a := &Attempt{
 		Start: start, Conf: c, Counters: new(counter.Set), Files: files,
 		ctx: ctx, cancel: cancel, log: newLogTail(nil),
 		send: func(*taskproc.FromTask) error { return nil },
 	}
-	a.signal.paused = make(chan struct{})
-	g := &group{Attempt: a, graph: dag.MapReduce(int(start.Maps), int(start.Reduces))}
-	return &Node{Attempt: a, group: g, number: int(start.Part)}
+	a.signals.init()
+	g := &groupRun{Attempt: a, graph: dag.MapReduce(int(start.Maps), int(start.Reduces))}
+	return &NodeRun{Attempt: a, group: g, number: int(start.Part)}
 }

@@ -5,20 +5,20 @@ package task
 
 // NotResumable says that nobody can go on where this attempt is: it works on when it
 // is told to stop or to pause.
-func (n *Node) NotResumable() {
+func (n *NodeRun) NotResumable() {
 	n.group.keeps.Store(true)
 	n.group.whole.Store(true)
 }
 
 // NotCheckpointable says that what the Node carries from one record to the next is lost with the
 // attempt: it works on when it is told to pause.
-func (n *Node) NotCheckpointable() { n.group.keeps.Store(true) }
+func (n *NodeRun) NotCheckpointable() { n.group.keeps.Store(true) }
 
 // mayPause reports whether an attempt can write a checkpoint.
-func (g *group) mayPause() bool { return !g.keeps.Load() }
+func (g *groupRun) mayPause() bool { return !g.keeps.Load() }
 
 // mayCut reports whether what the attempt leaves can be another task: it is a map that
 // writes files.
-func (g *group) mayCut() bool {
+func (g *groupRun) mayCut() bool {
 	return !g.whole.Load() && g.single() && g.nodes[0].source != nil && len(fileChannels(g.nodes[0].outputs)) == len(g.nodes[0].outputs)
 }

@@ -99,5 +99,8 @@ func channelsOf(channels []Channel, kind dag.Channel) []Channel {
 	return out
 }
 
+// isLive reports whether both ends of a channel are at work at once.
+func (c Channel) isLive() bool { return c.Kind != dag.ChannelFile }
+
 // fileChannels are those of channels that are files.
 func fileChannels(channels []Channel) []Channel { return channelsOf(channels, dag.ChannelFile) }

@@ -102,12 +102,12 @@ type streams struct {
 }
 
 // openStreams begins to open all streams of the Node.
-func (n *Node) openStreams() {
+func (n *NodeRun) openStreams() {
 	s := &n.streams
-	s.ctx, s.cancel = context.WithCancelCause(n.ctx)
+	s.ctx, s.cancel = context.WithCancelCause(n.Attempt.ctx)
 	s.out, s.in = make(map[streamEnd]*sendOpening), make(map[streamEnd]*receiveOpening)
 	s.writers, s.readers = make(map[streamEnd]*StreamWriter), make(map[int]*StreamReader)
-	wait := n.Conf.Duration(conf.ChannelConnectTimeout)
+	wait := n.Attempt.Conf.Duration(conf.ChannelConnectTimeout)
 	for _, c := range channelsOf(n.outputs, dag.ChannelTCP) {
 		for _, peer := range c.Peers {
 			o := &sendOpening{done: make(chan struct{})}
@@ -133,23 +133,23 @@ func (n *Node) openStreams() {
 }
 
 // streamID names the stream between two Nodes.
-func (g *group) streamID(c Channel, from, to int) transfer.ChannelID {
-	b := g.Start.GetBundle()
+func (g *groupRun) streamID(c Channel, from, to int) transfer.ChannelID {
+	b := g.Attempt.Start.GetBundle()
 	return transfer.ChannelID{
-		Job: g.Start.JobId, BundleClass: int(b.GetClass()), Bundle: int(b.GetBundle()), Incarnation: int(b.GetIncarnation()),
+		Job: g.Attempt.Start.JobId, BundleClass: int(b.GetClass()), Bundle: int(b.GetBundle()), Incarnation: int(b.GetIncarnation()),
 		Edge: c.Edge, From: from, To: to,
 	}
 }
 
 // channelsTo is how a stream to a Node goes: to the server of its machine.
-func (n *Node) channelsTo(stage string, number int) (Channels, string) {
+func (n *NodeRun) channelsTo(stage string, number int) (Channels, string) {
 	g := n.group
 	peer := g.layout.GroupOf(g.graph.StageIndex(stage), number)
-	if peer == groupOf(g.Start) {
+	if peer == groupOf(g.Attempt.Start) {
 		return memoryChannels{&g.localStreams}, ""
 	}
 	address := ""
-	for _, member := range g.Start.GetBundle().GetGroups() {
+	for _, member := range g.Attempt.Start.GetBundle().GetGroups() {
 		if int(member.Class) == peer.Class && int(member.Group) == peer.Index {
 			address = member.Address
 		}
@@ -158,16 +158,16 @@ func (n *Node) channelsTo(stage string, number int) (Channels, string) {
 }
 
 // channelsFrom is how a stream from a Node comes: by the server of this machine.
-func (n *Node) channelsFrom(stage string, number int) (Channels, string) {
+func (n *NodeRun) channelsFrom(stage string, number int) (Channels, string) {
 	g := n.group
-	if g.layout.GroupOf(g.graph.StageIndex(stage), number) == groupOf(g.Start) {
+	if g.layout.GroupOf(g.graph.StageIndex(stage), number) == groupOf(g.Attempt.Start) {
 		return memoryChannels{&g.localStreams}, ""
 	}
-	return n.channelsAt(g.Start.ShuffleAddress), g.Start.ShuffleAddress
+	return n.channelsAt(g.Attempt.Start.ShuffleAddress), g.Attempt.Start.ShuffleAddress
 }
 
 // channelsAt speak to a server, or meet in this process where there is none.
-func (n *Node) channelsAt(address string) Channels {
+func (n *NodeRun) channelsAt(address string) Channels {
 	server := n.group.server
 	switch {
 	case server.Channels != nil:
@@ -177,7 +177,7 @@ func (n *Node) channelsAt(address string) Channels {
 	}
 	if n.streams.client == nil {
 		n.streams.client = transfer.NewChannelClient(transfer.ChannelConfig{
-			Token: n.Start.ShuffleToken, ConnectTimeout: n.Conf.Duration(conf.ChannelConnectTimeout),
+			Token: n.Attempt.Start.ShuffleToken, ConnectTimeout: n.Attempt.Conf.Duration(conf.ChannelConnectTimeout),
 		})
 	}
 	return n.streams.client
@@ -186,7 +186,7 @@ func (n *Node) channelsAt(address string) Channels {
 // finishStreams ends what the Node sends and receives, for good unless it was paused.
 // Readers that it never wrote to get nothing from it; one that it wrote to and did not
 // close might miss something. What it did not read is thrown away.
-func (n *Node) finishStreams(paused bool) error {
+func (n *NodeRun) finishStreams(paused bool) error {
 	var faults []error
 	for _, c := range channelsOf(n.outputs, dag.ChannelTCP) {
 		for _, peer := range c.Peers {
@@ -199,7 +199,7 @@ func (n *Node) finishStreams(paused bool) error {
 	return errors.Join(faults...)
 }
 
-func (n *Node) finishSend(c Channel, peer int, paused bool) error {
+func (n *NodeRun) finishSend(c Channel, peer int, paused bool) error {
 	w := n.streams.writers[streamEnd{c.Edge, peer}]
 	if w != nil && !w.closed {
 		return w.wrapError(errors.New("it was not closed"))
@@ -213,7 +213,7 @@ func (n *Node) finishSend(c Channel, peer int, paused bool) error {
 	return w.End(paused)
 }
 
-func (n *Node) finishReceive(c Channel) error {
+func (n *NodeRun) finishReceive(c Channel) error {
 	r, err := n.ReceiveStreams(c)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (n *Node) finishReceive(c Channel) error {
 }
 
 // closeStreams breaks what is still open and waits until nothing of it is left.
-func (n *Node) closeStreams() {
+func (n *NodeRun) closeStreams() {
 	s := &n.streams
 	if s.ctx == nil {
 		return

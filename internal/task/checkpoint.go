@@ -9,13 +9,14 @@ import (
 	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )
 
 // state is how far the Node has come that is to go on in another attempt, with the
 // state that the user's code keeps: that of the last pause while the user's code has
 // not been called since. It closes the output.
-func (n *Node) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, err error) {
+func (n *NodeRun) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, err error) {
 	s = n.newState()
 	s.Published, s.UserState, s.Live = published, n.UserState(), n.liveStates()
 	if n.saveUserState != nil {
@@ -39,13 +40,13 @@ func (n *Node) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, er
 }
 
 // stateOver is what is left of a Node that has done its work.
-func (n *Node) stateOver() *taskproc.NodeState {
+func (n *NodeRun) stateOver() *taskproc.NodeState {
 	s := n.newState()
 	s.Finished, s.Pieces, s.Published = true, n.result.pieces, n.result.published
 	return s
 }
 
-func (n *Node) newState() *taskproc.NodeState {
+func (n *NodeRun) newState() *taskproc.NodeState {
 	return &taskproc.NodeState{Stage: int32(n.stage), Node: int32(n.number)}
 }
 
@@ -58,7 +59,7 @@ func (r *Reduce) addTo(s *taskproc.NodeState) error {
 			return err
 		}
 	}
-	state, err := r.intake.State(r.ctx)
+	state, err := r.intake.State(r.Node.Attempt.ctx)
 	if err != nil {
 		return &unwrittenError{err}
 	}
@@ -70,8 +71,8 @@ func (r *Reduce) addTo(s *taskproc.NodeState) error {
 
 // checkpoint writes down how far all Nodes have come. What keeps it from that is an
 // *unwrittenError.
-func (g *group) checkpoint() (*taskproc.FromTask, error) {
-	body := &taskproc.CheckpointBody{JobId: g.Start.JobId, Task: g.Start.Task, Kind: g.Start.Kind}
+func (g *groupRun) checkpoint() (*taskproc.FromTask, error) {
+	body := &taskproc.CheckpointBody{JobId: g.Attempt.Start.JobId, Task: g.Attempt.Start.Task, Kind: g.Attempt.Start.Kind}
 	for _, n := range g.nodes {
 		switch {
 		case n.result.unwritten != nil:
@@ -82,7 +83,7 @@ func (g *group) checkpoint() (*taskproc.FromTask, error) {
 			body.Nodes = append(body.Nodes, n.stateOver())
 		}
 	}
-	body.Counters = counterMessages(g.Counters)
+	body.Counters = counterMessages(g.Attempt.Counters)
 	last, err := g.writeCheckpoint(body)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (g *group) checkpoint() (*taskproc.FromTask, error) {
 }
 
 // writeCheckpoint writes body into the attempt's directory.
-func (g *group) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
+func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
 	encoded, err := checkpoint.Encode(body)
 	if err == nil {
 		err = failpoint.Hit(failpoint.TaskCheckpoint)
@@ -104,14 +105,14 @@ func (g *group) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTa
 	if err != nil {
 		return nil, &unwrittenError{err}
 	}
-	path := g.LocalFile("checkpoint")
+	path := g.Attempt.LocalFile("checkpoint")
 	if err := writeFile(g.Attempt, path, encoded); err != nil {
 		return nil, &unwrittenError{err}
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 		Checkpoint: &taskproc.Checkpoint{
 			Path: path, Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
-			Attempt: g.Start.AttemptId, JobId: g.Start.JobId, Task: g.Start.Task,
+			Attempt: g.Attempt.Start.AttemptId, JobId: g.Attempt.Start.JobId, Task: g.Attempt.Start.Task,
 			Copy: g.copyCheckpoint(body),
 		},
 	}}}, nil
@@ -136,3 +137,26 @@ func writeAll(w storage.Writer, data []byte) error {
 	}
 	return nil
 }
+
+// liveStates are the edges of which some writers have ended, in order.
+func (n *NodeRun) liveStates() (states []*taskproc.LiveInput) {
+	for _, c := range n.inputs {
+		var over []int32
+		for _, peer := range c.Peers {
+			if n.finishedBefore(c.Edge, peer) || n.live.isFinishedWriter(c.Edge, peer) {
+				over = append(over, int32(peer))
+			}
+		}
+		if c.isLive() && len(over) > 0 {
+			states = append(states, &taskproc.LiveInput{Edge: int32(c.Edge), Finished: over})
+		}
+	}
+	return states
+}
+
+// Runs are what a Node that sorts what comes live had in files at the pause that it
+// goes on from.
+func (n *NodeRun) Runs() []shuffle.MergeInputState { return checkpoint.MergeStates(n.resumed.GetMerge()) }
+
+// KeepRuns says what such a Node has in files when it is paused, which stay.
+func (n *NodeRun) KeepRuns(runs []shuffle.MergeInputState) { n.liveRuns = runs }

@@ -16,14 +16,14 @@ const copyToOutput = "output"
 // copyCheckpoint copies a checkpoint and what it names to where the job's output is
 // staged, and goes with that. It is nil where that is not wanted, and where it
 // cannot be done: the one on the local disk is there anyway.
-func (g *group) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Checkpoint_Copy {
-	if g.Conf.String(conf.CheckpointCopies) != copyToOutput || g.Start.OutputDir == "" {
+func (g *groupRun) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Checkpoint_Copy {
+	if g.Attempt.Conf.String(conf.CheckpointCopies) != copyToOutput || g.Attempt.Start.OutputDir == "" {
 		return nil
 	}
 	g.nodes[0].enterPhase("copy")
-	copied, err := g.copyTo(body, g.Start.OutputDir)
+	copied, err := g.Attempt.copyTo(body, g.Attempt.Start.OutputDir)
 	if err != nil {
-		g.Logger().Warn("checkpoint without a copy", "error", err)
+		g.Attempt.Logger().Warn("checkpoint without a copy", "error", err)
 		return nil
 	}
 	return copied

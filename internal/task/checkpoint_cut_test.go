@@ -21,13 +21,13 @@ import (
 // its Nodes have seen at the end are what their checkpoints were worth.
 type courier struct {
 	records int          // of each source Node
-	tick    func(*Node)  // called at each record
+	tick    func(*NodeRun)  // called at each record
 	pauses  atomic.Int64 // of Nodes
 	mu      sync.Mutex
 	seen    map[string][]string // by Node
 }
 
-func (p *courier) RunNode(n *Node) error {
+func (p *courier) RunNode(n *NodeRun) error {
 	out, err := openCourierOutputs(n)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (p *courier) RunNode(n *Node) error {
 }
 
 // carry hands on what the Node reads.
-func (p *courier) carry(n *Node, out *courierOutputs) error {
+func (p *courier) carry(n *NodeRun, out *courierOutputs) error {
 	take := func(key, value string) error {
 		p.tick(n)
 		p.mu.Lock()
@@ -60,9 +60,9 @@ func (p *courier) carry(n *Node, out *courierOutputs) error {
 }
 
 func (p *courier) carrySource(m *Map, take func(key, value string) error) error {
-	all, first := sourceRecords(m.Stage(), m.Number(), p.records), int64(100*m.Number())
+	all, first := sourceRecords(m.Node.Stage(), m.Node.Number(), p.records), int64(100*m.Node.Number())
 	for at := m.Work().Start.Offset; at < first+int64(len(all)); at++ {
-		if m.Signalled() {
+		if m.Node.Signalled() {
 			if act, err := m.PollSignals(dag.Position{Offset: at}); act == Stop {
 				return err
 			}
@@ -80,7 +80,7 @@ func carryFiles(r *Reduce, take func(key, value string) error) error {
 		return err
 	}
 	for {
-		if r.Signalled() {
+		if r.Node.Signalled() {
 			if act, err := r.PollSignals(); act == Stop {
 				return err
 			}
@@ -97,7 +97,7 @@ func carryFiles(r *Reduce, take func(key, value string) error) error {
 	}
 }
 
-func carryLive(n *Node, c Channel, take func(key, value string) error) error {
+func carryLive(n *NodeRun, c Channel, take func(key, value string) error) error {
 	attended := func(key, value string) error {
 		if n.Signalled() {
 			if _, err := n.PollSignals(); err != nil {
@@ -114,7 +114,7 @@ func carryLive(n *Node, c Channel, take func(key, value string) error) error {
 		return errors.Join(err, r.Err())
 	}
 	for r := n.ReceiveShared(c); ; {
-		batch, _, ok, err := r.Receive(n.Context())
+		batch, _, ok, err := r.Receive(n.Attempt.Context())
 		if err != nil || !ok {
 			return err
 		}
@@ -130,7 +130,7 @@ type courierOutputs struct {
 	ends  []func(paused bool) error
 }
 
-func openCourierOutputs(n *Node) (*courierOutputs, error) {
+func openCourierOutputs(n *NodeRun) (*courierOutputs, error) {
 	out := new(courierOutputs)
 	for _, c := range n.Outputs() {
 		if c.Kind == dag.ChannelFile {
@@ -148,12 +148,12 @@ func openCourierOutputs(n *Node) (*courierOutputs, error) {
 	return out, nil
 }
 
-func (out *courierOutputs) openFile(n *Node, c Channel) error {
+func (out *courierOutputs) openFile(n *NodeRun, c Channel) error {
 	opts, err := n.CollectorOptions(c)
 	if err != nil {
 		return err
 	}
-	b, err := shuffle.NewSortBuffer(n.Context(), opts)
+	b, err := shuffle.NewSortBuffer(n.Attempt.Context(), opts)
 	if err != nil {
 		return err
 	}
@@ -165,12 +165,12 @@ func (out *courierOutputs) openFile(n *Node, c Channel) error {
 	return nil
 }
 
-func (out *courierOutputs) openLive(n *Node, c Channel, peer int) error {
+func (out *courierOutputs) openLive(n *NodeRun, c Channel, peer int) error {
 	var send func(keyValue) error
 	var end func(paused bool) error
 	if c.Kind == dag.ChannelSHM {
 		w := n.SendShared(c, peer)
-		send = func(r keyValue) error { return w.Send(n.Context(), r) }
+		send = func(r keyValue) error { return w.Send(n.Attempt.Context(), r) }
 		end = func(paused bool) error {
 			w.End(paused)
 			return nil
@@ -258,14 +258,14 @@ func TestEveryGraphGoesOnAfterPauses(t *testing.T) {
 
 // pauseAtRandom is called at records, and has the bundle of the Node that it is called
 // for be paused at some of them, one in so many at least.
-func (r *rig) pauseAtRandom(random *rand.Rand, most int) func(*Node) {
+func (r *rig) pauseAtRandom(random *rand.Rand, most int) func(*NodeRun) {
 	var mu sync.Mutex
 	one := 1 + random.IntN(most)
-	return func(n *Node) {
+	return func(n *NodeRun) {
 		mu.Lock()
 		defer mu.Unlock()
 		if random.IntN(one) == 0 {
-			r.pauseBundle(r.layout.BundleOf(groupOf(n.Start)))
+			r.pauseBundle(r.layout.BundleOf(groupOf(n.Attempt.Start)))
 		}
 	}
 }
@@ -397,10 +397,10 @@ func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	r := newRig(t, g, p)
 	full := fault.Rule{Op: fault.Create, Path: "/" + testJob + "/attempt_1_0/checkpoint", Err: syscall.ENOSPC}
 	r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
-	p.tick = func(n *Node) {
+	p.tick = func(n *NodeRun) {
 		if n.Stage() == "a" {
 			r.send("a", 0, &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}})
-			<-n.signal.whenPaused()
+			<-n.Attempt.signals.checkpointRequested()
 		}
 	}
 	last := r.run()
@@ -419,16 +419,16 @@ func TestAPauseInAGroupIsNotForgotten(t *testing.T) {
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},
 	}
-	r := newRig(t, g, programFunc(func(n *Node) error {
+	r := newRig(t, g, programFunc(func(n *NodeRun) error {
 		if n.Map() != nil {
 			n.SendShared(n.Outputs()[0], 0).Close()
 			return nil
 		}
 		in := n.ReceiveShared(n.Inputs()[0])
-		if _, _, ok, err := in.Receive(n.Context()); ok || err != nil {
+		if _, _, ok, err := in.Receive(n.Attempt.Context()); ok || err != nil {
 			return fmt.Errorf("received: %v, %w", ok, err)
 		}
-		<-n.signal.whenPaused()
+		<-n.Attempt.signals.checkpointRequested()
 		n.PollProgress()
 		if !n.Signalled() {
 			return errors.New("the pause is forgotten")

@@ -45,11 +45,11 @@ func (a *Attempt) open(o origin) (files checkpoint.Source, done func()) {
 }
 
 // storageFiles opens files by their full names.
-type storageFiles struct{ *Attempt }
+type storageFiles struct{ attempt *Attempt }
 
 // Open implements checkpoint.Source.
 func (s storageFiles) Open(ctx context.Context, name string, offset, length int64) (io.ReadCloser, error) {
-	fsys, path, err := s.Resolve(ctx, name)
+	fsys, path, err := s.attempt.Resolve(ctx, name)
 	if err != nil {
 		return nil, err
 	}

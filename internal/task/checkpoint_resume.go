@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
@@ -153,7 +155,7 @@ func (a *Attempt) publishedIndex(ctx context.Context, o *taskproc.MapOutput) (*s
 
 // blameCheckpoint makes an error about a file that the checkpoint names one of the
 // checkpoint.
-func (n *Node) blameCheckpoint(err error) error {
+func (n *NodeRun) blameCheckpoint(err error) error {
 	var read *shuffle.ReadError
 	if !errors.As(err, &read) {
 		return err
@@ -164,4 +166,31 @@ func (n *Node) blameCheckpoint(err error) error {
 		}
 	}
 	return err
+}
+
+// finishedBefore reports whether a writer had ended before this attempt.
+func (n *NodeRun) finishedBefore(edge, writer int) bool {
+	return slices.ContainsFunc(n.resumed.GetLive(), func(l *taskproc.LiveInput) bool {
+		return int(l.Edge) == edge && slices.Contains(l.Finished, int32(writer))
+	})
+}
+
+// unfinishedPeers are the writers along an edge that had not ended before this attempt.
+func (n *NodeRun) unfinishedPeers(c Channel) (peers []int) {
+	for _, peer := range c.Peers {
+		if !n.finishedBefore(c.Edge, peer) {
+			peers = append(peers, peer)
+		}
+	}
+	return peers
+}
+
+// awaitsStreams reports whether a stream that came to the Node has not ended for good.
+func (n *NodeRun) awaitsStreams() bool {
+	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
+		if slices.ContainsFunc(n.unfinishedPeers(c), func(peer int) bool { return !n.live.isFinishedWriter(c.Edge, peer) }) {
+			return true
+		}
+	}
+	return false
 }

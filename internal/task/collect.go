@@ -32,7 +32,7 @@ func (c *openCollector) Abort() error {
 // CollectorOptions is how the collector of an edge that is a file works;
 // partition and combine are the caller's to set. Along an edge that joins all
 // with all there is a partition for each reader, along others one.
-func (n *Node) CollectorOptions(c Channel) (shuffle.Options, error) {
+func (n *NodeRun) CollectorOptions(c Channel) (shuffle.Options, error) {
 	if err := n.checkOutput(c); err != nil {
 		return shuffle.Options{}, err
 	}
@@ -41,15 +41,15 @@ func (n *Node) CollectorOptions(c Channel) (shuffle.Options, error) {
 		open = &openCollector{memory: n.group.memory.borrow(1)}
 		n.collectors[c.Edge] = open
 	}
-	codec, err := mapOutputCodec(n.Conf)
+	codec, err := mapOutputCodec(n.Attempt.Conf)
 	return shuffle.Options{
-		FS:           n.Local,
-		Path:         n.LocalFile(fmt.Sprintf("edge%d-node%d.out", c.Edge, n.number)),
+		FS:           n.Attempt.Local,
+		Path:         n.Attempt.LocalFile(fmt.Sprintf("edge%d-node%d.out", c.Edge, n.number)),
 		Partitions:   n.group.partitions(c),
 		Memory:       open.memory,
-		SpillPercent: n.Conf.Float(conf.SpillPercent),
+		SpillPercent: n.Attempt.Conf.Float(conf.SpillPercent),
 		BeforeSpill:  func() error { return failpoint.Hit(failpoint.TaskSpill) },
-		Factor:       n.Conf.Int(conf.SortFactor),
+		Factor:       n.Attempt.Conf.Int(conf.SortFactor),
 		MaxRuns:      n.maxRuns(c),
 		Codec:        codec,
 	}, err
@@ -57,7 +57,7 @@ func (n *Node) CollectorOptions(c Channel) (shuffle.Options, error) {
 
 // SetCollector hands over the collector that is written to along an edge. It is
 // finished or aborted with the Node.
-func (n *Node) SetCollector(c Channel, collector shuffle.Collector) {
+func (n *NodeRun) SetCollector(c Channel, collector shuffle.Collector) {
 	open := n.collectors[c.Edge]
 	if open == nil {
 		open = new(openCollector)
@@ -68,7 +68,7 @@ func (n *Node) SetCollector(c Channel, collector shuffle.Collector) {
 
 // inCollectors is how many bytes the collectors have in memory. It belongs to the
 // goroutine that fills them.
-func (n *Node) inCollectors() (bytes int64) {
+func (n *NodeRun) inCollectors() (bytes int64) {
 	for _, open := range n.collectors {
 		if open.Collector != nil {
 			bytes += open.Buffered()
@@ -78,7 +78,7 @@ func (n *Node) inCollectors() (bytes int64) {
 }
 
 // checkOutput refuses what is no edge from this Node to a file.
-func (n *Node) checkOutput(c Channel) error {
+func (n *NodeRun) checkOutput(c Channel) error {
 	for _, o := range n.outputs {
 		if o.Edge == c.Edge && o.Kind == dag.ChannelFile {
 			return nil
@@ -88,7 +88,7 @@ func (n *Node) checkOutput(c Channel) error {
 }
 
 // partitions is how many partitions an edge that is a file has.
-func (g *group) partitions(c Channel) int {
+func (g *groupRun) partitions(c Channel) int {
 	if c.Connection == dag.AllToAll {
 		return max(1, g.nodesOf(c.To))
 	}
@@ -100,12 +100,12 @@ const fewRuns = 4
 
 // maxRuns is how many runs of a partition the Node may publish unmerged: as many
 // as a reader, which gets them of every writer, can merge in one pass.
-func (n *Node) maxRuns(c Channel) int {
+func (n *NodeRun) maxRuns(c Channel) int {
 	writers := 1
 	if c.Connection != dag.OneToOne {
 		writers = max(1, n.group.nodesOf(c.From))
 	}
-	return max(fewRuns, n.Conf.Int(conf.SortFactor)/writers)
+	return max(fewRuns, n.Attempt.Conf.Int(conf.SortFactor)/writers)
 }
 
 func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
@@ -121,7 +121,7 @@ func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
 
 // publish finishes the collectors and describes what they left, in the order of
 // edges.
-func (n *Node) publish() ([]*taskproc.MapOutput, error) {
+func (n *NodeRun) publish() ([]*taskproc.MapOutput, error) {
 	var published []*taskproc.MapOutput
 	for _, c := range fileChannels(n.outputs) {
 		n.enterPhase("sort")
@@ -138,11 +138,11 @@ func (n *Node) publish() ([]*taskproc.MapOutput, error) {
 	return published, nil
 }
 
-func (n *Node) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, error) {
+func (n *NodeRun) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, error) {
 	if err := failpoint.Hit(failpoint.TaskSegment); err != nil {
 		return nil, err
 	}
-	index, err := open.Finish(n.ctx)
+	index, err := open.Finish(n.Attempt.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (n *Node) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, 
 		return nil, err
 	}
 	output := &taskproc.MapOutput{
-		Edge: int32(c.Edge), Task: n.group.taskOf(n), Attempt: n.Start.AttemptId,
+		Edge: int32(c.Edge), Task: n.group.taskOf(n), Attempt: n.Attempt.Start.AttemptId,
 		Path: index.Path, IndexChecksum: index.Checksum, PartitionBytes: index.PartitionBytes(),
 	}
 	if m := n.source; m != nil {
@@ -163,12 +163,12 @@ func (n *Node) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, 
 
 // joinPublished puts what attempts before a pause have published along an edge
 // before index.
-func (n *Node) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, error) {
+func (n *NodeRun) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, error) {
 	var parts []*shuffle.Index
 	var faults []error
 	for _, o := range n.resumed.GetPublished() {
 		if int(o.Edge) == c.Edge {
-			x, err := n.publishedIndex(n.ctx, o)
+			x, err := n.Attempt.publishedIndex(n.Attempt.ctx, o)
 			parts, faults = append(parts, x), append(faults, err)
 		}
 	}
@@ -178,7 +178,7 @@ func (n *Node) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, e
 	if len(parts) == 0 {
 		return index, nil
 	}
-	joined, err := shuffle.Join(n.ctx, n.Local, n.LocalFile(fmt.Sprintf("edge%d-node%d-joined.out", c.Edge, n.number)), append(parts, index))
+	joined, err := shuffle.Join(n.Attempt.ctx, n.Attempt.Local, n.Attempt.LocalFile(fmt.Sprintf("edge%d-node%d-joined.out", c.Edge, n.number)), append(parts, index))
 	if errors.Is(err, storage.ErrCorrupt) {
 		err = &unusableCheckpointError{err} // what was written just now is not looked at for the first time
 	}
@@ -187,7 +187,7 @@ func (n *Node) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, e
 
 // store moves what was written for channels that are stored to where the job's
 // output is. Where it lies goes with the job, or is committed by nobody.
-func (n *Node) store(published []*taskproc.MapOutput) error {
+func (n *NodeRun) store(published []*taskproc.MapOutput) error {
 	for i, c := range fileChannels(n.outputs) {
 		if !c.Stored {
 			continue
@@ -199,24 +199,25 @@ func (n *Node) store(published []*taskproc.MapOutput) error {
 	return nil
 }
 
-func (n *Node) storeOne(o *taskproc.MapOutput) error {
-	if n.Start.OutputDir == "" {
+func (n *NodeRun) storeOne(o *taskproc.MapOutput) error {
+	a := n.Attempt
+	if a.Start.OutputDir == "" {
 		return &FatalError{Err: errors.New("it is to be stored with the job's output, of which there is none")}
 	}
-	fsys, dir, err := n.Resolve(n.ctx, n.Start.OutputDir)
+	fsys, dir, err := a.Resolve(a.ctx, a.Start.OutputDir)
 	if err != nil {
 		return err
 	}
-	index, err := shuffle.ReadIndex(n.ctx, n.Local, o.Path)
+	index, err := shuffle.ReadIndex(a.ctx, a.Local, o.Path)
 	if err != nil {
 		return err
 	}
-	if err := n.opens(); err != nil {
+	if err := a.countRemote(); err != nil {
 		return err
 	}
-	defer n.still.closed()
-	to := path.Join(dir, n.Start.AttemptId+"."+path.Base(o.Path))
-	if _, err := index.Move(n.ctx, n.Local, fsys, to, fsconf.CreateOptions(n.Conf)); err != nil {
+	defer a.gate.closed()
+	to := path.Join(dir, a.Start.AttemptId+"."+path.Base(o.Path))
+	if _, err := index.Move(a.ctx, a.Local, fsys, to, fsconf.CreateOptions(a.Conf)); err != nil {
 		return err
 	}
 	o.Path, o.Stored = storage.Name(fsys, to), true

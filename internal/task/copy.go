@@ -80,13 +80,13 @@ func (r *Reduce) newCopyPhase() *copyPhase {
 	var edges []int
 	for _, c := range r.channels {
 		edges = append(edges, c.Edge)
-		p.edges[c.Edge] = &copyEdge{Channel: c, partition: c.partition(r.number)}
+		p.edges[c.Edge] = &copyEdge{Channel: c, partition: c.partition(r.Node.number)}
 	}
 	for _, o := range r.fetched {
 		p.markTaken(o)
 	}
-	r.group.fetched.open(r)
-	r.subscription = r.group.board.subscribe(edges)
+	r.Node.group.fetched.open(r)
+	r.subscription = r.Node.group.board.subscribe(edges)
 	return p
 }
 
@@ -96,7 +96,7 @@ func (r *Reduce) copyAll() (complete bool, err error) {
 	p := r.newCopyPhase()
 	defer p.close()
 	for !p.finished() {
-		if r.mayPause() && r.signal.heed() {
+		if r.mayPause() && r.Node.Attempt.signals.acceptCheckpoint() {
 			p.stopForCheckpoint()
 			return false, nil
 		}
@@ -121,8 +121,8 @@ func (p *copyPhase) step() error {
 	r := p.r
 	var err error
 	select {
-	case <-r.ctx.Done():
-		return context.Cause(r.ctx)
+	case <-r.Node.Attempt.ctx.Done():
+		return context.Cause(r.Node.Attempt.ctx)
 	case <-p.paused():
 		return nil
 	case <-r.subscription.ready:
@@ -132,7 +132,7 @@ func (p *copyPhase) step() error {
 	case <-p.results():
 		err = p.collect(p.copier.Take())
 	}
-	r.setFraction(float64(len(p.have)) / float64(max(1, p.expected())) / 3)
+	r.Node.setFraction(float64(len(p.have)) / float64(max(1, p.expected())) / 3)
 	return err
 }
 
@@ -141,7 +141,7 @@ func (p *copyPhase) paused() <-chan struct{} {
 	if !p.r.mayPause() {
 		return nil
 	}
-	return p.r.signal.whenPaused()
+	return p.r.Node.Attempt.signals.checkpointRequested()
 }
 
 // expected is how many outputs will be taken in, as far as known.
@@ -151,7 +151,7 @@ func (p *copyPhase) expected() int {
 		if e.Peers != nil {
 			n += len(e.Peers)
 		} else {
-			n += p.r.group.nodesOf(e.From)
+			n += p.r.Node.group.nodesOf(e.From)
 		}
 	}
 	return n
@@ -171,7 +171,7 @@ func (p *copyPhase) handleOutputs(e *copyEdge, news *taskproc.Outputs) error {
 		if p.have[writerOf(o)] || !e.reads(o.Task) {
 			continue
 		}
-		if p.r.mayPause() && p.r.signal.heed() {
+		if p.r.mayPause() && p.r.Node.Attempt.signals.acceptCheckpoint() {
 			return nil // what is left is asked for again after the resume
 		}
 		if err := p.handleOutput(e, o); err != nil {
@@ -206,10 +206,10 @@ func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
 	case told && address == o.Address:
 	case p.pending[writerOf(o)]: // of an attempt that was lost; which one comes in is the copier's to say
 		p.copy(e, o)
-	case !o.Stored && (o.Address == "" || o.Address == p.r.Start.ShuffleAddress):
+	case !o.Stored && (o.Address == "" || o.Address == p.r.Node.Attempt.Start.ShuffleAddress):
 		runs, err := p.r.takeLocal(e, o)
 		if err != nil {
-			p.r.Counters.Add(counter.FailedShuffles, 1)
+			p.r.Node.Attempt.Counters.Add(counter.FailedShuffles, 1)
 			return &LostOutputError{Attempt: o.Attempt, Err: err}
 		}
 		p.taken(o, runs)
@@ -228,7 +228,7 @@ func (e *copyEdge) empty(o *taskproc.MapOutput) bool {
 
 // takeLocal hands the runs of an output on this machine to the intake.
 func (r *Reduce) takeLocal(e *copyEdge, o *taskproc.MapOutput) ([]shuffle.Run, error) {
-	index, err := shuffle.ReadIndex(r.ctx, r.Local, o.Path)
+	index, err := shuffle.ReadIndex(r.Node.Attempt.ctx, r.Node.Attempt.Local, o.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (r *Reduce) takeLocal(e *copyEdge, o *taskproc.MapOutput) ([]shuffle.Run, e
 	if e.partition >= len(index.Partitions) {
 		return nil, fmt.Errorf("index of %s: it has %d partitions, number %d is wanted", o.Path, len(index.Partitions), e.partition)
 	}
-	for _, source := range index.Sources(r.Local, e.partition, ordinalOf(o)) {
+	for _, source := range index.Sources(r.Node.Attempt.Local, e.partition, ordinalOf(o)) {
 		if err := r.intake.AddLocal(source); err != nil {
 			return nil, err
 		}
@@ -256,10 +256,10 @@ func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
 	}
 	p.markTaken(o)
 	r.fetched = append(r.fetched, o)
-	r.group.fetched.add(r, o)
-	r.Counters.Add(counter.ShuffledMaps, 1)
-	r.Counters.Add(counter.ReduceShuffleBytes, bytes)
-	r.KeepAlive()
+	r.Node.group.fetched.add(r, o)
+	r.Node.Attempt.Counters.Add(counter.ShuffledMaps, 1)
+	r.Node.Attempt.Counters.Add(counter.ReduceShuffleBytes, bytes)
+	r.Node.Attempt.KeepAlive()
 }
 
 func (p *copyPhase) markTaken(o *taskproc.MapOutput) {
@@ -288,7 +288,7 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 // output is an output as the copier knows it.
 func (p *copyPhase) output(o *taskproc.MapOutput) transfer.Output {
 	out := transfer.Output{
-		Address: o.Address, Job: p.r.Start.JobId, Attempt: o.Attempt,
+		Address: o.Address, Job: p.r.Node.Attempt.Start.JobId, Attempt: o.Attempt,
 		File: path.Base(o.Path), IndexChecksum: o.IndexChecksum,
 	}
 	if o.Stored {
@@ -303,15 +303,15 @@ func (p *copyPhase) copied(c transfer.Result) *taskproc.MapOutput {
 }
 
 func (p *copyPhase) openCopier() {
-	r := p.r
-	patience := r.Conf.Duration(conf.ShuffleFetchTimeout)
-	p.fetcher = r.newFetcher(&r.group.server.segments, patience)
-	p.copier = transfer.NewCopier(r.ctx, transfer.CopierConfig{
+	a, c := p.r.Node.Attempt, p.r.Node.Attempt.Conf
+	patience := c.Duration(conf.ShuffleFetchTimeout)
+	p.fetcher = a.newFetcher(&p.r.Node.group.server.segments, patience)
+	p.copier = transfer.NewCopier(a.ctx, transfer.CopierConfig{
 		Fetcher:     p.fetcher,
-		Sink:        r.intake,
-		Parallel:    r.Conf.Int(conf.ShuffleParallelCopies),
+		Sink:        p.r.intake,
+		Parallel:    c.Int(conf.ShuffleParallelCopies),
 		GiveUpAfter: patience,
-		MaxDelay:    min(r.Conf.Duration(conf.ShuffleRetryDelayMax), patience/4),
+		MaxDelay:    min(c.Duration(conf.ShuffleRetryDelayMax), patience/4),
 	})
 }
 
@@ -345,15 +345,15 @@ func (p *copyPhase) collect(results []transfer.Result) error {
 
 // failed counts a copy that failed and returns an error if it is for good.
 func (p *copyPhase) failed(c transfer.Result) error {
-	r := p.r
-	if err := context.Cause(r.ctx); err != nil {
+	a := p.r.Node.Attempt
+	if err := context.Cause(a.ctx); err != nil {
 		return err
 	}
 	if !errors.As(c.Err, new(*transfer.BusyError)) {
-		r.Counters.Add(counter.FailedShuffles, 1)
+		a.Counters.Add(counter.FailedShuffles, 1)
 	}
 	if c.WillRetry {
-		r.Logger().Warn("copy will be tried again", "error", c.Err)
+		a.Logger().Warn("copy will be tried again", "error", c.Err)
 		return nil
 	}
 	if errors.As(c.Err, new(*transfer.LostError)) {

@@ -159,11 +159,11 @@ type reducer struct {
 	until int // groups after which it waits to be paused; 0: it does not
 
 	reached chan struct{} // closed when it does
-	between func(n *Node) // called before each value; nil for nothing
+	between func(n *NodeRun) // called before each value; nil for nothing
 	groups  int           // so far
 }
 
-func (p *reducer) RunNode(n *Node) error {
+func (p *reducer) RunNode(n *NodeRun) error {
 	r := n.Reduce()
 	g, err := r.Groups(nil)
 	if err != nil || g == nil {
@@ -175,9 +175,9 @@ func (p *reducer) RunNode(n *Node) error {
 		}
 		if p.until > 0 && groups == p.until {
 			close(p.reached)
-			<-n.signal.whenPaused()
+			<-n.Attempt.signals.checkpointRequested()
 		}
-		if r.Signalled() {
+		if r.Node.Signalled() {
 			if act, err := r.PollSignals(); act == Stop {
 				return err
 			}
@@ -189,7 +189,7 @@ func (p *reducer) RunNode(n *Node) error {
 			if p.between != nil {
 				p.between(n)
 			}
-			if r.Signalled() {
+			if r.Node.Signalled() {
 				r.PollProgress()
 			}
 			fmt.Fprintf(&p.seen, "%s=%s\n", g.FullKey(), g.Value())

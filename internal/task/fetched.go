@@ -114,7 +114,7 @@ func (f *fetchedSets) takeChanges() (news []*taskproc.Fetched) {
 
 // allHaveLocked is what all reduces that read an edge have taken in along it.
 func (f *fetchedSets) allHaveLocked(edge int) (all nodeSet) {
-	nodes := make(map[*Node]bool)
+	nodes := make(map[*NodeRun]bool)
 	for r, sets := range f.mu.reduces {
 		switch set, reads := sets[edge]; {
 		case !reads:

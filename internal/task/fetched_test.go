@@ -33,11 +33,11 @@ func TestFetchedIsWhatAllReadersHave(t *testing.T) {
 	f.expect(edges(0, 1))
 	f.expect(edges(0))
 	wantNews(t, &f, "")
-	one := &Reduce{Node: new(Node), channels: edges(0, 1), fetched: []*taskproc.MapOutput{{Edge: 1, Task: 9}}}
+	one := &Reduce{Node: new(NodeRun), channels: edges(0, 1), fetched: []*taskproc.MapOutput{{Edge: 1, Task: 9}}}
 	f.open(one)
 	f.add(one, &taskproc.MapOutput{Task: 2})
 	wantNews(t, &f, "0:[] 1:[00000000 00000010] ")
-	two := &Reduce{Node: new(Node), channels: edges(0)}
+	two := &Reduce{Node: new(NodeRun), channels: edges(0)}
 	f.open(two)
 	wantNews(t, &f, "0:[] ")
 	for _, task := range []int32{2, 3} {
@@ -59,7 +59,7 @@ func TestReduceReportsFetchedOutputs(t *testing.T) {
 	machines := []*machine{newMachine(t, sound), newMachine(t, sound)}
 	outputs := scatter(t, rand.New(rand.NewPCG(1, 2)), 10, machines...)
 	looked := false
-	p := &reducer{between: func(n *Node) {
+	p := &reducer{between: func(n *NodeRun) {
 		if !looked {
 			n.group.fetched.resendAll()
 			wantNews(t, &n.group.fetched, "0:[11111111 00000011] ")

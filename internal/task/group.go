@@ -16,15 +16,15 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// group is the NodeGroup that an attempt runs: Nodes in one process, joined by
+// groupRun is the NodeGroup that an attempt runs: Nodes in one process, joined by
 // its memory. A Node that fails ends the others; why the first one failed is why
 // the attempt failed.
-type group struct {
-	*Attempt
+type groupRun struct {
+	Attempt *Attempt
 
 	graph        dag.Graph
 	layout       *dag.Layout
-	nodes        []*Node // in order of stages and numbers
+	nodes        []*NodeRun // in order of stages and numbers
 	memory       *memory
 	keeps        atomic.Bool // something that no checkpoint has: see NotCheckpointable
 	whole        atomic.Bool // it cannot be cut either
@@ -41,10 +41,10 @@ type group struct {
 }
 
 // open lays out the group and opens its inputs. The attempt is configured.
-func (g *group) open() error {
-	g.graph = graphOf(g.Start)
+func (g *groupRun) open() error {
+	g.graph = graphOf(g.Attempt.Start)
 	g.layout = g.graph.Layout()
-	id := groupOf(g.Start)
+	id := groupOf(g.Attempt.Start)
 	if id.Class < 0 || id.Class >= len(g.layout.Groups) || id.Index < 0 || id.Index >= g.layout.Groups[id.Class].Count {
 		return &FatalError{Err: fmt.Errorf("group %d of class %d: not in the job's graph", id.Index, id.Class)}
 	}
@@ -54,7 +54,7 @@ func (g *group) open() error {
 		}
 	}
 	if g.single() {
-		g.nodes[0].number = int(g.Start.Part)
+		g.nodes[0].number = int(g.Attempt.Start.Part)
 	}
 	if err := g.resumeNodes(); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (g *group) open() error {
 			g.fetched.expect(n.inputs)
 		}
 	}
-	g.memory = newMemory(int64(len(g.nodes))*int64(g.Conf.Int(conf.SortMB))<<20, ends)
+	g.memory = newMemory(int64(len(g.nodes))*int64(g.Attempt.Conf.Int(conf.SortMB))<<20, ends)
 	g.openShared()
 	if err := g.openSources(); err != nil {
 		return err
@@ -76,11 +76,11 @@ func (g *group) open() error {
 }
 
 // resumeNodes gives each Node what it goes on from.
-func (g *group) resumeNodes() error {
-	if g.resumed == nil {
+func (g *groupRun) resumeNodes() error {
+	if g.Attempt.resumed == nil {
 		return nil
 	}
-	states := g.resumed.Nodes
+	states := g.Attempt.resumed.Nodes
 	if len(states) != len(g.nodes) {
 		return &unusableCheckpointError{fmt.Errorf("%w: it is of %d nodes, the task has %d", storage.ErrCorrupt, len(states), len(g.nodes))}
 	}
@@ -94,7 +94,7 @@ func (g *group) resumeNodes() error {
 }
 
 // resumeFrom has the Node go on from what it was at a pause.
-func (n *Node) resumeFrom(s *taskproc.NodeState) {
+func (n *NodeRun) resumeFrom(s *taskproc.NodeState) {
 	n.resumed, n.finished = s, s.Finished
 	if s.Finished {
 		n.result = result{pieces: s.Pieces, published: s.Published}
@@ -129,13 +129,13 @@ func groupOf(start *taskproc.Start) dag.GroupID {
 	return dag.GroupID{Index: int(start.Part)}
 }
 
-func (g *group) newNode(stage, number int) *Node {
-	n := &Node{
+func (g *groupRun) newNode(stage, number int) *NodeRun {
+	n := &NodeRun{
 		Attempt: g.Attempt, group: g, stage: stage, number: number, collectors: make(map[int]*openCollector),
-		inputs:  inputsOf(g.graph, stage, number, func(edge int) []int { return combineSetOf(g.Start, edge, number) }),
+		inputs:  inputsOf(g.graph, stage, number, func(edge int) []int { return combineSetOf(g.Attempt.Start, edge, number) }),
 		outputs: outputsOf(g.graph, stage, number),
 	}
-	g.signal.watchedBy(n)
+	g.Attempt.signals.add(n)
 	return n
 }
 
@@ -154,7 +154,7 @@ func combineSetOf(start *taskproc.Start, edge, node int) []int {
 }
 
 // openSources gives each source Node its split.
-func (g *group) openSources() (err error) {
+func (g *groupRun) openSources() (err error) {
 	for _, n := range g.nodes {
 		if len(n.inputs) > 0 || n.finished {
 			continue
@@ -166,26 +166,26 @@ func (g *group) openSources() (err error) {
 	return nil
 }
 
-func (g *group) splitOf(n *Node) *taskproc.Split {
-	for _, s := range g.Start.Sources {
+func (g *groupRun) splitOf(n *NodeRun) *taskproc.Split {
+	for _, s := range g.Attempt.Start.Sources {
 		if int(s.Stage) == n.stage && int(s.Node) == n.number {
 			return s.Split
 		}
 	}
 	if g.single() {
-		return g.Start.Split
+		return g.Attempt.Start.Split
 	}
 	return nil
 }
 
 // single reports whether there is but one Node.
-func (g *group) single() bool { return len(g.nodes) == 1 }
+func (g *groupRun) single() bool { return len(g.nodes) == 1 }
 
 // inGang reports whether other attempts run at once with this one.
-func (g *group) inGang() bool { return len(g.Start.GetBundle().GetGroups()) > 1 }
+func (g *groupRun) inGang() bool { return len(g.Attempt.Start.GetBundle().GetGroups()) > 1 }
 
 // node is the Node of a stage that has a number; nil when it is in another group.
-func (g *group) node(stage string, number int) *Node {
+func (g *groupRun) node(stage string, number int) *NodeRun {
 	for _, n := range g.nodes {
 		if n.number == number && n.Stage() == stage {
 			return n
@@ -195,22 +195,22 @@ func (g *group) node(stage string, number int) *Node {
 }
 
 // nodesOf is how many Nodes the named stage has.
-func (g *group) nodesOf(stage string) int {
+func (g *groupRun) nodesOf(stage string) int {
 	return g.graph.Stages[g.graph.StageIndex(stage)].Nodes
 }
 
 // taskOf is the number under which the outputs of a Node are known. A map that
 // was cut from another has one of its own.
-func (g *group) taskOf(n *Node) int32 {
+func (g *groupRun) taskOf(n *NodeRun) int32 {
 	if g.single() {
-		return g.Start.Task
+		return g.Attempt.Start.Task
 	}
 	return int32(n.number)
 }
 
 // run carries out all Nodes and returns the attempt's last message. ctx is that of
 // the connection.
-func (g *group) run(ctx context.Context, prog Program) (*taskproc.FromTask, error) {
+func (g *groupRun) run(ctx context.Context, prog Program) (*taskproc.FromTask, error) {
 	if err := g.fetchCheckpoint(); err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (g *group) run(ctx context.Context, prog Program) (*taskproc.FromTask, erro
 		if g.firstError.err != nil {
 			return nil, g.awaitCause(ctx, g.firstError.err)
 		}
-		if !slices.ContainsFunc(g.nodes, func(n *Node) bool { return !n.finished }) {
+		if !slices.ContainsFunc(g.nodes, func(n *NodeRun) bool { return !n.finished }) {
 			return &taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: g.finishedMessage()}}, nil
 		}
 		last, err := g.checkpoint()
@@ -234,8 +234,8 @@ func (g *group) run(ctx context.Context, prog Program) (*taskproc.FromTask, erro
 }
 
 // fetchCheckpoint has what the attempt goes on from lie on this machine.
-func (g *group) fetchCheckpoint() error {
-	if g.resumed == nil {
+func (g *groupRun) fetchCheckpoint() error {
+	if g.Attempt.resumed == nil {
 		return nil
 	}
 	for _, n := range g.nodes {
@@ -243,14 +243,14 @@ func (g *group) fetchCheckpoint() error {
 			n.enterPhase(taskproc.PhaseResume)
 		}
 	}
-	if err := g.fetchCheckpointFiles(); err != nil {
+	if err := g.Attempt.fetchCheckpointFiles(); err != nil {
 		return err
 	}
 	return g.resumeNodes()
 }
 
 // runNodes runs those that have work to do.
-func (g *group) runNodes(prog Program) {
+func (g *groupRun) runNodes(prog Program) {
 	if g.single() {
 		_ = g.nodes[0].run(prog) // fail has the error
 		return
@@ -266,14 +266,14 @@ func (g *group) runNodes(prog Program) {
 
 // hasStreams reports whether a Node that was paused has streams to go on with, both of
 // whose ends have ended.
-func (g *group) hasStreams() bool {
-	return slices.ContainsFunc(g.nodes, func(n *Node) bool {
+func (g *groupRun) hasStreams() bool {
+	return slices.ContainsFunc(g.nodes, func(n *NodeRun) bool {
 		return !n.finished && (len(channelsOf(n.outputs, dag.ChannelTCP)) > 0 || n.awaitsStreams())
 	})
 }
 
 // close closes what Nodes that were paused have left open.
-func (g *group) close() {
+func (g *groupRun) close() {
 	for _, n := range g.nodes {
 		if n.result.state != nil {
 			n.close()
@@ -288,11 +288,11 @@ const causeGrace = 5 * time.Second
 // awaitCause is the error to be told. Who loses a stream has most likely lost the
 // Node at its other end, whose failure ends the whole gang: that is the cause to
 // be told, so this attempt waits a while to be killed before it tells its own.
-func (g *group) awaitCause(ctx context.Context, err error) error {
+func (g *groupRun) awaitCause(ctx context.Context, err error) error {
 	if !errors.As(err, new(*streamError)) {
 		return err
 	}
-	timer := time.NewTimer(min(causeGrace, g.Conf.Duration(conf.ChannelConnectTimeout)))
+	timer := time.NewTimer(min(causeGrace, g.Attempt.Conf.Duration(conf.ChannelConnectTimeout)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -304,15 +304,15 @@ func (g *group) awaitCause(ctx context.Context, err error) error {
 
 // fail notes why the attempt fails, if nothing has been noted yet, and ends all
 // Nodes.
-func (g *group) fail(err error) {
+func (g *groupRun) fail(err error) {
 	g.firstError.Do(func() {
 		g.firstError.err = err
-		g.cancel(err)
+		g.Attempt.cancel(err)
 	})
 }
 
 // finishedMessage describes what all Nodes have left.
-func (g *group) finishedMessage() *taskproc.Finished {
+func (g *groupRun) finishedMessage() *taskproc.Finished {
 	done := new(taskproc.Finished)
 	if m := g.nodes[0].source; m != nil && g.single() {
 		done.Range = taskproc.FromRange(m.processed)
@@ -334,7 +334,7 @@ func (g *group) finishedMessage() *taskproc.Finished {
 }
 
 // abort removes what no finished attempt needs.
-func (g *group) abort() {
+func (g *groupRun) abort() {
 	for _, n := range g.nodes {
 		n.files.abort()
 	}
@@ -342,8 +342,8 @@ func (g *group) abort() {
 
 // progress is the attempt's state as a message: the share of its work that its
 // Nodes have done, and what the first of them does that is at work.
-func (g *group) progress() *taskproc.Progress {
-	p := &taskproc.Progress{Counters: counterMessages(g.Counters), Activity: g.signs.Load(), MemoryBytes: g.resident.Load()}
+func (g *groupRun) progress() *taskproc.Progress {
+	p := &taskproc.Progress{Counters: counterMessages(g.Attempt.Counters), Activity: g.Attempt.signs.Load(), MemoryBytes: g.Attempt.resident.Load()}
 	last := 0.0
 	for _, n := range g.nodes {
 		phase, fraction := n.progress()
@@ -363,8 +363,8 @@ func (g *group) progress() *taskproc.Progress {
 // inEngine reports whether a Node is where no user code runs record by record:
 // sorting and copying, a checkpoint too, show life by themselves, and so does waiting for other
 // Nodes.
-func (g *group) inEngine() bool {
-	return slices.ContainsFunc(g.nodes, func(n *Node) bool {
+func (g *groupRun) inEngine() bool {
+	return slices.ContainsFunc(g.nodes, func(n *NodeRun) bool {
 		phase, _ := n.progress()
 		return phase == taskproc.PhaseResume || phase == "copy" || phase == "sort" || n.waiting.Load() > 0
 	})

@@ -17,9 +17,9 @@ import (
 )
 
 // programFunc is a Program that is one function.
-type programFunc func(n *Node) error
+type programFunc func(n *NodeRun) error
 
-func (f programFunc) RunNode(n *Node) error { return f(n) }
+func (f programFunc) RunNode(n *NodeRun) error { return f(n) }
 
 // rig plays jobmaster and tasknodes for one job: it starts all NodeGroups at
 // once and tells each what the others have written.
@@ -36,7 +36,7 @@ type rig struct {
 
 	mu struct {
 		sync.Mutex
-		runs  map[dag.GroupID]*groupRun
+		runs  map[dag.GroupID]*runningGroup
 		told  map[int32][]*taskproc.MapOutput // by edge
 		last  map[dag.GroupID]*taskproc.FromTask
 		ended sync.WaitGroup
@@ -46,8 +46,8 @@ type rig struct {
 	}
 }
 
-// groupRun is an attempt at one group as its tasknode sees it.
-type groupRun struct {
+// runningGroup is an attempt at one group as its tasknode sees it.
+type runningGroup struct {
 	id    dag.GroupID
 	node  taskproc.TasknodeEnd
 	inbox *syncutil.Mailbox[*taskproc.ToTask] // what it is to be told, in order
@@ -55,7 +55,7 @@ type groupRun struct {
 }
 
 // tell passes on what is put into the inbox until the attempt is over.
-func (run *groupRun) tell() {
+func (run *runningGroup) tell() {
 	for {
 		select {
 		case <-run.inbox.Ready():
@@ -77,7 +77,7 @@ func newRig(t testing.TB, g dag.Graph, prog Program) *rig {
 		t: t, graph: g, layout: g.Layout(), properties: map[string]string{"mapreduce.task.io.sort.mb": "1"},
 		server: &Server{Programs: Programs{"p": prog}, Local: mem.New(mem.Options{Name: "rig"})},
 	}
-	r.mu.runs, r.mu.told = make(map[dag.GroupID]*groupRun), make(map[int32][]*taskproc.MapOutput)
+	r.mu.runs, r.mu.told = make(map[dag.GroupID]*runningGroup), make(map[int32][]*taskproc.MapOutput)
 	r.mu.last, r.mu.incarnation = make(map[dag.GroupID]*taskproc.FromTask), make(map[dag.BundleID]int)
 	return r
 }
@@ -94,7 +94,7 @@ func (r *rig) network(machines int) *rig {
 // run runs all groups to their ends and returns their last messages.
 func (r *rig) run() map[dag.GroupID]*taskproc.FromTask {
 	r.t.Helper()
-	var all []*groupRun
+	var all []*runningGroup
 	r.mu.Lock()
 	for class, group := range r.layout.Groups {
 		for i := range group.Count {
@@ -112,11 +112,11 @@ func (r *rig) run() map[dag.GroupID]*taskproc.FromTask {
 	return r.mu.last
 }
 
-func (r *rig) startLocked(id dag.GroupID) *groupRun { return r.beginLocked(id, r.start(id)) }
+func (r *rig) startLocked(id dag.GroupID) *runningGroup { return r.beginLocked(id, r.start(id)) }
 
-func (r *rig) beginLocked(id dag.GroupID, start *taskproc.Start) *groupRun {
+func (r *rig) beginLocked(id dag.GroupID, start *taskproc.Start) *runningGroup {
 	ours, theirs := net.Pipe()
-	run := &groupRun{id: id, node: taskproc.NewTasknodeEnd(ours), inbox: syncutil.NewMailbox[*taskproc.ToTask](), over: make(chan struct{})}
+	run := &runningGroup{id: id, node: taskproc.NewTasknodeEnd(ours), inbox: syncutil.NewMailbox[*taskproc.ToTask](), over: make(chan struct{})}
 	r.mu.runs[id] = run
 	r.mu.ended.Add(2)
 	r.mu.ended.Go(run.tell)
@@ -176,7 +176,7 @@ func (r *rig) bundle(id dag.BundleID) *taskproc.Bundle {
 }
 
 // attend reads what a group says to its end.
-func (r *rig) attend(run *groupRun) {
+func (r *rig) attend(run *runningGroup) {
 	defer r.mu.ended.Done()
 	defer run.node.Close()
 	defer close(run.over)

@@ -48,7 +48,7 @@ func TestFirstErrorIsReported(t *testing.T) {
 			for _, machines := range []int{0, 2} {
 				t.Run(fmt.Sprint(channel, failing, machines), func(t *testing.T) {
 					p := &relay{records: 5000, seen: make(map[string][]string)}
-					r := newRig(t, oneEdge(2, 2, channel, dag.AllToAll), programFunc(func(n *Node) error {
+					r := newRig(t, oneEdge(2, 2, channel, dag.AllToAll), programFunc(func(n *NodeRun) error {
 						if n.Stage() == failing && n.Number() == 1 {
 							return errors.New("no use")
 						}
@@ -78,15 +78,15 @@ func TestFirstErrorIsReported(t *testing.T) {
 
 // TestPanicOfANode is a failure with its stack.
 func TestPanicOfANode(t *testing.T) {
-	r := newRig(t, oneEdge(2, 1, dag.ChannelSHM, dag.Gather), programFunc(func(n *Node) error {
+	r := newRig(t, oneEdge(2, 1, dag.ChannelSHM, dag.Gather), programFunc(func(n *NodeRun) error {
 		if n.Stage() == "from" && n.Number() == 0 {
 			panic("no more")
 		}
-		<-n.Context().Done()
-		return context.Cause(n.Context())
+		<-n.Attempt.Context().Done()
+		return context.Cause(n.Attempt.Context())
 	}))
 	for _, last := range r.run() {
-		if f := last.GetFailure(); f.GetCause() != "panic: no more" || !strings.Contains(f.GetStack(), "TestAPanicOfANode") {
+		if f := last.GetFailure(); f.GetCause() != "panic: no more" || !strings.Contains(f.GetStack(), "TestPanicOfANode") {
 			t.Errorf("ended with %v", last)
 		}
 	}
@@ -97,11 +97,11 @@ func TestKillInTheMiddle(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		started := make(chan struct{})
 		p := &relay{records: 5000, seen: make(map[string][]string)}
-		r := newRig(t, oneEdge(2, 2, channel, dag.AllToAll), programFunc(func(n *Node) error {
+		r := newRig(t, oneEdge(2, 2, channel, dag.AllToAll), programFunc(func(n *NodeRun) error {
 			if n.Stage() == "to" && n.Number() == 1 {
 				close(started)
-				<-n.Context().Done()
-				return context.Cause(n.Context())
+				<-n.Attempt.Context().Done()
+				return context.Cause(n.Attempt.Context())
 			}
 			return p.RunNode(n)
 		}))
@@ -126,7 +126,7 @@ func TestKillInTheMiddle(t *testing.T) {
 func TestNodesWithoutOutput(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		p := &relay{records: 5000, seen: make(map[string][]string)}
-		r := newRig(t, oneEdge(3, 2, channel, dag.AllToAll), programFunc(func(n *Node) error {
+		r := newRig(t, oneEdge(3, 2, channel, dag.AllToAll), programFunc(func(n *NodeRun) error {
 			if n.Number() == 1 { // one that sends nothing, one that hears nothing
 				return nil
 			}
@@ -143,7 +143,7 @@ func TestNodesWithoutOutput(t *testing.T) {
 // TestUnclosedWriterIsAnError, or the Node fails: what it sent last might be missing.
 func TestUnclosedWriterIsAnError(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
-		r := newRig(t, oneEdge(1, 1, channel, dag.OneToOne), programFunc(func(n *Node) error {
+		r := newRig(t, oneEdge(1, 1, channel, dag.OneToOne), programFunc(func(n *NodeRun) error {
 			for _, c := range n.Outputs() {
 				if _, err := sender(n, c, 0); err != nil {
 					return err
@@ -210,7 +210,7 @@ func TestLostStreamWaitsForTheCause(t *testing.T) {
 	var r *rig
 	lost := make(chan struct{})
 	p := &relay{records: 5000, seen: make(map[string][]string)}
-	r = newRig(t, oneEdge(1, 1, dag.ChannelTCP, dag.OneToOne), programFunc(func(n *Node) error {
+	r = newRig(t, oneEdge(1, 1, dag.ChannelTCP, dag.OneToOne), programFunc(func(n *NodeRun) error {
 		if n.Stage() == "to" {
 			defer close(lost)
 			return p.RunNode(n)

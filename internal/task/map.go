@@ -12,7 +12,7 @@ import (
 
 // Map is what a source Node reads: a range of a split.
 type Map struct {
-	*Node
+	Node *NodeRun
 
 	split     *taskproc.Split
 	owned     dag.Range // what this attempt was given
@@ -30,13 +30,13 @@ type Map struct {
 
 // newMap is a Node's work on split; that of a Node alone in its group may be a
 // part of it, or what a pause has left.
-func newMap(n *Node, split *taskproc.Split) (*Map, error) {
+func newMap(n *NodeRun, split *taskproc.Split) (*Map, error) {
 	if split == nil || len(split.Parts) == 0 {
 		return nil, &FatalError{Err: fmt.Errorf("node %v: no split to read", n)}
 	}
 	m := &Map{Node: n, split: split, owned: splits.Range(split)}
-	if n.Start.Range != nil && n.group.single() {
-		m.owned = taskproc.ToRange(n.Start.Range)
+	if n.Attempt.Start.Range != nil && n.group.single() {
+		m.owned = taskproc.ToRange(n.Attempt.Start.Range)
 	}
 	if n.resumed != nil {
 		m.owned = taskproc.ToRange(n.resumed.Remaining)
@@ -45,19 +45,19 @@ func newMap(n *Node, split *taskproc.Split) (*Map, error) {
 	for _, p := range split.Parts {
 		m.limit += p.Length
 	}
-	for _, p := range n.Start.Skip {
+	for _, p := range n.Attempt.Start.Skip {
 		m.skip = append(m.skip, taskproc.ToPosition(p))
 	}
 	if n.resumed == nil {
-		m.Counters.Add(counter.InputSplitBytes, splitBytes(split))
+		m.Node.Attempt.Counters.Add(counter.InputSplitBytes, splitBytes(split))
 	}
 	return m, nil
 }
 
 // origin is where the task begins, before any pause.
 func (m *Map) origin() dag.Position {
-	if m.Start.Range != nil && m.group.single() {
-		return taskproc.ToRange(m.Start.Range).Start
+	if m.Node.Attempt.Start.Range != nil && m.Node.group.single() {
+		return taskproc.ToRange(m.Node.Attempt.Start.Range).Start
 	}
 	return splits.Range(m.split).Start
 }
@@ -86,10 +86,10 @@ func (m *Map) SetConsumed(bytes func() int64) { m.consumed = bytes }
 // record begins. It is called by the goroutine of the record loop when
 // Signalled says so.
 func (m *Map) PollSignals(position dag.Position) (Action, error) {
-	if err := context.Cause(m.ctx); err != nil {
+	if err := context.Cause(m.Node.Attempt.ctx); err != nil {
 		return Stop, err
 	}
-	sample, end := m.attend()
+	sample, end := m.Node.takeSignals()
 	if sample {
 		m.sample(position)
 	}
@@ -97,16 +97,16 @@ func (m *Map) PollSignals(position dag.Position) (Action, error) {
 		return Continue, nil
 	}
 	if m.tooEarly(position) {
-		m.attendAgain()
+		m.Node.repoll()
 		return Continue, nil
 	}
-	pause := m.group.mayPause() && m.signal.heed()
+	pause := m.Node.group.mayPause() && m.Node.Attempt.signals.acceptCheckpoint()
 	switch later := pause || m.unsplittableReason() != ""; {
-	case !pause && !(m.signal.stop.Load() && m.group.mayCut()):
+	case !pause && !(m.Node.Attempt.signals.endEarly() && m.Node.group.mayCut()):
 		return Continue, nil // nobody wants it any more
-	case later && !m.group.mayPause():
-		m.signal.stop.Store(false)
-		m.declinePause(m.unsplittableReason()+", and it can write no checkpoint", m.still.idle())
+	case later && !m.Node.group.mayPause():
+		m.Node.Attempt.signals.clearEndEarly()
+		m.Node.Attempt.declinePreemption(m.unsplittableReason()+", and it can write no checkpoint", m.Node.Attempt.gate.isQuiet())
 		return Continue, nil
 	default:
 		m.processed.End, m.checkpointed = position, later
@@ -118,9 +118,9 @@ func (m *Map) PollSignals(position dag.Position) (Action, error) {
 // another task, "" where it need not.
 func (m *Map) unsplittableReason() string {
 	switch {
-	case m.saveUserState != nil:
+	case m.Node.saveUserState != nil:
 		return "its mapper has a state"
-	case m.files.hasFraming():
+	case m.Node.files.hasFraming():
 		return "a cut would show in its output"
 	case m.split.GetUnsplittable():
 		return "its input can be read from its beginning only"
@@ -130,7 +130,7 @@ func (m *Map) unsplittableReason() string {
 
 // mayEnd reports whether the loop can do what it is asked for.
 func (m *Map) mayEnd() bool {
-	return m.signal.pause.Load() && m.group.mayPause() || m.signal.stop.Load() && m.group.mayCut()
+	return m.Node.Attempt.signals.checkpoint.Load() && m.Node.group.mayPause() || m.Node.Attempt.signals.endEarly() && m.Node.group.mayCut()
 }
 
 // tooEarly reports whether an end at position would come before the place that
@@ -139,8 +139,8 @@ func (m *Map) tooEarly(position dag.Position) bool {
 	if !m.owned.Start.Less(position) {
 		return true
 	}
-	at := m.signal.stopAt.Load()
-	return at != nil && !m.signal.pause.Load() && position.Less(*at)
+	at := m.Node.Attempt.signals.truncateAt.Load()
+	return at != nil && !m.Node.Attempt.signals.checkpoint.Load() && position.Less(*at)
 }
 
 // Skip reports whether the record that begins at position is one of those that
@@ -158,26 +158,26 @@ func (m *Map) Skipping() bool { return len(m.skip) > 0 }
 // CountRecords adds to the records read.
 func (m *Map) CountRecords(n int64) {
 	m.records += n
-	m.Counters.Add(counter.MapInputRecords, n)
+	m.Node.Attempt.Counters.Add(counter.MapInputRecords, n)
 }
 
 func (m *Map) sample(position dag.Position) {
 	if m.consumed != nil && m.limit > 0 {
-		m.setFraction(float64(m.consumed()) / float64(m.limit))
+		m.Node.setFraction(float64(m.consumed()) / float64(m.limit))
 	}
-	m.collectorBytes.Store(m.inCollectors())
-	p := m.group.progress()
-	if m.group.single() {
+	m.Node.collectorBytes.Store(m.Node.inCollectors())
+	p := m.Node.group.progress()
+	if m.Node.group.single() {
 		p.Position = taskproc.FromPosition(position)
 		p.Records = m.records
 	}
-	m.report(p)
+	m.Node.report(p)
 }
 
 // countInput counts the bytes read.
 func (m *Map) countInput() {
 	if m.consumed != nil {
-		m.Counters.Add(counter.BytesRead, m.consumed())
+		m.Node.Attempt.Counters.Add(counter.BytesRead, m.consumed())
 	}
 }
 

@@ -11,18 +11,18 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// Node is one Node of an attempt's NodeGroup. Its methods are called by the
+// NodeRun is one Node of an attempt's NodeGroup. Its methods are called by the
 // goroutine of its RunNode, unless noted; those of Attempt by any.
-type Node struct {
-	*Attempt
+type NodeRun struct {
+	Attempt *Attempt
 
-	group   *group
+	group   *groupRun
 	stage   int // place in the graph's stages
 	number  int
 	inputs  []Channel
 	outputs []Channel
 
-	due            atomic.Bool         // there are signals to attend to
+	signalled      atomic.Bool         // there are signals to poll
 	resumed        *taskproc.NodeState // what it goes on from; nil for a fresh start
 	finished       bool                // it has done its work, here or in an attempt before
 	saveUserState  func() ([]byte, error)
@@ -56,43 +56,43 @@ type result struct {
 }
 
 // Stage is the name of the Node's stage in the graph.
-func (n *Node) Stage() string { return n.group.graph.Stages[n.stage].Name }
+func (n *NodeRun) Stage() string { return n.group.graph.Stages[n.stage].Name }
 
 // String names the Node for people.
-func (n *Node) String() string { return fmt.Sprintf("%s %d", n.Stage(), n.number) }
+func (n *NodeRun) String() string { return fmt.Sprintf("%s %d", n.Stage(), n.number) }
 
 // Number is that of the Node in its stage. A map that was cut from another has
 // the number of that one.
-func (n *Node) Number() int { return n.number }
+func (n *NodeRun) Number() int { return n.number }
 
 // Nodes is how many Nodes the stage has.
-func (n *Node) Nodes() int { return n.group.graph.Stages[n.stage].Nodes }
+func (n *NodeRun) Nodes() int { return n.group.graph.Stages[n.stage].Nodes }
 
 // Map is what a source Node reads; nil for others.
-func (n *Node) Map() *Map { return n.source }
+func (n *NodeRun) Map() *Map { return n.source }
 
 // Inputs are the edges that lead to the Node, in their order in the graph.
-func (n *Node) Inputs() []Channel { return n.inputs }
+func (n *NodeRun) Inputs() []Channel { return n.inputs }
 
 // Outputs are the edges that lead from the Node, in their order in the graph.
-func (n *Node) Outputs() []Channel { return n.outputs }
+func (n *NodeRun) Outputs() []Channel { return n.outputs }
 
 // UserState is what the user's code saved at the pause that the Node goes on from, nil
 // when there is none.
-func (n *Node) UserState() []byte { return n.resumed.GetUserState() }
+func (n *NodeRun) UserState() []byte { return n.resumed.GetUserState() }
 
 // OnCheckpoint sets what saves the state that the user's code keeps across records.
-func (n *Node) OnCheckpoint(save func() ([]byte, error)) { n.saveUserState = save }
+func (n *NodeRun) OnCheckpoint(save func() ([]byte, error)) { n.saveUserState = save }
 
 // PollSignals does what is waiting between two records, or groups of them, that came from
 // streams or from memory. It is called when Signalled says so. While more may come the
 // Node stops when its writers do, and no sooner.
-func (n *Node) PollSignals() (Action, error) {
-	if err := context.Cause(n.ctx); err != nil {
+func (n *NodeRun) PollSignals() (Action, error) {
+	if err := context.Cause(n.Attempt.ctx); err != nil {
 		return Stop, err
 	}
 	n.PollProgress()
-	if n.mayStop() && n.signal.heed() {
+	if n.mayStop() && n.Attempt.signals.acceptCheckpoint() {
 		n.live.stopped = true
 		return Stop, nil
 	}
@@ -100,45 +100,45 @@ func (n *Node) PollSignals() (Action, error) {
 }
 
 // mayStop reports whether the Node can stop by itself: all has come that it reads live.
-func (n *Node) mayStop() bool { return n.allLiveFinished() && n.group.mayPause() }
+func (n *NodeRun) mayStop() bool { return n.allLiveFinished() && n.group.mayPause() }
 
 // PollProgress reports progress if it is asked for; it may be called between two values of a
 // group. A pause that comes there is left to Attend.
-func (n *Node) PollProgress() {
-	sample, _ := n.attend()
-	if n.signal.pause.Load() && n.mayStop() {
-		defer n.attendAgain()
+func (n *NodeRun) PollProgress() {
+	sample, _ := n.takeSignals()
+	if n.Attempt.signals.checkpoint.Load() && n.mayStop() {
+		defer n.repoll()
 	}
 	if sample {
 		n.report(n.group.progress())
 	}
 }
 
-func (n *Node) report(p *taskproc.Progress) {
-	_ = n.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
+func (n *NodeRun) report(p *taskproc.Progress) {
+	_ = n.Attempt.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
 }
 
 // beginWait notes that the Node waits for others, which is no silence of its own,
 // until the function that it returns is called.
-func (n *Node) beginWait() (over func()) {
+func (n *NodeRun) beginWait() (over func()) {
 	n.waiting.Add(1)
 	return func() { n.waiting.Add(-1) }
 }
 
-func (n *Node) enterPhase(name string) {
+func (n *NodeRun) enterPhase(name string) {
 	n.mu.Lock()
 	n.mu.phase = name
 	n.mu.Unlock()
-	n.KeepAlive()
+	n.Attempt.KeepAlive()
 }
 
-func (n *Node) setFraction(f float64) {
+func (n *NodeRun) setFraction(f float64) {
 	n.mu.Lock()
 	n.mu.fraction = min(max(f, 0), 1)
 	n.mu.Unlock()
 }
 
-func (n *Node) progress() (phase string, fraction float64) {
+func (n *NodeRun) progress() (phase string, fraction float64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.mu.phase, n.mu.fraction
@@ -146,7 +146,7 @@ func (n *Node) progress() (phase string, fraction float64) {
 
 // unwritten is how many bytes the Node has in memory that it would write if it were
 // to end early.
-func (n *Node) unwritten() int64 {
+func (n *NodeRun) unwritten() int64 {
 	bytes := n.collectorBytes.Load()
 	if in := n.currentIntake.Load(); in != nil {
 		bytes += in.Buffered()
@@ -156,7 +156,7 @@ func (n *Node) unwritten() int64 {
 
 // run carries out the Node. Whatever its end, it leaves nothing open, unless it is to
 // go on later: then the group closes it.
-func (n *Node) run(prog Program) (err error) {
+func (n *NodeRun) run(prog Program) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = Recovered(v)
@@ -177,7 +177,7 @@ func (n *Node) run(prog Program) (err error) {
 }
 
 // firstPhase is what progress shows until the Node's own code says otherwise.
-func (n *Node) firstPhase() string {
+func (n *NodeRun) firstPhase() string {
 	switch {
 	case n.source != nil:
 		return "map"
@@ -188,7 +188,7 @@ func (n *Node) firstPhase() string {
 }
 
 // finish publishes what the Node has written, and has it go on later if it was paused.
-func (n *Node) finish() error {
+func (n *NodeRun) finish() error {
 	if n.source != nil {
 		n.source.countInput()
 	}
@@ -216,7 +216,7 @@ func (n *Node) finish() error {
 }
 
 // end is the end of a Node that has done its work.
-func (n *Node) end(published []*taskproc.MapOutput) (err error) {
+func (n *NodeRun) end(published []*taskproc.MapOutput) (err error) {
 	if err := n.store(published); err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (n *Node) end(published []*taskproc.MapOutput) (err error) {
 }
 
 // endForCheckpoint is the end of a Node that is to go on in another attempt.
-func (n *Node) endForCheckpoint(published []*taskproc.MapOutput) error {
+func (n *NodeRun) endForCheckpoint(published []*taskproc.MapOutput) error {
 	state, err := n.state(published)
 	if err != nil && !errors.As(err, new(*unwrittenError)) {
 		return err
@@ -241,11 +241,11 @@ func (n *Node) endForCheckpoint(published []*taskproc.MapOutput) error {
 
 // Checkpointed reports whether the Node has stopped where another attempt is to go on. Its
 // code looks when it has ended.
-func (n *Node) Checkpointed() bool {
+func (n *NodeRun) Checkpointed() bool {
 	return n.source != nil && n.source.checkpointed || n.pausedReduce() != nil || n.live.stopped || n.live.hasCheckpointed()
 }
 
-func (n *Node) pausedReduce() *Reduce {
+func (n *NodeRun) pausedReduce() *Reduce {
 	for _, r := range n.reduces {
 		if r.checkpointed {
 			return r
@@ -256,7 +256,7 @@ func (n *Node) pausedReduce() *Reduce {
 
 // blame makes an error about the output of another attempt, which is read as
 // late as in a reduce's final merge, one of that attempt: it is run again.
-func (n *Node) blame(err error) error {
+func (n *NodeRun) blame(err error) error {
 	for _, r := range n.reduces {
 		err = r.blame(err)
 	}
@@ -264,7 +264,7 @@ func (n *Node) blame(err error) error {
 }
 
 // close gives up whatever is still open. It has no effect on what is finished.
-func (n *Node) close() {
+func (n *NodeRun) close() {
 	for _, r := range n.reduces {
 		r.Close()
 	}

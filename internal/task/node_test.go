@@ -52,7 +52,7 @@ func TestASideInputIsReadBeforeTheMainOne(t *testing.T) {
 		},
 	}
 	p := &relay{records: 200, seen: make(map[string][]string)}
-	r := newRig(t, g, programFunc(func(n *Node) error {
+	r := newRig(t, g, programFunc(func(n *NodeRun) error {
 		if n.Map() != nil {
 			return p.RunNode(n)
 		}
@@ -94,7 +94,7 @@ func TestReaderOfOneWriterWaitsForNoOther(t *testing.T) {
 	readerDone := make(chan struct{})
 	p := &relay{records: 10, seen: make(map[string][]string)}
 	g := oneEdge(2, 2, dag.ChannelFile, dag.OneToOne)
-	r := newRig(t, g, programFunc(func(n *Node) error {
+	r := newRig(t, g, programFunc(func(n *NodeRun) error {
 		if n.String() == "from 1" {
 			<-readerDone
 		}
@@ -218,7 +218,7 @@ func TestPiecesNameTheirNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := oneEdge(1, 2, dag.ChannelSHM, dag.Broadcast)
-	r := newRig(t, g, programFunc(func(n *Node) error {
+	r := newRig(t, g, programFunc(func(n *NodeRun) error {
 		o, err := n.Output("part", ".txt")
 		if err != nil {
 			return err
@@ -265,15 +265,15 @@ func TestInvalidStarts(t *testing.T) {
 }
 
 func TestUnknownInputs(t *testing.T) {
-	for name, use := range map[string]func(*Node) error{
-		`no input "x" that is a file`: func(n *Node) error { _, err := n.Reduce("x").Groups(nil); return err },
-		"no file leads into it":       func(n *Node) error { _, err := n.Reduce().Groups(nil); return err },
-		"is no file that it writes":   func(n *Node) error { _, err := n.CollectorOptions(Channel{Edge: 5}); return err },
-		"there is no such stream":     func(n *Node) error { _, err := n.SendStream(Channel{Edge: 5}, 0); return err },
-		"no such stream":              func(n *Node) error { _, err := n.ReceiveStreams(Channel{Edge: 5, Peers: []int{1}}); return err },
-		"no open memory":              func(n *Node) error { return n.SendShared(Channel{Edge: 5}, 0).Send(n.Context(), 1) },
-		"is no shared memory": func(n *Node) error {
-			_, _, _, err := n.ReceiveShared(Channel{Edge: 5}).Receive(n.Context())
+	for name, use := range map[string]func(*NodeRun) error{
+		`no input "x" that is a file`: func(n *NodeRun) error { _, err := n.Reduce("x").Groups(nil); return err },
+		"no file leads into it":       func(n *NodeRun) error { _, err := n.Reduce().Groups(nil); return err },
+		"is no file that it writes":   func(n *NodeRun) error { _, err := n.CollectorOptions(Channel{Edge: 5}); return err },
+		"there is no such stream":     func(n *NodeRun) error { _, err := n.SendStream(Channel{Edge: 5}, 0); return err },
+		"no such stream":              func(n *NodeRun) error { _, err := n.ReceiveStreams(Channel{Edge: 5, Peers: []int{1}}); return err },
+		"no open memory":              func(n *NodeRun) error { return n.SendShared(Channel{Edge: 5}, 0).Send(n.Attempt.Context(), 1) },
+		"is no shared memory": func(n *NodeRun) error {
+			_, _, _, err := n.ReceiveShared(Channel{Edge: 5}).Receive(n.Attempt.Context())
 			return err
 		},
 	} {
@@ -292,7 +292,7 @@ func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 		Edges:  []dag.Edge{{From: "a", To: "b"}, {From: "a", To: "c", Connection: dag.Gather}},
 	}
 	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}
-	r := newRig(t, g, programFunc(func(n *Node) error {
+	r := newRig(t, g, programFunc(func(n *NodeRun) error {
 		m := n.Map()
 		var buffers []*shuffle.SortBuffer
 		for _, c := range n.Outputs() {
@@ -300,7 +300,7 @@ func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			b, err := shuffle.NewSortBuffer(n.Context(), opts)
+			b, err := shuffle.NewSortBuffer(n.Attempt.Context(), opts)
 			if err != nil {
 				return err
 			}
@@ -309,7 +309,7 @@ func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 		}
 		for at := m.Work().Start.Offset; at < 100; at++ {
 			if at == 40 && n.resumed == nil {
-				<-n.signal.whenPaused()
+				<-n.Attempt.signals.checkpointRequested()
 			}
 			if n.Signalled() {
 				if act, err := m.PollSignals(dag.Position{Offset: at}); act == Stop {

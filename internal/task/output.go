@@ -24,7 +24,7 @@ const MainOutput = "part"
 type Output struct {
 	Records int64 // written so far; counted by the caller
 
-	node        *Node
+	node        *NodeRun
 	name        string
 	suffix      string
 	fs          storage.FS
@@ -61,11 +61,11 @@ type outputs struct {
 // Output makes the output named name, whose final file ends in suffix
 // (".gz" or ""). seal is called before the file is closed, to finish its
 // format.
-func (n *Node) Output(name, suffix string) (*Output, error) {
-	if n.Start.OutputDir == "" {
+func (n *NodeRun) Output(name, suffix string) (*Output, error) {
+	if n.Attempt.Start.OutputDir == "" {
 		return nil, fmt.Errorf("output %q: the job has no output directory", name)
 	}
-	fs, dir, err := n.Resolve(n.ctx, n.Start.OutputDir)
+	fs, dir, err := n.Attempt.Resolve(n.Attempt.ctx, n.Attempt.Start.OutputDir)
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +92,13 @@ func (o *Output) lockOpen() error {
 		if o.mu.file != nil {
 			return nil
 		}
-		again, err := o.open()
-		if again == nil && err == nil {
+		unblocked, err := o.open()
+		if unblocked == nil && err == nil {
 			return nil
 		}
 		o.mu.Unlock()
 		if err == nil {
-			err = o.node.awaits(again)
+			err = o.node.Attempt.await(unblocked)
 		}
 		if err != nil {
 			return err
@@ -107,18 +107,18 @@ func (o *Output) lockOpen() error {
 }
 
 // open opens the next file, or returns what is closed when the attempt may open one.
-func (o *Output) open() (again <-chan struct{}, err error) {
+func (o *Output) open() (unblocked <-chan struct{}, err error) {
 	n := o.node
-	path := fmt.Sprintf("%s/%s.%s.%03d%s", o.dir, n.Start.AttemptId, o.name, n.serial.Add(1)-1, o.suffix)
-	w, again, err := n.createNow(o.fs, path)
+	path := fmt.Sprintf("%s/%s.%s.%03d%s", o.dir, n.Attempt.Start.AttemptId, o.name, n.Attempt.serial.Add(1)-1, o.suffix)
+	w, unblocked, err := n.Attempt.tryCreate(o.fs, path)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("output file: %w", err)
-	case again == nil:
+	case unblocked == nil:
 		o.mu.file = &outputFile{full: storage.Name(o.fs, path), writer: w}
 		o.mu.file.hash.Reset()
 	}
-	return again, nil
+	return unblocked, nil
 }
 
 // OnClose sets what finishes the file's format before it is closed.
@@ -142,7 +142,7 @@ func (o *Output) Pending() []byte {
 
 // PendingOutputs are the names of outputs of which the attempt before this one has
 // left an end that belongs at the head of the next piece.
-func (n *Node) PendingOutputs() (names []string) {
+func (n *NodeRun) PendingOutputs() (names []string) {
 	for _, p := range n.resumed.GetPending() {
 		names = append(names, p.Output)
 	}
@@ -151,7 +151,7 @@ func (n *Node) PendingOutputs() (names []string) {
 
 // unopenedPending is what attempts before a pause have left of outputs that this one has
 // not opened.
-func (n *Node) unopenedPending() (left []*taskproc.PendingOutput) {
+func (n *NodeRun) unopenedPending() (left []*taskproc.PendingOutput) {
 	n.files.mu.Lock()
 	defer n.files.mu.Unlock()
 	for _, p := range n.resumed.GetPending() {
@@ -209,7 +209,7 @@ func (o *Output) endFile() error {
 	if err := f.writer.Close(); err != nil {
 		return fmt.Errorf("output file %s: %w", f.full, err)
 	}
-	o.node.Counters.Add(counter.BytesWritten, f.length)
+	o.node.Attempt.Counters.Add(counter.BytesWritten, f.length)
 	o.mu.file = nil
 	o.mu.rested = append(o.mu.rested, &taskproc.Piece{
 		Output: o.name, Path: f.full, Length: f.length,
@@ -240,9 +240,9 @@ func (o *Output) abort() {
 	if o.mu.file != nil {
 		_ = o.mu.file.writer.Abort()
 	}
-	ctx := context.WithoutCancel(o.node.ctx)
+	ctx := context.WithoutCancel(o.node.Attempt.ctx)
 	for _, p := range o.mu.rested {
-		if fs, path, err := o.node.Resolve(ctx, p.Path); err == nil {
+		if fs, path, err := o.node.Attempt.Resolve(ctx, p.Path); err == nil {
 			_ = fs.Remove(ctx, path, false)
 		}
 	}

@@ -61,7 +61,7 @@ func newRestRig(t *testing.T) *restRig {
 }
 
 // writes is the program.
-func (x *restRig) writes(n *Node) error {
+func (x *restRig) writes(n *NodeRun) error {
 	if n.Stage() != "to" {
 		return nil
 	}
@@ -79,8 +79,8 @@ func (x *restRig) writes(n *Node) error {
 			if _, err := io.WriteString(o, line); err != nil {
 				return err
 			}
-		case <-n.Context().Done():
-			return context.Cause(n.Context())
+		case <-n.Attempt.Context().Done():
+			return context.Cause(n.Attempt.Context())
 		}
 	}
 }

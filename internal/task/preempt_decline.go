@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
@@ -23,39 +21,17 @@ type unwrittenError struct{ err error }
 func (e *unwrittenError) Error() string { return fmt.Sprintf("checkpoint not written: %v", e.err) }
 func (e *unwrittenError) Unwrap() error { return e.err }
 
-// handleCheckpoint asks the attempt to write a checkpoint and end. It is called by listen.
-func (s *session) handleCheckpoint() {
-	a := s.attempt
-	if err := s.group.checkDiskSpace(); err != nil {
-		a.declinePause((&unwrittenError{err}).Error(), a.still.idle())
-		return
-	}
-	if !a.signal.raisePause() || a.Conf == nil {
-		return
-	}
-	timeout := a.Conf.Duration(conf.BoundaryTimeout)
-	if timeout == 0 || s.group.inGang() {
-		return // others of a gang may have stopped, and wait for this one
-	}
-	s.boundary.Stop()
-	s.boundary = time.AfterFunc(timeout, func() {
-		if a.signal.withdraw() {
-			a.declinePause(fmt.Sprintf("no place to stop at within %v (%s)", timeout, conf.BoundaryTimeout), a.still.idle())
-		}
-	})
-}
-
 // checkpointOverhead is what a checkpoint takes beside what is in memory, in bytes: more than
 // enough.
 const checkpointOverhead = 64 << 10
 
 // checkDiskSpace tries whether a checkpoint could be written, where it would be too late for
 // that once the streams have ended.
-func (g *group) checkDiskSpace() error {
+func (g *groupRun) checkDiskSpace() error {
 	if !g.inGang() || !g.laidOut.Load() {
 		return nil
 	}
-	w, err := g.Local.Create(g.ctx, g.LocalFile("checkpoint-room"), storage.CreateOptions{})
+	w, err := g.Attempt.Local.Create(g.Attempt.ctx, g.Attempt.LocalFile("checkpoint-room"), storage.CreateOptions{})
 	if err != nil {
 		return err
 	}
@@ -69,10 +45,10 @@ func (g *group) checkDiskSpace() error {
 	return errors.Join(err, w.Abort())
 }
 
-// declinePause tells that the attempt goes on, or that it stands still after all.
-func (a *Attempt) declinePause(cause string, mayStand bool) {
-	if number := a.still.standNow(); number > 0 {
-		a.standsStill(number)
+// declinePreemption tells that the attempt goes on, or that it stands still after all.
+func (a *Attempt) declinePreemption(cause string, mayStand bool) {
+	if number := a.gate.tryDeferred(); number > 0 {
+		a.sendSuspendReady(number)
 		return
 	}
 	a.Logger().Warn("no checkpoint", "reason", cause)
@@ -82,23 +58,23 @@ func (a *Attempt) declinePause(cause string, mayStand bool) {
 
 // resumeInPlace prepares the Nodes that have stopped to run on from what a checkpoint would
 // have held.
-func (g *group) resumeInPlace(cause error) (err error) {
-	if g.ctx.Err() != nil {
-		return context.Cause(g.ctx)
+func (g *groupRun) resumeInPlace(cause error) (err error) {
+	if g.Attempt.ctx.Err() != nil {
+		return context.Cause(g.Attempt.ctx)
 	}
-	g.declines++
+	g.Attempt.declines++
 	for _, n := range g.nodes {
 		if !n.finished {
 			err = errors.Join(err, n.resumeInPlace())
 		}
 	}
 	g.openShared()
-	g.signal.decline()
-	g.declinePause(cause.Error(), false)
+	g.Attempt.signals.decline()
+	g.Attempt.declinePreemption(cause.Error(), false)
 	return err
 }
 
-func (n *Node) resumeInPlace() (err error) {
+func (n *NodeRun) resumeInPlace() (err error) {
 	merge := n.resumed.GetMerge() // whose files a reduce still reads
 	n.resumed = n.result.state
 	n.result, n.liveRuns = result{}, nil

@@ -82,20 +82,20 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 // TestMapContinuesWhenTheDiskIsFull: what it had published is in what it leaves.
 func TestMapContinuesWhenTheDiskIsFull(t *testing.T) {
 	g := dag.MapReduce(1, 2)
-	r := newRig(t, g, programFunc(func(n *Node) error {
+	r := newRig(t, g, programFunc(func(n *NodeRun) error {
 		m := n.Map()
 		opts, err := n.CollectorOptions(n.Outputs()[0])
 		if err != nil {
 			return err
 		}
-		b, err := shuffle.NewSortBuffer(n.Context(), opts)
+		b, err := shuffle.NewSortBuffer(n.Attempt.Context(), opts)
 		if err != nil {
 			return err
 		}
 		n.SetCollector(n.Outputs()[0], b)
 		for at := m.Work().Start.Offset; at < 100; at++ {
-			if at == 40 && n.declines == 0 {
-				<-n.signal.whenPaused()
+			if at == 40 && n.Attempt.declines == 0 {
+				<-n.Attempt.signals.checkpointRequested()
 			}
 			if n.Signalled() {
 				if act, err := m.PollSignals(dag.Position{Offset: at}); act == Stop {
@@ -137,9 +137,9 @@ func TestCheckpointBetweenValuesTakesEffectAtTheNextGroup(t *testing.T) {
 	reduces := make(chan struct{})
 	p := new(reducer)
 	begun := sync.OnceFunc(func() { close(reduces) })
-	p.between = func(n *Node) {
+	p.between = func(n *NodeRun) {
 		begun()
-		<-n.signal.whenPaused()
+		<-n.Attempt.signals.checkpointRequested()
 	}
 	start := m.startOn(0)
 	start.Maps = 3

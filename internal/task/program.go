@@ -14,7 +14,7 @@ type Program interface {
 	// RunNode runs one Node: it reads what leads into the Node, calls the
 	// user's functions and writes what they emit. The Nodes of an attempt run
 	// at once, each in a goroutine of its own.
-	RunNode(n *Node) error
+	RunNode(n *NodeRun) error
 }
 
 // Programs finds a job's code by the job's name.

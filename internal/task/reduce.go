@@ -17,7 +17,7 @@ import (
 // segments as they finish, merges them and hands the groups to the user's code.
 // A Node may have several, one after another or at once.
 type Reduce struct {
-	*Node
+	Node *NodeRun
 
 	channels     []Channel // in order of edges
 	dir          string    // for files of its own, in the attempt's directory
@@ -42,7 +42,7 @@ type Reduce struct {
 // all inputs that are files when none is named. The Node closes it, unless the
 // caller has no more use for it before that. Only the reduce of all inputs of a
 // Node can be paused.
-func (n *Node) Reduce(inputs ...string) *Reduce {
+func (n *NodeRun) Reduce(inputs ...string) *Reduce {
 	r := &Reduce{Node: n, channels: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces))}
 	if len(inputs) > 0 {
 		r.channels, r.err = n.named(inputs)
@@ -60,13 +60,13 @@ func (n *Node) Reduce(inputs ...string) *Reduce {
 
 // adopt goes on with all that another reduce has, which is not used any more.
 func (r *Reduce) adopt(last *Reduce) {
-	r.group.fetched.remove(last)
+	r.Node.group.fetched.remove(last)
 	r.fetched, r.memory, r.intake, r.merge, r.groups = last.fetched, last.memory, last.intake, last.merge, last.groups
 	r.total, r.counted = last.total, last.counted
 }
 
 // named are the inputs of those names, in the order of edges.
-func (n *Node) named(names []string) ([]Channel, error) {
+func (n *NodeRun) named(names []string) ([]Channel, error) {
 	var channels []Channel
 	for _, c := range fileChannels(n.inputs) {
 		if slices.Contains(names, c.Input) {
@@ -82,11 +82,11 @@ func (n *Node) named(names []string) ([]Channel, error) {
 }
 
 // mayPause reports whether the Node can stop between two groups of this reduce.
-func (r *Reduce) mayPause() bool { return r.group.mayPause() && r.isMain() }
+func (r *Reduce) mayPause() bool { return r.Node.group.mayPause() && r.isMain() }
 
 // isMain reports whether this is all that the Node reads. Of others nothing goes into a
 // checkpoint: they are read anew.
-func (r *Reduce) isMain() bool { return len(r.channels) == len(r.inputs) }
+func (r *Reduce) isMain() bool { return len(r.channels) == len(r.Node.inputs) }
 
 // Groups opens the merged stream: it waits until all that it reads has been
 // written and taken in. prefix is the length of the
@@ -99,7 +99,7 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 		return nil, r.err
 	}
 	if r.groups != nil { // it goes on after a pause that was declined
-		r.enterPhase("reduce")
+		r.Node.enterPhase("reduce")
 		return r.groups, nil
 	}
 	if r.intake == nil {
@@ -107,54 +107,54 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 			return nil, err
 		}
 	}
-	r.enterPhase("copy")
+	r.Node.enterPhase("copy")
 	complete, err := r.copyAll()
 	if err != nil || !complete {
 		return nil, err
 	}
 	// Whoever wrote this collects no more: its memory is better used for output.
 	shuffle.ReleaseMemory()
-	r.enterPhase("sort")
-	r.merge, err = r.intake.Merge(r.ctx)
+	r.Node.enterPhase("sort")
+	r.merge, err = r.intake.Merge(r.Node.Attempt.ctx)
 	if err != nil {
 		return nil, err
 	}
 	r.groups = r.merge.Groups()
-	r.enterPhase("reduce")
+	r.Node.enterPhase("reduce")
 	return r.groups, nil
 }
 
 func (r *Reduce) openIntake(prefix func(key []byte) int) error {
-	r.memory = r.group.memory.borrow(len(r.channels))
+	r.memory = r.Node.group.memory.borrow(len(r.channels))
 	opts := shuffle.IntakeOptions{
-		FS:                 r.Local,
-		Dir:                r.LocalFile(r.dir),
+		FS:                 r.Node.Attempt.Local,
+		Dir:                r.Node.Attempt.LocalFile(r.dir),
 		Memory:             r.memory,
-		InputBufferPercent: r.Conf.Float(conf.ShuffleInputBufferPercent),
-		MergePercent:       r.Conf.Float(conf.ShuffleMergePercent),
-		MemoryLimitPercent: r.Conf.Float(conf.ShuffleMemoryLimitPercent),
-		InMemThreshold:     r.Conf.Int(conf.ReduceInMemThreshold),
-		FreePercent:        1 - r.Conf.Float(conf.ReduceInputBufferPercent),
-		Factor:             r.Conf.Int(conf.SortFactor),
+		InputBufferPercent: r.Node.Attempt.Conf.Float(conf.ShuffleInputBufferPercent),
+		MergePercent:       r.Node.Attempt.Conf.Float(conf.ShuffleMergePercent),
+		MemoryLimitPercent: r.Node.Attempt.Conf.Float(conf.ShuffleMemoryLimitPercent),
+		InMemThreshold:     r.Node.Attempt.Conf.Int(conf.ReduceInMemThreshold),
+		FreePercent:        1 - r.Node.Attempt.Conf.Float(conf.ReduceInputBufferPercent),
+		Factor:             r.Node.Attempt.Conf.Int(conf.SortFactor),
 		GroupPrefix:        prefix,
 	}
-	defer func() { r.currentIntake.Store(r.intake) }()
+	defer func() { r.Node.currentIntake.Store(r.intake) }()
 	var err error
-	if r.resumed == nil || !r.isMain() {
+	if r.Node.resumed == nil || !r.isMain() {
 		r.intake, err = shuffle.NewIntake(opts)
 		return err
 	}
-	r.fetched = r.resumed.Fetched
-	for _, m := range r.resumed.Merge {
+	r.fetched = r.Node.resumed.Fetched
+	for _, m := range r.Node.resumed.Merge {
 		r.total += m.Records
 	}
-	r.intake, err = shuffle.NewIntakeFromState(opts, checkpoint.MergeStates(r.resumed.Merge))
+	r.intake, err = shuffle.NewIntakeFromState(opts, checkpoint.MergeStates(r.Node.resumed.Merge))
 	return err
 }
 
 // blame makes an error about an output one of the attempt that wrote it.
 func (r *Reduce) blame(err error) error {
-	err = r.blameCheckpoint(err)
+	err = r.Node.blameCheckpoint(err)
 	var lost *LostOutputError
 	var read *shuffle.ReadError
 	if errors.As(err, &lost) || !errors.As(err, &read) {
@@ -177,11 +177,11 @@ func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 // goroutine of the group loop, before it takes the next group, when Signalled
 // says so.
 func (r *Reduce) PollSignals() (Action, error) {
-	if err := context.Cause(r.ctx); err != nil {
+	if err := context.Cause(r.Node.Attempt.ctx); err != nil {
 		return Stop, err
 	}
 	r.PollProgress()
-	if r.mayPause() && r.signal.heed() {
+	if r.mayPause() && r.Node.Attempt.signals.acceptCheckpoint() {
 		r.checkpointed = true
 		return Stop, nil
 	}
@@ -191,17 +191,17 @@ func (r *Reduce) PollSignals() (Action, error) {
 // PollProgress reports progress if it is asked for; it may be called between two
 // values of a group. A pause that comes there is left to Attend.
 func (r *Reduce) PollProgress() {
-	sample, _ := r.attend()
-	if r.signal.pause.Load() && r.mayPause() {
-		defer r.attendAgain()
+	sample, _ := r.Node.takeSignals()
+	if r.Node.Attempt.signals.checkpoint.Load() && r.mayPause() {
+		defer r.Node.repoll()
 	}
 	if !sample {
 		return
 	}
 	if r.total > 0 {
-		r.setFraction((2 + float64(r.groups.Records())/float64(r.total)) / 3)
+		r.Node.setFraction((2 + float64(r.groups.Records())/float64(r.total)) / 3)
 	}
-	r.report(r.group.progress())
+	r.Node.report(r.Node.group.progress())
 }
 
 // CountGroup adds one finished group.
@@ -209,9 +209,9 @@ func (r *Reduce) CountGroup() { r.done++ }
 
 // countInput counts what has been read.
 func (r *Reduce) countInput() {
-	r.Counters.Add(counter.ReduceInputGroups, r.done)
+	r.Node.Attempt.Counters.Add(counter.ReduceInputGroups, r.done)
 	if r.groups != nil {
-		r.Counters.Add(counter.ReduceInputRecords, r.groups.Records()-r.counted.records)
+		r.Node.Attempt.Counters.Add(counter.ReduceInputRecords, r.groups.Records()-r.counted.records)
 		r.counted.records = r.groups.Records()
 	}
 }
@@ -223,8 +223,8 @@ func (r *Reduce) countMerges() {
 	}
 	s, before := r.intake.Stats(), r.counted.intake
 	if s.SpilledRecords > 0 {
-		r.Counters.Add(counter.SpilledRecords, s.SpilledRecords-before.SpilledRecords)
-		r.Counters.Add(counter.MergedMapOutputs, s.Merges-before.Merges)
+		r.Node.Attempt.Counters.Add(counter.SpilledRecords, s.SpilledRecords-before.SpilledRecords)
+		r.Node.Attempt.Counters.Add(counter.MergedMapOutputs, s.Merges-before.Merges)
 	}
 	r.counted.intake = s
 }
@@ -241,5 +241,5 @@ func (r *Reduce) Close() {
 	if r.intake != nil {
 		_ = r.intake.Close() // what it leaves goes with the attempt's directory
 	}
-	r.group.memory.giveBack(r.memory)
+	r.Node.group.memory.giveBack(r.memory)
 }

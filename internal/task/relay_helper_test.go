@@ -32,7 +32,7 @@ func sourceRecords(stage string, node, n int) []keyValue {
 	return out
 }
 
-func (p *relay) RunNode(n *Node) error {
+func (p *relay) RunNode(n *NodeRun) error {
 	records, err := p.read(n)
 	if err != nil {
 		return err
@@ -75,12 +75,12 @@ func chosen(c Channel, peer int, records []keyValue) []keyValue {
 	return out
 }
 
-func writeFileTo(n *Node, c Channel, records []keyValue) error {
+func writeFileTo(n *NodeRun, c Channel, records []keyValue) error {
 	opts, err := n.CollectorOptions(c)
 	if err != nil {
 		return err
 	}
-	b, err := shuffle.NewSortBuffer(n.Context(), opts)
+	b, err := shuffle.NewSortBuffer(n.Attempt.Context(), opts)
 	if err != nil {
 		return err
 	}
@@ -92,13 +92,13 @@ func writeFileTo(n *Node, c Channel, records []keyValue) error {
 }
 
 // sender is what sends records to a peer through a stream or memory.
-func sender(n *Node, c Channel, peer int) (func([]keyValue) error, error) {
+func sender(n *NodeRun, c Channel, peer int) (func([]keyValue) error, error) {
 	if c.Kind == dag.ChannelSHM {
 		w := n.SendShared(c, peer)
 		return func(records []keyValue) error {
 			defer w.Close()
 			for some := range slices.Chunk(records, 3) {
-				if err := w.Send(n.Context(), some); err != nil {
+				if err := w.Send(n.Attempt.Context(), some); err != nil {
 					return err
 				}
 			}
@@ -120,7 +120,7 @@ func sender(n *Node, c Channel, peer int) (func([]keyValue) error, error) {
 }
 
 // read reads all inputs at once.
-func (p *relay) read(n *Node) ([]keyValue, error) {
+func (p *relay) read(n *NodeRun) ([]keyValue, error) {
 	if n.Map() != nil {
 		if start := n.Map().Work().Start.Offset; start != int64(100*n.Number()) {
 			return nil, fmt.Errorf("%v was given a split that begins at %d", n, start)
@@ -170,9 +170,9 @@ func readStreams(r *StreamReader, into *[]keyValue) error {
 	return r.Err()
 }
 
-func readShared(n *Node, r *SharedReader, into *[]keyValue) error {
+func readShared(n *NodeRun, r *SharedReader, into *[]keyValue) error {
 	for {
-		batch, _, ok, err := r.Receive(n.Context())
+		batch, _, ok, err := r.Receive(n.Attempt.Context())
 		if err != nil || !ok {
 			return err
 		}

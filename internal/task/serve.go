@@ -74,7 +74,7 @@ type session struct {
 	conn    taskproc.TaskEnd
 	cancel  context.CancelCauseFunc // of all that belongs to the connection
 	attempt *Attempt
-	group   *group
+	group   *groupRun
 	confErr error // in the properties; then there is no configuration
 
 	// boundary ends the wait for a place to pause at. It belongs to listen.
@@ -140,8 +140,8 @@ func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Sta
 		Start: start, Counters: set, Files: server.Files, Local: countFS(server.Local, set),
 		ctx: ctx, cancel: cancel, log: newLogTail(server.Log), send: s.conn.Send,
 	}
-	s.attempt.signal.paused = make(chan struct{})
-	s.group = &group{Attempt: s.attempt, server: server}
+	s.attempt.signals.init()
+	s.group = &groupRun{Attempt: s.attempt, server: server}
 	if s.attempt.Conf, s.confErr = conf.FromMap(start.Properties); s.confErr == nil {
 		set.Limit(s.attempt.Conf.Int(conf.CountersLimit))
 	}
@@ -175,19 +175,19 @@ func (s *session) listen() {
 		case *taskproc.ToTask_Outputs:
 			s.group.board.post(order.Outputs)
 		case *taskproc.ToTask_Truncate:
-			s.attempt.stopAt(order.Truncate.Position)
+			s.attempt.truncate(order.Truncate.Position)
 		case *taskproc.ToTask_Preempt:
-			s.handleCheckpoint()
+			s.handlePreempt(order.Preempt.Mode)
 		case *taskproc.ToTask_Suspend:
 			s.handleSuspend(order.Suspend)
 		case *taskproc.ToTask_Resume:
-			s.attempt.still.goOn()
+			s.attempt.gate.resume()
 		case *taskproc.ToTask_RequestProgress:
 			s.group.fetched.resendAll()
 			s.sendProgress()
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)
-			s.attempt.signal.wake()
+			s.attempt.signals.notify()
 		}
 	}
 }
@@ -202,8 +202,8 @@ func (s *session) tick(ended <-chan struct{}) {
 		case <-ended:
 			return
 		case <-ticker.C:
-			s.attempt.signal.raise(&s.attempt.signal.sample)
-			if s.attempt.signal.alive.Swap(false) || s.group.inEngine() {
+			s.attempt.signals.raise(&s.attempt.signals.progress)
+			if s.attempt.signals.alive.Swap(false) || s.group.inEngine() {
 				s.attempt.signs.Add(1)
 				s.sendProgress()
 			}
@@ -216,12 +216,23 @@ func (s *session) sendProgress() {
 	_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.group.progress()}})
 }
 
-// stopAt ends a map at the first record boundary at or after position, or at
-// the next one when it is nil.
-func (a *Attempt) stopAt(position *taskproc.Position) {
-	if position != nil {
-		p := taskproc.ToPosition(position)
-		a.signal.stopAt.Store(&p)
+// handlePreempt asks the attempt to give up its slot and keep its work.
+func (s *session) handlePreempt(mode taskproc.Preempt_Mode) {
+	if mode == taskproc.Preempt_SPLIT {
+		s.attempt.signals.raise(&s.attempt.signals.split)
+		return
 	}
-	a.signal.raise(&a.signal.stop)
+	s.handleCheckpoint()
+}
+
+// truncate ends a map at the first record boundary at or after position. A tasknode of
+// an earlier version sends no position to have the map split.
+func (a *Attempt) truncate(position *taskproc.Position) {
+	if position == nil {
+		a.signals.raise(&a.signals.split)
+		return
+	}
+	p := taskproc.ToPosition(position)
+	a.signals.truncateAt.Store(&p)
+	a.signals.notify()
 }

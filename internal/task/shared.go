@@ -36,7 +36,7 @@ func (q *sharedQueue) leave() {
 
 // openShared makes the queues of all edges through shared memory, both of whose
 // ends are in the group. Nodes that have done their work send nothing.
-func (g *group) openShared() {
+func (g *groupRun) openShared() {
 	g.queues = make(map[sharedEnd]*sharedQueue)
 	for _, n := range g.nodes {
 		for _, c := range channelsOf(n.inputs, dag.ChannelSHM) {
@@ -59,7 +59,7 @@ func (g *group) openShared() {
 // SharedWriter gives batches to one reader in the same process. One goroutine
 // uses it.
 type SharedWriter struct {
-	node   *Node
+	node   *NodeRun
 	queue  *sharedQueue // nil when there is no such reader
 	to     string
 	closed bool
@@ -68,7 +68,7 @@ type SharedWriter struct {
 // SendShared is the way to one reader along an edge through shared memory. It is
 // closed when all is sent; there is one for each reader, however often it is
 // asked for.
-func (n *Node) SendShared(c Channel, peer int) *SharedWriter {
+func (n *NodeRun) SendShared(c Channel, peer int) *SharedWriter {
 	end := sharedEnd{c.Edge, peer}
 	if w := n.shared[end]; w != nil {
 		return w
@@ -100,8 +100,8 @@ func (w *SharedWriter) Send(ctx context.Context, batch any) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-w.node.ctx.Done():
-		return context.Cause(w.node.ctx)
+	case <-w.node.Attempt.ctx.Done():
+		return context.Cause(w.node.Attempt.ctx)
 	}
 }
 
@@ -123,14 +123,14 @@ func (w *SharedWriter) End(paused bool) {
 // SharedReader takes the batches of all writers of an edge. One goroutine uses
 // it.
 type SharedReader struct {
-	node  *Node
+	node  *NodeRun
 	queue *sharedQueue // nil when there is no such edge
 	edge  Channel
 }
 
 // ReceiveShared is what comes along an edge through shared memory. What is not
 // read by the end of the Node is thrown away.
-func (n *Node) ReceiveShared(c Channel) *SharedReader {
+func (n *NodeRun) ReceiveShared(c Channel) *SharedReader {
 	return &SharedReader{node: n, queue: n.group.queues[sharedEnd{c.Edge, n.number}], edge: c}
 }
 
@@ -153,8 +153,8 @@ func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok boo
 		return r.received(item, ok)
 	case <-ctx.Done():
 		return nil, 0, false, context.Cause(ctx)
-	case <-r.node.ctx.Done():
-		return nil, 0, false, context.Cause(r.node.ctx)
+	case <-r.node.Attempt.ctx.Done():
+		return nil, 0, false, context.Cause(r.node.Attempt.ctx)
 	}
 }
 
@@ -168,7 +168,7 @@ func (r *SharedReader) received(item sharedBatch, ok bool) (any, int, bool, erro
 // finishShared ends what the Node gives and takes in memory, for good unless it was
 // paused. Readers that it never wrote to get nothing from it; one that it wrote to and
 // did not close might miss something.
-func (n *Node) finishShared(paused bool) error {
+func (n *NodeRun) finishShared(paused bool) error {
 	for _, c := range channelsOf(n.outputs, dag.ChannelSHM) {
 		for _, peer := range c.Peers {
 			w := n.shared[sharedEnd{c.Edge, peer}]
@@ -184,7 +184,7 @@ func (n *Node) finishShared(paused bool) error {
 		r := n.ReceiveShared(c)
 		for ok := true; ok; {
 			var err error
-			if _, _, ok, err = r.Receive(n.ctx); err != nil {
+			if _, _, ok, err = r.Receive(n.Attempt.ctx); err != nil {
 				return err
 			}
 		}

@@ -15,7 +15,7 @@ func BenchmarkStream(b *testing.B) {
 			b.SetBytes(100 * records)
 			key, value := make([]byte, 10), make([]byte, 90)
 			for b.Loop() {
-				r := newRig(b, oneEdge(1, 1, dag.ChannelTCP, dag.OneToOne), programFunc(func(n *Node) error {
+				r := newRig(b, oneEdge(1, 1, dag.ChannelTCP, dag.OneToOne), programFunc(func(n *NodeRun) error {
 					if len(n.Outputs()) > 0 {
 						w, err := n.SendStream(n.Outputs()[0], 0)
 						if err != nil {

@@ -16,7 +16,7 @@ import (
 // Goroutines: one a writer, which ends with its stream or with the Node, and one
 // that waits for them.
 type StreamReader struct {
-	node         *Node
+	node         *NodeRun
 	channel      Channel
 	peers        []int        // that had not ended before this attempt
 	checkpointed []bool       // of them, when batches is closed: they are to go on later
@@ -43,7 +43,7 @@ type inBatch struct {
 
 // ReceiveStreams is what comes along an edge of the kind; the same reader,
 // however often it is asked for.
-func (n *Node) ReceiveStreams(c Channel) (*StreamReader, error) {
+func (n *NodeRun) ReceiveStreams(c Channel) (*StreamReader, error) {
 	if r := n.streams.readers[c.Edge]; r != nil {
 		return r, nil
 	}
@@ -67,8 +67,8 @@ func (n *Node) ReceiveStreams(c Channel) (*StreamReader, error) {
 }
 
 func (r *StreamReader) wrapError(peer int, err error) error {
-	if r.node.ctx.Err() != nil {
-		return context.Cause(r.node.ctx)
+	if r.node.Attempt.ctx.Err() != nil {
+		return context.Cause(r.node.Attempt.ctx)
 	}
 	return fmt.Errorf("stream from %s %d to %v: %w", r.channel.From, peer, r.node, err)
 }
@@ -174,8 +174,8 @@ func (r *StreamReader) await() (batch inBatch, open bool) {
 	defer r.node.beginWait()()
 	select {
 	case batch, open = <-r.batches:
-	case <-r.node.ctx.Done():
-		batch.err = context.Cause(r.node.ctx)
+	case <-r.node.Attempt.ctx.Done():
+		batch.err = context.Cause(r.node.Attempt.ctx)
 	}
 	return batch, open
 }

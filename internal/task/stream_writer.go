@@ -17,7 +17,7 @@ const (
 // StreamWriter sends records to one reader. One goroutine uses it. Its Node
 // waits while the reader has enough to read.
 type StreamWriter struct {
-	node    *Node
+	node    *NodeRun
 	channel Channel
 	peer    int
 	to      io.WriteCloser
@@ -28,7 +28,7 @@ type StreamWriter struct {
 
 // SendStream is the stream to one reader along an edge of the kind. It is closed
 // when all is sent; there is one for each reader, however often it is asked for.
-func (n *Node) SendStream(c Channel, peer int) (*StreamWriter, error) {
+func (n *NodeRun) SendStream(c Channel, peer int) (*StreamWriter, error) {
 	end := streamEnd{c.Edge, peer}
 	if w := n.streams.writers[end]; w != nil {
 		return w, nil
@@ -55,8 +55,8 @@ var errNoStream = errors.New("there is no such stream")
 // wrapError names the stream in an error; what ended the attempt is what ended the
 // stream.
 func (w *StreamWriter) wrapError(err error) error {
-	if w.node.ctx.Err() != nil {
-		return context.Cause(w.node.ctx)
+	if w.node.Attempt.ctx.Err() != nil {
+		return context.Cause(w.node.Attempt.ctx)
 	}
 	return fmt.Errorf("stream from %v to %s %d: %w", w.node, w.channel.To, w.peer, err)
 }

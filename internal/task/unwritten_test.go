@@ -18,7 +18,7 @@ func TestUnwrittenIsWhatCollectorsHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sorted.Abort()
-	n := &Node{collectors: map[int]*openCollector{0: {Collector: sorted}, 1: {}}}
+	n := &NodeRun{collectors: map[int]*openCollector{0: {Collector: sorted}, 1: {}}}
 	look := func() int64 {
 		n.collectorBytes.Store(n.inCollectors())
 		return n.unwritten()

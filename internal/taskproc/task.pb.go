@@ -74,6 +74,55 @@ func (Kind) EnumDescriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{0}
 }
 
+type Preempt_Mode int32
+
+const (
+	// Write a checkpoint and end. A program of an earlier version does this for every mode.
+	Preempt_CHECKPOINT Preempt_Mode = 0
+	// Publish what has been read, at the next record boundary, and end; another task
+	// reads the rest of the range. A map that cannot do so writes a checkpoint.
+	Preempt_SPLIT Preempt_Mode = 1
+)
+
+// Enum value maps for Preempt_Mode.
+var (
+	Preempt_Mode_name = map[int32]string{
+		0: "CHECKPOINT",
+		1: "SPLIT",
+	}
+	Preempt_Mode_value = map[string]int32{
+		"CHECKPOINT": 0,
+		"SPLIT":      1,
+	}
+)
+
+func (x Preempt_Mode) Enum() *Preempt_Mode {
+	p := new(Preempt_Mode)
+	*p = x
+	return p
+}
+
+func (x Preempt_Mode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Preempt_Mode) Descriptor() protoreflect.EnumDescriptor {
+	return file_internal_taskproc_task_proto_enumTypes[1].Descriptor()
+}
+
+func (Preempt_Mode) Type() protoreflect.EnumType {
+	return &file_internal_taskproc_task_proto_enumTypes[1]
+}
+
+func (x Preempt_Mode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Preempt_Mode.Descriptor instead.
+func (Preempt_Mode) EnumDescriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13, 0}
+}
+
 // Position is dag.Position.
 type Position struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -180,20 +229,19 @@ func (x *Range) GetEnd() *Position {
 	return nil
 }
 
-// Split is the input of one map task, as the client cut it. It never changes;
-// what changes when a task is split is the Range that the task owns.
+// Split is the input of one map task, as the client cut it. It never changes: splitting
+// a task changes the Range that the task owns.
 //
-// A split of one part counts Positions as offsets in its file. A split of
-// several small files counts them as if the parts stood one behind another,
-// the first at its own start.
+// In a split of one part, Positions are offsets in its file. In a split of several small
+// files, they count as if the parts were concatenated, the first at its own start.
 type Split struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Input         int32                  `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"`               // which of the job's inputs (its mapper)
 	Parts         []*Split_Part          `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`                // at least one
 	Hosts         []string               `protobuf:"bytes,3,rep,name=hosts,proto3" json:"hosts,omitempty"`                // that hold most of the bytes, best first
 	Custom        []byte                 `protobuf:"bytes,4,opt,name=custom,proto3" json:"custom,omitempty"`              // of a custom input format
-	Unlocated     bool                   `protobuf:"varint,5,opt,name=unlocated,proto3" json:"unlocated,omitempty"`       // nobody has asked where it lies
-	Unsplittable  bool                   `protobuf:"varint,6,opt,name=unsplittable,proto3" json:"unsplittable,omitempty"` // no part of it can be read without all before it
+	Unlocated     bool                   `protobuf:"varint,5,opt,name=unlocated,proto3" json:"unlocated,omitempty"`       // the machines that hold it are not known
+	Unsplittable  bool                   `protobuf:"varint,6,opt,name=unsplittable,proto3" json:"unsplittable,omitempty"` // reading a part of it means reading all before that
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -424,20 +472,20 @@ func (x *Piece) GetPart() int32 {
 	return 0
 }
 
-// MapOutput tells where the segments are that a finished Node, of a map or of
-// any other stage, wrote for one edge of the graph that is a file.
+// MapOutput is the location of the segments that a finished Node of any stage wrote for
+// one edge of the graph that is a file.
 type MapOutput struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Task           int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"` // number of the Node in its stage; of one cut from another, a number of its own
 	Attempt        string                 `protobuf:"bytes,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Ordinal        int32                  `protobuf:"varint,3,opt,name=ordinal,proto3" json:"ordinal,omitempty"` // with start: order among equal keys
 	Start          *Position              `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`
-	Path           string                 `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`       // data file; its index lies beside it
-	Address        string                 `protobuf:"bytes,6,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when the file is local
+	Path           string                 `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`       // data file; its index is PATH.index
+	Address        string                 `protobuf:"bytes,6,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" if the file is local
 	IndexChecksum  uint64                 `protobuf:"varint,7,opt,name=index_checksum,json=indexChecksum,proto3" json:"index_checksum,omitempty"`
 	PartitionBytes []int64                `protobuf:"varint,8,rep,packed,name=partition_bytes,json=partitionBytes,proto3" json:"partition_bytes,omitempty"`
 	Edge           int32                  `protobuf:"varint,9,opt,name=edge,proto3" json:"edge,omitempty"`      // place in the graph's edges
-	Stored         bool                   `protobuf:"varint,10,opt,name=stored,proto3" json:"stored,omitempty"` // path is a full name, of a file that every machine reaches
+	Stored         bool                   `protobuf:"varint,10,opt,name=stored,proto3" json:"stored,omitempty"` // path is a full name in a file system that every machine reaches
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -613,7 +661,7 @@ type Start struct {
 	Task           int32                  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"` // index of the task in its stage
 	Attempt        int32                  `protobuf:"varint,6,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Properties     map[string]string      `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // only what differs from the defaults
-	Config         []byte                 `protobuf:"bytes,8,opt,name=config,proto3" json:"config,omitempty"`                                                                                   // the job's typed configuration as JSON, empty when it has none
+	Config         []byte                 `protobuf:"bytes,8,opt,name=config,proto3" json:"config,omitempty"`                                                                                   // the job's typed configuration as JSON, empty if it has none
 	LocalDir       string                 `protobuf:"bytes,9,opt,name=local_dir,json=localDir,proto3" json:"local_dir,omitempty"`                                                               // directory of this attempt alone, made by the tasknode
 	OutputDir      string                 `protobuf:"bytes,10,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`                                                           // full name of the directory for output pieces
 	Part           int32                  `protobuf:"varint,11,opt,name=part,proto3" json:"part,omitempty"`                                                                                     // number in the names of the task's output files
@@ -621,21 +669,21 @@ type Start struct {
 	Reduces        int32                  `protobuf:"varint,13,opt,name=reduces,proto3" json:"reduces,omitempty"`                                                                               // 0 for a map-only job
 	Split          *Split                 `protobuf:"bytes,14,opt,name=split,proto3" json:"split,omitempty"`                                                                                    // map tasks
 	Range          *Range                 `protobuf:"bytes,15,opt,name=range,proto3" json:"range,omitempty"`                                                                                    // map tasks: what this task owns
-	Skip           []*Position            `protobuf:"bytes,16,rep,name=skip,proto3" json:"skip,omitempty"`                                                                                      // records to pass over, ascending
-	Checkpoint     *Checkpoint            `protobuf:"bytes,17,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`                                                                          // where to go on, absent at the first attempt
+	Skip           []*Position            `protobuf:"bytes,16,rep,name=skip,proto3" json:"skip,omitempty"`                                                                                      // records to skip, ascending
+	Checkpoint     *Checkpoint            `protobuf:"bytes,17,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`                                                                          // to resume from; absent: the attempt starts from the beginning
 	Fingerprint    string                 `protobuf:"bytes,18,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                                                                        // of the job's graph
 	User           string                 `protobuf:"bytes,19,opt,name=user,proto3" json:"user,omitempty"`                                                                                      // who submitted the job
-	Binary         string                 `protobuf:"bytes,20,opt,name=binary,proto3" json:"binary,omitempty"`                                                                                  // full name of the staged program, "" when the task runs inside its tasknode's process
+	Binary         string                 `protobuf:"bytes,20,opt,name=binary,proto3" json:"binary,omitempty"`                                                                                  // full name of the staged program, "" if the task runs inside its tasknode's process
 	BinarySha256   []byte                 `protobuf:"bytes,21,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"`                                                  // over its bytes
-	ShuffleAddress string                 `protobuf:"bytes,22,opt,name=shuffle_address,json=shuffleAddress,proto3" json:"shuffle_address,omitempty"`                                            // host:port of the shuffle server of the task's own machine, "" when it has none
-	ShuffleToken   string                 `protobuf:"bytes,23,opt,name=shuffle_token,json=shuffleToken,proto3" json:"shuffle_token,omitempty"`                                                  // what shuffle servers ask for, "" for nothing
-	LogDir         string                 `protobuf:"bytes,24,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                    // full name of the directory for the logs of the job's attempts, "" when they are not kept
+	ShuffleAddress string                 `protobuf:"bytes,22,opt,name=shuffle_address,json=shuffleAddress,proto3" json:"shuffle_address,omitempty"`                                            // host:port of the shuffle server of the task's own machine, "" if it has none
+	ShuffleToken   string                 `protobuf:"bytes,23,opt,name=shuffle_token,json=shuffleToken,proto3" json:"shuffle_token,omitempty"`                                                  // that shuffle servers require, "" for none
+	LogDir         string                 `protobuf:"bytes,24,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                    // full name of the directory for the logs of the job's attempts, "" if they are not aggregated
 	Graph          *Graph                 `protobuf:"bytes,25,opt,name=graph,proto3" json:"graph,omitempty"`                                                                                    // of the job; absent: one of maps and reduces
 	GroupClass     int32                  `protobuf:"varint,26,opt,name=group_class,json=groupClass,proto3" json:"group_class,omitempty"`                                                       // place in dag.Layout.Groups of the class of the NodeGroup that the task is
 	Group          int32                  `protobuf:"varint,27,opt,name=group,proto3" json:"group,omitempty"`                                                                                   // number of that group in its class
-	Sources        []*Source              `protobuf:"bytes,28,rep,name=sources,proto3" json:"sources,omitempty"`                                                                                // what the group's source Nodes read, when it is not one Node that reads split
-	Bundle         *Bundle                `protobuf:"bytes,29,opt,name=bundle,proto3" json:"bundle,omitempty"`                                                                                  // the gang that the group is started in, absent for a group that starts alone
-	CombineSets    []*CombineSet          `protobuf:"bytes,30,rep,name=combine_sets,json=combineSets,proto3" json:"combine_sets,omitempty"`                                                     // of the group's Nodes that combine what a machine wrote
+	Sources        []*Source              `protobuf:"bytes,28,rep,name=sources,proto3" json:"sources,omitempty"`                                                                                // what the source Nodes of a group of several Nodes read
+	Bundle         *Bundle                `protobuf:"bytes,29,opt,name=bundle,proto3" json:"bundle,omitempty"`                                                                                  // the gang that the group starts with; absent for a group that starts alone
+	CombineSets    []*CombineSet          `protobuf:"bytes,30,rep,name=combine_sets,json=combineSets,proto3" json:"combine_sets,omitempty"`                                                     // of Nodes that combine what a machine wrote
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -941,8 +989,8 @@ func (x *Source) GetSplit() *Split {
 	return nil
 }
 
-// Bundle says which groups start together, and where. TCP channels of two
-// starts of one bundle never meet: they carry the incarnation.
+// Bundle lists the groups that start together, and where. TCP channels carry the
+// incarnation, so that those of two starts of a bundle are never joined.
 type Bundle struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Class         int32                  `protobuf:"varint,1,opt,name=class,proto3" json:"class,omitempty"`             // place in dag.Layout.Bundles
@@ -1072,16 +1120,15 @@ func (x *CombineSet) GetWriters() []int32 {
 	return nil
 }
 
-// Outputs tells a task of what has been written for an edge of the graph, a
-// file, that it reads. Later messages about the edge add to earlier ones;
-// complete says that no more will come, but for those that take the place of
-// revoked ones.
+// Outputs tells a task which outputs it can read along an edge that is a file. Later
+// messages about the edge add to earlier ones. complete says that no more will follow,
+// except replacements of revoked ones.
 type Outputs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Edge          int32                  `protobuf:"varint,4,opt,name=edge,proto3" json:"edge,omitempty"` // place in the graph's edges
 	Outputs       []*MapOutput           `protobuf:"bytes,1,rep,name=outputs,proto3" json:"outputs,omitempty"`
 	Complete      bool                   `protobuf:"varint,2,opt,name=complete,proto3" json:"complete,omitempty"`
-	Revoked       []string               `protobuf:"bytes,3,rep,name=revoked,proto3" json:"revoked,omitempty"` // attempts whose outputs told of earlier are gone; their maps run again
+	Revoked       []string               `protobuf:"bytes,3,rep,name=revoked,proto3" json:"revoked,omitempty"` // attempts whose outputs, listed earlier, are lost; their tasks run again
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1144,8 +1191,9 @@ func (x *Outputs) GetRevoked() []string {
 	return nil
 }
 
-// Truncate asks a map to end at a record boundary: it publishes its prefix and
-// finishes. position is where at the earliest, absent for "now".
+// Truncate sets the end of a map's range: the map ends at the first record boundary at
+// or after position, since another task reads the rest. A tasknode of an earlier version
+// leaves position out to ask for what Preempt.SPLIT asks for.
 type Truncate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Position      *Position              `protobuf:"bytes,1,opt,name=position,proto3" json:"position,omitempty"`
@@ -1190,9 +1238,10 @@ func (x *Truncate) GetPosition() *Position {
 	return nil
 }
 
-// Preempt asks a task to write a checkpoint and end.
+// Preempt asks a task to give up its slot and keep its work.
 type Preempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Mode          Preempt_Mode           `protobuf:"varint,1,opt,name=mode,proto3,enum=hammr.task.v1.Preempt_Mode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1227,8 +1276,15 @@ func (*Preempt) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13}
 }
 
-// Suspend asks a task to be ready to stand still: it answers with SuspendReady, or writes
-// a checkpoint and ends where it may not stand still now.
+func (x *Preempt) GetMode() Preempt_Mode {
+	if x != nil {
+		return x.Mode
+	}
+	return Preempt_CHECKPOINT
+}
+
+// Suspend asks a task to get ready for suspension. It answers with SuspendReady. If it
+// has a file open on another machine, it writes a checkpoint and ends instead.
 type Suspend struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // of this order, from 1
@@ -1273,7 +1329,7 @@ func (x *Suspend) GetNumber() int64 {
 	return 0
 }
 
-// Resume says that the task has been let go on.
+// Resume ends a suspension, or takes back an order to get ready for one.
 type Resume struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1310,7 +1366,7 @@ func (*Resume) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{15}
 }
 
-// Kill asks a task to end at once; what it wrote is removed.
+// Kill asks a task to end at once. What it wrote is removed.
 type Kill struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cause         string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`
@@ -1534,7 +1590,7 @@ func (*ToTask_Resume) isToTask_Message() {}
 
 func (*ToTask_RequestProgress) isToTask_Message() {}
 
-// RequestProgress asks for progress at once.
+// RequestProgress asks for a progress report at once.
 type RequestProgress struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1571,8 +1627,8 @@ func (*RequestProgress) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
 }
 
-// Fetched is what an attempt has taken in of what was written for an edge: it will
-// not ask for that again. It replaces what was told of the edge earlier.
+// Fetched is the set of outputs that an attempt has taken in along an edge. The attempt
+// will not ask for them again. The set replaces an earlier one of the edge.
 type Fetched struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Edge          int32                  `protobuf:"varint,1,opt,name=edge,proto3" json:"edge,omitempty"`  // place in the graph's edges
@@ -1625,7 +1681,7 @@ func (x *Fetched) GetNodes() []byte {
 	return nil
 }
 
-// Progress is sent every so often while a task runs.
+// Progress is sent regularly while a task runs.
 type Progress struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Fraction       float64                `protobuf:"fixed64,1,opt,name=fraction,proto3" json:"fraction,omitempty"`                                  // 0..1
@@ -1634,10 +1690,10 @@ type Progress struct {
 	Counters       []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`                                    // all so far
 	Position       *Position              `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`                                    // map tasks
 	Records        int64                  `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`                                     // read so far
-	Activity       uint64                 `protobuf:"varint,7,opt,name=activity,proto3" json:"activity,omitempty"`                                   // rises with each sign of life that nothing else here shows
-	MemoryBytes    int64                  `protobuf:"varint,8,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`          // that its process has in memory, 0 when unknown
-	UnwrittenBytes int64                  `protobuf:"varint,9,opt,name=unwritten_bytes,json=unwrittenBytes,proto3" json:"unwritten_bytes,omitempty"` // of them, roughly, that it would write if it were to end early
-	Fetched        []*Fetched             `protobuf:"bytes,10,rep,name=fetched,proto3" json:"fetched,omitempty"`                                     // by edge, where it has changed since it was told last; all of it in answer to a probe
+	Activity       uint64                 `protobuf:"varint,7,opt,name=activity,proto3" json:"activity,omitempty"`                                   // rises whenever the task is alive although no other field changes
+	MemoryBytes    int64                  `protobuf:"varint,8,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`          // resident memory of its process, 0 if unknown
+	UnwrittenBytes int64                  `protobuf:"varint,9,opt,name=unwritten_bytes,json=unwrittenBytes,proto3" json:"unwritten_bytes,omitempty"` // of them, roughly, that it would write if it ended early
+	Fetched        []*Fetched             `protobuf:"bytes,10,rep,name=fetched,proto3" json:"fetched,omitempty"`                                     // of edges whose set has changed since the last report; of all edges in answer to RequestProgress
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1745,7 +1801,7 @@ func (x *Progress) GetFetched() []*Fetched {
 // Finished reports a finished attempt.
 type Finished struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Range         *Range                 `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"` // map tasks: what was processed in fact
+	Range         *Range                 `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"` // map tasks: the range that was processed
 	Pieces        []*Piece               `protobuf:"bytes,2,rep,name=pieces,proto3" json:"pieces,omitempty"`
 	Outputs       []*MapOutput           `protobuf:"bytes,3,rep,name=outputs,proto3" json:"outputs,omitempty"` // one for each Node of the group and edge that is a file, in the order of Nodes and edges
 	Counters      []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`
@@ -1831,14 +1887,14 @@ func (x *Finished) GetOutputRecords() int64 {
 type Failure struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Cause          string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`                                           // one sentence
-	Stack          string                 `protobuf:"bytes,2,opt,name=stack,proto3" json:"stack,omitempty"`                                           // of the goroutine that failed, empty when there was no panic
-	Input          string                 `protobuf:"bytes,3,opt,name=input,proto3" json:"input,omitempty"`                                           // full name of the input file, empty when unknown
-	Offset         int64                  `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`                                        // byte offset of the record, -1 when unknown
+	Stack          string                 `protobuf:"bytes,2,opt,name=stack,proto3" json:"stack,omitempty"`                                           // of the goroutine that panicked, "" without a panic
+	Input          string                 `protobuf:"bytes,3,opt,name=input,proto3" json:"input,omitempty"`                                           // full name of the input file, "" if unknown
+	Offset         int64                  `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`                                        // byte offset of the record, -1 if unknown
 	Log            string                 `protobuf:"bytes,5,opt,name=log,proto3" json:"log,omitempty"`                                               // the last lines of the attempt's log
-	Record         *Position              `protobuf:"bytes,6,opt,name=record,proto3" json:"record,omitempty"`                                         // of the record, when skipping it would help
-	Fatal          bool                   `protobuf:"varint,7,opt,name=fatal,proto3" json:"fatal,omitempty"`                                          // trying again cannot help
-	LostMapAttempt string                 `protobuf:"bytes,8,opt,name=lost_map_attempt,json=lostMapAttempt,proto3" json:"lost_map_attempt,omitempty"` // map attempt whose output could not be read
-	BadCheckpoint  bool                   `protobuf:"varint,9,opt,name=bad_checkpoint,json=badCheckpoint,proto3" json:"bad_checkpoint,omitempty"`     // the checkpoint in Start, or what it names, is of no use
+	Record         *Position              `protobuf:"bytes,6,opt,name=record,proto3" json:"record,omitempty"`                                         // of the record, if skipping it would help
+	Fatal          bool                   `protobuf:"varint,7,opt,name=fatal,proto3" json:"fatal,omitempty"`                                          // a retry cannot help
+	LostMapAttempt string                 `protobuf:"bytes,8,opt,name=lost_map_attempt,json=lostMapAttempt,proto3" json:"lost_map_attempt,omitempty"` // attempt whose output could not be read
+	BadCheckpoint  bool                   `protobuf:"varint,9,opt,name=bad_checkpoint,json=badCheckpoint,proto3" json:"bad_checkpoint,omitempty"`     // the checkpoint in Start, or a file that it names, is unusable
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1981,11 +2037,11 @@ func (x *Checkpointed) GetCheckpoint() *Checkpoint {
 	return nil
 }
 
-// Exited reports an attempt that ended because it was told to, or for a cause that is
-// nobody's fault.
+// Exited reports an attempt that ended because it was ordered to, or for a cause that
+// is not its own. It counts as no failure.
 type Exited struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Cause         string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"` // why it ended without being told to, "" when it was told
+	Cause         string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"` // why it ended without an order; "" if it was ordered to
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2027,11 +2083,11 @@ func (x *Exited) GetCause() string {
 	return ""
 }
 
-// SuspendReady says that nothing which the task has open elsewhere suffers when it stands
-// still, until it hears Resume.
+// SuspendReady says that the task may be suspended: it has no file open on another
+// machine, and opens none until Resume.
 type SuspendReady struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // of the order
+	Number        int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // of the Suspend order
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2073,11 +2129,11 @@ func (x *SuspendReady) GetNumber() int64 {
 	return 0
 }
 
-// PreemptionDeclined says that a task goes on as if it had not been asked for a checkpoint.
+// PreemptionDeclined says that the task continues as if no checkpoint had been requested.
 type PreemptionDeclined struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cause         string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`
-	CanSuspend    bool                   `protobuf:"varint,2,opt,name=can_suspend,json=canSuspend,proto3" json:"can_suspend,omitempty"` // it has nothing open elsewhere that would suffer if it stood still
+	CanSuspend    bool                   `protobuf:"varint,2,opt,name=can_suspend,json=canSuspend,proto3" json:"can_suspend,omitempty"` // it has no file open on another machine
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2299,9 +2355,9 @@ type Checkpoint struct {
 	Attempt       string                 `protobuf:"bytes,4,opt,name=attempt,proto3" json:"attempt,omitempty"`    // that wrote it
 	JobId         string                 `protobuf:"bytes,5,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	Task          int32                  `protobuf:"varint,6,opt,name=task,proto3" json:"task,omitempty"`
-	Address       string                 `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"`                             // host:port of the shuffle server of the machine that has it, "" when that is the task's own
-	MachineLost   bool                   `protobuf:"varint,8,opt,name=machine_lost,json=machineLost,proto3" json:"machine_lost,omitempty"` // that machine is lost: only the copy is left
-	Copy          *Checkpoint_Copy       `protobuf:"bytes,9,opt,name=copy,proto3" json:"copy,omitempty"`                                   // absent when there is none
+	Address       string                 `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"`                             // host:port of the shuffle server of the machine that has it, "" if that is the task's own
+	MachineLost   bool                   `protobuf:"varint,8,opt,name=machine_lost,json=machineLost,proto3" json:"machine_lost,omitempty"` // only the copy is left
+	Copy          *Checkpoint_Copy       `protobuf:"bytes,9,opt,name=copy,proto3" json:"copy,omitempty"`                                   // absent: there is none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2476,20 +2532,20 @@ func (x *CheckpointBody) GetNodes() []*NodeState {
 	return nil
 }
 
-// NodeState is how far a Node of a task had come.
+// NodeState is the state of a Node of a checkpointed task.
 type NodeState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stage         int32                  `protobuf:"varint,1,opt,name=stage,proto3" json:"stage,omitempty"`                         // place in the graph's stages
 	Node          int32                  `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`                           // number in its stage
-	Finished      bool                   `protobuf:"varint,3,opt,name=finished,proto3" json:"finished,omitempty"`                   // it has ended well: only what it wrote is left of it
+	Finished      bool                   `protobuf:"varint,3,opt,name=finished,proto3" json:"finished,omitempty"`                   // it has done its work; only its output is left
 	Pieces        []*Piece               `protobuf:"bytes,4,rep,name=pieces,proto3" json:"pieces,omitempty"`                        // output closed so far
-	Pending       []*PendingOutput       `protobuf:"bytes,5,rep,name=pending,proto3" json:"pending,omitempty"`                      // output that is not in a closed piece yet
-	Published     []*MapOutput           `protobuf:"bytes,6,rep,name=published,proto3" json:"published,omitempty"`                  // what it has written for other Nodes to files so far
+	Pending       []*PendingOutput       `protobuf:"bytes,5,rep,name=pending,proto3" json:"pending,omitempty"`                      // output that no closed piece has yet
+	Published     []*MapOutput           `protobuf:"bytes,6,rep,name=published,proto3" json:"published,omitempty"`                  // its files for other Nodes so far
 	UserState     []byte                 `protobuf:"bytes,7,opt,name=user_state,json=userState,proto3" json:"user_state,omitempty"` // written by the user's Save
 	Remaining     *Range                 `protobuf:"bytes,8,opt,name=remaining,proto3" json:"remaining,omitempty"`                  // sources: what is still to be read
-	Fetched       []*MapOutput           `protobuf:"bytes,9,rep,name=fetched,proto3" json:"fetched,omitempty"`                      // readers of files: whose segments have been taken in
-	Merge         []*MergeInput          `protobuf:"bytes,10,rep,name=merge,proto3" json:"merge,omitempty"`                         // sorted runs that it has or merges; empty before it has any
-	Live          []*LiveInput           `protobuf:"bytes,11,rep,name=live,proto3" json:"live,omitempty"`                           // by edge, those of which some writers have ended
+	Fetched       []*MapOutput           `protobuf:"bytes,9,rep,name=fetched,proto3" json:"fetched,omitempty"`                      // readers of files: the outputs that have been taken in
+	Merge         []*MergeInput          `protobuf:"bytes,10,rep,name=merge,proto3" json:"merge,omitempty"`                         // sorted runs that it has, or merges
+	Live          []*LiveInput           `protobuf:"bytes,11,rep,name=live,proto3" json:"live,omitempty"`                           // edges of which some writers have finished
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2601,11 +2657,11 @@ func (x *NodeState) GetLive() []*LiveInput {
 	return nil
 }
 
-// LiveInput is an edge by a stream or memory.
+// LiveInput is an edge that is a stream or memory.
 type LiveInput struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Edge          int32                  `protobuf:"varint,1,opt,name=edge,proto3" json:"edge,omitempty"`
-	Finished      []int32                `protobuf:"varint,2,rep,packed,name=finished,proto3" json:"finished,omitempty"` // numbers of the Nodes from which no more comes
+	Finished      []int32                `protobuf:"varint,2,rep,packed,name=finished,proto3" json:"finished,omitempty"` // numbers of the Nodes that have sent all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2654,8 +2710,8 @@ func (x *LiveInput) GetFinished() []int32 {
 	return nil
 }
 
-// PendingOutput is the end of an output that its format keeps back so that pieces
-// can be joined: it goes at the head of the next piece.
+// PendingOutput is the end of an output that its format holds back so that pieces can be
+// joined: the beginning of a compressed frame. The next piece starts with it.
 type PendingOutput struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Output        string                 `protobuf:"bytes,1,opt,name=output,proto3" json:"output,omitempty"`
@@ -2708,7 +2764,7 @@ func (x *PendingOutput) GetData() []byte {
 	return nil
 }
 
-// MergeInput is one sorted run of a reduce's merge and how far it was read.
+// MergeInput is one sorted run of a merge, and how far it has been read.
 type MergeInput struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`      // data file
@@ -2720,7 +2776,7 @@ type MergeInput struct {
 	BlockOffset   int64                  `protobuf:"varint,7,opt,name=block_offset,json=blockOffset,proto3" json:"block_offset,omitempty"` // of the block that holds the next record, from the run's start
 	BlockRecord   int64                  `protobuf:"varint,8,opt,name=block_record,json=blockRecord,proto3" json:"block_record,omitempty"` // index of the next record in that block
 	RawLength     int64                  `protobuf:"varint,9,opt,name=raw_length,json=rawLength,proto3" json:"raw_length,omitempty"`       // bytes of the records
-	Input         int32                  `protobuf:"varint,10,opt,name=input,proto3" json:"input,omitempty"`                               // with start and sequence: order among equal keys, where the run is not tagged
+	Input         int32                  `protobuf:"varint,10,opt,name=input,proto3" json:"input,omitempty"`                               // with start and sequence: order among equal keys, if the run is not tagged
 	Start         *Position              `protobuf:"bytes,11,opt,name=start,proto3" json:"start,omitempty"`
 	Sequence      int64                  `protobuf:"varint,12,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3073,7 +3129,7 @@ type Bundle_Group struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Class         int32                  `protobuf:"varint,1,opt,name=class,proto3" json:"class,omitempty"`    // place in dag.Layout.Groups
 	Group         int32                  `protobuf:"varint,2,opt,name=group,proto3" json:"group,omitempty"`    // number in the class
-	Address       string                 `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"` // host:port of the server of its tasknode, "" when all run in one process
+	Address       string                 `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"` // host:port of the server of its tasknode, "" if all run in one process
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3129,8 +3185,8 @@ func (x *Bundle_Group) GetAddress() string {
 	return ""
 }
 
-// Copy is a checkpoint file, and all that it names, in the file system of the
-// job's output.
+// Copy is a checkpoint file, with all files that it names, in the file system of
+// the job's output.
 type Checkpoint_Copy struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"` // full name
@@ -3323,8 +3379,13 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\bcomplete\x18\x02 \x01(\bR\bcomplete\x12\x18\n" +
 	"\arevoked\x18\x03 \x03(\tR\arevoked\"?\n" +
 	"\bTruncate\x123\n" +
-	"\bposition\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\"\t\n" +
-	"\aPreempt\"!\n" +
+	"\bposition\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\"]\n" +
+	"\aPreempt\x12/\n" +
+	"\x04mode\x18\x01 \x01(\x0e2\x1b.hammr.task.v1.Preempt.ModeR\x04mode\"!\n" +
+	"\x04Mode\x12\x0e\n" +
+	"\n" +
+	"CHECKPOINT\x10\x00\x12\t\n" +
+	"\x05SPLIT\x10\x01\"!\n" +
 	"\aSuspend\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\"\b\n" +
 	"\x06Resume\"\x1c\n" +
@@ -3469,113 +3530,115 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 	return file_internal_taskproc_task_proto_rawDescData
 }
 
-var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),                  // 0: hammr.task.v1.Kind
-	(*Position)(nil),           // 1: hammr.task.v1.Position
-	(*Range)(nil),              // 2: hammr.task.v1.Range
-	(*Split)(nil),              // 3: hammr.task.v1.Split
-	(*Graph)(nil),              // 4: hammr.task.v1.Graph
-	(*Piece)(nil),              // 5: hammr.task.v1.Piece
-	(*MapOutput)(nil),          // 6: hammr.task.v1.MapOutput
-	(*Counter)(nil),            // 7: hammr.task.v1.Counter
-	(*Start)(nil),              // 8: hammr.task.v1.Start
-	(*Source)(nil),             // 9: hammr.task.v1.Source
-	(*Bundle)(nil),             // 10: hammr.task.v1.Bundle
-	(*CombineSet)(nil),         // 11: hammr.task.v1.CombineSet
-	(*Outputs)(nil),            // 12: hammr.task.v1.Outputs
-	(*Truncate)(nil),           // 13: hammr.task.v1.Truncate
-	(*Preempt)(nil),            // 14: hammr.task.v1.Preempt
-	(*Suspend)(nil),            // 15: hammr.task.v1.Suspend
-	(*Resume)(nil),             // 16: hammr.task.v1.Resume
-	(*Kill)(nil),               // 17: hammr.task.v1.Kill
-	(*ToTask)(nil),             // 18: hammr.task.v1.ToTask
-	(*RequestProgress)(nil),    // 19: hammr.task.v1.RequestProgress
-	(*Fetched)(nil),            // 20: hammr.task.v1.Fetched
-	(*Progress)(nil),           // 21: hammr.task.v1.Progress
-	(*Finished)(nil),           // 22: hammr.task.v1.Finished
-	(*Failure)(nil),            // 23: hammr.task.v1.Failure
-	(*Checkpointed)(nil),       // 24: hammr.task.v1.Checkpointed
-	(*Exited)(nil),             // 25: hammr.task.v1.Exited
-	(*SuspendReady)(nil),       // 26: hammr.task.v1.SuspendReady
-	(*PreemptionDeclined)(nil), // 27: hammr.task.v1.PreemptionDeclined
-	(*FromTask)(nil),           // 28: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),         // 29: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil),     // 30: hammr.task.v1.CheckpointBody
-	(*NodeState)(nil),          // 31: hammr.task.v1.NodeState
-	(*LiveInput)(nil),          // 32: hammr.task.v1.LiveInput
-	(*PendingOutput)(nil),      // 33: hammr.task.v1.PendingOutput
-	(*MergeInput)(nil),         // 34: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),         // 35: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),        // 36: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),         // 37: hammr.task.v1.Graph.Edge
-	nil,                        // 38: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),       // 39: hammr.task.v1.Bundle.Group
-	(*Checkpoint_Copy)(nil),    // 40: hammr.task.v1.Checkpoint.Copy
+	(Preempt_Mode)(0),          // 1: hammr.task.v1.Preempt.Mode
+	(*Position)(nil),           // 2: hammr.task.v1.Position
+	(*Range)(nil),              // 3: hammr.task.v1.Range
+	(*Split)(nil),              // 4: hammr.task.v1.Split
+	(*Graph)(nil),              // 5: hammr.task.v1.Graph
+	(*Piece)(nil),              // 6: hammr.task.v1.Piece
+	(*MapOutput)(nil),          // 7: hammr.task.v1.MapOutput
+	(*Counter)(nil),            // 8: hammr.task.v1.Counter
+	(*Start)(nil),              // 9: hammr.task.v1.Start
+	(*Source)(nil),             // 10: hammr.task.v1.Source
+	(*Bundle)(nil),             // 11: hammr.task.v1.Bundle
+	(*CombineSet)(nil),         // 12: hammr.task.v1.CombineSet
+	(*Outputs)(nil),            // 13: hammr.task.v1.Outputs
+	(*Truncate)(nil),           // 14: hammr.task.v1.Truncate
+	(*Preempt)(nil),            // 15: hammr.task.v1.Preempt
+	(*Suspend)(nil),            // 16: hammr.task.v1.Suspend
+	(*Resume)(nil),             // 17: hammr.task.v1.Resume
+	(*Kill)(nil),               // 18: hammr.task.v1.Kill
+	(*ToTask)(nil),             // 19: hammr.task.v1.ToTask
+	(*RequestProgress)(nil),    // 20: hammr.task.v1.RequestProgress
+	(*Fetched)(nil),            // 21: hammr.task.v1.Fetched
+	(*Progress)(nil),           // 22: hammr.task.v1.Progress
+	(*Finished)(nil),           // 23: hammr.task.v1.Finished
+	(*Failure)(nil),            // 24: hammr.task.v1.Failure
+	(*Checkpointed)(nil),       // 25: hammr.task.v1.Checkpointed
+	(*Exited)(nil),             // 26: hammr.task.v1.Exited
+	(*SuspendReady)(nil),       // 27: hammr.task.v1.SuspendReady
+	(*PreemptionDeclined)(nil), // 28: hammr.task.v1.PreemptionDeclined
+	(*FromTask)(nil),           // 29: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),         // 30: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil),     // 31: hammr.task.v1.CheckpointBody
+	(*NodeState)(nil),          // 32: hammr.task.v1.NodeState
+	(*LiveInput)(nil),          // 33: hammr.task.v1.LiveInput
+	(*PendingOutput)(nil),      // 34: hammr.task.v1.PendingOutput
+	(*MergeInput)(nil),         // 35: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),         // 36: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),        // 37: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),         // 38: hammr.task.v1.Graph.Edge
+	nil,                        // 39: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),       // 40: hammr.task.v1.Bundle.Group
+	(*Checkpoint_Copy)(nil),    // 41: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
-	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
-	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	35, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	36, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	37, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
-	1,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
+	2,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
+	2,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
+	36, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	37, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	38, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	2,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	38, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
-	3,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
-	2,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
-	1,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	29, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	4,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
-	9,  // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
-	10, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
-	11, // 15: hammr.task.v1.Start.combine_sets:type_name -> hammr.task.v1.CombineSet
-	3,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	39, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
-	6,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	1,  // 19: hammr.task.v1.Truncate.position:type_name -> hammr.task.v1.Position
-	8,  // 20: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
-	12, // 21: hammr.task.v1.ToTask.outputs:type_name -> hammr.task.v1.Outputs
-	13, // 22: hammr.task.v1.ToTask.truncate:type_name -> hammr.task.v1.Truncate
-	14, // 23: hammr.task.v1.ToTask.preempt:type_name -> hammr.task.v1.Preempt
-	17, // 24: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
-	15, // 25: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
-	16, // 26: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
-	19, // 27: hammr.task.v1.ToTask.request_progress:type_name -> hammr.task.v1.RequestProgress
-	7,  // 28: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
-	1,  // 29: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
-	20, // 30: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
-	2,  // 31: hammr.task.v1.Finished.range:type_name -> hammr.task.v1.Range
-	5,  // 32: hammr.task.v1.Finished.pieces:type_name -> hammr.task.v1.Piece
-	6,  // 33: hammr.task.v1.Finished.outputs:type_name -> hammr.task.v1.MapOutput
-	7,  // 34: hammr.task.v1.Finished.counters:type_name -> hammr.task.v1.Counter
-	1,  // 35: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	29, // 36: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	21, // 37: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	22, // 38: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
-	23, // 39: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	24, // 40: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	25, // 41: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
-	26, // 42: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
-	27, // 43: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	40, // 44: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
-	0,  // 45: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	7,  // 46: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	31, // 47: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
-	5,  // 48: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
-	33, // 49: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
-	6,  // 50: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
-	2,  // 51: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
-	6,  // 52: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.MapOutput
-	34, // 53: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
-	32, // 54: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
-	1,  // 55: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	56, // [56:56] is the sub-list for method output_type
-	56, // [56:56] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	39, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	4,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
+	3,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
+	2,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
+	30, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	5,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
+	10, // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
+	11, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
+	12, // 15: hammr.task.v1.Start.combine_sets:type_name -> hammr.task.v1.CombineSet
+	4,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
+	40, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	7,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	2,  // 19: hammr.task.v1.Truncate.position:type_name -> hammr.task.v1.Position
+	1,  // 20: hammr.task.v1.Preempt.mode:type_name -> hammr.task.v1.Preempt.Mode
+	9,  // 21: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
+	13, // 22: hammr.task.v1.ToTask.outputs:type_name -> hammr.task.v1.Outputs
+	14, // 23: hammr.task.v1.ToTask.truncate:type_name -> hammr.task.v1.Truncate
+	15, // 24: hammr.task.v1.ToTask.preempt:type_name -> hammr.task.v1.Preempt
+	18, // 25: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
+	16, // 26: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
+	17, // 27: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
+	20, // 28: hammr.task.v1.ToTask.request_progress:type_name -> hammr.task.v1.RequestProgress
+	8,  // 29: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
+	2,  // 30: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
+	21, // 31: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
+	3,  // 32: hammr.task.v1.Finished.range:type_name -> hammr.task.v1.Range
+	6,  // 33: hammr.task.v1.Finished.pieces:type_name -> hammr.task.v1.Piece
+	7,  // 34: hammr.task.v1.Finished.outputs:type_name -> hammr.task.v1.MapOutput
+	8,  // 35: hammr.task.v1.Finished.counters:type_name -> hammr.task.v1.Counter
+	2,  // 36: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
+	30, // 37: hammr.task.v1.Checkpointed.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	22, // 38: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
+	23, // 39: hammr.task.v1.FromTask.finished:type_name -> hammr.task.v1.Finished
+	24, // 40: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
+	25, // 41: hammr.task.v1.FromTask.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	26, // 42: hammr.task.v1.FromTask.exited:type_name -> hammr.task.v1.Exited
+	27, // 43: hammr.task.v1.FromTask.suspend_ready:type_name -> hammr.task.v1.SuspendReady
+	28, // 44: hammr.task.v1.FromTask.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	41, // 45: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
+	0,  // 46: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	8,  // 47: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	32, // 48: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
+	6,  // 49: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
+	34, // 50: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.PendingOutput
+	7,  // 51: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
+	3,  // 52: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
+	7,  // 53: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.MapOutput
+	35, // 54: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
+	33, // 55: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
+	2,  // 56: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	57, // [57:57] is the sub-list for method output_type
+	57, // [57:57] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -3607,7 +3670,7 @@ func file_internal_taskproc_task_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -31,7 +31,7 @@ func TestStandsStillWithNothingOpenElsewhere(t *testing.T) {
 		}
 		for i, end := range []func(storage.Writer) error{storage.Writer.Close, storage.Writer.Abort} {
 			w := create([]string{"/closed", "/aborted"}[i])
-			if a.still.stand() {
+			if a.gate.tryQuiesce() {
 				t.Error("it stands still while it writes")
 			}
 			if err := end(w); err != nil {
@@ -40,7 +40,7 @@ func TestStandsStillWithNothingOpenElsewhere(t *testing.T) {
 			_ = end(w) // a second end counts for nothing
 		}
 		for range 2 { // an order that comes twice
-			if !a.still.stand() {
+			if !a.gate.tryQuiesce() {
 				t.Error("it does not stand still though nothing is open")
 			}
 		}
@@ -52,14 +52,14 @@ func TestStandsStillWithNothingOpenElsewhere(t *testing.T) {
 			t.Error("a file is opened meanwhile")
 		default:
 		}
-		a.still.goOn()
-		if w := <-opened; w.Close() != nil || !a.still.stand() {
+		a.gate.resume()
+		if w := <-opened; w.Close() != nil || !a.gate.tryQuiesce() {
 			t.Error("it does not stand still a second time")
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errKilled)
 		a.ctx = ctx
-		if err := a.opens(); !errors.Is(err, errKilled) {
+		if err := a.countRemote(); !errors.Is(err, errKilled) {
 			t.Errorf("a killed attempt waits: %v", err)
 		}
 		a.ctx = t.Context()

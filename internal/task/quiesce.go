@@ -1,0 +1,420 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// This file has all that quiesces an attempt: the orders, the gate for remote files,
+// the signals to record loops, and the cut through Nodes that are joined live.
+//
+//	          Suspend; no remote file is open
+//	RUNNING ────────────────────────────────────► SUSPEND READY: the gate is blocked
+//	 ▲ ▲ ▲ ◄────────────────── Resume ──────────── and the processes may stop anywhere
+//	 │ │ │                                                    ▲
+//	 │ │ │  Preempt, or Suspend while a remote file is open   │ declined, but a deferred
+//	 │ │ └──────────────────────────────────┐                 │ Suspend is possible now
+//	 │ │                                    ▼                 │
+//	 │ └─ declined: no boundary in time ── REQUESTED ─────────┤
+//	 │                                      │ a Node stops at a boundary: acceptCheckpoint
+//	 │                                      ▼                 │
+//	 │                                     ACCEPTED: the Nodes stop, in the order of the
+//	 │                                      │ edges between them; no withdrawal any more
+//	 │                                      ▼                 │
+//	 └── declined: not written, no streams ─ WRITING ─────────┘
+//	                                        │
+//	                                        ▼
+//	                                     Checkpointed; Finished with a shorter range when
+//	                                     a map was split or truncated; Exited otherwise
+//
+// A boundary is a place between two records of a map, two key groups of a reduce, or
+// two outputs that a reduce takes in. preempt_decline.go has what follows a decline.
+
+// signals ask the record loops of an attempt's Nodes to act between two records. An
+// order raises a signal and then the flag of each Node, which the Node polls once a
+// record (SignalFlag).
+type signals struct {
+	progress   atomic.Bool                  // a report is due
+	split      atomic.Bool                  // publish what has been read; another task reads the rest
+	truncateAt atomic.Pointer[dag.Position] // end at the first record at or after it; nil: no such order
+	checkpoint atomic.Bool                  // write a checkpoint and end; written under mu
+	alive      atomic.Bool                  // user code showed life since the last report
+
+	mu struct {
+		sync.Mutex
+		nodes     []*atomic.Bool // the flag of each Node
+		accepted  bool           // a Node has stopped for the checkpoint
+		requested chan struct{}  // closed while a checkpoint is requested
+	}
+}
+
+func (s *signals) init() { s.mu.requested = make(chan struct{}) }
+
+// add makes a Node poll, for the first time at its first record.
+func (s *signals) add(n *NodeRun) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n.signalled.Store(true)
+	s.mu.nodes = append(s.mu.nodes, &n.signalled)
+}
+
+func (s *signals) raise(flag *atomic.Bool) {
+	flag.Store(true)
+	s.notify()
+}
+
+// notify makes all Nodes poll.
+func (s *signals) notify() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notifyLocked()
+}
+
+func (s *signals) notifyLocked() {
+	for _, flag := range s.mu.nodes {
+		flag.Store(true)
+	}
+}
+
+// endEarly reports whether a map is to end before the end of its range.
+func (s *signals) endEarly() bool { return s.split.Load() || s.truncateAt.Load() != nil }
+
+// clearEndEarly takes back orders that the map cannot obey.
+func (s *signals) clearEndEarly() {
+	s.split.Store(false)
+	s.truncateAt.Store(nil)
+}
+
+// requestCheckpoint reports whether no checkpoint was requested before.
+func (s *signals) requestCheckpoint() (first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.checkpoint.Load() {
+		return false
+	}
+	s.checkpoint.Store(true)
+	s.notifyLocked()
+	close(s.mu.requested)
+	return true
+}
+
+// checkpointRequested is closed when a checkpoint is requested.
+func (s *signals) checkpointRequested() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.requested
+}
+
+// acceptCheckpoint reports whether a checkpoint is requested. If so, the request
+// cannot be withdrawn any more. A Node calls it where it can stop.
+func (s *signals) acceptCheckpoint() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.checkpoint.Load() {
+		s.mu.accepted = true
+	}
+	return s.mu.accepted
+}
+
+// withdrawCheckpoint takes back a request that no Node has accepted, and reports
+// whether there was one.
+func (s *signals) withdrawCheckpoint() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.accepted || !s.checkpoint.Load() {
+		return false
+	}
+	s.clearCheckpointLocked()
+	return true
+}
+
+func (s *signals) clearCheckpointLocked() {
+	s.mu.accepted = false
+	s.checkpoint.Store(false)
+	s.mu.requested = make(chan struct{})
+}
+
+// decline takes back a checkpoint that could not be written, and a split that was to
+// become one.
+func (s *signals) decline() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.checkpoint.Load() {
+		s.clearCheckpointLocked()
+	}
+	s.split.Store(false)
+}
+
+// SignalFlag is a Node's flag that a signal waits, for its loops over records.
+type SignalFlag struct{ raised *atomic.Bool }
+
+// SignalFlag is the flag that PollSignals, or PollProgress, lowers.
+func (n *NodeRun) SignalFlag() SignalFlag { return SignalFlag{&n.signalled} }
+
+// alwaysRaised is the flag of OrAlways.
+var alwaysRaised atomic.Bool
+
+func init() { alwaysRaised.Store(true) }
+
+// OrAlways is a flag that is always raised if always is true. A loop that has work to
+// do at each record anyway uses it, so that other loops pay for one load alone.
+func (f SignalFlag) OrAlways(always bool) SignalFlag {
+	if always {
+		return SignalFlag{&alwaysRaised}
+	}
+	return f
+}
+
+// Signalled reports whether a signal waits. It costs one atomic load.
+func (f SignalFlag) Signalled() bool { return f.raised.Load() }
+
+// Signalled is that of the Node's SignalFlag, for code that has no loop of its own.
+func (n *NodeRun) Signalled() bool { return n.signalled.Load() }
+
+// takeSignals lowers the Node's flag and reports which signals wait. Orders to end
+// stay, since they end the attempt.
+func (n *NodeRun) takeSignals() (progress, end bool) {
+	n.signalled.Store(false) // before the signals are read, so that none is missed
+	s := &n.Attempt.signals
+	progress = s.progress.Swap(false)
+	return progress, s.endEarly() || s.checkpoint.Load()
+}
+
+// repoll raises the Node's flag, so that the Node polls at its next record too.
+func (n *NodeRun) repoll() { n.signalled.Store(true) }
+
+// quiesceGate keeps two things apart: an attempt that is suspended, and files that it
+// writes on other machines, whose servers give up a writer that is silent for long
+// (an HDFS lease, say).
+type quiesceGate struct {
+	mu struct {
+		sync.Mutex
+		writers   int           // remote files that are open
+		unblocked chan struct{} // closed by unblock; nil unless the gate is blocked
+		deferred  int64         // number of the Suspend that was answered by a checkpoint; 0: none
+	}
+}
+
+// block keeps remote files from being opened until unblock or resume.
+func (q *quiesceGate) block() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.unblocked == nil {
+		q.mu.unblocked = make(chan struct{})
+	}
+}
+
+// tryQuiesce blocks the gate, unless a remote file is open: then it returns false and
+// the gate is open.
+func (q *quiesceGate) tryQuiesce() bool {
+	if q.block(); q.isQuiet() {
+		return true
+	}
+	q.unblock()
+	return false
+}
+
+// resume opens the gate, and forgets a deferred order.
+func (q *quiesceGate) resume() {
+	q.mu.Lock()
+	q.mu.deferred = 0
+	q.mu.Unlock()
+	q.unblock()
+}
+
+func (q *quiesceGate) unblock() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.unblocked != nil {
+		close(q.mu.unblocked)
+		q.mu.unblocked = nil
+	}
+}
+
+// deferOrder notes a Suspend that cannot be obeyed while a remote file is open.
+func (q *quiesceGate) deferOrder(number int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.mu.deferred = number
+}
+
+// tryDeferred is tryQuiesce for the deferred order, and returns its number; 0 if there
+// is none or a remote file is open.
+func (q *quiesceGate) tryDeferred() int64 {
+	q.mu.Lock()
+	number := q.mu.deferred
+	q.mu.Unlock()
+	if number == 0 || !q.tryQuiesce() {
+		return 0
+	}
+	return number
+}
+
+// isQuiet reports whether no remote file is open.
+func (q *quiesceGate) isQuiet() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.mu.writers == 0
+}
+
+// tryOpen counts a remote file that is about to be opened. If the gate is blocked it
+// counts none, and returns what is closed when the gate opens.
+func (q *quiesceGate) tryOpen() (unblocked <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.unblocked == nil {
+		q.mu.writers++
+		return nil
+	}
+	return q.mu.unblocked
+}
+
+// closed counts a remote file less.
+func (q *quiesceGate) closed() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.mu.writers--
+}
+
+// handleSuspend answers an order to get ready for suspension. Open outputs become
+// pieces. If another remote file is open, the answer is a checkpoint.
+func (s *session) handleSuspend(order *taskproc.Suspend) {
+	gate := &s.attempt.gate
+	gate.block()
+	if err := s.group.closePieces(); err != nil {
+		s.group.fail(err)
+		return
+	}
+	if !gate.tryQuiesce() {
+		gate.deferOrder(order.Number)
+		s.handleCheckpoint()
+		return
+	}
+	s.attempt.sendSuspendReady(order.Number)
+}
+
+// closePieces closes the output files of all Nodes. Before the group is laid out no
+// Node has any.
+func (g *groupRun) closePieces() error {
+	if !g.laidOut.Load() {
+		return nil
+	}
+	for _, n := range g.nodes {
+		if err := n.files.closePieces(); err != nil {
+			return fmt.Errorf("output of a task that is to be suspended: %w", err)
+		}
+	}
+	return nil
+}
+
+func (a *Attempt) sendSuspendReady(number int64) {
+	ready := &taskproc.SuspendReady{Number: number}
+	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_SuspendReady{SuspendReady: ready}}) // an error: the tasknode is gone
+}
+
+// handleCheckpoint asks the Nodes to stop and the attempt to write a checkpoint. listen
+// calls it. The request is declined if no Node comes to a boundary in time.
+func (s *session) handleCheckpoint() {
+	a := s.attempt
+	if err := s.group.checkDiskSpace(); err != nil {
+		a.declinePreemption((&unwrittenError{err}).Error(), a.gate.isQuiet())
+		return
+	}
+	if !a.signals.requestCheckpoint() || a.Conf == nil {
+		return
+	}
+	timeout := a.Conf.Duration(conf.BoundaryTimeout)
+	if timeout == 0 || s.group.inGang() {
+		return // other members of the gang may have stopped, and wait for this one
+	}
+	s.boundary.Stop()
+	s.boundary = time.AfterFunc(timeout, func() {
+		if a.signals.withdrawCheckpoint() {
+			a.declinePreemption(fmt.Sprintf("no place to stop at within %v (%s)", timeout, conf.BoundaryTimeout), a.gate.isQuiet())
+		}
+	})
+}
+
+// A checkpoint spreads along streams and through memory. A Node that reads files stops
+// at a boundary, and ends what it sends with a mark. A Node that reads live goes on
+// until the marks, or ends, of all its writers have come; then nothing is in flight,
+// and it ends what it sends in the same way. So the states of all Nodes of a gang are
+// one consistent cut: each record that a Node has sent is in its reader's state.
+//
+//	map ══ records ══ mark ══►┐
+//	map ══ records ══ end ═══►┴ sort ══ records ══ mark ══► reduce: stops at the mark
+
+// liveInputs is how the edges have ended by which a Node reads what others send at the
+// same time.
+type liveInputs struct {
+	stopped bool // the Node stopped when it had received all; its goroutine's
+
+	mu struct {
+		sync.Mutex
+		checkpointed map[int]bool  // by edge whose writers have all ended: some with a mark
+		finished     map[int][]int // by edge: numbers of writers that ended for good in this attempt
+	}
+}
+
+// ended notes that all writers along an edge have ended. finished are those that ended
+// for good; checkpointed says that others ended with a mark.
+func (l *liveInputs) ended(edge int, checkpointed bool, finished []int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mu.checkpointed == nil {
+		l.mu.checkpointed, l.mu.finished = make(map[int]bool), make(map[int][]int)
+	}
+	l.mu.checkpointed[edge], l.mu.finished[edge] = checkpointed, finished
+}
+
+// hasCheckpointed reports whether any writer ended with a mark.
+func (l *liveInputs) hasCheckpointed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, checkpointed := range l.mu.checkpointed {
+		if checkpointed {
+			return true
+		}
+	}
+	return false
+}
+
+// hasFinished reports whether all writers along an edge have ended for good.
+func (l *liveInputs) hasFinished(edge int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	checkpointed, ended := l.mu.checkpointed[edge]
+	return ended && !checkpointed
+}
+
+// isFinishedWriter reports whether a writer has ended for good in this attempt.
+func (l *liveInputs) isFinishedWriter(edge, writer int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Contains(l.mu.finished[edge], writer)
+}
+
+// reset forgets all ends, for a Node that starts over from its state in memory.
+func (l *liveInputs) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped, l.mu.checkpointed, l.mu.finished = false, nil, nil
+}
+
+// liveEnded notes how an edge has ended. The Node polls, as it may be able to stop now.
+func (n *NodeRun) liveEnded(edge int, checkpointed bool, finished []int) {
+	n.live.ended(edge, checkpointed, finished)
+	n.repoll()
+}
+
+// allLiveFinished reports whether all that the Node reads live has come.
+func (n *NodeRun) allLiveFinished() bool {
+	return !slices.ContainsFunc(n.inputs, func(c Channel) bool { return c.isLive() && !n.live.hasFinished(c.Edge) })
+}
