@@ -13,17 +13,17 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// LogAggregator copies the logs of attempts to where they outlive the machine.
+// LogAggregator copies the logs of attempts to a file system that outlives the machine.
 type LogAggregator struct {
-	// Local is the directory in which an attempt has left its logs.
+	// Local returns the directory with an attempt's logs.
 	Local func(*taskproc.Start) string
-	// Resolve turns a full name into the file system that has it and the path
-	// there.
+	// Resolve returns the file system and the path of a full name.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
 }
 
-// Aggregate copies the logs of one attempt into a directory of its own below
-// Start.LogDir. An attempt without logs, and a job that keeps none, is no error.
+// Aggregate copies the logs of one attempt to a directory of its own below
+// Start.LogDir. It is no error if the attempt has no logs, or if the job does not
+// aggregate them.
 func (k *LogAggregator) Aggregate(ctx context.Context, start *taskproc.Start) error {
 	if start.LogDir == "" {
 		return nil
@@ -33,14 +33,14 @@ func (k *LogAggregator) Aggregate(ctx context.Context, start *taskproc.Start) er
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	faults := []error{err}
+	errs := []error{err}
 	for _, f := range files {
 		name := start.LogDir + "/" + start.AttemptId + "/" + f.Name()
 		if err := k.copy(ctx, filepath.Join(dir, f.Name()), name); err != nil {
-			faults = append(faults, fmt.Errorf("log %s: %w", name, err))
+			errs = append(errs, fmt.Errorf("log %s: %w", name, err))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func (k *LogAggregator) copy(ctx context.Context, from, to string) error {

@@ -14,25 +14,26 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// attempt sees one attempt through from start to report.
+// attempt runs one attempt from its start to its final report.
 type attempt struct {
 	cfg         *Config
 	daemon      *syncutil.Mailbox[message]
 	start       *taskproc.Start
 	reads       []int32                             // places in the graph's edges of the files that it reads, ascending
-	inbox       *syncutil.Mailbox[*taskproc.ToTask] // to be passed on to the task
+	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
 	suspension  suspendState
-	killed      chan struct{} // closed when the attempt is to end
-	killOnce    sync.Once     // closes told
-	finalReport *wire.Report  // how it ended; holds once run has returned
-	retained    bool          // its segments or its checkpoint are there, with a record; likewise
+	killed      chan struct{} // closed when the attempt is ordered to end
+	killOnce    sync.Once     // closes killed
+	finalReport *wire.Report  // valid once run has returned
+	retained    bool          // its segments or its checkpoint are on disk, with a record; valid once run has returned
 }
 
-func newAttempt(n *Daemon, start *taskproc.Start) *attempt {
-	return &attempt{cfg: &n.cfg, daemon: n.inbox, start: start, reads: taskproc.FileInputs(start), inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{})}
+func newAttempt(n *Daemon, start *taskproc.Start, reads []int32) *attempt {
+	return &attempt{cfg: &n.cfg, daemon: n.inbox, start: start, reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{})}
 }
 
-// kill tells the attempt to end. The task hears the cause first; force follows.
+// kill orders the attempt to end. The task receives the cause first, and is killed
+// after a grace.
 func (a *attempt) kill(cause string) {
 	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: cause}}})
 	a.killOnce.Do(func() { close(a.killed) })
@@ -48,40 +49,39 @@ func (a *attempt) run(ctx context.Context) {
 		return
 	}
 	if err := os.RemoveAll(a.start.LocalDir); err != nil {
-		a.cfg.Logger.Warn("local files of an attempt stay", "attempt", a.start.AttemptId, "error", err)
+		a.cfg.Logger.Warn("cannot remove local files of an attempt", "attempt", a.start.AttemptId, "error", err)
 	}
 }
 
-// retainFiles leaves the record of an attempt whose files are wanted. Without it
-// all goes well until the node is started again.
+// retainFiles writes the record of an attempt whose files are retained. Without the
+// record the files are lost when the daemon restarts.
 func (a *attempt) retainFiles() {
 	if err := writeRecord(a.start.LocalDir, a.finalReport); err != nil {
-		a.cfg.Logger.Warn("what an attempt left will not be found after a restart", "attempt", a.start.AttemptId, "error", err)
+		a.cfg.Logger.Warn("cannot write the record of an attempt", "attempt", a.start.AttemptId, "error", err)
 		return
 	}
 	a.retained = true
 }
 
-// logTimeout bounds how long the logs of an attempt may take to be kept.
+// logTimeout limits how long the aggregation of an attempt's logs may take.
 const logTimeout = time.Minute
 
-// aggregateLogs keeps the logs, also when the node is about to end.
+// aggregateLogs copies the logs, even if the daemon is about to end.
 func (a *attempt) aggregateLogs(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTimeout)
 	defer cancel()
 	if err := a.cfg.AggregateLogs(ctx, a.start); err != nil {
-		a.cfg.Logger.Warn("logs of an attempt are not kept", "attempt", a.start.AttemptId, "error", err)
+		a.cfg.Logger.Warn("log aggregation failed", "attempt", a.start.AttemptId, "error", err)
 	}
 }
 
-// send tells the jobmaster what happens meanwhile, if there is one to hear it.
+// send sends a report to the jobmaster, if there is a session.
 func (a *attempt) send(r *wire.Report) {
 	r.Machine, r.AttemptId = a.cfg.Name, a.start.AttemptId
 	a.daemon.Put(reported{r})
 }
 
-// runTask launches the task, stays with it to its end, and returns the report
-// about that.
+// runTask launches the task, waits for its end, and returns the final report.
 func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	ctx, force := context.WithCancel(ctx)
 	defer force()
@@ -95,15 +95,15 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	a.suspension.setTask(task)
 	talk := a.connect(task)
 	a.awaitEnd(ctx, task, talk)
-	a.resume() // what stands still does not end
+	a.resume() // a suspended task cannot end
 	if a.isKilled() || ctx.Err() != nil {
 		force()
 	}
 	stuck, stack := a.awaitExit(task), ""
 	if stuck {
 		stack = task.Stack()
-		stuck = !isClosed(task.Exited()) // a process is ended by that
-		a.cfg.Logger.Warn("a task that was told to end did not", "attempt", a.start.AttemptId, "ended by force", !stuck, "stack", stack)
+		stuck = !isClosed(task.Exited()) // a process is killed by that
+		a.cfg.Logger.Warn("task did not obey the order to end", "attempt", a.start.AttemptId, "killed", !stuck, "stack", stack)
 	}
 	talk.close()
 	return a.buildReport(ctx, task, talk.lastMessage, stuck, stack)
@@ -123,7 +123,8 @@ func (a *attempt) launch(ctx context.Context) (Task, error) {
 	return a.cfg.Launcher.Launch(ctx, a.start)
 }
 
-// awaitEnd returns when the task is gone, has said its last word, or is to end.
+// awaitEnd returns when the task has exited or sent its last message, or when it is to
+// end.
 func (a *attempt) awaitEnd(ctx context.Context, task Task, talk *taskConn) {
 	select {
 	case <-task.Exited():
@@ -134,8 +135,8 @@ func (a *attempt) awaitEnd(ctx context.Context, task Task, talk *taskConn) {
 	}
 }
 
-// awaitExit waits for the end of a task that has nothing more to do, and reports
-// whether it does not end.
+// awaitExit waits for the exit of a task that has nothing more to do, and reports
+// whether the task is stuck.
 func (a *attempt) awaitExit(task Task) (stuck bool) {
 	timer := time.NewTimer(a.cfg.KillGrace)
 	defer timer.Stop()
@@ -147,8 +148,8 @@ func (a *attempt) awaitExit(task Task) (stuck bool) {
 	}
 }
 
-// buildReport is the report about an attempt after its last word, which is nil when
-// it had none.
+// buildReport makes the final report from the task's last message, which is nil if it
+// sent none. A kill overrides a failure, since killing a task may make it fail.
 func (a *attempt) buildReport(ctx context.Context, task Task, last *taskproc.FromTask, stuck bool, stack string) *wire.Report {
 	switch m := last.GetMessage().(type) {
 	case *taskproc.FromTask_Finished:
@@ -162,7 +163,7 @@ func (a *attempt) buildReport(ctx context.Context, task Task, last *taskproc.Fro
 	}
 	if stuck {
 		if stack == "" {
-			stack = "(where it stands is not known)"
+			stack = "(no stack)"
 		}
 		return &wire.Report{Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{StuckStack: stack}}}
 	}
@@ -176,7 +177,7 @@ func (a *attempt) buildReport(ctx context.Context, task Task, last *taskproc.Fro
 	return r
 }
 
-// endedWithoutResult is why a task said nothing at its end.
+// endedWithoutResult is the error of a task that sent no last message.
 func (a *attempt) endedWithoutResult(task Task) error {
 	if err := task.Err(); err != nil {
 		return fmt.Errorf("the task ended without a result: %w", err)
@@ -195,7 +196,7 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// failure reports an attempt that failed outside the task's own account.
+// failure reports an error that the task did not report itself.
 func failure(err error) *wire.Report {
 	f := &taskproc.Failure{Cause: err.Error(), Offset: -1}
 	var crash *Crash

@@ -12,55 +12,54 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// Config says how a Node runs.
+// Config is the configuration of a Daemon.
 type Config struct {
-	// Name names the machine in the cluster; there is no default.
+	// Name is the name of the machine in the cluster; there is no default.
 	Name string
-	// Instance names this start of the daemon; default something random.
+	// Instance identifies this start of the daemon; default a random text.
 	Instance string
-	// Rack is where the machine stands, as in "/rack1"; default unknown.
+	// Rack is the rack of the machine, as in "/rack1"; default unknown.
 	Rack string
-	// Address is host:port of its shuffle server; default none, when every task
-	// reads its files.
+	// Address is host:port of its shuffle server; default none: all tasks read its
+	// files directly.
 	Address string
 	// HTTP is host:port of its page of metrics and logs; default none.
 	HTTP string
-	// Hosts are names and addresses under which storage may know the machine;
-	// default none.
+	// Hosts are names and addresses by which storage may know the machine; default
+	// none.
 	Hosts []string
 	// MapSlots and ReduceSlots are how many attempts of each kind the machine
 	// has room for; there is no default.
 	MapSlots, ReduceSlots int
-	// Dirs are the directories for local files of attempts, the node's alone:
-	// what it finds there of jobs is its own. There is no default.
+	// Dirs are the directories for local files of attempts. They belong to the daemon
+	// alone: it removes the files of jobs that it does not know. There is no default.
 	Dirs []string
-	// DirChooser says in which of Dirs an attempt goes; default always the first.
+	// DirChooser chooses the directory of an attempt; default always the first.
 	DirChooser DirChooser
 	// Launcher starts tasks; there is no default.
 	Launcher Launcher
 	// Link finds the jobmaster; there is no default.
 	Link Link
-	// Heartbeat is how often the jobmaster is told that the machine is alive;
-	// default never.
+	// Heartbeat is the interval of heartbeats; default none are sent.
 	Heartbeat time.Duration
-	// ProgressDelay is how long the progress of attempts may wait to be told
-	// together with that of others; default not at all.
+	// ProgressDelay is how long a progress report may wait, to be sent together with
+	// others; default 0: it does not wait.
 	ProgressDelay time.Duration
-	// MachineStatus is what a heartbeat tells of the machine; default nothing.
+	// MachineStatus returns the content of a heartbeat; default empty.
 	MachineStatus func() *wire.Report_Heartbeat
-	// AggregateLogs keeps the logs of an attempt that has ended, whose local files go
-	// with the job; default nobody does. *LogAggregator has one.
+	// AggregateLogs copies the logs of an attempt that has ended. Its local files are
+	// removed with the job. The default copies none; *LogAggregator has one.
 	AggregateLogs func(context.Context, *taskproc.Start) error
-	// OnRemoveJob hears of jobs that are over, so that nothing on the machine waits
-	// for more of them; it may hear of one twice. Default nobody does.
+	// OnRemoveJob is called when a job is over, so that nothing on the machine waits
+	// for more of it. It may be called twice for a job. The default does nothing.
 	OnRemoveJob func(jobID string)
-	// KillGrace is how long a task that is told to end may take; default 5 s.
+	// KillGrace is how long a task may take to obey an order to end; default 5 s.
 	KillGrace time.Duration
-	// Logger hears what the node does; default nobody.
+	// Logger logs what the daemon does; default none.
 	Logger *slog.Logger
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
 	if c.Instance == "" {
 		c.Instance = rand.Text()
@@ -85,12 +84,12 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every error of the configuration at once.
 func (c *Config) Validate() error {
-	var faults []error
-	check := func(ok bool, fault string) {
+	var errs []error
+	check := func(ok bool, problem string) {
 		if !ok {
-			faults = append(faults, errors.New("tasknode: "+fault))
+			errs = append(errs, errors.New("tasknode: "+problem))
 		}
 	}
 	check(c.Name != "", "no Name")
@@ -98,21 +97,21 @@ func (c *Config) Validate() error {
 	check(len(c.Dirs) > 0, "no Dirs")
 	check(c.Launcher != nil, "no Launcher")
 	check(c.Link != nil, "no Link")
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// DirChooser are the local directories as attempts see them; *disks.Set is some.
-// Its methods do not wait for a disk.
+// DirChooser chooses local directories for attempts; *disks.Set implements it. Its
+// methods do not wait for a disk.
 type DirChooser interface {
-	// Acquire picks a directory for an attempt, which calls release once it runs
-	// no more. The error is why none takes attempts.
+	// Acquire chooses a directory for an attempt. The caller calls release once the
+	// attempt has ended. The error is why no directory takes attempts.
 	Acquire() (dir string, release func(), err error)
-	// Check reports why none takes attempts, nil when one does. While it does,
-	// the node has no slots to offer.
+	// Check reports why no directory takes attempts, nil if one does. As long as it
+	// returns an error, the daemon offers no slots.
 	Check() error
 }
 
-// singleDir is one directory with room for everything.
+// singleDir is one directory with space for every attempt.
 type singleDir string
 
 func (p singleDir) Acquire() (string, func(), error) { return string(p), func() {}, nil }
@@ -120,22 +119,22 @@ func (p singleDir) Check() error                     { return nil }
 
 // Launcher starts tasks.
 type Launcher interface {
-	// Launch starts the task of one attempt. The end of ctx ends it by force,
-	// as far as that is possible.
+	// Launch starts the task of one attempt. The end of ctx kills the task, as far as
+	// that is possible.
 	Launch(ctx context.Context, start *taskproc.Start) (Task, error)
 }
 
-// Task is a task that was started.
+// Task is a task that has been started.
 type Task interface {
-	// Conn is the node's end of the connection to the task.
+	// Conn is the daemon's end of the connection to the task.
 	Conn() io.ReadWriteCloser
-	// Exited is closed when the task is no more.
+	// Exited is closed when the task has exited.
 	Exited() <-chan struct{}
-	// Err is why the task is gone, nil when it ended by itself and in order;
-	// *Crash when its code crashed. It holds once Gone is closed.
+	// Err is why the task exited: nil if it ended by itself and in order, *Crash if its
+	// code crashed. It is valid once Exited is closed.
 	Err() error
-	// Stack tells where the task stands at this moment, "" when that cannot be
-	// told. Being asked may end the task; then Gone is closed.
+	// Stack returns the stacks of the task, "" if they are not available. Getting them
+	// may end the task; then Exited is closed.
 	Stack() string
 }
 

@@ -20,19 +20,18 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// copyRetry is with a node that has a checkpoint and does not answer: a copy that
-// fails is ordered again.
+// copyRetry is how a tasknode is asked that has a checkpoint and does not answer. The
+// time is short, since the master orders a failed copy again.
 var copyRetry = checkpoint.RetryPolicy{Timeout: 5 * time.Second, MaxDelay: time.Second}
 
-// isUnusable reports whether a copy failed for what was to be copied, and would do so
-// again: not for want of an answer.
+// isUnusable reports whether a copy failed because of its source, and would fail again.
 func isUnusable(err error) bool {
 	_, later := transfer.RetryLater(err)
 	return checkpoint.IsUnusable(err) && !later && !errors.Is(err, context.Canceled)
 }
 
-// copyCheckpoint copies what is needed of what a checkpoint names, and writes a
-// checkpoint that names the copies.
+// copyCheckpoint copies the files that a checkpoint names, as far as they are still
+// needed, and writes a checkpoint that names the copies.
 func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*wire.Report, error) {
 	here := proto.CloneOf(t.order.Checkpoint)
 	here.MachineLost, here.Copy = false, nil
@@ -71,7 +70,7 @@ func createHere(ctx context.Context) func(path string) (storage.Writer, error) {
 	}
 }
 
-// dropCopy removes what was taken over and nobody needs.
+// dropCopy removes a copy that is not needed any more.
 func (n *Daemon) dropCopy(job, attempt string) {
 	path, held := n.retained[attempt]
 	if !held {

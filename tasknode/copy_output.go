@@ -18,20 +18,21 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// outputCopy says that the copy of what an attempt has left on another node is made,
-// or why it is not.
+// outputCopy is the copy of what an attempt has left on a tasknode that is being
+// drained: its segments or its checkpoint. As a message to the loop it says that the
+// copy has ended.
 type outputCopy struct {
 	order  *wire.Order_CopyOutput
 	dir    string       // for the attempt's files
-	report *wire.Report // the attempt's last report, as it would be had it run here
+	report *wire.Report // the attempt's final report, as if it had run here
 	err    error
 
-	patience checkpoint.RetryPolicy // with the other node, for a checkpoint
+	patience checkpoint.RetryPolicy // for requests of a checkpoint
 	create   func(path string) (storage.Writer, error)
 }
 
-// copyOutput begins to copy what an attempt has left on another node. What is here already
-// is not copied again.
+// copyOutput starts a copy of what an attempt has left on another tasknode. A copy that
+// exists is reported, not made again.
 func (n *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	id := o.AttemptId
 	if path, held := n.retained[id]; held {
@@ -58,7 +59,7 @@ func (n *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	})
 }
 
-// handle takes charge of the files as if the attempt had run here.
+// handle retains the files as if the attempt had run here.
 func (t outputCopy) handle(_ context.Context, n *Daemon) {
 	id := t.order.AttemptId
 	delete(n.copying, id)
@@ -77,7 +78,7 @@ func (n *Daemon) reportCopy(id string, last *wire.Report, err error) {
 	n.send(&wire.Report{Machine: n.cfg.Name, AttemptId: id, Report: &wire.Report_OutputCopied_{OutputCopied: took}})
 }
 
-// copy leaves all files or none.
+// copy copies all files or, after an error, leaves none.
 func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
 	defer func() {
 		if err != nil {
@@ -103,7 +104,7 @@ func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
 	return last, writeRecord(t.dir, last)
 }
 
-// copyOutputs copies what a finished attempt has left.
+// copyOutputs copies the segments of a finished attempt.
 func (t *outputCopy) copyOutputs(ctx context.Context, fetcher *transfer.Fetcher) (*wire.Report, error) {
 	done := proto.CloneOf(t.order.Finished)
 	for _, o := range done.Outputs {
@@ -118,8 +119,8 @@ func (t *outputCopy) copyOutputs(ctx context.Context, fetcher *transfer.Fetcher)
 	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Finished{Finished: done}}, nil
 }
 
-// copyOutput copies a data file and its index, and reads what it has copied: bytes
-// that were damaged on their way, or before, are not taken over.
+// copyOutput copies a data file and its index, and verifies the copy: the original may
+// be damaged, or the network may damage it.
 func (t *outputCopy) copyOutput(ctx context.Context, f *transfer.Fetcher, o *taskproc.MapOutput) error {
 	for _, path := range []string{o.Path, shuffle.IndexPath(o.Path)} {
 		if err := t.copyFile(ctx, f, o.Address, path); err != nil {

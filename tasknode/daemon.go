@@ -21,19 +21,19 @@ type Daemon struct {
 	inbox   *syncutil.Mailbox[message]
 	workers sync.WaitGroup
 
-	// The rest belongs to the loop.
-	attempts map[string]*attempt     // that are not over, by id
-	unacked  map[string]*wire.Report // how attempts ended, until the jobmaster acknowledges it
-	known    map[string]string       // every attempt ever ordered and its job, so that it is started once
+	// The loop owns the rest.
+	attempts map[string]*attempt     // that have not ended, by id
+	unacked  map[string]*wire.Report // final reports that no master has acknowledged, by attempt
+	known    map[string]string       // job of every attempt that was ever ordered, so that none is started twice
 	retained map[string]string       // records of attempts with segments or checkpoints, by attempt
-	copying  map[string]bool         // attempts whose segments are being copied from another node
+	copying  map[string]bool         // attempts whose output is being copied from another tasknode
 	jobs     map[string]*job
 	pending  pendingProgress
-	session  Session // nil while there is none
-	noSlots  bool    // the jobmaster was told so: no local directory takes attempts
+	session  Session // nil without a session
+	noSlots  bool    // the jobmaster was told that no local directory takes attempts
 }
 
-// message is something that comes to the loop.
+// message is a message to the loop.
 type message interface {
 	handle(ctx context.Context, n *Daemon)
 }
@@ -49,7 +49,7 @@ type (
 	copyDropped    struct{ job string }
 )
 
-// New makes a node. Run runs it.
+// New makes a daemon. Run runs it.
 func New(cfg Config) (*Daemon, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -67,13 +67,13 @@ func New(cfg Config) (*Daemon, error) {
 	}, nil
 }
 
-// Run joins the cluster and follows orders until ctx ends, which is no error, or
-// the jobmaster refuses the node. Then it kills the attempts that run and waits
-// for them.
+// Run joins the cluster and executes orders until ctx ends or the jobmaster refuses the
+// tasknode. Then it kills the running attempts and waits for them. The end of ctx is no
+// error.
 func (n *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer n.workers.Wait()
-	defer cancel() // which kills the attempts
+	defer cancel() // kills the attempts
 	n.recoverRetained()
 	gone := make(chan error, 1)
 	n.workers.Go(func() { gone <- n.stayConnected(ctx) })
@@ -105,7 +105,7 @@ func (n *Daemon) heartbeats() (beat <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// beat says that the machine is alive.
+// beat sends a heartbeat.
 func (n *Daemon) beat() {
 	if failpoint.Hit(failpoint.TasknodeHeartbeat) == nil {
 		n.send(&wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: n.cfg.MachineStatus()}})
@@ -118,7 +118,8 @@ func (n *Daemon) send(r *wire.Report) {
 	}
 }
 
-// handle tells a new master everything that it may not have heard.
+// handle sends a new master all final reports, since an earlier one may not have
+// received them.
 func (a connected) handle(_ context.Context, n *Daemon) {
 	n.session = a.session
 	for _, id := range slices.Sorted(maps.Keys(n.unacked)) {
@@ -134,7 +135,7 @@ func (d disconnected) handle(_ context.Context, n *Daemon) {
 
 func (g joinRequest) handle(_ context.Context, n *Daemon) { g.answer <- n.describeMachine() }
 
-// describeMachine is what the jobmaster needs to know of the machine.
+// describeMachine is the report that joins the machine to the cluster.
 func (n *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: n.cfg.Address, Http: n.cfg.HTTP, Rack: n.cfg.Rack, Hosts: n.cfg.Hosts, Instance: n.cfg.Instance,
@@ -150,8 +151,8 @@ func (n *Daemon) describeMachine() *wire.Report {
 	return &wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Joined_{Joined: joined}}
 }
 
-// reviewSlots tells the jobmaster when there is room for attempts no more, or
-// again.
+// reviewSlots reports to the jobmaster when the local directories stop, or start again,
+// to take attempts.
 func (n *Daemon) reviewSlots() {
 	err := n.cfg.DirChooser.Check()
 	if n.noSlots == (err != nil) || n.session == nil {
@@ -159,10 +160,10 @@ func (n *Daemon) reviewSlots() {
 	}
 	n.send(n.describeMachine())
 	if err != nil {
-		n.cfg.Logger.Error("this tasknode offers no slots", "error", err)
+		n.cfg.Logger.Error("no slots offered: no local directory takes tasks", "error", err)
 		return
 	}
-	n.cfg.Logger.Info("this tasknode offers its slots again")
+	n.cfg.Logger.Info("slots offered again")
 }
 
 func (o ordered) handle(ctx context.Context, n *Daemon) {
@@ -179,7 +180,7 @@ func (r reported) handle(_ context.Context, n *Daemon) {
 	n.pending.add(r.report, n.cfg.ProgressDelay)
 }
 
-// handle keeps the last report of an attempt until it is acknowledged.
+// handle keeps the final report of an attempt until it is acknowledged.
 func (e ended) handle(_ context.Context, n *Daemon) {
 	id := e.attempt.start.AttemptId
 	delete(n.attempts, id)
@@ -193,7 +194,8 @@ func (e ended) handle(_ context.Context, n *Daemon) {
 
 func (l logsAggregated) handle(_ context.Context, n *Daemon) { n.releaseJob(l.attempt.start.JobId) }
 
-// releaseJob lets a job go whose last attempt was awaited.
+// releaseJob counts one activity of a job less. It removes the files of a job that is
+// over after the last one.
 func (n *Daemon) releaseJob(job string) {
 	j := n.job(job)
 	if j.busy--; j.removed {
@@ -201,6 +203,7 @@ func (n *Daemon) releaseJob(job string) {
 	}
 }
 
+// execute executes an order.
 func (n *Daemon) execute(ctx context.Context, o *wire.Order) {
 	switch o := o.Order.(type) {
 	case *wire.Order_Start:
@@ -256,9 +259,9 @@ func (n *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	}
 	n.known[start.AttemptId] = start.JobId
 	start.LocalDir = filepath.Join(dir, start.JobId, start.AttemptId)
-	a := newAttempt(n, start)
-	n.attempts[start.AttemptId] = a
 	j := n.job(start.JobId)
+	a := newAttempt(n, start, j.readsOf(start))
+	n.attempts[start.AttemptId] = a
 	j.sendKnownOutputs(a)
 	j.busy++
 	n.workers.Go(func() {
@@ -270,8 +273,8 @@ func (n *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	})
 }
 
-// rejectStart ends an attempt before it begins, which costs its task nothing: one for which
-// there is no place, or that is not wanted any more before its start was heard of.
+// rejectStart ends an attempt before it starts, which costs its task nothing: no
+// directory takes it, or its kill arrived before its start.
 func (n *Daemon) rejectStart(job, attempt, cause string) {
 	n.known[attempt] = job
 	last := &wire.Report{
@@ -283,7 +286,8 @@ func (n *Daemon) rejectStart(job, attempt, cause string) {
 	n.reviewSlots()
 }
 
-// jobOf is the job of an attempt: attempt_CLUSTER_NUMBER_… is of job_CLUSTER_NUMBER.
+// jobOf returns the job of an attempt: attempt_CLUSTER_NUMBER_… belongs to
+// job_CLUSTER_NUMBER.
 func jobOf(attempt string) string {
 	words := strings.SplitN(attempt, "_", 4)
 	return strings.Join(append([]string{"job"}, words[1:min(3, len(words))]...), "_")
@@ -300,7 +304,7 @@ func (n *Daemon) sendTo(attempt string, m *taskproc.ToTask) {
 	}
 }
 
-// removeJob removes the local files of a job once its last attempt is over.
+// removeJob removes the local files of a job once its last attempt has ended.
 func (n *Daemon) removeJob(id string) {
 	j := n.job(id)
 	j.removed = true
@@ -309,7 +313,7 @@ func (n *Daemon) removeJob(id string) {
 	}
 	for _, dir := range n.cfg.Dirs {
 		if err := removeTree(filepath.Join(dir, id)); err != nil {
-			n.cfg.Logger.Warn("local files of a job stay", "job", id, "directory", dir, "error", err)
+			n.cfg.Logger.Warn("cannot remove local files of a job", "job", id, "directory", dir, "error", err)
 		}
 	}
 	delete(n.jobs, id)

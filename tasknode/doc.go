@@ -1,14 +1,15 @@
-// Package tasknode is the daemon on each worker machine: it runs attempts and
-// tells the jobmaster what becomes of them.
+// Package tasknode is the daemon of each worker machine: it runs attempts and reports
+// what becomes of them to the jobmaster.
 //
-// A Node takes orders from its Link and sends reports to it. It starts tasks
-// with its Launcher, as child processes or as goroutines, and speaks package
-// taskproc with each. It decides nothing: which attempts run is the
-// jobmaster's business, and an order that comes twice does nothing the second
-// time.
+// A Daemon receives orders from its Link and sends reports to it. It starts tasks with
+// its Launcher, as child processes or as goroutines, and exchanges messages of package
+// taskproc with each. It decides nothing: the jobmaster chooses which attempts run.
+// Orders are idempotent, so an order that arrives twice has no effect the second time.
+// The final report of an attempt is sent again to each new master until one of them
+// acknowledges it.
 //
-// Goroutines: Run is one loop that owns the tables of attempts and jobs. Each
-// attempt has one goroutine that sees it through from start to report, one that
-// reads from its task and one that writes to it; all three end with the
-// attempt, and Run waits for them. Attempts speak to the loop through a mailbox.
+// Goroutines: Run is one loop that owns the tables of attempts and jobs. Each attempt
+// has one goroutine that runs it from start to final report, one that reads from its
+// task and one that writes to it. All three end with the attempt, and Run waits for
+// them. Attempts send to the loop through a mailbox.
 package tasknode

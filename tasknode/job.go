@@ -7,31 +7,45 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// job is what a node knows of a job.
+// job is what the daemon knows of a job.
 type job struct {
+	reads   map[int32][]int32      // by class of NodeGroup: places in the graph's edges of the files that it reads
 	outputs map[int32]*edgeOutputs // by place in the graph's edges
-	removed bool                   // the job is over and goes with its last attempt
-	busy    int                    // attempts that run, whose logs are not kept yet, or whose files are copied or removed
+	removed bool                   // the job is over: its files are removed after its last activity
+	busy    int                    // attempts that run, whose logs are being aggregated, or whose files are being copied or removed
 }
 
-// edgeOutputs is where the outputs are that finished tasks wrote for an edge that is
-// a file.
+// edgeOutputs are the outputs that finished tasks wrote for an edge that is a file.
 type edgeOutputs struct {
-	outputs  []*taskproc.MapOutput // that can be read, one a writing Node
-	revision uint64                // of the jobmaster's log up to which outputs goes
+	outputs  []*taskproc.MapOutput // readable ones, one for each writing Node
+	revision uint64                // length of the master's log up to which outputs is complete
 	complete bool
 }
 
 func (n *Daemon) job(id string) *job {
 	j := n.jobs[id]
 	if j == nil {
-		j = &job{outputs: make(map[int32]*edgeOutputs)}
+		j = &job{reads: make(map[int32][]int32), outputs: make(map[int32]*edgeOutputs)}
 		n.jobs[id] = j
 	}
 	return j
 }
 
-// outputsOf is what is known of an edge.
+// readsOf returns the edges that the group of a Start reads as files. The layout of a
+// job's graph is derived once for each class of groups, not for each attempt.
+func (j *job) readsOf(start *taskproc.Start) []int32 {
+	if start.Graph == nil {
+		return taskproc.FileInputs(start)
+	}
+	reads, known := j.reads[start.GroupClass]
+	if !known {
+		reads = taskproc.FileInputs(start)
+		j.reads[start.GroupClass] = reads
+	}
+	return reads
+}
+
+// outputsOf returns the outputs of an edge.
 func (j *job) outputsOf(edge int32) *edgeOutputs {
 	w := j.outputs[edge]
 	if w == nil {
@@ -41,18 +55,18 @@ func (j *job) outputsOf(edge int32) *edgeOutputs {
 	return w
 }
 
-// addOutputs takes in a part of the log of an edge and passes it on to those who
-// read it.
+// addOutputs adds a part of the log of an edge, and sends it to the attempts that read
+// the edge.
 func (n *Daemon) addOutputs(o *wire.Order_Outputs) {
 	w := n.job(o.JobId).outputsOf(o.Edge)
 	revoked := o.Revoked
 	switch o.Revision {
-	case 0: // a master begins anew
+	case 0: // the log of a new master starts from the beginning
 		revoked = append(revoked, missingAttempts(w.outputs, o.Outputs)...)
 		w.outputs = nil
 	case w.revision:
 	default:
-		return // it came before
+		return // a part that was added before
 	}
 	w.revision = o.Next
 	w.outputs = slices.DeleteFunc(w.outputs, func(m *taskproc.MapOutput) bool { return slices.Contains(o.Revoked, m.Attempt) })
@@ -66,7 +80,7 @@ func (n *Daemon) addOutputs(o *wire.Order_Outputs) {
 	}
 }
 
-// missingAttempts are the attempts whose outputs are in before and not in now.
+// missingAttempts returns the attempts whose outputs are in before and not in now.
 func missingAttempts(before, now []*taskproc.MapOutput) (attempts []string) {
 	there := make(map[string]bool, len(now))
 	for _, m := range now {
@@ -80,7 +94,7 @@ func missingAttempts(before, now []*taskproc.MapOutput) (attempts []string) {
 	return attempts
 }
 
-// sendKnownOutputs tells an attempt all that is known of the edges that it reads.
+// sendKnownOutputs sends an attempt the outputs so far of the edges that it reads.
 func (j *job) sendKnownOutputs(a *attempt) {
 	for _, edge := range a.reads {
 		w := j.outputsOf(edge)

@@ -8,38 +8,38 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// ErrRefused marks an attachment that the jobmaster refuses for good: the
-// cluster is another one, say, or the name is taken.
+// ErrRefused marks a connection that the jobmaster refuses for good: the tasknode
+// belongs to another cluster, or its name is taken.
 var ErrRefused = errors.New("tasknode: refused by the jobmaster")
 
 // Link finds the master that leads.
 type Link interface {
-	// Connect attaches the node to the master that leads. hello is its Joined
-	// report. An error that wraps ErrRefused is for good; after any other the
-	// node tries again.
+	// Connect opens a session with the master that leads. hello is the tasknode's
+	// Joined report. An error that wraps ErrRefused is final; after any other the
+	// tasknode tries again.
 	Connect(ctx context.Context, hello *wire.Report) (Session, error)
 }
 
-// Session is an attachment to one master.
+// Session is a connection to one master.
 type Session interface {
-	// Send sends a report and does not wait for the jobmaster. What is sent
-	// when the session is over is lost.
+	// Send sends a report without waiting for the jobmaster. A report that is sent
+	// after the end of the session is lost.
 	Send(*wire.Report)
-	// Receive waits for orders and returns them in order, or an error when the
-	// session is over or ctx ends.
+	// Receive waits for orders and returns them in their order. The error is why the
+	// session has ended, or that of ctx.
 	Receive(ctx context.Context) ([]*wire.Order, error)
 	// Close ends the session.
 	Close()
 }
 
-// How long the node waits before it looks for a master again.
+// Delays between two attempts to find a master.
 const (
 	firstRetry = 50 * time.Millisecond
 	lastRetry  = 2 * time.Second
 )
 
-// stayConnected keeps the node attached to whichever master leads, until ctx ends or
-// the node is refused. The loop hears of orders and of changes.
+// stayConnected keeps a session with whichever master leads, until ctx ends or the
+// tasknode is refused.
 func (n *Daemon) stayConnected(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		session, err := n.cfg.Link.Connect(ctx, n.joinReport())
@@ -53,7 +53,7 @@ func (n *Daemon) stayConnected(ctx context.Context) error {
 		case errors.Is(err, ErrRefused):
 			return err
 		}
-		n.cfg.Logger.Warn("not attached to a jobmaster", "error", err)
+		n.cfg.Logger.Warn("no session with a jobmaster", "error", err)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -62,7 +62,7 @@ func (n *Daemon) stayConnected(ctx context.Context) error {
 	}
 }
 
-// serveSession passes the orders of one session on to the loop.
+// serveSession passes the orders of one session to the loop.
 func (n *Daemon) serveSession(ctx context.Context, session Session) error {
 	defer session.Close()
 	n.inbox.Put(connected{session})
@@ -76,7 +76,7 @@ func (n *Daemon) serveSession(ctx context.Context, session Session) error {
 	}
 }
 
-// joinReport is the report that begins a session. The loop answers it.
+// joinReport asks the loop for the report that begins a session.
 func (n *Daemon) joinReport() *wire.Report {
 	answer := make(chan *wire.Report, 1)
 	n.inbox.Put(joinRequest{answer})

@@ -9,17 +9,16 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// pendingProgress is how far attempts are, as the jobmaster has not been told yet: the
-// latest report of each. It is told together, so that a master of many tasks
-// does not wake up for each by itself.
+// pendingProgress is the latest progress report of each attempt that has not been sent.
+// All are sent together, so that a master of many tasks does not wake up for each of
+// them.
 type pendingProgress struct {
 	latest map[string]*wire.Report // by attempt
-	due    <-chan time.Time        // when it is to be told; nil while there is none
-	probed map[string]bool         // attempts whose progress is told as soon as it is known
+	due    <-chan time.Time        // when the reports are to be sent; nil if there are none
+	probed map[string]bool         // attempts whose next report is sent at once
 }
 
-// add takes in what replaces earlier progress of the attempt. It is told within
-// that time.
+// add replaces an earlier report of the attempt, to be sent within that time.
 func (p *pendingProgress) add(r *wire.Report, within time.Duration) {
 	if p.latest == nil {
 		p.latest = make(map[string]*wire.Report)
@@ -31,8 +30,8 @@ func (p *pendingProgress) add(r *wire.Report, within time.Duration) {
 	}
 }
 
-// keepFetched adds to a report what an earlier one, which is not told, says of edges
-// that the later says nothing of.
+// keepFetched copies what an earlier report, which was not sent, says of edges that the
+// later one does not mention.
 func keepFetched(earlier, later *wire.Report) {
 	p := later.GetProgress()
 	for _, f := range earlier.GetProgress().GetFetched() {
@@ -42,7 +41,7 @@ func keepFetched(earlier, later *wire.Report) {
 	}
 }
 
-// expect has the next progress of an attempt told as soon as it is known.
+// expect makes the next report of an attempt be sent at once.
 func (p *pendingProgress) expect(attempt string) {
 	if p.probed == nil {
 		p.probed = make(map[string]bool)
@@ -50,8 +49,8 @@ func (p *pendingProgress) expect(attempt string) {
 	p.probed[attempt] = true
 }
 
-// isProbed reports whether progress of an attempt is awaited. It replaces what was
-// to be told of the attempt later.
+// isProbed reports whether the next report of an attempt is to be sent at once. If so,
+// it drops the one that waits.
 func (p *pendingProgress) isProbed(attempt string) bool {
 	if !p.probed[attempt] {
 		return false
@@ -60,13 +59,13 @@ func (p *pendingProgress) isProbed(attempt string) bool {
 	return true
 }
 
-// drop forgets the progress of an attempt, which has ended or been told.
+// drop removes the report of an attempt that has ended or has been sent.
 func (p *pendingProgress) drop(attempt string) {
 	delete(p.latest, attempt)
 	delete(p.probed, attempt)
 }
 
-// probe asks every attempt how far it is.
+// probe asks every attempt for a progress report.
 func (n *Daemon) probe() {
 	for id, a := range n.attempts {
 		n.pending.expect(id)
@@ -74,7 +73,7 @@ func (n *Daemon) probe() {
 	}
 }
 
-// flush sends all progress, in the order of attempts.
+// flush sends all reports in the order of attempts.
 func (p *pendingProgress) flush(send func(*wire.Report)) {
 	for _, id := range slices.Sorted(maps.Keys(p.latest)) {
 		send(p.latest[id])

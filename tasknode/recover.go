@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// logsDir is the directory, in that of a job, for what its attempts print.
+// logsDir is the directory, in that of a job, for the logs of its attempts.
 const logsDir = "logs"
 
-// recoverRetained finds what an earlier start of the daemon has left in the local
-// directories: of finished attempts it takes charge again, the rest is removed.
-// Jobs that are over meanwhile are removed when the jobmaster says so.
+// recoverRetained looks through the local directories for files of an earlier start. It
+// retains those of finished attempts and removes the rest. The jobmaster says later
+// which jobs have ended in the meantime.
 func (n *Daemon) recoverRetained() {
 	for _, dir := range n.cfg.Dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			n.cfg.Logger.Warn("what an earlier start has left is not found", "directory", dir, "error", err)
+			n.cfg.Logger.Warn("cannot read local directory", "directory", dir, "error", err)
 		}
 		for _, e := range entries {
 			if e.IsDir() && strings.HasPrefix(e.Name(), "job_") {
@@ -28,12 +28,12 @@ func (n *Daemon) recoverRetained() {
 	}
 }
 
-// recoverJob goes through a directory of one job.
+// recoverJob looks through the directory of one job.
 func (n *Daemon) recoverJob(id, dir string) {
 	n.job(id)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		n.cfg.Logger.Warn("what an earlier start has left is not found", "directory", dir, "error", err)
+		n.cfg.Logger.Warn("cannot read local directory", "directory", dir, "error", err)
 	}
 	held := make(map[string]bool)
 	for _, e := range entries {
@@ -50,33 +50,33 @@ func (n *Daemon) recoverJob(id, dir string) {
 	n.workers.Go(func() { n.removeFiles(orphans) })
 }
 
-// recoverAttempt takes charge of what a finished attempt has left, and reports
-// whether it is all there.
+// recoverAttempt retains the files of a finished attempt, and reports whether they are
+// complete.
 func (n *Daemon) recoverAttempt(job, dir string) bool {
 	last, err := readRecord(dir + recordSuffix)
 	if err == nil {
 		err = checkRecord(dir, last)
 	}
 	if err != nil {
-		n.cfg.Logger.Warn("what an attempt left before the restart is of no use", "attempt", filepath.Base(dir), "error", err)
+		n.cfg.Logger.Warn("retained files unusable", "attempt", filepath.Base(dir), "error", err)
 		return false
 	}
 	n.known[last.AttemptId] = job
 	n.retained[last.AttemptId] = dir + recordSuffix
-	n.cfg.Logger.Info("what an attempt left before the restart is there", "attempt", last.AttemptId)
+	n.cfg.Logger.Info("retained files recovered", "attempt", last.AttemptId)
 	return true
 }
 
-// removeFiles removes what nobody will ask for.
+// removeFiles removes files that no reader will ask for.
 func (n *Daemon) removeFiles(orphans []string) {
 	for _, path := range orphans {
 		if err := removeTree(path); err != nil {
-			n.cfg.Logger.Warn("local files of an earlier start stay", "path", path, "error", err)
+			n.cfg.Logger.Warn("cannot remove local files", "path", path, "error", err)
 		}
 	}
 }
 
-// resendReport tells again how a finished attempt ended.
+// resendReport sends the final report of a retained attempt again.
 func (n *Daemon) resendReport(attempt string) {
 	path, held := n.retained[attempt]
 	if !held {
@@ -84,7 +84,7 @@ func (n *Daemon) resendReport(attempt string) {
 	}
 	last, err := readRecord(path)
 	if err != nil {
-		n.cfg.Logger.Warn("segments cannot be offered again", "attempt", attempt, "error", err)
+		n.cfg.Logger.Warn("cannot read the record of an attempt", "attempt", attempt, "error", err)
 		return
 	}
 	last.Machine = n.cfg.Name

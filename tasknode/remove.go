@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// removeTree removes dir and all in it, several files at a time: the kernel
-// takes a tenth of a second to forget the pages of a gigabyte of segments.
+// removeTree removes dir with its content, several files at a time: the kernel takes a
+// tenth of a second to free the pages of a gigabyte of segments.
 func removeTree(dir string) error {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	// Entries that cannot be read are left to RemoveAll, which reports them.
+	// RemoveAll reports the entries that cannot be read.
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return nil

@@ -18,11 +18,10 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// A record stands beside the directory of each attempt whose files are wanted
-// after its end: it holds the attempt's last report, so that a node that is
-// started again knows what it has. It is 8 bytes of magic, 4 of version, 4 of
-// body length (both little-endian), a Report, and the xxhash64 of all that in 8
-// bytes. docs/formats/held.md has the bytes.
+// A record beside the directory of an attempt holds its final report if its files are
+// retained. It tells a restarted daemon what it has. It is 8 bytes of magic, 4 of
+// version, 4 of body length (both little-endian), a Report, and the xxhash64 of all that
+// in 8 bytes. docs/formats/held.md has the details.
 const (
 	recordMagic   = "HAMMRHLD"
 	recordVersion = 1
@@ -32,16 +31,16 @@ const (
 	recordSuffix  = ".held"  // after the attempt's id
 )
 
-// errBadRecord marks a record, or the files that it speaks of, as of no use.
+// errBadRecord marks a record, or files that it names, as unusable.
 var errBadRecord = errors.New("tasknode: not what an attempt has left")
 
-// hasRetainedFiles reports whether the local files of an attempt are wanted after its
-// last report: segments and checkpoints are, what a reduce has merged is not.
+// hasRetainedFiles reports whether the local files of an attempt are needed after its
+// final report: segments and checkpoints are, the merged files of a reduce are not.
 func hasRetainedFiles(last *wire.Report) bool {
 	return last.GetCheckpointed() != nil || len(segmentsOf(last)) > 0
 }
 
-// segmentsOf are the outputs that lie in the attempt's directory.
+// segmentsOf returns the outputs in the attempt's directory.
 func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
 	for _, o := range last.GetFinished().GetOutputs() {
 		if !o.Stored {
@@ -51,8 +50,8 @@ func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
 	return here
 }
 
-// writeRecord writes the record of an attempt whose files are in dir. It is there
-// as a whole or not at all.
+// writeRecord writes the record of an attempt whose files are in dir. The rename makes
+// it appear completely or not at all.
 func writeRecord(dir string, last *wire.Report) error {
 	encoded, err := encodeRecord(last)
 	if err != nil {
@@ -83,7 +82,7 @@ func encodeRecord(last *wire.Report) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
 }
 
-// decodeRecord verifies and reads a record. What does not verify wraps errBadRecord.
+// decodeRecord verifies and decodes a record. An invalid record wraps errBadRecord.
 func decodeRecord(b []byte) (*wire.Report, error) {
 	if len(b) < recordHead+recordTail || string(b[:len(recordMagic)]) != recordMagic {
 		return nil, fmt.Errorf("%w: no record", errBadRecord)
@@ -123,9 +122,9 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// checkRecord reports why the files that a record speaks of are not all in the
-// directory of its attempt as the attempt left them. Bytes of segments are not
-// read: who fetches them checks them.
+// checkRecord reports why the files that a record names are not in the attempt's
+// directory as the attempt left them. It does not read the content of segments: readers
+// verify it.
 func checkRecord(dir string, last *wire.Report) error {
 	if last.AttemptId != filepath.Base(dir) || !hasRetainedFiles(last) {
 		return fmt.Errorf("%w: record of %q at %s", errBadRecord, last.AttemptId, dir)
@@ -156,7 +155,7 @@ func checkSegments(dir string, o *taskproc.MapOutput) error {
 	return checkSize(dir, o.Path, index.DataLength)
 }
 
-// maxIndex bounds the index files that are read, in bytes.
+// maxIndex limits the size of the index files that are read, in bytes.
 const maxIndex = 1 << 30
 
 func checkSize(dir, path string, size int64) error {

@@ -7,36 +7,39 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// Suspender is a Task that can be made to stand still. Others write a checkpoint
+// Suspender is a Task whose processes can be suspended. Other tasks write a checkpoint
 // instead.
 type Suspender interface {
-	// Suspend has all processes of the task stand still. It keeps their memory.
+	// Suspend stops all processes of the task. They keep their memory.
 	Suspend() error
-	// Resume has them go on; it does nothing to those that do.
+	// Resume continues them. It has no effect on running processes.
 	Resume() error
 }
 
-// suspendState is whether an attempt is to stand still, and does.
+// suspendState is how far an order to suspend an attempt has come.
 //
-//	goes ── order ──► asked ── the task is ready ──► frozen
-//	 ▲                  │                              │
-//	 └──── resume, kill ┴──────────────────────────────┘
+//	RUNNING ── order ──► ORDERED ── SuspendReady ──► SUSPENDED
+//	   ▲                    │                            │
+//	   └── resume or kill ──┴────────────────────────────┘
+//
+// In ORDERED the task closes its remote files, or writes a checkpoint and ends. If its
+// processes cannot be suspended, it is asked for a checkpoint.
 type suspendState struct {
 	mu        sync.Mutex
-	task      Suspender // nil before the launch, and for a task that cannot
-	orders    int64     // to stand still, so far
+	task      Suspender // nil before the launch, and for a task that cannot be suspended
+	orders    int64     // number of the last order
 	ordered   bool
 	suspended bool
 }
 
-// setTask says what can be made to stand still.
+// setTask sets the task that is to be suspended.
 func (s *suspendState) setTask(task Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.task, _ = task.(Suspender)
 }
 
-// suspend asks the task to be ready to stand still.
+// suspend asks the task to get ready for suspension.
 func (a *attempt) suspend() {
 	s := &a.suspension
 	s.mu.Lock()
@@ -49,8 +52,8 @@ func (a *attempt) suspend() {
 	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: s.orders}}})
 }
 
-// suspendIfOrdered freezes a task that may stand still, unless it is to go on meanwhile. One
-// that cannot be frozen writes a checkpoint.
+// suspendIfOrdered suspends a task that is ready, unless it was resumed in the
+// meantime.
 func (a *attempt) suspendIfOrdered(order int64) {
 	s := &a.suspension
 	s.mu.Lock()
@@ -65,7 +68,7 @@ func (a *attempt) suspendIfOrdered(order int64) {
 	if s.suspended = err == nil; s.suspended {
 		return
 	}
-	a.cfg.Logger.Info("a task that was to be suspended writes a checkpoint", "attempt", a.start.AttemptId, "reason", err)
+	a.cfg.Logger.Info("cannot suspend task, asking for a checkpoint", "attempt", a.start.AttemptId, "reason", err)
 	a.inbox.Put(resumeMessage)
 	a.inbox.Put(preemptMessage(taskproc.Preempt_CHECKPOINT))
 }
@@ -76,7 +79,7 @@ var (
 	resumeMessage = &taskproc.ToTask{Message: &taskproc.ToTask_Resume{Resume: new(taskproc.Resume)}}
 )
 
-// resume has the task go on, whatever it was told before.
+// resume resumes the task, and takes back an order to get ready.
 func (a *attempt) resume() {
 	s := &a.suspension
 	s.mu.Lock()
@@ -88,7 +91,7 @@ func (a *attempt) resume() {
 	if s.suspended {
 		s.suspended = false
 		if err := s.task.Resume(); err != nil {
-			a.cfg.Logger.Error("a task cannot be resumed", "attempt", a.start.AttemptId, "error", err)
+			a.cfg.Logger.Error("cannot resume task", "attempt", a.start.AttemptId, "error", err)
 		}
 	}
 	a.inbox.Put(resumeMessage)

@@ -7,16 +7,16 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// taskConn is the conversation with one task.
+// taskConn is the connection to one task.
 type taskConn struct {
 	conn        taskproc.TasknodeEnd
-	lastMessage *taskproc.FromTask // the last word, nil for none; holds once ended is closed
-	ended       chan struct{}      // closed when the task says no more
-	closing     chan struct{}      // closed when nothing more is to be said
+	lastMessage *taskproc.FromTask // nil if it sent none; valid once ended is closed
+	ended       chan struct{}      // closed when the task sends no more
+	closing     chan struct{}      // closed when nothing more is to be sent
 	workers     sync.WaitGroup
 }
 
-// connect sends Start and then what comes into the inbox, and passes progress on.
+// connect sends Start and then the messages of the inbox, and forwards progress.
 func (a *attempt) connect(task Task) *taskConn {
 	t := &taskConn{conn: taskproc.NewTasknodeEnd(task.Conn()), ended: make(chan struct{}), closing: make(chan struct{})}
 	t.workers.Go(func() { t.write(a) })
@@ -24,7 +24,7 @@ func (a *attempt) connect(task Task) *taskConn {
 	return t
 }
 
-// close ends the conversation and waits for its goroutines.
+// close closes the connection and waits for its goroutines.
 func (t *taskConn) close() {
 	close(t.closing)
 	t.conn.Close()
@@ -49,7 +49,8 @@ func (t *taskConn) write(a *attempt) {
 	}
 }
 
-// read reads until the task hangs up, so that the task never waits to be heard.
+// read reads until the task closes the connection, so that the task never blocks in a
+// send.
 func (t *taskConn) read(a *attempt) {
 	defer close(t.ended)
 	for {
@@ -62,7 +63,7 @@ func (t *taskConn) read(a *attempt) {
 			a.send(&wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}})
 			continue
 		case *taskproc.FromTask_PreemptionDeclined:
-			a.cfg.Logger.Warn("a task goes on that was to keep its work and end", "attempt", a.start.AttemptId, "reason", m.PreemptionDeclined.Cause)
+			a.cfg.Logger.Warn("task declined preemption", "attempt", a.start.AttemptId, "reason", m.PreemptionDeclined.Cause)
 			a.send(&wire.Report{Report: &wire.Report_PreemptionDeclined{PreemptionDeclined: m.PreemptionDeclined}})
 			continue
 		case *taskproc.FromTask_SuspendReady:

@@ -1,12 +1,12 @@
-// Package masterlink attaches a tasknode to the master that leads, over the network:
-// it is the tasknode.Link of a cluster.
+// Package masterlink connects a tasknode with the master that leads, over the network: it
+// is the tasknode.Link of a cluster.
 //
 //	masters, err := rpc.New(rpc.Config{…})
-//	node, err := tasknode.New(tasknode.Config{Link: masterlink.NewLink(masters), …})
+//	daemon, err := tasknode.New(tasknode.Config{Link: masterlink.NewLink(masters), …})
 //
-// Goroutines: a session has one, which sends reports, so that who reports never
-// waits for the network; it ends with Close. The caller's goroutine receives. A
-// connection that is silent is pinged: the session ends when the master is gone.
+// Goroutines: a session has one, which sends reports, so that a caller of Send never
+// waits for the network. It ends with Close. The caller's goroutine receives. The
+// transport pings a silent connection, so the session ends when the master is gone.
 package masterlink
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// helloTimeout is how long a master may take to take a tasknode in.
+// helloTimeout is how long a master may take to accept a tasknode.
 const helloTimeout = 15 * time.Second
 
 // Link implements tasknode.Link.
 type Link struct{ masters *rpc.Masters }
 
-// NewLink makes a Link. Its sessions are closed before masters is.
+// NewLink makes a Link. The caller closes its sessions before masters.
 func NewLink(masters *rpc.Masters) *Link { return &Link{masters} }
 
 // Connect implements tasknode.Link. It asks each master once.
@@ -37,11 +37,11 @@ func (l *Link) Connect(ctx context.Context, hello *wire.Report) (tasknode.Sessio
 		s, err = l.open(ctx, m, hello)
 		return err
 	})
-	var fault *rpc.PermanentError
+	var permanent *rpc.PermanentError
 	switch {
 	case err == nil:
 		return s, nil
-	case errors.As(err, &fault) && fault.CallerRefused():
+	case errors.As(err, &permanent) && permanent.CallerRefused():
 		err = fmt.Errorf("%w: %w", tasknode.ErrRefused, err)
 	}
 	return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// sendTimeout is how long a master may take no reports.
+// sendTimeout is how long a master may block a report.
 const sendTimeout = 30 * time.Second
 
 // session implements tasknode.Session.
@@ -26,17 +26,17 @@ type session struct {
 	writers sync.WaitGroup
 }
 
-// begin says hello and waits until the master takes the tasknode in.
+// begin sends the report that joins, and waits until the master accepts the tasknode.
 func (s *session) begin(hello *wire.Report) error {
 	limit := time.AfterFunc(helloTimeout, s.cancelStream)
 	defer limit.Stop()
-	_ = s.stream.Send(hello) // what went wrong is told by Receive
+	_ = s.stream.Send(hello) // Receive returns the error
 	_, err := s.stream.Receive()
 	return err
 }
 
-// cancelStream ends the stream: who sends or receives hears of it. The end of the context
-// alone is not seen while HTTP waits for the next report.
+// cancelStream ends the stream, so that Send and Receive return. The end of its context
+// alone is not noticed while HTTP waits for the next report.
 func (s *session) cancelStream() {
 	s.cancel()
 	_ = s.stream.CloseRequest() // of a stream that has ended
@@ -45,7 +45,8 @@ func (s *session) cancelStream() {
 // Send implements tasknode.Session.
 func (s *session) Send(r *wire.Report) { s.reports.Put(r) }
 
-// write sends reports until the session ends. A master that takes none ends it.
+// write sends reports until the session ends. A report that a master does not accept in
+// time ends the session.
 func (s *session) write() {
 	for {
 		select {
@@ -58,7 +59,7 @@ func (s *session) write() {
 			err := s.stream.Send(r)
 			limit.Stop()
 			if err != nil {
-				return // Receive tells what went wrong
+				return // Receive returns the error
 			}
 		}
 	}
@@ -87,7 +88,7 @@ func (s *session) Close() {
 	})
 }
 
-// closeStream gives the stream back.
+// closeStream releases the stream.
 func (s *session) closeStream() {
 	s.cancelStream()
 	_ = s.stream.CloseResponse() // of a stream that has ended
