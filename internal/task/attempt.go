@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Attempt is what the Nodes of one attempt have in common. Its exported methods
-// may be called from the user's code, by any goroutine.
+// Attempt is what the Nodes of one attempt have in common. The user's code may call its
+// exported methods in any goroutine.
 type Attempt struct {
 	Start    *taskproc.Start
 	Conf     *conf.Conf
@@ -32,13 +32,13 @@ type Attempt struct {
 
 	signals  signals
 	gate     quiesceGate
-	resident atomic.Int64             // bytes of the process that were in memory at the last look; 0 before the first
+	resident atomic.Int64             // resident bytes of the process at the last sample; 0 before the first
 	signs    atomic.Uint64            // reports so far that a sign of life has caused
-	serial   atomic.Int64             // of output files, those of attempts before a pause included
-	resumed  *taskproc.CheckpointBody // nil for a fresh start; its Nodes have theirs
-	origin   origin                   // where that, and what it names, was read
-	origins  []origin                 // that have it too
-	declines int                      // pauses that were declined, after which its Nodes began again from memory
+	serial   atomic.Int64             // number of the next output file; counts those of attempts before a checkpoint
+	resumed  *taskproc.CheckpointBody // the checkpoint that it resumes from; nil if it starts from the beginning
+	origin   origin                   // where resumed, and the files that it names, were read
+	origins  []origin                 // further places that have the checkpoint
+	declines int                      // checkpoints that were declined after the Nodes had stopped
 
 	mu struct {
 		sync.Mutex
@@ -46,10 +46,10 @@ type Attempt struct {
 	}
 }
 
-// Context ends when the attempt is told to end.
+// Context ends when the attempt is ordered to end.
 func (a *Attempt) Context() context.Context { return a.ctx }
 
-// Logger writes to the attempt's log, whose last lines a failure shows.
+// Logger writes to the attempt's log. A failure shows its last lines.
 func (a *Attempt) Logger() *slog.Logger { return a.log.logger }
 
 // SetStatus sets the line that progress reports show.
@@ -60,8 +60,8 @@ func (a *Attempt) SetStatus(text string) {
 	a.KeepAlive()
 }
 
-// KeepAlive says that user code is at work though no record ends: it holds off
-// mapreduce.task.timeout.
+// KeepAlive says that user code is at work although no record ends. It restarts the
+// time of mapreduce.task.timeout.
 func (a *Attempt) KeepAlive() { a.signals.alive.Store(true) }
 
 // Open opens a file by its full name.
@@ -89,8 +89,9 @@ func addCounters(set *counter.Set, messages []*taskproc.Counter) {
 	}
 }
 
-// LocalFile is the path of a file in the attempt's local directory. What was
-// written before a pause that was declined keeps its names.
+// LocalFile returns the path of a file in the attempt's local directory. After a
+// checkpoint was declined the Nodes run again, so the name is another one: files of the
+// first run are still in use.
 func (a *Attempt) LocalFile(name string) string {
 	if a.declines > 0 {
 		name = fmt.Sprintf("again%d-%s", a.declines, name)
@@ -98,9 +99,8 @@ func (a *Attempt) LocalFile(name string) string {
 	return fmt.Sprintf("%s/%s", a.Start.LocalDir, name)
 }
 
-// Detached is a Node of an attempt that belongs to no tasknode: for user code
-// that the client runs itself, to sample a job's keys. It is one map of
-// start.Maps and has no channels.
+// Detached is a Node of an attempt without a tasknode. The client uses it to run user
+// code itself, to sample a job's keys. It is one map of start.Maps and has no channels.
 func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *storage.Router) *NodeRun {
 	ctx, cancel := context.WithCancelCause(ctx)
 	a := &Attempt{

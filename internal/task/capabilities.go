@@ -1,24 +1,24 @@
 package task
 
-// What user code has that no checkpoint can hold keeps the whole group from being paused.
-// Its functions say so before they take the first record.
+// User code may have state that no checkpoint holds. It says so before it takes the first
+// record; then the whole group cannot be checkpointed.
 
-// NotResumable says that nobody can go on where this attempt is: it works on when it
-// is told to stop or to pause.
+// NotResumable says that no other attempt can continue this one. The attempt ignores
+// orders to split and to write a checkpoint.
 func (n *NodeRun) NotResumable() {
-	n.group.keeps.Store(true)
-	n.group.whole.Store(true)
+	n.group.notCheckpointable.Store(true)
+	n.group.notSplittable.Store(true)
 }
 
-// NotCheckpointable says that what the Node carries from one record to the next is lost with the
-// attempt: it works on when it is told to pause.
-func (n *NodeRun) NotCheckpointable() { n.group.keeps.Store(true) }
+// NotCheckpointable says that what the Node carries from one record to the next is lost
+// with the attempt. The attempt ignores orders to write a checkpoint.
+func (n *NodeRun) NotCheckpointable() { n.group.notCheckpointable.Store(true) }
 
-// mayPause reports whether an attempt can write a checkpoint.
-func (g *groupRun) mayPause() bool { return !g.keeps.Load() }
+// canCheckpoint reports whether the attempt can write a checkpoint.
+func (g *groupRun) canCheckpoint() bool { return !g.notCheckpointable.Load() }
 
-// mayCut reports whether what the attempt leaves can be another task: it is a map that
-// writes files.
-func (g *groupRun) mayCut() bool {
-	return !g.whole.Load() && g.single() && g.nodes[0].source != nil && len(fileChannels(g.nodes[0].outputs)) == len(g.nodes[0].outputs)
+// canSplit reports whether the rest of the attempt's range can become another task: it
+// is a map alone in its group that writes files.
+func (g *groupRun) canSplit() bool {
+	return !g.notSplittable.Load() && g.single() && g.nodes[0].source != nil && len(fileChannels(g.nodes[0].outputs)) == len(g.nodes[0].outputs)
 }

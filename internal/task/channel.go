@@ -23,7 +23,7 @@ type Channel struct {
 
 func (c Channel) String() string { return fmt.Sprintf("%s -> %s", c.From, c.To) }
 
-// inputsOf are the channels that lead to a Node. share tells which writers a
+// inputsOf returns the channels that lead to a Node. share returns the writers that a
 // Node reads along a per-machine edge.
 func inputsOf(g dag.Graph, stage, number int, share func(edge int) []int) []Channel {
 	var channels []Channel
@@ -45,7 +45,7 @@ func inputsOf(g dag.Graph, stage, number int, share func(edge int) []int) []Chan
 	return channels
 }
 
-// outputsOf are the channels that lead from a Node.
+// outputsOf returns the channels that lead from a Node.
 func outputsOf(g dag.Graph, stage, number int) []Channel {
 	var channels []Channel
 	for i, e := range g.Edges {
@@ -79,8 +79,8 @@ func upTo(n int) []int {
 	return numbers
 }
 
-// partition is which partition of what each writer wrote the reader with a
-// number reads along an edge that is a file.
+// partition is the partition of each writer's output that a reader reads along an edge
+// that is a file.
 func (c Channel) partition(reader int) int {
 	if c.Connection == dag.AllToAll {
 		return reader
@@ -88,7 +88,7 @@ func (c Channel) partition(reader int) int {
 	return 0
 }
 
-// channelsOf are those of channels that are of a kind.
+// channelsOf returns the channels of a kind.
 func channelsOf(channels []Channel, kind dag.Channel) []Channel {
 	var out []Channel
 	for _, c := range channels {
@@ -102,5 +102,5 @@ func channelsOf(channels []Channel, kind dag.Channel) []Channel {
 // isLive reports whether both ends of a channel are at work at once.
 func (c Channel) isLive() bool { return c.Kind != dag.ChannelFile }
 
-// fileChannels are those of channels that are files.
+// fileChannels returns the channels that are files.
 func fileChannels(channels []Channel) []Channel { return channelsOf(channels, dag.ChannelFile) }

@@ -12,11 +12,11 @@ import (
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
-// Channels opens streams between Nodes that are in two processes, or might be.
-// What it opens ends well only by the writer's Close; the end of ctx breaks it.
+// Channels opens streams between Nodes of different processes, or of one. A stream ends
+// well only by the writer's Close; the end of ctx breaks it.
 type Channels interface {
-	// Send opens the writer's end. address is where the reader's machine serves;
-	// wait is how long its process is waited for, which may show as late as in
+	// Send opens the writer's end. address is the server of the reader's machine. wait
+	// is how long Send waits for the reader's process; the error may come as late as in
 	// Write or Close.
 	Send(ctx context.Context, id transfer.ChannelID, address string, wait time.Duration) (io.WriteCloser, error)
 	// Receive opens the reader's end and waits for the writer's process.
@@ -65,9 +65,9 @@ func (r *memoryReceive) Close() error {
 	return r.ReceiveEnd.Close()
 }
 
-// sendOpening is the writer's end of a stream that is being opened, from the
-// start of the Node on: its reader does not wait longer for a Node that has
-// other things to read first.
+// sendOpening is the writer's end of a stream that is being opened. All streams are
+// opened at the start of the Node, so that a reader does not time out while the
+// writer's Node has other inputs to read first.
 type sendOpening struct {
 	done chan struct{}
 	end  io.WriteCloser
@@ -80,28 +80,27 @@ type receiveOpening struct {
 	err  error
 }
 
-// streamError is the error of a stream that its other end, or the network, has
-// broken.
+// streamError is the error of a stream that its other end, or the network, has broken.
 type streamError struct{ error }
 
 func (e *streamError) Unwrap() error { return e.error }
 
-// streamEnd names one end of a stream: the edge, and the Node at the other end.
+// streamEnd identifies one end of a stream: the edge, and the Node at the other end.
 type streamEnd struct{ edge, peer int }
 
 // streams are the ends of streams of one Node.
 type streams struct {
 	ctx     context.Context // the Node's
 	cancel  context.CancelCauseFunc
-	client  *transfer.ChannelClient // nil where all run in one process
+	client  *transfer.ChannelClient // nil if all run in one process
 	out     map[streamEnd]*sendOpening
 	in      map[streamEnd]*receiveOpening
 	opening sync.WaitGroup
-	writers map[streamEnd]*StreamWriter // that were asked for
+	writers map[streamEnd]*StreamWriter // those that SendStream has returned
 	readers map[int]*StreamReader       // by edge
 }
 
-// openStreams begins to open all streams of the Node.
+// openStreams starts to open all streams of the Node.
 func (n *NodeRun) openStreams() {
 	s := &n.streams
 	s.ctx, s.cancel = context.WithCancelCause(n.Attempt.ctx)
@@ -132,7 +131,7 @@ func (n *NodeRun) openStreams() {
 	}
 }
 
-// streamID names the stream between two Nodes.
+// streamID identifies the stream between two Nodes.
 func (g *groupRun) streamID(c Channel, from, to int) transfer.ChannelID {
 	b := g.Attempt.Start.GetBundle()
 	return transfer.ChannelID{
@@ -141,7 +140,7 @@ func (g *groupRun) streamID(c Channel, from, to int) transfer.ChannelID {
 	}
 }
 
-// channelsTo is how a stream to a Node goes: to the server of its machine.
+// channelsTo returns where a stream to a Node is opened: at the server of its machine.
 func (n *NodeRun) channelsTo(stage string, number int) (Channels, string) {
 	g := n.group
 	peer := g.layout.GroupOf(g.graph.StageIndex(stage), number)
@@ -166,7 +165,7 @@ func (n *NodeRun) channelsFrom(stage string, number int) (Channels, string) {
 	return n.channelsAt(g.Attempt.Start.ShuffleAddress), g.Attempt.Start.ShuffleAddress
 }
 
-// channelsAt speak to a server, or meet in this process where there is none.
+// channelsAt connects to a server, or stays in this process if there is none.
 func (n *NodeRun) channelsAt(address string) Channels {
 	server := n.group.server
 	switch {
@@ -183,20 +182,21 @@ func (n *NodeRun) channelsAt(address string) Channels {
 	return n.streams.client
 }
 
-// finishStreams ends what the Node sends and receives, for good unless it was paused.
-// Readers that it never wrote to get nothing from it; one that it wrote to and did not
-// close might miss something. What it did not read is thrown away.
+// finishStreams ends what the Node sends and receives, with a mark if it was
+// checkpointed. Readers that it never wrote to get an empty stream. A stream that it
+// wrote to and did not close is an error, since it may be incomplete. What it did not
+// read is discarded.
 func (n *NodeRun) finishStreams(paused bool) error {
-	var faults []error
+	var errs []error
 	for _, c := range channelsOf(n.outputs, dag.ChannelTCP) {
 		for _, peer := range c.Peers {
-			faults = append(faults, n.finishSend(c, peer, paused))
+			errs = append(errs, n.finishSend(c, peer, paused))
 		}
 	}
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
-		faults = append(faults, n.finishReceive(c))
+		errs = append(errs, n.finishReceive(c))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func (n *NodeRun) finishSend(c Channel, peer int, paused bool) error {
@@ -222,7 +222,7 @@ func (n *NodeRun) finishReceive(c Channel) error {
 	return r.Err()
 }
 
-// closeStreams breaks what is still open and waits until nothing of it is left.
+// closeStreams breaks the streams that are open, and waits for their goroutines.
 func (n *NodeRun) closeStreams() {
 	s := &n.streams
 	if s.ctx == nil {

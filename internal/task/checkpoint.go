@@ -13,9 +13,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// state is how far the Node has come that is to go on in another attempt, with the
-// state that the user's code keeps: that of the last pause while the user's code has
-// not been called since. It closes the output.
+// state is the state of a checkpointed Node. If the user's code has not been called
+// since the last checkpoint, its state is the one of that. state closes the outputs.
 func (n *NodeRun) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, err error) {
 	s = n.newState()
 	s.Published, s.UserState, s.Live = published, n.UserState(), n.liveStates()
@@ -39,7 +38,7 @@ func (n *NodeRun) state(published []*taskproc.MapOutput) (s *taskproc.NodeState,
 	return s, err
 }
 
-// stateOver is what is left of a Node that has done its work.
+// stateOver is the state of a Node that has done its work.
 func (n *NodeRun) stateOver() *taskproc.NodeState {
 	s := n.newState()
 	s.Finished, s.Pieces, s.Published = true, n.result.pieces, n.result.published
@@ -50,8 +49,8 @@ func (n *NodeRun) newState() *taskproc.NodeState {
 	return &taskproc.NodeState{Stage: int32(n.stage), Node: int32(n.number)}
 }
 
-// addTo records a reduce between two groups, or before the first. The files that hold
-// what is left to be merged stay.
+// addTo records a reduce between two groups, or before the first. The files with the
+// runs that are left to merge stay.
 func (r *Reduce) addTo(s *taskproc.NodeState) error {
 	if r.groups != nil {
 		r.groups.Boundary()
@@ -69,7 +68,7 @@ func (r *Reduce) addTo(s *taskproc.NodeState) error {
 	return nil
 }
 
-// checkpoint writes down how far all Nodes have come. What keeps it from that is an
+// checkpoint writes the states of all Nodes. If it cannot write them, the error is an
 // *unwrittenError.
 func (g *groupRun) checkpoint() (*taskproc.FromTask, error) {
 	body := &taskproc.CheckpointBody{JobId: g.Attempt.Start.JobId, Task: g.Attempt.Start.Task, Kind: g.Attempt.Start.Kind}
@@ -126,7 +125,7 @@ func writeFile(a *Attempt, path string, data []byte) error {
 	return writeAll(w, data)
 }
 
-// writeAll ends a new file that is to hold data; after an error there is none.
+// writeAll writes data to a new file and closes it. After an error there is no file.
 func writeAll(w storage.Writer, data []byte) error {
 	_, err := w.Write(data)
 	if err == nil {
@@ -138,7 +137,7 @@ func writeAll(w storage.Writer, data []byte) error {
 	return nil
 }
 
-// liveStates are the edges of which some writers have ended, in order.
+// liveStates are the live edges of which some writers have finished, in order.
 func (n *NodeRun) liveStates() (states []*taskproc.LiveInput) {
 	for _, c := range n.inputs {
 		var over []int32
@@ -154,9 +153,11 @@ func (n *NodeRun) liveStates() (states []*taskproc.LiveInput) {
 	return states
 }
 
-// Runs are what a Node that sorts what comes live had in files at the pause that it
-// goes on from.
-func (n *NodeRun) Runs() []shuffle.MergeInputState { return checkpoint.MergeStates(n.resumed.GetMerge()) }
+// Runs are the runs in files that a Node which sorts live input had at the checkpoint
+// that it resumes from.
+func (n *NodeRun) Runs() []shuffle.MergeInputState {
+	return checkpoint.MergeStates(n.resumed.GetMerge())
+}
 
-// KeepRuns says what such a Node has in files when it is paused, which stay.
+// KeepRuns sets the runs in files of such a Node at a checkpoint. The files stay.
 func (n *NodeRun) KeepRuns(runs []shuffle.MergeInputState) { n.liveRuns = runs }

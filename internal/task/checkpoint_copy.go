@@ -9,13 +9,13 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// copyToOutput is the value of hammr.preempt.checkpoint.copies that has
-// checkpoints copied.
+// copyToOutput is the value of hammr.preempt.checkpoint.copies that makes a copy of
+// each checkpoint.
 const copyToOutput = "output"
 
-// copyCheckpoint copies a checkpoint and what it names to where the job's output is
-// staged, and goes with that. It is nil where that is not wanted, and where it
-// cannot be done: the one on the local disk is there anyway.
+// copyCheckpoint copies a checkpoint, and the files that it names, to where the job's
+// output is staged. It returns nil if copies are not enabled or the copy fails: the
+// checkpoint on the local disk is complete without it.
 func (g *groupRun) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Checkpoint_Copy {
 	if g.Attempt.Conf.String(conf.CheckpointCopies) != copyToOutput || g.Attempt.Start.OutputDir == "" {
 		return nil
@@ -23,7 +23,7 @@ func (g *groupRun) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Check
 	g.nodes[0].enterPhase("copy")
 	copied, err := g.Attempt.copyTo(body, g.Attempt.Start.OutputDir)
 	if err != nil {
-		g.Attempt.Logger().Warn("checkpoint without a copy", "error", err)
+		g.Attempt.Logger().Warn("cannot copy checkpoint", "error", err)
 		return nil
 	}
 	return copied

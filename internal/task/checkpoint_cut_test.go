@@ -20,9 +20,9 @@ import (
 // stops where it may when it is to pause. It keeps no record over a pause, so those that
 // its Nodes have seen at the end are what their checkpoints were worth.
 type courier struct {
-	records int          // of each source Node
-	tick    func(*NodeRun)  // called at each record
-	pauses  atomic.Int64 // of Nodes
+	records int            // of each source Node
+	tick    func(*NodeRun) // called at each record
+	pauses  atomic.Int64   // of Nodes
 	mu      sync.Mutex
 	seen    map[string][]string // by Node
 }

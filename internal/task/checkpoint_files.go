@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// origin is a place that has a checkpoint with its files: this machine, another
-// one, or the file system of the job's output.
+// origin is a place that has a checkpoint with its files: this machine, another one, or
+// the file system of the job's output.
 type origin struct {
 	checkpoint.FileRef
 	address string // of another machine's shuffle server
@@ -21,7 +21,7 @@ type origin struct {
 
 func (o origin) here() bool { return o.address == "" && !o.copied }
 
-// checkpointOrigins are the places to try, in that order.
+// checkpointOrigins are the places that have a checkpoint, in the order to try them.
 func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {
 	if !c.MachineLost {
 		places = append(places, origin{checkpoint.FileRef{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}, c.Address, false})
@@ -32,7 +32,7 @@ func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {
 	return places
 }
 
-// open is the files of a place, until done is called.
+// open opens the files of a place, until done is called.
 func (a *Attempt) open(o origin) (files checkpoint.Source, done func()) {
 	switch {
 	case o.copied:
@@ -56,7 +56,7 @@ func (s storageFiles) Open(ctx context.Context, name string, offset, length int6
 	return checkpoint.FSFiles{FS: fsys}.Open(ctx, path, offset, length)
 }
 
-// copyInto copies what a checkpoint names into a directory of a file system.
+// copyInto copies the files that a checkpoint names into a directory.
 func (a *Attempt) copyInto(fsys storage.FS, dir string, from checkpoint.Source) *checkpoint.Copier {
 	return &checkpoint.Copier{
 		Source: from, Dir: dir, Retry: a.checkpointRetry(),
@@ -64,9 +64,8 @@ func (a *Attempt) copyInto(fsys storage.FS, dir string, from checkpoint.Source) 
 	}
 }
 
-// checkpointRetry is for how long a place is asked for what a checkpoint names that does
-// not answer: not long where another one has the same, since a machine that is lost
-// is known to be only later.
+// checkpointRetry is how long a place is asked that does not answer. The time is short
+// if another place has the same: the master notices the loss of a machine only later.
 func (a *Attempt) checkpointRetry() checkpoint.RetryPolicy {
 	p := checkpoint.RetryPolicy{Timeout: a.Conf.Duration(conf.ShuffleFetchTimeout), MaxDelay: a.Conf.Duration(conf.ShuffleRetryDelayMax)}
 	if len(a.origins) > 0 {
@@ -75,6 +74,6 @@ func (a *Attempt) checkpointRetry() checkpoint.RetryPolicy {
 	return p
 }
 
-// timeoutWithCopy is for how long a checkpoint's machine is asked while there is a copy
+// timeoutWithCopy is how long a checkpoint's machine is asked if there is a copy
 // elsewhere.
 const timeoutWithCopy = 500 * time.Millisecond

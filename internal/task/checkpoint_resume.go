@@ -13,16 +13,16 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// unusableCheckpointError says that the attempt cannot go on from the checkpoint that
-// it was given. Its task has to begin anew, which is nobody's fault.
+// unusableCheckpointError says that the attempt cannot resume from its checkpoint. Its
+// task starts over, which is charged as no failure.
 type unusableCheckpointError struct{ Err error }
 
 func (e *unusableCheckpointError) Error() string {
-	return fmt.Sprintf("checkpoint of no use: %v", e.Err)
+	return fmt.Sprintf("checkpoint unusable: %v", e.Err)
 }
 func (e *unusableCheckpointError) Unwrap() error { return e.Err }
 
-// resume loads the checkpoint that the attempt goes on from, if there is one.
+// resume loads the checkpoint that the attempt resumes from, if there is one.
 func (a *Attempt) resume() error {
 	if a.Start.Checkpoint == nil {
 		return nil
@@ -39,9 +39,9 @@ func (a *Attempt) resume() error {
 	return nil
 }
 
-// nextOrigin reads the checkpoint from where it has not been read yet and sets
-// resumed. Fault is what was wrong with the last place.
-func (a *Attempt) nextOrigin(fault error) (*taskproc.CheckpointBody, error) {
+// nextOrigin reads the checkpoint from the next place and sets resumed. errs is what
+// was wrong with the places before.
+func (a *Attempt) nextOrigin(errs error) (*taskproc.CheckpointBody, error) {
 	for len(a.origins) > 0 {
 		a.origin, a.origins = a.origins[0], a.origins[1:]
 		body, err := a.readCheckpoint(a.origin)
@@ -49,12 +49,12 @@ func (a *Attempt) nextOrigin(fault error) (*taskproc.CheckpointBody, error) {
 			a.resumed = body
 			return body, nil
 		}
-		fault = errors.Join(fault, fmt.Errorf("checkpoint %s: %w", a.origin.Path, err))
+		errs = errors.Join(errs, fmt.Errorf("checkpoint %s: %w", a.origin.Path, err))
 	}
-	if fault == nil {
-		fault = errors.New("the machine that has it is lost")
+	if errs == nil {
+		errs = errors.New("the machine that has it is lost")
 	}
-	return nil, &unusableCheckpointError{fault}
+	return nil, &unusableCheckpointError{errs}
 }
 
 func (a *Attempt) readCheckpoint(o origin) (*taskproc.CheckpointBody, error) {
@@ -70,8 +70,8 @@ func (a *Attempt) readCheckpoint(o origin) (*taskproc.CheckpointBody, error) {
 	return body, nil
 }
 
-// fetchCheckpointFiles has what the checkpoint names lie on this machine, wherever it
-// was. Where it lies here nothing is copied.
+// fetchCheckpointFiles copies the files that the checkpoint names to this machine. If
+// they are on this machine, it only checks them.
 func (a *Attempt) fetchCheckpointFiles() error {
 	for a.resumed != nil {
 		var err error
@@ -101,8 +101,8 @@ func (a *Attempt) fetchFiles() error {
 	return err
 }
 
-// checkFiles looks whether files are all there and long enough. Their bytes are
-// verified when they are read.
+// checkFiles checks that all files exist and are long enough. Their content is verified
+// when it is read.
 func (a *Attempt) checkFiles(body *taskproc.CheckpointBody) error {
 	for _, n := range body.Nodes {
 		if err := a.checkFilesOf(n); err != nil {
@@ -144,7 +144,7 @@ func (a *Attempt) checkFile(path string, size int64) error {
 	return nil
 }
 
-// publishedIndex is the index of what a map wrote before its pause, here.
+// publishedIndex reads the index of what the task published before its checkpoint.
 func (a *Attempt) publishedIndex(ctx context.Context, o *taskproc.MapOutput) (*shuffle.Index, error) {
 	x, err := shuffle.ReadIndex(ctx, a.Local, o.Path)
 	if err == nil && x.Checksum != o.IndexChecksum {
@@ -153,8 +153,8 @@ func (a *Attempt) publishedIndex(ctx context.Context, o *taskproc.MapOutput) (*s
 	return x, err
 }
 
-// blameCheckpoint makes an error about a file that the checkpoint names one of the
-// checkpoint.
+// blameCheckpoint turns an error about a file that the checkpoint names into one about
+// the checkpoint.
 func (n *NodeRun) blameCheckpoint(err error) error {
 	var read *shuffle.ReadError
 	if !errors.As(err, &read) {
@@ -168,14 +168,15 @@ func (n *NodeRun) blameCheckpoint(err error) error {
 	return err
 }
 
-// finishedBefore reports whether a writer had ended before this attempt.
+// finishedBefore reports whether a writer had finished before this attempt.
 func (n *NodeRun) finishedBefore(edge, writer int) bool {
 	return slices.ContainsFunc(n.resumed.GetLive(), func(l *taskproc.LiveInput) bool {
 		return int(l.Edge) == edge && slices.Contains(l.Finished, int32(writer))
 	})
 }
 
-// unfinishedPeers are the writers along an edge that had not ended before this attempt.
+// unfinishedPeers are the writers along an edge that had not finished before this
+// attempt.
 func (n *NodeRun) unfinishedPeers(c Channel) (peers []int) {
 	for _, peer := range c.Peers {
 		if !n.finishedBefore(c.Edge, peer) {
@@ -185,7 +186,7 @@ func (n *NodeRun) unfinishedPeers(c Channel) (peers []int) {
 	return peers
 }
 
-// awaitsStreams reports whether a stream that came to the Node has not ended for good.
+// awaitsStreams reports whether a stream to the Node has not ended for good.
 func (n *NodeRun) awaitsStreams() bool {
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
 		if slices.ContainsFunc(n.unfinishedPeers(c), func(peer int) bool { return !n.live.isFinishedWriter(c.Edge, peer) }) {

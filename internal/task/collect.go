@@ -18,10 +18,10 @@ import (
 // openCollector writes what a Node emits along an edge that is a file.
 type openCollector struct {
 	shuffle.Collector       // nil until it is set
-	memory            int64 // bytes lent to it
+	memory            int64 // bytes borrowed for it
 }
 
-// Abort has no effect when the collector is finished.
+// Abort has no effect on a finished collector.
 func (c *openCollector) Abort() error {
 	if c.Collector == nil {
 		return nil
@@ -29,9 +29,9 @@ func (c *openCollector) Abort() error {
 	return c.Collector.Abort()
 }
 
-// CollectorOptions is how the collector of an edge that is a file works;
-// partition and combine are the caller's to set. Along an edge that joins all
-// with all there is a partition for each reader, along others one.
+// CollectorOptions returns the options of the collector of an edge that is a file; the
+// caller sets partition and combine. An all-to-all edge has a partition for each
+// reader, others have one.
 func (n *NodeRun) CollectorOptions(c Channel) (shuffle.Options, error) {
 	if err := n.checkOutput(c); err != nil {
 		return shuffle.Options{}, err
@@ -55,8 +55,7 @@ func (n *NodeRun) CollectorOptions(c Channel) (shuffle.Options, error) {
 	}, err
 }
 
-// SetCollector hands over the collector that is written to along an edge. It is
-// finished or aborted with the Node.
+// SetCollector sets the collector of an edge. The Node finishes or aborts it.
 func (n *NodeRun) SetCollector(c Channel, collector shuffle.Collector) {
 	open := n.collectors[c.Edge]
 	if open == nil {
@@ -66,8 +65,8 @@ func (n *NodeRun) SetCollector(c Channel, collector shuffle.Collector) {
 	open.Collector = collector
 }
 
-// inCollectors is how many bytes the collectors have in memory. It belongs to the
-// goroutine that fills them.
+// inCollectors returns the bytes in the collectors. Only the goroutine that fills them
+// may call it.
 func (n *NodeRun) inCollectors() (bytes int64) {
 	for _, open := range n.collectors {
 		if open.Collector != nil {
@@ -77,7 +76,7 @@ func (n *NodeRun) inCollectors() (bytes int64) {
 	return bytes
 }
 
-// checkOutput refuses what is no edge from this Node to a file.
+// checkOutput refuses what is not an edge from this Node to a file.
 func (n *NodeRun) checkOutput(c Channel) error {
 	for _, o := range n.outputs {
 		if o.Edge == c.Edge && o.Kind == dag.ChannelFile {
@@ -87,7 +86,7 @@ func (n *NodeRun) checkOutput(c Channel) error {
 	return fmt.Errorf("node %v: edge %v is no file that it writes", n, c)
 }
 
-// partitions is how many partitions an edge that is a file has.
+// partitions is the number of partitions of an edge that is a file.
 func (g *groupRun) partitions(c Channel) int {
 	if c.Connection == dag.AllToAll {
 		return max(1, g.nodesOf(c.To))
@@ -95,11 +94,11 @@ func (g *groupRun) partitions(c Channel) int {
 	return 1
 }
 
-// fewRuns is how many runs of a partition a Node may publish in any case.
+// fewRuns is the least limit of runs of a partition that a Node may publish.
 const fewRuns = 4
 
-// maxRuns is how many runs of a partition the Node may publish unmerged: as many
-// as a reader, which gets them of every writer, can merge in one pass.
+// maxRuns is how many runs of a partition the Node may publish unmerged. A reader gets
+// that many from every writer, and should merge all in one pass.
 func (n *NodeRun) maxRuns(c Channel) int {
 	writers := 1
 	if c.Connection != dag.OneToOne {
@@ -119,8 +118,7 @@ func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
 	return codec, nil
 }
 
-// publish finishes the collectors and describes what they left, in the order of
-// edges.
+// publish finishes the collectors and describes their files, in the order of edges.
 func (n *NodeRun) publish() ([]*taskproc.MapOutput, error) {
 	var published []*taskproc.MapOutput
 	for _, c := range fileChannels(n.outputs) {
@@ -161,18 +159,18 @@ func (n *NodeRun) publishOne(c Channel, open *openCollector) (*taskproc.MapOutpu
 	return output, nil
 }
 
-// joinPublished puts what attempts before a pause have published along an edge
-// before index.
+// joinPublished joins what attempts before a checkpoint have published along an edge
+// with index.
 func (n *NodeRun) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, error) {
 	var parts []*shuffle.Index
-	var faults []error
+	var errs []error
 	for _, o := range n.resumed.GetPublished() {
 		if int(o.Edge) == c.Edge {
 			x, err := n.Attempt.publishedIndex(n.Attempt.ctx, o)
-			parts, faults = append(parts, x), append(faults, err)
+			parts, errs = append(parts, x), append(errs, err)
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, &unusableCheckpointError{err}
 	}
 	if len(parts) == 0 {
@@ -180,13 +178,13 @@ func (n *NodeRun) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index
 	}
 	joined, err := shuffle.Join(n.Attempt.ctx, n.Attempt.Local, n.Attempt.LocalFile(fmt.Sprintf("edge%d-node%d-joined.out", c.Edge, n.number)), append(parts, index))
 	if errors.Is(err, storage.ErrCorrupt) {
-		err = &unusableCheckpointError{err} // what was written just now is not looked at for the first time
+		err = &unusableCheckpointError{err} // the new file was verified when it was written
 	}
 	return joined, err
 }
 
-// store moves what was written for channels that are stored to where the job's
-// output is. Where it lies goes with the job, or is committed by nobody.
+// store moves what was written for stored channels to the job's output. The files are
+// removed with the job.
 func (n *NodeRun) store(published []*taskproc.MapOutput) error {
 	for i, c := range fileChannels(n.outputs) {
 		if !c.Stored {

@@ -15,13 +15,13 @@ import (
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
-// writer is a Node that writes along an edge.
+// writer identifies a Node that writes along an edge.
 type writer struct {
 	edge int
 	task int32
 }
 
-// writtenOutput is what one attempt has written there.
+// writtenOutput is the output of one attempt of a writer.
 type writtenOutput struct {
 	writer
 	attempt string
@@ -30,27 +30,26 @@ type writtenOutput struct {
 func writerOf(o *taskproc.MapOutput) writer       { return writer{int(o.Edge), o.Task} }
 func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerOf(o), o.Attempt} }
 
-// copyPhase is a reduce while it gathers the segments that it reads. Those of
-// its own machine are read from their files, in the merge; those of others are
-// copied, several at once, by a transfer.Copier. All fields belong to the
-// goroutine of the reduce.
+// copyPhase gathers the segments that a reduce reads. Segments on its own machine are
+// read from their files during the merge. A transfer.Copier copies the others, several
+// at once. The goroutine of the reduce owns all fields.
 //
-// Invariant: the intake holds what the reduce's fetched names and what the
-// copier's results will name, each output wholly, one of each writer.
+// Invariant: the intake holds the outputs in the reduce's fetched and in the copier's
+// results: each output completely, and one of each writer.
 type copyPhase struct {
 	r       *Reduce
 	edges   map[int]*copyEdge                     // by place in the graph's edges
-	have    map[writer]bool                       // whose segments are taken in
-	pending map[writer]bool                       // whose segments are being copied
-	outputs map[writtenOutput]*taskproc.MapOutput // given to the copier at any time
+	have    map[writer]bool                       // writers whose segments are taken in
+	pending map[writer]bool                       // writers whose segments are being copied
+	outputs map[writtenOutput]*taskproc.MapOutput // all that were given to the copier
 	offered map[writtenOutput]string              // addresses of those that are not revoked
-	numbers map[writer]int32                      // by which the copier knows them
+	numbers map[writer]int32                      // by which the copier identifies writers
 	writers []writer                              // by that number
-	fetcher *transfer.Fetcher                     // nil until something is to be copied
-	copier  *transfer.Copier                      // likewise
+	fetcher *transfer.Fetcher                     // nil before the first copy
+	copier  *transfer.Copier                      // nil before the first copy
 }
 
-// copyEdge is one edge that the reduce reads.
+// copyEdge is an edge that the reduce reads.
 type copyEdge struct {
 	Channel
 	partition int // that is read of each output
@@ -58,8 +57,8 @@ type copyEdge struct {
 	complete  bool
 }
 
-// finished reports whether no more is to be taken in, but for what is being
-// copied. Where the writers are known, all of them are waited for.
+// finished reports whether all outputs have been taken in or are being copied. If the
+// writers are known, it waits for all of them.
 func (e *copyEdge) finished() bool {
 	if e.Peers != nil {
 		return e.have == len(e.Peers)
@@ -67,7 +66,7 @@ func (e *copyEdge) finished() bool {
 	return e.complete
 }
 
-// reads reports whether the reduce reads what a Node writes.
+// reads reports whether the reduce reads the output of a Node.
 func (e *copyEdge) reads(task int32) bool {
 	return e.Peers == nil || slices.Contains(e.Peers, int(task))
 }
@@ -90,13 +89,12 @@ func (r *Reduce) newCopyPhase() *copyPhase {
 	return p
 }
 
-// copyAll takes in segments until the last one is there. It reports false when
-// the attempt is to be paused.
+// copyAll takes in all segments. It returns false if the attempt is to be checkpointed.
 func (r *Reduce) copyAll() (complete bool, err error) {
 	p := r.newCopyPhase()
 	defer p.close()
 	for !p.finished() {
-		if r.mayPause() && r.Node.Attempt.signals.acceptCheckpoint() {
+		if r.canCheckpoint() && r.Node.Attempt.signals.acceptCheckpoint() {
 			p.stopForCheckpoint()
 			return false, nil
 		}
@@ -116,7 +114,7 @@ func (p *copyPhase) finished() bool {
 	return len(p.pending) == 0
 }
 
-// step waits for something to happen and deals with it.
+// step waits for an event and handles it.
 func (p *copyPhase) step() error {
 	r := p.r
 	var err error
@@ -136,9 +134,9 @@ func (p *copyPhase) step() error {
 	return err
 }
 
-// paused yields when the reduce is to be paused, and can be.
+// paused is readable when the reduce is to be checkpointed, and can be.
 func (p *copyPhase) paused() <-chan struct{} {
-	if !p.r.mayPause() {
+	if !p.r.canCheckpoint() {
 		return nil
 	}
 	return p.r.Node.Attempt.signals.checkpointRequested()
@@ -164,15 +162,15 @@ func (p *copyPhase) results() <-chan struct{} {
 	return p.copier.Ready()
 }
 
-// handleOutputs takes in outputs that were written for an edge, or begins to copy them.
+// handleOutputs takes in new outputs of an edge, or starts to copy them.
 func (p *copyPhase) handleOutputs(e *copyEdge, news *taskproc.Outputs) error {
 	p.revoke(e, news.Revoked)
 	for _, o := range news.Outputs {
 		if p.have[writerOf(o)] || !e.reads(o.Task) {
 			continue
 		}
-		if p.r.mayPause() && p.r.Node.Attempt.signals.acceptCheckpoint() {
-			return nil // what is left is asked for again after the resume
+		if p.r.canCheckpoint() && p.r.Node.Attempt.signals.acceptCheckpoint() {
+			return nil // the attempt that resumes asks for the rest
 		}
 		if err := p.handleOutput(e, o); err != nil {
 			return err
@@ -182,8 +180,8 @@ func (p *copyPhase) handleOutputs(e *copyEdge, news *taskproc.Outputs) error {
 	return nil
 }
 
-// revoke gives up copies of outputs that are gone. What is taken in already
-// stays; the reduce waits for another output of each of the others.
+// revoke cancels copies of lost outputs. Outputs that are taken in stay. For the others
+// the reduce waits until the task has run again.
 func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
 	if len(attempts) == 0 {
 		return
@@ -204,7 +202,7 @@ func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
 	address, told := p.offered[offerOf(o)]
 	switch {
 	case told && address == o.Address:
-	case p.pending[writerOf(o)]: // of an attempt that was lost; which one comes in is the copier's to say
+	case p.pending[writerOf(o)]: // from an attempt that was lost; the copier chooses between the two
 		p.copy(e, o)
 	case !o.Stored && (o.Address == "" || o.Address == p.r.Node.Attempt.Start.ShuffleAddress):
 		runs, err := p.r.takeLocal(e, o)
@@ -221,12 +219,12 @@ func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
 	return nil
 }
 
-// empty reports whether an output is known to have nothing for this reduce.
+// empty reports whether an output has nothing for this reduce.
 func (e *copyEdge) empty(o *taskproc.MapOutput) bool {
 	return e.partition < len(o.PartitionBytes) && o.PartitionBytes[e.partition] == 0
 }
 
-// takeLocal hands the runs of an output on this machine to the intake.
+// takeLocal gives the runs of an output on this machine to the intake.
 func (r *Reduce) takeLocal(e *copyEdge, o *taskproc.MapOutput) ([]shuffle.Run, error) {
 	index, err := shuffle.ReadIndex(r.Node.Attempt.ctx, r.Node.Attempt.Local, o.Path)
 	if err != nil {
@@ -269,7 +267,7 @@ func (p *copyPhase) markTaken(o *taskproc.MapOutput) {
 	}
 }
 
-// copy gives an output to the copier, which is made for the first one.
+// copy gives an output to the copier.
 func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 	if p.copier == nil {
 		p.openCopier()
@@ -285,7 +283,7 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: ordinalOf(o), Output: p.output(o)})
 }
 
-// output is an output as the copier knows it.
+// output describes an output to the copier.
 func (p *copyPhase) output(o *taskproc.MapOutput) transfer.Output {
 	out := transfer.Output{
 		Address: o.Address, Job: p.r.Node.Attempt.Start.JobId, Attempt: o.Attempt,
@@ -297,7 +295,7 @@ func (p *copyPhase) output(o *taskproc.MapOutput) transfer.Output {
 	return out
 }
 
-// copied is the output that a result of the copier is about.
+// copied returns the output of a copier's result.
 func (p *copyPhase) copied(c transfer.Result) *taskproc.MapOutput {
 	return p.outputs[writtenOutput{p.writers[c.Segment.Task], c.Segment.Output.Attempt}]
 }
@@ -315,19 +313,19 @@ func (p *copyPhase) openCopier() {
 	})
 }
 
-// newFetcher makes what asks other machines for files, each of which has so much time
-// to answer.
+// newFetcher makes a fetcher of files of other machines, each of which may take that
+// long to answer.
 func (a *Attempt) newFetcher(shared *transfer.Sources, patience time.Duration) *transfer.Fetcher {
 	return transfer.NewFetcher(transfer.FetcherConfig{
 		Token:          a.Start.ShuffleToken,
-		ConnectTimeout: min(a.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // so that there is a second try
+		ConnectTimeout: min(a.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // leaves time for a retry
 		IdleTimeout:    min(a.Conf.Duration(conf.ShuffleReadTimeout), patience/2),
 		Resolve:        a.Resolve,
 		Sources:        shared,
 	})
 }
 
-// collect deals with copies that ended.
+// collect handles copies that have ended.
 func (p *copyPhase) collect(results []transfer.Result) error {
 	for _, c := range results {
 		if c.Err == nil {
@@ -343,7 +341,7 @@ func (p *copyPhase) collect(results []transfer.Result) error {
 	return nil
 }
 
-// failed counts a copy that failed and returns an error if it is for good.
+// failed counts a failed copy. It returns an error if there is no retry.
 func (p *copyPhase) failed(c transfer.Result) error {
 	a := p.r.Node.Attempt
 	if err := context.Cause(a.ctx); err != nil {
@@ -353,7 +351,7 @@ func (p *copyPhase) failed(c transfer.Result) error {
 		a.Counters.Add(counter.FailedShuffles, 1)
 	}
 	if c.WillRetry {
-		a.Logger().Warn("copy will be tried again", "error", c.Err)
+		a.Logger().Warn("copy failed, retrying", "error", c.Err)
 		return nil
 	}
 	if errors.As(c.Err, new(*transfer.LostError)) {
@@ -362,8 +360,8 @@ func (p *copyPhase) failed(c transfer.Result) error {
 	return c.Err
 }
 
-// stopForCheckpoint ends copying so that what is fetched is what has been taken in: copies
-// under way are wholly in the intake or not at all.
+// stopForCheckpoint stops copying. Each copy in progress is taken in completely or not
+// at all.
 func (p *copyPhase) stopForCheckpoint() {
 	p.r.checkpointed = true
 	p.close()
@@ -371,7 +369,7 @@ func (p *copyPhase) stopForCheckpoint() {
 		return
 	}
 	for _, c := range p.copier.Take() {
-		if c.Err == nil { // else it is found again after the resume
+		if c.Err == nil { // the attempt that resumes copies the others
 			p.taken(p.copied(c), c.Runs)
 		}
 	}

@@ -158,9 +158,9 @@ type reducer struct {
 	tick  func()
 	until int // groups after which it waits to be paused; 0: it does not
 
-	reached chan struct{} // closed when it does
+	reached chan struct{}    // closed when it does
 	between func(n *NodeRun) // called before each value; nil for nothing
-	groups  int           // so far
+	groups  int              // so far
 }
 
 func (p *reducer) RunNode(n *NodeRun) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Resolve finds the file system and the path of a full name; what is done there
-// counts as the attempt's.
+// Resolve returns the file system and the path of a full name. Its operations count as
+// the attempt's.
 func (a *Attempt) Resolve(ctx context.Context, name string) (storage.FS, string, error) {
 	fs, path, err := a.Files.Resolve(ctx, name)
 	if err != nil {

@@ -1,46 +1,46 @@
-// Package task runs one attempt of one task, which is a NodeGroup: one Node or
-// several in a process. A Node runs a range of input through the user's code, or
-// what other Nodes have written, and writes sorted runs, output files, streams,
-// or batches in memory. A map and a reduce are Nodes like others.
+// Package task runs one attempt of one task. A task is a NodeGroup: one Node, or several
+// in one process. A Node reads a range of input, or what other Nodes have written,
+// passes it to the user's code, and writes sorted runs, output files, streams, or
+// batches in memory. A map and a reduce are Nodes like others.
 //
-// Serve speaks the messages of package taskproc on a connection: it receives
-// Start, runs the attempt with the user's code found in Programs, and answers
-// with Done, Failure, Paused or Killed. The user's code is reached through
-// Program; package mr builds those from typed functions. RunNode opens what it
-// reads (Map, Reduce, ReceiveStreams, ReceiveShared) and what it writes (Output,
-// SetCollector, SendStream, SendShared), owns the record loop, and calls Attend at
-// every record or key group:
+// Serve exchanges the messages of package taskproc on a connection. It receives Start,
+// runs the attempt with the user's code found in Programs, and ends with Finished,
+// Failure, Checkpointed or Exited. Program is the user's code; package mr makes it from
+// typed functions. Its RunNode opens the inputs (Map, Reduce, ReceiveStreams,
+// ReceiveShared) and the outputs (Output, SetCollector, SendStream, SendShared), and owns
+// the record loop, which polls for signals at every record or key group:
 //
-//	watch := n.Watch()
+//	flag := n.SignalFlag()
 //	for r.Next() {
-//		if watch.Signalled() {
-//			if act, err := n.Attend(…); act != task.Continue { return err }
+//		if flag.Signalled() {
+//			if act, err := n.PollSignals(…); act != task.Continue { return err }
 //		}
 //		… the user's function …
 //	}
 //
-// Signalled is one atomic load. Everything that may happen between two records
-// hangs on it: progress, an early end, a pause, a kill. A map alone in its group that
-// writes files can end early. Whatever there is can be paused, all Nodes of a group and
-// all groups of a gang together: live.go says how.
+// Signalled is one atomic load. A signal asks for progress, an early end, a checkpoint,
+// or the end by a kill. A map that is alone in its group and writes files can be split.
+// Every Node can be checkpointed, all Nodes of a group and all groups of a gang together;
+// quiesce.go describes how. Each type names its owner in a field:
 //
-// Nodes are joined by three kinds of edges:
+//	Attempt ◄── groupRun ◄── NodeRun ◄── Map, Reduce
 //
-//	file    collector ══> data file and index ══> Reduce, here or elsewhere
+// Three kinds of edges join Nodes:
+//
+//	file    collector ══> data file and index ══> Reduce, on this machine or another
 //	tcp     StreamWriter ══> server of the reader's machine ══> StreamReader
 //	shm     SharedWriter ══> queue of the group ══> SharedReader
 //
-// A Node that fails ends the others of its group, and why it failed is why the
-// attempt failed. A stream or queue whose writer has not closed it never seems
-// to have ended well. What a Node leaves unread is read to its end when the Node
-// has done its work, so that nobody fails for want of a reader. All memory for
-// sorting and merging comes from the attempt, which has a slot's for each Node.
+// A Node that fails ends the others of its group, and its error is that of the attempt.
+// A stream or queue that its writer has not closed never ends well. A finished Node
+// drains what it has not read, so that its writers do not fail. All memory for sorting
+// and merging comes from the attempt, which has a slot's memory for each Node.
 //
-// Goroutines: those of a session (serve.go), one for each Node of a group of
-// several, and those of streams (stream_reader.go, and openStreams while both
-// ends are awaited). An attempt waits for all of them before its last word.
+// Goroutines: those of a session (serve.go), one for each Node of a group of several,
+// and those of streams (stream_reader.go; openStreams while both ends are awaited). An
+// attempt waits for all of them before its last message.
 //
-// An attempt writes only to its own local directory and to output files whose
-// names no other attempt uses. It renames nothing: what it wrote counts when
-// its Done has been accepted.
+// An attempt writes only to its own local directory, and to output files whose names no
+// other attempt uses. It renames nothing: its output counts once its Finished is
+// accepted.
 package task

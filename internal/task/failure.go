@@ -13,8 +13,7 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// failureOf turns the error that ended an attempt into the record that the
-// user sees.
+// failureOf turns the error of an attempt into the message that the user sees.
 func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	f := &taskproc.Failure{Cause: err.Error() + a.remedy(err), Offset: -1, Log: a.log.String()}
 	var record *RecordError
@@ -41,12 +40,12 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	return f
 }
 
-// valid is a text of the user's, which may quote anything, as messages can
-// carry it: they take nothing but UTF-8.
+// valid replaces invalid UTF-8, which messages cannot carry, in a text that may quote
+// anything.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// remedy is what to do about an error, as far as that can be told from it; "" or
-// the end of a sentence.
+// remedy is what the user can do about an error, as the end of a sentence; "" if
+// unknown.
 func (a *Attempt) remedy(err error) string {
 	var at *fs.PathError
 	if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &at) {
@@ -58,8 +57,8 @@ func (a *Attempt) remedy(err error) string {
 	return "; make room there, or write to another place"
 }
 
-// Recovered turns a value that recover returned into an error with the stack
-// of the panic; call it in the deferred function itself.
+// Recovered turns the result of recover into an error with the stack of the panic. The
+// deferred function itself must call it.
 func Recovered(value any) *RecordError {
 	cause, ok := value.(error)
 	if !ok {
@@ -68,8 +67,7 @@ func Recovered(value any) *RecordError {
 	return &RecordError{Err: fmt.Errorf("panic: %w", cause), Stack: panicStack(string(debug.Stack())), Offset: -1}
 }
 
-// panicStack cuts from a stack what lies above the panic: the frames of
-// recovering.
+// panicStack removes the frames of recovering from a stack.
 func panicStack(stack string) string {
 	head, rest, found := strings.Cut(stack, "\n")
 	if !found {

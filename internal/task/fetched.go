@@ -8,22 +8,23 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// fetchedSets is what the reduces of an attempt have taken in, as masters hear of it:
-// when a machine is lost, what all readers have of it is not written again. Any
-// goroutine may use it.
+// fetchedSets are the outputs that the reduces of an attempt have taken in, as reported
+// to the master: outputs on a lost machine that all readers have are not written again.
+// Any goroutine may use it.
 //
-// Of an edge that several reduces read, the attempt has only what all of them have;
-// nothing while one of the Nodes that read it has not opened its own.
+// Of an edge that several reduces read, the attempt has only what all of them have, and
+// nothing as long as one of its Nodes has not opened its own reduce.
 type fetchedSets struct {
 	readers map[int]int // by edge that is a file: how many Nodes read it; set before use
 	mu      struct {
 		sync.Mutex
 		reduces map[*Reduce]map[int]nodeSet // by edge
-		changed map[int]bool                // edges of which something else is to be told than before
+		changed map[int]bool                // edges whose set differs from the last report
 	}
 }
 
-// nodeSet is numbers of writing Nodes: n is in it if bit n%8 of byte n/8 is set.
+// nodeSet is a set of numbers of writing Nodes: n is in it if bit n%8 of byte n/8 is
+// set.
 type nodeSet []byte
 
 func (s nodeSet) with(n int32) nodeSet {
@@ -34,7 +35,7 @@ func (s nodeSet) with(n int32) nodeSet {
 	return s
 }
 
-// and is a new set of what is in both.
+// and returns the intersection as a new set.
 func (s nodeSet) and(other nodeSet) nodeSet {
 	both := slices.Clone(s[:min(len(s), len(other))])
 	for i := range both {
@@ -43,7 +44,7 @@ func (s nodeSet) and(other nodeSet) nodeSet {
 	return both
 }
 
-// expect says that a Node reads an edge.
+// expect says that a Node reads edges.
 func (f *fetchedSets) expect(channels []Channel) {
 	if f.readers == nil {
 		f.readers = make(map[int]int)
@@ -53,7 +54,7 @@ func (f *fetchedSets) expect(channels []Channel) {
 	}
 }
 
-// open begins with what a reduce has when it begins to copy.
+// open adds a reduce with what it has when it starts to copy.
 func (f *fetchedSets) open(r *Reduce) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +72,7 @@ func (f *fetchedSets) open(r *Reduce) {
 	}
 }
 
-// remove forgets a reduce that another has taken over from.
+// remove removes a reduce that another continues.
 func (f *fetchedSets) remove(r *Reduce) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,7 +91,7 @@ func (f *fetchedSets) add(r *Reduce, o *taskproc.MapOutput) {
 	f.mu.changed[edge] = true
 }
 
-// resendAll has everything be told once more.
+// resendAll makes the next report have all sets.
 func (f *fetchedSets) resendAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +102,8 @@ func (f *fetchedSets) resendAll() {
 	}
 }
 
-// takeChanges is what has not been told yet, in order of edges.
+// takeChanges returns the sets that have changed since the last report, in order of
+// edges.
 func (f *fetchedSets) takeChanges() (news []*taskproc.Fetched) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +114,7 @@ func (f *fetchedSets) takeChanges() (news []*taskproc.Fetched) {
 	return news
 }
 
-// allHaveLocked is what all reduces that read an edge have taken in along it.
+// allHaveLocked returns what all reduces of an edge have taken in along it.
 func (f *fetchedSets) allHaveLocked(edge int) (all nodeSet) {
 	nodes := make(map[*NodeRun]bool)
 	for r, sets := range f.mu.reduces {

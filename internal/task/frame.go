@@ -18,36 +18,35 @@ const (
 	frameEnd        = 'E'
 	frameCheckpoint = 'P'
 	batchHead       = 1 + 4 + 4 // kind, length, records
-	endHead         = 1 + 8     // kind, records; of an end, for good or for now
+	endHead         = 1 + 8     // kind, records; of either end
 	frameTail       = 4         // checksum
 	maxPayload      = 1 << 30   // bytes in a batch
-	leastRecord     = 2         // bytes: two lengths of nothing
-	firstPayload    = 1 << 20   // bytes that are set aside on the word of a length alone
+	leastRecord     = 2         // bytes: two lengths of 0
+	firstPayload    = 1 << 20   // bytes that are allocated for an announced length
 	maxRecordHead   = 2 * binary.MaxVarintLen32
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// frameWriter encodes records into frames. A checksum covers all that came
-// before it.
+// frameWriter encodes records into frames. A checksum covers all bytes before it.
 type frameWriter struct {
 	w       io.Writer
-	batch   int    // bytes after which a batch is sent
-	buf     []byte // the frame at hand
-	records uint32 // in it
-	total   uint64 // in all that were sent
+	batch   int    // size in bytes at which a batch is sent
+	buf     []byte // the current frame
+	records uint32 // in the current frame
+	total   uint64 // in all sent frames
 	sum     uint32
 }
 
-// newFrameWriter begins a stream; the first bytes go out with the first frame.
+// newFrameWriter begins a stream. Its head is sent with the first frame.
 func newFrameWriter(w io.Writer, batch int) *frameWriter {
 	f := &frameWriter{w: w, batch: batch, buf: make([]byte, 0, batch+batchHead+frameTail)}
 	f.sum = crc32.Checksum([]byte(streamMagic), castagnoli)
 	return f
 }
 
-// begin makes room for the head of a batch, behind that of the stream if nothing
-// has been sent.
+// begin reserves the head of a batch, after that of the stream if nothing has been
+// sent.
 func (f *frameWriter) begin() {
 	if f.total == 0 {
 		f.buf = append(f.buf[:0], streamMagic...)
@@ -78,7 +77,7 @@ func (f *frameWriter) add(key, value []byte) error {
 	return nil
 }
 
-// send sends the batch at hand, if there is one.
+// send sends the current batch, if it has records.
 func (f *frameWriter) send() error {
 	if f.records == 0 {
 		return nil
@@ -96,7 +95,7 @@ func (f *frameWriter) send() error {
 	return f.seal(start)
 }
 
-// seal adds the checksum of the frame that begins at start, and sends all.
+// seal appends the checksum of the frame that begins at start, and sends the buffer.
 func (f *frameWriter) seal(start int) error {
 	f.sum = crc32.Update(f.sum, castagnoli, f.buf[start:])
 	f.buf = binary.LittleEndian.AppendUint32(f.buf, f.sum)
@@ -104,8 +103,8 @@ func (f *frameWriter) seal(start int) error {
 	return err
 }
 
-// end sends what is left and the frame that ends a stream well: frameEnd for good,
-// frameCheckpoint for now.
+// end sends the rest and the end frame: frameEnd for good, or frameCheckpoint if the
+// writer was checkpointed.
 func (f *frameWriter) end(kind byte) error {
 	if err := f.send(); err != nil {
 		return err
@@ -120,8 +119,8 @@ func (f *frameWriter) end(kind byte) error {
 	return f.seal(start)
 }
 
-// frameReader decodes frames. What does not fit wraps storage.ErrCorrupt; a
-// stream that ends before its end frame is io.ErrUnexpectedEOF.
+// frameReader decodes frames. Invalid bytes wrap storage.ErrCorrupt. A stream that ends
+// before its end frame is io.ErrUnexpectedEOF.
 type frameReader struct {
 	r     io.Reader
 	total uint64 // records so far
@@ -129,9 +128,10 @@ type frameReader struct {
 	begun bool
 }
 
-// next reads a batch into buf, which grows with the bytes that arrive, and
-// returns its payload and how many records that has. io.EOF is the good end of
-// the stream, and errWriterCheckpointed one after which its writer goes on later. The payload is checked as far as its checksum goes.
+// next reads a batch into buf, which grows with the bytes that arrive, and returns its
+// payload and the number of records. The error is io.EOF at the end of the stream, and
+// errWriterCheckpointed if the writer was checkpointed. The checksum of the payload has
+// been verified.
 func (f *frameReader) next(buf []byte) (payload []byte, records int, err error) {
 	if err := f.begin(); err != nil {
 		return buf, 0, err
@@ -181,8 +181,8 @@ func (f *frameReader) batch(head [batchHead]byte, buf []byte) ([]byte, int, erro
 	return buf, int(records), f.check()
 }
 
-// readPayload reads length bytes. It sets more room aside only for as many as
-// have come already.
+// readPayload reads length bytes. Its buffer grows only with the bytes that have
+// arrived.
 func readPayload(r io.Reader, buf []byte, length int) ([]byte, error) {
 	buf = buf[:0]
 	for len(buf) < length {
@@ -199,10 +199,10 @@ func readPayload(r io.Reader, buf []byte, length int) ([]byte, error) {
 	return buf, nil
 }
 
-// errWriterCheckpointed is the end of a stream whose writer was paused.
+// errWriterCheckpointed is the end of a stream whose writer was checkpointed.
 var errWriterCheckpointed = errors.New("the writer was paused")
 
-// end checks an end, which is told by what is returned.
+// end verifies an end frame and returns what.
 func (f *frameReader) end(head [batchHead]byte, what error) error {
 	if err := f.check(); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (f *frameReader) end(head [batchHead]byte, what error) error {
 	return what
 }
 
-// check reads a checksum and compares it.
+// check reads and verifies a checksum.
 func (f *frameReader) check() error {
 	var tail [frameTail]byte
 	if _, err := io.ReadFull(f.r, tail[:]); err != nil {
@@ -236,7 +236,7 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// nextRecord takes the first record off a payload.
+// nextRecord splits the first record off a payload.
 func nextRecord(payload []byte) (key, value, rest []byte, err error) {
 	if len(payload) >= leastRecord && payload[0]|payload[1] < 0x80 {
 		k, v := 2+int(payload[0]), 2+int(payload[0])+int(payload[1])

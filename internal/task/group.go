@@ -16,25 +16,24 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// groupRun is the NodeGroup that an attempt runs: Nodes in one process, joined by
-// its memory. A Node that fails ends the others; why the first one failed is why
-// the attempt failed.
+// groupRun runs the NodeGroup of an attempt: Nodes in one process, joined by its
+// memory. A Node that fails ends the others, and its error is that of the attempt.
 type groupRun struct {
 	Attempt *Attempt
 
-	graph        dag.Graph
-	layout       *dag.Layout
-	nodes        []*NodeRun // in order of stages and numbers
-	memory       *memory
-	keeps        atomic.Bool // something that no checkpoint has: see NotCheckpointable
-	whole        atomic.Bool // it cannot be cut either
-	laidOut      atomic.Bool
-	board        outputBoard
-	fetched      fetchedSets
-	queues       map[sharedEnd]*sharedQueue
-	localStreams transfer.Rendezvous // of streams between its own Nodes
-	server       *Server
-	firstError   struct {
+	graph             dag.Graph
+	layout            *dag.Layout
+	nodes             []*NodeRun // in order of stages and numbers
+	memory            *memory
+	notCheckpointable atomic.Bool // it has state that no checkpoint holds: see NotCheckpointable
+	notSplittable     atomic.Bool // it cannot be split either
+	laidOut           atomic.Bool // nodes is complete
+	board             outputBoard
+	fetched           fetchedSets
+	queues            map[sharedEnd]*sharedQueue
+	localStreams      transfer.Rendezvous // streams between its own Nodes
+	server            *Server
+	firstError        struct {
 		sync.Once
 		err error
 	}
@@ -75,7 +74,7 @@ func (g *groupRun) open() error {
 	return nil
 }
 
-// resumeNodes gives each Node what it goes on from.
+// resumeNodes gives each Node its state in the checkpoint.
 func (g *groupRun) resumeNodes() error {
 	if g.Attempt.resumed == nil {
 		return nil
@@ -93,7 +92,7 @@ func (g *groupRun) resumeNodes() error {
 	return nil
 }
 
-// resumeFrom has the Node go on from what it was at a pause.
+// resumeFrom makes the Node resume from its state in a checkpoint.
 func (n *NodeRun) resumeFrom(s *taskproc.NodeState) {
 	n.resumed, n.finished = s, s.Finished
 	if s.Finished {
@@ -104,8 +103,7 @@ func (n *NodeRun) resumeFrom(s *taskproc.NodeState) {
 	n.files.mu.closed = s.Pieces
 }
 
-// graphOf is the graph of the job, which a Start of plain MapReduce need not
-// name.
+// graphOf returns the graph of the job. A Start of plain MapReduce need not have one.
 func graphOf(start *taskproc.Start) dag.Graph {
 	if start.Graph != nil {
 		return taskproc.ToGraph(start.Graph)
@@ -139,7 +137,7 @@ func (g *groupRun) newNode(stage, number int) *NodeRun {
 	return n
 }
 
-// combineSetOf are the writers whose records a Node combines along a per-machine
+// combineSetOf returns the writers whose records a Node combines along a per-machine
 // edge.
 func combineSetOf(start *taskproc.Start, edge, node int) []int {
 	writers := []int{}
@@ -178,13 +176,13 @@ func (g *groupRun) splitOf(n *NodeRun) *taskproc.Split {
 	return nil
 }
 
-// single reports whether there is but one Node.
+// single reports whether the group has only one Node.
 func (g *groupRun) single() bool { return len(g.nodes) == 1 }
 
-// inGang reports whether other attempts run at once with this one.
+// inGang reports whether other attempts run together with this one.
 func (g *groupRun) inGang() bool { return len(g.Attempt.Start.GetBundle().GetGroups()) > 1 }
 
-// node is the Node of a stage that has a number; nil when it is in another group.
+// node returns a Node by stage and number, nil if another group has it.
 func (g *groupRun) node(stage string, number int) *NodeRun {
 	for _, n := range g.nodes {
 		if n.number == number && n.Stage() == stage {
@@ -194,13 +192,13 @@ func (g *groupRun) node(stage string, number int) *NodeRun {
 	return nil
 }
 
-// nodesOf is how many Nodes the named stage has.
+// nodesOf returns the number of Nodes of the named stage.
 func (g *groupRun) nodesOf(stage string) int {
 	return g.graph.Stages[g.graph.StageIndex(stage)].Nodes
 }
 
-// taskOf is the number under which the outputs of a Node are known. A map that
-// was cut from another has one of its own.
+// taskOf returns the number under which the outputs of a Node are known. A map that was
+// split from another has a number of its own.
 func (g *groupRun) taskOf(n *NodeRun) int32 {
 	if g.single() {
 		return g.Attempt.Start.Task
@@ -208,8 +206,8 @@ func (g *groupRun) taskOf(n *NodeRun) int32 {
 	return int32(n.number)
 }
 
-// run carries out all Nodes and returns the attempt's last message. ctx is that of
-// the connection.
+// run runs all Nodes and returns the attempt's last message. ctx is that of the
+// connection.
 func (g *groupRun) run(ctx context.Context, prog Program) (*taskproc.FromTask, error) {
 	if err := g.fetchCheckpoint(); err != nil {
 		return nil, err
@@ -233,7 +231,7 @@ func (g *groupRun) run(ctx context.Context, prog Program) (*taskproc.FromTask, e
 	}
 }
 
-// fetchCheckpoint has what the attempt goes on from lie on this machine.
+// fetchCheckpoint copies the checkpoint's files to this machine, if they are elsewhere.
 func (g *groupRun) fetchCheckpoint() error {
 	if g.Attempt.resumed == nil {
 		return nil
@@ -249,7 +247,7 @@ func (g *groupRun) fetchCheckpoint() error {
 	return g.resumeNodes()
 }
 
-// runNodes runs those that have work to do.
+// runNodes runs the Nodes that are not finished.
 func (g *groupRun) runNodes(prog Program) {
 	if g.single() {
 		_ = g.nodes[0].run(prog) // fail has the error
@@ -264,15 +262,15 @@ func (g *groupRun) runNodes(prog Program) {
 	workers.Wait()
 }
 
-// hasStreams reports whether a Node that was paused has streams to go on with, both of
-// whose ends have ended.
+// hasStreams reports whether a checkpointed Node has streams that are not finished.
+// They are closed at both ends, so the Node cannot continue here.
 func (g *groupRun) hasStreams() bool {
 	return slices.ContainsFunc(g.nodes, func(n *NodeRun) bool {
 		return !n.finished && (len(channelsOf(n.outputs, dag.ChannelTCP)) > 0 || n.awaitsStreams())
 	})
 }
 
-// close closes what Nodes that were paused have left open.
+// close closes what checkpointed Nodes have left open.
 func (g *groupRun) close() {
 	for _, n := range g.nodes {
 		if n.result.state != nil {
@@ -281,13 +279,12 @@ func (g *groupRun) close() {
 	}
 }
 
-// causeGrace is how long at most an attempt that has lost a stream waits to be
-// killed.
+// causeGrace is how long at most an attempt that has lost a stream waits to be killed.
 const causeGrace = 5 * time.Second
 
-// awaitCause is the error to be told. Who loses a stream has most likely lost the
-// Node at its other end, whose failure ends the whole gang: that is the cause to
-// be told, so this attempt waits a while to be killed before it tells its own.
+// awaitCause returns the error to report. An attempt that loses a stream has most
+// likely lost the Node at its other end, whose failure ends the whole gang. So the
+// attempt waits to be killed before it reports an error that is not the cause.
 func (g *groupRun) awaitCause(ctx context.Context, err error) error {
 	if !errors.As(err, new(*streamError)) {
 		return err
@@ -302,8 +299,7 @@ func (g *groupRun) awaitCause(ctx context.Context, err error) error {
 	}
 }
 
-// fail notes why the attempt fails, if nothing has been noted yet, and ends all
-// Nodes.
+// fail sets the error of the attempt, if it has none yet, and ends all Nodes.
 func (g *groupRun) fail(err error) {
 	g.firstError.Do(func() {
 		g.firstError.err = err
@@ -311,7 +307,7 @@ func (g *groupRun) fail(err error) {
 	})
 }
 
-// finishedMessage describes what all Nodes have left.
+// finishedMessage describes the output of all Nodes.
 func (g *groupRun) finishedMessage() *taskproc.Finished {
 	done := new(taskproc.Finished)
 	if m := g.nodes[0].source; m != nil && g.single() {
@@ -333,15 +329,15 @@ func (g *groupRun) finishedMessage() *taskproc.Finished {
 	return done
 }
 
-// abort removes what no finished attempt needs.
+// abort removes files that only a finished attempt needs.
 func (g *groupRun) abort() {
 	for _, n := range g.nodes {
 		n.files.abort()
 	}
 }
 
-// progress is the attempt's state as a message: the share of its work that its
-// Nodes have done, and what the first of them does that is at work.
+// progress is the progress report of the attempt: the mean fraction of its Nodes, and
+// the phase of the first Node at work.
 func (g *groupRun) progress() *taskproc.Progress {
 	p := &taskproc.Progress{Counters: counterMessages(g.Attempt.Counters), Activity: g.Attempt.signs.Load(), MemoryBytes: g.Attempt.resident.Load()}
 	last := 0.0
@@ -360,9 +356,8 @@ func (g *groupRun) progress() *taskproc.Progress {
 	return p
 }
 
-// inEngine reports whether a Node is where no user code runs record by record:
-// sorting and copying, a checkpoint too, show life by themselves, and so does waiting for other
-// Nodes.
+// inEngine reports whether a Node is in a phase without user code. Sorting, copying and
+// fetching a checkpoint count as signs of life, and so does waiting for other Nodes.
 func (g *groupRun) inEngine() bool {
 	return slices.ContainsFunc(g.nodes, func(n *NodeRun) bool {
 		phase, _ := n.progress()
@@ -370,8 +365,8 @@ func (g *groupRun) inEngine() bool {
 	})
 }
 
-// isKill reports whether an attempt ended in err because ctx, which is that of
-// its connection, did.
+// isKill reports whether an attempt ended in err because ctx, that of its connection,
+// ended.
 func isKill(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, errKilled) || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)))
 }

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// logTailBytes is how much of its log an attempt keeps to show with a failure.
+// logTailBytes is how much of its log an attempt keeps for a failure.
 const logTailBytes = 4096
 
-// logTail is an attempt's log: every line goes to next, and the last lines are
+// logTail is an attempt's log. Every line is written to next, and the last lines are
 // kept.
 type logTail struct {
 	logger *slog.Logger
@@ -27,8 +27,8 @@ func newLogTail(next io.Writer) *logTail {
 	return t
 }
 
-// Write keeps the last logTailBytes of all that is written. A fault of the log
-// is no fault of the attempt.
+// Write keeps the last logTailBytes of what is written. An error of next does not fail
+// the attempt.
 func (t *logTail) Write(p []byte) (int, error) {
 	if t.next != nil {
 		_, _ = t.next.Write(p)
@@ -42,7 +42,7 @@ func (t *logTail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the last whole lines of the log.
+// String returns the last whole lines of the log.
 func (t *logTail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

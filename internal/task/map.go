@@ -10,26 +10,25 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// Map is what a source Node reads: a range of a split.
+// Map is the input of a source Node: a range of a split.
 type Map struct {
 	Node *NodeRun
 
 	split     *taskproc.Split
-	owned     dag.Range // what this attempt was given
-	processed dag.Range // what it has worked on: work, or less after a stop
-	limit     int64     // bytes in work, for progress
+	owned     dag.Range // the range of this attempt
+	processed dag.Range // owned, or less after a split, a truncation or a checkpoint
+	limit     int64     // bytes in owned, for progress
 	consumed  func() int64
-	skip      []dag.Position // records to pass over, ascending; those behind are cut off
+	skip      []dag.Position // records to skip, ascending; those that are passed are removed
 	records   int64
 
-	// checkpointed is whether what is left is for another attempt, since the loop was told to
-	// pause, or to stop where its output cannot be cut without a trace or user code has
-	// more to know than the records that are left.
+	// checkpointed is whether the rest is left to an attempt that resumes from a
+	// checkpoint: one was ordered, or a split that unsplittableReason rules out.
 	checkpointed bool
 }
 
-// newMap is a Node's work on split; that of a Node alone in its group may be a
-// part of it, or what a pause has left.
+// newMap is a Node's input from a split. A Node alone in its group may read a part of
+// it.
 func newMap(n *NodeRun, split *taskproc.Split) (*Map, error) {
 	if split == nil || len(split.Parts) == 0 {
 		return nil, &FatalError{Err: fmt.Errorf("node %v: no split to read", n)}
@@ -54,7 +53,7 @@ func newMap(n *NodeRun, split *taskproc.Split) (*Map, error) {
 	return m, nil
 }
 
-// origin is where the task begins, before any pause.
+// origin is where the task begins, before any checkpoint.
 func (m *Map) origin() dag.Position {
 	if m.Node.Attempt.Start.Range != nil && m.Node.group.single() {
 		return taskproc.ToRange(m.Node.Attempt.Start.Range).Start
@@ -62,7 +61,7 @@ func (m *Map) origin() dag.Position {
 	return splits.Range(m.split).Start
 }
 
-// splitBytes is the size of the split's description, which Hadoop counts.
+// splitBytes is the size of the split's description, as Hadoop counts it.
 func splitBytes(s *taskproc.Split) int64 {
 	var n int
 	for _, p := range s.Parts {
@@ -71,20 +70,18 @@ func splitBytes(s *taskproc.Split) int64 {
 	return int64(n)
 }
 
-// Split is what the Node reads; Work is the part of it that this attempt has
-// been given.
+// Split is the split that the Node reads a range of.
 func (m *Map) Split() *taskproc.Split { return m.split }
 
-// Work is the range of records that the Node has been given.
+// Work is the range of the Node.
 func (m *Map) Work() dag.Range { return m.owned }
 
-// SetConsumed hands over how to learn the bytes read so far, for progress.
-// It is called by the goroutine of the record loop.
+// SetConsumed sets the function that returns the bytes read so far, for progress. The
+// goroutine of the record loop calls it.
 func (m *Map) SetConsumed(bytes func() int64) { m.consumed = bytes }
 
-// PollSignals does what is waiting between two records; position is where the next
-// record begins. It is called by the goroutine of the record loop when
-// Signalled says so.
+// PollSignals handles signals between two records; position is where the next record
+// begins. The goroutine of the record loop calls it if Signalled says so.
 func (m *Map) PollSignals(position dag.Position) (Action, error) {
 	if err := context.Cause(m.Node.Attempt.ctx); err != nil {
 		return Stop, err
@@ -100,11 +97,11 @@ func (m *Map) PollSignals(position dag.Position) (Action, error) {
 		m.Node.repoll()
 		return Continue, nil
 	}
-	pause := m.Node.group.mayPause() && m.Node.Attempt.signals.acceptCheckpoint()
-	switch later := pause || m.unsplittableReason() != ""; {
-	case !pause && !(m.Node.Attempt.signals.endEarly() && m.Node.group.mayCut()):
-		return Continue, nil // nobody wants it any more
-	case later && !m.Node.group.mayPause():
+	accepted := m.Node.group.canCheckpoint() && m.Node.Attempt.signals.acceptCheckpoint()
+	switch later := accepted || m.unsplittableReason() != ""; {
+	case !accepted && !(m.Node.Attempt.signals.endEarly() && m.Node.group.canSplit()):
+		return Continue, nil // the order was withdrawn
+	case later && !m.Node.group.canCheckpoint():
 		m.Node.Attempt.signals.clearEndEarly()
 		m.Node.Attempt.declinePreemption(m.unsplittableReason()+", and it can write no checkpoint", m.Node.Attempt.gate.isQuiet())
 		return Continue, nil
@@ -114,8 +111,8 @@ func (m *Map) PollSignals(position dag.Position) (Action, error) {
 	}
 }
 
-// unsplittableReason is why the Node writes a checkpoint when it is to leave the rest of its range to
-// another task, "" where it need not.
+// unsplittableReason is why the Node cannot leave the rest of its range to another task
+// without a checkpoint; "" if it can.
 func (m *Map) unsplittableReason() string {
 	switch {
 	case m.Node.saveUserState != nil:
@@ -128,13 +125,13 @@ func (m *Map) unsplittableReason() string {
 	return ""
 }
 
-// mayEnd reports whether the loop can do what it is asked for.
+// mayEnd reports whether the loop can obey the order to end.
 func (m *Map) mayEnd() bool {
-	return m.Node.Attempt.signals.checkpoint.Load() && m.Node.group.mayPause() || m.Node.Attempt.signals.endEarly() && m.Node.group.mayCut()
+	return m.Node.Attempt.signals.checkpoint.Load() && m.Node.group.canCheckpoint() || m.Node.Attempt.signals.endEarly() && m.Node.group.canSplit()
 }
 
-// tooEarly reports whether an end at position would come before the place that
-// the order names, or would leave an empty task behind.
+// tooEarly reports whether an end at position would come before the ordered place, or
+// would leave an empty task.
 func (m *Map) tooEarly(position dag.Position) bool {
 	if !m.owned.Start.Less(position) {
 		return true
@@ -143,8 +140,8 @@ func (m *Map) tooEarly(position dag.Position) bool {
 	return at != nil && !m.Node.Attempt.signals.checkpoint.Load() && position.Less(*at)
 }
 
-// Skip reports whether the record that begins at position is one of those that
-// failed before and are to be passed over.
+// Skip reports whether the record at position is one that failed before and is to be
+// skipped.
 func (m *Map) Skip(position dag.Position) bool {
 	for len(m.skip) > 0 && m.skip[0].Less(position) {
 		m.skip = m.skip[1:]
@@ -152,10 +149,10 @@ func (m *Map) Skip(position dag.Position) bool {
 	return len(m.skip) > 0 && m.skip[0] == position
 }
 
-// Skipping reports whether there is any record left to pass over.
+// Skipping reports whether any record is left to skip.
 func (m *Map) Skipping() bool { return len(m.skip) > 0 }
 
-// CountRecords adds to the records read.
+// CountRecords adds to the number of records read.
 func (m *Map) CountRecords(n int64) {
 	m.records += n
 	m.Node.Attempt.Counters.Add(counter.MapInputRecords, n)
@@ -181,5 +178,5 @@ func (m *Map) countInput() {
 	}
 }
 
-// remaining is what this attempt leaves of its range.
+// remaining is the part of the range that this attempt leaves.
 func (m *Map) remaining() dag.Range { return dag.Range{Start: m.processed.End, End: m.owned.End} }

@@ -2,14 +2,14 @@ package task
 
 import "sync"
 
-// leastMemory is what is lent out in any case, in bytes.
+// leastMemory is the least that borrow returns, in bytes.
 const leastMemory = 1 << 20
 
-// memory shares the memory of an attempt, a slot's for each of its Nodes, out
-// among the ends of edges that are files: collectors, which write, and intakes,
-// which read. Whoever opens gets an equal part of what is free for each end
-// that is not open yet, and gives it back at its close, so that a reader whose
-// side input is read gets all for the main one.
+// memory divides the memory of an attempt, a slot's for each of its Nodes, among the
+// ends of edges that are files: collectors, which write, and intakes, which read. Each
+// end gets an equal part of what is free, for itself and each end that is not open yet.
+// It returns its part when it closes, so that a reader that has finished its side input
+// gets all for the main one.
 type memory struct {
 	mu struct {
 		sync.Mutex

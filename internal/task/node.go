@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// NodeRun is one Node of an attempt's NodeGroup. Its methods are called by the
-// goroutine of its RunNode, unless noted; those of Attempt by any.
+// NodeRun runs one Node of the attempt's NodeGroup. The goroutine of its RunNode calls
+// its methods, unless noted; any goroutine may call those of Attempt.
 type NodeRun struct {
 	Attempt *Attempt
 
@@ -22,21 +22,21 @@ type NodeRun struct {
 	inputs  []Channel
 	outputs []Channel
 
-	signalled      atomic.Bool         // there are signals to poll
-	resumed        *taskproc.NodeState // what it goes on from; nil for a fresh start
-	finished       bool                // it has done its work, here or in an attempt before
+	signalled      atomic.Bool         // signals wait to be polled
+	resumed        *taskproc.NodeState // its state in the checkpoint; nil if it starts from the beginning
+	finished       bool                // it has done its work, in this attempt or an earlier one
 	saveUserState  func() ([]byte, error)
 	source         *Map // nil for a Node that other Nodes write to
 	reduces        []*Reduce
-	declined       *Reduce                // whose pause was declined; the next one takes over
+	declined       *Reduce                // the reduce whose checkpoint was declined; the next one continues it
 	collectors     map[int]*openCollector // by edge
 	shared         map[sharedEnd]*SharedWriter
 	streams        streams
 	live           liveInputs
-	liveRuns       []shuffle.MergeInputState      // in files, of what came live, at a pause
+	liveRuns       []shuffle.MergeInputState      // runs in files of what came live, at a checkpoint
 	waiting        atomic.Int32                   // calls that wait for other Nodes
-	collectorBytes atomic.Int64                   // bytes that its collectors had in memory when a map looked last
-	currentIntake  atomic.Pointer[shuffle.Intake] // that was opened last; nil before the first
+	collectorBytes atomic.Int64                   // bytes in its collectors when a map last polled
+	currentIntake  atomic.Pointer[shuffle.Intake] // the intake opened last; nil before the first
 	files          outputs
 	result         result
 
@@ -47,46 +47,47 @@ type NodeRun struct {
 	}
 }
 
-// result is what a Node leaves behind.
+// result is the output of a Node.
 type result struct {
 	pieces    []*taskproc.Piece
 	published []*taskproc.MapOutput
-	state     *taskproc.NodeState // of a Node that was paused: what it is to go on from
-	unwritten error               // why that is not all in files
+	state     *taskproc.NodeState // of a checkpointed Node
+	unwritten error               // why state is not completely in files
 }
 
-// Stage is the name of the Node's stage in the graph.
+// Stage is the name of the Node's stage.
 func (n *NodeRun) Stage() string { return n.group.graph.Stages[n.stage].Name }
 
-// String names the Node for people.
+// String names the Node in messages.
 func (n *NodeRun) String() string { return fmt.Sprintf("%s %d", n.Stage(), n.number) }
 
-// Number is that of the Node in its stage. A map that was cut from another has
+// Number is the number of the Node in its stage. A map that was split from another has
 // the number of that one.
 func (n *NodeRun) Number() int { return n.number }
 
-// Nodes is how many Nodes the stage has.
+// Nodes is the number of Nodes of the stage.
 func (n *NodeRun) Nodes() int { return n.group.graph.Stages[n.stage].Nodes }
 
-// Map is what a source Node reads; nil for others.
+// Map is the input of a source Node; nil for others.
 func (n *NodeRun) Map() *Map { return n.source }
 
-// Inputs are the edges that lead to the Node, in their order in the graph.
+// Inputs are the edges that lead to the Node, in the order of the graph.
 func (n *NodeRun) Inputs() []Channel { return n.inputs }
 
-// Outputs are the edges that lead from the Node, in their order in the graph.
+// Outputs are the edges that lead from the Node, in the order of the graph.
 func (n *NodeRun) Outputs() []Channel { return n.outputs }
 
-// UserState is what the user's code saved at the pause that the Node goes on from, nil
-// when there is none.
+// UserState is what the user's code saved in the checkpoint that the Node resumes from;
+// nil if there is none.
 func (n *NodeRun) UserState() []byte { return n.resumed.GetUserState() }
 
-// OnCheckpoint sets what saves the state that the user's code keeps across records.
+// OnCheckpoint sets the function that saves the state of the user's code across
+// records.
 func (n *NodeRun) OnCheckpoint(save func() ([]byte, error)) { n.saveUserState = save }
 
-// PollSignals does what is waiting between two records, or groups of them, that came from
-// streams or from memory. It is called when Signalled says so. While more may come the
-// Node stops when its writers do, and no sooner.
+// PollSignals handles signals between two records, or groups of them, that came from
+// streams or memory. The caller calls it if Signalled says so. A Node that reads live
+// stops only after all its writers have.
 func (n *NodeRun) PollSignals() (Action, error) {
 	if err := context.Cause(n.Attempt.ctx); err != nil {
 		return Stop, err
@@ -99,11 +100,11 @@ func (n *NodeRun) PollSignals() (Action, error) {
 	return Continue, nil
 }
 
-// mayStop reports whether the Node can stop by itself: all has come that it reads live.
-func (n *NodeRun) mayStop() bool { return n.allLiveFinished() && n.group.mayPause() }
+// mayStop reports whether the Node can stop by itself: all that it reads live has come.
+func (n *NodeRun) mayStop() bool { return n.allLiveFinished() && n.group.canCheckpoint() }
 
-// PollProgress reports progress if it is asked for; it may be called between two values of a
-// group. A pause that comes there is left to Attend.
+// PollProgress reports progress if that was requested. It may be called between two
+// values of a group. A checkpoint requested there is left to PollSignals.
 func (n *NodeRun) PollProgress() {
 	sample, _ := n.takeSignals()
 	if n.Attempt.signals.checkpoint.Load() && n.mayStop() {
@@ -118,8 +119,8 @@ func (n *NodeRun) report(p *taskproc.Progress) {
 	_ = n.Attempt.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
 }
 
-// beginWait notes that the Node waits for others, which is no silence of its own,
-// until the function that it returns is called.
+// beginWait notes that the Node waits for others, until the caller calls the returned
+// function. A waiting Node does not time out.
 func (n *NodeRun) beginWait() (over func()) {
 	n.waiting.Add(1)
 	return func() { n.waiting.Add(-1) }
@@ -144,8 +145,7 @@ func (n *NodeRun) progress() (phase string, fraction float64) {
 	return n.mu.phase, n.mu.fraction
 }
 
-// unwritten is how many bytes the Node has in memory that it would write if it were
-// to end early.
+// unwritten returns the bytes in memory that the Node would write if it ended early.
 func (n *NodeRun) unwritten() int64 {
 	bytes := n.collectorBytes.Load()
 	if in := n.currentIntake.Load(); in != nil {
@@ -154,15 +154,15 @@ func (n *NodeRun) unwritten() int64 {
 	return bytes
 }
 
-// run carries out the Node. Whatever its end, it leaves nothing open, unless it is to
-// go on later: then the group closes it.
+// run runs the Node. It closes everything, unless the Node is checkpointed: then the
+// group does, since the checkpoint may be declined.
 func (n *NodeRun) run(prog Program) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = Recovered(v)
 		}
 		if err != nil {
-			n.group.fail(err) // before others learn of it by what this Node leaves unfinished
+			n.group.fail(err) // before others fail because of what this Node leaves unfinished
 		}
 		if err != nil || n.finished {
 			n.close()
@@ -176,7 +176,7 @@ func (n *NodeRun) run(prog Program) (err error) {
 	return n.finish()
 }
 
-// firstPhase is what progress shows until the Node's own code says otherwise.
+// firstPhase is the phase in progress reports until the Node's own code sets another.
 func (n *NodeRun) firstPhase() string {
 	switch {
 	case n.source != nil:
@@ -187,7 +187,7 @@ func (n *NodeRun) firstPhase() string {
 	return "stream"
 }
 
-// finish publishes what the Node has written, and has it go on later if it was paused.
+// finish publishes the Node's output, and saves its state if it is checkpointed.
 func (n *NodeRun) finish() error {
 	if n.source != nil {
 		n.source.countInput()
@@ -199,7 +199,7 @@ func (n *NodeRun) finish() error {
 	if err := errors.Join(n.finishShared(paused), n.finishStreams(paused)); err != nil {
 		return err
 	}
-	if n.Checkpointed() != paused { // something that it has not read was broken off
+	if n.Checkpointed() != paused { // an input that it had not read ended with a mark
 		return &FatalError{Err: fmt.Errorf("node %v ended before all had come that its writers send", n)}
 	}
 	published, err := n.publish()
@@ -215,7 +215,7 @@ func (n *NodeRun) finish() error {
 	return n.end(published)
 }
 
-// end is the end of a Node that has done its work.
+// end ends a Node that has done its work.
 func (n *NodeRun) end(published []*taskproc.MapOutput) (err error) {
 	if err := n.store(published); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (n *NodeRun) end(published []*taskproc.MapOutput) (err error) {
 	return nil
 }
 
-// endForCheckpoint is the end of a Node that is to go on in another attempt.
+// endForCheckpoint ends a Node that another attempt is to resume.
 func (n *NodeRun) endForCheckpoint(published []*taskproc.MapOutput) error {
 	state, err := n.state(published)
 	if err != nil && !errors.As(err, new(*unwrittenError)) {
@@ -239,8 +239,8 @@ func (n *NodeRun) endForCheckpoint(published []*taskproc.MapOutput) error {
 	return nil
 }
 
-// Checkpointed reports whether the Node has stopped where another attempt is to go on. Its
-// code looks when it has ended.
+// Checkpointed reports whether the Node has stopped for a checkpoint. Its code asks at
+// its end.
 func (n *NodeRun) Checkpointed() bool {
 	return n.source != nil && n.source.checkpointed || n.pausedReduce() != nil || n.live.stopped || n.live.hasCheckpointed()
 }
@@ -254,8 +254,9 @@ func (n *NodeRun) pausedReduce() *Reduce {
 	return nil
 }
 
-// blame makes an error about the output of another attempt, which is read as
-// late as in a reduce's final merge, one of that attempt: it is run again.
+// blame turns an error about the output of another attempt into a LostOutputError, so
+// that the task of that attempt runs again. Such an error may come as late as in the
+// final merge.
 func (n *NodeRun) blame(err error) error {
 	for _, r := range n.reduces {
 		err = r.blame(err)
@@ -263,7 +264,7 @@ func (n *NodeRun) blame(err error) error {
 	return err
 }
 
-// close gives up whatever is still open. It has no effect on what is finished.
+// close closes what is still open. It has no effect on finished parts.
 func (n *NodeRun) close() {
 	for _, r := range n.reduces {
 		r.Close()

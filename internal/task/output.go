@@ -17,10 +17,9 @@ import (
 // MainOutput is the name of the output that every task has.
 const MainOutput = "part"
 
-// Output is what a Node writes of one output: a file, or several where the attempt
-// has stood still meanwhile. Each is a piece of the task's output. It carries a name
-// that no other attempt uses, and the pieces are joined under their final name when
-// the job is committed. One goroutine writes to it.
+// Output writes one output of a Node: one file, or several if the attempt was suspended
+// meanwhile. Each file is a piece of the task's output. No other attempt uses its name.
+// The job's commit joins the pieces under their final name. One goroutine writes to it.
 type Output struct {
 	Records int64 // written so far; counted by the caller
 
@@ -29,17 +28,17 @@ type Output struct {
 	suffix      string
 	fs          storage.FS
 	dir         string
-	seal        func() error           // finishes the format; nil when there is nothing to finish
-	sealPartial func() ([]byte, error) // in place of seal at a pause; nil: seal
+	seal        func() error           // finishes the format; nil: nothing to finish
+	sealPartial func() ([]byte, error) // called in place of seal at a checkpoint; nil: seal
 
 	mu struct {
 		sync.Mutex
-		file   *outputFile       // that is written; nil after a rest, until more comes
+		file   *outputFile       // that is written; nil after closePiece, until more is written
 		rested []*taskproc.Piece // of which other files became pieces
 	}
 }
 
-// outputFile is a file that is open.
+// outputFile is an open file.
 type outputFile struct {
 	full   string // its name
 	writer storage.Writer
@@ -47,8 +46,8 @@ type outputFile struct {
 	length int64
 }
 
-// outputs are the open outputs of a Node and the pieces that earlier attempts of
-// its task have closed.
+// outputs are the open outputs of a Node, and the pieces that earlier attempts of its
+// task have closed.
 type outputs struct {
 	mu struct {
 		sync.Mutex
@@ -58,9 +57,7 @@ type outputs struct {
 	}
 }
 
-// Output makes the output named name, whose final file ends in suffix
-// (".gz" or ""). seal is called before the file is closed, to finish its
-// format.
+// Output makes the named output, whose final file name ends in suffix (".gz" or "").
 func (n *NodeRun) Output(name, suffix string) (*Output, error) {
 	if n.Attempt.Start.OutputDir == "" {
 		return nil, fmt.Errorf("output %q: the job has no output directory", name)
@@ -84,8 +81,8 @@ func (n *NodeRun) Output(name, suffix string) (*Output, error) {
 	return o, nil
 }
 
-// lockOpen locks the output while a file is open, which it opens after a rest once the
-// attempt goes on. After an error it is not locked.
+// lockOpen locks the output with a file open. After closePiece it opens the next file
+// once the attempt is resumed. After an error the output is not locked.
 func (o *Output) lockOpen() error {
 	for {
 		o.mu.Lock()
@@ -106,7 +103,8 @@ func (o *Output) lockOpen() error {
 	}
 }
 
-// open opens the next file, or returns what is closed when the attempt may open one.
+// open opens the next file. If the gate is blocked it returns what is closed when it
+// opens.
 func (o *Output) open() (unblocked <-chan struct{}, err error) {
 	n := o.node
 	path := fmt.Sprintf("%s/%s.%s.%03d%s", o.dir, n.Attempt.Start.AttemptId, o.name, n.Attempt.serial.Add(1)-1, o.suffix)
@@ -121,16 +119,16 @@ func (o *Output) open() (unblocked <-chan struct{}, err error) {
 	return unblocked, nil
 }
 
-// OnClose sets what finishes the file's format before it is closed.
+// OnClose sets the function that finishes the file's format before it is closed.
 func (o *Output) OnClose(seal func() error) { o.seal = seal }
 
-// OnCheckpoint sets what is called in place of OnClose's function when the attempt
-// is paused: it leaves the format unfinished and returns what is to go at the
-// head of the next piece.
+// OnCheckpoint sets a function that is called in place of OnClose's if the attempt is
+// checkpointed. It leaves the format unfinished, and returns the head of the next
+// piece.
 func (o *Output) OnCheckpoint(suspend func() ([]byte, error)) { o.sealPartial = suspend }
 
-// Pending is what the output's suspend function returned in the attempt before
-// this one.
+// Pending is what the function of OnCheckpoint returned in the attempt that this one
+// resumes.
 func (o *Output) Pending() []byte {
 	for _, p := range o.node.resumed.GetPending() {
 		if p.Output == o.name {
@@ -140,8 +138,8 @@ func (o *Output) Pending() []byte {
 	return nil
 }
 
-// PendingOutputs are the names of outputs of which the attempt before this one has
-// left an end that belongs at the head of the next piece.
+// PendingOutputs are the names of outputs whose next piece has a head from the attempt
+// that this one resumes.
 func (n *NodeRun) PendingOutputs() (names []string) {
 	for _, p := range n.resumed.GetPending() {
 		names = append(names, p.Output)
@@ -149,8 +147,8 @@ func (n *NodeRun) PendingOutputs() (names []string) {
 	return names
 }
 
-// unopenedPending is what attempts before a pause have left of outputs that this one has
-// not opened.
+// unopenedPending are the heads of next pieces of outputs that this attempt has not
+// opened.
 func (n *NodeRun) unopenedPending() (left []*taskproc.PendingOutput) {
 	n.files.mu.Lock()
 	defer n.files.mu.Unlock()
@@ -162,7 +160,7 @@ func (n *NodeRun) unopenedPending() (left []*taskproc.PendingOutput) {
 	return left
 }
 
-// Write appends to the file that is open.
+// Write appends to the open file.
 func (o *Output) Write(p []byte) (int, error) {
 	if err := o.lockOpen(); err != nil {
 		return 0, err
@@ -181,7 +179,7 @@ func (f *outputFile) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// finish ends the format, or breaks it off for a pause.
+// finish finishes the format, or interrupts it for a checkpoint.
 func (o *Output) finish(pause bool) (pending []byte, err error) {
 	switch {
 	case pause && o.sealPartial != nil:
@@ -192,8 +190,8 @@ func (o *Output) finish(pause bool) (pending []byte, err error) {
 	return nil, nil
 }
 
-// closePiece makes a piece of what is written so far, where an open file would not bear
-// that nobody writes to it for long. What is written later goes to another file.
+// closePiece makes a piece of what is written so far, so that no remote file stays open
+// while the attempt is suspended. What is written later goes to another file.
 func (o *Output) closePiece() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -203,7 +201,7 @@ func (o *Output) closePiece() error {
 	return o.endFile()
 }
 
-// endFile makes a piece of the file that is open. The output is locked.
+// endFile makes a piece of the open file. The output is locked.
 func (o *Output) endFile() error {
 	f := o.mu.file
 	if err := f.writer.Close(); err != nil {
@@ -233,7 +231,7 @@ func (o *Output) close() ([]*taskproc.Piece, error) {
 	return pieces, nil
 }
 
-// abort removes what the output has written.
+// abort removes the files of the output.
 func (o *Output) abort() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -248,9 +246,8 @@ func (o *Output) abort() {
 	}
 }
 
-// close closes the open outputs and returns the manifest: the pieces of
-// earlier attempts, then those of this one. At a pause it also returns what is
-// to go at the head of the next pieces.
+// close closes the open outputs and returns all pieces: those of earlier attempts, then
+// those of this one. At a checkpoint it also returns the heads of the next pieces.
 func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskproc.PendingOutput, err error) {
 	for o := s.first(); o != nil; o = s.first() {
 		rest, err := o.finish(pause)
@@ -274,8 +271,8 @@ func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskpr
 	return s.mu.closed, pending, nil
 }
 
-// first is the first output that is open; nil when none is. It is not locked while it
-// is closed: that may wait until the attempt goes on.
+// first returns the first open output, nil if there is none. The lock is not held while
+// an output is closed: that may wait until the attempt is resumed.
 func (s *outputs) first() *Output {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,7 +282,7 @@ func (s *outputs) first() *Output {
 	return s.mu.open[0]
 }
 
-// closePieces has the open outputs rest. Nothing is opened meanwhile.
+// closePieces makes pieces of the open outputs. The gate is blocked meanwhile.
 func (s *outputs) closePieces() error {
 	s.mu.Lock()
 	open := slices.Clone(s.mu.open)
@@ -298,15 +295,14 @@ func (s *outputs) closePieces() error {
 	return nil
 }
 
-// hasFraming reports whether an open output keeps back what is no whole frame yet.
+// hasFraming reports whether an open output holds back an incomplete frame.
 func (s *outputs) hasFraming() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(s.mu.open, func(o *Output) bool { return o.sealPartial != nil })
 }
 
-// abort removes the files of this Node that are not closed. Those that are
-// closed belong to whoever ends the attempt.
+// abort removes the files of this Node that are not closed.
 func (s *outputs) abort() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

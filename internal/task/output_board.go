@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// outputBoard is what the tasknode has told of outputs, edge by edge. Reduces
-// subscribe to edges, at any time and several to one edge.
+// outputBoard has the outputs that can be read, edge by edge. Reduces subscribe to
+// edges, at any time, and several to one edge.
 type outputBoard struct {
 	mu struct {
 		sync.Mutex
@@ -17,16 +17,16 @@ type outputBoard struct {
 	}
 }
 
-// subscription is what one reduce has not heard yet.
+// subscription is the news that one reduce has not taken.
 type subscription struct {
 	edges   []int
-	ready   chan struct{} // holds a token when there may be news
+	ready   chan struct{} // holds a token if there may be news
 	board   *outputBoard
-	pending map[int]*taskproc.Outputs // by edge; guarded by the bulletin's lock
+	pending map[int]*taskproc.Outputs // by edge; the board's lock guards it
 }
 
-// post takes in a message. It belongs to the bulletin from then on and is not
-// changed any more by anybody: several may read it.
+// post adds a message. The board owns it from then on and does not change it, since
+// several readers share it.
 func (b *outputBoard) post(news *taskproc.Outputs) {
 	for _, o := range news.Outputs {
 		o.Edge = news.Edge
@@ -38,7 +38,7 @@ func (b *outputBoard) post(news *taskproc.Outputs) {
 		b.mu.told = make(map[int]*taskproc.Outputs)
 	}
 	b.mu.told[edge] = mergeOutputs(b.mu.told[edge], news)
-	b.mu.told[edge].Revoked = nil // nobody else was told of what they are about
+	b.mu.told[edge].Revoked = nil // later subscribers never saw what they revoke
 	for _, s := range b.mu.readers {
 		if slices.Contains(s.edges, edge) {
 			s.pending[edge] = mergeOutputs(s.pending[edge], news)
@@ -47,7 +47,7 @@ func (b *outputBoard) post(news *taskproc.Outputs) {
 	}
 }
 
-// subscribe begins with all that is known.
+// subscribe begins with all that can be read.
 func (b *outputBoard) subscribe(edges []int) *subscription {
 	s := &subscription{edges: edges, ready: make(chan struct{}, 1), board: b, pending: make(map[int]*taskproc.Outputs)}
 	b.mu.Lock()
@@ -69,7 +69,7 @@ func (s *subscription) ring() {
 	}
 }
 
-// take takes the news so far, by edge.
+// take returns the news so far, by edge.
 func (s *subscription) take() map[int]*taskproc.Outputs {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
@@ -78,15 +78,15 @@ func (s *subscription) take() map[int]*taskproc.Outputs {
 	return taken
 }
 
-// close ends the subscription; it may be called twice.
+// close ends the subscription. It may be called twice.
 func (s *subscription) close() {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
 	s.board.mu.readers = slices.DeleteFunc(s.board.mu.readers, func(r *subscription) bool { return r == s })
 }
 
-// mergeOutputs is two messages about one edge in one, in which revoking comes before
-// telling. earlier, nil for none, is used up; later stays as it is.
+// mergeOutputs joins two messages about one edge. Revocations come before outputs.
+// earlier, nil for none, is consumed; later does not change.
 func mergeOutputs(earlier, later *taskproc.Outputs) *taskproc.Outputs {
 	if earlier == nil {
 		earlier = new(taskproc.Outputs)

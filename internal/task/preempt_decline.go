@@ -9,24 +9,23 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// A pause is declined when no place comes at which the attempt could stop, and
-// when its checkpoint cannot be written. The attempt then goes on as if nobody had
-// asked, and says so; where it was asked because it could not stand still, it
-// tries that again first.
+// A checkpoint is declined if no Node comes to a boundary in time, or if it cannot be
+// written. The attempt then continues as if it had not been asked, and reports that. If
+// it was asked because it could not be suspended, it tries the suspension again first.
 
-// unwrittenError says that a checkpoint is not on the disk. The attempt holds all that
-// it was to have.
+// unwrittenError says that a checkpoint could not be written. The attempt still has in
+// memory what the checkpoint was to hold.
 type unwrittenError struct{ err error }
 
 func (e *unwrittenError) Error() string { return fmt.Sprintf("checkpoint not written: %v", e.err) }
 func (e *unwrittenError) Unwrap() error { return e.err }
 
-// checkpointOverhead is what a checkpoint takes beside what is in memory, in bytes: more than
-// enough.
+// checkpointOverhead is an upper bound, in bytes, of a checkpoint's size beyond what is
+// in memory.
 const checkpointOverhead = 64 << 10
 
-// checkDiskSpace tries whether a checkpoint could be written, where it would be too late for
-// that once the streams have ended.
+// checkDiskSpace checks that the checkpoint of a gang's member will fit on the disk.
+// Once the streams have ended it would be too late to decline.
 func (g *groupRun) checkDiskSpace() error {
 	if !g.inGang() || !g.laidOut.Load() {
 		return nil
@@ -45,19 +44,20 @@ func (g *groupRun) checkDiskSpace() error {
 	return errors.Join(err, w.Abort())
 }
 
-// declinePreemption tells that the attempt goes on, or that it stands still after all.
+// declinePreemption reports that the attempt continues. If a Suspend was answered by
+// the checkpoint that is declined, and is possible by now, it reports that instead.
 func (a *Attempt) declinePreemption(cause string, mayStand bool) {
 	if number := a.gate.tryDeferred(); number > 0 {
 		a.sendSuspendReady(number)
 		return
 	}
-	a.Logger().Warn("no checkpoint", "reason", cause)
+	a.Logger().Warn("preemption declined", "reason", cause)
 	declined := &taskproc.PreemptionDeclined{Cause: valid(cause), CanSuspend: mayStand}
-	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_PreemptionDeclined{PreemptionDeclined: declined}}) // else the tasknode is gone
+	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_PreemptionDeclined{PreemptionDeclined: declined}}) // an error: the tasknode is gone
 }
 
-// resumeInPlace prepares the Nodes that have stopped to run on from what a checkpoint would
-// have held.
+// resumeInPlace prepares the stopped Nodes to run again from the states that the
+// checkpoint would have held.
 func (g *groupRun) resumeInPlace(cause error) (err error) {
 	if g.Attempt.ctx.Err() != nil {
 		return context.Cause(g.Attempt.ctx)

@@ -11,16 +11,16 @@ import (
 // Program is the user's code of one job as attempts run it. Several attempts
 // may run at once.
 type Program interface {
-	// RunNode runs one Node: it reads what leads into the Node, calls the
-	// user's functions and writes what they emit. The Nodes of an attempt run
-	// at once, each in a goroutine of its own.
+	// RunNode runs one Node: it reads the Node's inputs, calls the user's functions,
+	// and writes what they emit. The Nodes of an attempt run concurrently, each in its
+	// own goroutine.
 	RunNode(n *NodeRun) error
 }
 
-// Programs finds a job's code by the job's name.
+// Programs maps the names of jobs to their code.
 type Programs map[string]Program
 
-// find returns the program named name, or an error that lists the known ones.
+// find returns the named program, or an error that lists the known ones.
 func (p Programs) find(name string) (Program, error) {
 	if prog, ok := p[name]; ok {
 		return prog, nil
@@ -32,19 +32,18 @@ func (p Programs) find(name string) (Program, error) {
 	return nil, &FatalError{Err: fmt.Errorf("job %q is not in this binary, which has: %s", name, strings.Join(names, ", "))}
 }
 
-// Action says how the record loop goes on.
+// Action is how the record loop continues.
 type Action int
 
 const (
-	// Continue goes on with the current record.
+	// Continue continues with the current record.
 	Continue Action = iota
-	// Stop ends the loop before the current record; what was emitted so far
-	// is published.
+	// Stop ends the loop before the current record. What was emitted so far is
+	// published.
 	Stop
 )
 
-// FatalError marks an error that trying again cannot help: the attempt's
-// failure fails the job at once.
+// FatalError marks an error that a retry cannot help: it fails the job at once.
 type FatalError struct{ Err error }
 
 func (e *FatalError) Error() string { return e.Err.Error() }
@@ -54,17 +53,17 @@ func (e *FatalError) Unwrap() error { return e.Err }
 // record.
 type RecordError struct {
 	Err    error
-	Stack  string        // of the panic, empty for an error that was returned
-	Input  string        // full name of the input file, "" when unknown
-	Offset int64         // byte offset of the record, -1 when unknown
-	Record *dag.Position // where the record begins, when skipping it would help
+	Stack  string        // of a panic; empty for a returned error
+	Input  string        // full name of the input file, "" if unknown
+	Offset int64         // byte offset of the record, -1 if unknown
+	Record *dag.Position // where the record begins, if skipping it would help
 }
 
 func (e *RecordError) Error() string { return e.Err.Error() }
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// LostOutputError says that the output of a finished attempt could not be
-// read: its task has to run again.
+// LostOutputError says that the output of a finished attempt cannot be read: its task
+// has to run again.
 type LostOutputError struct {
 	Attempt string
 	Err     error
@@ -75,5 +74,5 @@ func (e *LostOutputError) Error() string {
 }
 func (e *LostOutputError) Unwrap() error { return e.Err }
 
-// errKilled ends an attempt that was told to end.
+// errKilled ends an attempt that was ordered to end.
 var errKilled = errors.New("task: killed")

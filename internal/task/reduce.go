@@ -13,18 +13,18 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// Reduce reads what other Nodes wrote to files for its Node: it takes in their
-// segments as they finish, merges them and hands the groups to the user's code.
-// A Node may have several, one after another or at once.
+// Reduce is an input of a Node from files of other Nodes. It takes in their segments as
+// they finish, merges them, and passes the groups to the user's code. A Node may have
+// several, one after another or at once.
 type Reduce struct {
 	Node *NodeRun
 
 	channels     []Channel // in order of edges
-	dir          string    // for files of its own, in the attempt's directory
-	err          error     // in what was asked for
+	dir          string    // for its own files, in the attempt's directory
+	err          error     // of a wrong name of an input
 	subscription *subscription
 	fetched      []*taskproc.MapOutput
-	memory       int64 // bytes lent to the intake
+	memory       int64 // bytes borrowed for the intake
 	intake       *shuffle.Intake
 	merge        *shuffle.Merge
 	groups       *shuffle.Groups
@@ -38,10 +38,9 @@ type Reduce struct {
 	}
 }
 
-// Reduce reads the inputs named, which are files, merged into one sorted stream;
-// all inputs that are files when none is named. The Node closes it, unless the
-// caller has no more use for it before that. Only the reduce of all inputs of a
-// Node can be paused.
+// Reduce reads the named inputs, which are files, merged into one sorted stream;
+// without names, all inputs that are files. The Node closes it, unless the caller does
+// so earlier. Only the reduce of all inputs of a Node can be checkpointed.
 func (n *NodeRun) Reduce(inputs ...string) *Reduce {
 	r := &Reduce{Node: n, channels: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces))}
 	if len(inputs) > 0 {
@@ -58,14 +57,14 @@ func (n *NodeRun) Reduce(inputs ...string) *Reduce {
 	return r
 }
 
-// adopt goes on with all that another reduce has, which is not used any more.
+// adopt continues with the state of another reduce, which is not used any more.
 func (r *Reduce) adopt(last *Reduce) {
 	r.Node.group.fetched.remove(last)
 	r.fetched, r.memory, r.intake, r.merge, r.groups = last.fetched, last.memory, last.intake, last.merge, last.groups
 	r.total, r.counted = last.total, last.counted
 }
 
-// named are the inputs of those names, in the order of edges.
+// named returns the inputs with those names, in the order of edges.
 func (n *NodeRun) named(names []string) ([]Channel, error) {
 	var channels []Channel
 	for _, c := range fileChannels(n.inputs) {
@@ -81,24 +80,25 @@ func (n *NodeRun) named(names []string) ([]Channel, error) {
 	return channels, nil
 }
 
-// mayPause reports whether the Node can stop between two groups of this reduce.
-func (r *Reduce) mayPause() bool { return r.Node.group.mayPause() && r.isMain() }
+// canCheckpoint reports whether the Node can be checkpointed between two groups of this
+// reduce.
+func (r *Reduce) canCheckpoint() bool { return r.Node.group.canCheckpoint() && r.isMain() }
 
-// isMain reports whether this is all that the Node reads. Of others nothing goes into a
-// checkpoint: they are read anew.
+// isMain reports whether the reduce reads all inputs of the Node. No checkpoint has the
+// state of others: they are read again.
 func (r *Reduce) isMain() bool { return len(r.channels) == len(r.Node.inputs) }
 
-// Groups opens the merged stream: it waits until all that it reads has been
-// written and taken in. prefix is the length of the
-// part of a key that makes its group; nil: all of it.
+// Groups opens the merged stream. It waits until all segments have been written and
+// taken in. prefix returns the length of the part of a key that makes its group; nil:
+// all of it.
 //
-// It returns nil groups and no error when the attempt is paused meanwhile: the
+// It returns nil groups and no error if the attempt is checkpointed meanwhile: the
 // caller returns nil at once.
 func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if r.groups != nil { // it goes on after a pause that was declined
+	if r.groups != nil { // it continues after a declined checkpoint
 		r.Node.enterPhase("reduce")
 		return r.groups, nil
 	}
@@ -112,7 +112,7 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 	if err != nil || !complete {
 		return nil, err
 	}
-	// Whoever wrote this collects no more: its memory is better used for output.
+	// The segments are complete, so the memory of the intake is free for output.
 	shuffle.ReleaseMemory()
 	r.Node.enterPhase("sort")
 	r.merge, err = r.intake.Merge(r.Node.Attempt.ctx)
@@ -152,7 +152,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 	return err
 }
 
-// blame makes an error about an output one of the attempt that wrote it.
+// blame turns an error about an output into one that names the attempt that wrote it.
 func (r *Reduce) blame(err error) error {
 	err = r.Node.blameCheckpoint(err)
 	var lost *LostOutputError
@@ -168,31 +168,30 @@ func (r *Reduce) blame(err error) error {
 	return err
 }
 
-// ordinalOf is where the records of an output come from.
+// ordinalOf is the order of the records of an output among equal keys.
 func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 	return shuffle.Ordinal{Input: o.Ordinal, Start: taskproc.ToPosition(o.Start)}
 }
 
-// PollSignals does what is waiting between two key groups. It is called by the
-// goroutine of the group loop, before it takes the next group, when Signalled
-// says so.
+// PollSignals handles signals between two key groups. The goroutine of the group loop
+// calls it before it takes the next group, if Signalled says so.
 func (r *Reduce) PollSignals() (Action, error) {
 	if err := context.Cause(r.Node.Attempt.ctx); err != nil {
 		return Stop, err
 	}
 	r.PollProgress()
-	if r.mayPause() && r.Node.Attempt.signals.acceptCheckpoint() {
+	if r.canCheckpoint() && r.Node.Attempt.signals.acceptCheckpoint() {
 		r.checkpointed = true
 		return Stop, nil
 	}
 	return Continue, nil
 }
 
-// PollProgress reports progress if it is asked for; it may be called between two
-// values of a group. A pause that comes there is left to Attend.
+// PollProgress reports progress if that was requested. It may be called between two
+// values of a group. A checkpoint requested there is left to PollSignals.
 func (r *Reduce) PollProgress() {
 	sample, _ := r.Node.takeSignals()
-	if r.Node.Attempt.signals.checkpoint.Load() && r.mayPause() {
+	if r.Node.Attempt.signals.checkpoint.Load() && r.canCheckpoint() {
 		defer r.Node.repoll()
 	}
 	if !sample {
@@ -229,7 +228,7 @@ func (r *Reduce) countMerges() {
 	r.counted.intake = s
 }
 
-// Close gives up the files and the memory of the reduce. It may be called twice.
+// Close closes the files and returns the memory of the reduce. It may be called twice.
 func (r *Reduce) Close() {
 	if r.closed {
 		return
@@ -239,7 +238,7 @@ func (r *Reduce) Close() {
 		_ = r.groups.Close() // it was only read
 	}
 	if r.intake != nil {
-		_ = r.intake.Close() // what it leaves goes with the attempt's directory
+		_ = r.intake.Close() // its files are removed with the attempt's directory
 	}
 	r.Node.group.memory.giveBack(r.memory)
 }

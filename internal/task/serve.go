@@ -28,24 +28,23 @@ type Server struct {
 	// Local has the attempts' local directories.
 	Local storage.FS
 
-	// Log gets what attempts log, each line in one Write; nil is nobody. The
-	// last lines are kept for failures in any case.
+	// Log receives the log lines of attempts, each in one Write; nil: none. Failures
+	// have the last lines in any case.
 	Log io.Writer
 
-	// Channels opens streams to other attempts; nil stands for the servers of
-	// their machines, and for this process where those have none.
+	// Channels opens streams to other attempts. nil stands for the servers of their
+	// machines, or this process for machines without one.
 	Channels Channels
 
-	// usage shares out what the process uses among its attempts.
+	// divides what the process uses among its attempts
 	usage counter.Process
 
 	segments   transfer.Sources    // bounds what reduces have under way from each machine
 	rendezvous transfer.Rendezvous // of streams between attempts of this process
 }
 
-// Serve runs the one attempt that the tasknode at the other end of conn asks
-// for, and returns when its last message has been sent. The end of ctx kills
-// the attempt.
+// Serve runs the attempt that the tasknode at the other end of conn starts, and returns
+// when its last message has been sent. The end of ctx kills the attempt.
 func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	messages := taskproc.NewTaskEnd(conn)
 	defer messages.Close()
@@ -57,8 +56,8 @@ func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	return err
 }
 
-// Run is Serve for a connection on which Start has come already. It closes the
-// connection, and reports whether the attempt has done its work.
+// Run is Serve for a connection on which Start has been received. It closes the
+// connection, and reports whether the attempt has finished.
 func (s *Server) Run(ctx context.Context, messages taskproc.TaskEnd, start *taskproc.Start) (done bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -66,18 +65,17 @@ func (s *Server) Run(ctx context.Context, messages taskproc.TaskEnd, start *task
 	return a.run(ctx, s, start)
 }
 
-// session is one attempt's end of its connection. Goroutines: listen reads
-// orders and ends with the connection; tick samples progress and ends with the
-// attempt; a single Node runs in the goroutine of Serve, several each in one of
-// its own.
+// session is one attempt's end of its connection. Goroutines: listen reads orders and
+// ends with the connection; tick samples progress and ends with the attempt. A single
+// Node runs in the goroutine of Serve; several run in one each.
 type session struct {
 	conn    taskproc.TaskEnd
-	cancel  context.CancelCauseFunc // of all that belongs to the connection
+	cancel  context.CancelCauseFunc // of the connection's context
 	attempt *Attempt
 	group   *groupRun
 	confErr error // in the properties; then there is no configuration
 
-	// boundary ends the wait for a place to pause at. It belongs to listen.
+	// ends the wait for a boundary to stop at; listen's
 	boundary *time.Timer
 }
 
@@ -108,7 +106,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	return last.GetFinished() != nil, err
 }
 
-// measured adds to the counters of a finished attempt what it used.
+// measured adds the resource usage of a finished attempt to its counters.
 func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTask, error)) (*taskproc.FromTask, error) {
 	cost := usage.Begin()
 	last, err := run()
@@ -120,7 +118,7 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 	return last, err
 }
 
-// finalMessage is the message for an attempt that ended in err.
+// finalMessage is the last message of an attempt that ended in err.
 func (s *session) finalMessage(ctx context.Context, err error) *taskproc.FromTask {
 	if isKill(ctx, err) {
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{}}}
@@ -132,7 +130,7 @@ func (s *session) finalMessage(ctx context.Context, err error) *taskproc.FromTas
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: s.attempt.failureOf(err)}}
 }
 
-// begin builds the attempt as far as orders need it.
+// begin makes the attempt as far as orders need it.
 func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Start) {
 	set := new(counter.Set)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -149,8 +147,8 @@ func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Sta
 	s.boundary.Stop()
 }
 
-// prepare builds the rest of the attempt and finds what runs it. It may take a
-// while where the attempt goes on from another machine's checkpoint.
+// prepare makes the rest of the attempt and finds its program. It may take a while if
+// the attempt resumes from the checkpoint of another machine.
 func (s *session) prepare(server *Server) (Program, error) {
 	prog, unknown := server.Programs.find(s.attempt.Start.Program)
 	if s.confErr != nil {
@@ -163,7 +161,7 @@ func (s *session) prepare(server *Server) (Program, error) {
 	return prog, errors.Join(unknown, err)
 }
 
-// listen reads orders until the tasknode hangs up.
+// listen reads orders until the tasknode closes the connection.
 func (s *session) listen() {
 	for {
 		m, err := s.conn.Receive()
@@ -192,7 +190,7 @@ func (s *session) listen() {
 	}
 }
 
-// tick asks for progress while the attempt runs.
+// tick requests progress reports while the attempt runs.
 func (s *session) tick(ended <-chan struct{}) {
 	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()
@@ -211,7 +209,7 @@ func (s *session) tick(ended <-chan struct{}) {
 	}
 }
 
-// sendProgress says how far the attempt is; if nobody hears it, the tasknode is gone.
+// sendProgress sends a progress report. An error means that the tasknode is gone.
 func (s *session) sendProgress() {
 	_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.group.progress()}})
 }

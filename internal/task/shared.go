@@ -8,19 +8,18 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// sharedDepth is how many batches wait for a reader; one more makes its writer
-// wait.
+// sharedDepth is how many batches a queue holds before its writer blocks.
 const sharedDepth = 4
 
-// sharedEnd names one reader of an edge through shared memory.
+// sharedEnd identifies one reader of an edge through shared memory.
 type sharedEnd struct{ edge, reader int }
 
-// sharedQueue holds batches for one reader. Its writers end with it open when
-// they fail: then the group's context ends, and what is left counts no more.
+// sharedQueue holds batches for one reader. A writer that fails leaves it open: the
+// group's context ends then.
 type sharedQueue struct {
 	batches      chan sharedBatch // closed when all writers have closed
-	writers      atomic.Int32     // that have not
-	checkpointed atomic.Bool      // one of them is to go on later
+	writers      atomic.Int32     // that have not closed
+	checkpointed atomic.Bool      // one of them was checkpointed
 }
 
 type sharedBatch struct {
@@ -34,8 +33,8 @@ func (q *sharedQueue) leave() {
 	}
 }
 
-// openShared makes the queues of all edges through shared memory, both of whose
-// ends are in the group. Nodes that have done their work send nothing.
+// openShared makes the queues of all edges through shared memory; both ends of each are
+// in the group. A finished Node sends nothing.
 func (g *groupRun) openShared() {
 	g.queues = make(map[sharedEnd]*sharedQueue)
 	for _, n := range g.nodes {
@@ -56,18 +55,16 @@ func (g *groupRun) openShared() {
 	}
 }
 
-// SharedWriter gives batches to one reader in the same process. One goroutine
-// uses it.
+// SharedWriter sends batches to one reader in the same process. One goroutine uses it.
 type SharedWriter struct {
 	node   *NodeRun
-	queue  *sharedQueue // nil when there is no such reader
+	queue  *sharedQueue // nil if there is no such reader
 	to     string
 	closed bool
 }
 
-// SendShared is the way to one reader along an edge through shared memory. It is
-// closed when all is sent; there is one for each reader, however often it is
-// asked for.
+// SendShared returns the writer to one reader along an edge through shared memory; the
+// same each time. The caller closes it.
 func (n *NodeRun) SendShared(c Channel, peer int) *SharedWriter {
 	end := sharedEnd{c.Edge, peer}
 	if w := n.shared[end]; w != nil {
@@ -81,9 +78,8 @@ func (n *NodeRun) SendShared(c Channel, peer int) *SharedWriter {
 	return w
 }
 
-// Send hands a batch over. It belongs to the reader from then on; the two agree
-// on its type. Send waits while the reader has enough to read, and returns the
-// cause when ctx or the attempt ends.
+// Send sends a batch. The reader owns it from then on; the two agree on its type. Send
+// blocks while the queue is full. It returns the cause if ctx or the attempt ends.
 func (w *SharedWriter) Send(ctx context.Context, batch any) error {
 	if w.queue == nil || w.closed {
 		return fmt.Errorf("node %v: no open memory to %s", w.node, w.to)
@@ -105,10 +101,10 @@ func (w *SharedWriter) Send(ctx context.Context, batch any) error {
 	}
 }
 
-// Close says that no more will come. It may be called twice.
+// Close ends what is sent. It may be called twice.
 func (w *SharedWriter) Close() { w.End(false) }
 
-// End is Close, until the Node goes on in another attempt where it was paused.
+// End is Close, with a mark if the Node was checkpointed.
 func (w *SharedWriter) End(paused bool) {
 	if w.queue == nil || w.closed {
 		return
@@ -120,23 +116,22 @@ func (w *SharedWriter) End(paused bool) {
 	w.queue.leave()
 }
 
-// SharedReader takes the batches of all writers of an edge. One goroutine uses
-// it.
+// SharedReader receives the batches of all writers of an edge. One goroutine uses it.
 type SharedReader struct {
 	node  *NodeRun
-	queue *sharedQueue // nil when there is no such edge
+	queue *sharedQueue // nil if there is no such edge
 	edge  Channel
 }
 
-// ReceiveShared is what comes along an edge through shared memory. What is not
-// read by the end of the Node is thrown away.
+// ReceiveShared returns the reader of an edge through shared memory. What is not read
+// by the end of the Node is discarded.
 func (n *NodeRun) ReceiveShared(c Channel) *SharedReader {
 	return &SharedReader{node: n, queue: n.group.queues[sharedEnd{c.Edge, n.number}], edge: c}
 }
 
-// Receive waits for the next batch: those of one writer come in order. ok is
-// false when all writers have closed, or were halted: see Node.Paused. The error is the cause of the end of ctx or
-// of the attempt.
+// Receive waits for the next batch. The batches of one writer come in order. ok is
+// false when all writers have closed, or were checkpointed: see NodeRun.Checkpointed.
+// The error is the cause if ctx or the attempt ends.
 func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok bool, err error) {
 	if r.queue == nil {
 		return nil, 0, false, fmt.Errorf("node %v: edge %v is no shared memory that it reads", r.node, r.edge)
@@ -165,9 +160,9 @@ func (r *SharedReader) received(item sharedBatch, ok bool) (any, int, bool, erro
 	return item.batch, item.from, ok, nil
 }
 
-// finishShared ends what the Node gives and takes in memory, for good unless it was
-// paused. Readers that it never wrote to get nothing from it; one that it wrote to and
-// did not close might miss something.
+// finishShared ends what the Node sends and receives in memory, with a mark if it was
+// checkpointed. Readers that it never wrote to get nothing. A queue that it wrote to
+// and did not close is an error, since it may be incomplete.
 func (n *NodeRun) finishShared(paused bool) error {
 	for _, c := range channelsOf(n.outputs, dag.ChannelSHM) {
 		for _, peer := range c.Peers {

@@ -8,23 +8,23 @@ import (
 	"sync"
 )
 
-// StreamReader takes the records of all writers along an edge that is a stream.
-// One goroutine uses it. It reads from all writers at once, so that none waits
-// for another: batches come in the order in which they arrive, the records of one
-// writer in the order in which it sent them.
+// StreamReader receives the records of all writers along a TCP edge. One goroutine uses
+// it. It reads from all writers at once, so that none waits for another: batches come
+// in the order of their arrival, the records of one writer in the order in which it
+// sent them.
 //
-// Goroutines: one a writer, which ends with its stream or with the Node, and one
+// Goroutines: one for each writer, which ends with its stream or with the Node, and one
 // that waits for them.
 type StreamReader struct {
 	node         *NodeRun
 	channel      Channel
-	peers        []int        // that had not ended before this attempt
-	checkpointed []bool       // of them, when batches is closed: they are to go on later
-	batches      chan inBatch // closed when all streams are over
+	peers        []int        // that had not finished before this attempt
+	checkpointed []bool       // by peer, once batches is closed: the writer ended with a mark
+	batches      chan inBatch // closed when all streams have ended
 	buffers      sync.Pool    // of *[]byte
 	workers      sync.WaitGroup
 
-	payload      []byte // what is left of the batch at hand
+	payload      []byte // rest of the current batch
 	records      int    // in it
 	buffer       *[]byte
 	from         int
@@ -41,8 +41,7 @@ type inBatch struct {
 	err     error
 }
 
-// ReceiveStreams is what comes along an edge of the kind; the same reader,
-// however often it is asked for.
+// ReceiveStreams returns the reader of a TCP edge; the same each time.
 func (n *NodeRun) ReceiveStreams(c Channel) (*StreamReader, error) {
 	if r := n.streams.readers[c.Edge]; r != nil {
 		return r, nil
@@ -73,7 +72,8 @@ func (r *StreamReader) wrapError(peer int, err error) error {
 	return fmt.Errorf("stream from %s %d to %v: %w", r.channel.From, peer, r.node, err)
 }
 
-// receive passes on the batches of one writer, and reports whether that was paused.
+// receive passes on the batches of one writer, and reports whether it ended with a
+// mark.
 func (r *StreamReader) receive(peer int, opening *receiveOpening) (halted bool) {
 	<-opening.done // at the latest when the Node's context ends
 	if opening.err != nil {
@@ -101,7 +101,7 @@ func (r *StreamReader) receive(peer int, opening *receiveOpening) (halted bool) 
 	}
 }
 
-// pass hands a batch to the Node, as long as that runs.
+// pass hands a batch to the Node, as long as the Node runs.
 func (r *StreamReader) pass(b inBatch) bool {
 	select {
 	case r.batches <- b:
@@ -111,8 +111,9 @@ func (r *StreamReader) pass(b inBatch) bool {
 	}
 }
 
-// Next goes to the next record; false at the end of all streams, which may be one for
-// now (Node.Paused), and after an error. A stream that its writer did not close is an error.
+// Next advances to the next record. It returns false at the end of all streams, which
+// may be ends with a mark (NodeRun.Checkpointed), and after an error. A stream that its
+// writer did not close is an error.
 func (r *StreamReader) Next() bool {
 	for r.err == nil {
 		if r.records > 0 {
@@ -131,7 +132,7 @@ func (r *StreamReader) Next() bool {
 	return false
 }
 
-// nextBatch waits for a batch; false at the end and after an error.
+// nextBatch waits for a batch. It returns false at the end and after an error.
 func (r *StreamReader) nextBatch() bool {
 	if r.buffer != nil {
 		r.buffers.Put(r.buffer)
@@ -164,7 +165,7 @@ func (r *StreamReader) reportEnds() {
 	r.node.liveEnded(r.channel.Edge, slices.Contains(r.checkpointed, true), over)
 }
 
-// await waits for what comes next, which is no silence of the Node's own.
+// await waits for a batch. The Node counts as waiting.
 func (r *StreamReader) await() (batch inBatch, open bool) {
 	select {
 	case batch, open = <-r.batches:
@@ -180,10 +181,10 @@ func (r *StreamReader) await() (batch inBatch, open bool) {
 	return batch, open
 }
 
-// Key is the current record's key. It holds until Next.
+// Key is the current record's key. It is valid until Next.
 func (r *StreamReader) Key() []byte { return r.key }
 
-// Value is the current record's value. It holds until Next.
+// Value is the current record's value. It is valid until Next.
 func (r *StreamReader) Value() []byte { return r.value }
 
 // From is the number of the Node that sent the current record.
@@ -192,8 +193,8 @@ func (r *StreamReader) From() int { return r.from }
 // Err is the first error.
 func (r *StreamReader) Err() error { return r.err }
 
-// Close reads what is left and throws it away: writers are not to fail because
-// their reader has had enough. Err tells whether all ended well. It may be called
+// Close reads and discards the rest, so that writers do not fail because their reader
+// ended early. Err then returns whether all streams ended well. Close may be called
 // twice.
 func (r *StreamReader) Close() {
 	for r.err == nil && r.nextBatch() {

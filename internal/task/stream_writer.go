@@ -14,8 +14,8 @@ const (
 	batchesPerEdge = 16 << 20 // bytes of all batches at hand along an edge
 )
 
-// StreamWriter sends records to one reader. One goroutine uses it. Its Node
-// waits while the reader has enough to read.
+// StreamWriter sends records to one reader. One goroutine uses it. It blocks while the
+// reader is behind.
 type StreamWriter struct {
 	node    *NodeRun
 	channel Channel
@@ -26,8 +26,8 @@ type StreamWriter struct {
 	closed  bool
 }
 
-// SendStream is the stream to one reader along an edge of the kind. It is closed
-// when all is sent; there is one for each reader, however often it is asked for.
+// SendStream returns the stream to one reader along a TCP edge; the same each time. The
+// caller closes it.
 func (n *NodeRun) SendStream(c Channel, peer int) (*StreamWriter, error) {
 	end := streamEnd{c.Edge, peer}
 	if w := n.streams.writers[end]; w != nil {
@@ -52,8 +52,8 @@ func (n *NodeRun) SendStream(c Channel, peer int) (*StreamWriter, error) {
 
 var errNoStream = errors.New("there is no such stream")
 
-// wrapError names the stream in an error; what ended the attempt is what ended the
-// stream.
+// wrapError adds the stream to an error. If the attempt has ended, its cause is the
+// error.
 func (w *StreamWriter) wrapError(err error) error {
 	if w.node.Attempt.ctx.Err() != nil {
 		return context.Cause(w.node.Attempt.ctx)
@@ -61,8 +61,8 @@ func (w *StreamWriter) wrapError(err error) error {
 	return fmt.Errorf("stream from %v to %s %d: %w", w.node, w.channel.To, w.peer, err)
 }
 
-// Write sends a record, at the latest with Close. It copies what it keeps of its
-// arguments. After an error all that follows returns that error.
+// Write sends a record, at the latest with Close. It copies its arguments. After an
+// error all calls return that error.
 func (w *StreamWriter) Write(key, value []byte) error {
 	if w.err == nil {
 		if w.err = w.frames.add(key, value); w.err != nil {
@@ -72,11 +72,11 @@ func (w *StreamWriter) Write(key, value []byte) error {
 	return w.err
 }
 
-// Close sends what is left and ends the stream well. It returns when all has been
-// sent. It may be called twice.
+// Close sends the rest and ends the stream well. It returns when all has been sent. It
+// may be called twice.
 func (w *StreamWriter) Close() error { return w.End(false) }
 
-// End is Close, for now where the Node was paused and is to go on in another attempt.
+// End is Close, with a mark if the Node was checkpointed.
 func (w *StreamWriter) End(paused bool) error {
 	if w.closed || w.err != nil {
 		w.closed = true
@@ -100,7 +100,7 @@ func (w *StreamWriter) End(paused bool) error {
 	return w.err
 }
 
-// waitingWriter notes that the Node waits while a batch is sent.
+// waitingWriter marks the Node as waiting while a batch is sent.
 type waitingWriter struct{ w *StreamWriter }
 
 func (w waitingWriter) Write(b []byte) (int, error) {
