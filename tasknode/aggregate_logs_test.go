@@ -24,7 +24,7 @@ func TestLogsAreAggregated(t *testing.T) {
 	}
 	start := &taskproc.Start{AttemptId: attemptID, LogDir: "mem:///logs/job_1_0001"}
 	if err := k.Aggregate(t.Context(), start); err != nil {
-		t.Errorf("an attempt without logs: %v", err)
+		t.Errorf("attempt without logs: %v", err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, attemptID), 0o755); err != nil {
 		t.Fatal(err)
@@ -47,10 +47,10 @@ func TestLogsAreAggregated(t *testing.T) {
 	}
 	defer f.Close()
 	if text, err := io.ReadAll(f); string(text) != "hello\n" || err != nil {
-		t.Errorf("kept %q, %v", text, err)
+		t.Errorf("aggregated %q, %v", text, err)
 	}
 	if err := k.Aggregate(t.Context(), start); err == nil || !strings.Contains(err.Error(), "mem:///logs/job_1_0001/"+attemptID+"/stdout") {
-		t.Errorf("a log that cannot be written: %v", err)
+		t.Errorf("unwritable log: %v", err)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestJobFilesStayUntilLogsAreAggregated(t *testing.T) {
 		b.removeJob()
 		synctest.Wait()
 		if got := b.files(); len(got) == 0 {
-			t.Error("the files went before the logs were kept")
+			t.Error("files removed before the logs were aggregated")
 		}
 		close(b.keep)
 		synctest.Wait()

@@ -59,8 +59,8 @@ func checkpointIn(t *testing.T, dir string) *taskproc.Checkpoint {
 	return c
 }
 
-// TestCopyCheckpoint is the checkpoint with copies of all that it names, as
-// if its attempt had run here, or nothing. What is of no use is told apart.
+// TestCopyCheckpoint copies a checkpoint with its files, as if its attempt had run
+// here, or nothing. An unusable checkpoint is reported as such.
 func TestCopyCheckpoint(t *testing.T) {
 	const token = "secret"
 	for name, tt := range map[string]struct {
@@ -69,16 +69,16 @@ func TestCopyCheckpoint(t *testing.T) {
 		fails bool
 		noUse bool
 	}{
-		"sound":           {},
-		"no checkpoint":   {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/checkpoint") }, fails: true, noUse: true},
-		"cut":             {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/checkpoint", 30) }, fails: true, noUse: true},
-		"another one":     {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Checkpoint.Checksum++; return nil }, fails: true, noUse: true},
-		"no data":         {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out") }, fails: true, noUse: true},
-		"data cut":        {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
-		"data flipped":    {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return flip(dir + "/map.out") }, fails: true, noUse: true},
-		"no index":        {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out.index") }, fails: true, noUse: true},
-		"a full disk":     {full: true, fails: true},
-		"no node answers": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Checkpoint.Address = "127.0.0.1:0"; return nil }, fails: true},
+		"intact":              {},
+		"no checkpoint":       {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/checkpoint") }, fails: true, noUse: true},
+		"truncated":           {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/checkpoint", 30) }, fails: true, noUse: true},
+		"other checksum":      {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Checkpoint.Checksum++; return nil }, fails: true, noUse: true},
+		"no data":             {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out") }, fails: true, noUse: true},
+		"data truncated":      {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
+		"data flipped":        {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return flip(dir + "/map.out") }, fails: true, noUse: true},
+		"no index":            {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out.index") }, fails: true, noUse: true},
+		"disk is full":        {full: true, fails: true},
+		"no tasknode answers": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Checkpoint.Address = "127.0.0.1:0"; return nil }, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", attemptID)
@@ -106,7 +106,7 @@ func TestCopyCheckpoint(t *testing.T) {
 			took.report, took.err = took.copy(t.Context())
 			if tt.fails {
 				if _, err := os.Stat(here); took.err == nil || isUnusable(took.err) != tt.noUse || !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("copied with %v, of no use: %v; what is left: %v", took.err, isUnusable(took.err), err)
+					t.Errorf("copy error %v, unusable: %v; directory left: %v", took.err, isUnusable(took.err), err)
 				}
 				return
 			}
@@ -120,7 +120,7 @@ func TestCopyCheckpoint(t *testing.T) {
 			c := last.GetCheckpointed().GetCheckpoint()
 			wantCopied(t, c, here)
 			if c.Address != "" || order.Checkpoint.Address == "" || c.Task != 3 {
-				t.Errorf("the checkpoint is known as %v, and was as %v", c, order.Checkpoint)
+				t.Errorf("reported checkpoint %v, original %v", c, order.Checkpoint)
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func wantCopied(t *testing.T, c *taskproc.Checkpoint, dir string) {
 	}
 	n := body.Nodes[0]
 	if string(n.UserState) != "state" || n.Published[1].Path != "mem:///out" {
-		t.Errorf("the checkpoint says %v", body)
+		t.Errorf("checkpoint body %v", body)
 	}
 	for _, path := range []string{n.Merge[0].Path, n.Published[0].Path, c.Path} {
 		if !strings.HasPrefix(path, dir+"/") {
@@ -146,7 +146,7 @@ func wantCopied(t *testing.T, c *taskproc.Checkpoint, dir string) {
 	}
 	again := checkpoint.Copier{Source: from, Dir: t.TempDir(), Create: createHere(t.Context())}
 	if _, err := again.Copy(t.Context(), body); err != nil {
-		t.Errorf("what it names: %v", err)
+		t.Errorf("files of the checkpoint: %v", err)
 	}
 }
 
@@ -159,7 +159,7 @@ func flip(path string) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
-// TestDropCopy is gone, also when the node is started again, and the job stays.
+// TestDropCopy removes a copy, also after a restart, and leaves the job.
 func TestDropCopy(t *testing.T) {
 	letGo := func(attempt string) *wire.Order {
 		return &wire.Order{Order: &wire.Order_DropCopy_{DropCopy: &wire.Order_DropCopy{JobId: "job_1_0001", AttemptId: attempt}}}
@@ -169,12 +169,12 @@ func TestDropCopy(t *testing.T) {
 		b.orders.Put(letGo("another"))
 		synctest.Wait()
 		if got := b.files(); len(got) == 0 {
-			t.Error("nothing is left")
+			t.Error("the job directory is gone")
 		}
 		b.orders.Put(letGo(attemptID))
 		synctest.Wait()
 		if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
-			t.Errorf("left are %v", got)
+			t.Errorf("files left: %v", got)
 		}
 	}, func(_ *rig, joined *wire.Report_Joined) {
 		if len(joined.Retained) != 0 {

@@ -13,27 +13,27 @@ import (
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
-// TestCopyOutput is all that an attempt has left on another node, as if it had
-// run here, or nothing.
+// TestCopyOutput copies the output of an attempt on another tasknode, as if it had run
+// here, or nothing.
 func TestCopyOutput(t *testing.T) {
 	const token = "secret"
 	for name, tt := range map[string]struct {
 		spoil func(dir string, o *wire.Order_CopyOutput) error // before it is copied
 		fails bool
 	}{
-		"sound": {},
-		"stored elsewhere, too": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
+		"intact": {},
+		"one output is stored": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
 			o.Finished.Outputs = append(o.Finished.Outputs, &taskproc.MapOutput{Edge: 1, Stored: true, Path: "mem:///out", Attempt: attemptID})
 			return nil
 		}},
-		"no data":  {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out") }, fails: true},
-		"data cut": {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
-		"no index": {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out.index") }, fails: true},
+		"no data":        {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out") }, fails: true},
+		"data truncated": {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
+		"no index":       {spoil: func(dir string, _ *wire.Order_CopyOutput) error { return os.Remove(dir + "/map.out.index") }, fails: true},
 		"bad index": {spoil: func(dir string, _ *wire.Order_CopyOutput) error {
 			return os.WriteFile(dir+"/map.out.index", []byte("x"), 0o600)
 		}, fails: true},
 		"other index": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Finished.Outputs[0].IndexChecksum++; return nil }, fails: true},
-		"a stranger":  {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Token = "guess"; return nil }, fails: true},
+		"wrong token": {spoil: func(_ string, o *wire.Order_CopyOutput) error { o.Token = "guess"; return nil }, fails: true},
 		"no address": {spoil: func(_ string, o *wire.Order_CopyOutput) error {
 			o.Finished.Outputs[0].Address = "127.0.0.1:0"
 			return nil
@@ -63,7 +63,7 @@ func TestCopyOutput(t *testing.T) {
 			took.report, took.err = took.copy(t.Context())
 			if tt.fails {
 				if _, err := os.Stat(here); took.err == nil || !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("copied with %v; what is left: %v", took.err, err)
+					t.Errorf("copy error %v; directory left: %v", took.err, err)
 				}
 				return
 			}
@@ -76,7 +76,7 @@ func TestCopyOutput(t *testing.T) {
 				t.Fatalf("held is %v, %v", last, err)
 			}
 			if o := last.GetFinished().Outputs[0]; o.Path != filepath.Join(here, "map.out") || o.Address != "" || order.Finished.Outputs[0].Address == "" {
-				t.Errorf("the output is known as %v, and was as %v", o, order.Finished.Outputs[0])
+				t.Errorf("reported output %v, original %v", o, order.Finished.Outputs[0])
 			}
 		})
 	}

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a node whose jobmaster and tasks are played by the test.
+// rig is a daemon whose jobmaster and tasks are faked.
 type rig struct {
 	t       *testing.T
 	dir     string
@@ -29,15 +29,15 @@ type rig struct {
 	reports chan *wire.Report
 	tasks   chan *fakeTask
 	refuse  error         // of launches
-	keep    chan struct{} // nil, or closed when logs are kept
-	over    []string      // jobs
+	keep    chan struct{} // nil, or closed when logs may be aggregated
+	over    []string      // jobs of OnRemoveJob
 
-	other    Launcher // of tasks, in place of the bench; nil for none
+	other    Launcher // launches tasks in place of the rig; nil: the rig does
 	session  *session
-	turnAway error // of attachments
+	turnAway error // error of Connect
 }
 
-// Connect is the bench's turn as jobmaster: it hears everything from then on.
+// Connect makes the rig the jobmaster, which receives all reports.
 func (b *rig) Connect(_ context.Context, hello *wire.Report) (Session, error) {
 	b.reports <- hello
 	if b.turnAway != nil {
@@ -56,7 +56,7 @@ func (b *rig) keepLogs(context.Context, *taskproc.Start) error {
 
 func (b *rig) jobOver(job string) { b.over = append(b.over, job) }
 
-// session is one attachment to the bench.
+// session is one session with the rig.
 type session struct {
 	*rig
 	broken chan struct{}
@@ -153,7 +153,7 @@ func (b *rig) run(play func(*wire.Report_Joined)) {
 	play((<-b.reports).GetJoined())
 	cancel()
 	if err := <-ended; err != nil {
-		b.t.Errorf("run ended with %v", err)
+		b.t.Errorf("Run: %v", err)
 	}
 }
 
@@ -165,7 +165,7 @@ func (b *rig) start(kind taskproc.Kind) *fakeTask {
 		Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID, Kind: kind},
 	}}})
 	if r := <-b.reports; r.GetStarted() == nil || r.AttemptId != attemptID || r.Machine != "n" {
-		b.t.Fatalf("report is %v", r)
+		b.t.Fatalf("report %v", r)
 	}
 	task := <-b.tasks
 	m, err := task.Receive()
@@ -206,14 +206,14 @@ func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := <-b.reports; r.GetProgress().GetRecords() != 3 {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{}}}}}); err != nil {
 			t.Fatal(err)
 		}
 		task.end(nil)
 		if r := <-b.reports; r.GetFinished().GetOutputBytes() != 5 {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 		if got := b.files(); len(got) != 3 {
 			t.Errorf("files after the end: %v", got)
@@ -224,7 +224,7 @@ func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 			t.Errorf("files after the job: %v", got)
 		}
 		if len(b.over) != 1 || b.over[0] != "job_1_0001" {
-			t.Errorf("jobs that are over: %v", b.over)
+			t.Errorf("calls of OnRemoveJob: %v", b.over)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestFilesOfAnAttemptWithoutSegmentsGoWithIt(t *testing.T) {
 		}
 		task.end(nil)
 		if r := <-b.reports; r.GetFinished() == nil {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 		if got := b.files(); len(got) != 1 {
 			t.Errorf("files after the end: %v", got)
@@ -254,14 +254,14 @@ func TestStartOrderedTwiceStartsOnce(t *testing.T) {
 		synctest.Wait()
 		task.end(nil)
 		if r := <-b.reports; !strings.Contains(r.GetFailed().GetCause(), "without a result") {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
 			Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID},
 		}}})
 		synctest.Wait()
 		if len(b.tasks) != 0 || len(b.reports) != 0 {
-			t.Error("the attempt is started again")
+			t.Error("the attempt was started twice")
 		}
 		if got := b.files(); len(got) != 1 {
 			t.Errorf("files of a failed attempt: %v", got)
@@ -276,7 +276,7 @@ func TestKilledTaskReceivesCauseOrContextEnd(t *testing.T) {
 		<-task.ctx.Done()
 		task.end(errors.New("context canceled"))
 		if r := <-b.reports; r.GetExited() == nil || r.GetExited().StuckStack != "" {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 	})
 }
@@ -289,7 +289,7 @@ func TestExitedTaskIsReportedWithItsCause(t *testing.T) {
 		}
 		task.end(nil)
 		if r := <-b.reports; r.GetExited().GetCause() != "disk full" {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 	})
 }
@@ -300,10 +300,10 @@ func TestTaskThatDoesNotEndIsReportedWithItsStack(t *testing.T) {
 		b.kill()
 		began := time.Now()
 		if r := <-b.reports; r.GetExited().GetStuckStack() != "stack" {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 		if waited := time.Since(began); waited != 5*time.Second {
-			t.Errorf("it had %v to end", waited)
+			t.Errorf("grace of %v", waited)
 		}
 		task.end(nil)
 	})
@@ -314,7 +314,7 @@ func TestCrashAndFailedLaunchAreFailures(t *testing.T) {
 		task := b.start(taskproc.Kind_MAP)
 		task.end(&Crash{Cause: "panic: x", Stack: "here"})
 		if f := (<-b.reports).GetFailed(); f.GetCause() != "panic: x" || f.GetStack() != "here" || f.GetOffset() != -1 {
-			t.Errorf("failure is %v", f)
+			t.Errorf("failure %v", f)
 		}
 		b.removeJob()
 		b.refuse = errors.New("no memory")
@@ -323,7 +323,7 @@ func TestCrashAndFailedLaunchAreFailures(t *testing.T) {
 		}}})
 		<-b.reports // started
 		if f := (<-b.reports).GetFailed(); !strings.Contains(f.GetCause(), "no memory") {
-			t.Errorf("failure is %v", f)
+			t.Errorf("failure %v", f)
 		}
 	})
 }
@@ -348,7 +348,7 @@ func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
 				got += o.Attempt
 			}
 			if err != nil || got != want || m.GetOutputs().GetComplete() != complete {
-				t.Errorf("heard of %q, complete %v, %v; want %q, %v", got, m.GetOutputs().GetComplete(), err, want, complete)
+				t.Errorf("received %q, complete %v, %v; want %q, %v", got, m.GetOutputs().GetComplete(), err, want, complete)
 			}
 		}
 		receive("b", false)
@@ -359,11 +359,11 @@ func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
 		receive("d", true)
 		publish(0, 1, true, nil, "d")
 		if m, err := task.Receive(); err != nil || strings.Join(m.GetOutputs().GetRevoked(), " ") != "b c" || !m.GetOutputs().Complete {
-			t.Errorf("of a new master heard %v, %v", m, err)
+			t.Errorf("received %v, %v from a new master", m, err)
 		}
 		publish(1, 2, false, []string{"d"})
 		if m, err := task.Receive(); err != nil || len(m.GetOutputs().GetRevoked()) != 1 || m.GetOutputs().Complete {
-			t.Errorf("heard %v, %v", m, err)
+			t.Errorf("received %v, %v", m, err)
 		}
 		task.end(nil)
 		<-b.reports
@@ -390,7 +390,7 @@ func TestTruncateAndPreemptAreForwarded(t *testing.T) {
 		}
 		task.end(nil)
 		if r := <-b.reports; r.GetCheckpointed().GetCheckpoint().GetPath() != "p" {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 	})
 }
@@ -406,7 +406,7 @@ func TestFinalReportIsResentUntilAcknowledged(t *testing.T) {
 				t.Fatalf("joined again with %v", joined)
 			}
 			if r := <-b.reports; r.GetFailed() == nil || r.AttemptId != attemptID {
-				t.Errorf("report is %v", r)
+				t.Errorf("report %v", r)
 			}
 			close(b.session.broken)
 		}
@@ -433,7 +433,7 @@ func TestRefusedDaemonEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := n.Run(t.Context()); !errors.Is(err, ErrRefused) {
-			t.Errorf("run ended with %v", err)
+			t.Errorf("Run: %v", err)
 		}
 	})
 }
@@ -448,7 +448,7 @@ func TestDaemonRetriesUntilAMasterAccepts(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := n.Run(ctx); err != nil {
-			t.Errorf("run ended with %v", err)
+			t.Errorf("Run: %v", err)
 		}
 		if tries := len(b.reports); tries < 30 || tries > 40 {
 			t.Errorf("%d tries in a minute", tries)
@@ -469,7 +469,7 @@ func TestHeartbeats(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10500*time.Millisecond)
 		defer cancel()
 		if err := n.Run(ctx); err != nil {
-			t.Errorf("run ended with %v", err)
+			t.Errorf("Run: %v", err)
 		}
 		<-b.reports // joined
 		if len(b.reports) != 10 {
@@ -485,7 +485,7 @@ func TestValidateReportsEveryError(t *testing.T) {
 	_, err := New(Config{MapSlots: -1})
 	for _, want := range []string{"no Name", "negative number of slots", "no Dirs", "no Launcher", "no Link"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in: %v", want, err)
+			t.Errorf("missing %q in: %v", want, err)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestDaemonWithoutDiskSpaceOffersNoSlots(t *testing.T) {
 			t.Errorf("%d places taken", p.used.Load())
 		}
 		if list, err := filepath.Glob(filepath.Join(b.dir, "job_1_0001", "*")); err != nil || len(list) != 0 {
-			t.Errorf("left are %v, %v", list, err)
+			t.Errorf("files left: %v, %v", list, err)
 		}
 		cancel()
 		if err := <-ended; err != nil {

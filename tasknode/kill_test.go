@@ -8,14 +8,14 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// TestKillBeforeStartIsReported as for a task that ran, or its slot would be
-// held for ever: a master that has just begun to lead cannot give the start yet, and by
-// then the attempt may not be wanted any more. It never starts, and is killed once.
+// TestKillBeforeStartIsReported answers such a kill like that of a running task;
+// otherwise its slot would stay in use. A new master cannot send the start yet, and by
+// then the attempt may not be needed. It never starts, and is killed once.
 func TestKillBeforeStartIsReported(t *testing.T) {
 	run(t, func(b *rig) {
 		b.kill()
 		if r := <-b.reports; r.AttemptId != attemptID || r.GetExited().GetCause() != "enough" {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 		b.kill()
 		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
@@ -23,7 +23,7 @@ func TestKillBeforeStartIsReported(t *testing.T) {
 		}}})
 		synctest.Wait()
 		if len(b.tasks) != 0 || len(b.reports) != 0 {
-			t.Error("it is started, or killed again")
+			t.Error("the attempt was started, or killed again")
 		}
 		b.removeJob()
 		b.start(taskproc.Kind_MAP).end(nil) // nothing of it is left

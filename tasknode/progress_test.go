@@ -23,40 +23,40 @@ func TestLatestProgressOfEachAttemptIsBatched(t *testing.T) {
 		}
 		p.drop("c")
 		<-p.due
-		var told []string
-		tell := func(r *wire.Report) { told = append(told, fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)) }
+		var sent []string
+		tell := func(r *wire.Report) { sent = append(sent, fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)) }
 		p.flush(tell)
-		if want := []string{"a0.2", "b0.4"}; !slices.Equal(told, want) || p.due != nil {
-			t.Errorf("told %v, want %v", told, want)
+		if want := []string{"a0.2", "b0.4"}; !slices.Equal(sent, want) || p.due != nil {
+			t.Errorf("sent %v, want %v", sent, want)
 		}
-		if p.flush(tell); len(told) != 2 {
-			t.Errorf("told again: %v", told)
+		if p.flush(tell); len(sent) != 2 {
+			t.Errorf("sent again: %v", sent)
 		}
 	})
 }
 
-// TestProbedProgressIsSentAtOnce asks for what would be told much later.
+// TestProbedProgressIsSentAtOnce probes for a report that would be sent much later.
 func TestProbedProgressIsSentAtOnce(t *testing.T) {
 	var p pendingProgress
 	report := &wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: new(taskproc.Progress)}}
 	p.add(report, time.Hour)
 	if p.isProbed("a") {
-		t.Error("told before it is asked for")
+		t.Error("sent before the probe")
 	}
 	p.expect("a")
 	p.expect("b")
 	if !p.isProbed("a") || p.isProbed("a") || !p.isProbed("b") {
-		t.Error("what is asked for once is told once")
+		t.Error("a probe sends one report")
 	}
-	p.flush(func(r *wire.Report) { t.Errorf("told later too: %v", r) })
+	p.flush(func(r *wire.Report) { t.Errorf("sent again later: %v", r) })
 	p.expect("a")
 	if p.drop("a"); p.isProbed("a") {
-		t.Error("an attempt that has ended answers")
+		t.Error("an ended attempt answers a probe")
 	}
 }
 
 // TestFetchedSurvivesReplacedProgress says of an edge what has changed in one
-// report, and nothing in the next, which comes before the first is told.
+// report, and nothing in the next, which comes before the first is sent.
 func TestFetchedSurvivesReplacedProgress(t *testing.T) {
 	var p pendingProgress
 	for _, fetched := range [][]*taskproc.Fetched{
@@ -66,13 +66,13 @@ func TestFetchedSurvivesReplacedProgress(t *testing.T) {
 	}
 	p.flush(func(r *wire.Report) {
 		if got := fmt.Sprint(r.GetProgress().Fetched); len(r.GetProgress().Fetched) != 2 || r.GetProgress().Fetched[0].Nodes[0] != 3 || r.GetProgress().Fetched[1].Nodes[0] != 1 {
-			t.Errorf("told %s", got)
+			t.Errorf("sent %s", got)
 		}
 	})
 	p.add(&wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: new(taskproc.Progress)}}, time.Hour)
 	p.flush(func(r *wire.Report) {
 		if got := r.GetProgress().Fetched; got != nil {
-			t.Errorf("told again: %v", got)
+			t.Errorf("sent again: %v", got)
 		}
 	})
 }

@@ -45,7 +45,7 @@ func (b *rig) finishMap() (dir string) {
 	}
 	task.end(nil)
 	if r := <-b.reports; r.GetFinished() == nil {
-		b.t.Fatalf("report is %v", r)
+		b.t.Fatalf("report %v", r)
 	}
 	synctest.Wait()
 	return dir
@@ -75,13 +75,13 @@ func TestRestartedDaemonOffersItsSegmentsAgain(t *testing.T) {
 		}
 		b.orders.Put(&wire.Order{Order: &wire.Order_ResendReport_{ResendReport: &wire.Order_ResendReport{AttemptId: attemptID}}})
 		if r := <-b.reports; r.GetFinished().GetOutputBytes() != 9 || r.Machine != "n" || r.AttemptId != attemptID {
-			t.Errorf("report is %v", r)
+			t.Errorf("report %v", r)
 		}
 		b.orders.Put(&wire.Order{Order: &wire.Order_ResendReport_{ResendReport: &wire.Order_ResendReport{AttemptId: "another"}}})
 		b.removeJob()
 		synctest.Wait()
 		if got := b.files(); len(got)+len(b.reports) != 0 {
-			t.Errorf("left are %v and %d reports", got, len(b.reports))
+			t.Errorf("files left: %v, and %d reports", got, len(b.reports))
 		}
 	}, func(_ *rig, joined *wire.Report_Joined) {
 		if len(joined.Retained)+len(joined.Jobs) != 0 {
@@ -112,7 +112,7 @@ func TestRestartedDaemonRemovesOrphans(t *testing.T) {
 			"job_1_0001/" + attemptID + "/map.out.index", "job_1_0001/" + attemptID + ".held", "job_1_0001/logs", "job_1_0001/logs/" + attemptID, "somebody's",
 		}
 		if got := b.files(); !slices.Equal(got, want) {
-			t.Errorf("left are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("files left:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
 }
@@ -141,10 +141,10 @@ func TestDamagedSegmentsAreNotOffered(t *testing.T) {
 			}, func(b *rig, joined *wire.Report_Joined) {
 				synctest.Wait()
 				if len(joined.Retained) != 0 {
-					t.Errorf("held are %v", joined.Retained)
+					t.Errorf("retained: %v", joined.Retained)
 				}
 				if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
-					t.Errorf("left are %v", got)
+					t.Errorf("files left: %v", got)
 				}
 			})
 		})
@@ -168,7 +168,7 @@ func TestCheckpointsSurviveARestart(t *testing.T) {
 	}, func(b *rig, joined *wire.Report_Joined) {
 		synctest.Wait()
 		if _, err := os.Stat(checkpoint(b)); err != nil || !slices.Equal(joined.Retained, []string{attemptID}) {
-			t.Errorf("checkpoint: %v; held: %v", err, joined.Retained)
+			t.Errorf("checkpoint: %v; retained: %v", err, joined.Retained)
 		}
 	})
 }
@@ -180,7 +180,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := decodeRecord(encoded); err != nil || !proto.Equal(got, want) {
-		t.Errorf("came back as %v, %v", got, err)
+		t.Errorf("decoded %v, %v", got, err)
 	}
 	for i := range encoded {
 		bad := bytes.Clone(encoded)
@@ -215,7 +215,7 @@ func FuzzDecodeRecord(f *testing.F) {
 			t.Fatal(err)
 		}
 		if back, err := decodeRecord(again); err != nil || !proto.Equal(back, last) {
-			t.Errorf("%v came back as %v, %v", last, back, err)
+			t.Errorf("%v decoded %v, %v", last, back, err)
 		}
 	})
 }

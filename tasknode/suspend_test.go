@@ -11,26 +11,26 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// suspendableTask is a task whose processes can be made to stand still.
+// suspendableTask is a task whose processes can be suspended.
 type suspendableTask struct {
 	*fakeTask
 	refuse error
-	deeds  []string
+	calls  []string
 }
 
 func (s *suspendableTask) Suspend() error {
 	if s.refuse == nil {
-		s.deeds = append(s.deeds, "suspend")
+		s.calls = append(s.calls, "suspend")
 	}
 	return s.refuse
 }
 
 func (s *suspendableTask) Resume() error {
-	s.deeds = append(s.deeds, "resume")
+	s.calls = append(s.calls, "resume")
 	return nil
 }
 
-// suspendRig launches tasks of that kind.
+// suspendRig launches suspendable tasks.
 type suspendRig struct {
 	*rig
 	task *suspendableTask
@@ -81,7 +81,7 @@ func withSuspendableTasks(t *testing.T, refuse error, play func(b *suspendRig, t
 	})
 }
 
-// TestSuspendAndResume has a task stand still when it is ready, and go on.
+// TestSuspendAndResume suspends a task when it is ready, and resumes it.
 func TestSuspendAndResume(t *testing.T) {
 	withSuspendableTasks(t, nil, func(b *suspendRig, task *fakeTask) {
 		b.suspend()
@@ -89,13 +89,13 @@ func TestSuspendAndResume(t *testing.T) {
 		if n := task.receive(t).GetSuspend().GetNumber(); n != 1 {
 			t.Errorf("order %d", n)
 		}
-		if len(b.task.deeds) > 0 {
-			t.Error("it is frozen before it is ready")
+		if len(b.task.calls) > 0 {
+			t.Error("suspended before it is ready")
 		}
 		task.send(t, suspendReady(1))
 		b.resume()
 		if task.receive(t).GetResume() == nil {
-			t.Error("it does not hear that it goes on")
+			t.Error("task did not receive Resume")
 		}
 		b.resume()
 		b.suspend()
@@ -103,8 +103,8 @@ func TestSuspendAndResume(t *testing.T) {
 			t.Errorf("second order %d", n)
 		}
 		task.send(t, suspendReady(1)) // an answer from before
-		if want := []string{"suspend", "resume"}; !slices.Equal(b.task.deeds, want) {
-			t.Errorf("deeds %v, want %v", b.task.deeds, want)
+		if want := []string{"suspend", "resume"}; !slices.Equal(b.task.calls, want) {
+			t.Errorf("calls %v, want %v", b.task.calls, want)
 		}
 		b.kill()
 		<-task.ctx.Done()
@@ -113,7 +113,7 @@ func TestSuspendAndResume(t *testing.T) {
 	})
 }
 
-// TestKilledWhileSuspended goes on, so that it can hear that it is to end.
+// TestKilledWhileSuspended resumes the task, so that it can obey the order to end.
 func TestKilledWhileSuspended(t *testing.T) {
 	withSuspendableTasks(t, nil, func(b *suspendRig, task *fakeTask) {
 		b.suspend()
@@ -121,8 +121,8 @@ func TestKilledWhileSuspended(t *testing.T) {
 		task.send(t, suspendReady(1))
 		b.kill()
 		<-task.ctx.Done()
-		if want := []string{"suspend", "resume"}; !slices.Equal(b.task.deeds, want) {
-			t.Errorf("deeds %v, want %v", b.task.deeds, want)
+		if want := []string{"suspend", "resume"}; !slices.Equal(b.task.calls, want) {
+			t.Errorf("calls %v, want %v", b.task.calls, want)
 		}
 		task.end(nil)
 		if r := <-b.reports; r.GetExited() == nil {
@@ -131,15 +131,14 @@ func TestKilledWhileSuspended(t *testing.T) {
 	})
 }
 
-// TestTaskThatCannotSuspendWritesACheckpoint is about processes that nobody can
-// freeze, and tasks that are none.
+// TestTaskThatCannotSuspendWritesACheckpoint has processes that cannot be suspended.
 func TestTaskThatCannotSuspendWritesACheckpoint(t *testing.T) {
 	pauses := func(b *rig, task *fakeTask) {
 		b.suspend()
 		task.receive(t)
 		task.send(t, suspendReady(1))
 		if task.receive(t).GetResume() == nil || task.receive(t).GetPreempt() == nil {
-			t.Error("it does not hear that it is to write a checkpoint")
+			t.Error("task was not asked for a checkpoint")
 		}
 		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: &taskproc.Checkpoint{Bytes: 7}}}})
 		task.end(nil)
@@ -174,8 +173,8 @@ func (b forcingBench) Launch(ctx context.Context, start *taskproc.Start) (Task, 
 	return endedByForce{task.(*fakeTask)}, nil
 }
 
-// TestStuckProcessIsEndedByForce counts as any other that was told to end: the
-// job goes on.
+// TestStuckProcessIsEndedByForce reports a killed process like any task that was
+// ordered to end.
 func TestStuckProcessIsEndedByForce(t *testing.T) {
 	runWith(t, func(b *rig) Launcher { return forcingBench{b} }, func(b *rig) {
 		b.start(taskproc.Kind_MAP)
