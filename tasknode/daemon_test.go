@@ -400,7 +400,7 @@ func TestFinalReportIsResentUntilAcknowledged(t *testing.T) {
 		running := b.start(taskproc.Kind_MAP)
 		close(b.session.broken)
 		synctest.Wait()
-		running.end(errors.New("exit status 1")) // while nobody hears it
+		running.end(errors.New("exit status 1")) // while there is no session
 		for range 2 {
 			if joined := (<-b.reports).GetJoined(); len(joined.GetAttempts()) != 1 || joined.Attempts[0] != attemptID || joined.Jobs[0] != "job_1_0001" {
 				t.Fatalf("joined again with %v", joined)

@@ -16,9 +16,9 @@ import (
 	"github.com/hammr/hammr/storage/fault"
 )
 
-// courier is a program that gives every record on along every edge as it comes, and
-// stops where it may when it is to pause. It keeps no record over a pause, so those that
-// its Nodes have seen at the end are what their checkpoints were worth.
+// courier is a program that forwards every record along every edge as it comes, and
+// stops for a checkpoint where it can. It keeps no record across a checkpoint, so the
+// records that its Nodes have seen at the end show what the checkpoints were worth.
 type courier struct {
 	records int            // of each source Node
 	tick    func(*NodeRun) // called at each record
@@ -41,7 +41,7 @@ func (p *courier) RunNode(n *NodeRun) error {
 	return out.end(n.Checkpointed())
 }
 
-// carry hands on what the Node reads.
+// carry forwards what the Node reads.
 func (p *courier) carry(n *NodeRun, out *courierOutputs) error {
 	take := func(key, value string) error {
 		p.tick(n)
@@ -124,7 +124,7 @@ func carryLive(n *NodeRun, c Channel, take func(key, value string) error) error 
 	}
 }
 
-// courierOutputs are all ways from a Node.
+// courierOutputs are all outputs of a Node.
 type courierOutputs struct {
 	emits []func(keyValue) error
 	ends  []func(paused bool) error
@@ -230,8 +230,8 @@ func pausableGraph(r *rand.Rand) dag.Graph {
 	}
 }
 
-// TestEveryGraphGoesOnAfterPauses: whatever the graph, however its Nodes are joined, and
-// whenever bundles are paused whole, each Node sees each record once.
+// TestEveryGraphGoesOnAfterPauses checkpoints whole bundles of random graphs at random
+// times. Each Node sees each record once.
 func TestEveryGraphGoesOnAfterPauses(t *testing.T) {
 	var pauses int64
 	for seed := range uint64(200) {
@@ -256,8 +256,8 @@ func TestEveryGraphGoesOnAfterPauses(t *testing.T) {
 	}
 }
 
-// pauseAtRandom is called at records, and has the bundle of the Node that it is called
-// for be paused at some of them, one in so many at least.
+// pauseAtRandom returns a function that is called at records. It checkpoints the bundle
+// of the Node at some of them, on average at least one in most.
 func (r *rig) pauseAtRandom(random *rand.Rand, most int) func(*NodeRun) {
 	var mu sync.Mutex
 	one := 1 + random.IntN(most)
@@ -270,7 +270,7 @@ func (r *rig) pauseAtRandom(random *rand.Rand, most int) func(*NodeRun) {
 	}
 }
 
-// pauseBundle tells all groups of a bundle that run to pause.
+// pauseBundle orders all running groups of a bundle to write checkpoints.
 func (r *rig) pauseBundle(id dag.BundleID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -290,8 +290,7 @@ func (r *rig) groupsIn(id dag.BundleID) (groups []dag.GroupID) {
 	return groups
 }
 
-// goOnLocked starts those groups of a bundle again that were paused, when the last one
-// has ended.
+// goOnLocked resumes the checkpointed groups of a bundle when the last one has ended.
 func (r *rig) goOnLocked(id dag.BundleID) {
 	groups := r.groupsIn(id)
 	for _, g := range groups {
@@ -327,8 +326,8 @@ func (r *rig) goOnLocked(id dag.BundleID) {
 	}
 }
 
-// TestAGroupGoesOnWhenTheDiskIsFull: a group of Nodes whose checkpoint cannot be written
-// says so, goes on from memory, and can be paused again.
+// TestAGroupGoesOnWhenTheDiskIsFull has a group of Nodes whose checkpoint cannot be
+// written. It declines, continues from memory, and can be checkpointed again.
 func TestAGroupGoesOnWhenTheDiskIsFull(t *testing.T) {
 	declined := 0
 	for seed := range uint64(40) {
@@ -358,8 +357,9 @@ func TestAGroupGoesOnWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
-// TestAGangGoesOnWhenADiskIsFull: who finds no room for a checkpoint before the streams
-// have ended declines, and works on; the others are paused when it has done its work.
+// TestAGangGoesOnWhenADiskIsFull has a member that finds no disk space before the
+// streams have ended. It declines and continues; the others are checkpointed when it
+// has finished.
 func TestAGangGoesOnWhenADiskIsFull(t *testing.T) {
 	declined, paused := 0, int64(0)
 	for seed := range uint64(200) {
@@ -386,8 +386,8 @@ func TestAGangGoesOnWhenADiskIsFull(t *testing.T) {
 	}
 }
 
-// TestAReaderInAGangOnAFullDiskDoesNotFail: when its writer has stopped it cannot go on, and
-// cannot write down how far it is. That is no failure.
+// TestAReaderInAGangOnAFullDiskDoesNotFail has a reader whose writer has stopped, and
+// that cannot write its checkpoint. It ends, which counts as no failure.
 func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
@@ -412,8 +412,8 @@ func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	}
 }
 
-// TestAPauseInAGroupIsNotForgotten: it comes between two values of a group of what came
-// live, and is followed before the next group.
+// TestAPauseInAGroupIsNotForgotten requests a checkpoint between two values of a group
+// that came live. It takes effect before the next group.
 func TestAPauseInAGroupIsNotForgotten(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},

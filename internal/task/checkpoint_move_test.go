@@ -17,8 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// startOn is the start of attempt n of the reduce on a machine, where its files
-// can be had by others.
+// startOn is the Start of attempt n of the reduce on a machine that serves its files.
 func (m *machine) startOn(n int) *taskproc.Start {
 	attempt := fmt.Sprintf("attempt_1_0001_r_%06d_%d", testPart, n)
 	return &taskproc.Start{
@@ -26,7 +25,7 @@ func (m *machine) startOn(n int) *taskproc.Start {
 	}
 }
 
-// from has a start go on from a checkpoint that was written on a machine.
+// from makes a Start resume from a checkpoint that was written on a machine.
 func from(start *taskproc.Start, c *taskproc.Checkpoint, m *machine) *taskproc.Start {
 	if start.Checkpoint = proto.CloneOf(c); c != nil && start.ShuffleAddress != m.address {
 		start.Checkpoint.Address = m.address
@@ -34,7 +33,7 @@ func from(start *taskproc.Start, c *taskproc.Checkpoint, m *machine) *taskproc.S
 	return start
 }
 
-// reencode writes body in the place of a checkpoint.
+// reencode replaces a checkpoint file by one with that body.
 func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBody) {
 	t.Helper()
 	b, err := checkpoint.Encode(body)
@@ -47,9 +46,9 @@ func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBod
 	c.Bytes, c.Checksum = int64(len(b)), xxhash.Sum64(b)
 }
 
-// TestReduceResumesAnywhere pauses again and again, and goes on here or elsewhere,
-// over a network that is bad now and then. The records are those of one attempt
-// that nobody disturbs.
+// TestReduceResumesAnywhere checkpoints a reduce repeatedly, and resumes it on this
+// machine or another, over an unreliable network. The records are those of one
+// undisturbed attempt.
 func TestReduceResumesAnywhere(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -92,14 +91,14 @@ func TestReduceResumesAnywhere(t *testing.T) {
 	}
 }
 
-// paused is a reduce that was paused between two groups on a machine, and what it
-// saw.
+// paused runs a reduce on a machine and checkpoints it between two groups. It returns
+// the checkpoint and the reducer with the groups that it saw.
 func paused(t *testing.T, m *machine, outputs []*taskproc.MapOutput) (*taskproc.Checkpoint, *reducer) {
 	t.Helper()
 	return pausedWith(t, m, outputs, func(*taskproc.Start) {})
 }
 
-// pausedWith is paused with a start of its own.
+// pausedWith is paused with changes to the Start.
 func pausedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with func(*taskproc.Start)) (*taskproc.Checkpoint, *reducer) {
 	t.Helper()
 	p := &reducer{until: 40, reached: make(chan struct{})}
@@ -118,8 +117,8 @@ func pausedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with fu
 	return c, p
 }
 
-// TestPhaseShowsWhetherTheCheckpointWasFetched from another machine, however far the attempt
-// is by then: a machine that is drained is needed until then.
+// TestPhaseShowsWhetherTheCheckpointWasFetched checks the phase until the checkpoint
+// has been fetched: until then a machine that is drained is needed.
 func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 	here, there := newMachine(t, sound), newMachine(t, sound)
 	r := rand.New(rand.NewPCG(5, 5))
@@ -181,7 +180,8 @@ func TestReduceFetchesOnlyTheRemainingRuns(t *testing.T) {
 	}
 }
 
-// TestReduceResumesOnItsMachineWithoutCopies of anything.
+// TestReduceResumesOnItsMachineWithoutCopies reads the files of the checkpoint in
+// place.
 func TestReduceResumesOnItsMachineWithoutCopies(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
@@ -200,7 +200,7 @@ func TestReduceResumesOnItsMachineWithoutCopies(t *testing.T) {
 	}
 }
 
-// spoil makes a checkpoint, or what it names, one of no use.
+// spoil makes a checkpoint, or a file that it names, unusable.
 type spoil func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput)
 
 // rewriteFile changes the bytes of a file.
@@ -219,7 +219,7 @@ func damage(change func(b []byte) []byte) spoil {
 	return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) { rewriteFile(t, c.Path, change) }
 }
 
-// rewrite makes a checkpoint that verifies and says something else.
+// rewrite makes a checkpoint that verifies but has another content.
 func rewrite(change func(*taskproc.CheckpointBody)) spoil {
 	return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
 		b, err := os.ReadFile(c.Path)
@@ -271,8 +271,8 @@ var spoils = map[string]spoil{
 	},
 }
 
-// TestUnusableCheckpoint: whatever is wrong with it, or with what it names, the
-// failure says that it is the checkpoint's.
+// TestUnusableCheckpoint spoils checkpoints, or files that they name. Each failure
+// blames the checkpoint.
 func TestUnusableCheckpoint(t *testing.T) {
 	for name, spoil := range spoils {
 		for _, where := range []string{"here", "elsewhere"} {
@@ -317,8 +317,8 @@ func TestCheckpointOfADeadMachine(t *testing.T) {
 	}
 }
 
-// TestCheckpointCopyReplacesALostMachine goes on from the copy when the machine is
-// lost, when nobody answers there, and when what it has is damaged.
+// TestCheckpointCopyReplacesALostMachine resumes from the copy if the machine is lost,
+// does not answer, or has damaged files.
 func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *taskproc.Checkpoint){
 		"lost":   func(_ *testing.T, c *taskproc.Checkpoint) { c.MachineLost = true },
@@ -351,7 +351,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 	}
 }
 
-// TestCheckpointThatCannotBeCopied is one all the same.
+// TestCheckpointThatCannotBeCopied is complete without its copy.
 func TestCheckpointThatCannotBeCopied(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 2, m)
@@ -364,7 +364,7 @@ func TestCheckpointThatCannotBeCopied(t *testing.T) {
 	}
 }
 
-// TestKilledWhileItFetches: whoever waits for a checkpoint hears orders.
+// TestKilledWhileItFetches kills an attempt that waits for its checkpoint.
 func TestKilledWhileItFetches(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	m := newMachine(t, func() string { asked <- struct{}{}; return "error" })
@@ -378,7 +378,7 @@ func TestKilledWhileItFetches(t *testing.T) {
 	}
 }
 
-// TestUserCodeThatFailsAfterAResume is to blame itself.
+// TestUserCodeThatFailsAfterAResume does not blame the checkpoint.
 func TestUserCodeThatFailsAfterAResume(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)

@@ -29,8 +29,8 @@ const (
 	testPart  = 1
 )
 
-// machine is a node with outputs of maps and a shuffle server before which the
-// network goes wrong as often as choose says.
+// machine is a machine with outputs of maps and a shuffle server. choose names the
+// error of the network at each answer.
 type machine struct {
 	dir     string
 	address string
@@ -76,10 +76,10 @@ func (m *machine) serve(server http.Handler, w http.ResponseWriter, r *http.Requ
 	panic(http.ErrAbortHandler)
 }
 
-// sound is a network without faults.
+// sound is a network without errors.
 func sound() string { return "" }
 
-// faultyOneIn is a network with a fault in one of n answers.
+// faultyOneIn is a network with an error in one of n answers.
 func faultyOneIn(seed uint64, n int) func() string {
 	var mu sync.Mutex
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -123,8 +123,8 @@ func (m *machine) writeRuns(t testing.TB, r *rand.Rand, task int32, records, run
 	}
 }
 
-// readHere is what the reduce is to see, by a merge of the files themselves; it
-// returns their stored bytes too.
+// readHere returns what the reduce should see, by merging the files themselves, and
+// their stored bytes.
 func readHere(t testing.TB, outputs []*taskproc.MapOutput) (records string, bytes int64) {
 	t.Helper()
 	fsys := local.New(local.Options{})
@@ -151,12 +151,12 @@ func readHere(t testing.TB, outputs []*taskproc.MapOutput) (records string, byte
 	return b.String(), bytes
 }
 
-// reducer writes down the records of its groups. tick is called before each
-// group; nil for nothing.
+// reducer records the records of its groups. tick is called before each group; nil:
+// nothing.
 type reducer struct {
 	seen  bytes.Buffer
 	tick  func()
-	until int // groups after which it waits to be paused; 0: it does not
+	until int // groups after which it waits for a checkpoint; 0: it does not
 
 	reached chan struct{}    // closed when it does
 	between func(n *NodeRun) // called before each value; nil for nothing
@@ -199,14 +199,14 @@ func (p *reducer) RunNode(n *NodeRun) error {
 	}
 }
 
-// reduceRun is a reduce attempt as its tasknode sees it.
+// reduceRun is a reduce attempt, seen from its tasknode.
 type reduceRun struct {
 	t    testing.TB
 	node taskproc.TasknodeEnd
 	last chan *taskproc.FromTask // the last message, and what came before it but for progress
 	end  chan error              // of Serve
 
-	phases chan string // as progress tells them, the first hundred
+	phases chan string // the phases of progress reports, the first hundred
 }
 
 // startReduce starts an attempt of the reduce.
@@ -215,7 +215,7 @@ func startReduce(t testing.TB, p *reducer, start *taskproc.Start) *reduceRun {
 	return startReduceOn(t, p, start, local.New(local.Options{}))
 }
 
-// startReduceOn starts it with a local disk of the caller's.
+// startReduceOn starts it with the caller's local disk.
 func startReduceOn(t testing.TB, p *reducer, start *taskproc.Start, disk storage.FS) *reduceRun {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -263,7 +263,7 @@ func (r *reduceRun) listen() {
 	}
 }
 
-// send fails silently when the attempt is over.
+// send fails silently if the attempt has ended.
 func (r *reduceRun) send(m *taskproc.ToTask) { _ = r.node.Send(m) }
 
 func (r *reduceRun) tell(complete bool, outputs ...*taskproc.MapOutput) {

@@ -25,7 +25,7 @@ func scatter(t testing.TB, r *rand.Rand, maps int, machines ...*machine) []*task
 	return outputs
 }
 
-// tellAll tells of outputs in random order and in random portions.
+// tellAll reports outputs in random order and in random portions.
 func tellAll(r *rand.Rand, run *reduceRun, outputs []*taskproc.MapOutput) {
 	order := r.Perm(len(outputs))
 	for len(order) > 0 {
@@ -38,8 +38,8 @@ func tellAll(r *rand.Rand, run *reduceRun, outputs []*taskproc.MapOutput) {
 	}
 }
 
-// TestReduceReadsTheSameFromEverywhere: local files or a bad network, the records
-// come in one order and the counters are right.
+// TestReduceReadsTheSameFromEverywhere reads local files, and over an unreliable
+// network. The records come in one order, and the counters are right.
 func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
 	}
 }
 
-// TestReduceCheckpointsAnywhere pauses again and again, while it copies and while it
-// reduces, and goes on from each checkpoint.
+// TestReduceCheckpointsAnywhere checkpoints a reduce repeatedly, while it copies and
+// while it reduces, and resumes it each time.
 func TestReduceCheckpointsAnywhere(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestReduceCheckpointsAnywhere(t *testing.T) {
 	}
 }
 
-// pauseAt pauses run at the n-th tick.
+// pauseAt requests a checkpoint at the n-th tick.
 func pauseAt(tick *atomic.Pointer[func()], run *reduceRun, n int64) {
 	var ticks atomic.Int64
 	f := func() {
@@ -140,7 +140,8 @@ func TestReduceNamesTheLostMap(t *testing.T) {
 	}
 }
 
-// TestReduceGivesUpADeadMachine after hammr.shuffle.fetch.timeout.
+// TestReduceGivesUpADeadMachine reports a lost output after
+// hammr.shuffle.fetch.timeout.
 func TestReduceGivesUpADeadMachine(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
 	o.Address = deadAddress(t)
@@ -151,7 +152,7 @@ func TestReduceGivesUpADeadMachine(t *testing.T) {
 	}
 }
 
-// deadAddress is one on which nobody listens.
+// deadAddress is an address on which no process listens.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -162,8 +163,8 @@ func deadAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestReduceTakesTheNewerOutput: a map that ran again, elsewhere or on the
-// reduce's own machine, takes the place of an output that cannot be had.
+// TestReduceTakesTheNewerOutput runs a map again, on another machine or on the reduce's
+// own. Its output replaces one that cannot be fetched.
 func TestReduceTakesTheNewerOutput(t *testing.T) {
 	for _, near := range []bool{false, true} {
 		var once sync.Once
@@ -208,7 +209,7 @@ func TestReduceEndsWhenKilled(t *testing.T) {
 	}
 }
 
-// TestReduceWithAnotherToken: no map is to blame, and none runs again.
+// TestReduceWithAnotherToken fails without blaming a map.
 func TestReduceWithAnotherToken(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, ShuffleToken: "another"})
@@ -218,7 +219,8 @@ func TestReduceWithAnotherToken(t *testing.T) {
 	}
 }
 
-// TestReduceSkipsEmptyPartitions: what is known to be empty is not asked for.
+// TestReduceSkipsEmptyPartitions does not request partitions that are known to be
+// empty.
 func TestReduceSkipsEmptyPartitions(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
 	o.Address, o.PartitionBytes = deadAddress(t), []int64{5, 0}
@@ -230,8 +232,8 @@ func TestReduceSkipsEmptyPartitions(t *testing.T) {
 	}
 }
 
-// TestReduceWaitsForTheNextOutputOfARevokedOne: however long it takes, an output
-// that is known to be gone is not reported as lost.
+// TestReduceWaitsForTheNextOutputOfARevokedOne does not report a revoked output as
+// lost, however long its replacement takes.
 func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	var once sync.Once
 	asked := make(chan struct{})
@@ -244,7 +246,7 @@ func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	run.tell(true, old)
 	<-asked
 	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Revoked: []string{old.Attempt}, Complete: true}}})
-	run.tell(true, again) // of one attempt, which its machine offers anew
+	run.tell(true, again) // of one attempt, offered again by its machine
 	last := run.finish()
 	want, _ := readHere(t, []*taskproc.MapOutput{again})
 	if last.GetFinished() == nil || p.seen.String() != want {

@@ -54,7 +54,7 @@ func TestFetchedIsWhatAllReadersHave(t *testing.T) {
 	wantNews(t, &f, "0:[00000100] ")
 }
 
-// TestReduceReportsFetchedOutputs looks at what a reduce tells once it has all.
+// TestReduceReportsFetchedOutputs checks the report of a reduce that has fetched all.
 func TestReduceReportsFetchedOutputs(t *testing.T) {
 	machines := []*machine{newMachine(t, sound), newMachine(t, sound)}
 	outputs := scatter(t, rand.New(rand.NewPCG(1, 2)), 10, machines...)

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// encodeStream is records as a stream.
+// encodeStream encodes records as a stream.
 func encodeStream(t testing.TB, batch int, records []keyValue) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -72,7 +72,7 @@ func TestFramesCarryRecords(t *testing.T) {
 	}
 }
 
-// TestDamagedFrames: no bit can be wrong, and no byte missing or too many.
+// TestDamagedFrames flips each bit, and removes and adds bytes: all are detected.
 func TestDamagedFrames(t *testing.T) {
 	whole := encodeStream(t, 40, sourceRecords("s", 1, 20))
 	for i := range whole {
@@ -92,7 +92,7 @@ func TestDamagedFrames(t *testing.T) {
 	}
 }
 
-// TestMissingFrames show, though each is sound.
+// TestMissingFrames removes intact frames, which is detected.
 func TestMissingFrames(t *testing.T) {
 	var frames [][]byte
 	w := newFrameWriter(writerFunc(func(b []byte) (int, error) { frames = append(frames, bytes.Clone(b)); return len(b), nil }), 1)
@@ -119,7 +119,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// TestAnnouncedLengthAllocatesNothing: what is announced and does not come takes no
+// TestAnnouncedLengthAllocatesNothing announces bytes that do not come. They take no
 // memory.
 func TestAnnouncedLengthAllocatesNothing(t *testing.T) {
 	head := append([]byte(streamMagic), frameBatch)
@@ -143,7 +143,7 @@ func TestRecordsTooLongForAStream(t *testing.T) {
 	}
 }
 
-// FuzzDecodeStream: what is accepted is what would be written.
+// FuzzDecodeStream checks that an accepted stream encodes to the same bytes.
 func FuzzDecodeStream(f *testing.F) {
 	f.Add(encodeStream(f, 40, sourceRecords("s", 1, 5)))
 	f.Add(encodeStream(f, 40, nil))
@@ -160,8 +160,8 @@ func FuzzDecodeStream(f *testing.F) {
 	})
 }
 
-// sealed sets the checksums right, as far as b can be read, so that fuzzing gets
-// behind them.
+// sealed corrects the checksums, as far as b can be decoded, so that fuzzing gets past
+// them.
 func sealed(b []byte) []byte {
 	b = bytes.Clone(b)
 	if len(b) < len(streamMagic) {

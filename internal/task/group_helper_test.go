@@ -21,8 +21,8 @@ type programFunc func(n *NodeRun) error
 
 func (f programFunc) RunNode(n *NodeRun) error { return f(n) }
 
-// rig plays jobmaster and tasknodes for one job: it starts all NodeGroups at
-// once and tells each what the others have written.
+// rig plays jobmaster and tasknodes for one job. It starts all NodeGroups at once and
+// tells each what the others have written.
 type rig struct {
 	t          testing.TB
 	graph      dag.Graph
@@ -31,8 +31,8 @@ type rig struct {
 	machines   []*machine // whose servers segments and streams go by; none: all in memory
 	properties map[string]string
 	shares     []*taskproc.CombineSet
-	lie        func(*taskproc.MapOutput) // changes what is told of an output; nil for nothing
-	goesOn     bool                      // bundles that were paused go on
+	lie        func(*taskproc.MapOutput) // changes what is reported of an output; nil: nothing
+	goesOn     bool                      // checkpointed bundles are resumed
 
 	mu struct {
 		sync.Mutex
@@ -46,7 +46,7 @@ type rig struct {
 	}
 }
 
-// runningGroup is an attempt at one group as its tasknode sees it.
+// runningGroup is an attempt at one group, seen from its tasknode.
 type runningGroup struct {
 	id    dag.GroupID
 	node  taskproc.TasknodeEnd
@@ -54,7 +54,7 @@ type runningGroup struct {
 	over  chan struct{}
 }
 
-// tell passes on what is put into the inbox until the attempt is over.
+// tell sends the messages of the inbox until the attempt has ended.
 func (run *runningGroup) tell() {
 	for {
 		select {
@@ -82,7 +82,7 @@ func newRig(t testing.TB, g dag.Graph, prog Program) *rig {
 	return r
 }
 
-// network puts the groups on machines with servers.
+// network places the groups on machines with servers.
 func (r *rig) network(machines int) *rig {
 	for range machines {
 		r.machines = append(r.machines, newMachine(r.t, sound))
@@ -91,7 +91,7 @@ func (r *rig) network(machines int) *rig {
 	return r
 }
 
-// run runs all groups to their ends and returns their last messages.
+// run runs all groups to their end and returns their last messages.
 func (r *rig) run() map[dag.GroupID]*taskproc.FromTask {
 	r.t.Helper()
 	var all []*runningGroup
@@ -130,7 +130,7 @@ func (r *rig) beginLocked(id dag.GroupID, start *taskproc.Start) *runningGroup {
 	return run
 }
 
-// machineOf is where a group runs; nil where there are no machines.
+// machineOf is the machine of a group; nil without machines.
 func (r *rig) machineOf(id dag.GroupID) *machine {
 	if len(r.machines) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (r *rig) bundle(id dag.BundleID) *taskproc.Bundle {
 	return b
 }
 
-// attend reads what a group says to its end.
+// attend reads the messages of a group to its end.
 func (r *rig) attend(run *runningGroup) {
 	defer r.mu.ended.Done()
 	defer run.node.Close()
@@ -220,7 +220,7 @@ func (r *rig) publishLocked(id dag.GroupID, done *taskproc.Finished) {
 	}
 }
 
-// tellLocked tells all who run of what has been written for an edge.
+// tellLocked tells all running groups what has been written for an edge.
 func (r *rig) tellLocked(edge int32) {
 	writers := r.graph.Stages[r.graph.StageIndex(r.graph.Edges[edge].From)].Nodes
 	news := &taskproc.Outputs{Edge: edge, Outputs: r.mu.told[edge], Complete: len(r.mu.told[edge]) == writers}
@@ -235,7 +235,7 @@ func (r *rig) postLocked(news *taskproc.Outputs) {
 	}
 }
 
-// send gives an order to the group of a Node.
+// send sends an order to the group of a Node.
 func (r *rig) send(stage string, node int, m *taskproc.ToTask) {
 	r.mu.Lock()
 	run := r.mu.runs[r.layout.GroupOf(r.graph.StageIndex(stage), node)]
@@ -243,7 +243,7 @@ func (r *rig) send(stage string, node int, m *taskproc.ToTask) {
 	run.inbox.Put(m)
 }
 
-// allDone fails the test unless every group has done its work.
+// allDone fails the test unless every group has finished.
 func (r *rig) allDone() {
 	r.t.Helper()
 	for id, last := range r.mu.last {

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// TestEveryGraphRelaysEveryRecord: whatever the graph and however its Nodes are
-// joined, each sees what it should, in memory and over sockets.
+// TestEveryGraphRelaysEveryRecord runs random graphs, in memory and over sockets. Each
+// Node sees the records that it should.
 func TestEveryGraphRelaysEveryRecord(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -40,8 +40,8 @@ func oneEdge(writers, readers int, channel dag.Channel, connection dag.Connectio
 	}
 }
 
-// TestFirstErrorIsReported: a Node that fails ends its group, and the others of
-// its gang fail for want of it, wherever it is in the graph.
+// TestFirstErrorIsReported fails one Node, anywhere in the graph. Its group ends with
+// its error, and the rest of the gang fails after it.
 func TestFirstErrorIsReported(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		for _, failing := range []string{"from", "to"} {
@@ -76,7 +76,7 @@ func TestFirstErrorIsReported(t *testing.T) {
 	}
 }
 
-// TestPanicOfANode is a failure with its stack.
+// TestPanicOfANode reports a failure with the stack.
 func TestPanicOfANode(t *testing.T) {
 	r := newRig(t, oneEdge(2, 1, dag.ChannelSHM, dag.Gather), programFunc(func(n *NodeRun) error {
 		if n.Stage() == "from" && n.Number() == 0 {
@@ -92,7 +92,7 @@ func TestPanicOfANode(t *testing.T) {
 	}
 }
 
-// TestKillInTheMiddle ends a group that waits, and so its gang.
+// TestKillInTheMiddle kills a group that waits, which ends its gang.
 func TestKillInTheMiddle(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		started := make(chan struct{})
@@ -122,12 +122,12 @@ func TestKillInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestNodesWithoutOutput end well, and so do those that do not listen.
+// TestNodesWithoutOutput end well, and so do Nodes that do not read.
 func TestNodesWithoutOutput(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		p := &relay{records: 5000, seen: make(map[string][]string)}
 		r := newRig(t, oneEdge(3, 2, channel, dag.AllToAll), programFunc(func(n *NodeRun) error {
-			if n.Number() == 1 { // one that sends nothing, one that hears nothing
+			if n.Number() == 1 { // one Node sends nothing, one reads nothing
 				return nil
 			}
 			return p.RunNode(n)
@@ -140,7 +140,8 @@ func TestNodesWithoutOutput(t *testing.T) {
 	}
 }
 
-// TestUnclosedWriterIsAnError, or the Node fails: what it sent last might be missing.
+// TestUnclosedWriterIsAnError fails a Node that does not close its stream, since the
+// end of the stream may be missing.
 func TestUnclosedWriterIsAnError(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		r := newRig(t, oneEdge(1, 1, channel, dag.OneToOne), programFunc(func(n *NodeRun) error {
@@ -159,7 +160,7 @@ func TestUnclosedWriterIsAnError(t *testing.T) {
 	}
 }
 
-// TestMissingPeer of a stream, for longer than is waited.
+// TestMissingPeer waits for a peer until the timeout.
 func TestMissingPeer(t *testing.T) {
 	for _, machines := range []int{0, 2} {
 		g := oneEdge(1, 1, dag.ChannelTCP, dag.OneToOne)
@@ -179,7 +180,7 @@ func TestMissingPeer(t *testing.T) {
 	}
 }
 
-// TestLostOutputNamesItsAttempt is told right for every edge.
+// TestLostOutputNamesItsAttempt names the right attempt for every edge.
 func TestLostOutputNamesItsAttempt(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},
@@ -204,8 +205,7 @@ func TestLostOutputNamesItsAttempt(t *testing.T) {
 	}
 }
 
-// TestLostStreamWaitsForTheCause: killed meanwhile, it has no failure of its
-// own.
+// TestLostStreamWaitsForTheCause reports no failure of its own if it is killed in time.
 func TestLostStreamWaitsForTheCause(t *testing.T) {
 	var r *rig
 	lost := make(chan struct{})

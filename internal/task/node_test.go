@@ -41,8 +41,8 @@ func TestMemoryIsDividedAmongOpenEnds(t *testing.T) {
 	}
 }
 
-// TestASideInputIsReadBeforeTheMainOne by two reduces of one Node, each in the
-// order of its keys.
+// TestASideInputIsReadBeforeTheMainOne reads two inputs by two reduces of one Node,
+// each in the order of its keys.
 func TestASideInputIsReadBeforeTheMainOne(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "small", Nodes: 2}, {Name: "big", Nodes: 3}, {Name: "join", Nodes: 2}},
@@ -88,7 +88,7 @@ func TestASideInputIsReadBeforeTheMainOne(t *testing.T) {
 	compareSeen(t, g, p.seen, want)
 }
 
-// TestReaderOfOneWriterWaitsForNoOther: the reader ends while the edge is not
+// TestReaderOfOneWriterWaitsForNoOther ends the reader although the edge is not
 // complete.
 func TestReaderOfOneWriterWaitsForNoOther(t *testing.T) {
 	readerDone := make(chan struct{})
@@ -109,8 +109,8 @@ func TestReaderOfOneWriterWaitsForNoOther(t *testing.T) {
 	compareSeen(t, g, p.seen, twin(g, p.records, nil))
 }
 
-// TestOutputBoard: each edge has news of its own, and whoever comes late hears what
-// is left.
+// TestOutputBoard keeps the news of each edge apart. A late subscriber gets what can be
+// read.
 func TestOutputBoard(t *testing.T) {
 	output := func(attempt string) *taskproc.MapOutput { return &taskproc.MapOutput{Attempt: attempt} }
 	var b outputBoard
@@ -148,8 +148,8 @@ func TestOutputBoard(t *testing.T) {
 	}
 }
 
-// TestRevokedOutputsOfAnyEdge: what is told of one edge says nothing of another,
-// though the same attempt has written for both.
+// TestRevokedOutputsOfAnyEdge revokes the output of an attempt along one edge. Its
+// output along another edge stays.
 func TestRevokedOutputsOfAnyEdge(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 1}, {Name: "c", Nodes: 1}},
@@ -171,8 +171,8 @@ func TestRevokedOutputsOfAnyEdge(t *testing.T) {
 	compareSeen(t, g, p.seen, twin(g, p.records, nil))
 }
 
-// TestFinishedListsOutputsByEdge, by the Node's number, or for a map that
-// was cut from another by one of its own.
+// TestFinishedListsOutputsByEdge identifies outputs by the Node's number, and those of
+// a map that was split from another by its own.
 func TestFinishedListsOutputsByEdge(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 4}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 3}},
@@ -194,7 +194,7 @@ func TestFinishedListsOutputsByEdge(t *testing.T) {
 	}
 }
 
-// alone runs one attempt that hears nothing of others.
+// alone runs one attempt without others.
 func (r *rig) alone(start *taskproc.Start, orders ...*taskproc.ToTask) *taskproc.FromTask {
 	r.t.Helper()
 	r.mu.Lock()
@@ -284,8 +284,8 @@ func TestUnknownInputs(t *testing.T) {
 	}
 }
 
-// TestCheckpointedMapKeepsItsOutputsByEdge: another attempt goes on where it
-// ended, and what both have written is one.
+// TestCheckpointedMapKeepsItsOutputsByEdge resumes a map in another attempt. The output
+// of both is one.
 func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},

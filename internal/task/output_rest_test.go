@@ -15,8 +15,8 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// restRig is an attempt at two Nodes joined by memory, of which each writes lines to
-// an output elsewhere as it is told: such an attempt cannot write a checkpoint.
+// restRig is an attempt at two Nodes joined by memory. Each writes lines to a remote
+// output on request. Such an attempt cannot write a checkpoint.
 type restRig struct {
 	t     *testing.T
 	out   *mem.FS
@@ -91,7 +91,7 @@ func (x *restRig) tell(m *taskproc.ToTask) {
 	}
 }
 
-// stands has the attempt stand still, which it must say it does.
+// stands orders the attempt to get ready for suspension, and waits for its answer.
 func (x *restRig) stands(number int64) {
 	x.t.Helper()
 	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: number}}})
@@ -104,7 +104,7 @@ func (x *restRig) goesOn() {
 	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Resume{Resume: new(taskproc.Resume)}})
 }
 
-// end is the attempt's last message, after which the connection is over.
+// end returns the attempt's last message and closes the connection.
 func (x *restRig) end() *taskproc.FromTask {
 	last := <-x.says
 	for range x.says {
@@ -113,7 +113,7 @@ func (x *restRig) end() *taskproc.FromTask {
 	return last
 }
 
-// files are the names of what there is of the output.
+// files lists the files of the output.
 func (x *restRig) files() (names []string) {
 	x.t.Helper()
 	infos, err := x.out.List(x.t.Context(), "/job")
@@ -142,8 +142,9 @@ func (x *restRig) text(name string) string {
 	return string(b)
 }
 
-// TestOutputClosesItsPieceWhileSuspended closes its file then, writes nothing
-// until it goes on, and goes on in a file of its own; joined they are what was written.
+// TestOutputClosesItsPieceWhileSuspended closes the file before the suspension, writes
+// nothing until the resume, and continues in another file. Joined, the files are what
+// was written.
 func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRestRig(t)
@@ -183,8 +184,7 @@ func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 	})
 }
 
-// TestOutputEndsWhileSuspended ends an attempt that is to stand still between two files, and
-// goes on before anything more is written.
+// TestOutputEndsWhileSuspended ends an attempt that is resumed before it writes more.
 func TestOutputEndsWhileSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRestRig(t)
@@ -198,14 +198,14 @@ func TestOutputEndsWhileSuspended(t *testing.T) {
 	})
 }
 
-// TestOutputOfAKilledAttempt leaves nothing behind, not what became a piece either.
+// TestOutputOfAKilledAttempt removes all files, those of closed pieces too.
 func TestOutputOfAKilledAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRestRig(t)
 		x.lines <- "lost"
 		synctest.Wait()
 		x.stands(1)
-		x.lines <- " too" // waits for the attempt to go on
+		x.lines <- " too" // blocks until the attempt is resumed
 		x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: new(taskproc.Kill)}})
 		if m := x.end(); m.GetExited() == nil {
 			t.Errorf("it ends with %v", m)

@@ -18,9 +18,9 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// TestReduceContinuesWhenTheDiskIsFull: whatever of its checkpoint cannot be written,
-// it says so and loses nothing. The pause comes anywhere, and once there is room
-// another one is followed.
+// TestReduceContinuesWhenTheDiskIsFull fails each part of a checkpoint, at any time.
+// The reduce declines and loses nothing. Once the disk has space, it obeys the next
+// order.
 func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -79,7 +79,8 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
-// TestMapContinuesWhenTheDiskIsFull: what it had published is in what it leaves.
+// TestMapContinuesWhenTheDiskIsFull declines after the map has published. The final
+// output includes what it had published.
 func TestMapContinuesWhenTheDiskIsFull(t *testing.T) {
 	g := dag.MapReduce(1, 2)
 	r := newRig(t, g, programFunc(func(n *NodeRun) error {
@@ -130,7 +131,8 @@ func TestMapContinuesWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
-// TestCheckpointBetweenValuesTakesEffectAtTheNextGroup, though progress is sampled there.
+// TestCheckpointBetweenValuesTakesEffectAtTheNextGroup polls progress between two
+// values.
 func TestCheckpointBetweenValuesTakesEffectAtTheNextGroup(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
@@ -152,8 +154,8 @@ func TestCheckpointBetweenValuesTakesEffectAtTheNextGroup(t *testing.T) {
 	}
 }
 
-// TestCheckpointWithoutABoundaryIsDeclined: a pause for which no boundary comes is taken back, and
-// asked for again it is followed once one comes.
+// TestCheckpointWithoutABoundaryIsDeclined withdraws a checkpoint for which no boundary
+// comes. A second order is obeyed once one comes.
 func TestCheckpointWithoutABoundaryIsDeclined(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)

@@ -343,7 +343,7 @@ func (s *session) handleCheckpoint() {
 }
 
 // A checkpoint spreads along streams and through memory. A Node that reads files stops
-// at a boundary, and ends what it sends with a mark. A Node that reads live goes on
+// at a boundary, and ends what it sends with a mark. A Node that reads live continues
 // until the marks, or ends, of all its writers have come; then nothing is in flight,
 // and it ends what it sends in the same way. So the states of all Nodes of a gang are
 // one consistent cut: each record that a Node has sent is in its reader's state.

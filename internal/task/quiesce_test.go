@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// TestStandsStillWithNothingOpenElsewhere lets an attempt stand still between the
-// files that it writes on other machines, and has the next one wait.
+// TestStandsStillWithNothingOpenElsewhere quiesces an attempt between two remote files.
+// The next file waits until the attempt is resumed.
 func TestStandsStillWithNothingOpenElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := conf.FromMap(nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// relay is a program that gives every record on along every edge: whole, or to
-// one reader where there is a choice. A source Node has records of its own.
+// relay is a program that forwards every record along every edge, to all readers or to
+// one of them. A source Node has records of its own.
 type relay struct {
 	records int // of each source Node
 	mu      sync.Mutex
@@ -61,7 +61,7 @@ func (p *relay) RunNode(n *NodeRun) error {
 	return group.Wait()
 }
 
-// chosen are the records that a reader gets.
+// chosen returns the records that a reader gets.
 func chosen(c Channel, peer int, records []keyValue) []keyValue {
 	if c.Connection != dag.AllToAll {
 		return records
@@ -91,7 +91,7 @@ func writeFileTo(n *NodeRun, c Channel, records []keyValue) error {
 	return b.Err()
 }
 
-// sender is what sends records to a peer through a stream or memory.
+// sender returns what sends records to a peer through a stream or memory.
 func sender(n *NodeRun, c Channel, peer int) (func([]keyValue) error, error) {
 	if c.Kind == dag.ChannelSHM {
 		w := n.SendShared(c, peer)
@@ -180,7 +180,7 @@ func readShared(n *NodeRun, r *SharedReader, into *[]keyValue) error {
 	}
 }
 
-// twin is what each Node of a relay sees, worked out stage by stage.
+// twin computes stage by stage what each Node of a relay should see.
 func twin(g dag.Graph, records int, shares []*taskproc.CombineSet) map[string][]string {
 	held := make(map[string][]keyValue)
 	name := func(stage string, node int) string { return fmt.Sprintf("%s %d", stage, node) }
@@ -226,7 +226,7 @@ func goesTo(g dag.Graph, e dag.Edge, edge, from, to int, r keyValue, shares []*t
 	return true
 }
 
-// randomGraph draws a graph that can be run.
+// randomGraph draws a valid graph.
 func randomGraph(r *rand.Rand) dag.Graph {
 	for {
 		var g dag.Graph

@@ -123,7 +123,7 @@ func (s *session) finalMessage(ctx context.Context, err error) *taskproc.FromTas
 	if isKill(ctx, err) {
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{}}}
 	}
-	if errors.As(err, new(*unwrittenError)) { // it was asked to stop, and cannot go on alone
+	if errors.As(err, new(*unwrittenError)) { // it was asked for a checkpoint, and cannot continue alone
 		cause := valid(err.Error() + s.attempt.remedy(err))
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{Cause: cause}}}
 	}

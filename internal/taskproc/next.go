@@ -116,6 +116,6 @@ func rightsIn(control []byte) (fds []int, err error) {
 
 func closeAll(fds []int) {
 	for _, fd := range fds {
-		_ = unix.Close(fd) // of no use any more
+		_ = unix.Close(fd) // not needed any more
 	}
 }

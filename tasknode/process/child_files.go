@@ -38,7 +38,7 @@ func (w *childFiles) close() {
 		return
 	}
 	for _, f := range w.files() {
-		f.Close() // nil is fine: the error is of no use
+		f.Close() // nil is fine, and the error does not matter
 	}
 }
 

@@ -76,7 +76,7 @@ type running struct {
 	start *taskproc.Start
 	task  tasknode.Task
 	end   taskproc.TasknodeEnd
-	done  *taskproc.Finished // as runThrough has heard it
+	done  *taskproc.Finished // as received by runThrough
 }
 
 func launch(ctx context.Context, t testing.TB, l *Launcher, start *taskproc.Start) *running {
@@ -149,7 +149,7 @@ func processesIn(t testing.TB, group int) (pids []string) {
 func (r *running) log(stream string) string {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(r.start.LocalDir), "logs", r.start.AttemptId, stream))
-	if err != nil && !os.IsNotExist(err) { // who prints nothing has no log
+	if err != nil && !os.IsNotExist(err) { // a task without output has no log
 		r.t.Error(err)
 	}
 	return string(data)
