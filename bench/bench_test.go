@@ -77,7 +77,7 @@ func TestContestRefusesWrongOutput(t *testing.T) {
 	}
 }
 
-func TestMeasureTellsWhyACommandFailed(t *testing.T) {
+func TestMeasureReportsWhyACommandFailed(t *testing.T) {
 	_, err := testKit(t, 1).measure(t.Context(), Command{Args: []string{"sh", "-c", "echo because >&2; exit 3"}})
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "because") {
 		t.Errorf("error %v, want the status and what it said", err)

@@ -48,7 +48,7 @@ func TestSyncLatencyIsMeasured(t *testing.T) {
 	}
 }
 
-func TestNotesTellOfTasksAndDaemons(t *testing.T) {
+func TestNotesNameTasksAndDaemons(t *testing.T) {
 	side := Side{Seconds: Spread{Median: 4}, Samples: []Sample{{Cluster: &Usage{MasterShare: 0.25, CPUSeconds: 8}}}}
 	want := "250 tasks/s; the busiest master takes 25.0 % of a core; 8.00 ms of CPU time a task in daemons"
 	if got := strings.Join(notesOn(Contest{Tasks: 1000}, side), "; "); got != want {

@@ -53,8 +53,8 @@ func TestRandomPlansAreTextAndBack(t *testing.T) {
 	}
 }
 
-// TestRandomPlansLeaveAWayToGoOn looks for what would end a cluster for good.
-func TestRandomPlansLeaveAWayToGoOn(t *testing.T) {
+// TestRandomPlansLeaveAMajority looks for what would end a cluster for good.
+func TestRandomPlansLeaveAMajority(t *testing.T) {
 	for seed := range uint64(500) {
 		for _, f := range chaos.Random(seed, chaos.Kinds()).Faults {
 			if f.Kind == chaos.Failpoint && strings.Contains(f.Point, "commit-") && strings.HasPrefix(f.Point, "jobmaster/") && strings.HasPrefix(f.Action, "error") {

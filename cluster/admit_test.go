@@ -45,7 +45,7 @@ func TestExcludedMachineEndsItsWork(t *testing.T) {
 	}
 }
 
-func TestExcludedMachineComesBackExcluded(t *testing.T) {
+func TestExcludedMachineRejoinsExcluded(t *testing.T) {
 	s := New("1")
 	join := JoinMachine{Name: "n", Instance: "i", Slots: [2]int{2, 1}}
 	apply(t, s, join, AdmitMachine{"n", true}, ExpireMachine{Name: "n", Epoch: 1})
@@ -67,8 +67,8 @@ func TestExcludedMachineComesBackExcluded(t *testing.T) {
 	}
 }
 
-// TestCheckpointsAreHeld keeps a machine that has the checkpoint of a waiting task.
-func TestCheckpointsAreHeld(t *testing.T) {
+// TestCheckpointsAreRetained keeps a machine that has the checkpoint of a waiting task.
+func TestCheckpointsAreRetained(t *testing.T) {
 	s := New("1")
 	a := attemptAt(mapTask(0), 0)
 	apply(t, s,

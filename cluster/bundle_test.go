@@ -166,7 +166,7 @@ func TestOutputOfAGangCountsWhenAllHaveFinished(t *testing.T) {
 	}
 }
 
-func TestAGangStartsAnewWhenOneOfItEnds(t *testing.T) {
+func TestGangStartsOverWhenAMemberEnds(t *testing.T) {
 	for name, end := range map[string]func(j *Job) Command{
 		"failed":  func(j *Job) Command { return FailAttempt{Attempt: newest(j, 0, 0), Failure: Failure{Cause: "bad"}} },
 		"killed":  func(j *Job) Command { return KillAttempt{Attempt: newest(j, 0, 0), Cause: "enough"} },
@@ -205,9 +205,9 @@ func TestAGangStartsAnewWhenOneOfItEnds(t *testing.T) {
 	}
 }
 
-// TestALateWordOfAGangThatIsGoneChangesNothing finishes an attempt after its gang was rolled
+// TestLateReportOfAnEndedGangIsIgnored finishes an attempt after its gang was rolled
 // back.
-func TestALateWordOfAGangThatIsGoneChangesNothing(t *testing.T) {
+func TestLateReportOfAnEndedGangIsIgnored(t *testing.T) {
 	s, j := running(t, gangGraph(1))
 	apply(t, s, bundleStart(j, 0, 0, "n0"))
 	late := finishTask(j, 1, 0)
@@ -253,9 +253,9 @@ func outputComesBack(s *State, a AttemptID) error {
 	return err
 }
 
-// TestWhatARestartedTasknodeHoldsOfAGangStays restarts a tasknode that retains the output of
+// TestOutputOfAGangRetainedByARestartedTasknodeStays restarts a tasknode that retains the output of
 // a whole gang.
-func TestWhatARestartedTasknodeHoldsOfAGangStays(t *testing.T) {
+func TestOutputOfAGangRetainedByARestartedTasknodeStays(t *testing.T) {
 	s, j := running(t, gangGraph(1))
 	apply(t, s, bundleStart(j, 0, 0, "n1"))
 	apply(t, s, finishTask(j, 0, 0), finishTask(j, 1, 0))

@@ -121,9 +121,9 @@ func TestMoveCheckpoint(t *testing.T) {
 	}
 }
 
-// TestWhoWasToldOfTheOldPlace starts an attempt, and moves its checkpoint before it reads
+// TestResumeAfterTheCheckpointMoved starts an attempt, and moves its checkpoint before it reads
 // it. The attempt fails, and the next one resumes from the copy.
-func TestWhoWasToldOfTheOldPlace(t *testing.T) {
+func TestResumeAfterTheCheckpointMoved(t *testing.T) {
 	s, task := pausedMap(t, Checkpoint{Path: "c"})
 	bad := func(number int) FailAttempt {
 		return FailAttempt{Attempt: attemptAt(mapTask(0), number), Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
@@ -139,9 +139,9 @@ func TestWhoWasToldOfTheOldPlace(t *testing.T) {
 	}
 }
 
-// TestABadCheckpointIsNobodysFault reports a bad checkpoint twice. It is dropped once; the
+// TestBadCheckpointChargesNoTask reports a bad checkpoint twice. It is dropped once; the
 // second report comes from an attempt that started from the beginning, which is charged.
-func TestABadCheckpointIsNobodysFault(t *testing.T) {
+func TestBadCheckpointChargesNoTask(t *testing.T) {
 	s, task := pausedMap(t, Checkpoint{Path: "c"})
 	bad := func(number int) FailAttempt {
 		return FailAttempt{Attempt: attemptAt(mapTask(0), number), Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
@@ -175,7 +175,7 @@ func TestANewerCheckpointStays(t *testing.T) {
 	}
 }
 
-func TestADeclinedPauseMayBeAskedForAgain(t *testing.T) {
+func TestDeclinedPreemptionMayBeOrderedAgain(t *testing.T) {
 	s := New("1")
 	id := attemptAt(mapTask(0), 0)
 	apply(t, s, JoinMachine{Name: "a", Slots: [2]int{1, 0}}, submit(1, 0), StartJob{job1},

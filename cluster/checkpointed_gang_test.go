@@ -41,8 +41,8 @@ func checkpointOf(j *Job, stage int) CheckpointAttempt {
 	return CheckpointAttempt{Attempt: newest(j, stage, 0), Checkpoint: Checkpoint{Path: "c", Bytes: 7}}
 }
 
-// TestAGangIsPausedWhole checks that each attempt keeps its slot until it has exited.
-func TestAGangIsPausedWhole(t *testing.T) {
+// TestGangIsCheckpointedAsAWhole checks that each attempt keeps its slot until it has exited.
+func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
 	delta := apply(t, s, PreemptAttempt{Attempt: newest(j, 2, 0), Cause: "others", Mode: preempt.Split})
@@ -79,10 +79,10 @@ func TestAGangIsPausedWhole(t *testing.T) {
 	}
 }
 
-// TestAGangIsNotPausedWhereOneOfItHasNoRoom has a full disk on one machine of a gang. The
+// TestGangIsNotCheckpointedOnAFullDisk has a full disk on one machine of a gang. The
 // gang is not checkpointed, unless others of it have exited already. If its job is
 // suspended, the gang is suspended.
-func TestAGangIsNotPausedWhereOneOfItHasNoRoom(t *testing.T) {
+func TestGangIsNotCheckpointedOnAFullDisk(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
 	room := func(slots [slotKinds]int) JoinMachine {
@@ -105,8 +105,8 @@ func TestAGangIsNotPausedWhereOneOfItHasNoRoom(t *testing.T) {
 	}
 }
 
-// TestAPausedGangGoesOn resumes the tasks of a gang that have not finished.
-func TestAPausedGangGoesOn(t *testing.T) {
+// TestCheckpointedGangResumes resumes the tasks of a gang that have not finished.
+func TestCheckpointedGangResumes(t *testing.T) {
 	s, j := pausedGang(t)
 	b := j.Bundles[0]
 	if got := fmt.Sprint(b.NeedOf(0), b.Need(), len(b.WaitingIn(0))); got != "[0 2] [1 2] 2" {
@@ -134,8 +134,8 @@ func TestAPausedGangGoesOn(t *testing.T) {
 	}
 }
 
-// TestAPausedGangStartsAnew loses or rejects one of the checkpoints of a gang.
-func TestAPausedGangStartsAnew(t *testing.T) {
+// TestCheckpointedGangStartsOver loses or rejects one of the checkpoints of a gang.
+func TestCheckpointedGangStartsOver(t *testing.T) {
 	bad := FailAttempt{Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
 	for name, tt := range map[string]struct {
 		goesOn bool
@@ -256,9 +256,9 @@ func wantSound(t *testing.T, s *State) {
 	}
 }
 
-// TestAGangThatIsBeingPausedStartsAnew ends an attempt without a checkpoint while its gang
+// TestGangStartsOverDuringACheckpoint ends an attempt without a checkpoint while its gang
 // is being checkpointed.
-func TestAGangThatIsBeingPausedStartsAnew(t *testing.T) {
+func TestGangStartsOverDuringACheckpoint(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 2))
@@ -271,9 +271,9 @@ func TestAGangThatIsBeingPausedStartsAnew(t *testing.T) {
 	}
 }
 
-// TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready loses a checkpoint after its
+// TestGangContinuesWithoutACheckpointItHasRead loses a checkpoint after its
 // attempt has resumed. No attempt of the gang is ordered to start over.
-func TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready(t *testing.T) {
+func TestGangContinuesWithoutACheckpointItHasRead(t *testing.T) {
 	s, j := pausedGang(t)
 	mustApply(t, s, bundleStart(j, 0, 0, "n0"), ExpireMachine{Name: "n1", Epoch: 1})
 	wantStates(t, j, "SUCCEEDED | RUNNING | RUNNING")
@@ -307,9 +307,9 @@ func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
 	}
 }
 
-// TestWhoMayPauseAGang refuses to checkpoint a gang that is suspended, or whose job rules it
+// TestAllowedCheckpointsOfAGang refuses to checkpoint a gang that is suspended, or whose job rules it
 // out for one of its stages.
-func TestWhoMayPauseAGang(t *testing.T) {
+func TestAllowedCheckpointsOfAGang(t *testing.T) {
 	for _, barred := range []preempt.ModeSet{preempt.SetOf(preempt.Checkpoint), 0} {
 		s := New("1")
 		spec := submit(0, 0)
@@ -328,9 +328,9 @@ func TestWhoMayPauseAGang(t *testing.T) {
 	}
 }
 
-// TestAStillGangIsSentAway drains a machine of a suspended gang, or moves it by name: the
+// TestSuspendedGangMigrates drains a machine of a suspended gang, or moves it by name: the
 // whole gang is resumed and checkpointed at once.
-func TestAStillGangIsSentAway(t *testing.T) {
+func TestSuspendedGangMigrates(t *testing.T) {
 	for name, send := range map[string]func(j *Job) Command{
 		"drained": func(*Job) Command { return DrainMachine{Name: "n2", Cause: "it is to be stopped"} },
 		"moved":   func(j *Job) Command { return MoveAttempt{Attempt: newest(j, 1, 0), Cause: "full"} },
@@ -348,9 +348,9 @@ func TestAStillGangIsSentAway(t *testing.T) {
 	}
 }
 
-// TestAGangThatGoesBackReadsAgainWhatIsGone rolls back a gang whose checkpoint may lack
+// TestRolledBackGangReadsLostOutputAgain rolls back a gang whose checkpoint may lack
 // output that is lost.
-func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
+func TestRolledBackGangReadsLostOutputAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lose   func(j *Job) []Command // the machine that has what the gang reads
 		states string

@@ -76,7 +76,7 @@ func fill(t testing.TB, v reflect.Value, n *int) {
 	}
 }
 
-func TestEveryCommandComesBackWithAllItsFields(t *testing.T) {
+func TestEveryCommandIsDecodedWithAllItsFields(t *testing.T) {
 	want := filledEntries(t)
 	want = append(want, Entry{Command: SubmitJob{}}, Entry{Command: FinishAttempt{}}) // nothing but zeros
 	data, err := EncodeEntries(want)
@@ -187,8 +187,8 @@ func writeGolden(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestEntriesOfALifeComeBack encodes and decodes the entries of random histories.
-func TestEntriesOfALifeComeBack(t *testing.T) {
+// TestEntriesOfALifeAreDecoded encodes and decodes the entries of random histories.
+func TestEntriesOfALifeAreDecoded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, twin := New("1"), New("1")
 		for batch := range rapid.IntRange(1, 20).Draw(t, "batches") {
@@ -219,7 +219,7 @@ func TestEntriesOfALifeComeBack(t *testing.T) {
 	})
 }
 
-func TestEntriesThatCannotBeReadSayWhy(t *testing.T) {
+func TestMalformedEntriesAreExplained(t *testing.T) {
 	record := func(r entryRecord) []byte {
 		data, err := encoding.Marshal([]entryRecord{r})
 		if err != nil {

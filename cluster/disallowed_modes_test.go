@@ -21,7 +21,7 @@ func ran(t *testing.T, change func(*JobSpec)) *State {
 	return s
 }
 
-func TestBarredWaysAreRefused(t *testing.T) {
+func TestDisallowedModesAreRefused(t *testing.T) {
 	id := attemptAt(mapTask(0), 0)
 	for _, tt := range []struct {
 		barred  preempt.ModeSet

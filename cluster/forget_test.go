@@ -94,9 +94,9 @@ func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestMachinesThatComeAndGoLeaveNothing gives machines a new name each time they join, and
+// TestFormerMachinesLeaveNoState gives machines a new name each time they join, and
 // compares the state's machines with a list.
-func TestMachinesThatComeAndGoLeaveNothing(t *testing.T) {
+func TestFormerMachinesLeaveNoState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New("1")
 		var there []string // dumb twin of machines in order of joining

@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestWhoMadeRoomIsNotKilled checks that preempted attempts do not count as killed.
-func TestWhoMadeRoomIsNotKilled(t *testing.T) {
+// TestPreemptedAttemptsDoNotCountAsKilled checks that preempted attempts do not count as killed.
+func TestPreemptedAttemptsDoNotCountAsKilled(t *testing.T) {
 	first := attemptAt(mapTask(0), 0)
 	for name, tt := range map[string]struct {
 		ends                  []Command
@@ -15,7 +15,7 @@ func TestWhoMadeRoomIsNotKilled(t *testing.T) {
 	}{
 		"killed":                  {[]Command{KillAttempt{Attempt: first}, ExitAttempt{Attempt: first}}, 1, 0, 0},
 		"preempted by kill":       {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Kill}, ExitAttempt{Attempt: first}}, 0, 0, 1},
-		"paused":                  {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: first}}, 0, 0, 1},
+		"checkpointed":            {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: first}}, 0, 0, 1},
 		"suspended and killed":    {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Suspend}, KillAttempt{Attempt: first}, ExitAttempt{Attempt: first}}, 1, 0, 1},
 		"to pause, and lost":      {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint}, ExpireMachine{Name: "a", Epoch: 1}}, 1, 0, 1},
 		"failed":                  {[]Command{FailAttempt{Attempt: first, Failure: Failure{Cause: "bad"}}}, 0, 1, 0},

@@ -106,10 +106,10 @@ func (f fetches) checkReaders(t *rapid.T, j *Job, w *Task) {
 	}
 }
 
-// TestNobodyIsLeftWithoutWhatItReads applies random commands to a cluster whose attempts
+// TestEveryReaderHasItsInput applies random commands to a cluster whose attempts
 // fetch available output at random, and report it when a machine is lost or its tasknode
 // restarts.
-func TestNobodyIsLeftWithoutWhatItReads(t *testing.T) {
+func TestEveryReaderHasItsInput(t *testing.T) {
 	var lost, anew int
 	for round := 0; round < 3 || (lost < 10 || anew < 10) && round < 30; round++ { // the cases are random, and few with -short
 		rapid.Check(t, func(t *rapid.T) {

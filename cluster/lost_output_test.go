@@ -62,9 +62,9 @@ func wantSpared(t *testing.T, s *State) {
 	}
 }
 
-// TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded checks all ways in which a reduce
+// TestFetchedOutputRunsAgainWhenItIsNeeded checks all ways in which a reduce
 // loses what it has fetched, and events that do not affect it.
-func TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded(t *testing.T) {
+func TestFetchedOutputRunsAgainWhenItIsNeeded(t *testing.T) {
 	r := attemptAt(firstReduce, 0)
 	second := attemptAt(firstReduce, 1)
 	saved := CheckpointAttempt{Attempt: r, Checkpoint: Checkpoint{Path: "c"}}
@@ -116,9 +116,9 @@ func TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded(t *testing.T) {
 	}
 }
 
-// TestOutputThatSomebodyHasNotFetchedRunsAgain loses a machine when not all readers have
+// TestUnfetchedOutputRunsAgain loses a machine when not all readers have
 // fetched its output.
-func TestOutputThatSomebodyHasNotFetchedRunsAgain(t *testing.T) {
+func TestUnfetchedOutputRunsAgain(t *testing.T) {
 	r, other := attemptAt(firstReduce, 0), attemptAt(secondReduce, 0)
 	for name, c := range map[string]struct {
 		before  []Command
@@ -155,9 +155,9 @@ func TestOutputThatSomebodyHasNotFetchedRunsAgain(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldIsNotGone restarts a tasknode that retains the output of its map, or the
+// TestRetainedOutputIsNotLost restarts a tasknode that retains the output of its map, or the
 // checkpoint of a reduce that has fetched lost output.
-func TestWhatIsHeldIsNotGone(t *testing.T) {
+func TestRetainedOutputIsNotLost(t *testing.T) {
 	r, other := attemptAt(firstReduce, 0), attemptAt(secondReduce, 0)
 	s := fetching(t)
 	apply(t, s, joinWith(fetchedBy(r, other), joinOf("a", "2", attemptAt(mapTask(0), 0))))
@@ -180,9 +180,9 @@ func TestWhatIsHeldIsNotGone(t *testing.T) {
 	}
 }
 
-// TestACheckpointThatWasGoneOnFromMayBeShort resumes a reduce from a checkpoint, lets it
+// TestUsedCheckpointMayMissInput resumes a reduce from a checkpoint, lets it
 // fetch more, and makes it fall back to the checkpoint.
-func TestACheckpointThatWasGoneOnFromMayBeShort(t *testing.T) {
+func TestUsedCheckpointMayMissInput(t *testing.T) {
 	for _, fetched := range []bool{false, true} {
 		s := New("1")
 		r, second := attemptAt(firstReduce, 0), attemptAt(firstReduce, 1)
@@ -204,9 +204,9 @@ func TestACheckpointThatWasGoneOnFromMayBeShort(t *testing.T) {
 	}
 }
 
-// TestGoneOutputIsThereAgain restores lost output, by its machine or a copy, and then loses
+// TestLostOutputIsFoundAgain restores lost output, by its machine or a copy, and then loses
 // the reduce that had fetched it.
-func TestGoneOutputIsThereAgain(t *testing.T) {
+func TestLostOutputIsFoundAgain(t *testing.T) {
 	for name, back := range map[string]Command{
 		"its machine":           joinOf("a", "1", attemptAt(mapTask(0), 0)),
 		"its machine, anew":     joinOf("a", "2", attemptAt(mapTask(0), 0)),
@@ -223,7 +223,7 @@ func TestGoneOutputIsThereAgain(t *testing.T) {
 	}
 }
 
-func TestAReaderOfGoneOutputIsNotTriedTwice(t *testing.T) {
+func TestReaderOfLostOutputIsNotTriedTwice(t *testing.T) {
 	s := spared(t, losses["lost"])
 	if _, err := s.Apply(Entry{Command: SpeculateTask{firstReduce, "b"}}); !errors.Is(err, ErrRefused) {
 		t.Errorf("a second attempt that cannot read all: %v", err)
@@ -241,9 +241,9 @@ func TestFetchedOutOfOrderIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsGoneRunsAgainByChains needs the output of the last of three stages again. Its
+// TestLostOutputRunsAgainInChains needs the output of the last of three stages again. Its
 // tasks need that of the first, which was not needed when it was lost.
-func TestWhatIsGoneRunsAgainByChains(t *testing.T) {
+func TestLostOutputRunsAgainInChains(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "map", Nodes: 2}, {Name: "mid", Nodes: 2, Slots: dag.SlotMap}, {Name: "top", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "map", To: "mid", Connection: dag.OneToOne}, {From: "mid", To: "top"}},
@@ -265,9 +265,9 @@ func TestWhatIsGoneRunsAgainByChains(t *testing.T) {
 	wantStates(t, j, "PENDING PENDING | PENDING PENDING | PENDING")
 }
 
-// TestATaskIsNotCutWhoseOutputWasRead loses the output of a map that a reduce may have read.
+// TestTaskIsNotSplitAfterItsOutputWasRead loses the output of a map that a reduce may have read.
 // If the map were split when it runs again, the reduce would read its second half twice.
-func TestATaskIsNotCutWhoseOutputWasRead(t *testing.T) {
+func TestTaskIsNotSplitAfterItsOutputWasRead(t *testing.T) {
 	s := New("1")
 	apply(t, s, joinOf("a", "1"), joinOf("b", "1"), submit(1, 1), StartJob{job1})
 	loadSplits(s)

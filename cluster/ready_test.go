@@ -38,9 +38,9 @@ func TestReadyAt(t *testing.T) {
 	}
 }
 
-// TestWhoStartsEarly has stages that take map and reduce slots by turns. No task waits in a
+// TestSlowStart has stages that take map and reduce slots by turns. No task waits in a
 // map slot, nor in any slot for tasks that may not start themselves.
-func TestWhoStartsEarly(t *testing.T) {
+func TestSlowStart(t *testing.T) {
 	s := New("1")
 	mustApply(t, s, JoinMachine{Name: "n", Slots: [2]int{4, 4}}, SubmitJob{Spec: JobSpec{
 		Graph: dag.Graph{

@@ -37,7 +37,7 @@ func wantTask(t *testing.T, s *State, id TaskID, state TaskState, winner int) {
 	}
 }
 
-func TestOutputThatARestartedTasknodeHoldsStays(t *testing.T) {
+func TestOutputRetainedByARestartedTasknodeStays(t *testing.T) {
 	s := twoMachines(t)
 	apply(t, s, StartAttempt{Task: TaskID{job1, "r", 0}, Machine: "a"})
 	delta := apply(t, s, joinOf("a", "second", attemptAt(mapTask(0), 0)))
@@ -55,7 +55,7 @@ func TestOutputThatARestartedTasknodeHoldsStays(t *testing.T) {
 	}
 }
 
-func TestOutputOfAMachineThatComesBackIsRestored(t *testing.T) {
+func TestOutputOfAReturningMachineIsRestored(t *testing.T) {
 	s := twoMachines(t)
 	restore := RestoreOutput{Attempt: attemptAt(mapTask(0), 0), Output: Manifest{Bytes: 7}, Counters: []Counter{{CounterName{"g", "n"}, 5}}}
 	refused := func(when string) {
@@ -77,7 +77,7 @@ func TestOutputOfAMachineThatComesBackIsRestored(t *testing.T) {
 	refused("a second time")
 }
 
-func TestFirstFinishedAttemptWinsOverOneThatComesBack(t *testing.T) {
+func TestFirstFinishedAttemptWinsOverARestoredOne(t *testing.T) {
 	restore := RestoreOutput{Attempt: attemptAt(mapTask(0), 0), Output: Manifest{Bytes: 7}}
 	away := func() *State {
 		s := twoMachines(t)

@@ -39,9 +39,9 @@ func restored(t rapid.TB, data []byte) *State {
 	return s
 }
 
-// TestARestoredStateGoesOnLikeTheOther takes a snapshot in the middle of a random history,
+// TestRestoredStateBehavesLikeTheOriginal takes a snapshot in the middle of a random history,
 // and applies the rest of it to both states.
-func TestARestoredStateGoesOnLikeTheOther(t *testing.T) {
+func TestRestoredStateBehavesLikeTheOriginal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New("a_b")
 		draw := func(step int) Entry {
@@ -239,7 +239,7 @@ func TestRecordsAreWrittenWhole(t *testing.T) {
 	}
 }
 
-func TestSnapshotsThatCannotBeReadSayWhy(t *testing.T) {
+func TestMalformedSnapshotsAreExplained(t *testing.T) {
 	good := encoded(t, livedState(t, 8))
 	for want, data := range map[string]string{
 		"not a snapshot":                                 "",

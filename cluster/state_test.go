@@ -65,7 +65,7 @@ func TestEntriesOfAClientAreAppliedOnce(t *testing.T) {
 	}
 }
 
-func TestRefusedEntryMayComeAgain(t *testing.T) {
+func TestRefusedEntryMayBeRepeated(t *testing.T) {
 	s := New("1")
 	kill := Entry{Client: "c", Sequence: 1, Command: KillJob{job1, "x"}}
 	if _, err := s.Apply(kill); !errors.Is(err, ErrUnknown) {

@@ -77,7 +77,7 @@ func asked(j *Job) (text string) {
 	return text
 }
 
-func TestWhatStandsStillInASuspendedJobIsNotResumed(t *testing.T) {
+func TestSuspendedAttemptsOfASuspendedJobAreNotResumed(t *testing.T) {
 	s, j := busy(t)
 	mustApply(t, s, PreemptAttempt{Attempt: attemptAt(mapTask(0), 0), Mode: preempt.Suspend}, SuspendJob{Job: job1})
 	wantRefused(t, s, "is suspended", ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})

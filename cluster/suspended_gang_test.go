@@ -17,9 +17,9 @@ func stillGang(t *testing.T) (*State, *Job) {
 	return s, j
 }
 
-// TestAGangStandsStillWhole takes the slots of both attempts, whichever is named, and gives
+// TestGangIsSuspendedAsAWhole takes the slots of both attempts, whichever is named, and gives
 // back both or none.
-func TestAGangStandsStillWhole(t *testing.T) {
+func TestGangIsSuspendedAsAWhole(t *testing.T) {
 	s, j := stillGang(t)
 	v := s.View()
 	one, two := newest(j, 0, 0), newest(j, 1, 0)
@@ -48,9 +48,9 @@ func TestAGangStandsStillWhole(t *testing.T) {
 	}
 }
 
-// TestAStillGangEnds ends a suspended gang in each way; it gives back no slots that it does
+// TestSuspendedGangEnds ends a suspended gang in each way; it gives back no slots that it does
 // not hold.
-func TestAStillGangEnds(t *testing.T) {
+func TestSuspendedGangEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(j *Job) Command
 		want string // states of the tasks
@@ -76,9 +76,9 @@ func TestAStillGangEnds(t *testing.T) {
 	}
 }
 
-// TestAStillGangOfADrainedMachineGoesOn resumes a gang that cannot be checkpointed in the
+// TestSuspendedGangOfADrainedMachineResumes resumes a gang that cannot be checkpointed in the
 // slots that its drained machine had for it.
-func TestAStillGangOfADrainedMachineGoesOn(t *testing.T) {
+func TestSuspendedGangOfADrainedMachineResumes(t *testing.T) {
 	s, j := stillGang(t)
 	for _, stage := range j.Bundles[0].Stages {
 		stage.DisallowedModes |= preempt.SetOf(preempt.Checkpoint)
@@ -89,8 +89,8 @@ func TestAStillGangOfADrainedMachineGoesOn(t *testing.T) {
 	}
 }
 
-// TestAGroupOfSeveralSlotsStandsStill suspends a group, which gives back all of its slots.
-func TestAGroupOfSeveralSlotsStandsStill(t *testing.T) {
+// TestGroupOfSeveralSlotsIsSuspended suspends a group, which gives back all of its slots.
+func TestGroupOfSeveralSlotsIsSuspended(t *testing.T) {
 	s, j := running(t, dag.Graph{
 		Stages: []dag.Stage{{Name: "parse", Nodes: 1}, {Name: "clean", Nodes: 1, Slots: dag.SlotMap}},
 		Edges:  []dag.Edge{{From: "parse", To: "clean", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},

@@ -243,9 +243,9 @@ func (s *stage) drawLoss(rt *rapid.T, id cluster.AttemptID) []Event {
 	return nil
 }
 
-// TestReadersMakeRoom loses the output of a stage while all slots of its kind are held by
+// TestReadersGiveUpSlots loses the output of a stage while all slots of its kind are held by
 // tasks that wait for it.
-func TestReadersMakeRoom(t *testing.T) {
+func TestReadersGiveUpSlots(t *testing.T) {
 	s := newStage(t)
 	s.run(s.event([]string{"join", "n0", "3", "2"}))
 	job := s.submitGraph(graphs()["rounds"])
@@ -265,9 +265,9 @@ func TestReadersMakeRoom(t *testing.T) {
 	}
 }
 
-// TestReadersMakeRoomElsewhere loses the output of a task that is not tried again on the one
+// TestReadersGiveUpSlotsElsewhere loses the output of a task that is not tried again on the one
 // machine with a free slot.
-func TestReadersMakeRoomElsewhere(t *testing.T) {
+func TestReadersGiveUpSlotsElsewhere(t *testing.T) {
 	s := newStage(t)
 	for _, name := range []string{"n0", "n1"} {
 		s.run(s.event([]string{"join", name, "2", "2"}))
@@ -299,9 +299,9 @@ func TestReadersMakeRoomElsewhere(t *testing.T) {
 	}
 }
 
-// TestReadersMakeRoomForOthers loses output for which tasks in map slots wait. The reduce
+// TestReadersGiveUpSlotsForOthers loses output for which tasks in map slots wait. The reduce
 // slots that its writers need are held by reduces of another job, which wait for maps.
-func TestReadersMakeRoomForOthers(t *testing.T) {
+func TestReadersGiveUpSlotsForOthers(t *testing.T) {
 	s := newStage(t)
 	s.run(s.event([]string{"join", "n0", "1", "1"}))
 	job := s.submitGraph(dag.Graph{

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// TestProgressThatIsKnown stores progress from 0 on; what is not a fraction is unknown.
-func TestProgressThatIsKnown(t *testing.T) {
+// TestKnownProgress stores progress from 0 on; what is not a fraction is unknown.
+func TestKnownProgress(t *testing.T) {
 	id := cluster.AttemptID{Number: 1}
 	for fraction, want := range map[float64]bool{0: true, .25: true, 1: true, -1: false, math.NaN(): false} {
 		p := make(progress)

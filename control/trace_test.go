@@ -51,9 +51,9 @@ func (s *stage) decided(lines ...string) string {
 	return out.String()
 }
 
-// TestDecisionsAreTold has one decision of each kind. The golden file is the example of
+// TestDecisionsAreTraced has one decision of each kind. The golden file is the example of
 // docs/formats/decisions.md.
-func TestDecisionsAreTold(t *testing.T) {
+func TestDecisionsAreTraced(t *testing.T) {
 	s := newStage(t)
 	policy := new(meddler)
 	s.brain = New(s.state.View(), policy)
@@ -79,8 +79,8 @@ func TestDecisionsAreTold(t *testing.T) {
 	}
 }
 
-// TestNobodyIsToldOfDecisionsUnasked plays the same without tracing.
-func TestNobodyIsToldOfDecisionsUnasked(t *testing.T) {
+// TestDecisionsAreTracedOnlyOnRequest plays the same without tracing.
+func TestDecisionsAreTracedOnlyOnRequest(t *testing.T) {
 	s := newStage(t)
 	if got := s.decided("join n1 1 1", "submit 2 1", "load 1"); got != "" {
 		t.Errorf("decided is\n%s", got)
@@ -91,8 +91,8 @@ func TestNobodyIsToldOfDecisionsUnasked(t *testing.T) {
 	}
 }
 
-// TestWhatIsToldOfAJobIsForgotten checks the memory of the trace.
-func TestWhatIsToldOfAJobIsForgotten(t *testing.T) {
+// TestTracesOfAnEndedJobAreDropped checks the memory of the trace.
+func TestTracesOfAnEndedJobAreDropped(t *testing.T) {
 	s := newStage(t)
 	s.brain.Trace(true)
 	s.decided("join n1 1 1", "submit 2 0", "load 1")

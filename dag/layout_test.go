@@ -67,7 +67,7 @@ func TestOneJoinOfAllWithAllGathersWhatHangsOnIt(t *testing.T) {
 	}
 }
 
-func TestBundlesFollowThoseWhoseFilesTheyRead(t *testing.T) {
+func TestBundlesComeAfterTheBundlesTheyRead(t *testing.T) {
 	l := samples()["rounds"].Layout()
 	var got []string
 	for _, bundle := range l.Bundles {

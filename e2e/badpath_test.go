@@ -31,9 +31,9 @@ func newWorkspace(t *testing.T) workspace {
 	return w
 }
 
-// TestPathsThatCannotBe passes inputs and outputs that are rejected before any work.
+// TestInvalidPaths passes inputs and outputs that are rejected before any work.
 // Existing files stay as they are, and no others are created.
-func TestPathsThatCannotBe(t *testing.T) {
+func TestInvalidPaths(t *testing.T) {
 	w := newWorkspace(t)
 	for name, c := range map[string]struct {
 		args []string
@@ -74,9 +74,9 @@ func wantNames(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// TestValuesThatCannotBe passes properties and options that are rejected by name, as usage
+// TestInvalidValues passes properties and options that are rejected by name, as usage
 // errors, before any work.
-func TestValuesThatCannotBe(t *testing.T) {
+func TestInvalidValues(t *testing.T) {
 	w := newWorkspace(t)
 	for name, c := range map[string]struct {
 		options []string

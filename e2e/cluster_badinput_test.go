@@ -166,9 +166,9 @@ func say(t *testing.T, port string, words []byte) {
 	_, _ = bytes.NewBuffer(nil).ReadFrom(conn)
 }
 
-// TestJobsThatAreTooLarge submits jobs beyond the limits. The client rejects them, and so
+// TestOversizedJobs submits jobs beyond the limits. The client rejects them, and so
 // does the master if a client does not.
-func TestJobsThatAreTooLarge(t *testing.T) {
+func TestOversizedJobs(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
 	large := strings.Repeat("x", 64<<20)
@@ -220,9 +220,9 @@ func TestUnknownPolicy(t *testing.T) {
 	e.stillWorks()
 }
 
-// TestNobodyLeads takes the majority away from a cluster with a running job. Commands wait
+// TestNoLeader takes the majority away from a cluster with a running job. Commands wait
 // for their time-out and report the cause. When the majority is back, the job continues.
-func TestNobodyLeads(t *testing.T) {
+func TestNoLeader(t *testing.T) {
 	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))
 	for _, m := range j.state.Masters[1:] {

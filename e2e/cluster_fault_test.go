@@ -14,9 +14,9 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 )
 
-// TestDaemonsThatCannotBe starts daemons with invalid settings. Each exits soon and reports
+// TestDaemonsWithInvalidSettings starts daemons with invalid settings. Each exits soon and reports
 // the remedy.
-func TestDaemonsThatCannotBe(t *testing.T) {
+func TestDaemonsWithInvalidSettings(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,8 +62,8 @@ func TestDaemonsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestClientsThatAreNotLetIn uses a wrong token, or a wrong address.
-func TestClientsThatAreNotLetIn(t *testing.T) {
+// TestUnauthorizedClients uses a wrong token, or a wrong address.
+func TestUnauthorizedClients(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
 	other := newFile(t, "token", []byte("guessed\n"))

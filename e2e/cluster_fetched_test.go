@@ -12,11 +12,11 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestOnlyLostOutputThatIsNotFetchedRunsAgain kills the tasknode that has run four of five
+// TestOnlyUnfetchedLostOutputRunsAgain kills the tasknode that has run four of five
 // maps. Two reduces elsewhere have fetched the output of the first two; one of them has that
 // of the third, none that of the fourth. Only the third and the fourth run again, and the
 // output equals that of an undisturbed run.
-func TestOnlyLostOutputThatIsNotFetchedRunsAgain(t *testing.T) {
+func TestOnlyUnfetchedLostOutputRunsAgain(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
 	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")

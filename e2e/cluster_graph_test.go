@@ -79,9 +79,9 @@ func (j *gangJob) again() (gang, before int) {
 	return gang, before
 }
 
-// TestGangStartsAnew kills one member of a gang: the whole gang starts over, but no finished
+// TestGangStartsOver kills one member of a gang: the whole gang starts over, but no finished
 // task before it.
-func TestGangStartsAnew(t *testing.T) {
+func TestGangStartsOver(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
 	j.done("task", "kill", j.running()[0].ID)
@@ -144,9 +144,9 @@ func TestGangGoesBackToItsCheckpoints(t *testing.T) {
 	}
 }
 
-// TestGangStandsStill suspends a gang that takes all slots, while another job uses them, and
+// TestGangIsSuspended suspends a gang that takes all slots, while another job uses them, and
 // resumes it: once together with its job, once by an order for one of its members.
-func TestGangStandsStill(t *testing.T) {
+func TestGangIsSuspended(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
 	j.done("job", "suspend", j.id, "--how", "suspend")
@@ -164,10 +164,10 @@ func TestGangStandsStill(t *testing.T) {
 	}
 }
 
-// TestGangThatWritesToHDFSStandsStill suspends a gang that writes to HDFS. It first closes
+// TestGangThatWritesToHDFSIsSuspended suspends a gang that writes to HDFS. It first closes
 // its files, because HDFS would take the lease from a writer that is silent for long, and
 // continues in other files.
-func TestGangThatWritesToHDFSStandsStill(t *testing.T) {
+func TestGangThatWritesToHDFSIsSuspended(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
 	j := startGangJobTo(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"), w.c.URI()+dir+"/out")
@@ -230,9 +230,9 @@ func (j *gangJob) inPeace(t *testing.T) report.Report {
 	return j.job(id)
 }
 
-// TestGangIsPausedWhole orders one member of a gang to write a checkpoint, again and again.
+// TestGangIsCheckpointedAsAWhole orders one member of a gang to write a checkpoint, again and again.
 // The whole gang writes checkpoints and resumes from them.
-func TestGangIsPausedWhole(t *testing.T) {
+func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
 	for round := 0; round < 3; {
@@ -248,9 +248,9 @@ func TestGangIsPausedWhole(t *testing.T) {
 	j.keptAll(t, j.inPeace(t))
 }
 
-// TestGangLeavesAMachineThatIsDrained drains a machine of a gang. The gang moves to other
+// TestGangLeavesADrainedMachine drains a machine of a gang. The gang moves to other
 // machines with its checkpoints.
-func TestGangLeavesAMachineThatIsDrained(t *testing.T) {
+func TestGangLeavesADrainedMachine(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "1", "--reduce-slots", "1"))
 	members := j.running()

@@ -82,10 +82,10 @@ func (e *engine) masters() (leader string, states map[string]string) {
 	return status.Leader, states
 }
 
-// TestMastersComeAndGo adds a fourth and a fifth master while a job runs and others are
+// TestMastersAreAddedAndRemoved adds a fourth and a fifth master while a job runs and others are
 // submitted, transfers leadership to one of them, and removes two of the first three. Each
 // job runs once.
-func TestMastersComeAndGo(t *testing.T) {
+func TestMastersAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3", "--tasknodes", "2")
 	j := startSlowJob(t, e)
@@ -142,9 +142,9 @@ func TestMastersComeAndGo(t *testing.T) {
 	e.done("job", "status", j.id)
 }
 
-// TestMastersThatCannotBeAdded adds masters that are not reachable. The cluster stays as it
+// TestUnreachableMastersAreNotAdded adds masters that are not reachable. The cluster stays as it
 // is: a member that cannot vote could cost it its majority.
-func TestMastersThatCannotBeAdded(t *testing.T) {
+func TestUnreachableMastersAreNotAdded(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "1")
 	other := newEngine(t, "--masters", "1")

@@ -86,10 +86,10 @@ func (e *engine) finishedMaps(id string) (attempts []string) {
 	return attempts
 }
 
-// TestTasknodeStartedAgainOffersItsSegments kills the tasknode that has run all maps of a
+// TestRestartedTasknodeServesItsSegments kills the tasknode that has run all maps of a
 // job while another one runs its reduces. Restarted at another port, it serves its segments,
 // and no map runs twice.
-func TestTasknodeStartedAgainOffersItsSegments(t *testing.T) {
+func TestRestartedTasknodeServesItsSegments(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
 	maps := e.newNode("maps", "--dir", t.TempDir(), "--map-slots", "8", "--reduce-slots", "0")

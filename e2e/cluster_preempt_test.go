@@ -242,9 +242,9 @@ func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	}
 }
 
-// TestReducesThatWriteToHDFSStandStill suspends reduces again and again while they write to
+// TestReducesThatWriteToHDFSAreSuspended suspends reduces again and again while they write to
 // HDFS. Each continues in another file, and the output equals that of an undisturbed run.
-func TestReducesThatWriteToHDFSStandStill(t *testing.T) {
+func TestReducesThatWriteToHDFSAreSuspended(t *testing.T) {
 	w := newWeb(t, cluster(t))
 	dir := w.dir()
 	w.put(dir+"/in", readFile(t, binaryLines(t, "lines", 512<<10)))

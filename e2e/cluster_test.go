@@ -88,8 +88,8 @@ func TestTasknodeKilled(t *testing.T) {
 	}
 }
 
-// TestClusterGoesOnAfterDown restarts a cluster with its jobs, and adds a tasknode.
-func TestClusterGoesOnAfterDown(t *testing.T) {
+// TestClusterContinuesAfterDown restarts a cluster with its jobs, and adds a tasknode.
+func TestClusterContinuesAfterDown(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cluster")
 	t.Cleanup(func() { run(t, "down", "--dir", dir) })

@@ -55,8 +55,8 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// TestProgramsThatCannotBeSubmitted runs programs that end without submitting a job.
-func TestProgramsThatCannotBeSubmitted(t *testing.T) {
+// TestUnsubmittablePrograms runs programs that end without submitting a job.
+func TestUnsubmittablePrograms(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
 	own := userProgram(t)
@@ -87,8 +87,8 @@ func TestProgramsThatCannotBeSubmitted(t *testing.T) {
 	}
 }
 
-// TestJobIsMovedAndHurried changes the pool and the priority of a running job.
-func TestJobIsMovedAndHurried(t *testing.T) {
+// TestJobChangesPoolAndPriority changes the pool and the priority of a running job.
+func TestJobChangesPoolAndPriority(t *testing.T) {
 	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2", "--pools", "nightly,adhoc"))
 	start(t, j.command("job", "move", j.id, "weekly")).wait(t).want(t, 1, `hammr: pool "weekly": not one of adhoc, default, nightly`)

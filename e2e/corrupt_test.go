@@ -153,9 +153,9 @@ func TestLocalFileRemovedDuringJob(t *testing.T) {
 	noOutput(t, dir+"/out")
 }
 
-// TestLocalFileCutShortDuringJob truncates the file that is being read, and one that has not
+// TestLocalFileTruncatedDuringJob truncates the file that is being read, and one that has not
 // been opened yet.
-func TestLocalFileCutShortDuringJob(t *testing.T) {
+func TestLocalFileTruncatedDuringJob(t *testing.T) {
 	in, out := binaryLines(t, "in", 8<<20), filepath.Join(t.TempDir(), "out")
 	g := newGate(t, "map", 1000)
 	p := g.start(t, "--workers", "1", "-D", "hammr.local.blocksize=4m", in, out)

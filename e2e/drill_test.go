@@ -244,8 +244,8 @@ func TestDrillInterrupted(t *testing.T) {
 	}
 }
 
-// TestPlansThatCannotBePlayed are rejected before anything starts.
-func TestPlansThatCannotBePlayed(t *testing.T) {
+// TestInvalidPlans are rejected before anything starts.
+func TestInvalidPlans(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string

@@ -12,10 +12,10 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestProgramsWriteTheSameBytesThoughTheyArePaused runs every bundled program while all jobs
+// TestCheckpointedProgramsWriteTheSameBytes runs every bundled program while all jobs
 // are checkpointed and resumed again and again, and some attempts are killed and resume from
 // the last checkpoint. For every graph, the files equal those of an undisturbed run.
-func TestProgramsWriteTheSameBytesThoughTheyArePaused(t *testing.T) {
+func TestCheckpointedProgramsWriteTheSameBytes(t *testing.T) {
 	t.Parallel()
 	inputs, want := bytesInputs(t), outputs(nil)
 	t.Run("in peace", func(t *testing.T) { want = runCases(t, newDiskPlace(t, inputs), command{}, nil) })

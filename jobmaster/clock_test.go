@@ -43,9 +43,9 @@ func TestClockOfAMasterJumps(t *testing.T) {
 	}
 }
 
-// TestLeadersWhoseClocksDiffer lets two masters whose clocks differ by an hour lead in
+// TestLeadersWithDifferentClocks lets two masters whose clocks differ by an hour lead in
 // turn: nothing runs again and nothing waits for an hour.
-func TestLeadersWhoseClocksDiffer(t *testing.T) {
+func TestLeadersWithDifferentClocks(t *testing.T) {
 	withCluster(t, 0, func(w *testCluster) {
 		for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {
 			w.configure = func(c *jobmaster.Config) {

@@ -73,9 +73,9 @@ func paired(spec *wire.JobSpec) *wire.JobSpec {
 	return spec
 }
 
-// TestReasonNamesAPoolThatIsTooSmall has gangs in a pool whose parent allows no reduce
+// TestReasonNamesTheExhaustedPool has gangs in a pool whose parent allows no reduce
 // slots, and moves them to another pool.
-func TestReasonNamesAPoolThatIsTooSmall(t *testing.T) {
+func TestReasonNamesTheExhaustedPool(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.pools = []string{"all.small", "big"}
 		w.elect(w.addMaster())

@@ -15,7 +15,7 @@ import (
 
 const firstTries = "m_000000_0 m_000001_0 m_000002_0 m_000003_0 r_000000_0 r_000001_0"
 
-func TestRestartedTasknodeKeepsTheOutputThatItHolds(t *testing.T) {
+func TestRestartedTasknodeRetainsItsOutput(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		dir := w.t.TempDir()
@@ -52,7 +52,7 @@ func TestRestartedTasknodeBringsItsOutputBack(t *testing.T) {
 	})
 }
 
-func TestFirstFinishedWinsWhenATasknodeComesBack(t *testing.T) {
+func TestFirstFinishedWinsWhenATasknodeReturns(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
 		dir := w.t.TempDir()

@@ -96,7 +96,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-func TestJobThatIsNotOfTheProgram(t *testing.T) {
+func TestJobMissingFromTheProgram(t *testing.T) {
 	program := &mr.Program{Name: "stray", Jobs: []mr.Runnable{wordCount()}, Run: func(ctx context.Context, d *mr.Driver) error {
 		return d.Run(ctx, wordCount(), mr.JobRun{In: d.Args[:1], Out: d.Args[1]})
 	}}

@@ -109,7 +109,7 @@ func TestProgramThatGivesUpKillsItsJob(t *testing.T) {
 	gone(t, dir)
 }
 
-func TestClusterOptionsThatAreRefused(t *testing.T) {
+func TestInvalidClusterOptions(t *testing.T) {
 	t.Setenv("HAMMR_MASTER", "")
 	for want, args := range map[string][]string{
 		"--detach without --master": {"--detach", "in", "out"},

@@ -140,7 +140,7 @@ func TestValueCodecs(t *testing.T) {
 	}
 }
 
-func TestValueThatCannotBeEncoded(t *testing.T) {
+func TestUnencodableValue(t *testing.T) {
 	job := carried(nil, func(string) chan int { return nil }, func(chan int) string { return "" })
 	fails(t, job, mr.ExitFailed, []string{"-D", "mapreduce.map.maxattempts=1", inputDir(t, "a\n"), outputDir(t)},
 		"json: unsupported type: chan int", "in-0 at byte 0\n")

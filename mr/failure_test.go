@@ -163,7 +163,7 @@ func TestFirstCauseIsShown(t *testing.T) {
 	fails(t, job, mr.ExitFailed, once(inputDir(t, "a\n"), outputDir(t)), "cause:   panic: second panic, after first panic\n")
 }
 
-func TestQuietTellsOfFailures(t *testing.T) {
+func TestQuietReportsFailures(t *testing.T) {
 	dir := outputDir(t)
 	got := fails(t, fragile("map", errorAtBad), mr.ExitFailed, append([]string{"--quiet"}, once(inputDir(t, "bad\n"), dir)...), "cause:   word that is an error\n", "in-0 at byte 0\n")
 	if strings.Contains(got.Stderr, "Running job") {

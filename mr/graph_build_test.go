@@ -314,9 +314,9 @@ func anotherGraph() (stage *mr.Stage[string, int64]) {
 	return stage
 }
 
-// TestMisuseIsToldBeforeTheJobRuns checks that a command reports an invalid graph before it
+// TestMisuseIsReportedBeforeTheJobRuns checks that a command reports an invalid graph before it
 // runs the job.
-func TestMisuseIsToldBeforeTheJobRuns(t *testing.T) {
+func TestMisuseIsReportedBeforeTheJobRuns(t *testing.T) {
 	d := mr.Define("job", none{}, func(g *mr.Graph, _ none) { mr.Read(g, "a", lineFile, tokens) })
 	got := mrtest.Exec(t, d, inputDir(t, "a\n"), outputDir(t))
 	if got.Code != mr.ExitFailed || !strings.Contains(got.Stderr, "no stage reads what it emits") || strings.Contains(got.Stderr, "Running job") {

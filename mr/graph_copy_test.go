@@ -93,7 +93,7 @@ func TestKeysWithoutACodecAreKept(t *testing.T) {
 	}
 }
 
-func TestRecordsThatStandAloneAreKeptWithoutGarbage(t *testing.T) {
+func TestPointerFreeRecordsAreCopiedWithoutGarbage(t *testing.T) {
 	type record struct {
 		Name  string
 		Count [2]int64

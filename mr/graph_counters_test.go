@@ -31,8 +31,8 @@ func TestCountersOfAGraph(t *testing.T) {
 	})
 }
 
-// TestGraphsThatAreToFail checks that an expected failure returns no files.
-func TestGraphsThatAreToFail(t *testing.T) {
+// TestInvalidGraphs checks that an expected failure returns no files.
+func TestInvalidGraphs(t *testing.T) {
 	d := mr.Define("failing", none{}, func(g *mr.Graph, _ none) {
 		fail := mr.MapFunc(func(*mr.Task, int64, []byte, countEmitter) error { panic("as it should") })
 		mr.Write(mr.Read(g, "read", lineFile, fail), textual)

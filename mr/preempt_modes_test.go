@@ -45,9 +45,9 @@ func (*counted) Map(_ *Task, offset int64, line []byte, out Emitter[string, int6
 func (*counted) Save() ([]byte, error) { return nil, nil }
 func (*counted) Load([]byte) error     { return nil }
 
-// TestBarredByTypes checks the preemption modes that a job disallows. They follow from the
+// TestModesDisallowedByTypes checks the preemption modes that a job disallows. They follow from the
 // types of its functions.
-func TestBarredByTypes(t *testing.T) {
+func TestModesDisallowedByTypes(t *testing.T) {
 	plain := MapFunc(func(_ *Task, offset int64, line []byte, out Emitter[string, int64]) error {
 		out.Emit(string(line), offset)
 		return nil
@@ -78,9 +78,9 @@ func TestBarredByTypes(t *testing.T) {
 	}
 }
 
-// TestStatefulMappersPauseWhenToldToStop orders mappers with state to split. A resumable
+// TestStatefulMappersCheckpointOnASplit orders mappers with state to split. A resumable
 // mapper writes a checkpoint instead. One that is not resumable keeps running to its end.
-func TestStatefulMappersPauseWhenToldToStop(t *testing.T) {
+func TestStatefulMappersCheckpointOnASplit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mapper func(touch func(*Task)) Mapper[int64, []byte, string, int64]
 		paused bool
@@ -137,10 +137,10 @@ func (u *unsaved) Close(_ *Task, out Emitter[string, int64]) error {
 	return nil
 }
 
-// TestWhatIsToldAtTheEndIsNotLost uses a mapper with Close but without Save. It obeys an
+// TestLastProgressReportIsNotLost uses a mapper with Close but without Save. It obeys an
 // order to split and keeps running after an order to checkpoint. It declines to split if
 // the cut would be visible in its output.
-func TestWhatIsToldAtTheEndIsNotLost(t *testing.T) {
+func TestLastProgressReportIsNotLost(t *testing.T) {
 	text, sequences := TextOutput[string, int64](), SequenceOutput(TextString, LongWritable)
 	for name, tt := range map[string]struct {
 		output   Output[string, int64]

@@ -7,10 +7,10 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// TestStateOutlivesAPauseBeforeTheFirstGroup checkpoints a reduce between two groups, and
+// TestStateSurvivesACheckpointBeforeTheFirstGroup checkpoints a reduce between two groups, and
 // again while its next attempt copies outputs. That attempt calls no user code. The final
 // attempt still has the state that the first one saved.
-func TestStateOutlivesAPauseBeforeTheFirstGroup(t *testing.T) {
+func TestStateSurvivesACheckpointBeforeTheFirstGroup(t *testing.T) {
 	for _, name := range []string{"stateful", "graph-stateful"} {
 		t.Run(name, func(t *testing.T) {
 			var n *node

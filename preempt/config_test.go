@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNamedWays checks the fallback from a mode that a victim does not allow.
-func TestNamedWays(t *testing.T) {
+// TestNamedModes checks the fallback from a mode that a victim does not allow.
+func TestNamedModes(t *testing.T) {
 	keeping := SetOf(Split, Checkpoint, Suspend)
 	able := Victim{Elapsed: 1000, Remaining: 1000, CanSplit: true, CanSuspend: true}
 	for name, tt := range map[string]struct {
@@ -37,9 +37,9 @@ func TestNamedWays(t *testing.T) {
 	}
 }
 
-// TestBarredWaysAreNeverTaken visits all victims: the chosen mode is allowed, and Auto keeps
+// TestDisallowedModesAreNeverChosen visits all victims: the chosen mode is allowed, and Auto keeps
 // the work wherever that is possible.
-func TestBarredWaysAreNeverTaken(t *testing.T) {
+func TestDisallowedModesAreNeverChosen(t *testing.T) {
 	for barred := range AllModes + 1 {
 		for shape := range 16 {
 			v := Victim{

@@ -90,9 +90,9 @@ func TestSuspensionCostsMoreTheLessIsFree(t *testing.T) {
 	}
 }
 
-// TestAGangStandsStillWhereAllOfItCan checks that a gang costs what it costs on its fullest
+// TestGangIsSuspendedIfAllMembersCanBe checks that a gang costs what it costs on its fullest
 // machine, in any order.
-func TestAGangStandsStillWhereAllOfItCan(t *testing.T) {
+func TestGangIsSuspendedIfAllMembersCanBe(t *testing.T) {
 	roomy := Footprint{Memory: 100 * mb, Headroom: &MemHeadroom{Free: 16_000 * mb}}
 	tight := Footprint{Memory: 1000 * mb, Headroom: &MemHeadroom{Free: 2000 * mb}}
 	full := Footprint{Memory: 1000 * mb, Headroom: &MemHeadroom{Free: 600 * mb}}

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestHeldIsWhatIsInMemory gives both collectors records that stay in memory. Buffered is 0
+// TestBufferedIsWhatIsInMemory gives both collectors records that stay in memory. Buffered is 0
 // at first. Afterwards it is at least the bytes that the collector must keep.
-func TestHeldIsWhatIsInMemory(t *testing.T) {
+func TestBufferedIsWhatIsInMemory(t *testing.T) {
 	ctx := context.Background()
 	sorted, err := NewSortBuffer(ctx, testOptions(t, 2))
 	if err != nil {
@@ -42,9 +42,9 @@ func TestHeldIsWhatIsInMemory(t *testing.T) {
 	}
 }
 
-// TestHeldOfAnIntake checks that Buffered counts the bytes of runs that arrived over
+// TestBufferedOfAnIntake checks that Buffered counts the bytes of runs that arrived over
 // streams.
-func TestHeldOfAnIntake(t *testing.T) {
+func TestBufferedOfAnIntake(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 2)), 1, "random", None)
 	s := sources[0]
 	data := readFile(t, s.Path)[s.Run.Offset:][:s.Run.Length]

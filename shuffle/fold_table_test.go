@@ -123,7 +123,7 @@ func TestFoldTableSums(t *testing.T) {
 	}
 }
 
-func TestFoldTableTellsKeysApart(t *testing.T) {
+func TestFoldTableDistinguishesKeys(t *testing.T) {
 	var records []pair
 	for n := range 40 {
 		records = append(records, pair{strings.Repeat("\x00", n), fmt.Sprint(n)})

@@ -141,9 +141,9 @@ func TestIntakeOrderOfArrivalDoesNotShow(t *testing.T) {
 	})
 }
 
-// TestIntakeGoesOnFromState saves the state at random records. Each time a new intake
+// TestIntakeResumesFromState saves the state at random records. Each time a new intake
 // resumes from it.
-func TestIntakeGoesOnFromState(t *testing.T) {
+func TestIntakeResumesFromState(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		sources, want := mapSources(t, r, rapid.IntRange(1, 6).Draw(rt, "maps"), "short", None)

@@ -101,10 +101,10 @@ func TestExtentsRefuseWhatIsFree(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreNobodyElses adds several runs at once to an intake with too little memory
+// TestSegmentsBelongToOneAttempt adds several runs at once to an intake with too little memory
 // for all. Other streams break or are cancelled meanwhile. If two segments shared a byte,
 // the merge would report damage.
-func TestSegmentsAreNobodyElses(t *testing.T) {
+func TestSegmentsBelongToOneAttempt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		sources, want := mapSources(t, r, rapid.IntRange(1, 12).Draw(rt, "maps"), "random", None)

@@ -154,10 +154,10 @@ func TestSuspendedAttemptLostWithMachine(t *testing.T) {
 	}
 }
 
-// TestMigratingAttemptHoldsNoSlot suspends a map whose slot another job keeps. After half a
+// TestMigratingAttemptHasNoSlot suspends a map whose slot another job keeps. After half a
 // minute the map is split, since a machine is idle, and a third job gets the slot. Used
 // slots never exceed the slots of the machine.
-func TestMigratingAttemptHoldsNoSlot(t *testing.T) {
+func TestMigratingAttemptHasNoSlot(t *testing.T) {
 	cfg := configOf(2, 1, 1)
 	cfg.Costs.SplitMillis = 5000
 	b := jobOf("b", 3000, 2, 0, 100_000)

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func TestSojournsComeFromHistories(t *testing.T) {
+func TestSojournsAreReadFromHistories(t *testing.T) {
 	job := func(id, name string, state wire.JobState, submitted, finished int64) *wire.JobStatus {
 		return &wire.JobStatus{JobId: id, Name: name, State: state, SubmitTime: submitted, FinishTime: finished}
 	}

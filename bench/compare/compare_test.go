@@ -47,13 +47,13 @@ func TestSizesPay(t *testing.T) {
 	t.Log(text.String())
 }
 
-func TestAWorkloadThatNobodyKnows(t *testing.T) {
+func TestUnknownWorkload(t *testing.T) {
 	if _, err := Loads(Options{Dir: t.TempDir(), Only: "monday"}); err == nil || !strings.Contains(err.Error(), `workload "monday": not one of hfsp_fb2009`) {
 		t.Errorf("no such workload: %v", err)
 	}
 }
 
-func TestTracesThatAreNotThere(t *testing.T) {
+func TestMissingTraces(t *testing.T) {
 	if _, err := Loads(Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "hfsp_fb2009.csv does not exist") {
 		t.Errorf("no traces: %v", err)
 	}

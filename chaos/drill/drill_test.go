@@ -192,9 +192,9 @@ func TestWentOn(t *testing.T) {
 	<-w.allDone
 }
 
-// TestStruckTasksGoOn when they run again or have finished, each of them, or when the
+// TestAffectedTasksContinue when they run again or have finished, each of them, or when the
 // fault has ended and a master that was asked then says that they run.
-func TestStruckTasksGoOn(t *testing.T) {
+func TestAffectedTasksContinue(t *testing.T) {
 	const runs, won, failed = wire.AttemptState_ATTEMPT_RUNNING, wire.AttemptState_ATTEMPT_SUCCEEDED, wire.AttemptState_ATTEMPT_FAILED
 	task := func(id string, states ...wire.AttemptState) *wire.TaskStatus {
 		out := &wire.TaskStatus{Id: id}

@@ -47,7 +47,7 @@ const (
 	machineOffset = 18
 )
 
-func TestFilesThatAreNoProgramsAreRefused(t *testing.T) {
+func TestNonProgramsAreRefused(t *testing.T) {
 	other, arch := elf.EM_AARCH64, "arm64"
 	if runtime.GOARCH == arch {
 		other, arch = elf.EM_X86_64, "amd64"

@@ -19,7 +19,7 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-func TestDistinctAnyWay(t *testing.T) {
+func TestDistinctUnderAllVariants(t *testing.T) {
 	lines := extest.Lines(1, 40_000)
 	in := mrtest.File(t, "lines", extest.Text(lines))
 	got := extest.UnderAllVariants(t, Program(), func(out string) []string {

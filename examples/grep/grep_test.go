@@ -38,7 +38,7 @@ func TestGrep(t *testing.T) {
 	}
 }
 
-func TestGrepAnyWay(t *testing.T) {
+func TestGrepUnderAllVariants(t *testing.T) {
 	const regex = `w(\d)\d*`
 	lines := extest.Lines(2, 5000)
 	counts := make(map[string]int)

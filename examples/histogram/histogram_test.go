@@ -20,7 +20,7 @@ func TestHistogram(t *testing.T) {
 	extest.Equal(t, got, "-2.5\t2\n0\t2\n2.5\t1\n5\t1\n")
 }
 
-func TestHistogramAnyWay(t *testing.T) {
+func TestHistogramUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	counts := make(map[int]int)
 	var input strings.Builder

@@ -22,7 +22,7 @@ func TestInvertedIndex(t *testing.T) {
 	extest.Equal(t, got, x+y+z)
 }
 
-func TestInvertedIndexAnyWay(t *testing.T) {
+func TestInvertedIndexUnderAllVariants(t *testing.T) {
 	dir := t.TempDir()
 	index := make(map[string]map[string]int)
 	for f := range 5 {

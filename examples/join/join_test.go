@@ -16,8 +16,8 @@ func TestJoin(t *testing.T) {
 	extest.Equal(t, got, "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\nb\t2\tx\n")
 }
 
-// TestJoinAnyWay compares with a join by a map.
-func TestJoinAnyWay(t *testing.T) {
+// TestJoinUnderAllVariants compares with a join by a map.
+func TestJoinUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	table := func(rows int) (keys, values []string, text string) {
 		var b strings.Builder

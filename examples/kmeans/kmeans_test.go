@@ -25,8 +25,8 @@ func TestTwoCrowds(t *testing.T) {
 	}
 }
 
-// TestKMeansAnyWay compares with a twin that holds all points in memory.
-func TestKMeansAnyWay(t *testing.T) {
+// TestKMeansUnderAllVariants compares with a twin that holds all points in memory.
+func TestKMeansUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	var text strings.Builder
 	var points []point
@@ -104,7 +104,7 @@ func TestFewerPointsThanCentres(t *testing.T) {
 	}
 }
 
-func TestPointsThatAreNone(t *testing.T) {
+func TestUnknownFailpoints(t *testing.T) {
 	for text, want := range map[string]string{
 		"1 2\n3 x\n":     "expected a decimal number",
 		"1 2\n1 2 3\n":   "coordinates among points of",

@@ -22,12 +22,12 @@ func TestMean(t *testing.T) {
 	extest.Equal(t, got, "a\t1.5\nb\t-2.500001\nc\t1.333333\n")
 }
 
-func TestMeanFailsOnWhatIsNoNumber(t *testing.T) {
+func TestMeanFailsOnANonNumber(t *testing.T) {
 	mrtest.RunCase(t, Job, mrtest.Case{Inputs: []string{"a\tone\n"}, Fails: true})
 }
 
-// TestMeanAnyWay compares with the exact means of the same numbers.
-func TestMeanAnyWay(t *testing.T) {
+// TestMeanUnderAllVariants compares with the exact means of the same numbers.
+func TestMeanUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	sums, counts := make(map[string]*big.Rat), make(map[string]int64)
 	var input strings.Builder

@@ -146,7 +146,7 @@ func TestMrbenchRefuses(t *testing.T) {
 	extest.Refused(t, Program(), "option -baseDir: a directory is missing", "-baseDir", "")
 }
 
-func TestNoRoomForTheInput(t *testing.T) {
+func TestInputExceedsTheDisk(t *testing.T) {
 	file := mrtest.File(t, "file", "")
 	got := mrtest.Exec(t, Program(), "-baseDir", file)
 	if got.Code != mr.ExitFailed || got.Stdout != "" || !strings.Contains(got.Stderr, file) {

@@ -32,9 +32,9 @@ func TestPageRankByHand(t *testing.T) {
 	extest.Equal(t, two, "a\t0.755625000\nb\t0.755625000\nc\t1.733125000\nd\t0.755625000\n")
 }
 
-// TestPageRankAnyWay compares with ranks worked out in floating point, which
+// TestPageRankUnderAllVariants compares with ranks worked out in floating point, which
 // come close, and expects the same bytes each time.
-func TestPageRankAnyWay(t *testing.T) {
+func TestPageRankUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	links := make(map[string][]string)
 	var input strings.Builder

@@ -20,7 +20,7 @@ func TestSecondarySort(t *testing.T) {
 	extest.Equal(t, got, line+"-2\t-7\n-2\t7\n"+line+"1\t-4\n1\t3\n1\t5\n"+line+"9\t0\n9\t8\n")
 }
 
-func TestSecondarySortAnyWay(t *testing.T) {
+func TestSecondarySortUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	pairs := make([][2]int, 40_000)
 	var input strings.Builder

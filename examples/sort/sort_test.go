@@ -28,7 +28,7 @@ func binaryLines(n int) []string {
 	return lines
 }
 
-func TestSortAnyWay(t *testing.T) {
+func TestSortUnderAllVariants(t *testing.T) {
 	lines := binaryLines(100_000)
 	in := mrtest.File(t, "lines", extest.Text(lines))
 	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{in, out} })

@@ -31,7 +31,7 @@ func sorted(content string) string {
 	return string(bytes.Join(rows, nil))
 }
 
-func TestTerasortAnyWay(t *testing.T) {
+func TestTerasortUnderAllVariants(t *testing.T) {
 	in, content := generate(t, 20_000)
 	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{in, out} })
 	if got != sorted(content) {

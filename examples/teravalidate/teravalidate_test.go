@@ -81,8 +81,8 @@ func TestFileThatEndsBelowItsBegin(t *testing.T) {
 		"error\tbad key partitioning:\n  file part-r-00002:begin key 64"+rest+"  file part-r-00002:end key 63"+rest)
 }
 
-// TestFaultsAnyWay counts the places where the order of random files is broken.
-func TestFaultsAnyWay(t *testing.T) {
+// TestDisordersUnderAllVariants counts the places where the order of random files is broken.
+func TestDisordersUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
 	contents, misorders, partitionings := make([]string, 5), 0, 0
 	last := byte(0)

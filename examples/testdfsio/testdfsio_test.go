@@ -162,7 +162,7 @@ func TestNothingToRead(t *testing.T) {
 	refused("2 files to read, but there are 1 in ")
 }
 
-func TestLogThatCannotBe(t *testing.T) {
+func TestInvalidLog(t *testing.T) {
 	s := newStage(t)
 	s.log = filepath.Join(t.TempDir(), "none", "log")
 	if got := s.exec("-write", "-size", "1B"); got.Code != mr.ExitFailed || !strings.Contains(got.Stderr, "log of the results, see -resFile: open "+s.log) {

@@ -23,7 +23,7 @@ func TestTopN(t *testing.T) {
 	}
 }
 
-func TestTopNAnyWay(t *testing.T) {
+func TestTopNUnderAllVariants(t *testing.T) {
 	lines := extest.Lines(3, 5000)
 	counts := make(map[string]int)
 	for _, word := range strings.Fields(extest.Text(lines)) {

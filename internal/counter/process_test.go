@@ -47,7 +47,7 @@ func TestAttemptsShareTheProcess(t *testing.T) {
 	}
 }
 
-func TestLaterAttemptIsNotChargedForThePause(t *testing.T) {
+func TestLaterAttemptIsNotChargedForThePreemption(t *testing.T) {
 	var now usage
 	p := fakeProcess(&now)
 	p.Begin().End(new(Set), false)

@@ -96,7 +96,7 @@ func TestRestrictedAndLinkedFindings(t *testing.T) {
 	checkFindings(t, restrictedFindings(of("jobmaster", raft)), "only jobmaster/raftlog may")
 	checkFindings(t, restrictedFindings(of("cmd/hammr", cobra)))
 	checkFindings(t, restrictedFindings(of("sched/registry", modulePath+"/sched/hfsp", modulePath+"/sched/fifo")))
-	checkFindings(t, restrictedFindings(of("cmd/hammr", modulePath+"/sched/hfsp", modulePath+"/sched/all")), "only sched/registry may: a policy of a name is the same")
+	checkFindings(t, restrictedFindings(of("cmd/hammr", modulePath+"/sched/hfsp", modulePath+"/sched/registry")), "only sched/registry may: a policy of a name is the same")
 	checkFindings(t, restrictedFindings(of("sim", modulePath+"/sched/fifo")), "package sim imports "+modulePath+"/sched/fifo")
 	checkFindings(t, linkFindings(of("cmd/hammr", modulePath+"/mr", raft, cobra)))
 	checkFindings(t, linkFindings(of("examples/sort", modulePath+"/mr", raft, cobra)), "links "+raft, "links "+cobra)

@@ -40,9 +40,9 @@ func holdPort() int {
 	return int(memory[0])
 }
 
-// TestWhatHasEndedHoldsNoPort kills processes that take a while to end: the first of many
+// TestEndedDaemonsHaveNoPort kills processes that take a while to end: the first of many
 // threads is often not the last, and the command line is gone before the ports are.
-func TestWhatHasEndedHoldsNoPort(t *testing.T) {
+func TestEndedDaemonsHaveNoPort(t *testing.T) {
 	dir := t.TempDir()
 	for range 8 {
 		c := exec.Command(os.Args[0], "port", dir)

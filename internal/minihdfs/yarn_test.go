@@ -52,9 +52,9 @@ func TestYarnNodesAreAtDataNodes(t *testing.T) {
 	}
 }
 
-// TestYarnHasRoomForMaps gives a NodeManager memory for its maps, as many reduces and
+// TestYarnHasSlotsForMaps gives a NodeManager memory for its maps, as many reduces and
 // a master, and never for another map in place of those.
-func TestYarnHasRoomForMaps(t *testing.T) {
+func TestYarnHasSlotsForMaps(t *testing.T) {
 	for maps, want := range map[int]string{1: "1536", 2: "2816", 4: "5376"} {
 		y := layOut(t, YarnConfig{Maps: maps, Properties: map[string]string{"mapreduce.task.io.sort.mb": "9"}})
 		p := y.properties(YarnConfig{Maps: maps})

@@ -70,7 +70,7 @@ func TestTokensAreTheUsersAlone(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNotTokens(t *testing.T) {
+func TestInvalidTokenFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	for name, content := range map[string]string{
 		"empty": "\n", "two words": "a b\n", "binary": "\x00\xff", "large": strings.Repeat("x", 5000),
@@ -84,7 +84,7 @@ func TestFilesThatAreNotTokens(t *testing.T) {
 	}
 }
 
-func TestClusterIDsThatArePaths(t *testing.T) {
+func TestClusterIDsAreNotPaths(t *testing.T) {
 	s := TokenStoreAt(t.TempDir())
 	for _, id := range []string{"", ".", "..", "../x", "a/b", `a\b`} {
 		if s.Save(id, "t", nil) == nil || s.Forget(id) == nil {

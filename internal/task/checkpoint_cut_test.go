@@ -230,9 +230,9 @@ func pausableGraph(r *rand.Rand) dag.Graph {
 	}
 }
 
-// TestEveryGraphGoesOnAfterPauses checkpoints whole bundles of random graphs at random
+// TestEveryGraphResumesFromCheckpoints checkpoints whole bundles of random graphs at random
 // times. Each Node sees each record once.
-func TestEveryGraphGoesOnAfterPauses(t *testing.T) {
+func TestEveryGraphResumesFromCheckpoints(t *testing.T) {
 	var pauses int64
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -326,9 +326,9 @@ func (r *rig) goOnLocked(id dag.BundleID) {
 	}
 }
 
-// TestAGroupGoesOnWhenTheDiskIsFull has a group of Nodes whose checkpoint cannot be
+// TestGroupContinuesWhenTheDiskIsFull has a group of Nodes whose checkpoint cannot be
 // written. It declines, continues from memory, and can be checkpointed again.
-func TestAGroupGoesOnWhenTheDiskIsFull(t *testing.T) {
+func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 	declined := 0
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -357,10 +357,10 @@ func TestAGroupGoesOnWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
-// TestAGangGoesOnWhenADiskIsFull has a member that finds no disk space before the
+// TestGangContinuesWhenADiskIsFull has a member that finds no disk space before the
 // streams have ended. It declines and continues; the others are checkpointed when it
 // has finished.
-func TestAGangGoesOnWhenADiskIsFull(t *testing.T) {
+func TestGangContinuesWhenADiskIsFull(t *testing.T) {
 	declined, paused := 0, int64(0)
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -412,9 +412,9 @@ func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	}
 }
 
-// TestAPauseInAGroupIsNotForgotten requests a checkpoint between two values of a group
+// TestPreemptionOfAGroupIsKept requests a checkpoint between two values of a group
 // that came live. It takes effect before the next group.
-func TestAPauseInAGroupIsNotForgotten(t *testing.T) {
+func TestPreemptionOfAGroupIsKept(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},

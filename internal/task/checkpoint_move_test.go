@@ -351,8 +351,8 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 	}
 }
 
-// TestCheckpointThatCannotBeCopied is complete without its copy.
-func TestCheckpointThatCannotBeCopied(t *testing.T) {
+// TestUncopyableCheckpoint is complete without its copy.
+func TestUncopyableCheckpoint(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 2, m)
 	c, _ := pausedWith(t, m, outputs, func(start *taskproc.Start) {

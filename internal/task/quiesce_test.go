@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// TestStandsStillWithNothingOpenElsewhere quiesces an attempt between two remote files.
+// TestSuspendsWithoutOpenRemoteFiles quiesces an attempt between two remote files.
 // The next file waits until the attempt is resumed.
-func TestStandsStillWithNothingOpenElsewhere(t *testing.T) {
+func TestSuspendsWithoutOpenRemoteFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := conf.FromMap(nil)
 		if err != nil {

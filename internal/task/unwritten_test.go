@@ -8,9 +8,9 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// TestUnwrittenIsWhatCollectorsHold compares unwritten with the bytes in the collectors
+// TestUnwrittenIsWhatCollectorsBuffer compares unwritten with the bytes in the collectors
 // when the record loop last polled.
-func TestUnwrittenIsWhatCollectorsHold(t *testing.T) {
+func TestUnwrittenIsWhatCollectorsBuffer(t *testing.T) {
 	sorted, err := shuffle.NewSortBuffer(context.Background(), shuffle.Options{
 		FS: mem.New(mem.Options{}), Path: "/data", Partitions: 1, Memory: 1 << 20, Partition: func([]byte) int { return 0 },
 	})

@@ -34,7 +34,7 @@ func newNext(t *testing.T) (*Handover, *Next) {
 	return h, n
 }
 
-func TestNextTaskComesWithItsDescriptors(t *testing.T) {
+func TestNextTaskReceivesItsDescriptors(t *testing.T) {
 	h, n := newNext(t)
 	if _, err := n.conn.Write([]byte{taskEndedByte}); err != nil || !h.AwaitTaskEnd() {
 		t.Errorf("the end of a task is not heard: %v", err)
@@ -72,7 +72,7 @@ func TestNextTaskComesWithItsDescriptors(t *testing.T) {
 	}
 }
 
-func TestNextTaskThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidNextTaskIsRefused(t *testing.T) {
 	for what, send := range map[string]func(*Handover) error{
 		"no descriptors": func(h *Handover) error { _, err := h.conn.Write([]byte{nextTaskByte}); return err },
 		"another word": func(h *Handover) error {

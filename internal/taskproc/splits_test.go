@@ -20,7 +20,7 @@ func someSplits(n int) []*Split {
 	return splits
 }
 
-func TestSplitsComeBackFromTheirFile(t *testing.T) {
+func TestSplitsAreReadFromTheirFile(t *testing.T) {
 	for _, n := range []int{0, 1, 300} {
 		splits := someSplits(n)
 		data, hash, err := EncodeSplits(splits)

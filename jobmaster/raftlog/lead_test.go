@@ -51,7 +51,7 @@ func TestABatchOfAnotherLeaderEndsTheLeadFirst(t *testing.T) {
 	l.checkEvents(t)
 }
 
-func TestALeadThatIsOverIsNotAnnounced(t *testing.T) {
+func TestEndedLeadIsNotAnnounced(t *testing.T) {
 	l := silentLog(t)
 	l.lead.set(true)
 	l.emitCommitted(7, jobmaster.Committed{})

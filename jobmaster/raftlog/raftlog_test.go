@@ -145,7 +145,7 @@ func TestAFollowerThatWasDownCatchesUpBySnapshot(t *testing.T) {
 	}
 }
 
-func TestALeaderWhoseStoreStallsGivesUp(t *testing.T) {
+func TestLeaderWithStalledStoreStepsDown(t *testing.T) {
 	t.Parallel()
 	members := startCluster(t, 3, func(c *Config) {
 		c.WatchInterval, c.WatchPatience = 50*time.Millisecond, 500*time.Millisecond
@@ -170,7 +170,7 @@ func TestALeaderWhoseStoreStallsGivesUp(t *testing.T) {
 	checkSameOrder(t, members)
 }
 
-func TestALeaderThatCannotWriteGivesUp(t *testing.T) {
+func TestLeaderThatCannotWriteStepsDown(t *testing.T) {
 	t.Parallel()
 	members := startCluster(t, 3, nil)
 	proposeAll(t, members, 0, 3)
@@ -187,7 +187,7 @@ func TestALeaderThatCannotWriteGivesUp(t *testing.T) {
 	checkSameOrder(t, members)
 }
 
-func TestAShortStallKeepsTheLead(t *testing.T) {
+func TestShortStallKeepsLeadership(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, func(c *Config) { c.StoreDelay = 30 * time.Millisecond })[0]
 	m.awaitLead()
@@ -258,7 +258,7 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnEntryThatCannotBeReadEndsTheDaemon(t *testing.T) {
+func TestUnreadableEntryEndsTheDaemon(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()

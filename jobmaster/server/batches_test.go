@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestBatchesHoldEveryOrderInOrder(t *testing.T) {
+func TestBatchesHaveEveryOrderInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 100).Draw(t, "limit")
 		var orders []*wire.Order

@@ -58,7 +58,7 @@ func TestJobContinuesUnderTheNextLeader(t *testing.T) {
 	}
 }
 
-func TestSubmissionWhoseAnswerIsLostIsOneJob(t *testing.T) {
+func TestRepeatedSubmissionIsOneJob(t *testing.T) {
 	r := newRig(t, 1)
 	p := newProxy(t, r.masters[0])
 	c := r.client()

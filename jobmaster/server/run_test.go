@@ -74,7 +74,7 @@ func TestRefusedJobLeavesNoSplits(t *testing.T) {
 	}
 }
 
-func TestJobThatIsTooLarge(t *testing.T) {
+func TestOversizedJob(t *testing.T) {
 	r := newRig(t, 1)
 	spec, splits := job(1, 0)
 	spec.Config = make([]byte, 64<<20)

@@ -156,9 +156,9 @@ func TestLeavingSlotsCount(t *testing.T) {
 	wantLine(t, s.after(500_000), "[]")
 }
 
-// TestLeavingSlotsAreNotTakenAgain has slots freed from one pool, and another pool that may
+// TestSlotsBeingFreedAreNotTakenAgain has slots freed from one pool, and another pool that may
 // not take any yet.
-func TestLeavingSlotsAreNotTakenAgain(t *testing.T) {
+func TestSlotsBeingFreedAreNotTakenAgain(t *testing.T) {
 	s := newScene(t, "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 3, 0))
 	s.Run(in("c", 3, 0))
 	s.policy.Reset(s.Now, s.PolicyView())

@@ -94,7 +94,7 @@ func TestDoneAndLargerAgain(t *testing.T) {
 	}
 }
 
-func TestSlotsComeAndGo(t *testing.T) {
+func TestSlotsChange(t *testing.T) {
 	v := &virtual{slots: 10}
 	m := &member{id: number(1), weight: 1, most: 100}
 	v.resize(m, 100)

@@ -132,7 +132,7 @@ func TestCopierGivesUp(t *testing.T) {
 	}
 }
 
-func TestCopierTellsOfABadSink(t *testing.T) {
+func TestCopierReportsABadSink(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	full := errors.New("disk full")

@@ -101,7 +101,7 @@ func remove(t *testing.T, err error) {
 	}
 }
 
-func TestFetchFromNobody(t *testing.T) {
+func TestFetchFromMissingServer(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	f := newFetcher(t, FetcherConfig{IdleTimeout: 20 * time.Millisecond})

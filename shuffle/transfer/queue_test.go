@@ -130,7 +130,7 @@ func TestQueueTakesTheNewerOutput(t *testing.T) {
 	}
 }
 
-func TestQueueDropsWhatIsGone(t *testing.T) {
+func TestQueueDropsLostOutputs(t *testing.T) {
 	q := newQueue(testGiveUpAfter, testMin, testMax)
 	one, two := segment(0, "a"), segment(1, "a")
 	q.add(one)

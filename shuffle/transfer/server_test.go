@@ -283,9 +283,9 @@ func TestServerNeedsADirectory(t *testing.T) {
 	}
 }
 
-// TestDirectoryThatIsGoneHidesNothing removes one of two directories and restores it. Files
+// TestMissingDirectoryHidesNothing removes one of two directories and restores it. Files
 // of the other directory are served throughout.
-func TestDirectoryThatIsGoneHidesNothing(t *testing.T) {
+func TestMissingDirectoryHidesNothing(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	want := func(index, status int) {
 		t.Helper()

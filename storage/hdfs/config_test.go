@@ -42,7 +42,7 @@ func TestConfigReportsAllFaults(t *testing.T) {
 	}
 }
 
-func TestKerberosSaysWhatIsMissing(t *testing.T) {
+func TestKerberosReportsMissingSettings(t *testing.T) {
 	dir := t.TempDir()
 	c := Config{Addresses: []string{"a"}, Kerberos: &Kerberos{ServicePrincipal: "nn/_HOST@REALM", ConfigFile: dir + "/krb5.conf"}}
 	_, err := New(t.Context(), c)

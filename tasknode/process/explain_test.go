@@ -69,7 +69,7 @@ func TestProgramThatThisMachineCannotRun(t *testing.T) {
 	}
 }
 
-func TestProgramThatIsStillOpenIsWaitedFor(t *testing.T) {
+func TestProgramOpenForWritingIsWaitedFor(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

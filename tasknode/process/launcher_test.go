@@ -80,7 +80,7 @@ func TestExitInTheMiddleOfATask(t *testing.T) {
 	wantCrash(t, err, "exit status 1", "giving up")
 }
 
-func TestFileThatIsNotAProgram(t *testing.T) {
+func TestFileMustBeAProgram(t *testing.T) {
 	for role, phrases := range map[string][]string{
 		"silent": {"program self ended with exit status 0 before it sent anything", "mr.Main"},
 		"usage":  {"exit status 2", `"usage: silent FILE"`},

@@ -191,7 +191,7 @@ func TestCrashOfALaterTaskIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestTaskThatIsKilledTakesItsProcessAlong(t *testing.T) {
+func TestKilledTaskEndsItsProcess(t *testing.T) {
 	l := newLauncher(t, Config{MaxProcesses: 2, IdleTime: longIdle})
 	_, before := runThrough(t, l, another(t, 0, ""))
 	r := launch(t.Context(), t, l, another(t, 1, "deaf"))

@@ -221,7 +221,7 @@ func TestErrorOfTheFileIsNotCorruption(t *testing.T) {
 	})
 }
 
-func TestEmptyFileHoldsNothing(t *testing.T) {
+func TestEmptyFileHasNoRecords(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c *Codec) {
 		if got, err := unpack(c, nil); err != nil || len(got) > 0 {
 			t.Errorf("%d bytes, %v", len(got), err)

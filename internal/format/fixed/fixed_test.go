@@ -99,7 +99,7 @@ func TestEveryCutGivesEachRecordOnce(t *testing.T) {
 	}
 }
 
-func TestReadingGoesOnAtAPosition(t *testing.T) {
+func TestReadingResumesAtAPosition(t *testing.T) {
 	const many = 3*bufferSize/100 + 5
 	for _, path := range []string{"/f", "/f.gz"} {
 		o := put(t, path, numbered(many, 100))
@@ -117,7 +117,7 @@ func TestReadingGoesOnAtAPosition(t *testing.T) {
 	}
 }
 
-func TestFileThatIsNoMultiple(t *testing.T) {
+func TestFileLengthMustBeAMultiple(t *testing.T) {
 	_, err := Records(100)(context.Background(), put(t, "/rows", make([]byte, 250)))
 	if err == nil || !strings.Contains(err.Error(), "mem://test/rows: 250 bytes are not a multiple of the record length 100: 50") {
 		t.Errorf("error %v", err)

@@ -255,7 +255,7 @@ func TestSameRecordsMakeTheSameBytes(t *testing.T) {
 	})
 }
 
-func TestMarksComeAtTheInterval(t *testing.T) {
+func TestSyncMarksAreAtTheInterval(t *testing.T) {
 	o := Options{Header: textHeader(None)}
 	data := write(t, o, someRecords(20_000, 100))
 	at := bytes.Count(data, o.Header.Sync[:])

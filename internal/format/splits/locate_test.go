@@ -112,7 +112,7 @@ func TestFewFilesAreLocatedAtOnce(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeLocatedHarmNoOthers(t *testing.T) {
+func TestUnlocatableFilesDoNotAffectOthers(t *testing.T) {
 	w, c := manyFiles(t, "/in/1", "/in/lost1", "/in/2", "/in/lost2")
 	all := w.cut(t, Options{MaxLocated: 1})
 	found := 0

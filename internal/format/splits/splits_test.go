@@ -249,8 +249,8 @@ func TestSplitsGiveEachLineOnce(t *testing.T) {
 	}
 }
 
-// TestSplitsWithFilesThatAreReadFromTheirBeginningSaySo, combined ones too.
-func TestSplitsWithFilesThatAreReadFromTheirBeginningSaySo(t *testing.T) {
+// TestSplitsOfUnsplittableFilesAreMarked, combined ones too.
+func TestSplitsOfUnsplittableFilesAreMarked(t *testing.T) {
 	w := newWorld()
 	for i, name := range []string{"/0", "/1.gz", "/2", "/3", "/4.gz"} {
 		w.put(t, name, make([]byte, 600+i), 0)

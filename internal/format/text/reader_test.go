@@ -218,7 +218,7 @@ func TestManyLines(t *testing.T) {
 	}
 }
 
-func TestReadingGoesOnAtAPosition(t *testing.T) {
+func TestReadingResumesAtAPosition(t *testing.T) {
 	data := []byte("one\ntwo\r\nthree\rfour\n\nsix")
 	for _, path := range []string{"/f", "/f.gz", "/f.zst"} {
 		o := put(t, path, packed(t, path, data))
@@ -286,7 +286,7 @@ func TestRecordLongerThanTheLimit(t *testing.T) {
 	}
 }
 
-func TestFileThatBecameShorter(t *testing.T) {
+func TestFileTruncatedDuringRead(t *testing.T) {
 	o := put(t, "/f", []byte("a\nb\n"))
 	o.Size, o.Range.End.Offset = 9, 9
 	if _, err := tryAll(Lines(Options{}), o); err == nil || !strings.Contains(err.Error(), "mem://test/f: file ends at byte 4, but had 9") {
