@@ -32,7 +32,7 @@ func TestDaemonsAreWatched(t *testing.T) {
 	if err != nil || u.MasterShare <= 0 || u.MasterShare > 100 || u.CPUSeconds < 2*5*clockTick.Seconds() {
 		t.Errorf("usage %+v, %v", u, err)
 	}
-	d.masters[0] = 1 << 30 // there is no process of that number
+	d.masters[0] = 1 << 30 // no process has that number
 	if _, err := d.measureUsage()(); err == nil {
 		t.Error("a daemon that is gone is watched")
 	}

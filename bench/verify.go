@@ -60,7 +60,7 @@ func sameBytes(ours, rival string) error {
 	return compare(a, b)
 }
 
-// compare tells where two streams differ first.
+// compare returns an error with the first difference between two streams.
 func compare(a, b io.Reader) error {
 	var bufA, bufB [256 << 10]byte
 	for offset := int64(0); ; {

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/chaos"
 )
 
-// unplaced is a plan without what only a file tells.
+// unplaced is a plan without what only a file provides.
 func unplaced(p *chaos.Plan) *chaos.Plan {
 	p = p.With(p.Faults)
 	p.File = ""
@@ -133,7 +133,7 @@ func TestFaultsOfPlans(t *testing.T) {
 	}
 }
 
-// TestFaultsOfGoPrograms are told of too, where no text could say so.
+// TestFaultsOfGoPrograms reports invalid faults that are built in Go, too.
 func TestFaultsOfGoPrograms(t *testing.T) {
 	p := chaos.NewPlan()
 	p.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
@@ -157,8 +157,8 @@ func TestAllFaultsAreNamed(t *testing.T) {
 	}
 }
 
-// TestMeaningIsCheckedBesideBadLines tells of lines that cannot be read together with
-// those that mean nothing, in their order, and of nothing that only follows from them.
+// TestMeaningIsCheckedBesideBadLines reports lines that cannot be parsed together with lines
+// that are invalid, in order, and no consequential errors.
 func TestMeaningIsCheckedBesideBadLines(t *testing.T) {
 	_, err := chaos.Parse("p", []byte("hammr-plan 1\nmasters x\nfault when j map 101% do kill tasknode 1\nseed\nfault at 1s do kill tasknode 5\nfault when j map 1% do kill tasknode 1\njob j\n"))
 	want := []string{

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/chaos"
 )
 
-// TestShrinkFindsTheCulprits plays plans that fail whenever all culprits are
-// there: what is left is exactly those.
+// TestShrinkFindsTheCulprits plays plans that fail if all culprits are in them. Shrinking
+// keeps exactly those.
 func TestShrinkFindsTheCulprits(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {

@@ -41,9 +41,9 @@ func TestAttemptDiagram(t *testing.T) {
 	}
 }
 
-// TestAttemptTransitions checks what must hold of every transition: a status never
-// returns to RUNNING, a process never comes back, and a state can be told from its
-// columns in a snapshot.
+// TestAttemptTransitions checks what must hold of every transition: a status never returns
+// to RUNNING, a process never comes back, and a state can be derived from its columns in a
+// snapshot.
 func TestAttemptTransitions(t *testing.T) {
 	for from := AttemptRunning; int(from) < len(attemptStates); from++ {
 		for event, to := range attemptTransitions[from] {

@@ -111,7 +111,7 @@ func (tx *transition) loseCheckpoint(p taskRef) {
 	}
 }
 
-// withoutMachine is what is left of a checkpoint when a machine is lost.
+// withoutMachine returns a checkpoint after the loss of a machine: its copy, or nil.
 func (c *Checkpoint) withoutMachine(machine string, held []AttemptID) *Checkpoint {
 	if c == nil || c.Machine != machine || containsID(held, c.Attempt) {
 		return c

@@ -35,7 +35,7 @@ func TestDisallowedModesAreRefused(t *testing.T) {
 		{preempt.SetOf(preempt.Split, preempt.Checkpoint), PreemptAttempt{Attempt: id, Mode: preempt.Split}, true},
 		{preempt.SetOf(preempt.Suspend), PreemptAttempt{Attempt: id, Mode: preempt.Suspend}, true},
 		{preempt.SetOf(preempt.Checkpoint, preempt.Kill), PreemptAttempt{Attempt: id, Mode: preempt.Suspend}, false},
-		{preempt.AllModes, KillAttempt{Attempt: id}, false}, // whoever may tell it to end
+		{preempt.AllModes, KillAttempt{Attempt: id}, false}, // a plain kill is always allowed
 	} {
 		s := ran(t, func(spec *JobSpec) { spec.DisallowedModes = []preempt.ModeSet{tt.barred} })
 		_, err := s.Apply(Entry{At: 5, Command: tt.command})

@@ -40,7 +40,7 @@ func TestLostMachinesAreForgotten(t *testing.T) {
 		t.Error("nobody knows when it was lost")
 	}
 	forgets(t, s, "b", 2, ErrUnknown)
-	forgets(t, s, "c", 1, ErrRefused) // whoever excluded it is to find it excluded
+	forgets(t, s, "c", 1, ErrRefused) // an excluded machine must stay excluded
 	forgets(t, s, "b", 1, nil)
 	if got := free(s); !slices.Equal(got, []string{"a", "d"}) || s.View().aliveMachines() != 2 {
 		t.Errorf("machines with free slots are %v, %d are there", got, s.View().aliveMachines())

@@ -230,7 +230,7 @@ func (r attemptRecord) state() (AttemptState, error) {
 		info.place = inSlot
 	}
 	for s := AttemptRunning; int(s) < len(attemptStates); s++ {
-		// Running and Preempting have the same columns, and are told apart by the request.
+		// Running and Preempting have the same columns; only the request differs.
 		if s.info() == info && (r.Status != StatusRunning || r.Preempting == (s == AttemptPreempting)) {
 			return s, nil
 		}

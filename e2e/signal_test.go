@@ -39,8 +39,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSecondInterrupt does not wait for a task that stands still: the process
-// ends at once by the signal, and leaves nothing that can be taken for whole.
+// TestSecondInterrupt does not wait for a hanging task: the signal ends the process at once,
+// and it leaves nothing that looks like a complete output.
 func TestSecondInterrupt(t *testing.T) {
 	if signal.Ignored(syscall.SIGINT) {
 		t.Skip("whoever started the test has it ignore SIGINT, and its children with it")

@@ -63,7 +63,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestPipe has no control characters where nobody looks at a bar.
+// TestPipe prints no control characters if the output is not a terminal.
 func TestPipe(t *testing.T) {
 	in, out := proseFile(t, "in", 100_000), filepath.Join(t.TempDir(), "out")
 	r := done(t, "run", "wordcount", in, out)

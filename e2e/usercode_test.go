@@ -99,8 +99,8 @@ func TestProgramThatExits(t *testing.T) {
 	nothingWhole(t, out)
 }
 
-// nothingWhole checks that nobody can take what is in a local output directory
-// for a result: there is no _SUCCESS, and no file without a leading _ or dot.
+// nothingWhole checks that a local output directory contains nothing that looks like a
+// result: no _SUCCESS, and no file without a leading _ or dot.
 func nothingWhole(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

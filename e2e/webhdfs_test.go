@@ -125,7 +125,7 @@ func (w *web) blockHosts(name string) (hosts [][]string) {
 	return hosts
 }
 
-// written are the files below a directory that somebody has open to write.
+// written returns the files below a directory that are open for writing.
 func (w *web) written(dir string) (names []string) {
 	w.t.Helper()
 	for _, e := range w.list(dir) {
@@ -202,8 +202,8 @@ func (w *web) parts(dir string, n int) []byte {
 	return content
 }
 
-// nothingWhole checks that nobody can take what is in an output directory for a
-// result: there is no _SUCCESS, and no file without a leading _ or dot.
+// nothingWhole checks that an output directory contains nothing that looks like a result: no
+// _SUCCESS, and no file without a leading _ or dot.
 func (w *web) nothingWhole(dir string) {
 	w.t.Helper()
 	for _, name := range w.names(dir) {

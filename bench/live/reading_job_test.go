@@ -117,7 +117,8 @@ func TestHadoopWaitsAsTheSimulatedArm(t *testing.T) {
 	}
 }
 
-// TestNoJavaLeavesTheTrialOut tells a machine without Hadoop from a fault.
+// TestNoJavaLeavesTheTrialOut skips trials on a machine without Hadoop, but not after an
+// error.
 func TestNoJavaLeavesTheTrialOut(t *testing.T) {
 	t.Setenv("HAMMR_HADOOP_JARS", filepath.Join(t.TempDir(), "none"))
 	r := &Runner{Paper: "hammr", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}

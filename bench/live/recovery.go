@@ -33,8 +33,8 @@ func (t *resultBuilder) noteLost(l LostMachine) {
 
 // lossOf is the failure with which an attempt, or its output, was lost; nil for none. A
 // running attempt ends after the failure. An attempt whose output is lost is killed too, but
-// with its old finish time. Its successor, which starts after the loss was declared, tells
-// it from an attempt that was killed earlier.
+// with its old finish time. Its successor starts after the loss was declared, which
+// distinguishes it from an attempt that was killed earlier.
 func (t *resultBuilder) lossOf(task *wire.TaskStatus, n int) *failedMachine {
 	a := task.Attempts[n]
 	for i := range t.lost {

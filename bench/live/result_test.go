@@ -25,7 +25,7 @@ func task(id string, kind taskproc.Kind, attempts ...*wire.TaskStatus_Attempt) *
 	return &wire.TaskStatus{Id: id, Kind: kind, Attempts: attempts}
 }
 
-// wasted is an attempt whose work is lost, after it stood still for a while.
+// wasted makes the work of an attempt lost, after a suspension of still ms.
 func wasted(a *wire.TaskStatus_Attempt, still int64) *wire.TaskStatus_Attempt {
 	a.WorkLost, a.SuspendedMillis = true, still
 	return a

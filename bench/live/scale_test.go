@@ -105,9 +105,8 @@ func TestEveryExperimentIsDecidedOn(t *testing.T) {
 	}
 }
 
-// TestRunnerResumes finds a trial that is kept, runs one again that another version has
-// run or that had another scale, and tells of one that is damaged. There is no program
-// to run one.
+// TestRunnerResumes reuses a finished trial, repeats one of another version or scale, and
+// reports a damaged one. It needs no program, because no trial runs.
 func TestRunnerResumes(t *testing.T) {
 	r := &Runner{Paper: "chronos", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
 	trial := someTrial()

@@ -81,7 +81,7 @@ func TestEachKindHasAnInjector(t *testing.T) {
 	}
 }
 
-// TestRefusedFaults are told of all at once, and nothing is started.
+// TestRefusedFaults reports all invalid faults at once, and starts nothing.
 func TestRefusedFaults(t *testing.T) {
 	if rig.Isolated() {
 		t.Skip("this process can do more")

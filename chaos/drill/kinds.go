@@ -14,8 +14,8 @@ type injector struct {
 	inject, undo func(d *drill, f chaos.Fault) action
 	// injectTask acts on a task; nil for kinds that do not.
 	injectTask func(ctx context.Context, d *drill, f chaos.Fault) (injection, error)
-	// missed tells, while the fault lasts, why it has had no effect, "" once it has had
-	// one; nil for kinds whose effect is immediate.
+	// missed returns, while the fault lasts, why it has had no effect so far, or "" once it
+	// has; nil for kinds whose effect is immediate.
 	missed func(ctx context.Context, d *drill, f chaos.Fault, names []string) func(context.Context) string
 
 	undoAtOnce   bool // undo follows inject immediately

@@ -119,7 +119,7 @@ func TestEachKind(t *testing.T) {
 	}
 }
 
-// TestWhatTakesWorkIsNotLost tells ways of preemption apart by what is kept.
+// TestWhatTakesWorkIsNotLost distinguishes the preemption modes by the work they keep.
 func TestWhatTakesWorkIsNotLost(t *testing.T) {
 	for way, lost := range map[string]bool{"kill": true, "split": false, "checkpoint": false, "suspend": false} {
 		r := player(t, parse(t, "fault at 500ms do preempt task map by "+way))
@@ -166,7 +166,7 @@ func TestPlansThatHitNothing(t *testing.T) {
 	}
 }
 
-// TestWhyNot has the verdict tell why a fault was not injected.
+// TestWhyNot expects the verdict to say why a fault was not injected.
 func TestWhyNot(t *testing.T) {
 	r := player(t, parse(t, "hdfs", "limit 10s", "fault at 0s do clock tasknode 1 by 1s",
 		"fault at 0s do kill datanode 1",
@@ -269,7 +269,7 @@ func TestBadMachineIsAvoided(t *testing.T) {
 	}
 }
 
-// TestLosses tells what of a machine was lost.
+// TestLosses reports what was lost with a machine.
 func TestLosses(t *testing.T) {
 	r := player(t, parse(t, "fault at 500ms do kill machine 2"))
 	want := sim.LostMachine{Machine: 1, At: 500, ExpiredAt: 1500, Back: -1, Running: 3}

@@ -115,13 +115,13 @@ func (q *query) tasknode(ctx context.Context, name string) (*wire.Tasknode, erro
 	return tasknodes[i], nil
 }
 
-// remainingText counts what is left on a tasknode.
+// remainingText counts what remains on a tasknode.
 func remainingText(n *wire.Tasknode) string {
 	return fmt.Sprintf("%d attempts run, %d outputs and %d checkpoints are left", len(n.Attempts), len(n.Outputs), len(n.Checkpoints))
 }
 
-// reportRemaining lists what is left on a tasknode at the deadline, and is the error
-// of that.
+// reportRemaining lists what remains on a tasknode at the deadline, and returns an error
+// with the counts.
 func (q *query) reportRemaining(n *wire.Tasknode, deadline time.Duration) error {
 	if q.flags.json {
 		if err := q.answer(apidoc.TasknodeOf(n), nil); err != nil {

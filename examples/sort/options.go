@@ -30,9 +30,8 @@ func parseOptions(args []string) (o options, err error) {
 	return o, nil
 }
 
-// take takes one option and its values and returns what follows. -totalOrder
-// is there for those who are used to it: the order is always total, and the
-// engine chooses its samples itself.
+// take takes one option and its values and returns what follows. -totalOrder is accepted for
+// compatibility: the order is always total, and the engine chooses its samples itself.
 func (o *options) take(option string, values []string) (rest []string, err error) {
 	switch option {
 	case "-r":

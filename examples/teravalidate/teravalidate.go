@@ -1,8 +1,8 @@
-// Package teravalidate checks that the rows of a directory are sorted, within
-// each file and from file to file, and adds up their checksums. Its report is
-// that of Hadoop's teravalidate: a line "checksum" and a line "error" for each
-// place where the order is broken. As with Hadoop the exit code is 0 all the
-// same: a report without errors is what tells that the rows are sorted.
+// Package teravalidate checks that the rows of a directory are sorted, within each file and
+// from file to file, and adds up their checksums. Its report is that of Hadoop's
+// teravalidate: a line "checksum" and a line "error" for each place where the order is
+// broken. As with Hadoop, the exit code is 0 in both cases: only a report without errors
+// means that the rows are sorted.
 package teravalidate
 
 import (

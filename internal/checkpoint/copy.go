@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Copier copies the files that a checkpoint names into one directory. Of a sorted run
-// it copies only what is left to merge.
+// Copier copies the files that a checkpoint names into one directory. Of a sorted run it
+// copies only the part that has not been merged.
 type Copier struct {
 	Source   Source
 	Dir      string
@@ -135,7 +135,7 @@ func (c *Copier) copyData(ctx context.Context, path string, x *shuffle.Index, w 
 	return err
 }
 
-// errWriter remembers the error of its writer, to tell it from one of the source.
+// errWriter records the error of its writer, to distinguish it from an error of the source.
 type errWriter struct {
 	w   io.Writer
 	err error

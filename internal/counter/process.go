@@ -19,14 +19,13 @@ type usage struct {
 
 // Process measures what attempts cost the process that they run in.
 //
-// A task process runs one attempt, and the figures are the process's. In the
-// embedded engine attempts are goroutines, and their memory and CPU time cannot be
-// told apart. Each attempt is then charged an equal share of what the process used
-// while it ran, so that the job's sums are the process's. The Peak counters are
-// those of the whole process in both cases.
+// A task process runs one attempt, and the figures are the process's. In the embedded engine
+// attempts are goroutines, whose memory and CPU time cannot be measured separately. Each
+// attempt is then charged an equal share of what the process used while it ran, so that the
+// job's sums are the process's. The Peak counters are those of the whole process in both
+// cases.
 //
-// The zero value is ready for use. Its methods may be called by several
-// goroutines at once.
+// The zero value is ready for use. It is safe for concurrent use.
 type Process struct {
 	mu struct {
 		sync.Mutex

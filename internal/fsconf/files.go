@@ -17,8 +17,8 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// NewRouter makes a Router over what c describes. A file system is opened at
-// its first use. logger hears of faults that are waited for; nil is nobody.
+// NewRouter returns a Router for the configuration. A file system is opened when it is first
+// used. logger logs errors that are retried; nil discards them.
 func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	return storage.NewRouter(storage.Config{
 		Default: c.String(conf.DefaultFS),
@@ -31,9 +31,8 @@ func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	})
 }
 
-// Local is the file system of this machine for files that nobody else has. In drills
-// it is as slow and as faulty as they want this machine's disk; what jobs read and
-// write by name is not.
+// Local is the local file system for private files of the process. In drills, injected disk
+// faults apply to it; they do not apply to the files that jobs read and write by name.
 func Local(c *conf.Conf) storage.FS {
 	if !failpoint.Enabled() {
 		return machine(c)

@@ -15,8 +15,8 @@ import (
 	"github.com/hammr/hammr/internal/procfs"
 )
 
-// holdPort listens on a port, tells which, and has many threads and much memory, until
-// whoever started it has ended.
+// holdPort listens on a port, prints it, and uses many threads and much memory until its
+// parent has ended.
 func holdPort() int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestEndedDaemonsHaveNoPort(t *testing.T) {
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		for p.Alive() { // nobody waits for it yet
+		for p.Alive() { // it is still a zombie
 			runtime.Gosched()
 		}
 		l, err := net.Listen("tcp", strings.TrimSpace(address))

@@ -89,7 +89,7 @@ func (d *daemon) start() error {
 	return nil
 }
 
-func (d *program) logPath() string { return filepath.Join(d.logs, d.name+".log") }
+func (p *program) logPath() string { return filepath.Join(p.logs, p.name+".log") }
 
 // signal sends a signal to the process, by its id.
 func (d *daemon) signal(sig syscall.Signal) error {
@@ -170,10 +170,10 @@ func (d *daemon) exitError() error {
 }
 
 // runOnce runs a daemon's class to its end, for example to format a NameNode.
-func (d *program) runOnce(ctx context.Context, args ...string) error {
-	out, err := d.java.Run(ctx, d.class, append(args, d.args...)...)
+func (p *program) runOnce(ctx context.Context, args ...string) error {
+	out, err := p.java.Run(ctx, p.class, append(args, p.args...)...)
 	if err != nil {
-		os.WriteFile(d.logPath(), out, 0o644)
+		os.WriteFile(p.logPath(), out, 0o644)
 	}
 	return err
 }

@@ -70,8 +70,8 @@ func metrics(ctx context.Context, address, bean string, into any) error {
 	return nil
 }
 
-// isRegistered reports whether this process of the DataNode has got an answer to its first
-// heartbeat. The NameNode alone cannot tell it from the process before.
+// isRegistered reports whether this process of the DataNode has received an answer to its
+// first heartbeat. The NameNode alone cannot distinguish it from the previous process.
 func (d *dataNode) isRegistered(ctx context.Context) (bool, error) {
 	var info struct{ BPServiceActorInfo string } // JSON within JSON
 	err := metrics(ctx, d.host+":9864", "service=DataNode,name=DataNodeInfo", &info)

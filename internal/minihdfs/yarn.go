@@ -17,8 +17,8 @@ import (
 
 // YarnConfig says how YARN is started over a cluster.
 type YarnConfig struct {
-	// Maps is how many maps a NodeManager runs at a time. Reduces find as much room
-	// again, once maps are over. Default 2.
+	// Maps is how many maps a NodeManager runs at a time. Reduces have the same number of
+	// slots once the maps have finished. Default 2.
 	Maps int
 	// Properties are set beside, and win over, those of this package: of daemons and
 	// of jobs.
@@ -195,9 +195,9 @@ func (y *Yarn) Stream(ctx context.Context, args ...string) (job string, err erro
 	return string(found[1]), nil
 }
 
-// History copies the history of a job that is over into a folder, and returns the
-// file: one event a line. A master writes it a moment after the client has heard of
-// the end, so that is waited for, for a minute.
+// History copies the history of a finished job into a directory and returns the file: one
+// event a line. The application master writes it shortly after the client has seen the end,
+// so History waits for up to a minute.
 func (y *Yarn) History(ctx context.Context, job, dir string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -17,9 +17,9 @@ const (
 // taskJVM makes tasks start fast and small.
 const taskJVM = "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 
-// properties give a NodeManager room for so many maps, and beside them for as many
-// reduces and a job's master. Masters look for slots five times a
-// second, so that little is added to tasks of seconds.
+// properties give a NodeManager memory for the given number of maps, as many reduces, and a
+// job's application master. Application masters request containers five times a second, so
+// that little is added to tasks of seconds.
 func (y *Yarn) properties(cfg YarnConfig) map[string]string {
 	p := y.hdfs.properties()
 	jars := filepath.Join(y.jars, "*")

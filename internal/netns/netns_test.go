@@ -47,7 +47,7 @@ func serve() {
 			panic(err)
 		}
 		go func() {
-			_, _ = c.Write(make([]byte, asked)) // the other end tells how many came
+			_, _ = c.Write(make([]byte, asked)) // the other end reports how many arrived
 			c.Close()
 		}()
 	}

@@ -74,7 +74,7 @@ func (a *Attempt) await(unblocked <-chan struct{}) error {
 	}
 }
 
-// remoteWriter tells the gate when its file is closed.
+// remoteWriter notifies the gate when its file is closed.
 type remoteWriter struct {
 	storage.Writer
 	closed func()

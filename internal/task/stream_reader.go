@@ -150,7 +150,7 @@ func (r *StreamReader) nextBatch() bool {
 	return true
 }
 
-// reportEnds tells the Node how its writers have ended.
+// reportEnds reports to the Node how its writers have ended.
 func (r *StreamReader) reportEnds() {
 	if r.endsReported {
 		return

@@ -35,7 +35,7 @@ func (h *Handover) Assign(control, stdout, stderr *os.File) error {
 	return err
 }
 
-// Close tells the process that no task follows.
+// Close notifies the process that no task follows.
 func (h *Handover) Close() error { return h.conn.Close() }
 
 // SocketPair makes two ends of a connection, one of them for another process.

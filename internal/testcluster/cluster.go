@@ -174,8 +174,8 @@ func (c *Cluster) Continue(ctx context.Context, name string) error {
 	return c.Signal(ctx, name, syscall.SIGCONT)
 }
 
-// Close ends the daemons, stopped ones too, or repairs those that were started by
-// somebody else. The directory stays.
+// Close stops the daemons, suspended ones too. It only repairs daemons that it did not
+// start. The directory stays.
 func (c *Cluster) Close() (err error) {
 	c.closing.Do(func() {
 		if c.client != nil {

@@ -31,6 +31,6 @@ type Daemons interface {
 	// Process is the latest known process of a daemon. Its HTTP address is that of the
 	// daemon's page; on another machine the other fields may be empty.
 	Process(name string) (localcluster.Process, error)
-	// Close ends the daemons, or repairs those that somebody else has started.
+	// Close stops the daemons, or repairs those that it did not start.
 	Close() error
 }

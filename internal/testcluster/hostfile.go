@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Host is a daemon of a cluster that somebody else has started.
+// Host is a daemon of an existing cluster.
 type Host struct {
 	Role  string // Jobmaster or Tasknode
 	Name  string // in the cluster
