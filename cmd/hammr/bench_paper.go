@@ -46,9 +46,9 @@ With --cluster they run on real clusters of this machine as well, one process
 for each daemon and task, one trial after the other, and the report has the
 paper, the simulator and the real cluster side by side. Tasks sleep, times are
 divided by a factor, and a machine fails when its tasknode is killed;
-docs/benchmarks.md has the details. Experiments that are not run are listed with the
-reason. An interrupted experiment resumes if the same version runs it again with
-the same --out: then DIR may exist.
+docs/benchmarks.md has the details. The report lists experiments that are not
+run with the reason. An interrupted experiment resumes if the same version runs
+it again with the same --out: then DIR may exist.
 
 DIR, which must not exist, gets report.md with what differs and why, the
 pictures as SVG and PNG, and the numbers as CSV.

@@ -20,7 +20,7 @@ func TestInvalidConfigurations(t *testing.T) {
 	}
 	for _, want := range []string{
 		"no ID", "no ClusterID", "no Dir", "no Bind and no Stream", "no Fatal", "ElectionTimeout 1ms is less than 50ms", "VoteTimeout 1ns is less than", "LeaderLease 1s is not within", "StoreDelay -1ns",
-		`master "a" at "h" twice`, `address "h:0" is not one`, "missing port", `Bootstrap lacks this master, ""`,
+		`master "a" at "h" twice`, `address "h:0" cannot be reached from other machines`, "missing port", `Bootstrap lacks this master, ""`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in:\n%v", want, err)

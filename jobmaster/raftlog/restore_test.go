@@ -70,7 +70,7 @@ func TestAFollowerEndsIfItCannotRestoreASnapshot(t *testing.T) {
 			proposeAll(t, rest, 15, 20)
 			late = late.restart(few)
 			err := <-late.fatal
-			for _, part := range []string{"snapshot that the leader has sent", want, restoreRemedy} {
+			for _, part := range []string{"snapshot from the leader", want, restoreRemedy} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("it ends with %v, want %q", err, part)
 				}

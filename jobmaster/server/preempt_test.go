@@ -27,7 +27,7 @@ func TestPreemptionOnDemand(t *testing.T) {
 			t.Errorf("%s: %v; want %v with %q", what, err, kind, says)
 		}
 	}
-	check("a mode that suspends no job", preempt(attempt, "melt"), nil, `"melt" is no way to take a slot`)
+	check("a mode that suspends no job", preempt(attempt, "melt"), nil, `unknown mode "melt"`)
 	check("an attempt that is none", preempt("nonsense", "kill"), client.ErrUnknown, "nonsense")
 	check("an attempt that is not there", preempt("attempt_1_0001_m_000000_0", "kill"), client.ErrUnknown, "m_000000_0")
 	check("resuming what runs", c.ResumeAttempt(ctx, attempt), client.ErrRefused, "is not suspended")

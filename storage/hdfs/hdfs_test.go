@@ -35,7 +35,7 @@ func (l leakChecked) Run() int {
 		goleak.IgnoreAnyFunction(cluster+"(*forwarder).carry"),
 		goleak.IgnoreAnyFunction(cluster+"(*forwarder).carry.func1"),
 		goleak.IgnoreAnyFunction(cluster+"(*daemon).start.func1"),
-		goleak.IgnoreAnyFunction(cluster+"newStarter.func1"),
+		goleak.IgnoreAnyFunction("github.com/hammr/hammr/internal/procfs.NewStarter.func1"),
 	)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
