@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -95,4 +96,66 @@ func joinNames(classes []int, name func(int) string) string {
 		names = append(names, name(class))
 	}
 	return strings.Join(names, ", ")
+}
+
+// dotStyles maps channels to line styles: solid for files and dashed for shared memory, as
+// in figure 1 of the paper, and bold for streams.
+var dotStyles = map[Channel]string{ChannelFile: "solid", ChannelTCP: "bold", ChannelSHM: "dashed"}
+
+// dotSlots maps kinds of slots to the colours of stages.
+var dotSlots = map[SlotKind]string{SlotMap: "#d6e6f7", SlotReduce: "#fbe3cd"}
+
+// Dot writes the graph in the language of Graphviz. Stages are boxes, blue for map slots and
+// orange for reduce slots. A filled frame is a process, a dashed frame is a gang. The graph
+// runs from left to right, so that lines rarely cross the text on top of a frame. It need
+// not be valid.
+func (g Graph) Dot(w io.Writer) error {
+	var b bytes.Buffer
+	b.WriteString("digraph job {\n")
+	b.WriteString("  rankdir=LR; ranksep=0.7; nodesep=0.5; pad=0.2;\n")
+	b.WriteString("  node [shape=box, style=\"filled,rounded\", color=gray40, fontname=\"Helvetica\", fontsize=12, margin=\"0.2,0.08\"];\n")
+	b.WriteString("  edge [color=gray25, fontname=\"Helvetica\", fontsize=10, arrowsize=0.8];\n")
+	b.WriteString("  graph [fontname=\"Helvetica\", fontsize=10, labeljust=l];\n")
+	l := g.Layout()
+	for i := range l.Bundles {
+		g.dotBundle(&b, l, i)
+	}
+	for _, j := range g.validEdges() {
+		label := fmt.Sprintf("%s\n%v\n ", j.channelText(), j.Connection) // its last line is a space above the arrow
+		if j.Input != "" {
+			label = j.Input + "\n" + label
+		}
+		fmt.Fprintf(&b, "  s%d -> s%d [style=%s, label=%s];\n", j.from, j.to, dotStyles[j.Channel], dotText(label))
+	}
+	b.WriteString("}\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (g Graph) dotBundle(b *bytes.Buffer, l *Layout, bundle int) {
+	class := l.Bundles[bundle]
+	fmt.Fprintf(b, "  subgraph cluster_b%d {\n", bundle)
+	fmt.Fprintf(b, "    style=\"dashed,rounded\"; color=gray40; margin=12; label=%s;\n", dotText(fmt.Sprintf("%d x bundle b%d: %v", class.Count, bundle, class.Slots)))
+	for _, group := range class.Groups {
+		g.dotGroup(b, l, bundle, group)
+	}
+	b.WriteString("  }\n")
+}
+
+func (g Graph) dotGroup(b *bytes.Buffer, l *Layout, bundle, group int) {
+	class := l.Groups[group]
+	label := fmt.Sprintf("%d x group g%d: %v", l.GroupsPerBundle(bundle, group), group, class.Slots)
+	fmt.Fprintf(b, "    subgraph cluster_g%d {\n", group)
+	fmt.Fprintf(b, "      style=\"filled,rounded\"; color=gray92; margin=10; label=%s;\n", dotText(label))
+	for _, stage := range class.Stages {
+		s := g.Stages[stage]
+		text := fmt.Sprintf("%s\n%d x %v slot", s.Name, l.NodesPerGroup(group, stage), g.SlotsOf(s.Name))
+		fmt.Fprintf(b, "      s%d [fillcolor=%q, label=%s];\n", stage, dotSlots[g.SlotsOf(s.Name)], dotText(text))
+	}
+	b.WriteString("    }\n")
+}
+
+// dotText returns a quoted string of Graphviz. Its line breaks are written \n.
+func dotText(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }

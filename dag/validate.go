@@ -125,3 +125,80 @@ func (e Edge) countProblem(writers, readers int) string {
 }
 
 func (e Edge) String() string { return fmt.Sprintf("%q -> %q", e.From, e.To) }
+
+// input is one of the names under which a stage's program reads.
+type input struct{ stage, name string }
+
+// checkInputs compares the edges into each stage with the inputs of its program.
+func (g Graph) checkInputs(fault errorFunc) {
+	writers := g.checkWriters(fault)
+	listed := make(map[input]bool)
+	for _, s := range g.Stages {
+		for _, name := range s.Inputs {
+			in := input{s.Name, name}
+			_, written := writers[in]
+			switch {
+			case listed[in]:
+				fault("stage %q: input %q listed twice", s.Name, name)
+			case !written:
+				fault("stage %q: nothing leads into its input %q", s.Name, name)
+			}
+			listed[in] = true
+		}
+	}
+	places := g.stageIndexes()
+	for _, e := range g.Edges {
+		if to, known := places[e.To]; known && len(g.Stages[to].Inputs) > 0 && !listed[input{e.To, e.InputName()}] {
+			fault("edge %v: %q has no input %q; it has %q", e, e.To, e.InputName(), g.Stages[to].Inputs)
+		}
+	}
+}
+
+// checkWriters returns the stage that writes to each input. A second stage that does is an
+// error.
+func (g Graph) checkWriters(fault errorFunc) map[input]string {
+	writers := make(map[input]string, len(g.Edges))
+	for _, e := range g.Edges {
+		in := input{e.To, e.InputName()}
+		if other, taken := writers[in]; taken && other != e.From {
+			fault("edge %v: %q writes to input %q of %q already", e, other, in.name, e.To)
+			continue
+		}
+		writers[in] = e.From
+	}
+	return writers
+}
+
+// checkCombines refuses graphs that a stage which combines per machine cannot serve. Its
+// Nodes run on different machines, and the records of one of them depend on where the
+// writers happened to run.
+func (g Graph) checkCombines(fault errorFunc) {
+	combines := make(map[string]bool)
+	read := make(map[string]bool)
+	for _, e := range g.Edges {
+		read[e.From] = true
+		if e.Connection != PerMachine {
+			continue
+		}
+		combines[e.To] = true
+		if e.Channel != ChannelFile {
+			fault("edge %v: per-machine over %v; only files exist once it is known where writers ran", e, e.Channel)
+		}
+	}
+	for _, e := range g.Edges {
+		if combines[e.To] && e.Connection != PerMachine && e.Connection != Broadcast {
+			fault("edge %v: %v into a stage that combines per machine; a machine without writers would lose it", e, e.Connection)
+		}
+		if combines[e.From] && (e.Connection == OneToOne || e.Connection == PerMachine) {
+			fault("edge %v: %v after a combine per machine; only all-to-all, broadcast and gather read every machine's part", e, e.Connection)
+		}
+		if e.Channel == ChannelSHM && (combines[e.From] || combines[e.To]) {
+			fault("edge %v: shared memory at a stage that combines per machine; its nodes cannot share a process", e)
+		}
+	}
+	for _, s := range g.Stages {
+		if combines[s.Name] && !read[s.Name] {
+			fault("stage %q: no stage reads what it combines per machine; as output it would depend on where tasks ran", s.Name)
+		}
+	}
+}

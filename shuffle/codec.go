@@ -3,6 +3,13 @@ package shuffle
 import (
 	"fmt"
 	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/hammr/hammr/storage"
 )
 
 // Codec says how the blocks of a run are compressed. A block that does not shrink is stored
@@ -58,4 +65,108 @@ func ParseCodec(name string) (Codec, error) {
 		return c, nil
 	}
 	return None, fmt.Errorf("codec %q: unknown; use none, s2, snappy, zstd or lz4", name)
+}
+
+// maxRatio bounds how far a codec can shrink a block. A block that claims more is not
+// decompressed. Blocks have about blockRaw bytes of records, so only a single long record
+// comes near it.
+const maxRatio = 1 << 16
+
+// Encoders and decoders of zstd are shared, because several goroutines may call their
+// one-shot methods.
+var (
+	zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
+		if err != nil {
+			panic(fmt.Sprintf("shuffle: zstd encoder options refused: %v", err))
+		}
+		return e
+	})
+	zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBlockRaw), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			panic(fmt.Sprintf("shuffle: zstd decoder options refused: %v", err))
+		}
+		return d
+	})
+)
+
+// compressor compresses blocks for one writer.
+type compressor struct {
+	codec Codec
+	lz4   lz4.Compressor
+	buf   []byte
+}
+
+// compress returns the bytes to store for raw, and their codec. They are valid until the
+// next call.
+func (c *compressor) compress(raw []byte) ([]byte, Codec) {
+	if c.codec == None {
+		return raw, None
+	}
+	out := c.encode(raw)
+	if len(out) == 0 || len(out) >= len(raw) || len(raw)/len(out) >= maxRatio {
+		return raw, None
+	}
+	return out, c.codec
+}
+
+func (c *compressor) encode(raw []byte) []byte {
+	switch c.codec {
+	case S2:
+		bound := s2.MaxEncodedLen(len(raw))
+		if bound < 0 {
+			return nil
+		}
+		c.buf = grow(c.buf, bound)
+		return s2.Encode(c.buf, raw)
+	case LZ4:
+		c.buf = grow(c.buf, lz4.CompressBlockBound(len(raw)))
+		n, err := c.lz4.CompressBlock(raw, c.buf)
+		if err != nil {
+			return nil
+		}
+		return c.buf[:n]
+	case Zstd:
+		c.buf = zstdEncoder().EncodeAll(raw, c.buf[:0])
+		return c.buf
+	}
+	return nil
+}
+
+// decompress decodes stored into dst, whose length must be the block's raw length.
+func decompress(codec Codec, dst, stored []byte) error {
+	n, err := decode(codec, dst, stored)
+	if err != nil {
+		return fmt.Errorf("%w: %v block: %v", storage.ErrCorrupt, codec, err)
+	}
+	if n != len(dst) {
+		return fmt.Errorf("%w: %v block holds %d bytes instead of %d", storage.ErrCorrupt, codec, n, len(dst))
+	}
+	return nil
+}
+
+func decode(codec Codec, dst, stored []byte) (int, error) {
+	switch codec {
+	case S2:
+		if n, err := s2.DecodedLen(stored); err != nil || n != len(dst) {
+			return n, err
+		}
+		out, err := s2.Decode(dst, stored)
+		return len(out), err
+	case LZ4:
+		return lz4.UncompressBlock(stored, dst)
+	case Zstd:
+		out, err := zstdDecoder().DecodeAll(stored, dst[:0:len(dst)])
+		return len(out), err
+	}
+	return 0, fmt.Errorf("codec %d is unknown", codec)
+}
+
+// grow returns a slice of n bytes: b itself if it is large enough. The content of b is lost.
+func grow(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n+n/8)[:n]
+	}
+	return b[:n]
 }

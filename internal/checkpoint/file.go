@@ -1,13 +1,17 @@
 package checkpoint
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -60,4 +64,72 @@ func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 		return nil, fmt.Errorf("%w: checkpoint body: %v", storage.ErrCorrupt, err)
 	}
 	return body, nil
+}
+
+// FileRef is a checkpoint file as recorded when it was written.
+type FileRef struct {
+	Path     string
+	Bytes    int64
+	Checksum uint64 // xxhash64 over the file
+}
+
+// Read reads and verifies a checkpoint file.
+func (r FileRef) Read(ctx context.Context, from Source, patience RetryPolicy) (*taskproc.CheckpointBody, error) {
+	if r.Bytes < 0 || r.Bytes > maxLength {
+		return nil, &SourceError{fmt.Errorf("%w: %d bytes recorded", storage.ErrCorrupt, r.Bytes)}
+	}
+	var b []byte
+	err := patience.Do(ctx, func() error {
+		f, err := from.Open(ctx, r.Path, 0, -1)
+		if err != nil {
+			return err
+		}
+		b, err = io.ReadAll(io.LimitReader(f, r.Bytes+1))
+		if err = errors.Join(err, f.Close()); err == nil && (int64(len(b)) != r.Bytes || xxhash.Sum64(b) != r.Checksum) {
+			err = fmt.Errorf("%w: %d bytes that are not those recorded", storage.ErrCorrupt, len(b))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, &SourceError{err}
+	}
+	body, err := Decode(b)
+	if err != nil {
+		return nil, &SourceError{err}
+	}
+	return body, nil
+}
+
+// MergeInputs encodes sorted runs, and how far each has been read.
+func MergeInputs(state []shuffle.MergeInputState) (messages []*taskproc.MergeInput) {
+	for _, s := range state {
+		messages = append(messages, mergeInput(s))
+	}
+	return messages
+}
+
+func mergeInput(s shuffle.MergeInputState) *taskproc.MergeInput {
+	return &taskproc.MergeInput{
+		Path: s.Path, Offset: s.Run.Offset, Length: s.Run.Length, RawLength: s.Run.RawLength,
+		Records: s.Run.Records, Checksum: s.Run.Checksum, Tagged: s.Run.Tagged,
+		BlockOffset: s.From.BlockOffset, BlockRecord: s.From.Record,
+		Input: s.Ordinal.Input, Start: taskproc.FromPosition(s.Ordinal.Start), Sequence: s.Sequence,
+	}
+}
+
+// MergeStates decodes the sorted runs of a checkpoint.
+func MergeStates(inputs []*taskproc.MergeInput) []shuffle.MergeInputState {
+	var state []shuffle.MergeInputState
+	for _, m := range inputs {
+		state = append(state, shuffle.MergeInputState{
+			Path: m.Path, Sequence: m.Sequence,
+			Ordinal: shuffle.Ordinal{Input: m.Input, Start: taskproc.ToPosition(m.Start)},
+			Run: shuffle.Run{
+				Offset: m.Offset, Length: m.Length, RawLength: m.RawLength,
+				Records: m.Records, Checksum: m.Checksum, Tagged: m.Tagged,
+			},
+			From: shuffle.RunPosition{BlockOffset: m.BlockOffset, Record: m.BlockRecord},
+		})
+	}
+	return state
 }

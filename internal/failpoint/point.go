@@ -3,7 +3,9 @@ package failpoint
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Point is a place in the code where a drill can inject a fault.
@@ -52,4 +54,64 @@ func Find(name string) (Point, error) {
 		return Point(i), nil
 	}
 	return 0, fmt.Errorf("no failpoint %q; there are %s", name, strings.Join(names[:], ", "))
+}
+
+// actionKind is the effect of an action.
+type actionKind int64
+
+// Kinds of actions. Their numbers are in the shared page.
+const (
+	noAction actionKind = iota
+	fail
+	sleep
+	crash
+)
+
+// Action is the setting of a point.
+type Action struct {
+	kind  actionKind
+	delay time.Duration // of sleep
+	nth   int64         // the only hit, from 1, at which it happens; 0 is each hit
+}
+
+// Nth is the only hit, from 1, at which the action happens; 0 is each hit.
+func (a Action) Nth() int64 { return a.nth }
+
+// Fails reports whether the action is an error.
+func (a Action) Fails() bool { return a.kind == fail }
+
+// Crashes reports whether the action ends the process.
+func (a Action) Crashes() bool { return a.kind == crash }
+
+// Delay is the duration of a delay, 0 for other actions.
+func (a Action) Delay() time.Duration { return a.delay }
+
+// maxDelay bounds all delays.
+const maxDelay = time.Hour
+
+// ParseAction parses "error", "crash" or "delay=TIME". "@N" after it selects only the N-th
+// hit from now on; "" is no action.
+func ParseAction(text string) (a Action, err error) {
+	word, nth, once := strings.Cut(text, "@")
+	if once {
+		if a.nth, err = strconv.ParseInt(nth, 10, 64); err != nil || a.nth < 1 {
+			return a, fmt.Errorf("action %q: expected the number of a hit, from 1, behind the @", text)
+		}
+	}
+	word, delay, timed := strings.Cut(word, "=")
+	switch {
+	case word == "" && !timed && !once:
+	case word == "error" && !timed:
+		a.kind = fail
+	case word == "crash" && !timed:
+		a.kind = crash
+	case word == "delay" && timed:
+		a.kind = sleep
+		if a.delay, err = time.ParseDuration(delay); err != nil || a.delay <= 0 || a.delay > maxDelay {
+			return a, fmt.Errorf("action %q: expected a time up to %v behind delay=, such as 200ms", text, maxDelay)
+		}
+	default:
+		return a, fmt.Errorf("action %q: expected error, crash or delay=TIME, with or without @N, or nothing", text)
+	}
+	return a, nil
 }
