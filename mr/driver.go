@@ -2,13 +2,10 @@ package mr
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -174,76 +171,27 @@ func (d *Driver) close(ctx context.Context) error {
 	return errors.Join(append(errs, d.engine.close())...)
 }
 
-// runConf is the configuration of one run of a job: the defaults, overridden by the job's
-// properties, the run's, and the user's.
-func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
-	c, err := conf.FromMap(det.properties)
+// Create creates a file by name; it refuses one that exists.
+func (d *Driver) Create(ctx context.Context, name string) (storage.Writer, error) {
+	fsys, path, err := d.files.Resolve(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	for _, layer := range []map[string]string{run.Set, d.conf.Changed()} {
-		for _, name := range slices.Sorted(maps.Keys(layer)) {
-			if _, err := c.Set(name, layer[name]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return c, c.Validate()
+	return fsys.Create(ctx, path, storage.CreateOptions{})
 }
 
-// configJSON encodes the run's typed configuration and checks it, as a task will.
-func configJSON(config *configType, run JobRun) ([]byte, error) {
-	if run.Config == nil {
-		if config != nil {
-			_, err := config.decode(nil)
-			return nil, err
-		}
-		return nil, nil
-	}
-	if config == nil {
-		return nil, errors.New("a configuration for a job that declares none; use WithConfig")
-	}
-	data, err := json.Marshal(run.Config)
-	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
-	}
-	_, err = config.decode(data)
-	return data, err
+// Resolve finds the file system and the path that a name stands for. The file system's URI
+// followed by the path is the full name, which means the same file in every task.
+func (d *Driver) Resolve(ctx context.Context, name string) (storage.FS, string, error) {
+	return d.files.Resolve(ctx, name)
 }
 
-// checkOutput refuses an output directory that exists, before any work is done.
-func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err error) {
-	if out == "" {
-		return "", nil
-	}
-	fsys, p, err := d.files.Resolve(ctx, out)
-	if err != nil {
-		return "", err
-	}
-	full = storage.Name(fsys, p)
-	return full, storage.CheckOutput(ctx, fsys, p, full)
-}
-
-// checkApart refuses an output directory that lies inside an input. Names that custom
-// formats understand and no file system has are ignored.
-func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) error {
-	if out == "" {
-		return nil
-	}
-	fsys, p, err := d.files.Resolve(ctx, out)
-	if err != nil {
+// CheckOutput returns an error if a job on these inputs could not write to the directory
+// out, for example because it exists. A chain of jobs calls it before its first job, so that
+// hours of work are not lost when the last job refuses its output.
+func (d *Driver) CheckOutput(ctx context.Context, in []string, out string) error {
+	if _, err := d.checkOutput(ctx, out); err != nil {
 		return err
 	}
-	for _, in := range inputs {
-		inFS, inPath, err := d.files.Resolve(ctx, in)
-		if err == nil && inFS.URI() == fsys.URI() && !storage.HasGlob(inPath) && within(p, inPath) {
-			return fmt.Errorf("output directory %s lies inside the input %s; choose another one",
-				storage.Name(fsys, p), storage.Name(inFS, inPath))
-		}
-	}
-	return nil
-}
-
-func within(inner, outer string) bool {
-	return inner == outer || strings.HasPrefix(inner, strings.TrimRight(outer, "/")+"/")
+	return d.checkApart(ctx, in, out)
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client"
@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/embedded"
 	"github.com/hammr/hammr/internal/fsconf"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/task"
 )
 
@@ -81,67 +81,6 @@ func (e *engine) close() error {
 	return errors.Join(faults...)
 }
 
-// reporter keeps the report of the last job for --report.
-type reporter struct {
-	path string // "": no report
-	last *report.Report
-}
-
-func (r *reporter) write() error {
-	if r.path == "" || r.last == nil {
-		return nil
-	}
-	return report.WriteFile(r.path, *r.last)
-}
-
-// runProgram runs the part of a program that runs on the client.
-func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (err error) {
-	d, err := newDriver(ctx, p, o, stdout, stderr)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		d.console.Clear()
-		if end := errors.Join(d.report.write(), d.close(context.WithoutCancel(ctx))); end != nil {
-			err = errors.Join(err, end)
-		}
-	}()
-	run := p.Run
-	if run == nil {
-		run = runSingleJob
-	}
-	return d.showOrRun(ctx, run)
-}
-
-func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (*Driver, error) {
-	if err := o.cluster.check(o.workers); err != nil {
-		return nil, err
-	}
-	jobs, err := p.jobs()
-	if err != nil {
-		return nil, err
-	}
-	d := &Driver{
-		Args: o.args, Stdout: stdout, Stderr: stderr,
-		program: p, jobs: jobs,
-		engine:    engine{workers: o.workers, cluster: o.cluster},
-		interrupt: ctx.Done(),
-		report:    reporter{path: o.report},
-		show:      o.show,
-	}
-	if o.report != "" {
-		if err := report.Check(o.report); err != nil {
-			return nil, err
-		}
-	}
-	d.console = newConsole(o, stderr)
-	if d.conf, err = o.configuration(d.console); err != nil {
-		return nil, err
-	}
-	d.files, err = fsconf.NewRouter(d.conf, nil)
-	return d, err
-}
-
 // localDir is the directory for spills: the first one that is set, else the system's
 // directory for temporary files.
 func localDir(c *conf.Conf) string {
@@ -151,10 +90,46 @@ func localDir(c *conf.Conf) string {
 	return ""
 }
 
-func newConsole(o *options, stderr io.Writer) *console.Console {
-	opts := console.Options{Err: stderr, Quiet: o.quiet || o.show != nil}
-	if f, ok := stderr.(*os.File); ok {
-		opts.Terminal, opts.Width = console.IsTerminal(f), console.TerminalWidth(f)
+// remoteClient returns the client of the cluster, made at the first call.
+func (e *engine) remoteClient(d *Driver) (client.Client, error) {
+	if e.remote != nil {
+		return e.remote, nil
 	}
-	return console.New(opts)
+	masters, err := rpc.ParseMasters(e.cluster.list())
+	if err != nil {
+		return nil, err
+	}
+	token, id, err := rpc.FindToken(e.cluster.tokenFile, masters)
+	if err != nil {
+		return nil, err
+	}
+	e.remote, err = remote.New(remote.Config{
+		Resolve: d.files.Resolve,
+		Config: rpc.Config{
+			Masters: masters, Token: token, ClusterID: id, Timeout: d.conf.Duration(conf.ClientTimeout),
+			OnWait: func(err error) { d.console.Log(console.Warn, console.ClassJob, err.Error()) },
+		},
+	})
+	return e.remote, err
+}
+
+// gcPercent is the target of the garbage collector, in percent of the live heap. Sort
+// buffers are outside the heap, so the live heap is small, and Go's default of 100 would
+// collect all the time.
+const gcPercent = 400
+
+// tuneMemory sets the garbage collector for a process that runs tasks: it collects rarely
+// while the process is below the memory of its tasks, and often near that limit. GOGC and
+// GOMEMLIMIT override it.
+func tuneMemory(c *conf.Conf, workers int) {
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		perTask := max(c.Int64(conf.MapMemoryMB), c.Int64(conf.ReduceMemoryMB))
+		debug.SetMemoryLimit(perTask << 20 * int64(workers))
+	}
 }

@@ -1,64 +1,144 @@
 package mr
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/task"
 )
 
-// JobGraph is a job of a program with its graph.
-type JobGraph struct {
-	Job   string
-	Graph dag.Graph
+// Definition is a job in the shape of a graph of stages. It runs as a Job does.
+type Definition struct {
+	name       string
+	declaredAt string // file:line
+	config     *configType
+	build      func(g *Graph, config any)
+	err        error // in Define itself
 }
 
-// Graphs returns the graphs of the program's jobs, in the order of Jobs and in their default
-// configuration. Each stage that reads input has maps Nodes; in a run their number follows
-// from the input. If reduces is less than 0, each job has the number of reduces that it asks
-// for. A job without a reduce phase has none in any case.
-//
-// An error wraps ErrUsage if a job cannot run with these numbers.
-func (p *Program) Graphs(maps, reduces int) ([]JobGraph, error) {
-	if _, err := p.jobs(); err != nil {
-		return nil, err
+// Define makes a job of a function that builds its graph. The function runs on the client,
+// and again in each task, with the configuration of the run: the defaults, or JobRun.Config.
+// It must build the same graph each time it gets the same configuration, so it reads no
+// clock and no files. C is a struct that encoding/json can encode, or struct{} for a job
+// without configuration. Tasks read it with ConfigOf.
+func Define[C any](name string, defaults C, build func(g *Graph, config C)) *Definition {
+	d := &Definition{name: name, declaredAt: callerPosition()}
+	d.config, d.err = newConfigType(defaults)
+	d.build = func(g *Graph, config any) { build(g, *config.(*C)) }
+	if name == "" {
+		d.err = errors.Join(errors.New("a job without a name"), d.err)
 	}
-	var graphs []JobGraph
-	for _, r := range p.Jobs {
-		j := r.(anyJob) // jobs has checked it
-		det, err := j.details(nil)
-		if err != nil {
-			return nil, err
-		}
-		c, err := det.defaults(reduces)
-		if err != nil {
-			return nil, err
-		}
-		g, err := jobGraph(det, c, maps)
-		if err != nil {
-			return nil, fmt.Errorf("%w: job %s: %w", ErrUsage, j.Name(), err)
-		}
-		graphs = append(graphs, JobGraph{Job: j.Name(), Graph: g})
-	}
-	return graphs, nil
+	return d
 }
 
-// defaults is the configuration of a job with this number of reduces; less than 0 leaves it
-// as the job says.
-func (det details) defaults(reduces int) (*conf.Conf, error) {
-	c, err := conf.FromMap(det.properties)
-	if err == nil && reduces >= 0 {
-		_, err = c.Set(conf.JobReduces, strconv.Itoa(reduces))
-	}
-	return c, err
+// Name is the job's name.
+func (d *Definition) Name() string { return d.name }
+
+func (d *Definition) program() *Program {
+	return &Program{Name: d.name, Jobs: []Runnable{d}}
 }
 
-// shape is the graph of the job under a configuration.
-func (det details) shape(c *conf.Conf, nodes map[string]int, reduces int) dag.Graph {
-	g := det.graph(nodes, reduces)
-	if c.Bool(conf.ChannelsStored) {
-		return g.Store()
+// graph builds the graph for a configuration in JSON; an empty one means the defaults.
+func (d *Definition) graph(config []byte) (*Graph, any, error) {
+	decoded, err := d.config.decode(config)
+	if err != nil {
+		return nil, nil, err
 	}
-	return g
+	g := &Graph{name: d.name, declaredAt: d.declaredAt, properties: make(map[string]string), named: make(outputNames)}
+	d.build(g, decoded)
+	return g, decoded, g.check()
+}
+
+// check implements anyJob. A configuration that the defaults leave incomplete is reported
+// when the job runs, since the user may complete it.
+func (d *Definition) check() error {
+	if d.err != nil {
+		return fmt.Errorf("%s: job %s: %w", d.declaredAt, d.name, d.err)
+	}
+	if _, err := d.config.decode(nil); err != nil {
+		return nil
+	}
+	_, _, err := d.graph(nil)
+	return err
+}
+
+func (d *Definition) configType() *configType { return d.config }
+
+// details implements anyJob.
+func (d *Definition) details(config []byte) (details, error) {
+	g, _, err := d.graph(config)
+	if err != nil {
+		return details{}, err
+	}
+	det := details{properties: g.properties, graph: g.shape}
+	for _, s := range g.stages {
+		det.disallow(s.name, s.disallowedModes())
+		if s.source {
+			det.inputs = append(det.inputs, s.input)
+			det.readers = append(det.readers, s.name)
+		} else {
+			det.hasReduce = true
+		}
+		if g.nodesOf(s) == (nodeCount{kind: asReduces}) {
+			det.needReduce = fmt.Errorf("%s=0: stage %s of job %s has as many nodes", conf.JobReduces, s.name, g.name)
+		}
+	}
+	return det, nil
+}
+
+func (d *Definition) sampleKeys(context.Context, *sampler) error { return nil }
+
+// RunNode implements task.Program.
+func (d *Definition) RunNode(n *task.NodeRun) error {
+	g, config, err := d.graph(n.Attempt.Start.Config)
+	if err != nil {
+		return &task.FatalError{Err: err}
+	}
+	return g.runNode(n, config)
+}
+
+// shape is the graph for these numbers of Nodes of the sources, by name, and this number of
+// reduces.
+func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
+	var out dag.Graph
+	for _, s := range g.stages {
+		out.Stages = append(out.Stages, dag.Stage{Name: s.name, Nodes: g.nodesOf(s).number(sources, reduces), Slots: s.slotKind()})
+	}
+	for _, l := range g.links {
+		out.Edges = append(out.Edges, dag.Edge{From: l.from.name, To: l.to.name, Channel: l.channel, Connection: l.connection, Stored: l.stored})
+	}
+	return out
+}
+
+// Graph is what the function given to Define builds: stages made by Read, Group and Each,
+// and the channels by which each stage reads earlier ones. There are no cycles, because a
+// stage exists before any stage that reads it. Errors are collected and reported together,
+// each with the position of the call that caused it.
+type Graph struct {
+	name       string
+	declaredAt string   // of Define
+	stages     []*stage // in the order of their calls
+	links      []*link  // in the order of their calls
+	sides      []anySide
+	properties map[string]string
+	named      outputNames
+	main       *stage // the stage that writes the main output; nil if none does
+	errs       []error
+}
+
+// Set sets a default of a property for this job; the command line overrides it.
+func (g *Graph) Set(property, value string) { g.properties[property] = value }
+
+func (g *Graph) addOutput(name string, open func(*Task) error) {
+	if err := g.named.add(name, open); err != nil {
+		g.errorf(callerPosition(), "%w", err)
+	}
+}
+
+// errorf adds an error at a position in the user's code.
+func (g *Graph) errorf(place, format string, args ...any) {
+	g.errs = append(g.errs, fmt.Errorf("%s: job %s: %w", place, g.name, fmt.Errorf(format, args...)))
 }

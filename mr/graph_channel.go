@@ -1,9 +1,6 @@
 package mr
 
 import (
-	"fmt"
-	"reflect"
-
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -130,31 +127,44 @@ func (c Channel[K, V]) link(to *stage) *link {
 	return l
 }
 
-// checkLike refuses a channel whose codecs differ from those of the channel it is merged
-// with.
-func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
-	if reflect.TypeOf(c.route.keys) != reflect.TypeOf(first.route.keys) || reflect.TypeOf(c.route.values) != reflect.TypeOf(first.route.values) {
-		to.errorfAt(c.declaredAt, "channels with different codecs: %s and %s", c.codecs(), first.codecs())
-	}
+// link is an edge of the graph.
+type link struct {
+	from, to   *stage
+	channel    dag.Channel
+	connection dag.Connection
+	stored     bool   // the files survive the machine of their writer
+	machines   int    // Nodes of the reader of a per-machine edge, unless it sets its own number
+	declaredAt string // file:line
 }
 
-func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.keys, c.route.values) }
+// isLive reports whether both ends run at the same time.
+func (l *link) isLive() bool { return l.channel != dag.ChannelFile }
 
-// checkLive refuses streams and pipes in addition to other channels. A stage that reads one
-// of them to its end, while another fills up, would deadlock.
-func (s *stage) checkLive() {
-	for _, l := range s.reads {
-		if l.isLive() && len(s.reads) > 1 {
-			s.errorfAt(l.declaredAt, "a %v channel in addition to others; a stage reads files, or one stream or pipe", l.channel)
-			return
+// link joins a stage to one that it reads, and reports whether it could.
+func (g *Graph) link(l *link) bool {
+	switch {
+	case l.from == nil:
+		l.to.errorf("a channel that no stage has made")
+	case l.from.graph != g:
+		l.to.errorfAt(l.declaredAt, "channel of stage %q, which belongs to another graph", l.from.name)
+	case g.linked(l.from, l.to):
+		l.to.errorfAt(l.declaredAt, "reads stage %q twice; put a stage between them, such as mr.Each with mr.IdentityMapper", l.from.name)
+	default:
+		g.links = append(g.links, l)
+		l.from.read = true
+		return true
+	}
+	return false
+}
+
+func (g *Graph) linked(from, to *stage) bool {
+	for _, l := range g.links {
+		if l.from == from && l.to == to {
+			return true
 		}
 	}
+	return false
 }
 
-// checkKeys refuses a channel whose keys must be encoded and cannot be.
-func (c Channel[K, V]) checkKeys(to *stage, sorted bool) {
-	encoded := sorted || c.kind != dag.ChannelSHM || c.connection == dag.AllToAll
-	if encoded && c.route.keyErr != nil {
-		to.errorfAt(c.declaredAt, "channel of stage %q: %w", c.from.name, c.route.keyErr)
-	}
-}
+// isLive reports whether both ends of the channel run at the same time.
+func (c Channel[K, V]) isLive() bool { return c.kind != dag.ChannelFile }

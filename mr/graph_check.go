@@ -1,6 +1,13 @@
 package mr
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
+)
 
 // check returns every error in how the graph was built.
 func (g *Graph) check() error {
@@ -36,5 +43,108 @@ func (g *Graph) checkShape() {
 	}
 	if err := g.shape(sources, someNodes).Validate(); err != nil {
 		g.errorf(g.declaredAt, "%w", err)
+	}
+}
+
+// nodeCount is the number of Nodes of a stage, as far as the graph determines it. Two counts
+// that are equal are equal in every run.
+type nodeCount struct {
+	kind   countKind
+	fixed  int
+	source *stage
+}
+
+type countKind int
+
+const (
+	asReduces countKind = iota // the property mapreduce.job.reduces
+	isFixed                    // nodeCount.fixed
+	asSplits                   // the number of splits of nodeCount.source
+)
+
+// number is the count in a run.
+func (c nodeCount) number(sources map[string]int, reduces int) int {
+	switch c.kind {
+	case isFixed:
+		return c.fixed
+	case asSplits:
+		return sources[c.source.name]
+	}
+	return reduces
+}
+
+func (c nodeCount) String() string {
+	switch {
+	case c.kind == asSplits:
+		return fmt.Sprintf("as many nodes as %q has splits", c.source.name)
+	case c.kind == asReduces:
+		return fmt.Sprintf("%s nodes", conf.JobReduces)
+	case c.fixed == 1:
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", c.fixed)
+}
+
+// nodesOf is how many Nodes a stage has.
+func (g *Graph) nodesOf(s *stage) nodeCount {
+	if s.nodes > 0 {
+		return nodeCount{kind: isFixed, fixed: s.nodes}
+	}
+	if s.source {
+		return nodeCount{kind: asSplits, source: s}
+	}
+	for _, l := range s.reads {
+		switch l.connection {
+		case dag.OneToOne:
+			return g.nodesOf(l.from)
+		case dag.Gather:
+			return nodeCount{kind: isFixed, fixed: 1}
+		case dag.PerMachine:
+			return nodeCount{kind: isFixed, fixed: l.machines}
+		}
+	}
+	return nodeCount{}
+}
+
+// checkCounts refuses connections that do not join the Nodes of their ends.
+func (g *Graph) checkCounts(l *link) {
+	from, to := g.nodesOf(l.from), g.nodesOf(l.to)
+	switch {
+	case l.connection == dag.OneToOne && from != to:
+		l.to.errorfAt(l.declaredAt, "one-to-one between %v of stage %q and %v", from, l.from.name, to)
+	case l.connection == dag.Gather && to != (nodeCount{kind: isFixed, fixed: 1}):
+		l.to.errorfAt(l.declaredAt, "gather into %v instead of 1", to)
+	case l.channel == dag.ChannelSHM && l.connection != dag.OneToOne && (from.kind != isFixed || to.kind != isFixed):
+		l.to.errorfAt(l.declaredAt, "%v within a process puts all nodes of both stages on one machine, which has to have slots for them: set how many with Nodes (stage %q has %v, this one %v), or use Pipe or Stream",
+			l.connection, l.from.name, from, to)
+	}
+}
+
+// checkLike refuses a channel whose codecs differ from those of the channel it is merged
+// with.
+func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
+	if reflect.TypeOf(c.route.keys) != reflect.TypeOf(first.route.keys) || reflect.TypeOf(c.route.values) != reflect.TypeOf(first.route.values) {
+		to.errorfAt(c.declaredAt, "channels with different codecs: %s and %s", c.codecs(), first.codecs())
+	}
+}
+
+func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.keys, c.route.values) }
+
+// checkLive refuses streams and pipes in addition to other channels. A stage that reads one
+// of them to its end, while another fills up, would deadlock.
+func (s *stage) checkLive() {
+	for _, l := range s.reads {
+		if l.isLive() && len(s.reads) > 1 {
+			s.errorfAt(l.declaredAt, "a %v channel in addition to others; a stage reads files, or one stream or pipe", l.channel)
+			return
+		}
+	}
+}
+
+// checkKeys refuses a channel whose keys must be encoded and cannot be.
+func (c Channel[K, V]) checkKeys(to *stage, sorted bool) {
+	encoded := sorted || c.kind != dag.ChannelSHM || c.connection == dag.AllToAll
+	if encoded && c.route.keyErr != nil {
+		to.errorfAt(c.declaredAt, "channel of stage %q: %w", c.from.name, c.route.keyErr)
 	}
 }

@@ -1,8 +1,11 @@
 package mr
 
 import (
+	"fmt"
+
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/preempt"
 )
 
 // Stage is a stage of a Graph: a number of Nodes that run the same functions on different
@@ -123,4 +126,69 @@ func (s *Stage[K, V]) Nodes(n int) *Stage[K, V] {
 func (s *Stage[K, V]) Slots(kind dag.SlotKind) *Stage[K, V] {
 	s.slots = kind
 	return s
+}
+
+// stage is the part of a Stage that does not depend on its types.
+type stage struct {
+	graph      *Graph
+	name       string
+	declaredAt string       // file:line
+	source     bool         // it was made by Read
+	input      splitter     // of a source
+	nodes      int          // as set; 0: as its input requires
+	slots      dag.SlotKind // as set
+	reads      []*link      // without sides
+	sides      []*link
+	read       bool            // some stage reads it
+	writes     bool            // it writes some output
+	disallowed preempt.ModeSet // modes that its functions do not support
+	run        func(t *Task, n *task.NodeRun) error
+}
+
+// addStage adds a stage. The user's code made it.
+func (g *Graph) addStage(name string) *stage {
+	s := &stage{graph: g, name: name, declaredAt: callerPosition()}
+	if other := g.stageNamed(name); other != nil {
+		g.errorf(s.declaredAt, "stage %q: name used twice, first at %s", name, other.declaredAt)
+	}
+	g.stages = append(g.stages, s)
+	return s
+}
+
+func (g *Graph) stageNamed(name string) *stage {
+	for _, s := range g.stages {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// errorf adds an error at the position of the stage.
+func (s *stage) errorf(format string, args ...any) { s.errorfAt(s.declaredAt, format, args...) }
+
+func (s *stage) errorfAt(place, format string, args ...any) {
+	s.graph.errorf(place, "stage %q: %w", s.name, fmt.Errorf(format, args...))
+}
+
+// slotKind is the kind of slots that the stage's Nodes take: as set, else a map slot if it
+// reads the job's input and a reduce slot otherwise.
+func (s *stage) slotKind() dag.SlotKind {
+	switch {
+	case s.slots != dag.SlotDefault:
+		return s.slots
+	case s.source:
+		return dag.SlotMap
+	}
+	return dag.SlotReduce
+}
+
+// disallowedModes are the preemption modes that Nodes of a stage do not support. Nodes that
+// read files and sides cannot stop between two groups, because they may have read the sides
+// by then.
+func (s *stage) disallowedModes() preempt.ModeSet {
+	if len(s.sides) > 0 && !s.reads[0].isLive() {
+		return preempt.SetOf(preempt.Split, preempt.Checkpoint) | s.disallowed
+	}
+	return s.disallowed
 }

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/internal/task"
@@ -180,67 +181,20 @@ func (j *Job[K, V, KO, VO]) check() error {
 	return fmt.Errorf("%s: job %s: %w", j.declaredAt, j.name, errors.Join(faults...))
 }
 
-// Runnable is a Job or Definition of any types, or a Program.
-type Runnable interface {
-	program() *Program
-}
+// packagePrefix begins the names of this package's functions.
+var packagePrefix = reflect.TypeFor[Task]().PkgPath() + "."
 
-// anyJob is a job of any types, as the driver and the engine use it.
-type anyJob interface {
-	Runnable
-	task.Program
-	Name() string
-	check() error
-	configType() *configType
-	details(config []byte) (details, error)
-	sampleKeys(ctx context.Context, s *sampler) error
-}
+// maxDepth bounds the calls of this package between the user's code and callerPosition.
+const maxDepth = 8
 
-// details is the part of a job that does not depend on its types, under one configuration.
-type details struct {
-	inputs     []splitter
-	readers    []string // by input: the stage that reads it
-	hasReduce  bool
-	needReduce error // why it cannot run without reduces; nil if it can
-	totalOrder *sampling
-	properties map[string]string
-	disallowed map[string]preempt.ModeSet // by stage: modes that its functions do not support
-
-	// graph is the job's graph for these numbers of Nodes of the stages that read inputs.
-	graph func(nodes map[string]int, reduces int) dag.Graph
-}
-
-func (j *Job[K, V, KO, VO]) configType() *configType { return j.config }
-
-func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
-	const reader = "map" // as dag.MapReduce calls it
-	d := details{
-		hasReduce:  j.reducer != nil,
-		needReduce: j.needReduce(),
-		totalOrder: j.route.totalOrder,
-		properties: maps.Clone(j.properties),
-		graph:      func(nodes map[string]int, reduces int) dag.Graph { return dag.MapReduce(nodes[reader], reduces) },
+// callerPosition returns the file:line at which code outside this package called into it.
+func callerPosition() string {
+	var callers [maxDepth]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
+	for {
+		frame, more := frames.Next()
+		if !more || !strings.HasPrefix(frame.Function, packagePrefix) {
+			return fmt.Sprintf("%s:%d", frame.File, frame.Line)
+		}
 	}
-	for _, s := range j.sources {
-		d.inputs = append(d.inputs, s.input)
-		d.readers = append(d.readers, reader)
-		d.disallow(reader, s.disallowed)
-	}
-	if j.reducer != nil {
-		d.disallow("reduce", disallowedModes[KO, VO](j.reducer))
-	}
-	return d, nil
-}
-
-// needReduce says why the mappers' output cannot be written directly; nil if it can.
-func (j *Job[K, V, KO, VO]) needReduce() error {
-	if _, ok := any(j.output).(Output[K, V]); ok {
-		return nil
-	}
-	return fmt.Errorf("%s=0: job %s needs its reducer, since it maps to (%v, %v) and writes (%v, %v); make it with mr.MapOnly to leave it out",
-		conf.JobReduces, j.name, reflect.TypeFor[K](), reflect.TypeFor[V](), reflect.TypeFor[KO](), reflect.TypeFor[VO]())
-}
-
-func (j *Job[K, V, KO, VO]) program() *Program {
-	return &Program{Name: j.name, Jobs: []Runnable{j}}
 }

@@ -2,9 +2,17 @@ package mr
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/task"
 )
 
@@ -89,4 +97,128 @@ func runSingleJob(ctx context.Context, d *Driver) error {
 	}
 	last := len(d.Args) - 1
 	return d.Run(ctx, d.program.Jobs[0], JobRun{In: slices.Clone(d.Args[:last]), Out: d.Args[last]})
+}
+
+// Exit codes: those of Hadoop's client, and 130 for Ctrl-C as in a shell.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitInterrupted = 130
+)
+
+// Main runs a job or program for the life of the process, and exits:
+//
+//	func main() { mr.Main(wordcount) }
+//
+// The command line is Hadoop's: generic options (-D, -conf, -fs, -files), then the program's
+// own arguments. "-h" shows them all.
+//
+// On a cluster the same binary runs the job's tasks. See ServeTask.
+func Main(r Runnable) {
+	os.Exit(Exec(r, os.Args[1:]))
+}
+
+// Exec runs a job or program with the standard streams and signals of the process, and
+// returns the exit code. In a process that is a task it does not return. See ServeTask.
+func Exec(r Runnable, args []string) int {
+	ServeTask(r)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	return Run(ctx, r, args, os.Stdout, os.Stderr)
+}
+
+// Run runs a job or program with args and returns the exit code. If ctx ends, that counts as
+// Ctrl-C.
+func Run(ctx context.Context, r Runnable, args []string, stdout, stderr io.Writer) int {
+	p := r.program()
+	opts, err := parseArgs(args, p.Options)
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		printUsage(stderr, p)
+		return ExitUsage
+	case opts.help:
+		printHelp(stdout, p)
+		return ExitDone
+	}
+	err = runProgram(ctx, p, opts, stdout, stderr)
+	return exitCode(ctx, p, err, stderr)
+}
+
+func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int {
+	var job *JobError
+	switch {
+	case ctx.Err() != nil:
+		return ExitInterrupted
+	case err == nil, errors.Is(err, errDetached), errors.Is(err, errShown):
+		return ExitDone
+	case errors.Is(err, ErrUsage):
+		if err != ErrUsage {
+			fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		}
+		printUsage(stderr, p)
+		return ExitUsage
+	case errors.As(err, &job):
+		return ExitFailed // the console has shown the cause
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+	return ExitFailed
+}
+
+// runProgram runs the part of a program that runs on the client.
+func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (err error) {
+	d, err := newDriver(ctx, p, o, stdout, stderr)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		d.console.Clear()
+		if end := errors.Join(d.report.write(), d.close(context.WithoutCancel(ctx))); end != nil {
+			err = errors.Join(err, end)
+		}
+	}()
+	run := p.Run
+	if run == nil {
+		run = runSingleJob
+	}
+	return d.showOrRun(ctx, run)
+}
+
+func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (*Driver, error) {
+	if err := o.cluster.check(o.workers); err != nil {
+		return nil, err
+	}
+	jobs, err := p.jobs()
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{
+		Args: o.args, Stdout: stdout, Stderr: stderr,
+		program: p, jobs: jobs,
+		engine:    engine{workers: o.workers, cluster: o.cluster},
+		interrupt: ctx.Done(),
+		report:    reporter{path: o.report},
+		show:      o.show,
+	}
+	if o.report != "" {
+		if err := report.Check(o.report); err != nil {
+			return nil, err
+		}
+	}
+	d.console = newConsole(o, stderr)
+	if d.conf, err = o.configuration(d.console); err != nil {
+		return nil, err
+	}
+	d.files, err = fsconf.NewRouter(d.conf, nil)
+	return d, err
+}
+
+func newConsole(o *options, stderr io.Writer) *console.Console {
+	opts := console.Options{Err: stderr, Quiet: o.quiet || o.show != nil}
+	if f, ok := stderr.(*os.File); ok {
+		opts.Terminal, opts.Width = console.IsTerminal(f), console.TerminalWidth(f)
+	}
+	return console.New(opts)
 }

@@ -1,12 +1,16 @@
 package mr
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -92,4 +96,38 @@ func progressOf(s *wire.JobStatus) console.Progress {
 		p.BytesDone += int64(s.ReduceProgress * float64(s.InputBytes))
 	}
 	return p
+}
+
+// conclude shows how the job ended and keeps it for the report.
+func (d *Driver) conclude(ctx context.Context, spec *wire.JobSpec, s *wire.JobStatus) error {
+	doc := report.FromStatus(s, spec.Properties)
+	doc.Counters.FillZeros(counter.Shape{Reduces: spec.Reduces > 0})
+	d.report.last = &doc
+	if s.State == wire.JobState_SUCCEEDED {
+		d.console.Completed(s.JobId)
+		d.console.Counters(doc.Counters)
+		return nil
+	}
+	d.console.Failed(s.JobId, s.State.String(), s.Cause)
+	if n := len(s.Failures); n > 0 && s.State == wire.JobState_FAILED {
+		d.console.Failure(report.FailureFromRecord(s.Failures[n-1]))
+	}
+	err := error(&JobError{JobID: s.JobId, State: s.State.String(), Cause: s.Cause})
+	if ctx.Err() != nil {
+		err = errors.Join(ctx.Err(), err)
+	}
+	return err
+}
+
+// reporter keeps the report of the last job for --report.
+type reporter struct {
+	path string // "": no report
+	last *report.Report
+}
+
+func (r *reporter) write() error {
+	if r.path == "" || r.last == nil {
+		return nil
+	}
+	return report.WriteFile(r.path, *r.last)
 }

@@ -1,18 +1,20 @@
 package mr
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"io"
 	"os"
-	"os/user"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/hammr/hammr/internal/client"
-	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -65,173 +67,129 @@ func (d *Driver) watchToEnd(ctx context.Context, c client.Client, spec *wire.Job
 	return status, d.conclude(ctx, spec, status)
 }
 
-// prepare turns a job and a JobRun into a submission.
-func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
-	config, err := configJSON(j.configType(), run)
+// errDetached ends a program whose job continues without it.
+var errDetached = errors.New("the job continues without this program")
+
+// runRemote runs a job on a cluster. With --detach it returns once the cluster has the job.
+func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (*wire.JobStatus, error) {
+	if d.engine.cluster.detach && len(d.tempDirs) > 0 {
+		return nil, fmt.Errorf("%w: --detach: %s runs several jobs and has to be there between them", ErrUsage, d.program.Name)
+	}
+	if err := d.qualifyNames(ctx, spec); err != nil {
+		return nil, err
+	}
+	id, err := submitWhole(ctx, c, spec, splits)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	det, err := j.details(config)
-	if err != nil {
-		return nil, nil, err
+	if d.engine.cluster.detach {
+		d.detached = true
+		fmt.Fprintln(d.Stdout, id)
+		return nil, errDetached
 	}
-	c, err := d.runConf(det, run)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := checkCodecs(c); err != nil {
-		return nil, nil, err
-	}
-	out, err := d.checkOutput(ctx, run.Out)
-	if err != nil {
-		return nil, nil, err
-	}
-	splits, err := d.cutSplits(ctx, det, c, run.In)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := d.checkApart(ctx, run.In, run.Out); err != nil {
-		return nil, nil, err
-	}
-	spec := &wire.JobSpec{
-		Name: j.Name(), Program: d.program.taskName(j.Name()), User: userName(), Group: groupName(), Config: config,
-		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
-	}
-	if det.hasReduce && spec.Reduces == 0 && det.needReduce != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrUsage, det.needReduce)
-	}
-	if det.totalOrder != nil && spec.Reduces > 1 {
-		if err := d.sampleRanges(ctx, j, c, spec, splits); err != nil {
-			return nil, nil, err
-		}
-	}
-	graph := det.shape(c, det.nodes(splits), int(spec.Reduces))
-	if err := graph.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("job %s: %w", j.Name(), err)
-	}
-	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
-	spec.DisallowedModes = det.disallowedIn(graph)
-	spec.Properties = c.Changed()
-	if c.IsSet(conf.JobQueue) { // an explicit choice of the default pool must stay explicit
-		spec.Properties[conf.JobQueue] = c.String(conf.JobQueue)
-	}
-	if name := c.String(conf.JobName); name != "" {
-		spec.Name = name
-	}
-	return spec, splits, nil
+	d.console.Running(id)
+	return d.watchRemote(ctx, c, spec, id)
 }
 
-func reduces(det details, c *conf.Conf) int {
-	if !det.hasReduce {
-		return 0
-	}
-	return c.Int(conf.JobReduces)
-}
+// submitGrace is how long an active submission may still take after Ctrl-C.
+const submitGrace = 10 * time.Second
 
-// nodes is the number of Nodes of each stage that reads inputs: one per split.
-func (det details) nodes(splits []*taskproc.Split) map[string]int {
-	nodes := make(map[string]int)
-	for _, s := range splits {
-		nodes[det.readers[s.Input]]++
-	}
-	return nodes
-}
-
-func userName() string {
-	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
-		return name
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "unknown"
-}
-
-// groupName is the primary Unix group of the user, "" if it is unknown.
-func groupName() string {
-	u, err := user.Lookup(userName())
-	if err != nil {
-		return ""
-	}
-	g, err := user.LookupGroupId(u.Gid)
-	if err != nil {
-		return ""
-	}
-	return g.Name
-}
-
-// cutSplits computes the splits of each source and numbers the files over all of them.
-func (d *Driver) cutSplits(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
-	var all []*taskproc.Split
-	var numbers numberer
-	for i, paths := range assignPaths(in, len(det.inputs)) {
-		cuts, err := det.inputs[i].Splits(ctx, &InputEnv{Files: d.files, Paths: paths, conf: c})
-		if err != nil {
-			return nil, err
-		}
-		numbers.last = Part{}
-		for _, s := range cuts {
-			if len(s.Parts) == 0 {
-				return nil, fmt.Errorf("input %d of the job: a split without parts", i+1)
-			}
-			m := numbers.number(s)
-			m.Input = int32(i)
-			all = append(all, m)
-		}
-	}
-	if len(all) > math.MaxInt32 {
-		return nil, fmt.Errorf("%d splits: more than a job can have; raise mapreduce.input.fileinputformat.split.minsize", len(all))
-	}
-	d.console.TotalInputFiles(int(numbers.files))
-	d.console.Splits(len(all))
-	return all, nil
-}
-
-// assignPaths assigns paths to n sources: one each, and the rest to the last.
-func assignPaths(paths []string, n int) [][]string {
-	out := make([][]string, n)
-	for i, p := range paths {
-		s := min(i, n-1)
-		out[s] = append(out[s], p)
-	}
-	return out
-}
-
-// sampleRanges divides the key space by a sample of the input.
-func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
-	ranges, err := cutPoints(ctx, j, &sampler{
-		splits: splits,
-		node: func(split *taskproc.Split) *task.NodeRun {
-			return task.Detached(ctx, &taskproc.Start{
-				JobId: "sample", AttemptId: "sample", Program: spec.Program, Config: spec.Config,
-				Maps: int32(len(splits)), Reduces: spec.Reduces, Split: split,
-			}, c, d.files)
-		},
-	}, int(spec.Reduces))
-	if err != nil {
-		return err
-	}
-	_, err = c.Set(conf.PartitionRanges, ranges)
-	return err
-}
-
-// conclude shows how the job ended and keeps it for the report.
-func (d *Driver) conclude(ctx context.Context, spec *wire.JobSpec, s *wire.JobStatus) error {
-	doc := report.FromStatus(s, spec.Properties)
-	doc.Counters.FillZeros(counter.Shape{Reduces: spec.Reduces > 0})
-	d.report.last = &doc
-	if s.State == wire.JobState_SUCCEEDED {
-		d.console.Completed(s.JobId)
-		d.console.Counters(doc.Counters)
-		return nil
-	}
-	d.console.Failed(s.JobId, s.State.String(), s.Cause)
-	if n := len(s.Failures); n > 0 && s.State == wire.JobState_FAILED {
-		d.console.Failure(report.FailureFromRecord(s.Failures[n-1]))
-	}
-	err := error(&JobError{JobID: s.JobId, State: s.State.String(), Cause: s.Cause})
+// submitWhole submits a job. A submission that has begun outlives ctx by submitGrace, so
+// that the user learns whether there is a job.
+func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	if ctx.Err() != nil {
-		err = errors.Join(ctx.Err(), err)
+		return "", context.Cause(ctx)
 	}
-	return err
+	outlives, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-outlives.Done():
+		case <-time.After(submitGrace):
+			cancel(context.Cause(ctx))
+		}
+	})
+	defer stop()
+	return c.Submit(outlives, spec, splits)
+}
+
+// watchRemote watches a job until it ends or the user detaches from it.
+func (d *Driver) watchRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
+	var last *wire.JobStatus
+	progress := d.newProgressReporter()
+	stopBar := d.console.StartRefresh()
+	status, err := c.Watch(ctx, id, func(s *wire.JobStatus) { last = s; progress.report(s) })
+	stopBar()
+	progress.stop()
+	switch {
+	case err == nil:
+		return status, d.conclude(ctx, spec, status)
+	case ctx.Err() == nil:
+		return nil, fmt.Errorf("connection to job %s lost, which may still run; watch it with %q: %w", id, d.waitCommand(id), err)
+	case !d.interrupted() || d.confirmKill(id):
+		return d.watchToEnd(ctx, c, spec, id)
+	}
+	return nil, d.leave(spec, id, last)
+}
+
+func (d *Driver) interrupted() bool {
+	select {
+	case <-d.interrupt:
+		return true
+	default:
+		return false
+	}
+}
+
+// leave detaches from a job, which continues. last is its last known status, nil for none.
+func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) error {
+	d.detached = true
+	if last == nil {
+		last = &wire.JobStatus{JobId: id, Name: spec.Name, User: spec.User, State: wire.JobState_PREP}
+	}
+	doc := report.FromStatus(last, spec.Properties)
+	d.report.last = &doc
+	d.console.Clear()
+	fmt.Fprintf(d.Stderr, "Job %s continues. Watch it with: %s\n", id, d.waitCommand(id))
+	return errDetached
+}
+
+// waitCommand is the command that watches a job.
+func (d *Driver) waitCommand(id string) string {
+	command := "hammr job wait " + id
+	if d.engine.cluster.masters != "" {
+		command += " --master " + d.engine.cluster.masters
+	}
+	return command
+}
+
+// confirmKill asks a user at a terminal whether to kill a job. A second Ctrl-C means no, and
+// so does the lack of a terminal.
+func (d *Driver) confirmKill(id string) bool {
+	out, ok := d.Stderr.(*os.File)
+	if !ok || !console.IsTerminal(out) || !console.IsTerminal(os.Stdin) {
+		return false
+	}
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(again)
+	return confirm(out, os.Stdin, again, fmt.Sprintf("\nKill job %s? [y/N] ", id))
+}
+
+// confirm asks a question and reports whether the answer begins with y. A signal on again
+// means no. The goroutine that waits for the line then remains until the process ends.
+func confirm(out io.Writer, in io.Reader, again <-chan os.Signal, question string) bool {
+	fmt.Fprint(out, question)
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(in).ReadString('\n') // an error means no
+		answer <- line
+	}()
+	select {
+	case line := <-answer:
+		return strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y")
+	case <-again:
+		fmt.Fprintln(out)
+		return false
+	}
 }

@@ -1,8 +1,11 @@
 package mr
 
 import (
+	"fmt"
+
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/shuffle"
 )
 
 // reduceAll calls the reducer for each key group.
@@ -36,4 +39,86 @@ func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
 		return err
 	}
 	return out.error()
+}
+
+// groupAttempt is the attempt as the group loop uses it. The loop polls for signals through
+// the Node itself, because that call is inlined, and calls these methods only if there is
+// one.
+type groupAttempt interface {
+	PollSignals() (task.Action, error)
+	PollProgress()
+	CountGroup()
+}
+
+// groupLoop passes groups of equal keys to the user's reducer.
+type groupLoop[K, V, KO, VO any] struct {
+	task    *Task
+	attempt groupAttempt
+	key     func(encoded []byte) (K, error)
+	value   func(encoded []byte) (V, error)
+	groups  *shuffle.Groups
+	reducer Reducer[K, V, KO, VO]
+	out     Emitter[KO, VO]
+	outErr  func() error // returns the first error of writing what out emits
+
+	watch     task.SignalFlag
+	decodeErr error // of a value; ends the attempt
+}
+
+// run reduces all groups. It reports whether it was stopped before the last.
+func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
+	values, brake := g.values, newThrottle(g.task)
+	g.watch = g.task.node.SignalFlag()
+	for {
+		if g.watch.Signalled() {
+			if act, err := g.attempt.PollSignals(); act == task.Stop {
+				return true, err
+			}
+		}
+		if !g.groups.NextGroup() {
+			return false, g.groups.Err()
+		}
+		if err := brake.record(); err != nil {
+			return false, err
+		}
+		key, err := g.key(g.groups.Key())
+		if err != nil {
+			return false, fmt.Errorf("decoding a key: %w", err)
+		}
+		if err := g.reducer.Reduce(g.task, key, values, g.out); err != nil {
+			return false, err
+		}
+		if err := g.err(); err != nil {
+			return false, err
+		}
+		g.attempt.CountGroup()
+	}
+}
+
+// values ranges over the values of the current group.
+func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
+	for g.groups.NextValue() {
+		if g.watch.Signalled() {
+			g.attempt.PollProgress()
+		}
+		v, err := g.value(g.groups.Value())
+		if err != nil {
+			g.decodeErr = fmt.Errorf("decoding a value: %w", err)
+			return
+		}
+		if !yield(v) {
+			return
+		}
+	}
+}
+
+// err returns an error that the reducer cannot see: of decoding, of reading or of writing.
+func (g *groupLoop[K, V, KO, VO]) err() error {
+	if g.decodeErr != nil {
+		return g.decodeErr
+	}
+	if err := g.groups.Err(); err != nil {
+		return err
+	}
+	return g.outErr()
 }

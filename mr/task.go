@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/storage"
 )
 
 // Task is the attempt that user code runs in.
@@ -93,6 +94,30 @@ func (t *Task) OpenSide(name string) (io.ReadCloser, error) {
 		known = append(known, alias)
 	}
 	return nil, fmt.Errorf("side file %q: not one of the job's (%s); name it with -files", name, strings.Join(known, ", "))
+}
+
+// Open opens a file by name. The bytes that it reads count as the task's.
+func (t *Task) Open(name string) (storage.File, error) { return t.node.Attempt.Open(name) }
+
+// Create creates a file by name; it refuses one that exists. The file is not part of the
+// job's output: it is not removed when the task runs again, and several attempts of a task
+// may create it at the same time. Where that matters, write to the job's outputs.
+func (t *Task) Create(name string) (storage.Writer, error) {
+	fsys, path, err := t.node.Attempt.Resolve(t.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	return fsys.Create(t.Context(), path, storage.CreateOptions{})
+}
+
+// Remove removes a file, or a directory with everything below it, by name. A missing file is
+// not an error.
+func (t *Task) Remove(name string) error {
+	fsys, path, err := t.node.Attempt.Resolve(t.Context(), name)
+	if err != nil {
+		return err
+	}
+	return fsys.Remove(t.Context(), path, true)
 }
 
 // ConfigOf returns the configuration of the job, as set with WithConfig and by the driver.

@@ -2,8 +2,10 @@ package mr
 
 import (
 	"errors"
+	"reflect"
 
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/preempt"
 )
 
 // setUp prepares a mapper or reducer for its first record. In an attempt that resumes, it
@@ -75,4 +77,33 @@ func (t *Task) blame(err error, at Position) error {
 	record.Input, record.Offset = t.Input()
 	record.Record = &at
 	return record
+}
+
+// instance returns the copy of v that one attempt uses: what v itself makes for an attempt,
+// a copy of the struct that v points to, or v.
+func instance[T any](v T) T {
+	if m, ok := any(v).(interface{ forAttempt() T }); ok {
+		return m.forAttempt()
+	}
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Pointer || r.IsNil() || r.Elem().Kind() != reflect.Struct {
+		return v
+	}
+	c := reflect.New(r.Elem().Type())
+	c.Elem().Set(r.Elem())
+	return c.Interface().(T)
+}
+
+// disallowedModes are the preemption modes that a mapper or reducer does not support.
+func disallowedModes[KO, VO any](user any) preempt.ModeSet {
+	if _, ok := user.(NotResumable); ok {
+		return preempt.SetOf(preempt.Split, preempt.Checkpoint)
+	}
+	if _, ok := user.(Stateful); ok {
+		return preempt.SetOf(preempt.Split)
+	}
+	if closesUnsaved[KO, VO](user) {
+		return preempt.SetOf(preempt.Checkpoint)
+	}
+	return 0
 }

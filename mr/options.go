@@ -2,12 +2,15 @@ package mr
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/rpc"
 )
 
 // options are what a command line says, apart from the program's own arguments.
@@ -177,4 +180,70 @@ func (o *options) configuration(show *console.Console) (*conf.Conf, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	return c, nil
+}
+
+func printUsage(w io.Writer, p *Program) {
+	fmt.Fprintf(w, "Usage: %s %s\n", p.Name, p.usage())
+}
+
+func printHelp(w io.Writer, p *Program) {
+	printUsage(w, p)
+	if p.Summary != "" {
+		fmt.Fprintf(w, "\n%s\n", p.Summary)
+	}
+	fmt.Fprint(w, genericHelp)
+}
+
+const genericHelp = `
+Generic options, before the program's own arguments:
+  -D property=value   set a property (may be repeated)
+  -conf FILE          read properties from a Hadoop XML file
+  -fs URI             default file system, as hdfs://host:port or file:///
+  -files F[,F...]     side files that tasks can open by their last name, or by NAME in F#NAME
+
+Options anywhere before "--":
+  --report FILE       write a JSON report of the job
+  --quiet             print errors only
+  --workers N         run N map and N reduce tasks at once (default: as many as cores)
+  --master A[,B...]   run on the cluster of these masters (default: HAMMR_MASTER, else in this process: "local")
+  --token-file FILE   the cluster's token (default: HAMMR_TOKEN_FILE, else your own copy)
+  --pool NAME         put the job into this pool, or queue, of the cluster
+  --detach            print the job's id once the cluster has it, and end
+  --dag[=dot]         run nothing, but show the graph of each job; with arguments, of the first job on them
+  -h, --help          show this text
+`
+
+// clusterOptions are the options that choose a cluster and say how to use it.
+type clusterOptions struct {
+	masters   string // "": HAMMR_MASTER; "local": the embedded engine
+	tokenFile string // "": the usual places
+	detach    bool
+}
+
+func (o *clusterOptions) list() string {
+	if o.masters != "" {
+		return o.masters
+	}
+	return os.Getenv(rpc.MasterVariable)
+}
+
+// remote reports whether jobs run on a cluster.
+func (o *clusterOptions) remote() bool {
+	list := o.list()
+	return list != "" && list != "local"
+}
+
+// check refuses options that exclude each other. workers is 0 if the option is not given.
+func (o *clusterOptions) check(workers int) error {
+	switch {
+	case !o.remote() && o.detach:
+		return fmt.Errorf("%w: --detach without --master: the engine of this process ends with it", ErrUsage)
+	case o.remote() && workers != 0:
+		return fmt.Errorf("%w: --workers with --master: the slots of the cluster decide how many tasks run", ErrUsage)
+	case o.remote():
+		if _, err := rpc.ParseMasters(o.list()); err != nil {
+			return fmt.Errorf("%w: %w", ErrUsage, err)
+		}
+	}
+	return nil
 }

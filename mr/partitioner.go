@@ -8,10 +8,58 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format/splits"
+	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 )
+
+// partitioner returns the function that assigns encoded keys to reduces; nil for the
+// default.
+func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) {
+	switch {
+	case n == 1:
+		return func([]byte) int { return 0 }, nil
+	case r.partition != nil:
+		return r.userPartition(n), nil
+	case r.totalOrder != nil:
+		return rangePartition(t)
+	case r.groupFirst:
+		groupLen := r.groupPrefix()
+		return func(key []byte) int { return shuffle.HashPartition(key[:groupLen(key)], n) }, nil
+	}
+	return nil, nil
+}
+
+func (r *route[K, V]) userPartition(n int) func(key []byte) int {
+	return func(key []byte) int {
+		k, err := r.keys.Decode(key)
+		if err != nil {
+			panic(fmt.Errorf("decoding a key for the partition function: %w", err))
+		}
+		p := r.partition(k, n)
+		if p < 0 || p >= n {
+			panic(fmt.Errorf("partition function: %d for key %v, not within 0 to %d", p, k, n-1))
+		}
+		return p
+	}
+}
+
+// groupPrefix returns the function that measures the part of an encoded key that identifies
+// its group; nil if that is the whole key.
+func (r *route[K, V]) groupPrefix() func(key []byte) int {
+	if !r.groupFirst {
+		return nil
+	}
+	grouper := r.keys.(keys.Grouper)
+	return func(key []byte) int {
+		n, err := grouper.GroupLen(key)
+		if err != nil {
+			panic(fmt.Errorf("grouping a key: %w", err))
+		}
+		return n
+	}
+}
 
 // sampling marks a job whose partitions are ranges of keys, found by sampling.
 type sampling struct{}

@@ -1,12 +1,33 @@
 package mr
 
 import (
+	"errors"
 	"fmt"
+	"iter"
+	"unsafe"
 
 	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/shuffle"
-	"unsafe"
 )
+
+// route is the way of records from the code that emits them to the code that reads them: how
+// they are encoded, combined and partitioned.
+type route[K, V any] struct {
+	keys       keys.Codec[K]
+	keyErr     error // why there is no codec for K; nil if there is one
+	values     keys.Codec[V]
+	combiner   Reducer[K, V, K, V]             // nil: none
+	partition  func(key K, partitions int) int // nil: by hash
+	groupFirst bool
+	totalOrder *sampling
+}
+
+// newRoute returns a route with the default codecs of its types.
+func newRoute[K, V any]() route[K, V] {
+	r := route[K, V]{values: valueCodec[V]()}
+	r.keys, r.keyErr = keyCodec[K]()
+	return r
+}
 
 // collect makes the collector of an attempt and the emitter that feeds it: a fold table if
 // the combiner folds, a sort buffer otherwise. opts describes the collector, except for what
@@ -35,53 +56,6 @@ func (r *route[K, V]) collect(t *Task, opts shuffle.Options) (Emitter[K, V], shu
 		return nil, nil, err
 	}
 	return sortEmitter(r.keys, r.values, buffer), buffer, nil
-}
-
-// partitioner returns the function that assigns encoded keys to reduces; nil for the
-// default.
-func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) {
-	switch {
-	case n == 1:
-		return func([]byte) int { return 0 }, nil
-	case r.partition != nil:
-		return r.userPartition(n), nil
-	case r.totalOrder != nil:
-		return rangePartition(t)
-	case r.groupFirst:
-		groupLen := r.groupPrefix()
-		return func(key []byte) int { return shuffle.HashPartition(key[:groupLen(key)], n) }, nil
-	}
-	return nil, nil
-}
-
-func (r *route[K, V]) userPartition(n int) func(key []byte) int {
-	return func(key []byte) int {
-		k, err := r.keys.Decode(key)
-		if err != nil {
-			panic(fmt.Errorf("decoding a key for the partition function: %w", err))
-		}
-		p := r.partition(k, n)
-		if p < 0 || p >= n {
-			panic(fmt.Errorf("partition function: %d for key %v, not within 0 to %d", p, k, n-1))
-		}
-		return p
-	}
-}
-
-// groupPrefix returns the function that measures the part of an encoded key that identifies
-// its group; nil if that is the whole key.
-func (r *route[K, V]) groupPrefix() func(key []byte) int {
-	if !r.groupFirst {
-		return nil
-	}
-	grouper := r.keys.(keys.Grouper)
-	return func(key []byte) int {
-		n, err := grouper.GroupLen(key)
-		if err != nil {
-			panic(fmt.Errorf("grouping a key: %w", err))
-		}
-		return n
-	}
 }
 
 // encoder is an Emitter that encodes both halves of a record.
@@ -179,4 +153,65 @@ func ownedDecode[V any](c keys.Codec[V]) func([]byte) (V, error) {
 		return c.Decode
 	}
 	return func(src []byte) (V, error) { return c.Decode(append([]byte(nil), src...)) }
+}
+
+// combinerTask is the Task that a combiner sees. A combiner may run in a goroutine of its
+// own, for records that were mapped long ago. So it has no current input, and writes to no
+// named output.
+func combinerTask(t *Task) *Task {
+	c := *t
+	c.location, c.named = nil, nil
+	return &c
+}
+
+// groupCombiner makes a Combiner that runs the user's combiner over groups of encoded
+// records. It calls Setup, but not Close: what a combiner emits belongs to one group.
+func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
+	t := combinerTask(emitting)
+	combiner := instance(r.combiner)
+	if err := callSetup(t, combiner); err != nil {
+		return nil, fmt.Errorf("combiner: %w", err)
+	}
+	c := &groupCombine[K, V]{task: t, keys: r.keys, codec: r.values, combiner: combiner}
+	c.values, c.out = c.each, encoder[K, V]{keys: r.keys, values: r.values}
+	return c.combine, nil
+}
+
+// groupCombine runs a combiner on one group at a time. It reuses its buffers for all groups.
+type groupCombine[K, V any] struct {
+	task     *Task
+	keys     keys.Codec[K]
+	codec    keys.Codec[V]
+	combiner Reducer[K, V, K, V]
+	values   iter.Seq[V] // the method each, bound once
+	group    *shuffle.Values
+	out      encoder[K, V]
+	err      error // of decoding a value
+}
+
+func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
+	k, err := c.keys.Decode(key)
+	if err != nil {
+		return fmt.Errorf("decoding a key: %w", err)
+	}
+	c.group, c.out.add = values, emit
+	err = c.combiner.Reduce(c.task, k, c.values, &c.out)
+	if c.err != nil {
+		return errors.Join(err, c.err)
+	}
+	return err
+}
+
+// each ranges over the values of the current group.
+func (c *groupCombine[K, V]) each(yield func(V) bool) {
+	for c.group.Next() {
+		v, err := c.codec.Decode(c.group.Value())
+		if err != nil {
+			c.err = fmt.Errorf("decoding a value: %w", err)
+			return
+		}
+		if !yield(v) {
+			return
+		}
+	}
 }

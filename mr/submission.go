@@ -1,0 +1,280 @@
+package mr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"os/user"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/format/seqfile"
+	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage"
+)
+
+// prepare turns a job and a JobRun into a submission.
+func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
+	config, err := configJSON(j.configType(), run)
+	if err != nil {
+		return nil, nil, err
+	}
+	det, err := j.details(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := d.runConf(det, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkCodecs(c); err != nil {
+		return nil, nil, err
+	}
+	out, err := d.checkOutput(ctx, run.Out)
+	if err != nil {
+		return nil, nil, err
+	}
+	splits, err := d.cutSplits(ctx, det, c, run.In)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := d.checkApart(ctx, run.In, run.Out); err != nil {
+		return nil, nil, err
+	}
+	spec := &wire.JobSpec{
+		Name: j.Name(), Program: d.program.taskName(j.Name()), User: userName(), Group: groupName(), Config: config,
+		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
+	}
+	if det.hasReduce && spec.Reduces == 0 && det.needReduce != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUsage, det.needReduce)
+	}
+	if det.totalOrder != nil && spec.Reduces > 1 {
+		if err := d.sampleRanges(ctx, j, c, spec, splits); err != nil {
+			return nil, nil, err
+		}
+	}
+	graph := det.shape(c, det.nodes(splits), int(spec.Reduces))
+	if err := graph.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("job %s: %w", j.Name(), err)
+	}
+	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
+	spec.DisallowedModes = det.disallowedIn(graph)
+	spec.Properties = c.Changed()
+	if c.IsSet(conf.JobQueue) { // an explicit choice of the default pool must stay explicit
+		spec.Properties[conf.JobQueue] = c.String(conf.JobQueue)
+	}
+	if name := c.String(conf.JobName); name != "" {
+		spec.Name = name
+	}
+	return spec, splits, nil
+}
+
+func userName() string {
+	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
+}
+
+// groupName is the primary Unix group of the user, "" if it is unknown.
+func groupName() string {
+	u, err := user.Lookup(userName())
+	if err != nil {
+		return ""
+	}
+	g, err := user.LookupGroupId(u.Gid)
+	if err != nil {
+		return ""
+	}
+	return g.Name
+}
+
+// cutSplits computes the splits of each source and numbers the files over all of them.
+func (d *Driver) cutSplits(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
+	var all []*taskproc.Split
+	var numbers numberer
+	for i, paths := range assignPaths(in, len(det.inputs)) {
+		cuts, err := det.inputs[i].Splits(ctx, &InputEnv{Files: d.files, Paths: paths, conf: c})
+		if err != nil {
+			return nil, err
+		}
+		numbers.last = Part{}
+		for _, s := range cuts {
+			if len(s.Parts) == 0 {
+				return nil, fmt.Errorf("input %d of the job: a split without parts", i+1)
+			}
+			m := numbers.number(s)
+			m.Input = int32(i)
+			all = append(all, m)
+		}
+	}
+	if len(all) > math.MaxInt32 {
+		return nil, fmt.Errorf("%d splits: more than a job can have; raise mapreduce.input.fileinputformat.split.minsize", len(all))
+	}
+	d.console.TotalInputFiles(int(numbers.files))
+	d.console.Splits(len(all))
+	return all, nil
+}
+
+// assignPaths assigns paths to n sources: one each, and the rest to the last.
+func assignPaths(paths []string, n int) [][]string {
+	out := make([][]string, n)
+	for i, p := range paths {
+		s := min(i, n-1)
+		out[s] = append(out[s], p)
+	}
+	return out
+}
+
+// sampleRanges divides the key space by a sample of the input.
+func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
+	ranges, err := cutPoints(ctx, j, &sampler{
+		splits: splits,
+		node: func(split *taskproc.Split) *task.NodeRun {
+			return task.Detached(ctx, &taskproc.Start{
+				JobId: "sample", AttemptId: "sample", Program: spec.Program, Config: spec.Config,
+				Maps: int32(len(splits)), Reduces: spec.Reduces, Split: split,
+			}, c, d.files)
+		},
+	}, int(spec.Reduces))
+	if err != nil {
+		return err
+	}
+	_, err = c.Set(conf.PartitionRanges, ranges)
+	return err
+}
+
+// runConf is the configuration of one run of a job: the defaults, overridden by the job's
+// properties, the run's, and the user's.
+func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
+	c, err := conf.FromMap(det.properties)
+	if err != nil {
+		return nil, err
+	}
+	for _, layer := range []map[string]string{run.Set, d.conf.Changed()} {
+		for _, name := range slices.Sorted(maps.Keys(layer)) {
+			if _, err := c.Set(name, layer[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c, c.Validate()
+}
+
+// configJSON encodes the run's typed configuration and checks it, as a task will.
+func configJSON(config *configType, run JobRun) ([]byte, error) {
+	if run.Config == nil {
+		if config != nil {
+			_, err := config.decode(nil)
+			return nil, err
+		}
+		return nil, nil
+	}
+	if config == nil {
+		return nil, errors.New("a configuration for a job that declares none; use WithConfig")
+	}
+	data, err := json.Marshal(run.Config)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	_, err = config.decode(data)
+	return data, err
+}
+
+// checkOutput refuses an output directory that exists, before any work is done.
+func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err error) {
+	if out == "" {
+		return "", nil
+	}
+	fsys, p, err := d.files.Resolve(ctx, out)
+	if err != nil {
+		return "", err
+	}
+	full = storage.Name(fsys, p)
+	return full, storage.CheckOutput(ctx, fsys, p, full)
+}
+
+// checkApart refuses an output directory that lies inside an input. Names that custom
+// formats understand and no file system has are ignored.
+func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) error {
+	if out == "" {
+		return nil
+	}
+	fsys, p, err := d.files.Resolve(ctx, out)
+	if err != nil {
+		return err
+	}
+	for _, in := range inputs {
+		inFS, inPath, err := d.files.Resolve(ctx, in)
+		if err == nil && inFS.URI() == fsys.URI() && !storage.HasGlob(inPath) && within(p, inPath) {
+			return fmt.Errorf("output directory %s lies inside the input %s; choose another one",
+				storage.Name(fsys, p), storage.Name(inFS, inPath))
+		}
+	}
+	return nil
+}
+
+func within(inner, outer string) bool {
+	return inner == outer || strings.HasPrefix(inner, strings.TrimRight(outer, "/")+"/")
+}
+
+// checkCodecs refuses unknown names of codecs. Otherwise the first reduce would report them,
+// after all maps have run.
+func checkCodecs(c *conf.Conf) error {
+	if c.Bool(conf.MapOutputCompress) {
+		if _, err := shuffle.ParseCodec(c.String(conf.MapOutputCompressCodec)); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrUsage, conf.MapOutputCompressCodec, err)
+		}
+	}
+	if !c.Bool(conf.OutputCompress) {
+		return nil
+	}
+	if _, err := seqfile.ParseCompression(c.String(conf.OutputCompressType)); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrUsage, conf.OutputCompressType, err)
+	}
+	if _, err := outputCodec(c); err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return nil
+}
+
+// qualifyNames replaces the names of inputs and side files by full names, which mean the
+// same on every machine. Splits and the output have full names already.
+func (d *Driver) qualifyNames(ctx context.Context, spec *wire.JobSpec) error {
+	spec.Inputs = slices.Clone(spec.Inputs)
+	for i, name := range spec.Inputs {
+		if fsys, p, err := d.files.Resolve(ctx, name); err == nil { // names of custom inputs may be no file names
+			spec.Inputs[i] = storage.Name(fsys, p)
+		}
+	}
+	side := spec.Properties[conf.Files]
+	if side == "" {
+		return nil
+	}
+	var full []string
+	for name := range strings.SplitSeq(side, ",") {
+		location, alias, found := strings.Cut(strings.TrimSpace(name), "#")
+		if !found {
+			alias = path.Base(location)
+		}
+		fsys, p, err := d.files.Resolve(ctx, location)
+		if err != nil {
+			return fmt.Errorf("side file: %w", err)
+		}
+		full = append(full, storage.Name(fsys, p)+"#"+alias)
+	}
+	spec.Properties[conf.Files] = strings.Join(full, ",")
+	return nil
+}
