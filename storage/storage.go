@@ -10,8 +10,10 @@ package storage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"time"
 )
 
@@ -103,3 +105,60 @@ type Block struct {
 
 // ErrCorrupt marks data that does not match its checksum or its format.
 var ErrCorrupt = errors.New("storage: corrupt data")
+
+// EvenBlocks implements FS.Blocks for a file system that does not place blocks on hosts. It
+// returns the blocks of blockSize bytes that overlap [offset, offset+length) of a file of
+// size bytes, without hosts. The last block of the file may be shorter.
+func EvenBlocks(size, blockSize, offset, length int64) ([]Block, error) {
+	if offset < 0 || length < 0 || blockSize <= 0 {
+		return nil, fmt.Errorf("storage: impossible range of %d bytes at %d in blocks of %d", length, offset, blockSize)
+	}
+	if offset >= size || length == 0 {
+		return nil, nil
+	}
+	end := size
+	if length < size-offset {
+		end = offset + length
+	}
+	first := offset - offset%blockSize
+	blocks := make([]Block, 0, (end-1-first)/blockSize+1)
+	for at := first; at < end; {
+		n := min(blockSize, size-at)
+		blocks = append(blocks, Block{Offset: at, Length: n})
+		at += n
+	}
+	return blocks, nil
+}
+
+// Walk yields root and, if it is a directory, everything below it: a directory before its
+// entries, entries in order of name. After an error for a directory it skips that directory
+// and continues, unless the caller stops.
+func Walk(ctx context.Context, fsys FS, root string) iter.Seq2[FileInfo, error] {
+	return func(yield func(FileInfo, error) bool) {
+		info, err := fsys.Stat(ctx, root)
+		if err != nil {
+			yield(info, err)
+			return
+		}
+		walk(ctx, fsys, info, yield)
+	}
+}
+
+func walk(ctx context.Context, fsys FS, info FileInfo, yield func(FileInfo, error) bool) bool {
+	if !yield(info, nil) {
+		return false
+	}
+	if !info.IsDir {
+		return true
+	}
+	children, err := fsys.List(ctx, info.Path)
+	if err != nil {
+		return yield(info, err)
+	}
+	for _, child := range children {
+		if !walk(ctx, fsys, child, yield) {
+			return false
+		}
+	}
+	return true
+}

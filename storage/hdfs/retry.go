@@ -2,8 +2,16 @@ package hdfs
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"net"
+	"strings"
+	"syscall"
 	"time"
+
+	"github.com/colinmarc/hdfs/v2"
 )
 
 // call is an operation on a client. Try counts from 0. A later try must expect that an
@@ -75,4 +83,94 @@ func pauseFrom(ctx context.Context, shortest time.Duration, try int) error {
 	case <-timer.C:
 		return nil
 	}
+}
+
+// verdict says how to handle an error.
+type verdict int
+
+const (
+	final     verdict = iota // return it
+	again                    // retry: the NameNode is not ready
+	reconnect                // retry with another client
+)
+
+// Exceptions of the NameNode that mean "not now".
+const (
+	retriableException = "org.apache.hadoop.ipc.RetriableException"
+	standbyException   = "org.apache.hadoop.ipc.StandbyException"
+	safeModeException  = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
+	notYetReplicated   = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException"
+)
+
+func judge(err error) verdict {
+	var remote hdfs.Error
+	if errors.As(err, &remote) {
+		switch remote.Exception() {
+		case retriableException, safeModeException, notYetReplicated:
+			return again
+		case standbyException:
+			return reconnect
+		}
+		return final
+	}
+	for _, answer := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid, syscall.ENOTEMPTY,
+		context.Canceled, context.DeadlineExceeded, errNotRPC, errClosed, errRefused} {
+		if errors.Is(err, answer) && !isTimeout(err) {
+			return final
+		}
+	}
+	if text := err.Error(); strings.Contains(text, "SASL") || strings.Contains(text, "kerberos") ||
+		strings.Contains(text, errNotRPC.Error()) {
+		return final
+	}
+	return reconnect
+}
+
+// isTimeout reports whether err is a missed deadline of a connection.
+func isTimeout(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op)
+}
+
+// explain returns the error that the user sees: the operation, the path, why it failed, and
+// what to do. It wraps err.
+func (f *FS) explain(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	// The module's PathError repeats the operation and the path.
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	name := f.URI() + path
+	var remote hdfs.Error
+	switch {
+	case errors.As(err, &remote):
+		return fmt.Errorf("hdfs: %s %s: %s: %w", op, name, f.remedy(remote), err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("hdfs: %s %s: user %q may not (set HADOOP_USER_NAME, or have the rights changed): %w", op, name, f.user, err)
+	case judge(err) == reconnect:
+		return fmt.Errorf("hdfs: %s %s: no answer from the NameNode at %s (is HDFS running, and is the port right?): %w",
+			op, name, strings.Join(f.cfg.Addresses, ","), err)
+	}
+	return fmt.Errorf("hdfs: %s %s: %w", op, name, err)
+}
+
+// remedy describes an exception of the NameNode and its remedy, or returns the first line of
+// the exception's message.
+func (f *FS) remedy(remote hdfs.Error) string {
+	message, _, _ := strings.Cut(remote.Message(), "\n")
+	exception := remote.Exception()[strings.LastIndexByte(remote.Exception(), '.')+1:]
+	switch {
+	case strings.Contains(exception, "SafeMode") || strings.Contains(message, "safe mode"):
+		return "the NameNode is in safe mode and changes nothing (wait until enough DataNodes have reported, or run hdfs dfsadmin -safemode leave)"
+	case strings.HasSuffix(exception, "QuotaExceededException"):
+		return "the directory's quota is used up (remove files, or raise it with hdfs dfsadmin -setQuota or -setSpaceQuota): " + message
+	case exception == "StandbyException":
+		return "no NameNode of the pair is active (run hdfs haadmin -transitionToActive)"
+	case message == "":
+		return exception
+	}
+	return message
 }

@@ -44,20 +44,6 @@ const (
 	after               // behind the last record, or failed
 )
 
-// body is the part of a file behind the header. For each record the Reader
-// calls boundary and then, if the record is its own, read.
-type body interface {
-	// boundary moves to the next record. If a mark precedes it, fresh is set, and mark is
-	// the offset of the last such mark. ok is false at the end of the file.
-	boundary() (mark int64, fresh, ok bool, err error)
-	// read reads the record behind the boundary.
-	read() error
-	// offset, key and value describe the record.
-	offset() int64
-	key() []byte
-	value() []byte
-}
-
 // Open opens a Reader and reads the header. A file that is no SequenceFile, an
 // empty one too, is an error that wraps storage.ErrCorrupt.
 func Open(ctx context.Context, o format.Open) (*Reader, error) {

@@ -1,12 +1,16 @@
 package splits
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
@@ -198,4 +202,46 @@ func part(f File, start, length int64) *taskproc.Split_Part {
 	return &taskproc.Split_Part{
 		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size, Ordinal: f.Ordinal,
 	}
+}
+
+// CutAt creates a split for each of the ranges of a plain file. The ranges are contiguous;
+// text.CutEvery returns such ranges.
+func CutAt(ctx context.Context, input int32, f File, ranges []dag.Range) ([]*taskproc.Split, error) {
+	blocks, err := lookUp(ctx, 1, []File{f})
+	if err != nil {
+		return nil, err
+	}
+	c := cutter{opts: Options{Input: input}}
+	for _, r := range ranges {
+		end := min(r.End.Offset, f.Info.Size)
+		c.emit(f, r.Start.Offset, end-r.Start.Offset, blocks[0])
+	}
+	return c.splits, nil
+}
+
+// maxHosts is how many hosts a split names; more are of no use to a scheduler.
+const maxHosts = 3
+
+// load is how many bytes of a split each host holds.
+type load map[string]int64
+
+// add counts the bytes of blocks that lie in [start, start+length).
+func (l load) add(blocks []storage.Block, start, length int64) {
+	for _, b := range blocks {
+		bytes := min(b.Offset+b.Length, start+length) - max(b.Offset, start)
+		if bytes <= 0 {
+			continue
+		}
+		for _, host := range b.Hosts {
+			l[host] += bytes
+		}
+	}
+}
+
+// best is the hosts with the most bytes, best first, equal ones by name.
+func (l load) best() []string {
+	hosts := slices.SortedFunc(maps.Keys(l), func(a, b string) int {
+		return cmp.Or(cmp.Compare(l[b], l[a]), cmp.Compare(a, b))
+	})
+	return hosts[:min(len(hosts), maxHosts)]
 }
