@@ -9,7 +9,7 @@ import (
 // failures. TestPenaltyEnds tests the effect on a real cluster.
 func TestPenaltyIsBound(t *testing.T) {
 	if datanodeFailures == nil {
-		t.Fatal("the module's map of failures is not bound; see penalty.go")
+		t.Fatal("the module's map of failures is not bound; see module_internals.go")
 	}
 	datanodeFailuresLock.Lock()
 	datanodeFailures["old"] = time.Now().Add(-time.Hour)
