@@ -95,7 +95,8 @@ func (b *body) build() {
 	b.enqueue(control.Leading{})
 	for n := range b.cfg.Machines {
 		m := &machine{number: n, name: MachineName(n), rack: fmt.Sprintf("/r%d", n%b.cfg.Racks)}
-		m.heartbeatOffset = int64(hashOf(b.cfg.Seed, "heartbeat", n, 0) % uint64(max(b.cfg.Heartbeat, 1)))
+		// The word in the hash decides the times of all reports: another one changes results.
+		m.reportOffset = int64(hashOf(b.cfg.Seed, "heartbeat", n, 0) % uint64(max(b.cfg.ReportInterval, 1)))
 		b.machines, b.byName[m.name] = append(b.machines, m), m
 		b.startTasknode(m)
 	}

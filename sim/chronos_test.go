@@ -32,7 +32,7 @@ func runPaperJobs(t *testing.T, policy sched.Policy, failures ...Failure) *Resul
 	}
 	r, err := Run(t.Context(), Config{
 		Policy: policy, Machines: 8, MapSlots: 8, ReduceSlots: 4, Replication: 1 + len(failures),
-		Heartbeat: 300, ProgressInterval: 1000, Expiry: 25_000, Failures: failures, CheckInvariants: true,
+		ReportInterval: 300, ProgressInterval: 1000, Expiry: 25_000, Failures: failures, CheckInvariants: true,
 	}, workloadOf(wordCount("first", 0, 68, 32), wordCount("second", 1000, 224, 32)))
 	if err != nil {
 		t.Fatal(err)

@@ -24,9 +24,9 @@ type Config struct {
 	Replication int // copies of each block of input, on different machines; default 3, at most Machines
 	Seed        uint64
 
-	// Heartbeat is the interval of a machine's heartbeats, in ms; reports wait for the next
-	// one. Default 0: every report is sent at once.
-	Heartbeat int64
+	// ReportInterval is the time between two moments at which a machine sends its reports, in ms.
+	// A report waits for the next moment. Default 0: every report is sent at once.
+	ReportInterval int64
 	// Latency of a message, in ms; default 5, negative for none.
 	Latency int64
 	// ProgressInterval is how often a running attempt reports its progress, in ms; default
@@ -115,9 +115,9 @@ func (c *Config) validate() error {
 	if c.MapSlots+c.ReduceSlots == 0 {
 		invalid("machines without slots; expected at least one map or reduce slot")
 	}
-	if c.Racks < 1 || c.Replication < 0 || c.Heartbeat < 0 || c.Expiry < 0 || c.StarvationLimit < 0 {
-		invalid("%d racks, %d copies, heartbeat %d ms, expiry %d ms, starvation after %d ms: none may be negative",
-			c.Racks, c.Replication, c.Heartbeat, c.Expiry, c.StarvationLimit)
+	if c.Racks < 1 || c.Replication < 0 || c.ReportInterval < 0 || c.Expiry < 0 || c.StarvationLimit < 0 {
+		invalid("%d racks, %d copies, report interval %d ms, expiry %d ms, starvation after %d ms: none may be negative",
+			c.Racks, c.Replication, c.ReportInterval, c.Expiry, c.StarvationLimit)
 	}
 	if min(int64(c.Masters), c.ElectionTime, c.CommitTime) < 0 {
 		invalid("%d masters, elections of %d ms, commits of %d ms for each part: none may be negative", c.Masters, c.ElectionTime, c.CommitTime)

@@ -68,7 +68,7 @@ func drawConfig(rt *rapid.T) Config {
 		ReduceSlots: rapid.IntRange(1, 2).Draw(rt, "reduce slots"), Racks: rapid.IntRange(1, 2).Draw(rt, "racks"),
 		SharedSlots: rapid.IntRange(0, 4).Draw(rt, "shared") == 0,
 		Replication: rapid.IntRange(1, 3).Draw(rt, "copies"), Seed: rapid.Uint64Range(0, 99).Draw(rt, "seed"),
-		Heartbeat: rapid.SampledFrom([]int64{0, 300}).Draw(rt, "heartbeat"), Latency: rapid.SampledFrom([]int64{-1, 5, 400}).Draw(rt, "latency"),
+		ReportInterval: rapid.SampledFrom([]int64{0, 300}).Draw(rt, "report interval"), Latency: rapid.SampledFrom([]int64{-1, 5, 400}).Draw(rt, "latency"),
 		ProgressInterval: rapid.SampledFrom([]int64{-1, 700, 3000}).Draw(rt, "progress"), CheckInvariants: true, Tasks: true, Series: true,
 	}
 }

@@ -22,11 +22,11 @@ type machine struct {
 	silentSince   int64      // since when it is dead or partitioned; 0 if neither
 	emptiedAt     int64      // since when its disks hold data
 
-	diskBusyUntil   int64        // when its disk has done all reads and writes so far
-	leavingAt       [2][]int64   // by kind of slot, ascending: when slots of suspended attempts become free
-	pendingLoss     *loss        // cost of its failure until it expires, else nil
-	lastFailure     *LostMachine // nil for none
-	heartbeatOffset int64        // of its first heartbeat, ms
+	diskBusyUntil int64        // when its disk has done all reads and writes so far
+	leavingAt     [2][]int64   // by kind of slot, ascending: when slots of suspended attempts become free
+	pendingLoss   *loss        // cost of its failure until it expires, else nil
+	lastFailure   *LostMachine // nil for none
+	reportOffset  int64        // ms until it first sends reports
 }
 
 // MachineName is the name of a machine in the state, in decisions, tables and pictures:
@@ -152,18 +152,18 @@ func (b *body) reportNeverStarted(m *machine, id cluster.AttemptID) {
 // tasknode repeats what no master has received when it attaches.
 func (b *body) report(m *machine, ev control.Event) {
 	instance := m.instance
-	b.queue.plan(b.nextHeartbeat(m, b.now)+b.cfg.Latency, func() {
+	b.queue.plan(b.nextReport(m, b.now)+b.cfg.Latency, func() {
 		if m.silentSince == 0 && m.instance == instance && b.hasLeader() {
 			b.enqueue(ev)
 		}
 	})
 }
 
-// nextHeartbeat is the time of the first heartbeat from a time on.
-func (b *body) nextHeartbeat(m *machine, at int64) int64 {
-	beat := b.cfg.Heartbeat
-	if beat == 0 {
+// nextReport is the first moment, from a time on, at which a machine sends its reports.
+func (b *body) nextReport(m *machine, at int64) int64 {
+	every := b.cfg.ReportInterval
+	if every == 0 {
 		return at
 	}
-	return at + (m.heartbeatOffset-at%beat+beat)%beat
+	return at + (m.reportOffset-at%every+every)%every
 }

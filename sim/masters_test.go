@@ -14,7 +14,7 @@ func playWithMasters(t *testing.T, change func(*Config)) *Result {
 	t.Helper()
 	cfg := configOf(3, 2, 1)
 	cfg.Policy, cfg.CheckInvariants, cfg.Tasks = new(fifo.Policy), true, true
-	cfg.Masters, cfg.Heartbeat, cfg.Latency, cfg.Expiry, cfg.CommitTime = 3, 70, 10, 2000, 50
+	cfg.Masters, cfg.ReportInterval, cfg.Latency, cfg.Expiry, cfg.CommitTime = 3, 70, 10, 2000, 50
 	change(&cfg)
 	j := jobOf("a", 0, 10, 3, 700)
 	r, err := Run(t.Context(), cfg, workloadOf(j))

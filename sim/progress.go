@@ -73,7 +73,7 @@ func (b *body) lastReport(a *attempt) (at int64) {
 	}
 	if every := b.cfg.ProgressInterval; every > 0 && !a.stalled {
 		for n := (arrived - a.reportsFrom) / every; n > 0 && at == 0; n-- {
-			if r := b.nextHeartbeat(a.machine, a.reportsFrom+n*every); r <= arrived {
+			if r := b.nextReport(a.machine, a.reportsFrom+n*every); r <= arrived {
 				at = r
 			}
 		}
@@ -90,8 +90,8 @@ func (b *body) lastReport(a *attempt) (at int64) {
 // if no earlier one is found.
 func (b *body) firstReport(a *attempt, after, last int64) int64 {
 	if every := b.cfg.ProgressInterval; every > 0 && !a.stalled {
-		for n := max((after-b.cfg.Heartbeat-a.reportsFrom)/every, 1); a.reportsFrom+n*every <= last; n++ {
-			if r := b.nextHeartbeat(a.machine, a.reportsFrom+n*every); r > after {
+		for n := max((after-b.cfg.ReportInterval-a.reportsFrom)/every, 1); a.reportsFrom+n*every <= last; n++ {
+			if r := b.nextReport(a.machine, a.reportsFrom+n*every); r > after {
 				last = min(last, r)
 				break
 			}

@@ -85,9 +85,9 @@ func TestRemoteInputTakesLonger(t *testing.T) {
 	}
 }
 
-// TestMessageLatency adds a heartbeat and a round trip.
+// TestMessageLatency adds a report interval and a round trip.
 func TestMessageLatency(t *testing.T) {
-	cfg := Config{Machines: 1, MapSlots: 1, Latency: 10, Heartbeat: 300}
+	cfg := Config{Machines: 1, MapSlots: 1, Latency: 10, ReportInterval: 300}
 	j := play(t, cfg, jobOf("a", 0, 2, 0, 1000)).Jobs[0]
 	if j.Finish < 2040 || j.Finish > 2640 {
 		t.Errorf("%+v", j)

@@ -90,7 +90,7 @@ func threeArms(policy string) []Arm {
 // paperCluster is the cluster of section 5.
 func paperCluster(nodes int) sim.Config {
 	return sim.Config{
-		Machines: nodes, MapSlots: 8, ReduceSlots: 4, Replication: 2, Heartbeat: 300, ProgressInterval: 1000, Expiry: 25_000,
+		Machines: nodes, MapSlots: 8, ReduceSlots: 4, Replication: 2, ReportInterval: 300, ProgressInterval: 1000, Expiry: 25_000,
 		RemoteRate: 100e6, ShuffleRate: 30e6, Costs: lightTask,
 	}
 }

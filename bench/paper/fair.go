@@ -216,7 +216,7 @@ copies of each block. A map that reads from another machine takes 5 s longer
 Machines report every second. Arm *flow* is our own min-cost flow, which knows no
 such delay.`, jobs, nodes),
 		Arms:    []Arm{arm, flow},
-		Cluster: sim.Config{Machines: nodes, MapSlots: 2, ReduceSlots: -1, Heartbeat: 1000, RemoteRate: 25e6}, Workload: m.source(),
+		Cluster: sim.Config{Machines: nodes, MapSlots: 2, ReduceSlots: -1, ReportInterval: 1000, RemoteRate: 25e6}, Workload: m.source(),
 	}
 	for _, s := range []float64{0, 1, 2, 5, 10, 20} {
 		e.Points = append(e.Points, Point{Name: fmt.Sprintf("%g s", s), Value: s, Set: func(t *Trial) {

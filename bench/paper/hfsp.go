@@ -70,5 +70,5 @@ func hfspCluster(o Options) sim.Config {
 	if o.Short {
 		nodes /= SampleEvery
 	}
-	return sim.Config{Machines: nodes, MapSlots: 4, ReduceSlots: 2, Heartbeat: 1000}
+	return sim.Config{Machines: nodes, MapSlots: 4, ReduceSlots: 2, ReportInterval: 1000}
 }

@@ -122,7 +122,7 @@ func hfspPreemption() Experiment {
 one map of 1 s. **The 350 s are fitted**: the paper says only that they are shorter than
 500 s, and 350 s bring both of its means about; one number is fitted to two.`,
 		Arms:    []Arm{arm(armSuspend, preempt.Suspend), arm(armWait, preempt.Wait), arm(armKill, preempt.Kill)},
-		Cluster: sim.Config{Machines: 4, MapSlots: 2, ReduceSlots: 2, Heartbeat: 1000, Series: true}, Workload: m.source(),
+		Cluster: sim.Config{Machines: 4, MapSlots: 2, ReduceSlots: 2, ReportInterval: 1000, Series: true}, Workload: m.source(),
 		Measures: []Measure{
 			{Name: "mean sojourn time, " + armSuspend, Unit: "min", Paper: 9, Of: average(armSuspend), Reason: why},
 			{Name: "mean sojourn time, " + armWait, Unit: "min", Paper: 15, Of: average(armWait), Reason: why},

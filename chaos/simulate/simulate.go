@@ -66,7 +66,7 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	}
 	cfg := sim.Config{
 		Policy: new(fifo.Policy), Machines: plan.Tasknodes, MapSlots: 2, ReduceSlots: 1, Seed: plan.Seed,
-		Expiry: expiryMillis, Heartbeat: heartbeatMillis, Masters: plan.Masters, ElectionTime: electionMillis,
+		Expiry: expiryMillis, ReportInterval: heartbeatMillis, Masters: plan.Masters, ElectionTime: electionMillis,
 		CommitTime: commitMillis, InjectFaults: p.injectDue, OnFailpoint: p.hit, CheckInvariants: true, Tasks: true,
 	}
 	cfg.Costs.TaskBytes = memoryBytes

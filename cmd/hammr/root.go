@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // exitError ends the program with an exit code. The cause has been printed already.
@@ -121,6 +122,29 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	}
 	cmd.AddCommand(children...)
 	return cmd
+}
+
+// renamed keeps an old name of a flag working: it sets the flag of the new name, with a notice
+// on stderr, where no script reads it.
+func renamed(cmd *cobra.Command, old, name string) {
+	flag := *cmd.Flags().Lookup(name)
+	flag.Name, flag.Hidden = old, true
+	flag.Value = renamedFlag{flag.Value, func() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "hammr: --%s is deprecated; use --%s\n", old, name)
+	}}
+	cmd.Flags().AddFlag(&flag)
+}
+
+// renamedFlag is the value of a flag by its old name.
+type renamedFlag struct {
+	pflag.Value
+	notice func()
+}
+
+// Set implements pflag.Value.
+func (f renamedFlag) Set(text string) error {
+	f.notice()
+	return f.Value.Set(text)
 }
 
 // oneArg is for commands with one argument, which the error calls what.

@@ -16,15 +16,15 @@ import (
 
 // simCluster holds the flags of the modelled cluster and of the policies that schedule it.
 type simCluster struct {
-	policies            []string
-	conf                policyConf
-	allocations         string
-	mapMode, reduceMode string
-	sizeError           float64
-	fail                []string
-	heartbeat, latency  time.Duration
-	expiry              time.Duration
-	quiet               bool
+	policies                []string
+	conf                    policyConf
+	allocations             string
+	mapMode, reduceMode     string
+	sizeError               float64
+	fail                    []string
+	reportInterval, latency time.Duration
+	expiry                  time.Duration
+	quiet                   bool
 
 	preemption preempt.Config
 	cfg        sim.Config
@@ -47,7 +47,8 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&c.cfg.Racks, "racks", 1, "`number` of racks")
 	flags.IntVar(&c.cfg.Replication, "replication", 3, "`copies` of each block of input")
 	flags.Uint64Var(&c.cfg.Seed, "seed", 1, "`number` that seeds all random choices")
-	flags.DurationVar(&c.heartbeat, "heartbeat", 0, "`interval` of a machine's heartbeats; 0 sends every report at once")
+	flags.DurationVar(&c.reportInterval, "report-interval", 0, "`time` between two reports of a machine; 0 sends every report at once")
+	renamed(cmd, "heartbeat", "report-interval")
 	flags.DurationVar(&c.latency, "latency", 5*time.Millisecond, "`time` that a message takes")
 	flags.DurationVar(&c.expiry, "expiry", 10*time.Second, "`silence` after which a machine is lost")
 	flags.StringSliceVar(&c.fail, "fail", nil, "machine failures: `NODE@TIME` or NODE@JOB:PHASE:PERCENT, where the first node is n0001; +TIME ends the failure")
@@ -82,8 +83,8 @@ func (c *simCluster) configure() error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	c.cfg.Heartbeat, c.cfg.Latency, c.cfg.Expiry = c.heartbeat.Milliseconds(), c.latency.Milliseconds(), c.expiry.Milliseconds()
-	c.preemption.SlotFreeLatency = c.cfg.Heartbeat // 0 is the default
+	c.cfg.ReportInterval, c.cfg.Latency, c.cfg.Expiry = c.reportInterval.Milliseconds(), c.latency.Milliseconds(), c.expiry.Milliseconds()
+	c.preemption.SlotFreeLatency = c.cfg.ReportInterval // 0 is the default
 	c.cfg.Costs = c.preemption.Costs
 	noneIfZero(&c.cfg.MapSlots)
 	noneIfZero(&c.cfg.ReduceSlots)
@@ -120,8 +121,8 @@ func (c *simCluster) checkNumbers() error {
 	if c.cfg.Racks < 1 || c.cfg.Replication < 1 {
 		invalid("--racks %d --replication %d: expected at least 1 of each", c.cfg.Racks, c.cfg.Replication)
 	}
-	if t := c.heartbeat; t < 0 || t > 0 && t < time.Millisecond {
-		invalid("--heartbeat %v: expected 0, or 1ms and more", t)
+	if t := c.reportInterval; t < 0 || t > 0 && t < time.Millisecond {
+		invalid("--report-interval %v: expected 0, or 1ms and more", t)
 	}
 	if t := c.latency; t < 0 {
 		invalid("--latency %v: expected 0 or more", t)

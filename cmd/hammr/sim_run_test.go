@@ -27,8 +27,8 @@ func simDir(t *testing.T) {
 	writeFile(t, "mix.spec", mixSpec)
 }
 
-// holds compares an output with the expected one.
-func holds(t *testing.T, what, got, want string) {
+// wantText compares an output with the expected one.
+func wantText(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s is\n%s\nwant\n%s", what, got, want)
@@ -56,15 +56,15 @@ func TestSimRun(t *testing.T) {
 	if code != exitDone || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
-	holds(t, "summary", stdout, `mix.spec: 8 jobs on 3 machines; offered load 0.67 of the map slots, 0.22 of the reduce slots
+	wantText(t, "summary", stdout, `mix.spec: 8 jobs on 3 machines; offered load 0.67 of the map slots, 0.22 of the reduce slots
 
   POLICY  JOBS  MEAN SOJOURN     P50     P95     P99  MEAN SLOWDOWN  LOCAL MAPS  PREEMPTED  WORK LOST  CONSERVED  ALL OVER AFTER
     fifo     8        42.6 s  46.9 s  73.0 s  73.0 s           2.88     100.0 %          0        0 s        0 s           125 s
     fair     8        32.2 s  16.8 s  81.1 s  81.1 s           1.70     100.0 %          0        0 s        0 s           133 s
 `)
-	holds(t, "directory", names(t, "deep/out"),
+	wantText(t, "directory", names(t, "deep/out"),
 		"decisions.jsonl jobs.csv slots.png slots.svg sojourn-by-class.png sojourn-by-class.svg sojourn.png sojourn.svg tasks.csv")
-	holds(t, "parent of the directory", names(t, "deep"), "out")
+	wantText(t, "parent of the directory", names(t, "deep"), "out")
 	for file, head := range map[string]string{"decisions.jsonl": `{"at":`, "jobs.csv": "policy,jobid,pool,submit_s,", "tasks.csv": "policy,jobid,phase,task,attempt,machine,"} {
 		if got, err := os.ReadFile(filepath.Join("deep/out", file)); err != nil || !strings.HasPrefix(string(got), head) {
 			t.Errorf("%s: %.80q, %v", file, got, err)
@@ -90,8 +90,8 @@ func TestSimRunWithSeveralSeeds(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
-	holds(t, "directory", names(t, "out"), "run-001 run-002 run-003 run-004 run-005 run-006 run-007 slots.png slots.svg sojourn.png sojourn.svg")
-	holds(t, "directory of a run", names(t, "out/run-007"), "jobs.csv tasks.csv")
+	wantText(t, "directory", names(t, "out"), "run-001 run-002 run-003 run-004 run-005 run-006 run-007 slots.png slots.svg sojourn.png sojourn.svg")
+	wantText(t, "directory of a run", names(t, "out/run-007"), "jobs.csv tasks.csv")
 	if code, again, _ := call(strings.Fields(line + "again")...); code != exitDone || again != stdout {
 		t.Errorf("the same seeds again: exit code %d\n%s", code, again)
 	}
@@ -130,8 +130,8 @@ func TestSimRunRefuses(t *testing.T) {
 			"such as n0003@600, n0003@10m+5m or n0003@j1:map:50+30",
 		"--nodes 999999999":                               "--nodes 999999999: expected 1 to 1000000",
 		"--nodes 2 --reduce-slots 10001":                  "--reduce-slots 10001: expected 0 to 10000",
-		"--nodes 2 --heartbeat -3s":                       "--heartbeat -3s: expected 0, or 1ms and more",
-		"--nodes 2 --heartbeat 3us":                       "--heartbeat 3µs: expected 0, or 1ms and more",
+		"--nodes 2 --report-interval -3s":                 "--report-interval -3s: expected 0, or 1ms and more",
+		"--nodes 2 --heartbeat 3us":                       "--heartbeat is deprecated; use --report-interval\nhammr: --report-interval 3µs: expected 0, or 1ms and more",
 		"--nodes 2 --latency -5s":                         "--latency -5s: expected 0 or more",
 		"--nodes 2 --expiry 0":                            "--expiry 0s: expected 1ms or more",
 		"--nodes 2 --allocations twice.csv":               "--allocations: none of fifo has pools of its own; fair does",
@@ -146,9 +146,9 @@ func TestSimRunRefuses(t *testing.T) {
 		if code != exitUsage || stdout != "" {
 			t.Errorf("%s: exit code %d\n%s", flags, code, stdout)
 		}
-		holds(t, flags, stderr, "hammr: "+want+"\n")
+		wantText(t, flags, stderr, "hammr: "+want+"\n")
 	}
-	holds(t, "directory after refusals", names(t, "."), "blank.xml mix.spec taken twice.csv")
+	wantText(t, "directory after refusals", names(t, "."), "blank.xml mix.spec taken twice.csv")
 }
 
 // TestSimRunFails checks that runs that fail or are interrupted leave nothing.
@@ -168,7 +168,7 @@ func TestSimRunFails(t *testing.T) {
 	if err := s.run(ctx, io.Discard, io.Discard); err == nil {
 		t.Error("an interrupted run succeeds")
 	}
-	holds(t, "directory", names(t, "."), "mix.spec")
+	wantText(t, "directory", names(t, "."), "mix.spec")
 }
 
 func TestParseFailure(t *testing.T) {
@@ -204,5 +204,5 @@ func TestSimRunWarnsOfIgnoredElements(t *testing.T) {
 }
 
 func TestMeterLine(t *testing.T) {
-	holds(t, "line", meterLine("fair", 25, 100, 4_000_500), "fair ▕██████                  ▏ 25 of 100 jobs  1h6m40s")
+	wantText(t, "line", meterLine("fair", 25, 100, 4_000_500), "fair ▕██████                  ▏ 25 of 100 jobs  1h6m40s")
 }

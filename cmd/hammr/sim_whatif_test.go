@@ -27,7 +27,7 @@ func TestSimWhatif(t *testing.T) {
 	if code != exitDone || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
-	holds(t, "table", stdout, `past.jsonl: 2 jobs on 1 machines with 2 map and 1 reduce slots each
+	wantText(t, "table", stdout, `past.jsonl: 2 jobs on 1 machines with 2 map and 1 reduce slots each
 
               JOB   NAME  RECORDED    fifo            fair         
        job_1_0001   long    20.5 s  20.0 s  -2.3 %  21.0 s   +2.6 %
@@ -62,7 +62,7 @@ func TestSimWhatifRefuses(t *testing.T) {
 		if code != exitUsage || stdout != "" {
 			t.Errorf("%s: exit code %d\n%s", flags, code, stdout)
 		}
-		holds(t, flags, stderr, "hammr: "+want+"\n")
+		wantText(t, flags, stderr, "hammr: "+want+"\n")
 	}
 	code, stdout, stderr := call(strings.Fields("sim whatif --history nowhere.jsonl --policy fifo --nodes 1 --map-slots 2 --reduce-slots 1")...)
 	if code != exitDone || !strings.Contains(stdout, "1 machines with 2 map and 1 reduce slots") {
