@@ -1,14 +1,15 @@
 package jobmaster
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"regexp"
 	"time"
 
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/storage"
 )
@@ -85,31 +86,21 @@ func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.SweepInterval == 0 {
-		c.SweepInterval = time.Hour
-	}
-	if c.KeepJobs == 0 {
-		c.KeepJobs = 1000
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.SweepInterval = cmp.Or(c.SweepInterval, time.Hour)
+	c.KeepJobs = cmp.Or(c.KeepJobs, 1000)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate reports every problem of the configuration at once.
 func (c *Config) Validate() error {
-	var errs []error
-	check := func(ok bool, problem string) {
-		if !ok {
-			errs = append(errs, errors.New("jobmaster: "+problem))
-		}
+	errs := []error{
+		validate.That(c.ClusterID != "", "jobmaster: no ClusterID"),
+		validate.That(c.Log != nil, "jobmaster: no Log"),
+		validate.That(c.Policy != nil, "jobmaster: no Policy"),
+		validate.That(c.Resolve != nil, "jobmaster: no Resolve"),
 	}
-	check(c.ClusterID != "", "no ClusterID")
-	check(c.Log != nil, "no Log")
-	check(c.Policy != nil, "no Policy")
-	check(c.Resolve != nil, "no Resolve")
 	for _, pool := range c.Pools {
-		check(wellNamed(pool), fmt.Sprintf("pool %q: a name of letters, digits, '-', '_' and '.' is expected", pool))
+		errs = append(errs, validate.That(wellNamed(pool), "jobmaster: pool %q: a name of letters, digits, '-', '_' and '.' is expected", pool))
 	}
 	if c.Policy != nil && c.PolicyName != "" {
 		_, err := c.Policy(c.PolicyName, nil)

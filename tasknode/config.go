@@ -1,6 +1,7 @@
 package tasknode
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -61,9 +63,7 @@ type Config struct {
 
 // EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
-	if c.Instance == "" {
-		c.Instance = rand.Text()
-	}
+	c.Instance = cmp.Or(c.Instance, rand.Text())
 	if c.DirChooser == nil && len(c.Dirs) > 0 {
 		c.DirChooser = singleDir(c.Dirs[0])
 	}
@@ -76,28 +76,19 @@ func (c *Config) EnsureDefaults() {
 	if c.MachineStatus == nil {
 		c.MachineStatus = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }
 	}
-	if c.KillGrace == 0 {
-		c.KillGrace = 5 * time.Second
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.KillGrace = cmp.Or(c.KillGrace, 5*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate reports every error of the configuration at once.
 func (c *Config) Validate() error {
-	var errs []error
-	check := func(ok bool, problem string) {
-		if !ok {
-			errs = append(errs, errors.New("tasknode: "+problem))
-		}
-	}
-	check(c.Name != "", "no Name")
-	check(c.MapSlots >= 0 && c.ReduceSlots >= 0, "negative number of slots")
-	check(len(c.Dirs) > 0, "no Dirs")
-	check(c.Launcher != nil, "no Launcher")
-	check(c.Link != nil, "no Link")
-	return errors.Join(errs...)
+	return errors.Join(
+		validate.That(c.Name != "", "tasknode: no Name"),
+		validate.That(c.MapSlots >= 0 && c.ReduceSlots >= 0, "tasknode: negative number of slots"),
+		validate.That(len(c.Dirs) > 0, "tasknode: no Dirs"),
+		validate.That(c.Launcher != nil, "tasknode: no Launcher"),
+		validate.That(c.Link != nil, "tasknode: no Link"),
+	)
 }
 
 // DirChooser chooses local directories for attempts; *disks.Set implements it. Its

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,18 +21,8 @@ type LogConfig struct {
 
 // Settings are those of the log. They set defaults in c.
 func (c *LogConfig) Settings() Settings {
-	if c.Format == "" {
-		c.Format = "text"
-	}
-	if c.Level == "" {
-		c.Level = "info"
-	}
-	if c.MaxSize == 0 {
-		c.MaxSize = 64 * mebibyte
-	}
-	if c.Keep == 0 {
-		c.Keep = 3
-	}
+	c.Format, c.Level = cmp.Or(c.Format, "text"), cmp.Or(c.Level, "info")
+	c.MaxSize, c.Keep = cmp.Or(c.MaxSize, 64*mebibyte), cmp.Or(c.Keep, 3)
 	return Settings{
 		Choice("log-format", &c.Format, "`format` of the log: text or json", "text", "json"),
 		Choice("log-level", &c.Level, "least severe `level` of the log: debug, info, warn or error", "debug", "info", "warn", "error"),

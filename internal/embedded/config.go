@@ -12,6 +12,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -49,15 +51,9 @@ type Config struct {
 
 // EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
-	if c.MapSlots == 0 {
-		c.MapSlots = runtime.GOMAXPROCS(0)
-	}
-	if c.ReduceSlots == 0 {
-		c.ReduceSlots = runtime.GOMAXPROCS(0)
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.MapSlots = cmp.Or(c.MapSlots, runtime.GOMAXPROCS(0))
+	c.ReduceSlots = cmp.Or(c.ReduceSlots, runtime.GOMAXPROCS(0))
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -65,18 +61,10 @@ func (c *Config) EnsureDefaults() {
 
 // Validate reports every problem of the configuration at once.
 func (c *Config) Validate() error {
-	var errs []error
-	if c.MapSlots < 1 {
-		errs = append(errs, errors.New("embedded: MapSlots below 1"))
-	}
-	if c.ReduceSlots < 1 {
-		errs = append(errs, errors.New("embedded: ReduceSlots below 1"))
-	}
-	if c.Resolve == nil {
-		errs = append(errs, errors.New("embedded: no Resolve function"))
-	}
-	if c.Serve == nil {
-		errs = append(errs, errors.New("embedded: no Serve function"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		validate.That(c.MapSlots >= 1, "embedded: MapSlots below 1"),
+		validate.That(c.ReduceSlots >= 1, "embedded: ReduceSlots below 1"),
+		validate.That(c.Resolve != nil, "embedded: no Resolve function"),
+		validate.That(c.Serve != nil, "embedded: no Serve function"),
+	)
 }

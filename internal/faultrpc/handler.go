@@ -1,6 +1,7 @@
 package faultrpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,7 @@ type Config struct {
 
 // NewHandler makes the daemon's end of the service.
 func NewHandler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	option := connect.WithReadMaxBytes(maxRequestBytes)
 	_, inside := wireconnect.NewDrillsHandler(&service{cfg}, option)
 	return &authHandler{cfg: cfg, next: inside, errorWriter: connect.NewErrorWriter(option)}

@@ -56,28 +56,28 @@ var importTable = []row{
 	}},
 
 	// Daemons and the engine in one process.
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/failpoint", "internal/syncutil", "internal/wire", "internal/taskproc"}},
-	{"tasknode/artifact", nil},
-	{"tasknode/disks", []string{"internal/failpoint"}},
-	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/failpoint", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc"}},
+	{"tasknode/artifact", []string{"internal/validate"}},
+	{"tasknode/disks", []string{"internal/failpoint", "internal/syncutil", "internal/validate"}},
+	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskproc", "internal/validate"}},
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/placement", "storage",
-		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/syncutil", "internal/wire",
+		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/syncutil", "internal/validate", "internal/wire",
 		"internal/taskproc",
 	}},
-	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/syncutil"}},
+	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
 		"jobmaster", "cluster", "preempt", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
 	{"tasknode/masterlink", []string{"tasknode", "internal/syncutil", "internal/rpc", "internal/wire"}},
-	{"internal/rpc", []string{"internal/syncutil", "internal/wire", "internal/wire/wireconnect"}},
+	{"internal/rpc", []string{"internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/client/remote", []string{
 		"storage", "internal/client", "internal/rpc", "internal/taskproc", "internal/wire",
 	}},
 	{"internal/embedded", []string{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
-		"internal/client", "internal/syncutil", "internal/wire", "internal/taskproc",
+		"internal/client", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
 	}},
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "internal/percentile", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
@@ -98,6 +98,7 @@ var importTable = []row{
 	{"internal/failpoint", []string{"internal/syncutil"}},
 	{"internal/percentile", nil},
 	{"internal/syncutil", nil},
+	{"internal/validate", nil},
 	{"internal/faultrpc", []string{"internal/failpoint", "internal/rpc", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/report", []string{"internal/counter", "internal/taskproc", "internal/wire"}},
 	{"internal/console", []string{"internal/counter", "internal/report"}},
@@ -113,11 +114,11 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc"}},
 	{"internal/masterd", []string{
 		"jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "storage",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
 	}},
 	{"internal/tasknoded", []string{
 		"cluster", "shuffle/transfer", "storage", "tasknode", "tasknode/...",
-		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/taskproc", "internal/wire",
+		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/taskproc", "internal/validate", "internal/wire",
 	}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{

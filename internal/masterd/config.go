@@ -1,6 +1,7 @@
 package masterd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
@@ -111,40 +113,26 @@ type Config struct {
 // everywhere. Call it before you set fields of your own: a 0 that is set
 // afterwards, such as Nice, stays 0.
 func (c *Config) EnsureDefaults() {
-	setDefault(&c.Address, ":"+defaultPort)
-	setDefault(&c.HTTP, ":"+defaultPagePort)
-	setDefault(&c.Retention, 7*24*time.Hour)
-	setDefault(&c.TasknodeForget, 24*time.Hour)
-	setDefault(&c.StallTimeout, raftlog.DefaultWatchPatience)
-	setDefault(&c.SnapshotEntries, raftlog.DefaultSnapshotThreshold)
-	setDefault(&c.SnapshotInterval, raftlog.DefaultSnapshotInterval)
-	setDefault(&c.Nice, -5)
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
+	c.Address = cmp.Or(c.Address, ":"+defaultPort)
+	c.HTTP = cmp.Or(c.HTTP, ":"+defaultPagePort)
+	c.Retention = cmp.Or(c.Retention, 7*24*time.Hour)
+	c.TasknodeForget = cmp.Or(c.TasknodeForget, 24*time.Hour)
+	c.StallTimeout = cmp.Or(c.StallTimeout, raftlog.DefaultWatchPatience)
+	c.SnapshotEntries = cmp.Or(c.SnapshotEntries, raftlog.DefaultSnapshotThreshold)
+	c.SnapshotInterval = cmp.Or(c.SnapshotInterval, raftlog.DefaultSnapshotInterval)
+	c.Nice = cmp.Or(c.Nice, -5)
 }
 
 // Validate reports every error of the configuration at once. It reads no files.
 func (c *Config) Validate() error {
 	_, err := c.peers()
-	errs := []error{err}
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
-	check(c.ID != "", "--id is missing")
-	check(c.Dir != "", "--dir is missing")
-	check(c.TokenFile != "", "--token-file is missing")
-	if c.ClusterID != "" {
-		n, err := strconv.ParseUint(c.ClusterID, 10, 63)
-		check(err == nil && n > 0, "--cluster-id %q: expected a number", c.ClusterID)
-	}
-	return errors.Join(errs...)
+	number, notNumber := strconv.ParseUint(c.ClusterID, 10, 63)
+	return errors.Join(err,
+		validate.That(c.ID != "", "--id is missing"),
+		validate.That(c.Dir != "", "--dir is missing"),
+		validate.That(c.TokenFile != "", "--token-file is missing"),
+		validate.That(c.ClusterID == "" || notNumber == nil && number > 0, "--cluster-id %q: expected a number", c.ClusterID),
+	)
 }
 
 // peers are the first masters, none for a master alone.

@@ -1,6 +1,7 @@
 package masterd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,10 +45,8 @@ type Daemon struct {
 
 // Open makes a jobmaster ready to run. On an error nothing stays open.
 func Open(cfg Config) (*Daemon, error) {
-	setDefault(&cfg.Logger, slog.New(slog.DiscardHandler))
-	if cfg.Conf == nil {
-		cfg.Conf = conf.New()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
 	d := &Daemon{cfg: cfg, fatal: make(chan error, 1)}
 	// The log locks the directory, so drills come after it.
 	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster} {
@@ -74,8 +73,8 @@ func (d *Daemon) resolve() error {
 // configuration.
 func (d *Daemon) resolveFiles() (err error) {
 	c := d.cfg.Conf
-	setDefault(&d.cfg.TasknodeExpiry, c.Duration(conf.TasknodeExpiry))
-	setDefault(&d.cfg.ElectionTimeout, c.Duration(conf.MasterElectionTimeout))
+	d.cfg.TasknodeExpiry = cmp.Or(d.cfg.TasknodeExpiry, c.Duration(conf.TasknodeExpiry))
+	d.cfg.ElectionTimeout = cmp.Or(d.cfg.ElectionTimeout, c.Duration(conf.MasterElectionTimeout))
 	if d.files, err = fsconf.NewRouter(c, d.cfg.Logger); err != nil {
 		return err
 	}
@@ -86,8 +85,8 @@ func (d *Daemon) resolveFiles() (err error) {
 	}
 	parent := strings.TrimSuffix(d.cfg.Staging, "/")
 	parent = parent[:strings.LastIndexByte(parent, '/')+1]
-	setDefault(&d.cfg.HistoryDir, parent+"history")
-	setDefault(&d.cfg.JobLogDir, parent+"joblogs")
+	d.cfg.HistoryDir = cmp.Or(d.cfg.HistoryDir, parent+"history")
+	d.cfg.JobLogDir = cmp.Or(d.cfg.JobLogDir, parent+"joblogs")
 	return nil
 }
 
@@ -138,7 +137,7 @@ func (d *Daemon) listen() (err error) {
 func (d *Daemon) findAddress() (err error) {
 	for _, p := range d.peers {
 		if p.ID == d.cfg.ID {
-			setDefault(&d.cfg.Advertise, p.Address)
+			d.cfg.Advertise = cmp.Or(d.cfg.Advertise, p.Address)
 		}
 	}
 	if d.cfg.Advertise == "" {

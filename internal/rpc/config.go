@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // DefaultTimeout is the default of Config.Timeout.
@@ -39,9 +42,7 @@ type Config struct {
 
 // EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	if c.OnWait == nil {
 		c.OnWait = func(error) {}
 	}
@@ -52,19 +53,11 @@ func (c *Config) EnsureDefaults() {
 
 // Validate reports every problem of the configuration at once.
 func (c *Config) Validate() error {
-	var errs []error
-	if len(c.Masters) == 0 {
-		errs = append(errs, errors.New("rpc: no Masters"))
-	}
+	errs := []error{validate.That(len(c.Masters) > 0, "rpc: no Masters")}
 	for _, address := range c.Masters {
-		if err := checkAddress(address); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, checkAddress(address))
 	}
-	if c.Timeout < 0 {
-		errs = append(errs, errors.New("rpc: negative Timeout"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, validate.That(c.Timeout >= 0, "rpc: negative Timeout"))...)
 }
 
 func checkAddress(address string) error {

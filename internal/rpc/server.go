@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"time"
@@ -11,9 +12,7 @@ import (
 // readable text. logger receives errors of connections; nil discards them. The caller
 // serves and shuts down.
 func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
+	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)

@@ -1,8 +1,8 @@
 package tasknoded
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // Default ports of a tasknode.
@@ -87,36 +88,25 @@ func (c *Config) EnsureDefaults() {
 	if c.Name == "" {
 		c.Name, _ = os.Hostname() // Validate reports a machine without a name
 	}
-	setDefault(&c.MinFree, 100<<20)
-	setDefault(&c.DiskCheck, 10*time.Second)
-	setDefault(&c.Address, ":"+defaultPort)
-	setDefault(&c.HTTP, ":"+defaultPagePort)
-	setDefault(&c.MapSlots, 2)
-	setDefault(&c.ReduceSlots, 1)
-	setDefault(&c.Heartbeat, time.Second)
-	setDefault(&c.Cgroup, CgroupAuto)
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
+	c.MinFree = cmp.Or(c.MinFree, 100<<20)
+	c.DiskCheck = cmp.Or(c.DiskCheck, 10*time.Second)
+	c.Address = cmp.Or(c.Address, ":"+defaultPort)
+	c.HTTP = cmp.Or(c.HTTP, ":"+defaultPagePort)
+	c.MapSlots = cmp.Or(c.MapSlots, 2)
+	c.ReduceSlots = cmp.Or(c.ReduceSlots, 1)
+	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)
+	c.Cgroup = cmp.Or(c.Cgroup, CgroupAuto)
 }
 
 // Validate reports every error of the configuration at once. It reads no files.
 func (c *Config) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
+	errs := []error{
+		validate.That(c.Name != "", "--name is missing"),
+		validate.That(c.Dir != "", "--dir is missing"),
+		validate.That(c.TokenFile != "", "--token-file is missing"),
+		validate.That(len(c.Masters) > 0, "--masters is missing"),
+		validate.That(c.MapSlots+c.ReduceSlots > 0, "--map-slots and --reduce-slots: both are 0, there would be nothing to run"),
 	}
-	check(c.Name != "", "--name is missing")
-	check(c.Dir != "", "--dir is missing")
-	check(c.TokenFile != "", "--token-file is missing")
-	check(len(c.Masters) > 0, "--masters is missing")
-	check(c.MapSlots+c.ReduceSlots > 0, "--map-slots and --reduce-slots: both are 0, there would be nothing to run")
 	if len(c.Masters) > 0 {
 		_, err := c.masters()
 		errs = append(errs, err)

@@ -1,6 +1,7 @@
 package tasknoded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,10 +50,8 @@ type Daemon struct {
 
 // Open makes a tasknode ready to run. On an error nothing stays open.
 func Open(cfg Config) (*Daemon, error) {
-	setDefault(&cfg.Logger, slog.New(slog.DiscardHandler))
-	if cfg.Conf == nil {
-		cfg.Conf = conf.New()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
 	d := &Daemon{cfg: cfg}
 	// Drills need the lock, and come before files of tasks are opened.
 	for _, step := range []func() error{d.resolve, d.lockDir, d.openDisks, d.openDrills, d.listen, d.openParts, d.openTasknode} {

@@ -1,11 +1,14 @@
 package raftlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"time"
+
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // Config configures a Log.
@@ -84,21 +87,15 @@ type Peer struct {
 
 // EnsureDefaults sets the fields that have a default and are not set.
 func (c *Config) EnsureDefaults() {
-	setDefault(&c.ElectionTimeout, DefaultElectionTimeout)
-	setDefault(&c.VoteTimeout, c.ElectionTimeout)
-	setDefault(&c.LeaderLease, c.ElectionTimeout)
-	setDefault(&c.WatchInterval, 2*time.Second)
-	setDefault(&c.WatchPatience, DefaultWatchPatience)
-	setDefault(&c.SnapshotThreshold, DefaultSnapshotThreshold)
-	setDefault(&c.SnapshotInterval, DefaultSnapshotInterval)
-	setDefault(&c.TrailingLogs, c.SnapshotThreshold+c.SnapshotThreshold/4)
-	setDefault(&c.Logger, slog.New(slog.DiscardHandler))
-}
-
-func setDefault[T comparable](field *T, value T) {
-	if *field == *new(T) {
-		*field = value
-	}
+	c.ElectionTimeout = cmp.Or(c.ElectionTimeout, DefaultElectionTimeout)
+	c.VoteTimeout = cmp.Or(c.VoteTimeout, c.ElectionTimeout)
+	c.LeaderLease = cmp.Or(c.LeaderLease, c.ElectionTimeout)
+	c.WatchInterval = cmp.Or(c.WatchInterval, 2*time.Second)
+	c.WatchPatience = cmp.Or(c.WatchPatience, DefaultWatchPatience)
+	c.SnapshotThreshold = cmp.Or(c.SnapshotThreshold, DefaultSnapshotThreshold)
+	c.SnapshotInterval = cmp.Or(c.SnapshotInterval, DefaultSnapshotInterval)
+	c.TrailingLogs = cmp.Or(c.TrailingLogs, c.SnapshotThreshold+c.SnapshotThreshold/4)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
 // minElectionTimeout leaves time for one round trip over the network.
@@ -115,25 +112,19 @@ const (
 
 // Validate reports every problem of the configuration at once.
 func (c *Config) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf("raftlog: "+format, args...))
-		}
-	}
-	check(c.ID != "", "no ID")
-	check(c.ClusterID != "", "no ClusterID")
-	check(c.Dir != "", "no Dir")
-	check(c.Bind != "" || c.Stream != nil, "no Bind and no Stream")
-	check(c.Fatal != nil, "no Fatal")
-	check(c.ElectionTimeout >= minElectionTimeout, "ElectionTimeout %v is less than %v", c.ElectionTimeout, minElectionTimeout)
-	check(c.VoteTimeout >= c.ElectionTimeout, "VoteTimeout %v is less than ElectionTimeout %v", c.VoteTimeout, c.ElectionTimeout)
-	check(c.LeaderLease >= minElectionTimeout/2 && c.LeaderLease <= c.ElectionTimeout, "LeaderLease %v is not within %v and ElectionTimeout %v", c.LeaderLease, minElectionTimeout/2, c.ElectionTimeout)
-	check(c.WatchInterval > 0 && c.WatchPatience > 0, "WatchInterval %v, WatchPatience %v", c.WatchInterval, c.WatchPatience)
-	check(c.SnapshotInterval >= 5*time.Millisecond, "SnapshotInterval %v is less than 5ms", c.SnapshotInterval)
-	check(c.StoreDelay >= 0, "StoreDelay %v", c.StoreDelay)
-	errs = append(errs, c.validatePeers()...)
-	return errors.Join(errs...)
+	return errors.Join(append(c.validatePeers(),
+		validate.That(c.ID != "", "raftlog: no ID"),
+		validate.That(c.ClusterID != "", "raftlog: no ClusterID"),
+		validate.That(c.Dir != "", "raftlog: no Dir"),
+		validate.That(c.Bind != "" || c.Stream != nil, "raftlog: no Bind and no Stream"),
+		validate.That(c.Fatal != nil, "raftlog: no Fatal"),
+		validate.That(c.ElectionTimeout >= minElectionTimeout, "raftlog: ElectionTimeout %v is less than %v", c.ElectionTimeout, minElectionTimeout),
+		validate.That(c.VoteTimeout >= c.ElectionTimeout, "raftlog: VoteTimeout %v is less than ElectionTimeout %v", c.VoteTimeout, c.ElectionTimeout),
+		validate.That(c.LeaderLease >= minElectionTimeout/2 && c.LeaderLease <= c.ElectionTimeout, "raftlog: LeaderLease %v is not within %v and ElectionTimeout %v", c.LeaderLease, minElectionTimeout/2, c.ElectionTimeout),
+		validate.That(c.WatchInterval > 0 && c.WatchPatience > 0, "raftlog: WatchInterval %v, WatchPatience %v", c.WatchInterval, c.WatchPatience),
+		validate.That(c.SnapshotInterval >= 5*time.Millisecond, "raftlog: SnapshotInterval %v is less than 5ms", c.SnapshotInterval),
+		validate.That(c.StoreDelay >= 0, "raftlog: StoreDelay %v", c.StoreDelay),
+	)...)
 }
 
 func (c *Config) validatePeers() (errs []error) {

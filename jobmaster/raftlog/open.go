@@ -1,6 +1,7 @@
 package raftlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func (l *Log) openTransport() error {
 		}
 		l.cfg.Stream = stream
 	}
-	setDefault(&l.cfg.Advertise, l.cfg.Stream.Addr().String())
+	l.cfg.Advertise = cmp.Or(l.cfg.Advertise, l.cfg.Stream.Addr().String())
 	if err := checkReachable(l.cfg.Advertise); err != nil {
 		return fmt.Errorf("raftlog: Advertise: %w", err)
 	}

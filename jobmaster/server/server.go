@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -53,9 +54,7 @@ func New(cfg Config) http.Handler {
 	if cfg.Confirm == nil {
 		cfg.Confirm = func(context.Context) error { return nil }
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	options := []connect.HandlerOption{
 		connect.WithReadMaxBytes(rpc.MaxMessageBytes),
 		connect.WithCompression("gzip", nil, nil), // costs more than it saves on a local network

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // DefaultMaxBytes is the default of Config.MaxBytes.
@@ -33,27 +36,17 @@ type Config struct {
 
 // EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
-	if c.MaxBytes == 0 {
-		c.MaxBytes = DefaultMaxBytes
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.MaxBytes = cmp.Or(c.MaxBytes, DefaultMaxBytes)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate reports every error of the configuration at once.
 func (c *Config) Validate() error {
-	var errs []error
-	if c.Dir == "" {
-		errs = append(errs, errors.New("artifact: no Dir"))
-	}
-	if c.Fetch == nil {
-		errs = append(errs, errors.New("artifact: no Fetch function"))
-	}
-	if c.MaxBytes < 0 {
-		errs = append(errs, errors.New("artifact: MaxBytes below 0"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		validate.That(c.Dir != "", "artifact: no Dir"),
+		validate.That(c.Fetch != nil, "artifact: no Fetch function"),
+		validate.That(c.MaxBytes >= 0, "artifact: MaxBytes below 0"),
+	)
 }
 
 // Sum is the SHA-256 of a program.

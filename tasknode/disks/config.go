@@ -1,10 +1,13 @@
 package disks
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"path/filepath"
 	"time"
+
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // Config is the configuration of a Set.
@@ -32,38 +35,27 @@ type Config struct {
 
 // EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
-	if c.Interval == 0 {
-		c.Interval = 10 * time.Second
-	}
-	if c.WriteTimeout == 0 {
-		c.WriteTimeout = 30 * time.Second
-	}
+	c.Interval = cmp.Or(c.Interval, 10*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
 	if c.Probe == nil {
 		c.Probe = probe
 	}
 	if c.Space == nil {
 		c.Space = space
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate reports every error of the configuration at once.
 func (c *Config) Validate() error {
-	var errs []error
-	check := func(ok bool, problem string) {
-		if !ok {
-			errs = append(errs, errors.New("disks: "+problem))
-		}
-	}
-	check(len(c.Dirs) > 0, "no Dirs")
+	errs := []error{validate.That(len(c.Dirs) > 0, "disks: no Dirs")}
 	seen := make(map[string]bool)
 	for _, dir := range c.Dirs {
-		check(!seen[filepath.Clean(dir)], "directory "+dir+" is given twice")
+		errs = append(errs, validate.That(!seen[filepath.Clean(dir)], "disks: directory %s is given twice", dir))
 		seen[filepath.Clean(dir)] = true
 	}
-	check(c.MinFree >= 0, "negative MinFree")
-	check(c.Interval > 0 && c.WriteTimeout > 0, "negative time")
-	return errors.Join(errs...)
+	return errors.Join(append(errs,
+		validate.That(c.MinFree >= 0, "disks: negative MinFree"),
+		validate.That(c.Interval > 0 && c.WriteTimeout > 0, "disks: negative time"),
+	)...)
 }

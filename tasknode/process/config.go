@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // Programs provides the programs that tasks run; *artifact.Cache implements it.
@@ -68,34 +70,20 @@ func (c *Config) EnsureDefaults() {
 			return filepath.Join(filepath.Dir(s.LocalDir), "logs", s.AttemptId)
 		}
 	}
-	if c.LogBytes == 0 {
-		c.LogBytes = DefaultLogBytes
-	}
-	if c.KillGrace == 0 {
-		c.KillGrace = 10 * time.Second
-	}
-	if c.IdleTime == 0 {
-		c.IdleTime = 3 * time.Second
-	}
+	c.LogBytes = cmp.Or(c.LogBytes, DefaultLogBytes)
+	c.KillGrace = cmp.Or(c.KillGrace, 10*time.Second)
+	c.IdleTime = cmp.Or(c.IdleTime, 3*time.Second)
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate reports every error of the configuration at once.
 func (c *Config) Validate() error {
-	var errs []error
-	if c.Programs == nil {
-		errs = append(errs, errors.New("process: no Programs"))
-	}
-	if c.MaxProcesses < 0 {
-		errs = append(errs, errors.New("process: MaxProcesses below 0"))
-	}
-	if c.LogBytes < MinLogBytes {
-		errs = append(errs, errors.New("process: LogBytes below 3 KiB"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		validate.That(c.Programs != nil, "process: no Programs"),
+		validate.That(c.MaxProcesses >= 0, "process: MaxProcesses below 0"),
+		validate.That(c.LogBytes >= MinLogBytes, "process: LogBytes below 3 KiB"),
+	)
 }
