@@ -6,7 +6,7 @@
 //	report, err := simulate.Run(ctx, plan)      // chaos/simulate: in virtual time
 //
 // A plan is a cluster, the jobs that run on it, and faults. A fault has a kind, a target,
-// and a trigger that says when it is due. The table of kinds is in kinds.go.
+// and a trigger that says when it is due. Each kind is declared in a file kind_NAME.go.
 // docs/formats/plan.md has the text of plans. Plans of the same seed are equal on any
 // machine.
 package chaos

@@ -70,17 +70,17 @@ func (f Fault) String() string {
 
 // check reports what is wrong with a fault by itself.
 func (f Fault) check() error {
-	kind := specOf(f.Kind)
-	if kind.targets == nil {
-		return fmt.Errorf("%q is no kind of fault; there are %s", f.Kind, join(Kinds()))
+	kind := SpecOf(f.Kind)
+	if kind.Targets == nil {
+		return fmt.Errorf("unknown kind of fault %q: expected one of %s", f.Kind, join(Kinds()))
 	}
-	if !slices.Contains(kind.targets, f.Target.Role) {
-		return fmt.Errorf("%s of a %q; it can be done to %s", f.Kind, f.Target.Role, join(kind.targets))
+	if !slices.Contains(kind.Targets, f.Target.Role) {
+		return fmt.Errorf("%s of a %q: its targets are %s", f.Kind, f.Target.Role, join(kind.Targets))
 	}
 	if err := f.Target.check(); err != nil {
 		return err
 	}
-	if f.For < 0 || f.For > 0 && !kind.lasts {
+	if f.For < 0 || f.For > 0 && !kind.Lasts {
 		return fmt.Errorf("%s for %v: it does not last, or the time is negative", f.Kind, f.For)
 	}
 	if err := f.checkOptions(kind); err != nil || kind.check == nil {
@@ -90,7 +90,7 @@ func (f Fault) check() error {
 }
 
 // checkOptions refuses options of other kinds.
-func (f Fault) checkOptions(kind kindSpec) error {
+func (f Fault) checkOptions(kind *KindSpec) error {
 	switch {
 	case f.Point != "" && kind.by != byAction:
 		return fmt.Errorf("%s at %s: only a failpoint is at a point", f.Kind, f.Point)

@@ -140,7 +140,7 @@ func (p *Plan) parseFault(words []string, line int) (err error) {
 
 // set takes one of the options behind a target.
 func (f *Fault) set(option, value string) (err error) {
-	by := specOf(f.Kind).by
+	by := SpecOf(f.Kind).by
 	switch {
 	case option == "for" && f.For == 0:
 		if f.For, err = time.ParseDuration(value); err == nil && f.For <= 0 {

@@ -64,11 +64,11 @@ type random struct {
 
 func (r *random) drawFault() Fault {
 	f := Fault{Kind: r.kinds[r.IntN(len(r.kinds))], Trigger: r.drawTrigger()}
-	kind := specOf(f.Kind)
+	kind := SpecOf(f.Kind)
 	f.Target = r.drawTarget(kind)
 	// Masters need a majority, whatever else happens to them.
 	mustEnd := f.Target.Role == Jobmaster || !kind.survivable
-	if kind.lasts && (r.IntN(2) == 0 || mustEnd) {
+	if kind.Lasts && (r.IntN(2) == 0 || mustEnd) {
 		f.For = r.drawDuration(200*time.Millisecond, cmp.Or(kind.longest, longestRandom))
 	}
 	if kind.draw != nil {
@@ -100,9 +100,9 @@ func (r *random) drawTrigger() Trigger {
 
 // drawTarget draws a target of a kind. It never draws the last tasknode, so that one
 // always works; without another one the target has no name. HDFS is left to plans by hand.
-func (r *random) drawTarget(kind kindSpec) Target {
+func (r *random) drawTarget(kind *KindSpec) Target {
 	var roles []Role
-	for _, role := range kind.targets {
+	for _, role := range kind.Targets {
 		if role != DataNode && role != NameNode {
 			roles = append(roles, role)
 		}

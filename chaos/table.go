@@ -88,7 +88,7 @@ func readHeader(r *csv.Reader, file string) (*csv.Reader, error) {
 		err = errors.New("other columns")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is no table of drills; move it away: %w", file, err)
+		return nil, fmt.Errorf("%s is not a table of drills; move it away: %w", file, err)
 	}
 	return r, nil
 }

@@ -58,7 +58,7 @@ func TestTablesOfOthers(t *testing.T) {
 	}
 	err := chaos.RowOf(drilled(true)).Append(file)
 	text, _ := os.ReadFile(file)
-	if err == nil || !strings.Contains(err.Error(), "is no table of drills") || string(text) != "a,b\n1,2\n" {
+	if err == nil || !strings.Contains(err.Error(), "is not a table of drills") || string(text) != "a,b\n1,2\n" {
 		t.Errorf("%v; the file is now %q", err, text)
 	}
 }

@@ -2,7 +2,6 @@ package drill
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,9 +9,6 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/wire"
 )
-
-// errNoTarget is the error of a fault that has nothing to hit.
-var errNoTarget = errors.New("there is nothing of that kind to hit")
 
 // targetDaemons are the names of the daemons that a fault hits. A machine includes its
 // DataNode.
@@ -72,34 +68,18 @@ func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
 
 // leader is the id of the leading master.
 func (d *drill) leader(ctx context.Context) (string, error) {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	info, err := d.rig.Client().Info(call)
+	info, err := bounded(ctx, d.rig.Client().Info)
 	if err != nil || info.Leader == "" {
-		return "", errNoTarget
+		return "", chaos.ErrNoTarget
 	}
 	return info.Leader, nil
 }
 
-// drawAttempt is one that runs.
+// drawAttempt is a running attempt of a kind: map, reduce or any.
 func (d *drill) drawAttempt(kind string) (*wire.TaskStatus_Attempt, error) {
 	running := d.watch.running(kind)
 	if len(running) == 0 {
-		return nil, errNoTarget
+		return nil, chaos.ErrNoTarget
 	}
 	return running[d.random.IntN(len(running))], nil
-}
-
-// taskProcess is a process of the tasknode that runs a task of that kind. Processes run
-// one task after the other and have no names, so it may run another task.
-func (d *drill) taskProcess(kind string) (node string, pid int, err error) {
-	a, err := d.drawAttempt(kind)
-	if err != nil {
-		return "", 0, err
-	}
-	pids := d.rig.Tasks(a.Machine)
-	if len(pids) == 0 {
-		return "", 0, errNoTarget
-	}
-	return a.Machine, pids[d.random.IntN(len(pids))], nil
 }

@@ -9,8 +9,8 @@
 // that of the same programs in one undisturbed process. A session keeps inputs and
 // expected outputs from drill to drill.
 //
-// How a kind of fault is injected and undone is in the file of its name, which registers
-// an injector.
+// How a kind of fault is injected and undone is declared in chaos/kind_NAME.go, over the
+// interface chaos.Lab, which a drill implements.
 //
 // The report's directory gets the plan, verdict.json, the logs of all daemons and the
 // histories of the jobs. An error concerns the drill itself: a cluster that does not

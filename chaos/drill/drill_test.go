@@ -70,11 +70,11 @@ func TestAllOfAFailedJobIsLost(t *testing.T) {
 // TestEachKindHasAnInjector wants one for each target of each kind.
 func TestEachKindHasAnInjector(t *testing.T) {
 	for _, kind := range chaos.Kinds() {
-		in := injectors[kind]
+		in := chaos.SpecOf(kind)
 		for _, target := range []string{"task any", "tasknode 1"} {
 			_, err := chaos.Parse("p", []byte("hammr-plan 1\njob j wordcount\nfault at 0s do "+string(kind)+" "+target))
-			refused := err != nil && strings.Contains(err.Error(), "it can be done to")
-			if has := target == "task any" && in.injectTask != nil || target == "tasknode 1" && in.inject != nil; has == refused {
+			refused := err != nil && strings.Contains(err.Error(), "its targets are")
+			if has := target == "task any" && in.InjectTask != nil || target == "tasknode 1" && in.Inject != nil; has == refused {
 				t.Errorf("%s of %s: injector %v, refused %v", kind, target, has, refused)
 			}
 		}

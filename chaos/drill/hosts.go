@@ -52,13 +52,13 @@ func CanInject(cluster *testcluster.HostConfig, f chaos.Fault) error {
 // notOnHosts is why a fault cannot be injected into any cluster of a hostfile, "" if it
 // can.
 func notOnHosts(f chaos.Fault) string {
-	kind := injectors[f.Kind]
+	kind := chaos.SpecOf(f.Kind)
 	switch {
-	case kind.onHosts != "":
-		return kind.onHosts
+	case kind.NotOnHosts != "":
+		return kind.NotOnHosts
 	case f.Trigger.Event == chaos.AtSpill:
-		return unreachableFiles
-	case f.Target.Role == chaos.Task && !kind.tasks:
+		return chaos.UnreachableFiles
+	case f.Target.Role == chaos.Task && !kind.RemoteTasks:
 		return "the processes of its tasks are not known; set a failpoint, or preempt the task"
 	case f.Target.Role != chaos.Task && f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Jobmaster:
 		return "the hostfile names jobmasters and tasknodes only"
@@ -71,7 +71,7 @@ func missingOnHost(cluster *testcluster.HostConfig, f chaos.Fault) string {
 	for _, h := range cluster.Hosts {
 		switch ends := f.EndsDaemon(); {
 		case string(f.Target.Role) != h.Role:
-		case (ends || injectors[f.Kind].shell) && h.Shell == "":
+		case (ends || chaos.SpecOf(f.Kind).NeedsShell) && h.Shell == "":
 			return fmt.Sprintf("the line of %s names no shell for its machine", h.Name)
 		case ends && h.Start == "":
 			return fmt.Sprintf("the line of %s does not say how it is started again", h.Name)

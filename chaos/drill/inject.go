@@ -2,11 +2,16 @@ package drill
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // injection is a fault that has been injected.
@@ -20,33 +25,132 @@ type injection struct {
 	missed func(ctx context.Context) string
 }
 
-// inject injects a fault. The error wraps errNoTarget if there is nothing to hit.
-func (d *drill) inject(ctx context.Context, f chaos.Fault) (injection, error) {
-	kind := injectors[f.Kind]
+// inject injects a fault. The error wraps chaos.ErrNoTarget if there is nothing to hit.
+func (d *drill) inject(ctx context.Context, f chaos.Fault) (in injection, err error) {
+	kind, lab := chaos.SpecOf(f.Kind), lab{d.rig, d}
 	if f.Target.Role == chaos.Task {
-		return kind.injectTask(ctx, d, f)
+		target, undo, err := kind.InjectTask(ctx, lab, f)
+		in = injection{target: target, at: time.Now()}
+		if undo != nil {
+			in.undo = func(context.Context) error { return undo() }
+		}
+		return in, err
 	}
 	names, err := d.targetDaemons(ctx, f.Target)
 	if err != nil {
 		return injection{}, err
 	}
-	if kind.needsRunning && !slices.ContainsFunc(names, d.rig.Running) {
-		return injection{}, errNoTarget
+	if kind.NeedsRunning && !slices.ContainsFunc(names, d.rig.Running) {
+		return injection{}, chaos.ErrNoTarget
 	}
-	in := injection{target: strings.Join(names, "+")}
-	if kind.missed != nil {
-		in.missed = kind.missed(ctx, d, f, names)
+	in.target = strings.Join(names, "+")
+	if kind.Missed != nil {
+		in.missed = kind.Missed(ctx, lab, f, names)
 	}
 	if stopsAttempts(f) {
 		in.hit = d.watch.runningOn(names)
 	}
-	err = kind.inject(d, f)(ctx, names)
-	in.at = time.Now()
-	if kind.undo != nil {
-		in.undo = func(ctx context.Context) error { return kind.undo(d, f)(ctx, names) }
+	act := func(ctx context.Context, name string) error { return kind.Inject(ctx, lab, f, name) }
+	if kind.InDaemon {
+		err = ifReachable(ctx, names, mayEnd(f, act))
+	} else {
+		err = each(ctx, names, act)
 	}
-	if kind.undoAtOnce && err == nil {
+	in.at = time.Now()
+	if kind.Undo != nil || f.EndsDaemon() {
+		in.undo = func(ctx context.Context) error { return d.undo(ctx, f, names) }
+	}
+	if !kind.Lasts && in.undo != nil && err == nil {
 		err, in.undo = in.undo(ctx), nil
 	}
 	return in, err
+}
+
+// undo ends a fault of daemons, and starts those that ended because of it.
+func (d *drill) undo(ctx context.Context, f chaos.Fault, names []string) (err error) {
+	kind := chaos.SpecOf(f.Kind)
+	act := func(ctx context.Context, name string) error { return kind.Undo(ctx, lab{d.rig, d}, f, name) }
+	switch {
+	case kind.Undo == nil:
+	case kind.InDaemon:
+		err = untilReached(ctx, names, act)
+	default:
+		err = each(ctx, names, act)
+	}
+	if f.EndsDaemon() {
+		err = errors.Join(err, d.restartDaemons(ctx, names))
+	}
+	return err
+}
+
+// daemonAction does something to one daemon.
+type daemonAction func(ctx context.Context, name string) error
+
+// each acts on one daemon after the other.
+func each(ctx context.Context, names []string, act daemonAction) (err error) {
+	for _, name := range names {
+		err = errors.Join(err, act(ctx, name))
+	}
+	return err
+}
+
+// mayEnd accepts that a daemon ends because of the call, before it has answered.
+func mayEnd(f chaos.Fault, call daemonAction) daemonAction {
+	return func(ctx context.Context, name string) error {
+		err := call(ctx, name)
+		if f.EndsDaemon() && connectionLost(err) {
+			return nil
+		}
+		return err
+	}
+}
+
+// connectionLost reports whether a daemon ended during a call.
+func connectionLost(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// ifReachable calls all daemons that answer. The fault has no target if none does.
+func ifReachable(ctx context.Context, names []string, call daemonAction) error {
+	var failed, unreachable error
+	reached := false
+	for _, name := range names {
+		bounded, cancel := context.WithTimeout(ctx, callTimeout)
+		err := call(bounded, name)
+		switch {
+		case err == nil:
+			reached = true
+		case errors.Is(err, testcluster.ErrNotRunning) || connectionLost(err) || bounded.Err() != nil:
+			unreachable = errors.Join(unreachable, err)
+		default:
+			failed = errors.Join(failed, err)
+		}
+		cancel()
+	}
+	if reached || failed != nil {
+		return failed
+	}
+	return fmt.Errorf("%w: %w", chaos.ErrNoTarget, unreachable)
+}
+
+// untilReached calls each daemon until it answers, is gone, or ctx ends: another fault
+// may keep it from answering for a while. Each attempt takes callTimeout.
+func untilReached(ctx context.Context, names []string, call daemonAction) error {
+	return each(ctx, names, func(ctx context.Context, name string) error {
+		for {
+			bounded, cancel := context.WithTimeout(ctx, callTimeout)
+			err := call(bounded, name)
+			reached := err == nil || errors.Is(err, testcluster.ErrNotRunning)
+			if !reached {
+				<-bounded.Done()
+			}
+			cancel()
+			switch {
+			case reached:
+				return nil
+			case ctx.Err() != nil:
+				return err
+			}
+		}
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/hammr/hammr/chaos"
 )
 
 // tryInject injects a fault. It reports false if there was nothing to hit, so that the
@@ -17,7 +19,7 @@ func (d *drill) tryInject(ctx context.Context, i int, lasting *sync.WaitGroup) b
 	defer d.mu.Unlock()
 	result := &d.mu.faults[i]
 	switch {
-	case errors.Is(err, errNoTarget):
+	case errors.Is(err, chaos.ErrNoTarget):
 		result.Reason = err.Error()
 		return false
 	case err != nil:

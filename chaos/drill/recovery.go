@@ -18,7 +18,7 @@ func stopsAttempts(f chaos.Fault) bool {
 	if f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Machine {
 		return false
 	}
-	return injectors[f.Kind].silences || f.EndsDaemon()
+	return chaos.SpecOf(f.Kind).Silences || f.EndsDaemon()
 }
 
 // runningOn are the attempts that run on these daemons.

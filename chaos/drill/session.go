@@ -106,8 +106,8 @@ func canIsolate(plan *chaos.Plan, f chaos.Fault) error {
 
 // needs is which namespaces a fault takes.
 func needs(f chaos.Fault) (network, disk bool) {
-	kind := injectors[f.Kind]
-	return kind.network != nil && kind.network(f), kind.disk
+	kind := chaos.SpecOf(f.Kind)
+	return kind.NeedsNetwork && f.Target.Role != chaos.DataNode, kind.NeedsDisk
 }
 
 // NeedsIsolation reports whether a plan has faults that take a process that rig.Isolate
@@ -119,7 +119,7 @@ func NeedsIsolation(plan *chaos.Plan) bool {
 
 // KindNeedsIsolation reports whether plans of a kind may need isolation.
 func KindNeedsIsolation(kind chaos.Kind) bool {
-	return injectors[kind].network != nil || injectors[kind].disk
+	return chaos.SpecOf(kind).NeedsNetwork || chaos.SpecOf(kind).NeedsDisk
 }
 
 func isolation(plan *chaos.Plan) (network, disks bool) {

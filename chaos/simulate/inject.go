@@ -10,32 +10,42 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// inject injects a fault and returns what it has hit. The error wraps errNoTarget if
+// inject injects a fault and returns what it has hit. The error wraps chaos.ErrNoTarget if
 // there was nothing to hit.
 func (p *player) inject(w *sim.Simulation, i int) (target string, err error) {
 	f := p.plan.Faults[i]
-	kind := simulations[f.Kind]
+	kind := chaos.SpecOf(f.Kind)
+	s := simulation{Simulation: w, player: p}
 	switch f.Target.Role {
 	case chaos.Task:
-		return kind.task(p, w, f)
+		return kind.SimulateTask(s, f)
 	case chaos.Jobmaster:
 		masters := p.masters(w, f.Target.Name)
 		if len(masters) == 0 {
-			return "", errNoTarget
+			return "", chaos.ErrNoTarget
 		}
 		for _, m := range masters {
-			kind.master(p, w, i, m)
+			if kind.SimulateMaster != nil {
+				err = kind.SimulateMaster(s, f, m)
+			} else if kind.Effect != nil {
+				p.activate(w, i, faultPoint{master: true, number: m})
+			}
 		}
-		return names("m", masters), nil
+		return names("m", masters), err
 	}
-	node := f.Target.Number() - 1
-	if node < 0 {
-		node = busiest(w, p.plan.Tasknodes)
+	machine := f.Target.Number() - 1
+	if machine < 0 {
+		machine = busiest(w, p.plan.Tasknodes)
 	}
-	if !w.IsMachineUp(node) || !kind.machine(p, w, i, node) {
-		return "", errNoTarget
+	switch {
+	case !w.IsMachineUp(machine):
+		return "", chaos.ErrNoTarget
+	case kind.SimulateMachine != nil:
+		err = kind.SimulateMachine(s, f, machine)
+	case kind.Effect != nil:
+		p.activate(w, i, faultPoint{number: machine})
 	}
-	return names("w", []int{node}), nil
+	return names("w", []int{machine}), err
 }
 
 // names are those of daemons, numbered from 1, joined by +.
@@ -47,14 +57,8 @@ func names(prefix string, of []int) string {
 	return strings.Join(list, "+")
 }
 
-// afterFault has something end when its fault does.
-func afterFault(w *sim.Simulation, f chaos.Fault, end func()) {
-	if f.For > 0 {
-		w.After(f.For.Milliseconds(), end)
-	}
-}
-
-// masters are those of a name that are there.
+// masters are those of a target's name that answer. A follower is drawn at random; without
+// a leader there is none.
 func (p *player) masters(w *sim.Simulation, name string) (found []int) {
 	leader := w.Leader()
 	for m := range p.plan.Masters {
@@ -72,20 +76,22 @@ func (p *player) masters(w *sim.Simulation, name string) (found []int) {
 }
 
 // busiest is the first machine with the most running attempts.
-func busiest(w *sim.Simulation, nodes int) (node int) {
-	for n := range nodes {
-		if len(w.AttemptsOn(n)) > len(w.AttemptsOn(node)) {
-			node = n
+func busiest(w *sim.Simulation, machines int) (busiest int) {
+	for m := range machines {
+		if len(w.AttemptsOn(m)) > len(w.AttemptsOn(busiest)) {
+			busiest = m
 		}
 	}
-	return node
+	return busiest
 }
 
-// attempt is one that runs, of a kind.
-func (p *player) attempt(w *sim.Simulation, kind string) (*cluster.Task, *cluster.Attempt) {
+// drawAttempt draws a running attempt of a kind: map, reduce or any. The candidates are
+// sorted, so that a seed draws the same one each time. The error is chaos.ErrNoTarget if
+// none runs.
+func (p *player) drawAttempt(w *sim.Simulation, kind string) (*cluster.Task, *cluster.Attempt, error) {
 	var running []cluster.AttemptID
-	for node := range p.plan.Tasknodes {
-		for _, id := range w.AttemptsOn(node) {
+	for machine := range p.plan.Tasknodes {
+		for _, id := range w.AttemptsOn(machine) {
 			_, _, a, ok := w.View().Attempt(id)
 			isMap := id.Task.Stage == "m"
 			if ok && a.Active() && (kind == chaos.Any || isMap == (kind == "map")) {
@@ -94,9 +100,9 @@ func (p *player) attempt(w *sim.Simulation, kind string) (*cluster.Task, *cluste
 		}
 	}
 	if len(running) == 0 {
-		return nil, nil
+		return nil, nil, chaos.ErrNoTarget
 	}
 	slices.SortFunc(running, cluster.AttemptID.Compare)
 	_, t, a, _ := w.View().Attempt(running[p.random.IntN(len(running))])
-	return t, a
+	return t, a, nil
 }

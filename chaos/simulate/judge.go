@@ -56,9 +56,8 @@ func (p *player) faultResult(i int, r *sim.Result) chaos.FaultResult {
 		for _, h := range f.active {
 			most = max(most, h.hits)
 		}
-		if most < p.plan.Faults[i].TriggerHit() {
-			out.Injected, out.Reason = false, fmt.Sprintf("it was hit %d times", most)
-		}
+		out.Reason = p.plan.Faults[i].MissedAfter(most)
+		out.Injected = out.Reason == ""
 	}
 	if !out.Injected {
 		return out

@@ -3,14 +3,13 @@
 //
 //	report, err := simulate.Run(ctx, plan)
 //
-// What a kind of fault does here is in the file of its name, which registers a
-// simulation; docs/formats/plan.md describes them. The verdict lists a fault that has no
-// model as not injected, with the reason. There are no goroutines.
+// What a kind of fault does here is declared in chaos/kind_NAME.go, over the interface
+// chaos.Simulation; docs/formats/plan.md describes it. The verdict lists a fault that has
+// no model as not injected, with the reason. There are no goroutines.
 package simulate
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -107,9 +106,6 @@ type faultState struct {
 	hasLeader bool  // a master kept the lead then
 	active    []*activeFault
 }
-
-// errNoTarget is the error of a fault that has nothing to hit.
-var errNoTarget = errors.New("there is nothing of that kind to hit")
 
 // injectDue injects the faults that are due, until the limit of the plan, and returns the
 // ms to its next call.

@@ -59,9 +59,10 @@ func TestWhatEndsADaemon(t *testing.T) {
 			t.Errorf("%s ends a daemon: %v", fault, got)
 		}
 	}
-	for how, want := range map[string]int64{"error": 1, "crash@3": 3, "delay=1s@2": 2} {
-		if got := parsed(t, "failpoint tasknode 1 at task/done by "+how).TriggerHit(); got != want {
-			t.Errorf("%s is at hit %d", how, got)
+	for action, want := range map[string]int64{"error": 1, "crash@3": 3, "delay=1s@2": 2} {
+		f := parsed(t, "failpoint tasknode 1 at task/done by "+action)
+		if f.MissedAfter(want-1) == "" || f.MissedAfter(want) != "" {
+			t.Errorf("%s: its first effect is not at hit %d", action, want)
 		}
 	}
 }

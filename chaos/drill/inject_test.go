@@ -24,13 +24,13 @@ func TestInjectionByAnswers(t *testing.T) {
 	}{
 		"all":                    {slow, []error{nil, nil}, nil},
 		"one of two":             {slow, []error{gone, nil}, nil},
-		"no daemon runs":         {slow, []error{gone, gone}, errNoTarget},
-		"killed during the call": {slow, []error{cut}, errNoTarget},
+		"no daemon runs":         {slow, []error{gone, gone}, chaos.ErrNoTarget},
+		"killed during the call": {slow, []error{cut}, chaos.ErrNoTarget},
 		"crashed by the fault":   {crash, []error{cut}, nil},
 		"one refuses":            {slow, []error{nil, refused}, refused},
 	} {
 		i, names := 0, make([]string, len(c.answers))
-		err := ifReachable(mayEnd(c.fault, func(context.Context, string) error { i++; return c.answers[i-1] }))(t.Context(), names)
+		err := ifReachable(t.Context(), names, mayEnd(c.fault, func(context.Context, string) error { i++; return c.answers[i-1] }))
 		if !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}

@@ -1,0 +1,89 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/preempt"
+)
+
+// lab is the cluster of a drill as kinds of faults see it: what the rig does with daemons,
+// and what depends on the jobs that run.
+type lab struct {
+	*rig.Rig
+	d *drill
+}
+
+var _ chaos.Lab = lab{}
+
+// CorruptSegment implements chaos.Lab.
+func (l lab) CorruptSegment(tasknode string) error {
+	_, err := l.Corrupt(tasknode, l.d.random.IntN(1<<20))
+	if errors.Is(err, rig.ErrNoSegment) {
+		return chaos.ErrNoTarget
+	}
+	return err
+}
+
+// DrawTask implements chaos.Lab. Processes run one task after the other and have no names,
+// so by the time of a signal the process may run another task.
+func (l lab) DrawTask(kind string) (tasknode string, pid int, err error) {
+	a, err := l.d.drawAttempt(kind)
+	if err != nil {
+		return "", 0, err
+	}
+	pids := l.Tasks(a.Machine)
+	if len(pids) == 0 {
+		return "", 0, chaos.ErrNoTarget
+	}
+	return a.Machine, pids[l.d.random.IntN(len(pids))], nil
+}
+
+// PreemptTask implements chaos.Lab.
+func (l lab) PreemptTask(ctx context.Context, kind string, mode preempt.Mode) (string, error) {
+	a, err := l.d.drawAttempt(kind)
+	if err != nil {
+		return "", err
+	}
+	call, cancel := context.WithTimeout(ctx, 2*callTimeout)
+	defer cancel()
+	if _, err := l.Client().PreemptAttempt(call, a.Id, string(mode)); err != nil {
+		return a.Id, fmt.Errorf("%w: %w", chaos.ErrNoTarget, err)
+	}
+	return a.Id, nil
+}
+
+// WatchHits implements chaos.Lab. A daemon has ended if it is gone or is another process.
+// Those that do not answer at the start are not watched.
+func (l lab) WatchHits(ctx context.Context, daemons []string, point string) func(context.Context) (int64, bool) {
+	before := make(map[string]int) // their processes
+	for _, name := range daemons {
+		if pid, err := bounded(ctx, func(ctx context.Context) (int, error) { return l.PID(ctx, name) }); err == nil {
+			before[name] = pid
+		}
+	}
+	return func(ctx context.Context) (most int64, ended bool) {
+		for name, pid := range before {
+			hits, err := bounded(ctx, func(ctx context.Context) (int64, error) { return l.Hits(ctx, name, point) })
+			now, _ := bounded(ctx, func(ctx context.Context) (int, error) { return l.PID(ctx, name) })
+			switch {
+			case errors.Is(err, testcluster.ErrNotRunning) || err == nil && now != pid:
+				ended = true
+			case err == nil:
+				most = max(most, hits)
+			}
+		}
+		return most, ended
+	}
+}
+
+// bounded makes a call that takes at most callTimeout.
+func bounded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return call(ctx)
+}

@@ -1,0 +1,151 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Kind is what a fault does to its target.
+type Kind string
+
+// Kinds of faults. Those that last end after Fault.For, or with the drill.
+const (
+	Kill      Kind = "kill"      // SIGKILL; started again after For
+	Restart   Kind = "restart"   // SIGKILL, and started again at once
+	Stop      Kind = "stop"      // SIGSTOP; SIGCONT after For
+	Partition Kind = "partition" // no network until For has passed
+	Corrupt   Kind = "corrupt"   // one byte of a segment on disk changes
+	FullDisk  Kind = "full-disk" // no disk space until For has passed
+	SlowDisk  Kind = "slow-disk" // each operation takes By longer
+	IOError   Kind = "io-error"  // one of ioErrorOneOf operations fails
+	Clock     Kind = "clock"     // the daemon's clock jumps by By
+	Preempt   Kind = "preempt"   // a task is preempted with Mode
+	Failpoint Kind = "failpoint" // at Point, Action happens
+)
+
+// kinds are all kinds, in the order in which help lists them. Random plans draw from this
+// order too, so a change of it changes the plans of seeds.
+var kinds = []*KindSpec{
+	&kill, &restart, &stop, &partition, &corrupt, &fullDisk, &slowDisk, &ioError, &clock, &preemption, &failpointKind,
+}
+
+// KindSpec is one kind of fault: what it hits, how it is injected into processes and
+// undone, and how it is simulated. Each is declared in a file of its own, kind_NAME.go.
+// Functions are nil, and flags false, for what a kind does not have.
+type KindSpec struct {
+	Kind    Kind
+	Targets []Role // never empty
+	Lasts   bool   // it ends after Fault.For; other kinds are undone at once, if at all
+
+	// The line of a plan.
+
+	by    byOption
+	check func(Fault) error     // reports what is wrong with its own options
+	draw  func(*random, *Fault) // draws its own options
+
+	// unprivileged kinds need signals and files only, so any user may inject them.
+	unprivileged bool
+	// survivable kinds may last until the end of a drill on one tasknode: its work
+	// moves to others. A tasknode that is alive but useless would keep it.
+	survivable bool
+	longest    time.Duration // of Fault.For at random; 0 for longestRandom
+
+	// endsDaemon reports whether a daemon may be gone after the fault. The end of such a
+	// fault starts the daemon again, after Undo.
+	endsDaemon func(Fault) bool
+
+	// In a cluster of processes, see Lab.
+
+	// Inject acts on one daemon, and Undo ends that.
+	Inject, Undo func(ctx context.Context, lab Lab, f Fault, daemon string) error
+	// InjectTask acts on a running task of the target's kind. It returns the name of what
+	// it has hit, and what ends the fault, nil for nothing.
+	InjectTask func(ctx context.Context, lab Lab, f Fault) (target string, undo func() error, err error)
+	// Missed is called before Inject. The function that it returns is called before Undo
+	// and says why the fault has had no effect, "" if it has had one. nil for kinds whose
+	// effect is immediate.
+	Missed func(ctx context.Context, lab Lab, f Fault, daemons []string) func(context.Context) string
+
+	InDaemon     bool // a call to the daemon sets the fault; the daemon forgets it when it ends
+	NeedsRunning bool // it hits only daemons that run
+	Silences     bool // attempts of a tasknode make no progress while it lasts
+
+	NeedsNetwork bool   // it needs a network of the daemon's own, except for a DataNode
+	NeedsDisk    bool   // it needs a disk of the tasknode's own
+	NeedsShell   bool   // it needs a shell on the machine of a hostfile
+	RemoteTasks  bool   // its effect on tasks needs no access to their processes
+	NotOnHosts   string // why it cannot be injected into a cluster of a hostfile; "" if it can
+
+	// In virtual time, see Simulation. A kind without function and Effect has no effect
+	// on such a target.
+
+	// SimulateTask acts on a running task and returns its name.
+	SimulateTask func(s Simulation, f Fault) (target string, err error)
+	// SimulateMachine acts on a machine or its tasknode, and SimulateMaster on a master.
+	SimulateMachine, SimulateMaster func(s Simulation, f Fault, number int) error
+	// Effect is what happens to an attempt or a master that the fault disturbs. If it is
+	// set, the fault is active inside its target until it ends, unless SimulateMachine or
+	// SimulateMaster says what happens. It hits its Point, or each write of an attempt
+	// and each append to the log of a master.
+	Effect func(f Fault, hit Hit) Effect
+}
+
+// byOption is what 'by VALUE' of a plan means.
+type byOption int
+
+const (
+	byNothing  byOption = iota
+	byDuration          // Fault.By
+	byMode              // Fault.Mode
+	byAction            // Fault.Action; such a kind has 'at POINT' too
+)
+
+// ErrNoTarget is the error of a fault that has nothing to hit. It stays due and is tried
+// again.
+var ErrNoTarget = errors.New("there is nothing of that kind to hit")
+
+// SpecOf is the declaration of a kind. That of an unknown kind has no Targets.
+func SpecOf(kind Kind) *KindSpec {
+	for _, s := range kinds {
+		if s.Kind == kind {
+			return s
+		}
+	}
+	return new(KindSpec)
+}
+
+// Kinds are all kinds.
+func Kinds() []Kind { return kindsWhere(func(*KindSpec) bool { return true }) }
+
+// UnprivilegedKinds are those that any user may inject on any machine.
+func UnprivilegedKinds() []Kind {
+	return kindsWhere(func(s *KindSpec) bool { return s.unprivileged })
+}
+
+func kindsWhere(wanted func(*KindSpec) bool) (list []Kind) {
+	for _, s := range kinds {
+		if wanted(s) {
+			list = append(list, s.Kind)
+		}
+	}
+	return list
+}
+
+// EndsDaemon reports whether a daemon may be gone after the fault. The end of the fault
+// starts it again.
+func (f Fault) EndsDaemon() bool {
+	s := SpecOf(f.Kind)
+	return s.endsDaemon != nil && s.endsDaemon(f)
+}
+
+// Targets that several kinds have.
+var (
+	allRoles = []Role{Task, Tasknode, Jobmaster, DataNode, NameNode, Machine}
+	daemons  = slices.DeleteFunc(slices.Clone(allRoles), func(r Role) bool { return r == Task })
+	// callable daemons serve the calls that set faults inside them.
+	callable = []Role{Tasknode, Jobmaster}
+)
+
+func notOfTask(f Fault) bool { return f.Target.Role != Task }

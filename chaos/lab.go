@@ -1,0 +1,101 @@
+package chaos
+
+import (
+	"context"
+	"syscall"
+	"time"
+
+	"github.com/hammr/hammr/preempt"
+)
+
+// Lab is a running cluster of processes, as kinds of faults use it. Package chaos/drill
+// implements it, most of it by the methods of rig.Rig. Daemons have the names of
+// internal/testcluster, such as m1 and n2, and those of package rig.
+type Lab interface {
+	// Kill ends a daemon as a crash does, and returns when it is gone.
+	Kill(ctx context.Context, daemon string) error
+	// Signal sends SIGSTOP or SIGCONT.
+	Signal(ctx context.Context, daemon string, sig syscall.Signal) error
+	// Partition cuts a daemon off; Heal ends that.
+	Partition(daemon string) error
+	Heal(daemon string) error
+
+	// FillDisk takes all disk space of a tasknode; FreeDisk ends that.
+	FillDisk(tasknode string) error
+	FreeDisk(tasknode string) error
+	// CorruptSegment changes a byte of a segment of a tasknode, which it chooses at random.
+	CorruptSegment(tasknode string) error
+
+	// These calls set a fault inside a daemon; 0 and "" end it. JumpClock has no end.
+	SlowDisk(ctx context.Context, daemon string, by time.Duration) error
+	IOErrors(ctx context.Context, daemon string, oneOf int) error
+	JumpClock(ctx context.Context, daemon string, by time.Duration) error
+	Failpoint(ctx context.Context, daemon, point, action string) error
+	// WatchHits returns a function that reports the most hits of a point in any of the
+	// daemons, and whether one of them has ended since WatchHits.
+	WatchHits(ctx context.Context, daemons []string, point string) func(context.Context) (hits int64, ended bool)
+
+	// DrawTask chooses a process of a tasknode that runs a task of a kind: map, reduce or
+	// any. The error is ErrNoTarget if there is none.
+	DrawTask(kind string) (tasknode string, pid int, err error)
+	// Tasks are the processes of the tasks of a tasknode; none for other daemons.
+	Tasks(tasknode string) (pids []int)
+	SignalTask(tasknode string, pid int, sig syscall.Signal) error
+	// PreemptTask preempts a running task of a kind. The error wraps ErrNoTarget if the
+	// master refuses.
+	PreemptTask(ctx context.Context, kind string, mode preempt.Mode) (attempt string, err error)
+}
+
+// Simulation is a cluster in virtual time, as kinds of faults use it. Package
+// chaos/simulate implements it over package sim. Machines and masters have numbers from
+// 0. Times are ms. A function that is returned ends the fault.
+type Simulation interface {
+	// After does something when this time has passed.
+	After(millis int64, do func())
+
+	// FailMachine ends a machine with all that runs there. It is back after this time; 0
+	// is never.
+	FailMachine(machine int, down int64)
+	// Partition makes a tasknode silent. Its tasks run on.
+	Partition(machine int) (end func())
+	// CorruptOutput corrupts an output that a reduce still needs. It reports false if the
+	// machine has none.
+	CorruptOutput(machine int) bool
+	// IsolateMaster removes a master: it neither leads nor votes.
+	IsolateMaster(master int) (end func())
+
+	// These act on a running task of a kind: map, reduce or any. The error wraps
+	// ErrNoTarget if there is none, or if a master refuses.
+	KillTask(kind string) (attempt string, err error)
+	StopTask(kind string, lasts time.Duration) (attempt string, err error)
+	PreemptTask(kind string, mode preempt.Mode) (attempt string, err error)
+	// StopTasks stops the processes of all tasks of a machine.
+	StopTasks(machine int, lasts time.Duration)
+}
+
+// Hit is an attempt or a master that an active fault disturbs.
+type Hit struct {
+	Number int64 // hits of this fault so far, from 1
+	Master bool  // of a master; otherwise of an attempt
+}
+
+// Effect is what a hit does. The zero value is nothing.
+type Effect struct {
+	Delay int64  // ms
+	Fail  string // why the attempt fails, "" for not
+	Crash bool   // the daemon ends
+}
+
+// atEnd has a simulated fault end after Fault.For.
+func (f Fault) atEnd(s Simulation, end func()) {
+	if f.For > 0 {
+		s.After(f.For.Milliseconds(), end)
+	}
+}
+
+// isolateMaster removes a master until the fault ends. In virtual time a master that is
+// killed, stopped or cut off is the same to the others: it does not answer.
+func isolateMaster(s Simulation, f Fault, master int) error {
+	f.atEnd(s, s.IsolateMaster(master))
+	return nil
+}
