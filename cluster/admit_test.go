@@ -20,7 +20,7 @@ func TestExcludedMachineEndsItsWork(t *testing.T) {
 	s := New("1")
 	old, other := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
 	apply(t, s,
-		JoinMachine{Name: "n", Instance: "i", Slots: [2]int{2, 1}}, submit(2, 1), StartJob{job1},
+		JoinMachine{Name: "n", Instance: "i", Slots: Slots{2, 1}}, submit(2, 1), StartJob{job1},
 		StartAttempt{Task: old.Task, Machine: "n"}, StartAttempt{Task: other.Task, Machine: "n"},
 		FinishAttempt{Attempt: old})
 	n := s.View().Machine("n")
@@ -34,7 +34,7 @@ func TestExcludedMachineEndsItsWork(t *testing.T) {
 	if !s.View().Holds(n) || s.View().Job(job1).Stages[0].Finished != 2 {
 		t.Error("its output is not needed any more, or gone")
 	}
-	apply(t, s, JoinMachine{Name: "m", Slots: [2]int{1, 1}})
+	apply(t, s, JoinMachine{Name: "m", Slots: Slots{1, 1}})
 	reduce := attemptAt(TaskID{job1, "r", 0}, 0)
 	if _, err := s.Apply(Entry{Command: StartAttempt{Task: reduce.Task, Machine: "n"}}); !errors.Is(err, ErrRefused) {
 		t.Errorf("a task starts on an excluded machine: %v", err)
@@ -47,9 +47,9 @@ func TestExcludedMachineEndsItsWork(t *testing.T) {
 
 func TestExcludedMachineRejoinsExcluded(t *testing.T) {
 	s := New("1")
-	join := JoinMachine{Name: "n", Instance: "i", Slots: [2]int{2, 1}}
+	join := JoinMachine{Name: "n", Instance: "i", Slots: Slots{2, 1}}
 	apply(t, s, join, AdmitMachine{"n", true}, ExpireMachine{Name: "n", Epoch: 1})
-	join.Instance, join.Slots = "j", [2]int{3, 1}
+	join.Instance, join.Slots = "j", Slots{3, 1}
 	apply(t, s, join)
 	if n := s.View().Machine("n"); free(s) != nil || n.Lost || n.Offered != join.Slots {
 		t.Errorf("it came back as %+v", n)
@@ -72,7 +72,7 @@ func TestCheckpointsAreRetained(t *testing.T) {
 	s := New("1")
 	a := attemptAt(mapTask(0), 0)
 	apply(t, s,
-		JoinMachine{Name: "n", Slots: [2]int{1, 1}}, submit(1, 0), StartJob{job1}, StartAttempt{Task: a.Task, Machine: "n"},
+		JoinMachine{Name: "n", Slots: Slots{1, 1}}, submit(1, 0), StartJob{job1}, StartAttempt{Task: a.Task, Machine: "n"},
 		AdmitMachine{"n", true}, CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c"}})
 	if !s.View().Holds(s.View().Machine("n")) {
 		t.Error("nobody misses the checkpoint")

@@ -43,7 +43,7 @@ func (c DrainMachine) apply(tx *transition) error {
 // otherTakesTasks reports whether another machine has usable slots.
 func (tx *transition) otherTakesTasks(m *Machine) bool {
 	for _, other := range tx.machines {
-		if other != m && other.Slots != [slotKinds]int{} {
+		if other != m && !other.Slots.IsZero() {
 			return true
 		}
 	}

@@ -13,15 +13,15 @@ import (
 //
 // An excluded machine may join, and gets no tasks.
 type JoinMachine struct {
-	Name     string         `cbor:"Name"`
-	Instance string         `cbor:"Instance"` // of the tasknode, a new one after each start
-	Address  string         `cbor:"Address"`
-	HTTP     string         `cbor:"HTTP"`
-	Rack     string         `cbor:"Rack"`
-	Hosts    []string       `cbor:"Hosts"`
-	Slots    [slotKinds]int `cbor:"Slots"`
-	Retained []AttemptID    `cbor:"Held"` // attempts whose output or checkpoint it still has, ascending
-	Fetched  Fetched        `cbor:"Fetched,omitzero"`
+	Name     string      `cbor:"Name"`
+	Instance string      `cbor:"Instance"` // of the tasknode, a new one after each start
+	Address  string      `cbor:"Address"`
+	HTTP     string      `cbor:"HTTP"`
+	Rack     string      `cbor:"Rack"`
+	Hosts    []string    `cbor:"Hosts"`
+	Slots    Slots       `cbor:"Slots"`
+	Retained []AttemptID `cbor:"Held"` // attempts whose output or checkpoint it still has, ascending
+	Fetched  Fetched     `cbor:"Fetched,omitzero"`
 }
 
 func (c JoinMachine) apply(tx *transition) error {

@@ -34,13 +34,13 @@ func (c ResumeAttempt) apply(tx *transition) error {
 // firstWithoutSlots returns the first of suspended attempts whose machine has no slot for it
 // if all of them resume; nil if there are slots for all.
 func (s *State) firstWithoutSlots(together []taskRef) *taskRef {
-	taken := make(map[string][slotKinds]int)
+	taken := make(map[string]Slots)
 	for i, p := range together {
 		m := s.byName[p.attempt.Machine]
 		if !m.hasSlotsToResume(p.stage.Slots, taken[m.Name]) {
 			return &together[i]
 		}
-		taken[m.Name] = plus(taken[m.Name], p.stage.Slots)
+		taken[m.Name] = taken[m.Name].Plus(p.stage.Slots)
 	}
 	return nil
 }

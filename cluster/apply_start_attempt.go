@@ -25,7 +25,7 @@ func (c StartAttempt) apply(tx *transition) error {
 	if !p.stage.StartsAlone() {
 		return fmt.Errorf("%w: %v starts with its bundle, in %v slots", ErrRefused, c.Task, p.stage.Slots)
 	}
-	if err := c.check(p, m, [slotKinds]int{}); err != nil {
+	if err := c.check(p, m, Slots{}); err != nil {
 		return err
 	}
 	c.start(tx, p, m)
@@ -45,7 +45,7 @@ func (c StartAttempt) start(tx *transition, p taskRef, m *Machine) {
 
 // check checks a start against the state. Slots that are taken already are not free on the
 // machine.
-func (c StartAttempt) check(p taskRef, m *Machine, taken [slotKinds]int) error {
+func (c StartAttempt) check(p taskRef, m *Machine, taken Slots) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)

@@ -48,7 +48,7 @@ func (c StartBundle) apply(tx *transition) error {
 // check checks each start against the state, and all of them together against the free
 // slots.
 func (c StartBundle) check(tx *transition, tasks []*Task) error {
-	taken := make(map[string][slotKinds]int)
+	taken := make(map[string]Slots)
 	named := make(map[TaskID]bool)
 	for _, s := range c.Starts {
 		p, err := tx.task(s.Task)
@@ -63,7 +63,7 @@ func (c StartBundle) check(tx *transition, tasks []*Task) error {
 		if err := s.check(p, m, taken[s.Machine]); err != nil {
 			return err
 		}
-		taken[s.Machine] = plus(taken[s.Machine], p.stage.Slots)
+		taken[s.Machine] = taken[s.Machine].Plus(p.stage.Slots)
 	}
 	return nil
 }

@@ -355,9 +355,9 @@ func (tx *transition) changePlace(p taskRef, from, to processPlace, slotTime int
 	}
 	switch {
 	case from == inSlot:
-		m.Used = minus(m.Used, p.stage.Slots)
+		m.Used = m.Used.Minus(p.stage.Slots)
 	case to == inSlot:
-		m.Used = plus(m.Used, p.stage.Slots)
+		m.Used = m.Used.Plus(p.stage.Slots)
 	default:
 		return
 	}

@@ -61,12 +61,12 @@ func (b *Bundle) WaitingIn(number int) []*Task {
 }
 
 // NeedOf is the sum of the slots that the waiting tasks of one bundle need.
-func (b *Bundle) NeedOf(number int) (need [slotKinds]int) {
+func (b *Bundle) NeedOf(number int) (need Slots) {
 	for _, s := range b.Stages {
 		each := b.TasksIn(s)
 		for _, t := range s.Tasks[number*each : (number+1)*each] {
 			if t.isWaiting() {
-				need = plus(need, s.Slots)
+				need = need.Plus(s.Slots)
 			}
 		}
 	}
@@ -86,11 +86,9 @@ func (b *Bundle) isRunning(number int) bool {
 
 // Need is the sum of the slots that all tasks of a bundle need. There is at least one
 // bundle.
-func (b *Bundle) Need() (need [slotKinds]int) {
+func (b *Bundle) Need() (need Slots) {
 	for _, s := range b.Stages {
-		for kind, n := range s.Slots {
-			need[kind] += n * b.TasksIn(s)
-		}
+		need = need.Plus(s.Slots.Times(b.TasksIn(s)))
 	}
 	return need
 }

@@ -28,7 +28,7 @@ func running(t testing.TB, g dag.Graph) (*State, *Job) {
 	s := New("1")
 	spec := submit(0, 0)
 	spec.Spec.Graph = g
-	mustApply(t, s, JoinMachine{Name: "n0", Hosts: []string{"n0"}, Slots: [2]int{4, 4}}, JoinMachine{Name: "n1", Slots: [2]int{2, 2}}, JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, spec)
+	mustApply(t, s, JoinMachine{Name: "n0", Hosts: []string{"n0"}, Slots: Slots{4, 4}}, JoinMachine{Name: "n1", Slots: Slots{2, 2}}, JoinMachine{Name: "n2", Slots: Slots{1, 1}}, spec)
 	loadSplits(s)
 	mustApply(t, s, StartJob{job1})
 	return s, s.jobs[0]
@@ -131,7 +131,7 @@ func TestGangsStartWholeOrNotAtAll(t *testing.T) {
 	if got := j.WaitingBundles(j.Bundles[0]); !slices.Equal(got, []int{0, 2}) {
 		t.Errorf("bundles %v wait", got)
 	}
-	if used := s.byName["n0"].Used; used != [2]int{1, 0} || s.byName["n1"].Used != [2]int{0, 1} {
+	if used := s.byName["n0"].Used; used != (Slots{1, 0}) || s.byName["n1"].Used != (Slots{0, 1}) {
 		t.Errorf("slots used: %v, %v", used, s.byName["n1"].Used)
 	}
 }
@@ -222,7 +222,7 @@ func TestLostOutputOfAGangMakesItRunAgainAndNoOther(t *testing.T) {
 	for name, lose := range map[string]func(j *Job) Command{
 		"one output": func(j *Job) Command { return LoseOutput{newest(j, 1, 0), "unreadable"} },
 		"a machine":  func(*Job) Command { return ExpireMachine{Name: "n1", Epoch: 1} },
-		"a restart":  func(j *Job) Command { return JoinMachine{Name: "n1", Instance: "second", Slots: [2]int{2, 2}} },
+		"a restart":  func(j *Job) Command { return JoinMachine{Name: "n1", Instance: "second", Slots: Slots{2, 2}} },
 	} {
 		s, j := running(t, gangGraph(2))
 		apply(t, s, bundleStart(j, 0, 0, "n0", "n1"), bundleStart(j, 0, 1, "n0"))
@@ -246,7 +246,7 @@ func TestLostOutputOfAGangMakesItRunAgainAndNoOther(t *testing.T) {
 
 // outputComesBack restores the output of an attempt on n1.
 func outputComesBack(s *State, a AttemptID) error {
-	if _, err := s.Apply(Entry{At: 9, Command: JoinMachine{Name: "n1", Instance: "third", Slots: [2]int{2, 2}}}); err != nil {
+	if _, err := s.Apply(Entry{At: 9, Command: JoinMachine{Name: "n1", Instance: "third", Slots: Slots{2, 2}}}); err != nil {
 		return err
 	}
 	_, err := s.Apply(Entry{At: 9, Command: RestoreOutput{Attempt: a}})
@@ -259,7 +259,7 @@ func TestOutputOfAGangRetainedByARestartedTasknodeStays(t *testing.T) {
 	s, j := running(t, gangGraph(1))
 	apply(t, s, bundleStart(j, 0, 0, "n1"))
 	apply(t, s, finishTask(j, 0, 0), finishTask(j, 1, 0))
-	delta := apply(t, s, JoinMachine{Name: "n1", Instance: "second", Slots: [2]int{2, 2}, Retained: []AttemptID{newest(j, 0, 0), newest(j, 1, 0)}})
+	delta := apply(t, s, JoinMachine{Name: "n1", Instance: "second", Slots: Slots{2, 2}, Retained: []AttemptID{newest(j, 0, 0), newest(j, 1, 0)}})
 	if wantStates(t, j, "SUCCEEDED | SUCCEEDED | PENDING"); len(delta.Revoked) > 0 {
 		t.Errorf("revoked %v", delta.Revoked)
 	}

@@ -14,7 +14,7 @@ func pausedMap(t *testing.T, c Checkpoint) (*State, *Task) {
 	s := New("1")
 	first := attemptAt(mapTask(0), 0)
 	apply(t, s,
-		JoinMachine{Name: "a", Instance: "1", Slots: [2]int{1, 0}}, JoinMachine{Name: "b", Slots: [2]int{1, 0}},
+		JoinMachine{Name: "a", Instance: "1", Slots: Slots{1, 0}}, JoinMachine{Name: "b", Slots: Slots{1, 0}},
 		submit(1, 0), StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"}, PreemptAttempt{Attempt: first, Mode: preempt.Checkpoint},
 		CheckpointAttempt{Attempt: first, Checkpoint: c})
 	task := s.View().Job(job1).Stages[0].Tasks[0]
@@ -34,12 +34,12 @@ func TestACheckpointGoesWithItsMachine(t *testing.T) {
 		on     string // the machine that has it then
 	}{
 		"lost":                            {nil, ExpireMachine{Name: "a", Epoch: 1}, TaskPending, ""},
-		"started anew":                    {nil, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}}, TaskPending, ""},
-		"started anew, but it is there":   {nil, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}, Retained: held}, TaskCheckpointed, "a"},
+		"started anew":                    {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}}, TaskPending, ""},
+		"started anew, but it is there":   {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: held}, TaskCheckpointed, "a"},
 		"lost, but it was copied":         {copied, ExpireMachine{Name: "a", Epoch: 1}, TaskCheckpointed, ""},
-		"there, and it was copied":        {copied, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}, Retained: held}, TaskCheckpointed, "a"},
+		"there, and it was copied":        {copied, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: held}, TaskCheckpointed, "a"},
 		"another one lost":                {nil, ExpireMachine{Name: "b", Epoch: 1}, TaskCheckpointed, "a"},
-		"the same joins again, as before": {nil, JoinMachine{Name: "a", Instance: "1", Slots: [2]int{1, 0}}, TaskCheckpointed, "a"},
+		"the same joins again, as before": {nil, JoinMachine{Name: "a", Instance: "1", Slots: Slots{1, 0}}, TaskCheckpointed, "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, task := pausedMap(t, Checkpoint{Path: "c", Copy: tt.copied})
@@ -91,7 +91,7 @@ func TestMoveCheckpoint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, task := pausedMap(t, Checkpoint{Path: "c", MayMissInput: true})
-			apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}}, DrainMachine{Name: "a"})
+			apply(t, s, JoinMachine{Name: "c", Slots: Slots{1, 0}}, DrainMachine{Name: "a"})
 			apply(t, s, tt.before...)
 			_, err := s.Apply(Entry{At: 50, Command: tt.move})
 			if !errors.Is(err, tt.fault) || (err == nil) != (tt.fault == nil) {
@@ -113,7 +113,7 @@ func TestMoveCheckpoint(t *testing.T) {
 				}
 			}
 			held := []AttemptID{first}
-			apply(t, s, JoinMachine{Name: want.Machine, Instance: "new", Retained: held, Slots: [2]int{1, 0}})
+			apply(t, s, JoinMachine{Name: want.Machine, Instance: "new", Retained: held, Slots: Slots{1, 0}})
 			if task.Checkpoint == nil || task.Checkpoint.Machine != want.Machine {
 				t.Errorf("with its machine started anew, it is %+v", task.Checkpoint)
 			}
@@ -128,7 +128,7 @@ func TestResumeAfterTheCheckpointMoved(t *testing.T) {
 	bad := func(number int) FailAttempt {
 		return FailAttempt{Attempt: attemptAt(mapTask(0), number), Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
 	}
-	apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}}, StartAttempt{Task: task.ID, Machine: "b"}, DrainMachine{Name: "a"},
+	apply(t, s, JoinMachine{Name: "c", Slots: Slots{1, 0}}, StartAttempt{Task: task.ID, Machine: "b"}, DrainMachine{Name: "a"},
 		MoveCheckpoint{Attempt: attemptAt(mapTask(0), 0), Machine: "c", Path: "d"}, ExpireMachine{Name: "a", Epoch: 1}, bad(1))
 	if task.State != TaskCheckpointed || task.CheckpointMachine() != "c" || task.Charged != 0 {
 		t.Fatalf("%v, checkpoint %+v, charged %d", task.State, task.Checkpoint, task.Charged)
@@ -178,7 +178,7 @@ func TestANewerCheckpointStays(t *testing.T) {
 func TestDeclinedPreemptionMayBeOrderedAgain(t *testing.T) {
 	s := New("1")
 	id := attemptAt(mapTask(0), 0)
-	apply(t, s, JoinMachine{Name: "a", Slots: [2]int{1, 0}}, submit(1, 0), StartJob{job1},
+	apply(t, s, JoinMachine{Name: "a", Slots: Slots{1, 0}}, submit(1, 0), StartJob{job1},
 		StartAttempt{Task: id.Task, Machine: "a"}, PreemptAttempt{Attempt: id, Cause: "for others", Mode: preempt.Split}, DeclinePreemption{Attempt: id})
 	_, _, a, _ := s.View().Attempt(id)
 	if !a.Active() || a.Preempting() || a.Splitting() || a.Cause != "" || a.DeclinedAt == 0 {

@@ -66,7 +66,7 @@ func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 		mustApply(t, s, step.command)
 		wantStates(t, j, step.states)
 		v := s.View()
-		used := fmt.Sprint(v.Machine("n0").Used, v.Machine("n1").Used, v.Machine("n2").Used)
+		used := fmt.Sprint([2]int(v.Machine("n0").Used), [2]int(v.Machine("n1").Used), [2]int(v.Machine("n2").Used))
 		if got := j.WaitingBundles(j.Bundles[0]); used != step.used || !slices.Equal(got, step.waiting) {
 			t.Errorf("step %d: slots used: %s, want %s; bundles %v wait, want %v", i, used, step.used, got, step.waiting)
 		}
@@ -85,21 +85,21 @@ func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 func TestGangIsNotCheckpointedOnAFullDisk(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
-	room := func(slots [slotKinds]int) JoinMachine {
+	room := func(slots Slots) JoinMachine {
 		m := s.View().Machine("n1")
 		return JoinMachine{Name: "n1", Instance: m.Instance, Slots: slots, Hosts: m.Hosts}
 	}
 	had := s.View().Machine("n1").Offered
-	mustApply(t, s, room([slotKinds]int{}))
+	mustApply(t, s, room(Slots{}))
 	pause := PreemptAttempt{Attempt: newest(j, 2, 0), Cause: "others", Mode: preempt.Checkpoint}
 	wantRefused(t, s, "a task on n1, which has no disk space for a checkpoint", pause)
 	mustApply(t, s, room(had), pause, checkpointOf(j, 2), DeclinePreemption{newest(j, 0, 0)}, DeclinePreemption{newest(j, 1, 0)},
-		room([slotKinds]int{}), PreemptAttempt{Attempt: newest(j, 0, 0), Cause: "others", Mode: preempt.Checkpoint})
+		room(Slots{}), PreemptAttempt{Attempt: newest(j, 0, 0), Cause: "others", Mode: preempt.Checkpoint})
 	if got := asked(j); got != "pause pause" {
 		t.Errorf("of a gang that has paused in part, attempts are asked for %q", got)
 	}
 	s, j = running(t, trioGraph())
-	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"), room([slotKinds]int{}), SuspendJob{Job: j.ID, Cause: "others"})
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"), room(Slots{}), SuspendJob{Job: j.ID, Cause: "others"})
 	if got := asked(j); got != "still still still" {
 		t.Errorf("of a suspended job, attempts are asked for %q", got)
 	}
@@ -109,7 +109,7 @@ func TestGangIsNotCheckpointedOnAFullDisk(t *testing.T) {
 func TestCheckpointedGangResumes(t *testing.T) {
 	s, j := pausedGang(t)
 	b := j.Bundles[0]
-	if got := fmt.Sprint(b.NeedOf(0), b.Need(), len(b.WaitingIn(0))); got != "[0 2] [1 2] 2" {
+	if got := fmt.Sprint([2]int(b.NeedOf(0)), [2]int(b.Need()), len(b.WaitingIn(0))); got != "[0 2] [1 2] 2" {
 		t.Errorf("it needs %s", got)
 	}
 	whole, half := bundleStart(j, 0, 0, "n0"), bundleStart(j, 0, 0, "n0")
@@ -144,7 +144,7 @@ func TestCheckpointedGangStartsOver(t *testing.T) {
 	}{
 		"a checkpoint is lost": {false, func(*Job) []Command { return []Command{ExpireMachine{Name: "n1", Epoch: 1}} }, "the checkpoint of task_1_0001_s1_000000 is lost"},
 		"a tasknode is started anew": {false, func(*Job) []Command {
-			return []Command{JoinMachine{Name: "n2", Instance: "2", Slots: [2]int{1, 1}}}
+			return []Command{JoinMachine{Name: "n2", Instance: "2", Slots: Slots{1, 1}}}
 		}, "the checkpoint of task_1_0001_s2_000000 is lost"},
 		"a checkpoint is rejected": {true, func(j *Job) []Command { bad.Attempt = newest(j, 1, 0); return []Command{bad} }, "task_1_0001_s1_000000 ended"},
 		"one fails whose checkpoint is lost": {true, func(j *Job) []Command {
@@ -314,7 +314,7 @@ func TestAllowedCheckpointsOfAGang(t *testing.T) {
 		s := New("1")
 		spec := submit(0, 0)
 		spec.Spec.Graph, spec.Spec.DisallowedModes = trioGraph(), []preempt.ModeSet{0, 0, barred}
-		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
+		mustApply(t, s, JoinMachine{Name: "n0", Slots: Slots{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
 		j := s.jobs[0]

@@ -121,7 +121,7 @@ func TestGroupsReadTheSplitsOfAllTheirSources(t *testing.T) {
 		},
 	})
 	group := j.Stages[0]
-	if len(group.Tasks) != 2 || group.Slots != [2]int{1, 1} || group.Slot != ReduceSlot || group.StartsAlone() || !group.Source || !group.Sink {
+	if len(group.Tasks) != 2 || group.Slots != (Slots{1, 1}) || group.Slot != ReduceSlot || group.StartsAlone() || !group.Source || !group.Sink {
 		t.Fatalf("groups are %+v", group)
 	}
 	for n, want := range [][]int{{0}, {1}} {
@@ -159,16 +159,16 @@ func TestSplitsOfAGroupAreOne(t *testing.T) {
 		t.Errorf("it reads splits %v, %v", got, j.RangeOf(task))
 	}
 	wantRefused(t, s, "no free reduce slot on n0", bundleStart(j, 0, 0, "n0"))
-	apply(t, s, JoinMachine{Name: "n3", Slots: [2]int{6, 2}})
+	apply(t, s, JoinMachine{Name: "n3", Slots: Slots{6, 2}})
 	wantRefused(t, s, "reads no split", StartBundle{Job: job1, Starts: []StartAttempt{{Task: task.ID, Machine: "n3", Range: whole}}})
 	apply(t, s, bundleStart(j, 0, 0, "n3"))
-	if used := s.byName["n3"].Used; used != [2]int{6, 2} || s.byName["n3"].Free(MapSlot) != 0 {
+	if used := s.byName["n3"].Used; used != (Slots{6, 2}) || s.byName["n3"].Free(MapSlot) != 0 {
 		t.Errorf("slots used: %v", used)
 	}
 	wantRefused(t, s, "does not read a range now", SplitTask{newest(j, 0, 0), dag.Position{Offset: 50}})
 	wantRefused(t, s, "runs in a bundle", SpeculateTask{task.ID, "n0"})
 	apply(t, s, ExitAttempt{Attempt: newest(j, 0, 0)})
-	if used := s.byName["n3"].Used; used != [2]int{} {
+	if used := s.byName["n3"].Used; !used.IsZero() {
 		t.Errorf("slots used after its end: %v", used)
 	}
 	apply(t, s, bundleStart(j, 0, 0, "n3"))
@@ -200,7 +200,7 @@ func TestReadersStartEarlyOnlyBesideTheirWriters(t *testing.T) {
 		s := New("1")
 		spec := submit(0, 0)
 		spec.Spec.Graph, spec.Spec.SlowStartPPM = g, 500_000
-		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
+		mustApply(t, s, JoinMachine{Name: "n0", Slots: Slots{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
 		j := s.jobs[0]

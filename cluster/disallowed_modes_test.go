@@ -16,7 +16,7 @@ func ran(t *testing.T, change func(*JobSpec)) *State {
 	if change != nil {
 		change(&job.Spec)
 	}
-	apply(t, s, job, JoinMachine{Name: "a", Slots: [2]int{2, 2}}, StartJob{job1},
+	apply(t, s, job, JoinMachine{Name: "a", Slots: Slots{2, 2}}, StartJob{job1},
 		StartAttempt{Task: mapTask(0), Machine: "a", Range: dag.Range{End: dag.Position{Offset: 100}}})
 	return s
 }

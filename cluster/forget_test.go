@@ -31,7 +31,7 @@ func forgets(t *testing.T, s *State, name string, epoch int, refusal error) {
 func TestLostMachinesAreForgotten(t *testing.T) {
 	s := New("1")
 	for _, name := range []string{"a", "b", "c", "d"} {
-		apply(t, s, JoinMachine{Name: name, Slots: [2]int{1, 1}})
+		apply(t, s, JoinMachine{Name: name, Slots: Slots{1, 1}})
 	}
 	forgets(t, s, "b", 1, ErrRefused)
 	forgets(t, s, "x", 1, ErrUnknown)
@@ -47,7 +47,7 @@ func TestLostMachinesAreForgotten(t *testing.T) {
 	}
 	apply(t, s, AdmitMachine{"c", false})
 	forgets(t, s, "c", 1, nil)
-	apply(t, s, JoinMachine{Name: "b", Slots: [2]int{2, 0}})
+	apply(t, s, JoinMachine{Name: "b", Slots: Slots{2, 0}})
 	if b := s.View().Machine("b"); b.Epoch != 1 || b.index != 2 || b.LostAt != 0 || !slices.Equal(free(s), []string{"a", "d", "b"}) {
 		t.Errorf("come back, it is %+v; free are %v", b, free(s))
 	}
@@ -59,7 +59,7 @@ func TestMachinesStayThatAJobRefersTo(t *testing.T) {
 	s := New("1")
 	done, paused := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
 	apply(t, s,
-		JoinMachine{Name: "output", Slots: [2]int{1, 0}}, JoinMachine{Name: "checkpoint", Slots: [2]int{1, 0}}, JoinMachine{Name: "other", Slots: [2]int{1, 0}},
+		JoinMachine{Name: "output", Slots: Slots{1, 0}}, JoinMachine{Name: "checkpoint", Slots: Slots{1, 0}}, JoinMachine{Name: "other", Slots: Slots{1, 0}},
 		submit(2, 0), StartJob{job1}, StartAttempt{Task: done.Task, Machine: "output"}, StartAttempt{Task: paused.Task, Machine: "checkpoint"},
 		FinishAttempt{Attempt: done, Output: Manifest{Pieces: []Piece{{Path: "p"}}}},
 		CheckpointAttempt{Attempt: paused, Checkpoint: Checkpoint{Path: "c"}},
@@ -82,13 +82,13 @@ func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {
 	s := New("1")
 	a := attemptAt(mapTask(0), 0)
 	restore := RestoreOutput{Attempt: a}
-	apply(t, s, JoinMachine{Name: "n", Slots: [2]int{1, 1}}, submit(1, 1), StartJob{job1},
+	apply(t, s, JoinMachine{Name: "n", Slots: Slots{1, 1}}, submit(1, 1), StartJob{job1},
 		StartAttempt{Task: a.Task, Machine: "n"}, FinishAttempt{Attempt: a}, ExpireMachine{Name: "n", Epoch: 1})
 	forgets(t, s, "n", 1, nil)
 	if _, err := s.Apply(Entry{Command: restore}); !errors.Is(err, ErrRefused) {
 		t.Errorf("output of a machine that is not there is taken: %v", err)
 	}
-	apply(t, s, JoinMachine{Name: "n", Slots: [2]int{1, 1}}, restore)
+	apply(t, s, JoinMachine{Name: "n", Slots: Slots{1, 1}}, restore)
 	if s.View().Job(job1).Stages[0].Finished != 1 {
 		t.Error("its output is not taken")
 	}
@@ -108,7 +108,7 @@ func TestFormerMachinesLeaveNoState(t *testing.T) {
 			}
 			switch i := slices.Index(there, name); {
 			case i < 0:
-				mustDo(t, s, JoinMachine{Name: name, Slots: [2]int{1, 1}})
+				mustDo(t, s, JoinMachine{Name: name, Slots: Slots{1, 1}})
 				there = append(there, name)
 			case lost[name]:
 				mustDo(t, s, ForgetMachine{name, 1})

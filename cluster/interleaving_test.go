@@ -37,7 +37,7 @@ func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
 			s := New("1")
 			spec := submit(0, 0)
 			spec.Spec.Graph, spec.Spec.MaxAttempts = small.graph, [2]int{2, 2}
-			for _, c := range []Command{JoinMachine{Name: "a", Slots: [2]int{2, 1}}, JoinMachine{Name: "b", Slots: [2]int{2, 1}}, spec, StartJob{job1}} {
+			for _, c := range []Command{JoinMachine{Name: "a", Slots: Slots{2, 1}}, JoinMachine{Name: "b", Slots: Slots{2, 1}}, spec, StartJob{job1}} {
 				if _, err := s.Apply(Entry{At: 1, Command: c}); err != nil {
 					t.Fatal(err)
 				}

@@ -12,7 +12,7 @@ import (
 // CheckInvariants recounts everything that the state keeps counts and indexes
 // of, and reports every difference. Tests call it after each transition.
 func (s *State) CheckInvariants() error {
-	c := &checker{used: make(map[string][slotKinds]int), listed: make(map[string]int)}
+	c := &checker{used: make(map[string]Slots), listed: make(map[string]int)}
 	for j := range s.View().Jobs() {
 		c.job(j)
 		c.checkpoints(s, j)
@@ -36,8 +36,8 @@ func (s *State) CheckInvariants() error {
 
 type checker struct {
 	errs   []error
-	used   map[string][slotKinds]int // slots in use by machine, counted over attempts
-	listed map[string]int            // attempts by machine, counted likewise
+	used   map[string]Slots // slots in use by machine, counted over attempts
+	listed map[string]int   // attempts by machine, counted likewise
 }
 
 func (c *checker) require(ok bool, format string, args ...any) {
@@ -126,7 +126,7 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 			c.listed[a.Machine]++
 		}
 		if a.HoldsSlot() {
-			c.used[a.Machine] = plus(c.used[a.Machine], s.Slots)
+			c.used[a.Machine] = c.used[a.Machine].Plus(s.Slots)
 		}
 		listed := slices.Contains(s.suspended, a)
 		c.require(listed == a.Suspended(), "%v is %v, listed as suspended: %v", a.ID, a.State, listed)

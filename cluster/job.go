@@ -17,6 +17,9 @@ const (
 	slotKinds = 2
 )
 
+// Slots is a number of slots of each kind, indexed by Slot.
+type Slots = dag.Slots
+
 func (s Slot) String() string { return [...]string{"map", "reduce"}[s] }
 
 // JobState is where a job is in its life. It never returns to an earlier state.

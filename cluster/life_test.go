@@ -141,7 +141,7 @@ func TestEveryGraphEnds(t *testing.T) {
 		spec.Spec.Graph, spec.Spec.MaxAttempts, spec.Spec.SlowStartPPM = randomDAG(r), [2]int{999, 999}, r.IntN(3)*500_000
 		for n := range 3 {
 			name := fmt.Sprintf("n%d", n)
-			mustApply(t, s, JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{100, 100}})
+			mustApply(t, s, JoinMachine{Name: name, Hosts: []string{name}, Slots: Slots{100, 100}})
 		}
 		mustApply(t, s, spec)
 		loadSplits(s)

@@ -5,19 +5,19 @@ import "maps"
 // Machine is a host with its tasknode.
 type Machine struct {
 	Name     string
-	Instance string         // of its tasknode, a new one after each start
-	Address  string         // of its shuffle server, "" if every task can read its files locally
-	HTTP     string         // of its page of metrics and logs, "" if it has none
-	Rack     string         // "" when unknown
-	Hosts    []string       // names and addresses under which storage may know it
-	Offered  [slotKinds]int // slots that its tasknode offers
-	Slots    [slotKinds]int // of them those that may be used: none while it is lost or excluded
-	Used     [slotKinds]int // slots in use; may exceed Slots after it was excluded
-	Epoch    int            // how often it has joined, not counting repeated joins while it was there
-	Lost     bool           // it has expired and not joined since
-	LostAt   int64          // when it last expired, ms since the epoch; 0 for never
-	Excluded bool           // it gets no new tasks; it runs those that it has and serves their output
-	Draining bool           // it is Excluded, and its tasks and output move to other machines
+	Instance string   // of its tasknode, a new one after each start
+	Address  string   // of its shuffle server, "" if every task can read its files locally
+	HTTP     string   // of its page of metrics and logs, "" if it has none
+	Rack     string   // "" when unknown
+	Hosts    []string // names and addresses under which storage may know it
+	Offered  Slots    // slots that its tasknode offers
+	Slots    Slots    // of them those that may be used: none while it is lost or excluded
+	Used     Slots    // slots in use; may exceed Slots after it was excluded
+	Epoch    int      // how often it has joined, not counting repeated joins while it was there
+	Lost     bool     // it has expired and not joined since
+	LostAt   int64    // when it last expired, ms since the epoch; 0 for never
+	Excluded bool     // it gets no new tasks; it runs those that it has and serves their output
+	Draining bool     // it is Excluded, and its tasks and output move to other machines
 
 	// FreeSince is when the number of free slots of a kind last rose above 0. It means
 	// nothing while no slot is free.
@@ -28,50 +28,25 @@ type Machine struct {
 	index int // in State.machines
 }
 
-func plus(a, b [slotKinds]int) [slotKinds]int {
-	for kind := range a {
-		a[kind] += b[kind]
-	}
-	return a
-}
-
-func minus(a, b [slotKinds]int) [slotKinds]int {
-	for kind := range a {
-		a[kind] -= b[kind]
-	}
-	return a
-}
-
 // hasSlots reports whether a machine has slots free in addition to those that are taken
 // already.
-func (m *Machine) hasSlots(slots, taken [slotKinds]int) bool {
-	return fit(slots, minus(m.Slots, plus(m.Used, taken)))
+func (m *Machine) hasSlots(slots, taken Slots) bool {
+	return slots.FitsIn(m.Slots.Minus(m.Used).Minus(taken))
 }
 
 // hasSlotsToResume is hasSlots for suspended attempts. An excluded machine still has slots
 // for what it runs.
-func (m *Machine) hasSlotsToResume(slots, taken [slotKinds]int) bool {
-	return !m.Lost && fit(slots, minus(m.Offered, plus(m.Used, taken)))
-}
-
-// fit reports whether the wanted slots are free. The number of free slots of a kind may be
-// negative.
-func fit(wanted, there [slotKinds]int) bool {
-	for kind, n := range wanted {
-		if n > 0 && there[kind] < n {
-			return false
-		}
-	}
-	return true
+func (m *Machine) hasSlotsToResume(slots, taken Slots) bool {
+	return !m.Lost && slots.FitsIn(m.Offered.Minus(m.Used).Minus(taken))
 }
 
 // FirstOverSuspended returns the first machine that would have more suspended attempts than
 // slots, if these attempts were suspended; nil if there is none. Others are about to be
 // suspended: beside has their number by machine.
-func (v View) FirstOverSuspended(attempts []*Attempt, beside map[string][slotKinds]int) *Machine {
+func (v View) FirstOverSuspended(attempts []*Attempt, beside map[string]Slots) *Machine {
 	still := maps.Clone(beside)
 	if still == nil {
-		still = make(map[string][slotKinds]int)
+		still = make(map[string]Slots)
 	}
 	for _, a := range attempts {
 		m, n := v.Machine(a.Machine), still[a.Machine]
@@ -93,7 +68,7 @@ func (v View) FirstFullDisk(together []*Attempt) *Machine {
 		return nil
 	}
 	for _, a := range together {
-		if m := v.Machine(a.Machine); m.Offered == [slotKinds]int{} {
+		if m := v.Machine(a.Machine); m.Offered.IsZero() {
 			return m
 		}
 	}
@@ -111,13 +86,16 @@ func (m *Machine) suspendedCount(kind Slot) (n int) {
 	return n
 }
 
-// Free is how many slots of a kind are free.
+// FreeSlots returns the slots that can be given out.
+func (m *Machine) FreeSlots() Slots { return m.Slots.Minus(m.Used).AtLeast(Slots{}) }
+
+// Free is how many slots of a kind are free; negative while more are in use than may be.
 func (m *Machine) Free(kind Slot) int { return m.Slots[kind] - m.Used[kind] }
 
 // usableSlots computes Slots.
-func (m *Machine) usableSlots() [slotKinds]int {
+func (m *Machine) usableSlots() Slots {
 	if m.Lost || m.Excluded {
-		return [slotKinds]int{}
+		return Slots{}
 	}
 	return m.Offered
 }

@@ -47,7 +47,7 @@ func TestMoveAttempt(t *testing.T) {
 				t.Errorf("it is %+v, told were %v", a, delta.OrdersChanged)
 			}
 			apply(t, s, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "c"}}, StartAttempt{Task: first.Task, Machine: "b"})
-			if m := s.View().Machine("a"); m.Used != [2]int{} || len(m.Attempts) != 0 {
+			if m := s.View().Machine("a"); !m.Used.IsZero() || len(m.Attempts) != 0 {
 				t.Errorf("machine a has %v, %d slots used", m.Attempts, m.Used)
 			}
 		})

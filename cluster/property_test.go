@@ -212,7 +212,7 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 		return drawPolicy(t)
 	}
 	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"), Fetched: drawFetched(t, s),
-		Retained: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}
+		Retained: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: Slots{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}
 }
 
 func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {

@@ -11,7 +11,7 @@ func TestReadyAt(t *testing.T) {
 	s := New("1")
 	job := submit(3, 1)
 	job.Spec.SlowStartPPM = 400_000
-	mustApply(t, s, JoinMachine{Name: "n", Slots: [2]int{4, 4}}, job)
+	mustApply(t, s, JoinMachine{Name: "n", Slots: Slots{4, 4}}, job)
 	loadSplits(s)
 	j := s.jobs[0]
 	maps, reduces := j.Stages[0], j.Stages[1]
@@ -42,7 +42,7 @@ func TestReadyAt(t *testing.T) {
 // map slot, nor in any slot for tasks that may not start themselves.
 func TestSlowStart(t *testing.T) {
 	s := New("1")
-	mustApply(t, s, JoinMachine{Name: "n", Slots: [2]int{4, 4}}, SubmitJob{Spec: JobSpec{
+	mustApply(t, s, JoinMachine{Name: "n", Slots: Slots{4, 4}}, SubmitJob{Spec: JobSpec{
 		Graph: dag.Graph{
 			Stages: []dag.Stage{{Name: "read", Nodes: 1}, {Name: "sum", Nodes: 1}, {Name: "split", Nodes: 1, Slots: dag.SlotMap}, {Name: "top", Nodes: 1}},
 			Edges:  []dag.Edge{{From: "read", To: "sum"}, {From: "sum", To: "split"}, {From: "split", To: "top"}},

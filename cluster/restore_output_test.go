@@ -17,7 +17,7 @@ func twoMachines(t *testing.T) *State {
 }
 
 func joinOf(name, instance string, held ...AttemptID) JoinMachine {
-	return JoinMachine{Name: name, Instance: instance, Slots: [2]int{2, 1}, Retained: held}
+	return JoinMachine{Name: name, Instance: instance, Slots: Slots{2, 1}, Retained: held}
 }
 
 func finish(t *testing.T, s *State, task TaskID, number int) {

@@ -17,16 +17,16 @@ type clusterRecord struct {
 }
 
 type machineRecord struct {
-	Name     string         `cbor:"1,keyasint"`
-	Address  string         `cbor:"2,keyasint,omitempty"`
-	Hosts    []string       `cbor:"3,keyasint,omitempty"`
-	Offered  [slotKinds]int `cbor:"4,keyasint"`
-	Epoch    int            `cbor:"5,keyasint"`
-	Attempts []AttemptID    `cbor:"6,keyasint,omitempty"` // in order of start
-	Instance string         `cbor:"7,keyasint,omitempty"`
-	HTTP     string         `cbor:"8,keyasint,omitempty"`
-	Rack     string         `cbor:"9,keyasint,omitempty"`
-	Lost     bool           `cbor:"10,keyasint,omitempty"`
+	Name     string      `cbor:"1,keyasint"`
+	Address  string      `cbor:"2,keyasint,omitempty"`
+	Hosts    []string    `cbor:"3,keyasint,omitempty"`
+	Offered  Slots       `cbor:"4,keyasint"`
+	Epoch    int         `cbor:"5,keyasint"`
+	Attempts []AttemptID `cbor:"6,keyasint,omitempty"` // in order of start
+	Instance string      `cbor:"7,keyasint,omitempty"`
+	HTTP     string      `cbor:"8,keyasint,omitempty"`
+	Rack     string      `cbor:"9,keyasint,omitempty"`
+	Lost     bool        `cbor:"10,keyasint,omitempty"`
 
 	FreeSince [slotKinds]int64 `cbor:"11,keyasint,omitzero"`
 	Excluded  bool             `cbor:"12,keyasint,omitempty"`

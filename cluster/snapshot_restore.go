@@ -211,7 +211,7 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 		}
 		p.job.Occupied++
 		if a.HoldsSlot() {
-			m.Used = plus(m.Used, p.stage.Slots)
+			m.Used = m.Used.Plus(p.stage.Slots)
 		} else if a.Suspended() {
 			p.stage.noteSuspended(a)
 		}

@@ -121,7 +121,7 @@ func TestASnapshotStaysAsItWasTaken(t *testing.T) {
 func livedState(t testing.TB, maps int) *State {
 	t.Helper()
 	s := New("1")
-	mustApply(t, s, JoinMachine{Name: "n", Instance: "i", Address: "n:1", HTTP: "n:2", Rack: "/r", Hosts: []string{"n", "10.0.0.1"}, Slots: [2]int{maps, 2}})
+	mustApply(t, s, JoinMachine{Name: "n", Instance: "i", Address: "n:1", HTTP: "n:2", Rack: "/r", Hosts: []string{"n", "10.0.0.1"}, Slots: Slots{maps, 2}})
 	job := submit(maps, 2)
 	job.Spec.SkipRecords, job.Spec.Document = 2, []byte("document")
 	mustApply(t, s, job, StartJob{job1})
@@ -163,7 +163,7 @@ func liveOn(t testing.TB, s *State) {
 	}
 	mustApply(t, s,
 		SetPriority{job1, 3}, SetPolicy{"other", []Setting{{"size", "3"}}}, SetPools{[]string{"urgent"}}, SetPool{job1, "urgent"}, LoseOutput{attemptAt(mapTask(0), 0), "gone"},
-		JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, AdmitMachine{"n2", true}, ExpireMachine{Name: "n", Epoch: 1}, submit(3, 1), KillJob{job1, "x"})
+		JoinMachine{Name: "n2", Slots: Slots{1, 1}}, AdmitMachine{"n2", true}, ExpireMachine{Name: "n", Epoch: 1}, submit(3, 1), KillJob{job1, "x"})
 }
 
 func mustApply(t testing.TB, s *State, commands ...Command) {

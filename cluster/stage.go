@@ -18,7 +18,7 @@ type Stage struct {
 	Code            string          // in ids: "m", "r" or "s<index>"
 	Index           int             // in Job.Stages and in the Groups of the layout
 	Nodes           []int           // places of its stages in the graph, ascending
-	Slots           [slotKinds]int  // that a task takes
+	Slots           Slots           // that a task takes
 	Slot            Slot            // the only kind of them; ReduceSlot if there are both
 	Bundle          *Bundle         // class of the bundles that its tasks are in
 	Source          bool            // it reads splits
@@ -65,7 +65,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	for i, class := range layout.Groups {
 		s := &Stage{
 			Index: i, Nodes: class.Stages, byHost: make(map[string]*numberSet), byCheckpointMachine: make(map[string]*numberSet),
-			Slots: [slotKinds]int{MapSlot: class.Slots.Map, ReduceSlot: class.Slots.Reduce},
+			Slots: class.Slots,
 		}
 		var names []string
 		for _, n := range class.Stages {
@@ -102,7 +102,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 func mayStartEarly(layout *dag.Layout, from, to *Stage) bool {
 	writer := layout.Bundles[layout.Groups[from.Index].Bundle].Slots
 	reader := layout.Bundles[layout.Groups[to.Index].Bundle].Slots
-	return writer.Reduce == 0 && reader.Map == 0
+	return writer[ReduceSlot] == 0 && reader[MapSlot] == 0
 }
 
 func stageCode(name string, index int) string {
@@ -161,7 +161,7 @@ func (j *Job) StageOf(name string) *Stage {
 // StartsAlone reports whether a task of the stage starts by itself, in one slot. Other tasks
 // start by StartBundle.
 func (s *Stage) StartsAlone() bool {
-	return s.Slots[MapSlot]+s.Slots[ReduceSlot] == 1 && !s.Bundle.Gang
+	return s.Slots.Total() == 1 && !s.Bundle.Gang
 }
 
 // RequiredForCommit reports whether the stage's tasks write output of the job, so that the

@@ -91,7 +91,7 @@ func TestCommandsThatDoNotFitAreRefused(t *testing.T) {
 	refuse(SubmitJob{JobSpec{Graph: dag.MapReduce(1, 1), SlowStartPPM: -1}}, "0 attempts allowed for a map task")
 	refuse(StartJob{job1}, "no such thing")
 	refuse(JoinMachine{}, "machine")
-	apply(t, s, submit(3, 1), JoinMachine{Name: "n", Slots: [2]int{2, 1}})
+	apply(t, s, submit(3, 1), JoinMachine{Name: "n", Slots: Slots{2, 1}})
 	refuse(start(0, whole), "not at that point")
 	apply(t, s, StartJob{job1}, start(0, whole))
 	refuse(StartJob{job1}, "refused")
@@ -119,7 +119,7 @@ func TestCountersAreThoseOfTheWinners(t *testing.T) {
 	finish := func(task, attempt int, counters []Counter) Command {
 		return FinishAttempt{Attempt: attemptAt(mapTask(task), attempt), Counters: counters}
 	}
-	apply(t, s, submit(2, 1), JoinMachine{Name: "n", Slots: [2]int{2, 1}}, StartJob{job1},
+	apply(t, s, submit(2, 1), JoinMachine{Name: "n", Slots: Slots{2, 1}}, StartJob{job1},
 		StartAttempt{Task: mapTask(0), Machine: "n"}, StartAttempt{Task: mapTask(1), Machine: "n"},
 		finish(0, 0, count("a", 3)), finish(1, 0, count("b", 5)),
 		LoseOutput{attemptAt(mapTask(0), 0), "x"},
@@ -136,7 +136,7 @@ func TestCountersAreThoseOfTheWinners(t *testing.T) {
 
 func TestSplitsMakePendingTasksFoundByHost(t *testing.T) {
 	s := New("1")
-	apply(t, s, submit(3, 0), JoinMachine{Name: "n", Hosts: []string{"a", "10.0.0.1"}, Slots: [2]int{1, 0}})
+	apply(t, s, submit(3, 0), JoinMachine{Name: "n", Hosts: []string{"a", "10.0.0.1"}, Slots: Slots{1, 0}})
 	if err := s.Load(job1, make([]Split, 2)); err == nil {
 		t.Error("too few splits are taken")
 	}
@@ -179,7 +179,7 @@ func TestFreeSince(t *testing.T) {
 		}
 		return s.View().Machine("n").FreeSince[MapSlot]
 	}
-	at(1, JoinMachine{Name: "n", Slots: [2]int{2, 1}}, submit(3, 0))
+	at(1, JoinMachine{Name: "n", Slots: Slots{2, 1}}, submit(3, 0))
 	if err := s.Load(job1, make([]Split, 3)); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestRecordsToSkipGoWithTheirPartOfASplitTask(t *testing.T) {
 		return FailAttempt{Attempt: attemptAt(mapTask(0), n), Failure: Failure{Cause: "bad", Record: record}}
 	}
 	again := StartAttempt{Task: mapTask(0), Machine: "n", Range: whole}
-	apply(t, s, spec, JoinMachine{Name: "n", Slots: [2]int{1, 0}}, StartJob{job1},
+	apply(t, s, spec, JoinMachine{Name: "n", Slots: Slots{1, 0}}, StartJob{job1},
 		again, fail(0, at(70)), again, fail(1, at(20)), again, fail(2, at(60)), again,
 		SplitTask{attemptAt(mapTask(0), 3), dag.Position{Offset: 60}})
 	tasks := s.View().Job(job1).Stages[0].Tasks
@@ -221,7 +221,7 @@ func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 	files := Manifest{Pieces: []Piece{{Output: "other", Path: "p"}}}
 	whole := dag.Range{End: dag.Position{Offset: 1}}
 	reduce := TaskID{Job: job1, Stage: "r", Number: 0}
-	apply(t, s, JoinMachine{Name: "n", Slots: [2]int{1, 1}}, submit(1, 1))
+	apply(t, s, JoinMachine{Name: "n", Slots: Slots{1, 1}}, submit(1, 1))
 	if err := s.Load(job1, []Split{{Range: whole}}); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestMachinesAreAvoided(t *testing.T) {
 	spec.Spec.MaxAttempts = [2]int{9, 9}
 	apply(t, s, spec, StartJob{job1})
 	for _, name := range []string{"a", "b", "c", "d"} {
-		apply(t, s, JoinMachine{Name: name, Slots: [2]int{9, 0}})
+		apply(t, s, JoinMachine{Name: name, Slots: Slots{9, 0}})
 	}
 	fail := func(at int64, task int, machine string) {
 		t.Helper()

@@ -16,7 +16,7 @@ func TestStoredOutputOutlivesItsMachine(t *testing.T) {
 		if stored {
 			job.Spec.Graph = job.Spec.Graph.Store()
 		}
-		apply(t, s, job, JoinMachine{Name: "a", Slots: [2]int{1, 1}}, JoinMachine{Name: "b", Slots: [2]int{1, 1}}, StartJob{job1},
+		apply(t, s, job, JoinMachine{Name: "a", Slots: Slots{1, 1}}, JoinMachine{Name: "b", Slots: Slots{1, 1}}, StartJob{job1},
 			StartAttempt{Task: mapTask(0), Machine: "a", Range: whole},
 			FinishAttempt{Attempt: attemptAt(mapTask(0), 0), Range: whole},
 			ExpireMachine{Name: "a", Epoch: 1})

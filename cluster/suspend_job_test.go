@@ -13,7 +13,7 @@ func busy(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s := New("1")
 	job := submit(3, 1)
-	mustApply(t, s, JoinMachine{Name: "n", Slots: [2]int{4, 4}}, job)
+	mustApply(t, s, JoinMachine{Name: "n", Slots: Slots{4, 4}}, job)
 	loadSplits(s)
 	mustApply(t, s, StartJob{job1})
 	for n := range 2 {
@@ -103,7 +103,7 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 		s := New("1")
 		spec := submit(0, 0)
 		spec.Spec.Graph, spec.Spec.DisallowedModes = gangGraph(1), []preempt.ModeSet{0, barred, 0}
-		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
+		mustApply(t, s, JoinMachine{Name: "n0", Slots: Slots{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
 		j := s.jobs[0]
@@ -123,13 +123,13 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 func TestADrainedMachine(t *testing.T) {
 	s, j := busy(t)
 	wantRefused(t, s, "no other tasknode takes tasks", DrainMachine{Name: "n"})
-	mustApply(t, s, JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, PreemptAttempt{Attempt: attemptAt(mapTask(1), 0), Mode: preempt.Suspend})
+	mustApply(t, s, JoinMachine{Name: "n2", Slots: Slots{1, 1}}, PreemptAttempt{Attempt: attemptAt(mapTask(1), 0), Mode: preempt.Suspend})
 	mustApply(t, s, DrainMachine{Name: "n", Cause: "it goes"})
 	if got := asked(j); got != "split split pause" {
 		t.Errorf("attempts are asked for %q", got)
 	}
 	m := s.View().Machine("n")
-	if !m.Excluded || !m.Draining || m.Used != [2]int{2, 1} || m.Free(MapSlot) > 0 {
+	if !m.Excluded || !m.Draining || m.Used != (Slots{2, 1}) || m.Free(MapSlot) > 0 {
 		t.Errorf("the machine is %+v", m)
 	}
 	if again := restored(t, encoded(t, s)); dump(again) != dump(s) {

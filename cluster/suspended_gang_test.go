@@ -24,7 +24,7 @@ func TestGangIsSuspendedAsAWhole(t *testing.T) {
 	v := s.View()
 	one, two := newest(j, 0, 0), newest(j, 1, 0)
 	_, _, a, _ := v.Attempt(one)
-	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0]), len(v.GangOf(a))); got != "still still[0 0] [0 0] [0] 2" {
+	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0]), len(v.GangOf(a))); got != "still still0 map 0 map [0] 2" {
 		t.Errorf("standing still: %s", got)
 	}
 	wantRefused(t, s, "is Suspended", PreemptAttempt{Attempt: one, Mode: preempt.Suspend})
@@ -38,12 +38,12 @@ func TestGangIsSuspendedAsAWhole(t *testing.T) {
 		t.Error("there is room for a gang one of whose machines is full")
 	}
 	wantRefused(t, s, "no free map slot on n2", ResumeAttempt{Attempt: one})
-	if v.Machine("n0").Used != [2]int{} {
+	if !v.Machine("n0").Used.IsZero() {
 		t.Error("half a gang goes on")
 	}
 	mustApply(t, s, KillAttempt{Attempt: AttemptID{Task: other}}, ExitAttempt{Attempt: AttemptID{Task: other}})
 	mustApply(t, s, ResumeAttempt{Attempt: two})
-	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0])); got != "nothing nothing[0 1] [1 0] []" {
+	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0])); got != "nothing nothing1 reduce 1 map []" {
 		t.Errorf("going on: %s", got)
 	}
 }
@@ -97,11 +97,11 @@ func TestGroupOfSeveralSlotsIsSuspended(t *testing.T) {
 	})
 	mustApply(t, s, bundleStart(j, 0, 0, "n1"))
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Suspend})
-	if m := s.View().Machine("n1"); m.Used != [2]int{} || m.suspendedCount(MapSlot) != 1 {
+	if m := s.View().Machine("n1"); !m.Used.IsZero() || m.suspendedCount(MapSlot) != 1 {
 		t.Errorf("used: %v, %d stand still", m.Used, m.suspendedCount(MapSlot))
 	}
 	mustApply(t, s, ResumeAttempt{Attempt: newest(j, 0, 0)})
-	if m := s.View().Machine("n1"); m.Used != [2]int{2, 0} {
+	if m := s.View().Machine("n1"); m.Used != (Slots{2, 0}) {
 		t.Errorf("used: %v", m.Used)
 	}
 }

@@ -27,7 +27,7 @@ func newLoop(b *testing.B, machines, tasks, queued int) *loop {
 	l.brain = New(l.state.View(), fifo.New(sched.DefaultPlacement()))
 	for n := range machines {
 		name := fmt.Sprintf("n%d", n)
-		l.step(Requested{Command: cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{4, 1}}})
+		l.step(Requested{Command: cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{4, 1}}})
 	}
 	l.start(1, tasks)
 	for n := range queued {

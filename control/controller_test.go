@@ -14,7 +14,7 @@ import (
 func TestOneBatchIsOnItsWayAtATime(t *testing.T) {
 	s := newStage(t)
 	join := func(name string) Event {
-		return Requested{Command: cluster.JoinMachine{Name: name, Slots: [2]int{1, 1}}}
+		return Requested{Command: cluster.JoinMachine{Name: name, Slots: cluster.Slots{1, 1}}}
 	}
 	first := s.brain.Step(1, []Event{join("a")})
 	if len(first.Commands) != 1 {

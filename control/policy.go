@@ -44,9 +44,9 @@ func (c *Controller) Pools(now int64) []sched.Pool {
 
 // Limit returns the maximum number of slots of each kind that the policy gives a job at a
 // time.
-func (c *Controller) Limit(j *cluster.Job) sched.Slots {
+func (c *Controller) Limit(j *cluster.Job) cluster.Slots {
 	if p, ok := c.policy.(sched.JobLimiter); ok {
 		return p.Limit(j)
 	}
-	return sched.Slots{sched.Unlimited, sched.Unlimited}
+	return cluster.Slots{sched.Unlimited, sched.Unlimited}
 }

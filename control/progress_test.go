@@ -43,7 +43,7 @@ func TestMemoryOfMachines(t *testing.T) {
 	if got := known("m"); got != (preempt.MemHeadroom{}) {
 		t.Errorf("of a machine that never came: %+v", got)
 	}
-	apply(cluster.JoinMachine{Name: "m", Slots: [2]int{1, 1}})
+	apply(cluster.JoinMachine{Name: "m", Slots: cluster.Slots{1, 1}})
 	c.Step(2, []Event{told})
 	if got := known("m"); got != told.Headroom {
 		t.Errorf("%+v, want %+v", got, told.Headroom)

@@ -138,7 +138,7 @@ func describe(c cluster.Command) string {
 	case cluster.FinishAttempt:
 		return fmt.Sprintf("%s %v %v", verb, c.Attempt, c.Range)
 	case cluster.JoinMachine:
-		return fmt.Sprintf("%s %s %v", verb, c.Name, c.Slots) + describeFetched(c.Fetched)
+		return fmt.Sprintf("%s %s %v", verb, c.Name, [2]int(c.Slots)) + describeFetched(c.Fetched)
 	case cluster.StartAttempt:
 		return fmt.Sprintf("%s %v on %s %v", verb, c.Task, c.Machine, c.Range)
 	case cluster.ExpireMachine:
@@ -178,7 +178,7 @@ func (s *stage) event(words []string) []Event {
 		s.now = s.number(arg(1))
 		return nil
 	case "join": // NAME MAP-SLOTS REDUCE-SLOTS [INSTANCE [ATTEMPT that it holds]...]
-		join := cluster.JoinMachine{Name: arg(1), Instance: arg(4), Address: arg(1) + ":1", Hosts: []string{arg(1)}, Slots: [2]int{int(s.number(arg(2))), int(s.number(arg(3)))}}
+		join := cluster.JoinMachine{Name: arg(1), Instance: arg(4), Address: arg(1) + ":1", Hosts: []string{arg(1)}, Slots: cluster.Slots{int(s.number(arg(2))), int(s.number(arg(3)))}}
 		for _, held := range words[min(5, len(words)):] {
 			join.Retained = append(join.Retained, s.attempt(held))
 		}

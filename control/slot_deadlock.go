@@ -124,9 +124,9 @@ func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 // never too low.
 func (c *Controller) countUnplaceable(now int64, j *cluster.Job, stage *cluster.Stage) (tasks int) {
 	avoided := c.view.Avoided(j, now)
-	free := make(map[string][2]int)
+	free := make(map[string]cluster.Slots)
 	for m := range c.view.Machines() {
-		free[m.Name] = [2]int{m.Free(cluster.MapSlot), m.Free(cluster.ReduceSlot)}
+		free[m.Name] = m.FreeSlots()
 	}
 	for t := range stage.Pending() {
 		if !c.reserveSlots(t, stage.Slots, free, avoided) {
@@ -137,14 +137,13 @@ func (c *Controller) countUnplaceable(now int64, j *cluster.Job, stage *cluster.
 }
 
 // reserveSlots takes the slots of one task out of free.
-func (c *Controller) reserveSlots(t *cluster.Task, slots [2]int, free map[string][2]int, avoided []string) bool {
+func (c *Controller) reserveSlots(t *cluster.Task, slots cluster.Slots, free map[string]cluster.Slots, avoided []string) bool {
 	failedOn := c.view.FailedOn(t)
 	for m := range c.view.Machines() {
-		left := free[m.Name]
-		if left[0] < slots[0] || left[1] < slots[1] || slices.Contains(avoided, m.Name) || slices.Contains(failedOn, m.Name) {
+		if !slots.FitsIn(free[m.Name]) || slices.Contains(avoided, m.Name) || slices.Contains(failedOn, m.Name) {
 			continue
 		}
-		free[m.Name] = [2]int{left[0] - slots[0], left[1] - slots[1]}
+		free[m.Name] = free[m.Name].Minus(slots)
 		return true
 	}
 	return false

@@ -58,7 +58,7 @@ func (c *Controller) moveStranded(now int64, plan sched.Plan) {
 	}
 }
 
-func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attempt, free map[string][2]int) {
+func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attempt, free map[string]cluster.Slots) {
 	s := &c.stranded
 	since := a.SuspendedAt + strandedAfter
 	together := c.view.GangOf(a)
@@ -88,7 +88,7 @@ func (c *Controller) firstFullMachine(together []*cluster.Attempt) string {
 }
 
 // reserveAll takes the slots of all suspended attempts out of free, or of none.
-func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map[string][2]int) bool {
+func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map[string]cluster.Slots) bool {
 	left := maps.Clone(free)
 	for _, a := range together {
 		j, stage, t, _ := c.view.Task(a.ID.Task)
@@ -110,7 +110,7 @@ func (c *Controller) onExcludedMachine(together []*cluster.Attempt) bool {
 // moved they resume there, in slots that the machine still has for what it runs. A gang
 // would need such slots on all its machines at the same time, which may never happen: it
 // starts over.
-func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, free map[string][2]int) {
+func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, free map[string]cluster.Slots) {
 	a := together[0]
 	movable := c.view.CanMigrate(a)
 	switch {
@@ -126,17 +126,16 @@ func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, fre
 }
 
 // freeAfter returns the slots that a plan leaves free, by machine.
-func (c *Controller) freeAfter(plan sched.Plan) map[string][2]int {
-	free := make(map[string][2]int)
+func (c *Controller) freeAfter(plan sched.Plan) map[string]cluster.Slots {
+	free := make(map[string]cluster.Slots)
 	for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
 		for m := range c.view.MachinesWithFree(kind) {
-			free[m.Name] = [2]int{m.Free(cluster.MapSlot), m.Free(cluster.ReduceSlot)}
+			free[m.Name] = m.FreeSlots()
 		}
 	}
 	take := func(machine string, id cluster.TaskID) {
-		left := free[machine]
 		if _, stage, _, ok := c.view.Task(id); ok {
-			free[machine] = [2]int{left[0] - stage.Slots[0], left[1] - stage.Slots[1]}
+			free[machine] = free[machine].Minus(stage.Slots)
 		}
 	}
 	for start := range plan.AllStarts() {

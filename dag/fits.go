@@ -15,7 +15,7 @@ import (
 //
 // The graph must be valid. Machines that may join later are not considered: the caller
 // decides whether to refuse a graph that does not fit, or to wait.
-func (g Graph) CheckFits(machines []SlotCounts) error {
+func (g Graph) CheckFits(machines []Slots) error {
 	l := g.Layout()
 	f := fitCheck{graph: g, layout: l, machines: machines}
 	for _, m := range machines {
@@ -32,8 +32,8 @@ func (g Graph) CheckFits(machines []SlotCounts) error {
 type fitCheck struct {
 	graph    Graph
 	layout   *Layout
-	machines []SlotCounts
-	total    SlotCounts
+	machines []Slots
+	total    Slots
 	errs     []error
 }
 
@@ -57,16 +57,16 @@ func (f *fitCheck) checkGroups(bundle int) bool {
 // checkBundle checks that all groups of a bundle fit on the machines together.
 func (f *fitCheck) checkBundle(bundle int) {
 	b := f.layout.Bundles[bundle]
-	if !b.Slots.FitsInto(f.total) {
+	if !b.Slots.FitsIn(f.total) {
 		f.errorf("%s: slots for %v at once, of which the cluster has %v", f.graph.bundleText(f.layout, bundle), b.Slots, f.total)
 		return
 	}
 	for _, class := range b.Groups {
 		group := f.layout.Groups[class]
 		need := f.layout.GroupsPerBundle(bundle, class)
-		if room := f.capacity(class, need); room < need {
+		if fitting := f.capacity(class, need); fitting < need {
 			f.errorf("%s: %d groups %s at once, each with slots for %v on one machine; %d machines have room for %d",
-				f.graph.bundleText(f.layout, bundle), need, f.graph.stageSet(group.Stages), group.Slots, len(f.machines), room)
+				f.graph.bundleText(f.layout, bundle), need, f.graph.stageSet(group.Stages), group.Slots, len(f.machines), fitting)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (f *fitCheck) checkBundle(bundle int) {
 func (f *fitCheck) capacity(class, enough int) int {
 	n := 0
 	for _, m := range f.machines {
-		if n += f.layout.Groups[class].Slots.countIn(m, enough-n); n >= enough {
+		if n += min(f.layout.Groups[class].Slots.CountIn(m), enough-n); n >= enough {
 			return enough
 		}
 	}
@@ -84,10 +84,10 @@ func (f *fitCheck) capacity(class, enough int) int {
 }
 
 // largestMachine is the greatest number of slots of each kind that any machine has.
-func (f *fitCheck) largestMachine() SlotCounts {
-	var most SlotCounts
+func (f *fitCheck) largestMachine() Slots {
+	var most Slots
 	for _, m := range f.machines {
-		most.Map, most.Reduce = max(most.Map, m.Map), max(most.Reduce, m.Reduce)
+		most = most.AtLeast(m)
 	}
 	return most
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCheckFitsNamesWhatCannotStart(t *testing.T) {
-	machines := slices.Repeat([]SlotCounts{{Map: 2, Reduce: 1}}, 4)
+	machines := slices.Repeat([]Slots{{2, 1}}, 4)
 	wide := samples()["stream"]
 	wide.Stages[2].Nodes = 9
 	all := wide
@@ -22,16 +22,16 @@ func TestCheckFitsNamesWhatCannotStart(t *testing.T) {
 			{From: "b", To: "sum", Channel: ChannelTCP, Connection: Gather},
 		},
 	}
-	crumbs := []SlotCounts{{Map: 3, Reduce: 1}, {Map: 3, Reduce: 1}}
+	crumbs := []Slots{{3, 1}, {3, 1}}
 	for _, c := range []struct {
 		name     string
 		graph    Graph
-		machines []SlotCounts
+		machines []Slots
 		want     string // "" if the graph fits
 	}{
 		{"MapReduce", MapReduce(100_000, 1000), machines, ""},
 		{"pipeline", samples()["pipeline"], machines, ""},
-		{"maps without map slots", MapReduce(2, 1), []SlotCounts{{Reduce: 2}},
+		{"maps without map slots", MapReduce(2, 1), []Slots{{0, 2}},
 			`dag: group {map}: slots for 1 map on one machine, which none of 1 machines has; largest: 2 reduce`},
 		{"nothing to run", MapReduce(0, 0), nil, ""},
 		{"gang", wide, machines,
@@ -61,9 +61,9 @@ func TestCheckFitsAgainstPacking(t *testing.T) {
 	refused := 0
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t)
-		var machines []SlotCounts
+		var machines []Slots
 		for range rapid.IntRange(1, 3).Draw(t, "machines") {
-			machines = append(machines, SlotCounts{Map: rapid.IntRange(0, 3).Draw(t, "map"), Reduce: rapid.IntRange(0, 3).Draw(t, "reduce")})
+			machines = append(machines, Slots{rapid.IntRange(0, 3).Draw(t, "map"), rapid.IntRange(0, 3).Draw(t, "reduce")})
 		}
 		l := g.Layout()
 		packs, alike := true, true
@@ -71,9 +71,9 @@ func TestCheckFitsAgainstPacking(t *testing.T) {
 			if bundle.Count == 0 {
 				continue
 			}
-			var groups []SlotCounts
+			var groups []Slots
 			for _, class := range bundle.Groups {
-				groups = append(groups, slices.Repeat([]SlotCounts{l.Groups[class].Slots}, l.GroupsPerBundle(i, class))...)
+				groups = append(groups, slices.Repeat([]Slots{l.Groups[class].Slots}, l.GroupsPerBundle(i, class))...)
 			}
 			packs = packs && pack(groups, slices.Clone(machines))
 			alike = alike && len(bundle.Groups) == 1
@@ -91,16 +91,16 @@ func TestCheckFitsAgainstPacking(t *testing.T) {
 	}
 }
 
-func pack(groups, room []SlotCounts) bool {
+func pack(groups, room []Slots) bool {
 	if len(groups) == 0 {
 		return true
 	}
 	for i := range room {
-		if !groups[0].FitsInto(room[i]) {
+		if !groups[0].FitsIn(room[i]) {
 			continue
 		}
 		was := room[i]
-		room[i] = SlotCounts{Map: was.Map - groups[0].Map, Reduce: was.Reduce - groups[0].Reduce}
+		room[i] = was.Minus(groups[0])
 		if pack(groups[1:], room) {
 			return true
 		}
@@ -109,9 +109,9 @@ func pack(groups, room []SlotCounts) bool {
 	return false
 }
 
-func TestSlotCountsArePrinted(t *testing.T) {
+func TestSlotsArePrinted(t *testing.T) {
 	var got []string
-	for _, c := range []SlotCounts{{}, {Map: 1}, {Reduce: 2}, {Map: 1, Reduce: 2}} {
+	for _, c := range []Slots{{}, {1, 0}, {0, 2}, {1, 2}} {
 		got = append(got, c.String())
 	}
 	if want := "0 map; 1 map; 2 reduce; 1 map, 2 reduce"; strings.Join(got, "; ") != want {

@@ -18,19 +18,19 @@ type Layout struct {
 // GroupClass is a number of NodeGroups that are alike: each has the same number of Nodes of
 // each of the stages. A stage is in one class.
 type GroupClass struct {
-	Stages []int      // ascending
-	Count  int        // groups; 0 for a stage without Nodes
-	Slots  SlotCounts // of one group, on one machine
-	Bundle int        // index in Layout.Bundles of the class of its bundles
+	Stages []int // ascending
+	Count  int   // groups; 0 for a stage without Nodes
+	Slots  Slots // of one group, on one machine
+	Bundle int   // index in Layout.Bundles of the class of its bundles
 }
 
 // BundleClass is a number of Bundles that are alike: each has the same number of groups of
 // each of the classes. A class of groups is in one class of bundles.
 type BundleClass struct {
-	Groups []int      // indexes in Layout.Groups, ascending
-	Count  int        // bundles; 0 for a stage without Nodes
-	Slots  SlotCounts // of one bundle, on all its machines
-	After  []int      // indexes in Layout.Bundles, ascending, of the classes whose files it reads
+	Groups []int // indexes in Layout.Groups, ascending
+	Count  int   // bundles; 0 for a stage without Nodes
+	Slots  Slots // of one bundle, on all its machines
+	After  []int // indexes in Layout.Bundles, ascending, of the classes whose files it reads
 }
 
 // GroupID names a NodeGroup: a class in Layout.Groups, and the index of the group in it,

@@ -126,8 +126,8 @@ func (w *twin) waitsForItself() bool {
 }
 
 // slots returns the slots that the Nodes with the label of one Node take together.
-func (w *twin) slots(label map[nodeID]nodeID, of nodeID) SlotCounts {
-	var sum SlotCounts
+func (w *twin) slots(label map[nodeID]nodeID, of nodeID) Slots {
+	var sum Slots
 	for _, v := range w.nodes {
 		if label[v] == label[of] {
 			sum = sum.Plus(slotsFor(w.graph.SlotsOf(w.graph.Stages[v.stage].Name), 1))

@@ -245,7 +245,7 @@ func TestPiecesOfSplitTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
 	piece := func(part int, path string) cluster.Manifest {
 		return cluster.Manifest{Pieces: []cluster.Piece{{Output: "part", Path: path, Part: part}}}
 	}
-	apply(cluster.JoinMachine{Name: "n", Slots: [2]int{5, 0}})
+	apply(cluster.JoinMachine{Name: "n", Slots: cluster.Slots{5, 0}})
 	apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(2, 0), MaxAttempts: [2]int{1, 1}}})
 	apply(cluster.StartJob{Job: testJob})
 	apply(cluster.StartAttempt{Task: task(0), Machine: "n", Range: whole})

@@ -72,7 +72,7 @@ func addToQueue(q *wire.Queue, j *cluster.Job) {
 	}
 }
 
-func addSlots(to *wire.Queue_Slots, slots [2]int, times int) {
+func addSlots(to *wire.Queue_Slots, slots cluster.Slots, times int) {
 	to.Map += int32(slots[cluster.MapSlot] * times)
 	to.Reduce += int32(slots[cluster.ReduceSlot] * times)
 }

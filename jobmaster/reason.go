@@ -87,12 +87,10 @@ func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) 
 
 // tooLarge says why a bundle that needs these slots can never start as things are: the
 // cluster has too few, or the job may use too few. "" if it can.
-func (m *Master) tooLarge(j *cluster.Job, need [2]int) string {
-	var all [2]int
+func (m *Master) tooLarge(j *cluster.Job, need cluster.Slots) string {
+	var all cluster.Slots
 	for machine := range m.view.Machines() {
-		for kind := range all {
-			all[kind] += machine.Slots[kind]
-		}
+		all = all.Plus(machine.Slots)
 	}
 	most := m.brain.Limit(j)
 	for kind := range need {
@@ -118,11 +116,9 @@ func limitName(most int) string {
 	return strconv.Itoa(most)
 }
 
-func (m *Master) freeSlots() (free [2]int) {
+func (m *Master) freeSlots() (free cluster.Slots) {
 	for machine := range m.view.Machines() {
-		for kind := range free {
-			free[kind] += max(machine.Free(cluster.Slot(kind)), 0)
-		}
+		free = free.Plus(machine.FreeSlots())
 	}
 	return free
 }

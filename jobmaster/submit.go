@@ -110,10 +110,10 @@ func (r *killAllRequest) handle(m *Master) {
 // task that starts alone waits for a suitable machine, and without any machine every job
 // waits.
 func (m *Master) checkFits(spec cluster.JobSpec) error {
-	var machines []dag.SlotCounts
+	var machines []cluster.Slots
 	for machine := range m.view.Machines() {
 		if !machine.Lost && !machine.Excluded {
-			machines = append(machines, dag.SlotCounts{Map: machine.Slots[cluster.MapSlot], Reduce: machine.Slots[cluster.ReduceSlot]})
+			machines = append(machines, machine.Slots)
 		}
 	}
 	if len(machines) == 0 || startsAlone(spec.Graph.Layout()) {
@@ -124,5 +124,5 @@ func (m *Master) checkFits(spec cluster.JobSpec) error {
 
 // startsAlone reports whether every bundle is one group with one slot.
 func startsAlone(l *dag.Layout) bool {
-	return !slices.ContainsFunc(l.Bundles, func(b dag.BundleClass) bool { return b.Slots.Map+b.Slots.Reduce > 1 })
+	return !slices.ContainsFunc(l.Bundles, func(b dag.BundleClass) bool { return b.Slots.Total() > 1 })
 }

@@ -3,6 +3,8 @@ package locality
 import (
 	"cmp"
 	"slices"
+
+	"github.com/hammr/hammr/dag"
 )
 
 // GangPlacer places gangs: groups that are connected by TCP, so they start together or not
@@ -68,7 +70,7 @@ type gangPlacement struct {
 	rooms  []MachineSlots
 	groups []Group
 
-	need      Slots
+	need      dag.Slots
 	costs     [][]int64 // by group and machine: bytes times distance; nil if there are none
 	avoid     [][]int   // by group: machines on which it must not start, ascending
 	anyAvoids bool      // some group avoids a machine
@@ -80,27 +82,27 @@ type gangPlacement struct {
 
 // shape counts the groups that take the same slots.
 type shape struct {
-	slots Slots
+	slots dag.Slots
 	count int
 }
 
 func newGangPlacement(p *machineIndex, rooms []MachineSlots, groups []Group) *gangPlacement {
 	b := &gangPlacement{machineIndex: p, rooms: rooms, groups: groups}
 	for i, g := range groups {
-		b.need = b.need.plus(g.Slots)
+		b.need = b.need.Plus(g.Slots)
 		b.costs = append(b.costs, p.costs(g.Task))
 		b.avoid = append(b.avoid, p.avoided(Demand{}, g.Task))
 		b.anyAvoids = b.anyAvoids || len(b.avoid[i]) > 0
 		b.sort(i)
 	}
-	slices.SortStableFunc(b.large, func(x, y int) int { return -cmp.Compare(groups[x].Slots.sum(), groups[y].Slots.sum()) })
+	slices.SortStableFunc(b.large, func(x, y int) int { return -cmp.Compare(groups[x].Slots.Total(), groups[y].Slots.Total()) })
 	return b
 }
 
 // sort inserts a group among those of its size.
 func (b *gangPlacement) sort(group int) {
 	slots := b.groups[group].Slots
-	if slots.sum() == 1 {
+	if slots.Total() == 1 {
 		kind := slices.Index(slots[:], 1)
 		b.singles[kind] = append(b.singles[kind], group)
 		return
@@ -152,14 +154,14 @@ func (b *gangPlacement) avoids(group, machine int) bool {
 func (b *gangPlacement) onOneMachine() (at []int, ok bool) {
 	best, least := -1, int64(0)
 	for m, room := range b.rooms {
-		if !b.need.fitsInto(room.Free) || b.avoidedBySome(m) {
+		if !b.need.FitsIn(room.Free) || b.avoidedBySome(m) {
 			continue
 		}
 		var cost int64
 		for g := range b.groups {
 			cost += b.cost(g, m)
 		}
-		if best < 0 || cost < least || cost == least && room.Used.sum() < b.rooms[best].Used.sum() {
+		if best < 0 || cost < least || cost == least && room.Used.Total() < b.rooms[best].Used.Total() {
 			best, least = m, cost
 		}
 	}
@@ -192,7 +194,7 @@ func (b *gangPlacement) inOneRack() (at []int, ok bool) {
 
 // within places the groups on machines in scope, and returns the transfer cost.
 func (b *gangPlacement) within(scope func(machine int) bool) (at []int, cost int64, ok bool) {
-	p := &packing{gangPlacement: b, free: make([]Slots, len(b.rooms)), at: make([]int, len(b.groups)), tries: maxTries}
+	p := &packing{gangPlacement: b, free: make([]dag.Slots, len(b.rooms)), at: make([]int, len(b.groups)), tries: maxTries}
 	for m, room := range b.rooms {
 		if scope(m) {
 			p.free[m] = room.Free

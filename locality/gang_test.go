@@ -5,14 +5,16 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/dag"
 )
 
-func group(maps int, t Task) Group { return Group{Task: t, Slots: Slots{maps, 0}} }
+func group(maps int, t Task) Group { return Group{Task: t, Slots: dag.Slots{maps, 0}} }
 
 // rooms returns the free slots of machines, all of one kind.
 func rooms(machines []Machine) (out []MachineSlots) {
 	for _, m := range machines {
-		out = append(out, MachineSlots{Free: Slots{m.Free, 0}, Used: Slots{m.Used, 0}})
+		out = append(out, MachineSlots{Free: dag.Slots{m.Free, 0}, Used: dag.Slots{m.Used, 0}})
 	}
 	return out
 }
@@ -48,8 +50,8 @@ func TestBundle(t *testing.T) {
 func sameLoad(groups []Group, got, want []int) bool {
 	load := make(map[int]int)
 	for g := range got {
-		load[got[g]] += groups[g].Slots.sum()
-		load[want[g]] -= groups[g].Slots.sum()
+		load[got[g]] += groups[g].Slots.Total()
+		load[want[g]] -= groups[g].Slots.Total()
 		if len(groups[g].Blocks) > 0 && len(groups) < 3 && got[g] != want[g] {
 			return false
 		}
@@ -73,12 +75,12 @@ type gang struct {
 func randomGang(r *rand.Rand, most int) gang {
 	g := gang{problem: randomProblem(r)}
 	for range g.machines {
-		g.rooms = append(g.rooms, MachineSlots{Free: Slots{r.IntN(4) - 1, r.IntN(3)}, Used: Slots{r.IntN(2), r.IntN(2)}})
+		g.rooms = append(g.rooms, MachineSlots{Free: dag.Slots{r.IntN(4) - 1, r.IntN(3)}, Used: dag.Slots{r.IntN(2), r.IntN(2)}})
 	}
 	for range 1 + r.IntN(4) {
-		slots := Slots{r.IntN(most + 1), r.IntN(most + 1)}
-		if slots.sum() == 0 || most == 1 {
-			slots = Slots{}
+		slots := dag.Slots{r.IntN(most + 1), r.IntN(most + 1)}
+		if slots.Total() == 0 || most == 1 {
+			slots = dag.Slots{}
 			slots[r.IntN(2)] = 1
 		}
 		g.groups = append(g.groups, Group{randomTask(r), slots})
@@ -112,10 +114,10 @@ func (g gang) best() (far int, cost int64) {
 // measure returns how far apart a placement is, and its transfer cost; far is 3 if it is not
 // a placement.
 func (g gang) measure(places *machineIndex, at []int) (far int, cost int64) {
-	load := make([]Slots, len(g.machines))
+	load := make([]dag.Slots, len(g.machines))
 	for i, m := range at {
-		load[m] = load[m].plus(g.groups[i].Slots)
-		if !load[m].fitsInto(g.rooms[m].Free) || slices.Contains(g.groups[i].Avoid, g.machines[m].Name) {
+		load[m] = load[m].Plus(g.groups[i].Slots)
+		if !load[m].FitsIn(g.rooms[m].Free) || slices.Contains(g.groups[i].Avoid, g.machines[m].Name) {
 			return 3, 0
 		}
 		switch {
@@ -164,15 +166,15 @@ func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 	}
 }
 
-func TestTimes(t *testing.T) {
+func TestCountIn(t *testing.T) {
 	for _, tt := range []struct {
-		slots, room Slots
+		slots, room dag.Slots
 		want        int
 	}{
-		{Slots{1, 0}, Slots{3, 0}, 3}, {Slots{2, 0}, Slots{3, 9}, 1}, {Slots{2, 1}, Slots{9, 2}, 2},
-		{Slots{0, 2}, Slots{-1, 5}, 2}, {Slots{1, 0}, Slots{-1, 5}, 0},
+		{dag.Slots{1, 0}, dag.Slots{3, 0}, 3}, {dag.Slots{2, 0}, dag.Slots{3, 9}, 1}, {dag.Slots{2, 1}, dag.Slots{9, 2}, 2},
+		{dag.Slots{0, 2}, dag.Slots{-1, 5}, 2}, {dag.Slots{1, 0}, dag.Slots{-1, 5}, 0},
 	} {
-		if got := tt.slots.Times(tt.room); got != tt.want {
+		if got := tt.slots.CountIn(tt.room); got != tt.want {
 			t.Errorf("%v goes %d times into %v, want %d", tt.slots, got, tt.room, tt.want)
 		}
 	}

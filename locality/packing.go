@@ -3,6 +3,8 @@ package locality
 import (
 	"cmp"
 	"slices"
+
+	"github.com/hammr/hammr/dag"
 )
 
 // maxTries bounds how many machines are tried for the groups of several slots of one gang in
@@ -15,21 +17,21 @@ const (
 // packing is the search for machines for the groups of a gang.
 type packing struct {
 	*gangPlacement
-	free  []Slots // by machine in scope: free slots, less those assigned
-	at    []int   // by group
-	tries int     // tries left
+	free  []dag.Slots // by machine in scope: free slots, less those assigned
+	at    []int       // by group
+	tries int         // tries left
 }
 
 // isHopeless reports whether there are too few slots for any assignment.
 func (p *packing) isHopeless() bool {
-	var total Slots
+	var total dag.Slots
 	rooms := make([]int, len(p.shapes))
 	for _, free := range p.free {
 		for kind, n := range free {
 			total[kind] += max(n, 0)
 		}
 		for i, s := range p.shapes {
-			rooms[i] += s.slots.Times(free)
+			rooms[i] += s.slots.CountIn(free)
 		}
 	}
 	for i, s := range p.shapes {
@@ -37,7 +39,7 @@ func (p *packing) isHopeless() bool {
 			return true
 		}
 	}
-	return !p.need.fitsInto(total)
+	return !p.need.FitsIn(total)
 }
 
 // placeLarge places the large groups from the n-th on, and then those of one slot.
@@ -51,7 +53,7 @@ func (p *packing) placeLarge(n int) bool {
 		return false
 	}
 	group := p.large[n]
-	var failed []Slots
+	var failed []dag.Slots
 	for _, m := range p.candidates(group) {
 		if p.tries--; p.tries < 0 {
 			return false
@@ -74,12 +76,12 @@ func (p *packing) placeLarge(n int) bool {
 // first, among those the ones with the fewest free slots.
 func (p *packing) candidates(group int) (machines []int) {
 	for m, free := range p.free {
-		if p.groups[group].Slots.fitsInto(free) && !p.avoids(group, m) {
+		if p.groups[group].Slots.FitsIn(free) && !p.avoids(group, m) {
 			machines = append(machines, m)
 		}
 	}
 	slices.SortStableFunc(machines, func(a, b int) int {
-		return cmp.Or(cmp.Compare(p.cost(group, a), p.cost(group, b)), cmp.Compare(p.free[a].sum(), p.free[b].sum()))
+		return cmp.Or(cmp.Compare(p.cost(group, a), p.cost(group, b)), cmp.Compare(p.free[a].Total(), p.free[b].Total()))
 	})
 	return machines
 }
@@ -132,7 +134,7 @@ func (p *packing) placeOthers(kind int, groups []int) bool {
 
 // put assigns a group to a machine.
 func (p *packing) put(group, machine int) {
-	p.at[group], p.free[machine] = machine, p.free[machine].minus(p.groups[group].Slots)
+	p.at[group], p.free[machine] = machine, p.free[machine].Minus(p.groups[group].Slots)
 }
 
 // machinesOf returns the machines in scope with free slots of a kind, in the form that Flow

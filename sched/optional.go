@@ -32,19 +32,19 @@ type PoolReporter interface {
 type Pool struct {
 	Name       string
 	Weight     float64
-	Min        Slots
-	Max        Slots      // Unlimited for none
-	MaxJobs    int        // limit of running jobs; Unlimited for none
-	Order      string     // of its jobs, such as "fair"
-	Share      [2]float64 // fair share, in slots of each kind
-	QueuedJobs int        // jobs that wait because of a limit of running jobs
+	Min        cluster.Slots
+	Max        cluster.Slots // Unlimited for none
+	MaxJobs    int           // limit of running jobs; Unlimited for none
+	Order      string        // of its jobs, such as "fair"
+	Share      [2]float64    // fair share, in slots of each kind
+	QueuedJobs int           // jobs that wait because of a limit of running jobs
 }
 
 // JobLimiter is a policy that limits the slots of a job.
 type JobLimiter interface {
 	// Limit returns the most slots that a job may have at a time, whatever is free;
 	// Unlimited of a kind for no limit.
-	Limit(job *cluster.Job) Slots
+	Limit(job *cluster.Job) cluster.Slots
 }
 
 // Unlimited is the value of a limit that does not exist.
@@ -108,15 +108,15 @@ type Ranker interface {
 type Queue struct {
 	Pool  string
 	Kind  cluster.Slot
-	Slots Slots   // of the cluster, by kind
-	Share float64 // the pool's fair share of the slots of Kind
+	Slots cluster.Slots // of the cluster, by kind
+	Share float64       // the pool's fair share of the slots of Kind
 	Jobs  []*Claimant
 }
 
 // Claimant is a job that wants slots. The counts are slots by kind.
 type Claimant struct {
 	Job     *cluster.Job
-	Running Slots // slots that it has or is about to get, without those of attempts that were ordered to end
-	Demand  Slots // slots that it could use in all, at first at least Running
+	Running cluster.Slots // slots that it has or is about to get, without those of attempts that were ordered to end
+	Demand  cluster.Slots // slots that it could use in all, at first at least Running
 	Weight  [2]float64
 }

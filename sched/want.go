@@ -18,8 +18,8 @@ type Want struct {
 	Stage  *cluster.Stage  // of a bundle its first one
 	Bundle *cluster.Bundle // the class; nil for tasks that start alone
 
-	Need  Slots // of each task or bundle
-	Count int   // of tasks or bundles that wait or are suspended
+	Need  cluster.Slots // of each task or bundle
+	Count int           // of tasks or bundles that wait or are suspended
 
 	Gangs        []int              // numbers of the gangs in the class that Count counts, ascending; nil unless suspended or no gang
 	Suspended    []*cluster.Attempt // of a suspended bundle, in order of tasks; it needs the slots of their machines
@@ -60,9 +60,9 @@ func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool 
 	w := Want{Job: j, Stage: b.Stages[0], Bundle: b, Count: 1}
 	for _, number := range j.SuspendedBundles(b) {
 		w.Suspended = suspendedIn(b, number)
-		w.Need = Slots{}
+		w.Need = cluster.Slots{}
 		for _, a := range w.Suspended {
-			w.Need = w.Need.Plus(Slots(stageOf(b, a.ID.Task).Slots))
+			w.Need = w.Need.Plus(stageOf(b, a.ID.Task).Slots)
 		}
 		if !yield(w) {
 			return false
@@ -119,4 +119,4 @@ func stageOf(b *cluster.Bundle, id cluster.TaskID) *cluster.Stage {
 }
 
 // TotalNeed returns the slots that all tasks or bundles of the want need together.
-func (w Want) TotalNeed() Slots { return w.Need.Times(w.Count) }
+func (w Want) TotalNeed() cluster.Slots { return w.Need.Times(w.Count) }

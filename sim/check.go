@@ -14,7 +14,7 @@ import (
 func (b *body) checkInvariants() error {
 	errs := []error{b.state.CheckInvariants()}
 	for _, m := range b.machines {
-		busy := [2]int{}
+		var busy cluster.Slots
 		for _, a := range m.running {
 			if !a.suspended {
 				busy[a.kind]++

@@ -195,7 +195,7 @@ func checkSeries(rt rapid.TB, cfg Config, series []Sample) {
 		if i+1 < len(series) && series[i+1].At == s.At {
 			continue
 		}
-		var used [2]int
+		var used cluster.Slots
 		for _, s := range now {
 			used[s.Kind] += s.Running
 			if s.Running < 0 || s.Suspended < 0 {

@@ -35,7 +35,7 @@ func MachineName(number int) string { return fmt.Sprintf("n%04d", number+1) }
 
 // slotsOf is the number of slots of a kind on each machine.
 func (b *body) slotsOf(kind cluster.Slot) int {
-	return [2]int{b.cfg.MapSlots, b.cfg.ReduceSlots}[kind]
+	return cluster.Slots{b.cfg.MapSlots, b.cfg.ReduceSlots}[kind]
 }
 
 // slotFreeAt is when a slot that the master has assigned is free. Suspended attempts may
@@ -77,7 +77,7 @@ func (m *machine) instanceName() string { return string(rune('a' + m.instance%26
 func (b *body) attach(m *machine) {
 	c := cluster.JoinMachine{
 		Name: m.name, Instance: m.instanceName(), Rack: m.rack, Hosts: []string{m.name},
-		Slots: [2]int{b.cfg.MapSlots, b.cfg.ReduceSlots},
+		Slots: cluster.Slots{b.cfg.MapSlots, b.cfg.ReduceSlots},
 	}
 	if known := b.view.Machine(m.name); known != nil && (known.Lost || known.Instance != c.Instance) {
 		c.Retained = b.retained(m)

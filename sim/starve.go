@@ -108,7 +108,7 @@ func (b *body) describeHolders(text *strings.Builder) {
 		if s == nil || s.Occupied == 0 {
 			continue
 		}
-		var used [2]int
+		var used cluster.Slots
 		for m := range b.view.Machines() {
 			for _, a := range m.Attempts {
 				if a.ID.Task.Job == j.id && a.HoldsSlot() {
@@ -116,7 +116,7 @@ func (b *body) describeHolders(text *strings.Builder) {
 				}
 			}
 		}
-		if used != [2]int{} {
+		if !used.IsZero() {
 			none = false
 			fmt.Fprintf(text, " %s (%d map, %d reduce)", j.in.ID, used[0], used[1])
 		}

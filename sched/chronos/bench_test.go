@@ -18,7 +18,7 @@ func busy(b *testing.B, machines int) *world {
 	w, random := newWorld(b, Config{}), rand.New(rand.NewPCG(1, 1))
 	name := func(i int) string { return fmt.Sprintf("host%d", i%machines) }
 	for i := range machines {
-		w.Apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Slots: [2]int{12, 1}})
+		w.Apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Slots: cluster.Slots{12, 1}})
 	}
 	maps := machines * 12 / 20
 	for job := range 20 {

@@ -84,7 +84,7 @@ func TestFalseSuspicion(t *testing.T) {
 	w.expire("a")
 	w.beat(nil)
 	w.want(w.settle(), "kill 2m.1")
-	w.do(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: [2]int{1, 1}})
+	w.do(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: cluster.Slots{1, 1}})
 	w.do(cluster.RestoreOutput{Attempt: winner, Range: first.Stages[0].Tasks[0].Range, Output: cluster.Manifest{Bytes: 7}})
 	w.end()
 	w.want(w.settle(), "2m.0@a", "2m.1@b")

@@ -25,11 +25,11 @@ func (p *Policy) Pools(now int64, view sched.View) []sched.Pool {
 }
 
 // Limit implements sched.JobLimiter.
-func (p *Policy) Limit(job *cluster.Job) sched.Slots {
+func (p *Policy) Limit(job *cluster.Job) cluster.Slots {
 	if inner, ok := p.conf.Inner.(sched.JobLimiter); ok {
 		return inner.Limit(job)
 	}
-	return sched.Slots{sched.Unlimited, sched.Unlimited}
+	return cluster.Slots{sched.Unlimited, sched.Unlimited}
 }
 
 // TransferFrom implements sched.StateTransfer. It keeps void promises too, since otherwise

@@ -36,9 +36,9 @@ func (a able) Pools(int64, sched.View) []sched.Pool {
 	return []sched.Pool{{Name: "a"}}
 }
 
-func (a able) Limit(*cluster.Job) sched.Slots {
+func (a able) Limit(*cluster.Job) cluster.Slots {
 	*a.asked = "JobLimiter"
-	return sched.Slots{3, 4}
+	return cluster.Slots{3, 4}
 }
 
 func (a able) TransferFrom(from sched.Policy) {
@@ -61,7 +61,7 @@ var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
 		return len(pools) == 1 && pools[0].Name == "a"
 	},
 	"JobLimiter": func(p sched.Policy, job *cluster.Job) bool {
-		return p.(sched.JobLimiter).Limit(job) == sched.Slots{3, 4}
+		return p.(sched.JobLimiter).Limit(job) == cluster.Slots{3, 4}
 	},
 	"StateTransfer": func(p sched.Policy, _ *cluster.Job) bool {
 		p.(sched.StateTransfer).TransferFrom(New(Config{Inner: plain{}}))
@@ -129,7 +129,7 @@ func TestWithoutOptionalInterfaces(t *testing.T) {
 	if pools := p.Pools(0, sched.View{}); pools != nil {
 		t.Errorf("pools %v", pools)
 	}
-	if most := p.Limit(job); most != (sched.Slots{sched.Unlimited, sched.Unlimited}) {
+	if most := p.Limit(job); most != (cluster.Slots{sched.Unlimited, sched.Unlimited}) {
 		t.Errorf("limit %v", most)
 	}
 	if facts := p.Explain(0, sched.View{}, job); facts != nil {

@@ -50,7 +50,7 @@ func (w *world) do(c cluster.Command) cluster.Delta {
 // join adds machines, named by letters, with equal slots.
 func (w *world) join(names string, maps, reduces int) {
 	for _, name := range strings.Split(names, "") {
-		w.do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
+		w.do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{maps, reduces}})
 	}
 }
 

@@ -64,7 +64,7 @@ var traps = []struct {
 	{"the machine comes back with nothing", Config{}, func(w *world) {
 		w.expire("a")
 		w.beat(nil)
-		w.do(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: [2]int{2, 2}, Instance: "2"})
+		w.do(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: cluster.Slots{2, 2}, Instance: "2"})
 	}, []string{"1m.0@a local", "1m.1@a local"}},
 	{"a promise ends", Config{}, func(w *world) {
 		w.expire("a")

@@ -15,9 +15,9 @@ type Policy struct {
 	ledger ledger.Ledger
 	wake   int64
 
-	jobs    []*job // jobs that are not over, in order of submission
-	slots   slots  // of all machines, when shares were computed
-	divided bool   // shares are up to date for slots
+	jobs    []*job        // jobs that are not over, in order of submission
+	slots   cluster.Slots // of all machines, when shares were computed
+	divided bool          // shares are up to date for slots
 
 	jobIndex
 	root *sharetree.Entry

@@ -41,11 +41,11 @@ func TestShares(t *testing.T) {
 		s.submit(g)
 	}
 	s.decide()
-	var shares []slots
+	var shares []cluster.Slots
 	for _, j := range s.policy.jobs {
 		shares = append(shares, j.share)
 	}
-	want(t, "shares", shares, "[[5 0] [5 2] [0 2]]")
+	want(t, "shares", shares, "[5 map 5 map, 2 reduce 2 reduce]")
 }
 
 func TestBundleGetsItsShareWhole(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
@@ -31,7 +32,7 @@ func newRoot() *sharetree.Entry {
 func (p *Policy) wanting() iter.Seq[*sharetree.Entry] {
 	return func(yield func(*sharetree.Entry) bool) {
 		for _, j := range p.jobs {
-			if j.Waiting != (slots{}) && !yield(j.treeEntry) {
+			if !j.Waiting.IsZero() && !yield(j.treeEntry) {
 				return
 			}
 		}
@@ -41,7 +42,7 @@ func (p *Policy) wanting() iter.Seq[*sharetree.Entry] {
 // jobIndex is what a decision needs to know about all jobs, kept up to date as they
 // change.
 type jobIndex struct {
-	waiting       slots         // sum over all jobs
+	waiting       cluster.Slots // sum over all jobs
 	betweenStages map[*job]bool // jobs whose next stage waits for running tasks only
 	newJobs       []*job        // jobs that have never had their share, in order of submission
 }
@@ -51,7 +52,7 @@ func (s *jobIndex) add(j *job) {
 	j.has = j.Running
 	s.waiting = s.waiting.Plus(j.Waiting.Minus(j.wanted))
 	j.wanted = j.Waiting
-	if j.upcoming != (slots{}) {
+	if !j.upcoming.IsZero() {
 		s.betweenStages[j] = true
 	} else {
 		delete(s.betweenStages, j)
@@ -67,7 +68,7 @@ func (s *jobIndex) drop(j *job) {
 	if i, there := find(s.newJobs, j.Job); there {
 		s.newJobs = slices.Delete(s.newJobs, i, i+1)
 	}
-	j.treeEntry.SetDemand(slots{})
+	j.treeEntry.SetDemand(cluster.Slots{})
 }
 
 // updateNew enters a job into newJobs, or removes it.

@@ -4,41 +4,38 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/share"
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-type slots = sched.Slots
-
 // job is a job that is not over, with what it has and wants.
 type job struct {
 	*ledger.Account
 	progress
-	share        slots // its share, as computed last
-	preemptedFor slots // that others have lost to it since Reset
+	share        cluster.Slots // its share, as computed last
+	preemptedFor cluster.Slots // that others have lost to it since Reset
 
 	treeEntry *sharetree.Entry
-	has       slots // Running when it was last put in order
-	wanted    slots // Waiting at that time
+	has       cluster.Slots // Running when it was last put in order
+	wanted    cluster.Slots // Waiting at that time
 }
 
 // progress is how far a job is, by kind of slot.
 type progress struct {
-	participates [2]bool // it has unfinished tasks and is not suspended
-	launched     slots   // slots of all attempts so far
-	upcoming     slots   // slots that its next stages want once the output of running tasks is complete
+	participates [2]bool       // it has unfinished tasks and is not suspended
+	launched     cluster.Slots // slots of all attempts so far
+	upcoming     cluster.Slots // slots that its next stages want once the output of running tasks is complete
 }
 
 func progressOf(j *cluster.Job) (p progress) {
 	for _, s := range j.Stages {
-		p.launched = p.launched.Plus(slots(s.Slots).Times(s.Launched))
+		p.launched = p.launched.Plus(s.Slots.Times(s.Launched))
 		for kind, n := range s.Slots {
 			p.participates[kind] = p.participates[kind] || n > 0 && s.Finished < len(s.Tasks) && !j.Suspended
 		}
 		if s.Waiting() > 0 && !j.Ready(s) && writing(s) {
-			p.upcoming = p.upcoming.Plus(slots(s.Slots).Times(s.Waiting()))
+			p.upcoming = p.upcoming.Plus(s.Slots.Times(s.Waiting()))
 		}
 	}
 	return p
@@ -56,7 +53,7 @@ func writing(s *cluster.Stage) bool {
 }
 
 // below reports whether a job with so many slots has less than its share.
-func (j *job) below(kind int, has slots) bool { return has[kind] < j.share[kind] }
+func (j *job) below(kind int, has cluster.Slots) bool { return has[kind] < j.share[kind] }
 
 // place returns the index of a job in jobs, or where it would be inserted.
 func (p *Policy) place(id cluster.JobID) (i int, there bool) { return find(p.jobs, id) }

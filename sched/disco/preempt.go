@@ -18,7 +18,7 @@ const retry = 1000
 // preempt frees slots for jobs that have never had as many as their share, if the slots
 // that they are granted now or that are about to come free are too few; wake is when to
 // try again if it could not.
-func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]slots) (preempts []sched.Preempt, wake int64) {
+func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots) (preempts []sched.Preempt, wake int64) {
 	p.requested = nil
 	needs := p.needs(view, given)
 	if len(needs[0])+len(needs[1]) == 0 {
@@ -45,10 +45,10 @@ type need struct {
 
 // needs returns the slots that new jobs lack, by kind. Free slots and those about to
 // come free go to the oldest job first.
-func (p *Policy) needs(view sched.View, given map[*sharetree.Entry]slots) (needs [2][]need) {
+func (p *Policy) needs(view sched.View, given map[*sharetree.Entry]cluster.Slots) (needs [2][]need) {
 	coming := p.ledger.Leaving()
 	for _, j := range p.newJobs {
-		if j.Claims == (slots{}) {
+		if j.Claims.IsZero() {
 			continue
 		}
 		lacks := j.unusedShare(view).Minus(given[j.treeEntry]).AtMost(j.share.Minus(j.preemptedFor))
@@ -65,7 +65,7 @@ func (p *Policy) needs(view sched.View, given map[*sharetree.Entry]slots) (needs
 
 // request is slots that are taken from an attempt for a job.
 type request struct {
-	slots slots
+	slots cluster.Slots
 	whose cluster.JobID
 }
 
@@ -98,7 +98,7 @@ func (j *job) isNew() bool {
 
 // unusedShare returns the part of its share that a job has never had and can use, in
 // whole tasks and bundles.
-func (j *job) unusedShare(view sched.View) (rest slots) {
+func (j *job) unusedShare(view sched.View) (rest cluster.Slots) {
 	for w := range sched.Wants(view.Job(j.Job)) {
 		count, left := w.Count, j.share.Minus(j.launched).Minus(rest)
 		for kind, each := range w.Need {
@@ -114,7 +114,7 @@ func (j *job) unusedShare(view sched.View) (rest slots) {
 // donor is a job that can lose slots.
 type donor struct {
 	job     *job
-	left    slots              // slots that it keeps
+	left    cluster.Slots      // slots that it keeps
 	victims [2][]victim.Victim // that can still be taken, by kind, the youngest first; filled in when needed
 	looked  [2]bool
 }
@@ -180,7 +180,7 @@ func (w *wave) take(d *donor, kind cluster.Slot) bool {
 }
 
 // meet subtracts freed slots from the needs, the oldest job's first.
-func (w *wave) meet(freed slots) {
+func (w *wave) meet(freed cluster.Slots) {
 	for kind, n := range freed {
 		for needs := w.needs[kind]; n > 0 && len(needs) > 0; w.needs[kind] = needs {
 			part := min(n, needs[0].slots)
@@ -194,10 +194,5 @@ func (w *wave) meet(freed slots) {
 
 // affords reports whether a job keeps its share without a victim.
 func (d *donor) affords(v victim.Victim) bool {
-	for kind, n := range v.Slots {
-		if n > 0 && d.left[kind]-n < d.job.share[kind] {
-			return false
-		}
-	}
-	return true
+	return v.Slots.FitsIn(d.left.Minus(d.job.share))
 }

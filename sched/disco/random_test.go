@@ -56,7 +56,7 @@ func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan
 	known, found := l.Policy.(*Policy), New(conf)
 	found.Reset(l.Now, l.PolicyView())
 	again := found.Decide(l.Now, l.PolicyView())
-	if slices.ContainsFunc(known.jobs, func(j *job) bool { return j.preemptedFor != slots{} }) {
+	if slices.ContainsFunc(known.jobs, func(j *job) bool { return !j.preemptedFor.IsZero() }) {
 		again.Preempts = plan.Preempts // preemptions requested earlier are not repeated
 	}
 	if !reflect.DeepEqual(plan, again) && conf.Placement.Method != sched.Delay {
@@ -94,7 +94,7 @@ func checkShares(rt *rapid.T, p *Policy) {
 // checkPreempts checks that no job falls below its share, that no attempt is taken twice,
 // and that nothing is taken without a new job.
 func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
-	lost := make(map[cluster.JobID]slots)
+	lost := make(map[cluster.JobID]cluster.Slots)
 	seen := make(map[cluster.AttemptID]bool)
 	for _, pre := range plan.Preempts {
 		_, stage, t, ok := view.Task(pre.Attempt.Task)
@@ -102,9 +102,9 @@ func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 			rt.Fatalf("%+v makes no sense", pre)
 		}
 		seen[pre.Attempt] = true
-		need := slots(stage.Slots)
+		need := stage.Slots
 		if stage.Bundle.Gang {
-			need = slots{}
+			need = cluster.Slots{}
 			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
 				if mate.State == cluster.TaskRunning {
 					_, s, _, _ := view.Task(mate.ID)

@@ -2,12 +2,11 @@ package disco
 
 import (
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 )
 
 // reserved is free slots that are given to no job, by name of machine.
-type reserved map[string]slots
+type reserved map[string]cluster.Slots
 
 // reserve keeps slots that have come free for jobs between two stages, if other jobs
 // would take them; until is when the first of them is given up.
@@ -36,7 +35,7 @@ func (p *Policy) reserve(now int64, view cluster.View) (k reserved, until int64)
 
 // reservable returns how many slots jobs between two stages lack of their shares, of
 // the kinds that other jobs wait for.
-func (p *Policy) reservable() (lacking slots) {
+func (p *Policy) reservable() (lacking cluster.Slots) {
 	for j := range p.betweenStages {
 		for kind, n := range j.upcoming {
 			if j.Waiting[kind] == 0 {
@@ -53,9 +52,6 @@ func (p *Policy) reservable() (lacking slots) {
 }
 
 // usableSlots returns the free slots of a machine that are not reserved.
-func (k reserved) usableSlots(m *cluster.Machine) (free locality.Slots) {
-	for kind := range free {
-		free[kind] = max(m.Free(cluster.Slot(kind))-k[m.Name][kind], 0)
-	}
-	return free
+func (k reserved) usableSlots(m *cluster.Machine) cluster.Slots {
+	return m.FreeSlots().Minus(k[m.Name]).AtLeast(cluster.Slots{})
 }

@@ -13,7 +13,7 @@ import (
 // schedulable is what a pool or a job is compared by; Hadoop's name for it.
 type schedulable struct {
 	min, demand int
-	running     slots
+	running     cluster.Slots
 	weight      float64
 }
 
@@ -57,7 +57,7 @@ func unweighted(kind int, a, b schedulable) int {
 
 // byDominant compares the slots of the kind of which each uses the largest fraction.
 // All is the slots of the cluster.
-func byDominant(all slots) func(kind int, a, b schedulable) int {
+func byDominant(all cluster.Slots) func(kind int, a, b schedulable) int {
 	capacity := []float64{float64(all[0]), float64(all[1])}
 	holder := func(s schedulable) share.Consumer {
 		return share.Consumer{Used: []float64{float64(s.running[0]), float64(s.running[1])}, Weight: s.weight}
@@ -66,7 +66,7 @@ func byDominant(all slots) func(kind int, a, b schedulable) int {
 }
 
 // ratioOf returns what an order compares beyond minima.
-func ratioOf(order pool.Order, all slots) func(kind int, a, b schedulable) int {
+func ratioOf(order pool.Order, all cluster.Slots) func(kind int, a, b schedulable) int {
 	if order == pool.DRF {
 		return byDominant(all)
 	}

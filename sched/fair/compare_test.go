@@ -11,7 +11,7 @@ import (
 
 func TestCompare(t *testing.T) {
 	of := func(least, demand, running int, weight float64) schedulable {
-		return schedulable{least, demand, slots{running}, weight}
+		return schedulable{least, demand, cluster.Slots{running}, weight}
 	}
 	for _, tt := range []struct {
 		name string
@@ -41,13 +41,13 @@ func TestCompareIsAnOrder(t *testing.T) {
 	draw := rapid.Custom(func(rt *rapid.T) schedulable {
 		n := rapid.IntRange(0, 5)
 		return schedulable{
-			n.Draw(rt, "min"), n.Draw(rt, "demand"), slots{n.Draw(rt, "maps"), n.Draw(rt, "reduces")},
+			n.Draw(rt, "min"), n.Draw(rt, "demand"), cluster.Slots{n.Draw(rt, "maps"), n.Draw(rt, "reduces")},
 			rapid.SampledFrom([]float64{0, 0, .25, 1, 2, 1e300}).Draw(rt, "weight"),
 		}
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b, c := draw.Draw(rt, "a"), draw.Draw(rt, "b"), draw.Draw(rt, "c")
-		for name, ratio := range map[string]func(int, schedulable, schedulable) int{"weight": byWeight, "dominant": byDominant(slots{7, 3})} {
+		for name, ratio := range map[string]func(int, schedulable, schedulable) int{"weight": byWeight, "dominant": byDominant(cluster.Slots{7, 3})} {
 			less := func(x, y schedulable) int { return x.compare(0, y, ratio) }
 			if less(a, b) != -less(b, a) || less(a, b) <= 0 && less(b, c) <= 0 && less(a, c) > 0 {
 				rt.Fatalf("%s orders %+v, %+v and %+v in no way", name, a, b, c)
@@ -72,7 +72,7 @@ func TestWeights(t *testing.T) {
 		{"seven tasks", sized, 0, 0, 7, 3}, {"one task", sized, 1, 0, 1, 2}, {"no task", sized, 1, 0, 0, 0},
 		{"young", boosted, 1, 299_999, 9, 6}, {"not young any more", boosted, 1, 300_000, 9, 2},
 	} {
-		e := &entry{priority: tt.priority, submittedAt: now - tt.age, counted: tally{demand: slots{tt.demand}}}
+		e := &entry{priority: tt.priority, submittedAt: now - tt.age, counted: tally{demand: cluster.Slots{tt.demand}}}
 		if got := tt.p.weight(e, 0, now); math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("%s: weight %v, want %v", tt.name, got, tt.want)
 		}

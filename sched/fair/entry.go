@@ -96,7 +96,7 @@ func (p *Policy) forget(e *entry) {
 
 // remove takes a job out of its queue. The job keeps its counts.
 func (p *Policy) remove(e *entry) {
-	e.treeEntry.SetDemand(slots{})
+	e.treeEntry.SetDemand(cluster.Slots{})
 	remove(&e.queue.jobs, e)
 	if e.active {
 		remove(&p.byPriority, e)

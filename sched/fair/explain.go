@@ -80,8 +80,8 @@ func (p *Policy) Pools(_ int64, view sched.View) (pools []sched.Pool) {
 
 // Limit implements sched.JobLimiter: the smallest maximum of its pool and of the pools
 // above.
-func (p *Policy) Limit(job *cluster.Job) sched.Slots {
-	most := sched.Slots{sched.Unlimited, sched.Unlimited}
+func (p *Policy) Limit(job *cluster.Job) cluster.Slots {
+	most := cluster.Slots{sched.Unlimited, sched.Unlimited}
 	if e := p.jobs[job.ID]; e != nil {
 		for q := e.queue; q != nil; q = q.parent {
 			most = most.AtMost(q.Max)

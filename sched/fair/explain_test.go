@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
 )
@@ -77,10 +78,10 @@ func TestLimitIsTheLeastOfAllPoolsAbove(t *testing.T) {
 	p := New(Config{Allocations: allocations(t, "<pool name='x'><maxMaps>3</maxMaps><maxReduces>9</maxReduces><pool name='y'><maxReduces>2</maxReduces></pool></pool>")})
 	nested, free := w.Run(in("x.y", 9, 0)), w.Run(in("c", 9, 0))
 	p.Reset(w.Now, w.PolicyView())
-	if got := p.Limit(nested); got != (sched.Slots{3, 2}) {
+	if got := p.Limit(nested); got != (cluster.Slots{3, 2}) {
 		t.Errorf("in a pool within a pool: %v", got)
 	}
-	if got := p.Limit(free); got != (sched.Slots{sched.Unlimited, sched.Unlimited}) {
+	if got := p.Limit(free); got != (cluster.Slots{sched.Unlimited, sched.Unlimited}) {
 		t.Errorf("in a pool without a description: %v", got)
 	}
 }

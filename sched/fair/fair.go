@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/placement"
@@ -22,8 +21,8 @@ type Policy struct {
 	ledger     ledger.Ledger
 	tree       *tree
 	jobs       map[cluster.JobID]*entry
-	byPriority []*entry // active jobs, in the order of entry.compare
-	slots      slots    // of all machines, as refreshSlots counted them last
+	byPriority []*entry      // active jobs, in the order of entry.compare
+	slots      cluster.Slots // of all machines, as refreshSlots counted them last
 
 	dominant func(kind int, a, b schedulable) int // the order of drf for this number of slots
 
@@ -36,7 +35,7 @@ type Policy struct {
 // New returns a fair scheduler. Call Reset before any other method.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
-	return &Policy{conf: conf, placer: placement.Placer{Placement: conf.Placement}, dominant: byDominant(slots{})}
+	return &Policy{conf: conf, placer: placement.Placer{Placement: conf.Placement}, dominant: byDominant(cluster.Slots{})}
 }
 
 // Reset implements sched.Policy.
@@ -155,10 +154,9 @@ func (p *Policy) computeShares() {
 
 // usableSlots returns how many of a machine's free slots may be given out: as many as
 // the load of the cluster asks for. While bundles of several slots wait, all of them.
-func (p *Policy) usableSlots(m *cluster.Machine) (free locality.Slots) {
-	root := p.tree.root
+func (p *Policy) usableSlots(m *cluster.Machine) cluster.Slots {
+	root, free := p.tree.root, m.FreeSlots()
 	for kind := range free {
-		free[kind] = max(m.Free(cluster.Slot(kind)), 0)
 		if load := p.conf.LoadMaxDiff + p.load(kind); load < 1 && root.bundled == 0 {
 			limit := int(math.Ceil(load * float64(m.Slots[kind])))
 			free[kind] = min(free[kind], max(limit-m.Used[kind], 0))

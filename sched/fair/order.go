@@ -106,7 +106,7 @@ func (q *queue) wanters(yield func(*sharetree.Entry) bool) bool {
 		}
 	}
 	for _, e := range q.jobs {
-		if e.counted.waiting != (slots{}) && !yield(e.treeEntry) {
+		if !e.counted.waiting.IsZero() && !yield(e.treeEntry) {
 			return false
 		}
 	}

@@ -22,10 +22,10 @@ type need struct {
 
 // preempt plans preemptions for pools that have waited too long. Granted is the free
 // slots that entries are about to get.
-func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]slots) (preempts []sched.Preempt, wake int64) {
+func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots) (preempts []sched.Preempt, wake int64) {
 	leaves := p.tree.leaves()
 	p.updateClocks(now, leaves)
-	left := make(map[*queue]slots) // slots that queues keep
+	left := make(map[*queue]cluster.Slots) // slots that queues keep
 	for _, q := range leaves {
 		left[q] = q.running
 	}
@@ -56,7 +56,7 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 type wave struct {
 	finder   *victim.Finder
 	kind     int
-	left     map[*queue]slots
+	left     map[*queue]cluster.Slots
 	preempts []sched.Preempt
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sched/share"
 	"github.com/hammr/hammr/sched/sharetree"
@@ -17,8 +18,8 @@ type queue struct {
 	children []*queue // by name
 	jobs     []*entry // by entry.compare
 
-	tally        // sum over the queues below too
-	wanted slots // demand without the limit of Max
+	tally                // sum over the queues below too
+	wanted cluster.Slots // demand without the limit of Max
 
 	since int64 // the cached result of oldestWaiting, unless stale
 	stale bool
@@ -95,7 +96,7 @@ func (t *tree) leaves() (leaves []*queue) {
 
 // adjust adds a change to the counts of a queue and of the queues above it.
 func (q *queue) adjust(t tally) {
-	uneven := t.demand != slots{}
+	uneven := !t.demand.IsZero()
 	for ; q != nil; q = q.parent {
 		before := q.demand
 		q.wanted = q.wanted.Plus(t.demand)
@@ -116,7 +117,7 @@ func (q *queue) oldestWaiting() int64 {
 	}
 	q.since, q.stale = math.MaxInt64, false
 	for _, e := range q.jobs {
-		if e.counted.waiting != (slots{}) {
+		if !e.counted.waiting.IsZero() {
 			q.since = min(q.since, e.submittedAt)
 		}
 	}

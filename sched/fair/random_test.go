@@ -126,15 +126,15 @@ func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan
 // checkPreempts checks that no pool falls below its fair share.
 func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	p := l.Policy.(*Policy)
-	lost := make(map[*queue]slots)
+	lost := make(map[*queue]cluster.Slots)
 	for _, pre := range plan.Preempts {
 		j, stage, t, ok := l.View().Task(pre.Attempt.Task)
 		if !ok || pre.Cause == "" {
 			rt.Fatalf("%+v makes no sense", pre)
 		}
-		need := slots(stage.Slots)
+		need := stage.Slots
 		if stage.Bundle.Gang {
-			need = slots{}
+			need = cluster.Slots{}
 			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
 				if mate.State == cluster.TaskRunning {
 					_, s, _, _ := l.View().Task(mate.ID)
@@ -155,8 +155,8 @@ func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 }
 
 // held returns the slots that the jobs of pools occupy, summed up the tree.
-func held(view cluster.View, a *pool.Allocations) map[string]slots {
-	out := make(map[string]slots)
+func held(view cluster.View, a *pool.Allocations) map[string]cluster.Slots {
+	out := make(map[string]cluster.Slots)
 	for m := range view.Machines() {
 		for _, attempt := range m.Attempts {
 			if !attempt.HoldsSlot() {

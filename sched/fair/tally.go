@@ -1,17 +1,17 @@
 package fair
 
-import "github.com/hammr/hammr/sched"
-
-type slots = sched.Slots
+import (
+	"github.com/hammr/hammr/cluster"
+)
 
 // tally is the slots that a job, or all jobs of a pool, have and want.
 type tally struct {
-	running slots // of attempts that keep running
-	leaving slots // of attempts that were ordered to end and have not yet
-	waiting slots // of tasks that may start now
-	claims  slots // the part of waiting that others may lose slots for
-	demand  slots // running and waiting; of a pool at most its maximum
-	bundled int   // the part of waiting that bundles of several slots want
+	running cluster.Slots // of attempts that keep running
+	leaving cluster.Slots // of attempts that were ordered to end and have not yet
+	waiting cluster.Slots // of tasks that may start now
+	claims  cluster.Slots // the part of waiting that others may lose slots for
+	demand  cluster.Slots // running and waiting; of a pool at most its maximum
+	bundled int           // the part of waiting that bundles of several slots want
 }
 
 func (t tally) minus(o tally) tally {
@@ -31,4 +31,4 @@ func (t tally) plus(o tally) tally {
 }
 
 // occupied returns all slots that are not free.
-func (t tally) occupied() slots { return t.running.Plus(t.leaving) }
+func (t tally) occupied() cluster.Slots { return t.running.Plus(t.leaving) }

@@ -17,7 +17,7 @@ func full(b *testing.B, machines, maps, free int) *world {
 	w, random := newWorld(b), rand.New(rand.NewPCG(1, 1))
 	name := func(i int) string { return fmt.Sprintf("host%d", i) }
 	for i := range machines {
-		w.Apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Rack: fmt.Sprintf("/rack%d", i/40), Slots: [2]int{12, 1}})
+		w.Apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Rack: fmt.Sprintf("/rack%d", i/40), Slots: cluster.Slots{12, 1}})
 	}
 	delta := w.Apply(cluster.SubmitJob{Spec: spec(maps, 0)})
 	splits := make([]cluster.Split, maps)

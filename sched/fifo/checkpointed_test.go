@@ -65,7 +65,7 @@ func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 		"home is lost":         {then: []cluster.Command{expired}, want: all("1m0@a local")},
 		"the copy is left":     {copied: copied, then: []cluster.Command{expired}, want: all("1m0@a local")},
 		"home is excluded":     {then: []cluster.Command{cluster.AdmitMachine{Name: "c", Excluded: true}}, want: all("1m0@a local")},
-		"the machine of the checkpoint was restarted": {then: []cluster.Command{cluster.JoinMachine{Name: "c", Instance: "2", Slots: [2]int{1, 0}}}, want: all("1m0@a local")},
+		"the machine of the checkpoint was restarted": {then: []cluster.Command{cluster.JoinMachine{Name: "c", Instance: "2", Slots: cluster.Slots{1, 0}}}, want: all("1m0@a local")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

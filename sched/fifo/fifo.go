@@ -155,7 +155,7 @@ func (p *Policy) Explain(_ int64, view sched.View, job *cluster.Job) []sched.Det
 		return nil
 	}
 	before := p.queue[:slices.Index(p.queue, e)]
-	var wanted sched.Slots
+	var wanted cluster.Slots
 	for _, other := range before {
 		for w := range sched.Wants(view.Job(other.job)) {
 			wanted = wanted.Plus(w.TotalNeed())

@@ -144,7 +144,7 @@ func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 	machine := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "machine")
 	switch rapid.IntRange(0, 11).Draw(rt, "verb") {
 	case 0:
-		try(cluster.JoinMachine{Name: machine, Hosts: []string{machine}, Slots: [2]int{rapid.IntRange(0, 2).Draw(rt, "maps"), 1}})
+		try(cluster.JoinMachine{Name: machine, Hosts: []string{machine}, Slots: cluster.Slots{rapid.IntRange(0, 2).Draw(rt, "maps"), 1}})
 	case 1, 2:
 		try(cluster.SubmitJob{Spec: cluster.JobSpec{
 			Graph: dag.MapReduce(rapid.IntRange(1, 9).Draw(rt, "maps"), 1), MaxAttempts: [2]int{2, 2},

@@ -37,9 +37,9 @@ func (w *world) wantPlan(placement sched.Placement, want ...string) {
 func TestRacks(t *testing.T) {
 	w := newWorld(t)
 	for _, m := range []cluster.JoinMachine{
-		{Name: "a", Hosts: []string{"10.0.0.1"}, Rack: "/1", Slots: [2]int{0, 1}},
-		{Name: "b", Hosts: []string{"10.0.0.2"}, Slots: [2]int{1, 1}},
-		{Name: "c", Hosts: []string{"10.0.0.3"}, Rack: "/2", Slots: [2]int{2, 1}},
+		{Name: "a", Hosts: []string{"10.0.0.1"}, Rack: "/1", Slots: cluster.Slots{0, 1}},
+		{Name: "b", Hosts: []string{"10.0.0.2"}, Slots: cluster.Slots{1, 1}},
+		{Name: "c", Hosts: []string{"10.0.0.3"}, Rack: "/2", Slots: cluster.Slots{2, 1}},
 	} {
 		w.Apply(m)
 	}

@@ -67,18 +67,18 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 // for slots that are missing, apart from those reserved on their machines for the suspended
 // ones, in order.
 func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster.Bundle, plan sched.Plan) {
-	free := make(map[string][2]int)
+	free := make(map[string]cluster.Slots)
 	for m := range view.Machines() {
-		free[m.Name] = [2]int{m.Free(cluster.MapSlot), m.Free(cluster.ReduceSlot)}
+		free[m.Name] = m.FreeSlots()
 	}
 	for _, number := range j.SuspendedBundles(b) {
 		needs := needsOfStill(view, b, number)
-		goesOn, could := true, true
+		resumes, could := true, true
 		for name, need := range needs {
-			goesOn = goesOn && fits(need, free[name])
-			could = could && fits(need, view.Machine(name).Slots)
+			resumes = resumes && need.FitsIn(free[name])
+			could = could && need.FitsIn(view.Machine(name).Slots)
 		}
-		if goesOn {
+		if resumes {
 			rt.Fatalf("bundle %d of %s of %v is suspended and could resume after %q", number, b.Stages[0].Name, j.ID, schedtest.Lines(plan))
 		}
 		for name, need := range needs {
@@ -93,13 +93,13 @@ func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster
 }
 
 // needsOfStill returns the slots that a suspended bundle needs, by machine.
-func needsOfStill(view cluster.View, b *cluster.Bundle, number int) map[string][2]int {
-	needs := make(map[string][2]int)
+func needsOfStill(view cluster.View, b *cluster.Bundle, number int) map[string]cluster.Slots {
+	needs := make(map[string]cluster.Slots)
 	for _, t := range b.TasksOf(number) {
 		for _, a := range t.Attempts {
 			if a.Suspended() && a.Active() {
 				_, s, _, _ := view.Task(t.ID)
-				needs[a.Machine] = [2]int{needs[a.Machine][0] + s.Slots[0], needs[a.Machine][1] + s.Slots[1]}
+				needs[a.Machine] = needs[a.Machine].Plus(s.Slots)
 			}
 		}
 	}
@@ -107,16 +107,11 @@ func needsOfStill(view cluster.View, b *cluster.Bundle, number int) map[string][
 }
 
 // withoutUpTo returns what is left after reserving as much of the need as is free.
-func withoutUpTo(need, room [2]int) [2]int {
+func withoutUpTo(need, free cluster.Slots) cluster.Slots {
 	for kind, n := range need {
-		room[kind] -= max(min(n, room[kind]), 0)
+		free[kind] -= max(min(n, free[kind]), 0)
 	}
-	return room
-}
-
-// fits reports whether there are enough slots of the kinds that are needed.
-func fits(need, room [2]int) bool {
-	return (need[0] == 0 || need[0] <= room[0]) && (need[1] == 0 || need[1] <= room[1])
+	return free
 }
 
 func waitsUncharged(s *cluster.Stage) bool {
@@ -153,8 +148,8 @@ func inOrder(view cluster.View) (jobs []*cluster.Job) {
 }
 
 // fitsIn tries all machines for all tasks of a bundle, in the free slots.
-func fitsIn(view cluster.View, free map[string][2]int, j *cluster.Job, b *cluster.Bundle) bool {
-	var needs [][2]int
+func fitsIn(view cluster.View, free map[string]cluster.Slots, j *cluster.Job, b *cluster.Bundle) bool {
+	var needs []cluster.Slots
 	for _, s := range b.Stages {
 		for range b.TasksIn(s) {
 			needs = append(needs, s.Slots)
@@ -165,15 +160,15 @@ func fitsIn(view cluster.View, free map[string][2]int, j *cluster.Job, b *cluste
 		if i == len(needs) {
 			return true
 		}
-		for m, room := range free {
-			if !fits(needs[i], room) {
+		for m, slots := range free {
+			if !needs[i].FitsIn(slots) {
 				continue
 			}
-			free[m] = [2]int{room[0] - needs[i][0], room[1] - needs[i][1]}
+			free[m] = slots.Minus(needs[i])
 			if place(i + 1) {
 				return true
 			}
-			free[m] = room
+			free[m] = slots
 		}
 		return false
 	}

@@ -115,7 +115,7 @@ func measure(t *testing.T, placement sched.Placement, jitter int64) (o outcome) 
 		hosts, best := blocks(random)
 		w := newWorld(t)
 		for i := range 4 {
-			w.Apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: [2]int{2, 1}})
+			w.Apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: cluster.Slots{2, 1}})
 		}
 		job := w.submit(0, 0, hosts...)
 		r := &replay{world: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
@@ -165,7 +165,7 @@ func TestOneSlowMachine(t *testing.T) {
 	elapsed := func(placement sched.Placement) int64 {
 		w := newWorld(t)
 		for i := range 4 {
-			w.Apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: [2]int{2, 1}})
+			w.Apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: cluster.Slots{2, 1}})
 		}
 		hosts, _ := blocks(rand.New(rand.NewPCG(1, 1)))
 		r := &replay{world: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}

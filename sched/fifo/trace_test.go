@@ -68,7 +68,7 @@ func TestSkipHasLocalityLevel(t *testing.T) {
 		if name == "a" {
 			slots = 0
 		}
-		w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Rack: rack, Slots: [2]int{slots, 0}})
+		w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Rack: rack, Slots: cluster.Slots{slots, 0}})
 	}
 	w.submit(0, 0, "a")
 	begin, placement := w.Now, sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 100, RackWait: 50}}

@@ -1,6 +1,7 @@
 package hammr
 
 import (
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fair"
@@ -69,7 +70,7 @@ func New(conf Config) *Policy {
 // pools returns the pools of a file as this policy uses them.
 func (c Config) pools(a *pool.Allocations) *pool.Allocations {
 	return a.Revise(func(p *pool.Pool) {
-		p.Min, p.MinTimeout = [2]int{}, pool.Never
+		p.Min, p.MinTimeout = cluster.Slots{}, pool.Never
 		p.Threshold, p.FairTimeout = c.Threshold, c.Timeout
 	})
 }

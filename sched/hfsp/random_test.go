@@ -43,7 +43,7 @@ func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
 	l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: &watcher{Policy: New(conf)}}
 	l.SoftState = schedtest.FullKnowledge{}
 	for i, name := range []string{"m0", "m1", "m2"} {
-		l.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{1 + i, 2}})
+		l.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{1 + i, 2}})
 	}
 	l.Now *= 3 // a ModelTest counts so
 	l.Policy.Reset(l.Now, l.PolicyView())

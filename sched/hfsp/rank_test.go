@@ -15,7 +15,7 @@ func (s *scene) ranked(at int64, conf Config) (order []int) {
 	r.Reset(at, s.PolicyView())
 	queue := sched.Queue{Kind: cluster.MapSlot}
 	for j := range s.View().Jobs() {
-		queue.Jobs = append(queue.Jobs, &sched.Claimant{Job: j, Running: sched.Slots{len(s.attempts(j, cluster.MapSlot)), 0}})
+		queue.Jobs = append(queue.Jobs, &sched.Claimant{Job: j, Running: cluster.Slots{len(s.attempts(j, cluster.MapSlot)), 0}})
 	}
 	slices.SortFunc(queue.Jobs, r.Rank(at, s.PolicyView(), queue))
 	for _, c := range queue.Jobs {

@@ -22,10 +22,10 @@ import (
 // Call Reset before any other method.
 type Ledger struct {
 	accounts   map[cluster.JobID]*Account
-	slots      sched.Slots // of all machines
-	slotsKnown bool        // slots is up to date
-	running    sched.Slots // sum over all accounts
-	leaving    sched.Slots // sum over all accounts
+	slots      cluster.Slots // of all machines
+	slotsKnown bool          // slots is up to date
+	running    cluster.Slots // sum over all accounts
+	leaving    cluster.Slots // sum over all accounts
 }
 
 // Account is the slots that a job has and wants. It is read-only for callers.
@@ -33,27 +33,27 @@ type Account struct {
 	Job    cluster.JobID
 	Active bool // the job is not over: its tasks may start, now or later
 
-	Running   sched.Slots // of attempts that keep running
-	Leaving   sched.Slots // of attempts that were ordered to end and have not yet
-	Waiting   sched.Slots // wanted by tasks that may start now and by suspended attempts
-	Bundled   int         // the part of Waiting that bundles want, summed over both kinds
-	Suspended sched.Slots // the part of Waiting that suspended attempts want
-	Claims    sched.Slots // Waiting, or zero if no slots may be taken from others for the job
+	Running   cluster.Slots // of attempts that keep running
+	Leaving   cluster.Slots // of attempts that were ordered to end and have not yet
+	Waiting   cluster.Slots // wanted by tasks that may start now and by suspended attempts
+	Bundled   int           // the part of Waiting that bundles want, summed over both kinds
+	Suspended cluster.Slots // the part of Waiting that suspended attempts want
+	Claims    cluster.Slots // Waiting, or zero if no slots may be taken from others for the job
 
 	Attempts map[cluster.AttemptID]Usage // attempts with slots
 }
 
 // Usage is the slots of an attempt.
 type Usage struct {
-	Slots   sched.Slots
+	Slots   cluster.Slots
 	Leaving bool
 }
 
 // Demand returns the slots that the job could use now in all.
-func (a *Account) Demand() sched.Slots { return a.Running.Plus(a.Waiting) }
+func (a *Account) Demand() cluster.Slots { return a.Running.Plus(a.Waiting) }
 
 // Occupied returns the slots that the job keeps from others.
-func (a *Account) Occupied() sched.Slots { return a.Running.Plus(a.Leaving) }
+func (a *Account) Occupied() cluster.Slots { return a.Running.Plus(a.Leaving) }
 
 // Reset rebuilds all accounts from the view.
 func (l *Ledger) Reset(view cluster.View) {
@@ -103,9 +103,9 @@ func (l *Ledger) Accounts() []*Account {
 }
 
 // Slots returns the slots of all machines that can be given out.
-func (l *Ledger) Slots(view cluster.View) sched.Slots {
+func (l *Ledger) Slots(view cluster.View) cluster.Slots {
 	if !l.slotsKnown {
-		l.slots, l.slotsKnown = sched.Slots{}, true
+		l.slots, l.slotsKnown = cluster.Slots{}, true
 		for m := range view.Machines() {
 			l.slots = l.slots.Plus(m.Slots)
 		}
@@ -114,10 +114,10 @@ func (l *Ledger) Slots(view cluster.View) sched.Slots {
 }
 
 // Running returns Account.Running summed over all jobs.
-func (l *Ledger) Running() sched.Slots { return l.running }
+func (l *Ledger) Running() cluster.Slots { return l.running }
 
 // Leaving returns Account.Leaving summed over all jobs.
-func (l *Ledger) Leaving() sched.Slots { return l.leaving }
+func (l *Ledger) Leaving() cluster.Slots { return l.leaving }
 
 // open adds an account for a job that has none and needs one.
 func (l *Ledger) open(j *cluster.Job) {
@@ -167,7 +167,7 @@ func (l *Ledger) recount(view cluster.View, id cluster.JobID) {
 	}
 	j := view.Job(id)
 	account.Active = isActive(j)
-	account.Waiting, account.Suspended, account.Claims, account.Bundled = sched.Slots{}, sched.Slots{}, sched.Slots{}, 0
+	account.Waiting, account.Suspended, account.Claims, account.Bundled = cluster.Slots{}, cluster.Slots{}, cluster.Slots{}, 0
 	if account.Active {
 		account.countWants(j)
 	} else if len(account.Attempts) == 0 {
@@ -179,13 +179,13 @@ func (a *Account) countWants(j *cluster.Job) {
 	for w := range sched.Wants(j) {
 		a.Waiting = a.Waiting.Plus(w.TotalNeed())
 		if w.Bundle != nil {
-			a.Bundled += w.TotalNeed().Sum()
+			a.Bundled += w.TotalNeed().Total()
 		}
 	}
 	if !j.Spec.Passive {
 		a.Claims = a.Waiting
 	}
 	for _, s := range j.Stages {
-		a.Suspended = a.Suspended.Plus(sched.Slots(s.Slots).Times(len(s.Suspended())))
+		a.Suspended = a.Suspended.Plus(s.Slots.Times(len(s.Suspended())))
 	}
 }

@@ -15,9 +15,9 @@ type assigner struct {
 	placer         *Placer
 	now            int64
 	view           cluster.View
-	unit           locality.Slots // what a task takes
-	noLocalityWait bool           // no task waits for a better machine
-	total          int            // slots of all machines, free or not
+	unit           cluster.Slots // what a task takes
+	noLocalityWait bool          // no task waits for a better machine
+	total          int           // slots of all machines, free or not
 
 	machines  []*cluster.Machine // those with free slots; if tasks may wait, the others too
 	free      []int              // parallel to machines
@@ -57,14 +57,14 @@ func (o offer) key() stageKey { return stageKey{o.job.ID, o.stage.Code} }
 const maxPatientMachines = maxPatientTasks / 2
 
 // newAssigner collects the slots that are free on each machine.
-func (r *Round) newAssigner(unit locality.Slots, machines iter.Seq[*cluster.Machine], free func(*cluster.Machine) locality.Slots) *assigner {
+func (r *Round) newAssigner(unit cluster.Slots, machines iter.Seq[*cluster.Machine], free func(*cluster.Machine) cluster.Slots) *assigner {
 	a := &assigner{placer: r.placer, now: r.now, view: r.view, unit: unit, assigned: make(map[cluster.TaskID]bool), placed: make(map[*cluster.Stage]int)}
 	if r.placer.patient() && r.placer.live <= maxPatientMachines {
 		machines = r.view.Machines()
 	}
 	for m := range machines {
 		if a.capacity(m) > 0 {
-			n := unit.Times(free(m))
+			n := unit.CountIn(free(m))
 			a.machines, a.free = append(a.machines, m), append(a.free, n)
 			a.available += n
 		}
@@ -73,7 +73,7 @@ func (r *Round) newAssigner(unit locality.Slots, machines iter.Seq[*cluster.Mach
 }
 
 // capacity returns how many slots a machine has, free or not.
-func (a *assigner) capacity(m *cluster.Machine) int { return a.unit.Times(m.Slots) }
+func (a *assigner) capacity(m *cluster.Machine) int { return a.unit.CountIn(m.Slots) }
 
 // indexOf returns the index of a machine in machines.
 func (a *assigner) indexOf(machine string) (i int, ok bool) {

@@ -37,9 +37,9 @@ func (r *Round) offerSuspended(w sched.Want) {
 }
 
 // haveSlots reports whether machines have all slots that are needed on them.
-func (r *Round) haveSlots(needs []machineSlots, slots func(*cluster.Machine) locality.Slots) bool {
+func (r *Round) haveSlots(needs []machineSlots, slots func(*cluster.Machine) cluster.Slots) bool {
 	return !slices.ContainsFunc(needs, func(n machineSlots) bool {
-		return n.slots.Times(slots(r.view.Machine(n.machine))) == 0
+		return !n.slots.FitsIn(slots(r.view.Machine(n.machine)))
 	})
 }
 
@@ -64,9 +64,7 @@ func (r *Round) needsByMachine(w sched.Want) (needs []machineSlots) {
 			i, needs = len(needs), append(needs, machineSlots{machine: a.Machine})
 		}
 		_, stage, _, _ := r.view.Task(a.ID.Task)
-		for kind, n := range stage.Slots {
-			needs[i].slots[kind] += n
-		}
+		needs[i].slots = needs[i].slots.Plus(stage.Slots)
 	}
 	return needs
 }
@@ -90,7 +88,7 @@ func (r *Round) offerGroups(w sched.Want, most int) {
 	}
 	r.wakeAt(a.wake)
 	if left := min(most, w.Count) - len(a.starts); left > 0 {
-		r.reserve(&claim{job: w.Job, class: w.Bundle, need: locality.Slots(w.Need), bundles: left})
+		r.reserve(&claim{job: w.Job, class: w.Bundle, need: w.Need, bundles: left})
 	}
 }
 
@@ -120,7 +118,7 @@ func (r *Round) offerGangs(w sched.Want, most int) {
 		}
 	}
 	if left := min(most, w.Count) - started; waiting != nil && left > 0 {
-		r.reserve(&claim{job: w.Job, class: w.Bundle, need: locality.Slots(w.Need), bundles: left, avoid: waiting.avoid, tasksAvoid: waiting.tasksAvoid})
+		r.reserve(&claim{job: w.Job, class: w.Bundle, need: w.Need, bundles: left, avoid: waiting.avoid, tasksAvoid: waiting.tasksAvoid})
 	}
 }
 
@@ -166,15 +164,13 @@ func (r *Round) fitsIdle(g *gang) bool {
 }
 
 // capacityOf returns the slots of a machine, free or not.
-func capacityOf(m *cluster.Machine) locality.Slots { return m.Slots }
+func capacityOf(m *cluster.Machine) cluster.Slots { return m.Slots }
 
 // placeGang finds a machine with free slots for each of the groups.
 func (r *Round) placeGang(g *gang) (at []int, ok bool) {
-	var need locality.Slots
+	var need cluster.Slots
 	for _, group := range g.groups {
-		for kind, n := range group.Slots {
-			need[kind] += n
-		}
+		need = need.Plus(group.Slots)
 	}
 	for kind, a := range r.assigners {
 		if need[kind] > a.available {
@@ -196,10 +192,7 @@ func (r *Round) startGang(g *gang, at []int) {
 		machine := r.gangs.all[m].Name
 		start.Starts = append(start.Starts, newStart(t, machine, r.gangPlacer().Level(group.Task, m)))
 		r.takeSlots(machine, group.Slots)
-		for kind, n := range group.Slots {
-			free[m].Free[kind] -= n
-			free[m].Used[kind] += n
-		}
+		free[m].Free, free[m].Used = free[m].Free.Minus(group.Slots), free[m].Used.Plus(group.Slots)
 	}
 	r.gangs.free = free
 	r.bundles = append(r.bundles, start)
@@ -216,13 +209,10 @@ func (r *Round) gangPlacer() *locality.GangPlacer {
 }
 
 // slotsOf returns the slots of all machines, of which free says which are free.
-func (r *Round) slotsOf(free func(*cluster.Machine) locality.Slots) (all []locality.MachineSlots) {
+func (r *Round) slotsOf(free func(*cluster.Machine) cluster.Slots) (all []locality.MachineSlots) {
 	for m := range r.view.Machines() {
-		slots := locality.MachineSlots{Free: free(m)}
-		for kind, n := range slots.Free {
-			slots.Used[kind] = max(m.Slots[kind]-n, 0)
-		}
-		all = append(all, slots)
+		n := free(m)
+		all = append(all, locality.MachineSlots{Free: n, Used: m.Slots.Minus(n).AtLeast(cluster.Slots{})})
 	}
 	return all
 }
@@ -235,7 +225,7 @@ func (r *Round) without(avoid []string, all []locality.MachineSlots) []locality.
 	all = slices.Clone(all)
 	for i, m := range r.gangs.all {
 		if slices.Contains(avoid, m.Name) {
-			all[i].Free = locality.Slots{}
+			all[i].Free = cluster.Slots{}
 		}
 	}
 	return all

@@ -36,7 +36,7 @@ func Candidates(now int64, view cluster.View, racks map[string]string, id cluste
 	task := taskOf(j, t)
 	avoided := append(slices.Clone(view.Avoided(j, now)), view.FailedOn(t)...)
 	for m := range view.Machines() {
-		if locality.Slots(stage.Slots).Times(freeSlotsOf(m)) > 0 {
+		if stage.Slots.FitsIn(m.FreeSlots()) {
 			machine := describe(m)
 			found = append(found, Candidate{
 				m.Name, topology.Transfer(task, machine), topology.LevelOf(task, machine), m.Name == task.CheckpointOn, slices.Contains(avoided, m.Name),

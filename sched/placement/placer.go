@@ -16,7 +16,7 @@ type Placer struct {
 
 	topology    *locality.Topology            // nil if the machines have changed
 	live        int                           // machines that are not lost
-	slots       sched.Slots                   // of all live machines
+	slots       cluster.Slots                 // of all live machines
 	outputBytes map[stageKey]map[string]int64 // by machine; no entry if it must be summed again
 
 	// skippedSince is the delay clock of a stage: the time, in ms, since which slots
@@ -84,7 +84,7 @@ func (p *Placer) noteSkip(o offer, now int64) {
 
 // survey builds the topology and counts the slots of all machines.
 func (p *Placer) survey(view cluster.View) {
-	p.topology, p.live, p.slots = locality.NewTopology(p.Racks), 0, sched.Slots{}
+	p.topology, p.live, p.slots = locality.NewTopology(p.Racks), 0, cluster.Slots{}
 	for m := range view.Machines() {
 		p.topology.Add(describe(m))
 		if m.Lost {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/locality"
 )
 
 // reservation keeps free slots for bundles that wait for more of them at once. Without
@@ -21,17 +20,17 @@ type reservation struct {
 // machineSlots is slots of one machine.
 type machineSlots struct {
 	machine string
-	slots   locality.Slots
+	slots   cluster.Slots
 }
 
 // claim is bundles of a class that could start if enough slots were free.
 type claim struct {
 	job        *cluster.Job
 	class      *cluster.Bundle
-	need       locality.Slots // of each
-	bundles    int            // at least 1
-	avoid      []string       // machines that they cannot use
-	tasksAvoid bool           // some of their tasks avoid further machines
+	need       cluster.Slots // of each
+	bundles    int           // at least 1
+	avoid      []string      // machines that they cannot use
+	tasksAvoid bool          // some of their tasks avoid further machines
 }
 
 // count returns how many slots are reserved.
@@ -54,7 +53,7 @@ func (c *claim) countsOnly() bool {
 // scarce too, or those would be gone when the scarce ones are free.
 func (r *Round) reserve(c *claim) {
 	res, need, count := new(reservation), c.need, c.countsOnly()
-	var found locality.Slots
+	var found cluster.Slots
 	for m := range r.view.Machines() {
 		if slices.Contains(c.avoid, m.Name) {
 			continue
@@ -79,22 +78,19 @@ func (r *Round) reserve(c *claim) {
 // reserveOn keeps the free ones of slots that are needed on these very machines.
 func (r *Round) reserveOn(needs []machineSlots) {
 	res := new(reservation)
-	var lacks [2]bool
+	var lacks cluster.Slots
 	for _, need := range needs {
-		reserved := machineSlots{need.machine, r.freeOn(r.view.Machine(need.machine))}
-		for kind, n := range need.slots {
-			reserved.slots[kind] = min(reserved.slots[kind], n)
-			lacks[kind] = lacks[kind] || reserved.slots[kind] < n
-		}
-		res.add(reserved)
+		slots := r.freeOn(r.view.Machine(need.machine)).AtMost(need.slots)
+		lacks = lacks.Plus(need.slots.Minus(slots))
+		res.add(machineSlots{need.machine, slots})
 	}
-	res.exempt = r.writersFor(func(kind int) bool { return lacks[kind] })
+	res.exempt = r.writersFor(func(kind int) bool { return lacks[kind] > 0 })
 	r.enforce(res)
 }
 
 // add keeps slots of a machine, if there are any.
 func (res *reservation) add(reserved machineSlots) {
-	if reserved.slots != (locality.Slots{}) {
+	if !reserved.slots.IsZero() {
 		res.slots = append(res.slots, reserved)
 	}
 }
@@ -108,14 +104,14 @@ func (r *Round) enforce(res *reservation) {
 // spareSlots returns how many of a machine's free slots are left over if it runs as many
 // tasks of the bundles as it can.
 func (r *Round) spareSlots(c *claim, m *cluster.Machine, kind, free int) int {
-	unit := locality.Slots(c.class.Stages[0].Slots)
+	unit := c.class.Stages[0].Slots
 	for _, s := range c.class.Stages {
-		if locality.Slots(s.Slots) != unit {
+		if s.Slots != unit {
 			return 0
 		}
 	}
 	others := m.Slots[kind] - free - r.tasksOn(c, m)*unit[kind]
-	return min(free, max(m.Slots[kind]-unit.Times(m.Slots)*unit[kind]-others, 0))
+	return min(free, max(m.Slots[kind]-unit.CountIn(m.Slots)*unit[kind]-others, 0))
 }
 
 // tasksOn returns how many tasks of the class a machine runs, or is to run.
@@ -183,7 +179,7 @@ func (r *Round) release(stages ...*cluster.Stage) (released []*reservation) {
 	}
 	for _, res := range released {
 		for _, reserved := range res.slots {
-			r.takeSlots(reserved.machine, locality.Slots{-reserved.slots[0], -reserved.slots[1]})
+			r.takeSlots(reserved.machine, reserved.slots.Times(-1))
 		}
 	}
 	return released
@@ -195,9 +191,7 @@ func (r *Round) reapply(released []*reservation) {
 		for i := range res.slots {
 			reserved := &res.slots[i]
 			free := r.freeOn(r.view.Machine(reserved.machine))
-			for kind := range free {
-				reserved.slots[kind] = min(reserved.slots[kind], free[kind])
-			}
+			reserved.slots = reserved.slots.AtMost(free)
 		}
 		res.apply(r)
 	}

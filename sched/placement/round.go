@@ -2,7 +2,6 @@ package placement
 
 import (
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -25,18 +24,18 @@ type Round struct {
 
 // Round starts a round over all free slots.
 func (p *Placer) Round(now int64, view sched.View) *Round {
-	return p.RoundWithin(now, view, freeSlotsOf)
+	return p.RoundWithin(now, view, (*cluster.Machine).FreeSlots)
 }
 
 // RoundWithin starts a round in which a machine gives out no more slots than free
 // returns.
-func (p *Placer) RoundWithin(now int64, view sched.View, free func(*cluster.Machine) locality.Slots) *Round {
+func (p *Placer) RoundWithin(now int64, view sched.View, free func(*cluster.Machine) cluster.Slots) *Round {
 	if p.topology == nil {
 		p.survey(view.View)
 	}
 	r := &Round{placer: p, now: now, view: view.View, trace: trace{on: view.Trace}}
 	for kind := range r.assigners {
-		var one locality.Slots
+		var one cluster.Slots
 		one[kind] = 1
 		r.assigners[kind] = r.newAssigner(one, view.MachinesWithFree(cluster.Slot(kind)), free)
 		r.assigners[kind].total = p.slots[kind]
@@ -134,7 +133,7 @@ func (r *Round) flush() {
 }
 
 // freeOn returns the slots that a machine has left. Nothing may wait to be placed.
-func (r *Round) freeOn(m *cluster.Machine) (free locality.Slots) {
+func (r *Round) freeOn(m *cluster.Machine) (free cluster.Slots) {
 	for kind, a := range r.assigners {
 		if i, ok := a.indexOf(m.Name); ok {
 			free[kind] = a.free[i]
@@ -144,7 +143,7 @@ func (r *Round) freeOn(m *cluster.Machine) (free locality.Slots) {
 }
 
 // takeSlots takes slots of a machine; negative numbers give them back.
-func (r *Round) takeSlots(machine string, slots locality.Slots) {
+func (r *Round) takeSlots(machine string, slots cluster.Slots) {
 	r.gangs.free = nil
 	for kind, a := range r.assigners {
 		if i, ok := a.indexOf(machine); ok && slots[kind] != 0 {
@@ -152,12 +151,4 @@ func (r *Round) takeSlots(machine string, slots locality.Slots) {
 			a.available -= slots[kind]
 		}
 	}
-}
-
-// freeSlotsOf returns the slots of a machine that can be given out.
-func freeSlotsOf(m *cluster.Machine) (free locality.Slots) {
-	for kind := range free {
-		free[kind] = max(m.Free(cluster.Slot(kind)), 0)
-	}
-	return free
 }

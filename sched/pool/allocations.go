@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/hammr/hammr/cluster"
 )
 
 const (
@@ -46,8 +48,8 @@ type Pool struct {
 	Children []*Pool
 
 	Weight     float64 // 0 is a right to its minimum only
-	Min, Max   [2]int  // slots by kind
-	MaxRunning int     // limit of running jobs, those of pools in it included
+	Min, Max   cluster.Slots
+	MaxRunning int // limit of running jobs, those of pools in it included
 	Order      Order
 
 	// How long a pool is below its minimum, or below Threshold of its fair share, before
@@ -72,7 +74,7 @@ type Allocations struct {
 // share.
 func Empty() *Allocations {
 	top := &Pool{
-		Weight: 1, Max: [2]int{Unlimited, Unlimited}, MaxRunning: Unlimited, Order: Fair,
+		Weight: 1, Max: cluster.Slots{Unlimited, Unlimited}, MaxRunning: Unlimited, Order: Fair,
 		MinTimeout: Never, FairTimeout: Never, Threshold: .5,
 	}
 	return &Allocations{
@@ -166,7 +168,7 @@ func (a *Allocations) enclosing(name string) *Pool {
 // undescribed returns a pool with all defaults.
 func (a *Allocations) undescribed(name string, parent *Pool) *Pool {
 	return &Pool{
-		Name: name, Parent: parent, Weight: 1, Max: [2]int{Unlimited, Unlimited}, MaxRunning: a.poolMaxDefault, Order: a.order,
+		Name: name, Parent: parent, Weight: 1, Max: cluster.Slots{Unlimited, Unlimited}, MaxRunning: a.poolMaxDefault, Order: a.order,
 		MinTimeout: parent.MinTimeout, FairTimeout: parent.FairTimeout, Threshold: parent.Threshold,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/cluster"
 )
 
 func parse(t *testing.T, text string) *Allocations {
@@ -219,7 +221,7 @@ func TestWarnings(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("warnings are\n%q, want\n%q", got, want)
 	}
-	if a.Find("a").Min[0] != 5 || a.Find("b").Min != [2]int{1, 1} {
+	if a.Find("a").Min[0] != 5 || a.Find("b").Min != (cluster.Slots{1, 1}) {
 		t.Errorf("pools are %s and %s", show(a.Find("a")), show(a.Find("b")))
 	}
 }

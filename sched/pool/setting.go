@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hammr/hammr/cluster"
 )
 
 // setting is an element without children, with all its names.
@@ -128,7 +130,7 @@ func order(to *Order) setter {
 
 // resources parses "20 map, 5 reduce", or vcores, each of which counts as a slot of
 // either kind. Memory is ignored, since machines are divided into slots.
-func resources(to *[2]int) setter {
+func resources(to *cluster.Slots) setter {
 	return func(text string) (expected, ignored string) {
 		slots := *to
 		for part := range strings.SplitSeq(text, ",") {
@@ -138,11 +140,11 @@ func resources(to *[2]int) setter {
 			}
 			switch unit {
 			case "map", "maps":
-				slots[0] = n
+				slots[cluster.MapSlot] = n
 			case "reduce", "reduces":
-				slots[1] = n
+				slots[cluster.ReduceSlot] = n
 			case "vcore", "vcores":
-				slots = [2]int{n, n}
+				slots = cluster.Slots{n, n}
 			case "mb", "memory-mb":
 				ignored = "memory"
 			default:

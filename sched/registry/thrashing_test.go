@@ -205,7 +205,7 @@ func (s *strife) check(plan sched.Plan) {
 }
 
 // claims returns how many slots jobs want that may preempt others.
-func (s *strife) claims() (n sched.Slots) {
+func (s *strife) claims() (n cluster.Slots) {
 	for j := range s.View().Jobs() {
 		for w := range sched.Wants(j) {
 			if !j.Spec.Passive {

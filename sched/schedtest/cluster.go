@@ -48,7 +48,7 @@ func (w *Cluster) Apply(c cluster.Command) cluster.Delta {
 // Join adds a machine.
 func (w *Cluster) Join(name string, maps, reduces int) {
 	w.T.Helper()
-	w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
+	w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{maps, reduces}})
 }
 
 // Spec returns the spec of a job whose reduces wait for all maps.

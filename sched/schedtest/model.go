@@ -51,7 +51,7 @@ func (l *ModelTest) Step() {
 	case verb == "join":
 		l.Try(cluster.JoinMachine{
 			Name: machine, Hosts: []string{machine}, Rack: "/" + machine[:1+rapid.IntRange(0, 1).Draw(l.Random, "rack")],
-			Slots: [2]int{rapid.IntRange(0, 4).Draw(l.Random, "maps"), rapid.IntRange(0, 3).Draw(l.Random, "reduces")},
+			Slots: cluster.Slots{rapid.IntRange(0, 4).Draw(l.Random, "maps"), rapid.IntRange(0, 3).Draw(l.Random, "reduces")},
 		})
 	case verb == "submit":
 		l.submit()

@@ -28,7 +28,7 @@ func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomClu
 	b := &RandomCluster{Cluster: New(t), Random: rand.New(rand.NewPCG(seed, 5)), Policy: policy, FailOneIn: 20, ends: make(map[cluster.AttemptID]int64)}
 	for i := range 3 {
 		name := fmt.Sprintf("m%d", i)
-		b.Do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{2 + b.Random.IntN(3), 1 + b.Random.IntN(3)}})
+		b.Do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{2 + b.Random.IntN(3), 1 + b.Random.IntN(3)}})
 	}
 	b.Policy.Reset(b.Now, b.PolicyView())
 	return b

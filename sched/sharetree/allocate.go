@@ -13,10 +13,10 @@ import (
 // until no job below the root wants any. Jobs are all jobs that want slots, in the order
 // in which they may take reserved slots. Allocate returns how many free slots each job and
 // pool got; entries that got none are missing. It leaves the tree as it was.
-func Allocate(round *placement.Round, view cluster.View, root *Entry, jobs iter.Seq[*Entry]) (granted map[*Entry]sched.Slots) {
-	a := &allocation{round: round, view: view, root: root, grants: make(map[*Entry]sched.Slots)}
+func Allocate(round *placement.Round, view cluster.View, root *Entry, jobs iter.Seq[*Entry]) (granted map[*Entry]cluster.Slots) {
+	a := &allocation{round: round, view: view, root: root, grants: make(map[*Entry]cluster.Slots)}
 	a.run()
-	if round.Remaining() > a.free().Sum() {
+	if round.Remaining() > a.free().Total() {
 		a.offerReserved(jobs)
 	}
 	a.reset()
@@ -29,15 +29,15 @@ type allocation struct {
 	view  cluster.View
 	root  *Entry
 
-	remaining sched.Slots // that can be granted in this pass
-	granted   sched.Slots // so far
-	satisfied [2]bool     // by kind: no job wants more
-	batch     []*offer    // granted but not submitted, in the order of their first slot
+	remaining cluster.Slots // that can be granted in this pass
+	granted   cluster.Slots // so far
+	satisfied [2]bool       // by kind: no job wants more
+	batch     []*offer      // granted but not submitted, in the order of their first slot
 
 	touched   []*Entry         // entries whose grant must be reset
 	exhausted []exhaustedEntry // entries taken out of their heaps
 	ranked    []*childHeap     // heaps whose rank must be dropped
-	grants    map[*Entry]sched.Slots
+	grants    map[*Entry]cluster.Slots
 }
 
 // exhaustedEntry is an entry that can get no more slots of a kind in this allocation.
@@ -46,8 +46,8 @@ type exhaustedEntry struct {
 	entry *Entry
 }
 
-func (a *allocation) free() sched.Slots {
-	return sched.Slots{a.round.RemainingOf(cluster.MapSlot), a.round.RemainingOf(cluster.ReduceSlot)}
+func (a *allocation) free() cluster.Slots {
+	return cluster.Slots{a.round.RemainingOf(cluster.MapSlot), a.round.RemainingOf(cluster.ReduceSlot)}
 }
 
 // run grants and submits slots in passes, until a pass grants nothing. After the first
@@ -139,7 +139,7 @@ func (a *allocation) grantJob(e *Entry, kind int) bool {
 
 // countGrant counts slots that a job gets, and those of them that are free, for the job
 // and for the pools above it.
-func (a *allocation) countGrant(e *Entry, need, free sched.Slots) {
+func (a *allocation) countGrant(e *Entry, need, free cluster.Slots) {
 	for ; e != nil; e = e.parent {
 		a.touch(e)
 		e.granted, e.grantedFree = e.granted.Plus(need), e.grantedFree.Plus(free)
@@ -161,7 +161,7 @@ func (a *allocation) offerReserved(jobs iter.Seq[*Entry]) {
 	for e := range jobs {
 		for _, o := range a.offersOf(e) {
 			if o.granted = min(o.Count, e.remaining(o.Need)); !o.closed && o.granted > 0 {
-				a.countGrant(e, o.Need.Times(o.granted), sched.Slots{})
+				a.countGrant(e, o.Need.Times(o.granted), cluster.Slots{})
 				o.submit(a.round)
 			}
 		}
@@ -175,7 +175,7 @@ func (a *allocation) reset() {
 		h.rank = nil
 	}
 	for _, e := range a.touched {
-		if e.grantedFree != (sched.Slots{}) {
+		if !e.grantedFree.IsZero() {
 			a.grants[e] = e.grantedFree
 		}
 		e.grant, e.touched = grant{}, false

@@ -36,22 +36,22 @@ type Entry struct {
 
 // grant is what an entry gets in one allocation.
 type grant struct {
-	granted     sched.Slots
-	grantedFree sched.Slots // the part of granted that was free; the rest is reserved
-	offers      []*offer    // of a job
-	offersMade  bool        // offers is filled in
+	granted     cluster.Slots
+	grantedFree cluster.Slots // the part of granted that was free; the rest is reserved
+	offers      []*offer      // of a job
+	offersMade  bool          // offers is filled in
 }
 
 // Granted returns the slots that an entry has got in the current allocation, for
 // Compare and Rank.
-func (e *Entry) Granted() sched.Slots { return e.granted }
+func (e *Entry) Granted() cluster.Slots { return e.granted }
 
 // Join makes an entry a child of a pool. It must want no slots in its former pool.
 func (e *Entry) Join(pool *Entry) { e.parent = pool }
 
 // SetDemand sets how many slots an entry wants, and moves it to its place in the order of
 // its pool. An entry without demand is in no heap.
-func (e *Entry) SetDemand(waiting sched.Slots) {
+func (e *Entry) SetDemand(waiting cluster.Slots) {
 	if e.parent == nil {
 		return
 	}
@@ -101,7 +101,7 @@ func (e *Entry) isPool() bool { return e.Compare != nil || e.Rank != nil }
 
 // remaining returns how many times a job can get slots before a pool above it reaches its
 // limit.
-func (e *Entry) remaining(need sched.Slots) int {
+func (e *Entry) remaining(need cluster.Slots) int {
 	times := sched.Unlimited
 	for p := e.parent; p != nil; p = p.parent {
 		for kind, n := range need {

@@ -19,10 +19,10 @@ import (
 // guest is a job or a pool of a test.
 type guest struct {
 	*Entry
-	has    sched.Slots
+	has    cluster.Slots
 	weight int
-	place  int         // unique
-	most   sched.Slots // of a pool
+	place  int           // unique
+	most   cluster.Slots // of a pool
 	within []*guest
 }
 
@@ -69,7 +69,7 @@ func newHall(t *testing.T, rt *rapid.T) *hall {
 func (h *hall) pool(rt *rapid.T, within *guest) *guest {
 	p := &guest{Entry: &Entry{}, place: len(h.pools), weight: 1 + len(h.pools)}
 	p.Value = p
-	p.most = sched.Slots{rapid.IntRange(0, 9).Draw(rt, "most maps"), rapid.IntRange(0, 9).Draw(rt, "most reduces")}
+	p.most = cluster.Slots{rapid.IntRange(0, 9).Draw(rt, "most maps"), rapid.IntRange(0, 9).Draw(rt, "most reduces")}
 	p.Limit = func(kind int) int { return p.most[kind] }
 	if p.Compare = compare; within != nil && rapid.Bool().Draw(rt, "ranked") {
 		p.Rank = func(kind int, _ []*Entry) func(a, b *Entry) int {
@@ -91,7 +91,7 @@ func (h *hall) join(g, pool *guest) {
 }
 
 // wants returns the demand of a job, or of all jobs in a pool.
-func (h *hall) wants(g *guest) (n sched.Slots) {
+func (h *hall) wants(g *guest) (n cluster.Slots) {
 	for _, in := range g.within {
 		n = n.Plus(h.wants(in))
 	}
@@ -115,10 +115,10 @@ func (h *hall) change(rt *rapid.T) {
 	j := rapid.SampledFrom(h.jobs).Draw(rt, "job")
 	switch rapid.IntRange(0, 2).Draw(rt, "what") {
 	case 0:
-		j.has = sched.Slots{rapid.IntRange(0, 4).Draw(rt, "has"), rapid.IntRange(0, 4).Draw(rt, "has too")}
+		j.has = cluster.Slots{rapid.IntRange(0, 4).Draw(rt, "has"), rapid.IntRange(0, 4).Draw(rt, "has too")}
 	case 1:
 		before := of(j.parent)
-		j.SetDemand(sched.Slots{})
+		j.SetDemand(cluster.Slots{})
 		h.join(j, rapid.SampledFrom(h.pools).Draw(rt, "to"))
 		h.sit(before)
 	case 2:
@@ -135,10 +135,10 @@ func (h *hall) change(rt *rapid.T) {
 }
 
 // byHand is the dumb twin of Allocate: it scans all entries for each slot.
-func (h *hall) byHand() map[*Entry]sched.Slots {
+func (h *hall) byHand() map[*Entry]cluster.Slots {
 	round := h.placer.Round(h.Now, h.PolicyView())
-	left := sched.Slots{round.RemainingOf(cluster.MapSlot), round.RemainingOf(cluster.ReduceSlot)}
-	given, granted := make(map[*Entry]sched.Slots), make(map[*cluster.Stage]int)
+	left := cluster.Slots{round.RemainingOf(cluster.MapSlot), round.RemainingOf(cluster.ReduceSlot)}
+	given, granted := make(map[*Entry]cluster.Slots), make(map[*cluster.Stage]int)
 	var take func(g *guest, kind int) bool
 	take = func(g *guest, kind int) bool {
 		if g.isPool() {
@@ -161,7 +161,7 @@ func (h *hall) byHand() map[*Entry]sched.Slots {
 		}
 		return false
 	}
-	dealt, over := sched.Slots{}, [2]bool{}
+	dealt, over := cluster.Slots{}, [2]bool{}
 	for {
 		kind := -1
 		for k := range left {
@@ -178,7 +178,7 @@ func (h *hall) byHand() map[*Entry]sched.Slots {
 		}
 	}
 	for s := range given {
-		s.granted = sched.Slots{}
+		s.granted = cluster.Slots{}
 	}
 	return given
 }
@@ -212,7 +212,7 @@ func TestAllocateEqualsTwin(t *testing.T) {
 				}
 				h.checkRows(rt)
 			}
-			dealt += want[h.root.Entry].Sum()
+			dealt += want[h.root.Entry].Total()
 		}
 	})
 	if dealt < 100 { // the cases are random
@@ -230,7 +230,7 @@ func (h *hall) checkRows(rt *rapid.T) {
 				if h.wants(j)[kind] > 0 {
 					jobs++
 				}
-				if (j.position[kind] > 0) != (h.wants(j)[kind] > 0) || j.touched || j.granted != (sched.Slots{}) {
+				if (j.position[kind] > 0) != (h.wants(j)[kind] > 0) || j.touched || !j.granted.IsZero() {
 					rt.Fatalf("job %v sits at %v with %v, and wants %v", j.Job, j.position, j.grant, h.wants(j))
 				}
 			}
@@ -253,7 +253,7 @@ func TestReorderAfterManyChanges(t *testing.T) {
 		}
 		for _, g := range append(h.jobs, h.pools...) {
 			g.weight = rapid.IntRange(1, 9).Draw(rt, "weight")
-			g.has = sched.Slots{rapid.IntRange(0, 9).Draw(rt, "has"), rapid.IntRange(0, 9).Draw(rt, "has too")}
+			g.has = cluster.Slots{rapid.IntRange(0, 9).Draw(rt, "has"), rapid.IntRange(0, 9).Draw(rt, "has too")}
 		}
 		h.root.Reorder()
 		want := h.byHand()

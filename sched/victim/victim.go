@@ -24,7 +24,7 @@ import (
 // Victim is attempts that lose their slots together: a single one, or those of a gang.
 type Victim struct {
 	Attempt   cluster.AttemptID // to send the order to; of a gang its first
-	Slots     sched.Slots       // that are freed
+	Slots     cluster.Slots     // that are freed
 	StartedAt int64             // ms since the epoch
 }
 
@@ -48,8 +48,8 @@ type Finder struct {
 	Wake int64
 
 	taken         map[cluster.AttemptID]bool
-	suspending    map[string][2]int // attempts that are to be suspended, by machine
-	claimedMemory map[string]int64  // bytes of memory for the attempts that replace them, by machine
+	suspending    map[string]cluster.Slots // attempts that are to be suspended, by machine
+	claimedMemory map[string]int64         // bytes of memory for the attempts that replace them, by machine
 }
 
 // VictimsOf returns the victims of a job that have slots of a kind, the youngest first.
@@ -77,7 +77,7 @@ func (f *Finder) victim(id cluster.AttemptID, hold ledger.Usage) (v Victim, ok b
 	if !stage.Bundle.Gang {
 		return v, f.isEligible(a)
 	}
-	v.Slots = sched.Slots{}
+	v.Slots = cluster.Slots{}
 	first := true
 	for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
 		_, s, _, _ := f.View.Task(mate.ID)
@@ -174,7 +174,7 @@ func (f *Finder) declinedModes(a *cluster.Attempt) preempt.ModeSet {
 // noteTaken remembers what was taken.
 func (f *Finder) noteTaken(together []*cluster.Attempt, how preempt.Mode) {
 	if f.taken == nil {
-		f.taken, f.suspending, f.claimedMemory = make(map[cluster.AttemptID]bool), make(map[string][2]int), make(map[string]int64)
+		f.taken, f.suspending, f.claimedMemory = make(map[cluster.AttemptID]bool), make(map[string]cluster.Slots), make(map[string]int64)
 	}
 	for _, a := range together {
 		f.taken[a.ID] = true

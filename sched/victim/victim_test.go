@@ -119,7 +119,7 @@ func TestGangIsOneVictim(t *testing.T) {
 		taken := 0
 		for kind := range cluster.Slot(2) {
 			victims := s.among(f, kind)
-			if len(victims) != 1 || victims[0].Slots != (sched.Slots{3, 2}) {
+			if len(victims) != 1 || victims[0].Slots != (cluster.Slots{3, 2}) {
 				t.Fatalf("%v slots: %+v", kind, victims)
 			}
 			if p, ok := f.Take(victims[0], "test"); ok {
@@ -230,7 +230,7 @@ func TestGangIsCheckpointedWhole(t *testing.T) {
 	take := func(means preempt.Config) preempt.Mode {
 		f := s.finder(means)
 		victims := s.among(f, cluster.MapSlot)
-		if len(victims) != 1 || victims[0].Slots != (sched.Slots{1, 1}) {
+		if len(victims) != 1 || victims[0].Slots != (cluster.Slots{1, 1}) {
 			t.Fatalf("victims are %+v", victims)
 		}
 		p, _ := f.Take(victims[0], "others")
@@ -258,11 +258,11 @@ func TestGangIsCheckpointedWhole(t *testing.T) {
 	s.SoftState = known{0: {Fraction: 0.7, ReportedAt: s.Now, ReducingSince: s.Now - 101_000}}
 	want(t, "when it has done more since", take(auto), "checkpoint")
 	m := s.View().Machine("m")
-	rejoin := func(slots [2]int) {
+	rejoin := func(slots cluster.Slots) {
 		s.Apply(cluster.JoinMachine{Name: "m", Instance: m.Instance, Hosts: m.Hosts, Slots: slots})
 	}
 	offered := m.Offered
-	rejoin([2]int{})
+	rejoin(cluster.Slots{})
 	want(t, "when its machine has no room for checkpoints", take(auto), "kill")
 	rejoin(offered)
 	s.Now -= 100_000

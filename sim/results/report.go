@@ -14,6 +14,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -76,12 +77,12 @@ func (r *Report) WriteSummary(w io.Writer) error {
 }
 
 // perMachine is the number of slots of a machine, by kind. Config has less than 0 for none.
-func (r *Report) perMachine() [2]int {
-	return [2]int{max(r.Cluster.MapSlots, 0), max(r.Cluster.ReduceSlots, 0)}
+func (r *Report) perMachine() cluster.Slots {
+	return cluster.Slots{max(r.Cluster.MapSlots, 0), max(r.Cluster.ReduceSlots, 0)}
 }
 
 // slots is the number of slots of the cluster.
 func (r *Report) slots() (maps, reduces int) {
-	of := r.perMachine()
-	return r.Cluster.Machines * of[0], r.Cluster.Machines * of[1]
+	all := r.perMachine().Times(r.Cluster.Machines)
+	return all[cluster.MapSlot], all[cluster.ReduceSlot]
 }

@@ -116,13 +116,13 @@ func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
 }
 
 // rowNames label the first slot of each machine and, if there is space, of each kind.
-func rowNames(machines int, perKind [2]int) []string {
+func rowNames(machines int, perKind cluster.Slots) []string {
 	var names []string
 	for n := range machines {
 		for kind, slots := range perKind {
 			rows := make([]string, slots)
 			switch {
-			case slots > 0 && machines*(perKind[0]+perKind[1]) <= maxRows/2:
+			case slots > 0 && machines*(perKind.Total()) <= maxRows/2:
 				rows[0] = fmt.Sprintf("%s %vs", sim.MachineName(n), cluster.Slot(kind))
 			case slots > 0 && (kind == 0 || perKind[0] == 0):
 				rows[0] = sim.MachineName(n)
@@ -140,7 +140,7 @@ func (r *Report) areas(run PolicyRun, g groups) (figures []*plot.Figure) {
 		times, areas := g.count(run.Result, cluster.Slot(kind))
 		axes := plot.Axes{Title: run.Policy + ": " + labels[0], X: "time [s]", Y: labels[1], Marks: marks(run.Result)}
 		if max(maps, reduces) > 0 {
-			axes.Max = float64([2]int{maps, reduces}[kind])
+			axes.Max = float64(cluster.Slots{maps, reduces}[kind])
 		}
 		figures = append(figures, plot.Areas(axes, times, areas...))
 	}

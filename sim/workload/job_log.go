@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hammr/hammr/cluster"
 )
 
 // maxTime limits times in a log, in ms since the epoch.
@@ -249,7 +251,7 @@ func observedCluster(past []loggedLine) (c ObservedCluster) {
 		}
 	}
 	c.Machines = len(changes)
-	most := [2]int{}
+	var most cluster.Slots
 	for _, kinds := range changes {
 		for kind, list := range kinds {
 			slices.SortFunc(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), a.begin-b.begin) })
@@ -260,6 +262,6 @@ func observedCluster(past []loggedLine) (c ObservedCluster) {
 			}
 		}
 	}
-	c.MapSlots, c.ReduceSlots = most[0], most[1]
+	c.MapSlots, c.ReduceSlots = most[cluster.MapSlot], most[cluster.ReduceSlot]
 	return c
 }
