@@ -40,8 +40,8 @@ func (c MoveCheckpoint) apply(tx *transition) error {
 	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
 		p.attempt.MovedTo = ""
 	}
-	for _, a := range p.task.Attempts {
-		if a.Active() && a.From == c.Attempt.Number+1 {
+	for a := range p.task.ActiveAttempts() {
+		if a.From == c.Attempt.Number+1 {
 			a.CheckpointMoved = true
 		}
 	}

@@ -27,12 +27,7 @@ func (c SpeculateTask) apply(tx *transition) error {
 }
 
 func (c SpeculateTask) check(p taskRef, m *Machine) error {
-	running := 0
-	for _, a := range p.task.Attempts {
-		if a.Active() {
-			running++
-		}
-	}
+	running := len(slices.Collect(p.task.ActiveAttempts()))
 	switch {
 	case m == nil:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)

@@ -29,8 +29,10 @@ func (c SuspendJob) apply(tx *transition) error {
 		return fmt.Errorf("%w: %v is suspended already", ErrRefused, c.Job)
 	}
 	j.setSuspended(true)
-	for p := range j.running() {
-		tx.preemptKeepingWork(p, c.Cause, c.modes()...)
+	for s, a := range j.Attempts() {
+		if a.Active() {
+			tx.preemptKeepingWork(j.ref(s, a), c.Cause, c.modes()...)
+		}
 	}
 	tx.delta.Jobs = append(tx.delta.Jobs, c.Job)
 	return nil
@@ -54,21 +56,6 @@ func (j *Job) setSuspended(on bool) {
 	j.Suspended = on
 	for _, s := range j.Stages {
 		s.jobSuspended = on
-	}
-}
-
-// running yields the active attempts of a job.
-func (j *Job) running() func(yield func(taskRef) bool) {
-	return func(yield func(taskRef) bool) {
-		for _, s := range j.Stages {
-			for _, t := range s.Tasks {
-				for _, a := range t.Attempts {
-					if a.Active() && !yield(taskRef{j, s, t, a}) {
-						return
-					}
-				}
-			}
-		}
 	}
 }
 

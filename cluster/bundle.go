@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/hammr/hammr/dag"
@@ -44,10 +45,29 @@ func (b *Bundle) TasksOf(number int) []*Task {
 	}
 	var tasks []*Task
 	for _, s := range b.Stages {
-		each := b.TasksIn(s)
-		tasks = append(tasks, s.Tasks[number*each:(number+1)*each]...)
+		tasks = append(tasks, b.tasksOf(number, s)...)
 	}
 	return tasks
+}
+
+// tasksOf returns the tasks that one bundle has of one of its stages.
+func (b *Bundle) tasksOf(number int, s *Stage) []*Task {
+	each := b.TasksIn(s)
+	return s.Tasks[number*each : (number+1)*each]
+}
+
+// Attempts yields all attempts of the tasks of one bundle with their stages, in order of
+// stages, tasks and numbers.
+func (b *Bundle) Attempts(number int) iter.Seq2[*Stage, *Attempt] {
+	return func(yield func(*Stage, *Attempt) bool) {
+		for _, s := range b.Stages {
+			for _, a := range attemptsOf(b.tasksOf(number, s)) {
+				if !yield(s, a) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // TasksIn is the number of tasks that each bundle has of one of its stages. There is at
@@ -63,8 +83,7 @@ func (b *Bundle) WaitingIn(number int) []*Task {
 // NeedOf is the sum of the slots that the waiting tasks of one bundle need.
 func (b *Bundle) NeedOf(number int) (need Slots) {
 	for _, s := range b.Stages {
-		each := b.TasksIn(s)
-		for _, t := range s.Tasks[number*each : (number+1)*each] {
+		for _, t := range b.tasksOf(number, s) {
 			if t.isWaiting() {
 				need = need.Plus(s.Slots)
 			}
@@ -188,11 +207,9 @@ func (p taskRef) gang() []taskRef {
 		return []taskRef{p}
 	}
 	var all []taskRef
-	for _, t := range b.TasksOf(b.NumberOf(p.stage, p.task)) {
-		for _, a := range t.Attempts {
-			if a.Active() {
-				all = append(all, taskRef{p.job, p.job.stage(t.ID.Stage), t, a})
-			}
+	for s, a := range b.Attempts(b.NumberOf(p.stage, p.task)) {
+		if a.Active() {
+			all = append(all, p.job.ref(s, a))
 		}
 	}
 	return all

@@ -104,11 +104,7 @@ func (tx *transition) rollBackGang(p taskRef, why string) {
 // endGangTask orders the running attempts of a task to exit because their gang is rolled
 // back.
 func (tx *transition) endGangTask(p taskRef, wasted bool, cause string) {
-	for _, a := range p.task.Attempts {
-		if !a.Active() {
-			continue
-		}
-		p.attempt = a
+	for p.attempt = range p.task.ActiveAttempts() {
 		if wasted {
 			tx.preemptByKill(p, cause)
 		} else {

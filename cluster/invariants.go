@@ -106,11 +106,9 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 
 // countEnded counts the attempts of a stage with a status.
 func (s *Stage) countEnded(status AttemptStatus) (n int) {
-	for _, t := range s.Tasks {
-		for _, a := range t.Attempts {
-			if a.Status() == status {
-				n++
-			}
+	for _, a := range s.Attempts() {
+		if a.Status() == status {
+			n++
 		}
 	}
 	return n
@@ -165,12 +163,10 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 			if t.State == TaskPending {
 				bare++
 			}
-			for _, a := range t.Attempts {
-				switch {
-				case !a.Active():
-				case a.Suspended():
+			for a := range t.ActiveAttempts() {
+				if a.Suspended() {
 					still++
-				default:
+				} else {
 					going++
 				}
 			}

@@ -164,6 +164,23 @@ func (s *Stage) StartsAlone() bool {
 	return s.Slots.Total() == 1 && !s.Bundle.Gang
 }
 
+// Attempts yields all attempts of the stage with their tasks, in order of tasks and numbers.
+func (s *Stage) Attempts() iter.Seq2[*Task, *Attempt] { return attemptsOf(s.Tasks) }
+
+// Attempts yields all attempts of the job with their stages, in order of stages, tasks and
+// numbers.
+func (j *Job) Attempts() iter.Seq2[*Stage, *Attempt] {
+	return func(yield func(*Stage, *Attempt) bool) {
+		for _, s := range j.Stages {
+			for _, a := range s.Attempts() {
+				if !yield(s, a) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // RequiredForCommit reports whether the stage's tasks write output of the job, so that the
 // job commits only when all of them have finished.
 func (s *Stage) RequiredForCommit() bool { return s.Sink || s.WritesFiles }

@@ -124,6 +124,11 @@ type taskRef struct {
 	attempt *Attempt
 }
 
+// ref returns an attempt of the job, at a task of a stage, with all of them.
+func (j *Job) ref(s *Stage, a *Attempt) taskRef {
+	return taskRef{j, s, s.Tasks[a.ID.Task.Number], a}
+}
+
 func (s *State) task(id TaskID) (taskRef, error) {
 	j, err := s.job(id.Job)
 	if err != nil {

@@ -59,14 +59,17 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 
 // asked lists the orders to active attempts of a job.
 func asked(j *Job) (text string) {
-	for p := range j.running() {
+	for _, a := range j.Attempts() {
+		if !a.Active() {
+			continue
+		}
 		word := "nothing"
 		switch {
-		case p.attempt.Suspended():
+		case a.Suspended():
 			word = "still"
-		case p.attempt.Splitting():
+		case a.Splitting():
 			word = "split"
-		case p.attempt.Preempting():
+		case a.Preempting():
 			word = "pause"
 		}
 		if text != "" {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/hammr/hammr/dag"
 )
@@ -52,6 +53,31 @@ type Task struct {
 	ConsistentCheckpoint *Checkpoint // of a gang that writes its next checkpoint: the previous one, for a rollback
 
 	counts []int64 // of the winner, parallel to Job.names
+}
+
+// ActiveAttempts yields the attempts of the task that have not ended in the state, the oldest
+// first: one, or two while a slow task is tried a second time.
+func (t *Task) ActiveAttempts() iter.Seq[*Attempt] {
+	return func(yield func(*Attempt) bool) {
+		for _, a := range t.Attempts {
+			if a.Active() && !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// attemptsOf yields the attempts of tasks, with the tasks.
+func attemptsOf(tasks []*Task) iter.Seq2[*Task, *Attempt] {
+	return func(yield func(*Task, *Attempt) bool) {
+		for _, t := range tasks {
+			for _, a := range t.Attempts {
+				if !yield(t, a) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Manifest lists the output of a finished attempt.

@@ -143,11 +143,8 @@ func (tx *transition) killTasks(j *Job, cause string) {
 }
 
 func (tx *transition) killTask(p taskRef, cause string) {
-	for _, a := range p.task.Attempts {
-		if a.Active() {
-			p.attempt = a
-			tx.kill(p, cause)
-		}
+	for p.attempt = range p.task.ActiveAttempts() {
+		tx.kill(p, cause)
 	}
 	if p.task.State == TaskPending || p.task.State == TaskCheckpointed {
 		tx.unsetPending(p.job, p.stage, p.task)
@@ -198,10 +195,8 @@ func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, c
 		tx.settleCombineSets(j, stage)
 	}
 	tx.publish(p)
-	for _, a := range t.Attempts {
-		if a.Active() {
-			tx.kill(taskRef{j, stage, t, a}, "another attempt has finished")
-		}
+	for a := range t.ActiveAttempts() {
+		tx.kill(taskRef{j, stage, t, a}, "another attempt has finished")
 	}
 	if stage.RequiredForCommit() {
 		j.requiredLeft--

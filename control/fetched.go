@@ -212,8 +212,8 @@ func appendPendingReaders(tasks []pendingReader, stage *cluster.Stage, l loss, k
 			continue
 		}
 		n := pendingReader{task: t}
-		for _, a := range t.Attempts {
-			if a.Active() && a.Machine != l.machine {
+		for a := range t.ActiveAttempts() {
+			if a.Machine != l.machine {
 				n.attempts = append(n.attempts, newFetchedBy(a, known))
 			}
 		}

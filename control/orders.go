@@ -156,12 +156,8 @@ func (c *Controller) work(id cluster.JobID) {
 // machinesOf returns the names of the machines that may have files of a job, ascending.
 func machinesOf(j *cluster.Job) []string {
 	been := make(map[string]bool)
-	for _, stage := range j.Stages {
-		for _, t := range stage.Tasks {
-			for _, a := range t.Attempts {
-				been[a.Machine], been[a.DataMachine()] = true, true
-			}
-		}
+	for _, a := range j.Attempts() {
+		been[a.Machine], been[a.DataMachine()] = true, true
 	}
 	return slices.Sorted(maps.Keys(been))
 }

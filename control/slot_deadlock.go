@@ -175,15 +175,13 @@ func (c *Controller) preemptReader(now int64, a *cluster.Attempt, stage *cluster
 // youngest first, and the number of slots held by those that are exiting.
 func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (running []*cluster.Attempt, ending int) {
 	for _, reader := range readersOf(j, stage) {
-		for _, t := range reader.Tasks {
-			for _, a := range t.Attempts {
-				switch {
-				case !a.HoldsSlot() || reader.Slots[kind] == 0:
-				case a.Active():
-					running = append(running, a)
-				default:
-					ending += reader.Slots[kind]
-				}
+		for _, a := range reader.Attempts() {
+			switch {
+			case !a.HoldsSlot() || reader.Slots[kind] == 0:
+			case a.Active():
+				running = append(running, a)
+			default:
+				ending += reader.Slots[kind]
 			}
 		}
 	}

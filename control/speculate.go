@@ -67,7 +67,7 @@ func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.St
 		if t.State != cluster.TaskRunning {
 			continue
 		}
-		attempts := running(t)
+		attempts := slices.Collect(t.ActiveAttempts())
 		if len(attempts) > 1 {
 			doubled++
 			continue
@@ -85,15 +85,6 @@ func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.St
 	}
 }
 
-func running(t *cluster.Task) (attempts []*cluster.Attempt) {
-	for _, a := range t.Attempts {
-		if a.Active() {
-			attempts = append(attempts, a)
-		}
-	}
-	return attempts
-}
-
 // expectedEnd is when an attempt ends if its progress continues as before; 0 if unknown.
 func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
 	age := a.SlotTime(now)
@@ -108,11 +99,7 @@ func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
 // none.
 func (c *Controller) machineFor(t *cluster.Task, kind cluster.Slot) string {
 	for m := range c.view.MachinesWithFree(kind) {
-		been := false
-		for _, a := range t.Attempts {
-			been = been || a.Machine == m.Name
-		}
-		if !been {
+		if !slices.ContainsFunc(t.Attempts, func(a *cluster.Attempt) bool { return a.Machine == m.Name }) {
 			return m.Name
 		}
 	}

@@ -192,14 +192,10 @@ const maxPreempted = 10
 
 // preempted returns the attempts that were preempted last.
 func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
-	for _, stage := range e.job.Stages {
-		for _, t := range stage.Tasks {
-			for _, a := range t.Attempts {
-				switch {
-				case a.InMemory(), a.PreemptRequested(), a.Status() == cluster.StatusPreempted, a.Status() == cluster.StatusKilled:
-					out = append(out, attemptMessage(a))
-				}
-			}
+	for _, a := range e.job.Attempts() {
+		switch {
+		case a.InMemory(), a.PreemptRequested(), a.Status() == cluster.StatusPreempted, a.Status() == cluster.StatusKilled:
+			out = append(out, attemptMessage(a))
 		}
 	}
 	return latest(out)

@@ -51,19 +51,14 @@ func newQueue(name, state string) *wire.Queue {
 }
 
 func addToQueue(q *wire.Queue, j *cluster.Job) {
-	runs := false
-	for _, stage := range j.Stages {
-		runs = runs || stage.Running > 0
-		for _, t := range stage.Tasks {
-			for _, a := range t.Attempts {
-				if a.HoldsSlot() {
-					addSlots(q.Running, stage.Slots, 1)
-				}
-			}
+	runs := slices.ContainsFunc(j.Stages, func(s *cluster.Stage) bool { return s.Running > 0 })
+	for stage, a := range j.Attempts() {
+		if a.HoldsSlot() {
+			addSlots(q.Running, stage.Slots)
 		}
 	}
 	for w := range sched.Wants(j) {
-		addSlots(q.Waiting, w.Need, w.Count)
+		addSlots(q.Waiting, w.TotalNeed())
 	}
 	if runs {
 		q.JobsRunning++
@@ -72,9 +67,9 @@ func addToQueue(q *wire.Queue, j *cluster.Job) {
 	}
 }
 
-func addSlots(to *wire.Queue_Slots, slots cluster.Slots, times int) {
-	to.Map += int32(slots[cluster.MapSlot] * times)
-	to.Reduce += int32(slots[cluster.ReduceSlot] * times)
+func addSlots(to *wire.Queue_Slots, slots cluster.Slots) {
+	to.Map += int32(slots[cluster.MapSlot])
+	to.Reduce += int32(slots[cluster.ReduceSlot])
 }
 
 // divide adds what the policy knows about a pool. A pool that no job may name is shown

@@ -45,17 +45,13 @@ func (m *Master) reason(j *cluster.Job) string {
 // suspension says that a job is suspended, and what of it still uses slots.
 func suspension(j *cluster.Job) string {
 	ending, running := 0, 0
-	for _, stage := range j.Stages {
-		for _, t := range stage.Tasks {
-			for _, a := range t.Attempts {
-				switch {
-				case !a.HoldsSlot():
-				case a.Preempting() || !a.Active():
-					ending++
-				default:
-					running++
-				}
-			}
+	for _, a := range j.Attempts() {
+		switch {
+		case !a.HoldsSlot():
+		case a.Preempting() || !a.Active():
+			ending++
+		default:
+			running++
 		}
 	}
 	text := fmt.Sprintf("it is suspended ('hammr job resume %v')", j.ID)

@@ -56,11 +56,9 @@ func running(j *cluster.Job) map[cluster.AttemptID]bool {
 		if s.Running == 0 {
 			continue
 		}
-		for _, t := range s.Tasks {
-			for _, a := range t.Attempts {
-				if a.Active() {
-					ids[a.ID] = true
-				}
+		for _, a := range s.Attempts() {
+			if a.Active() {
+				ids[a.ID] = true
 			}
 		}
 	}

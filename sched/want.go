@@ -102,11 +102,9 @@ func splitGangs(j *cluster.Job, b *cluster.Bundle) (checkpointed, fresh []int) {
 
 // suspendedIn returns the suspended attempts of a bundle, in order of tasks.
 func suspendedIn(b *cluster.Bundle, number int) (suspended []*cluster.Attempt) {
-	for _, t := range b.TasksOf(number) {
-		for _, a := range t.Attempts {
-			if a.Suspended() {
-				suspended = append(suspended, a)
-			}
+	for _, a := range b.Attempts(number) {
+		if a.Suspended() {
+			suspended = append(suspended, a)
 		}
 	}
 	return suspended

@@ -86,13 +86,9 @@ func (b *body) retained(m *machine) (attempts []cluster.AttemptID) {
 		if j.State != cluster.JobRunning {
 			continue
 		}
-		for _, stage := range j.Stages {
-			for _, t := range stage.Tasks {
-				for _, a := range t.Attempts {
-					if _, finished := b.account.finishedRanges[a.ID]; a.DataMachine() == m.name && a.StartedAt >= m.emptiedAt && (finished || a.WorkKept()) {
-						attempts = append(attempts, a.ID)
-					}
-				}
+		for _, a := range j.Attempts() {
+			if _, finished := b.account.finishedRanges[a.ID]; a.DataMachine() == m.name && a.StartedAt >= m.emptiedAt && (finished || a.WorkKept()) {
+				attempts = append(attempts, a.ID)
 			}
 		}
 	}

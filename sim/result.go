@@ -111,11 +111,9 @@ func (b *body) jobResult(j *job) JobResult {
 // lastFinish is the end of the last finished task of a stage, even if its output was lost
 // later; 0 for none.
 func (j *job) lastFinish(stage *cluster.Stage) (at int64) {
-	for _, t := range stage.Tasks {
-		for _, a := range t.Attempts {
-			if a == t.Winner || j.revoked[a.ID] {
-				at = max(at, a.EndedAt)
-			}
+	for t, a := range stage.Attempts() {
+		if a == t.Winner || j.revoked[a.ID] {
+			at = max(at, a.EndedAt)
 		}
 	}
 	return at

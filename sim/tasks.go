@@ -36,17 +36,13 @@ const (
 // taskResults lists the attempts of a job.
 func (b *body) taskResults(j *job) (list []TaskResult) {
 	s := b.view.Job(j.id)
-	for _, stage := range s.Stages {
-		for _, t := range stage.Tasks {
-			for _, a := range t.Attempts {
-				r := TaskResult{
-					Job: j.in.ID, Kind: phaseOf(a.ID), Task: t.ID.Number, Attempt: a.ID.Number, Machine: b.byName[a.Machine].number,
-					Start: a.StartedAt - epoch, End: sinceStart(a.EndedAt), Suspended: a.SuspendedMillis,
-					Local: j.isLocal(s, t, b.view.Machine(a.Machine)), Outcome: j.outcome(a), Fraction: j.fractionOf(t, a),
-				}
-				list = append(list, r)
-			}
-		}
+	for stage, a := range s.Attempts() {
+		t := stage.Tasks[a.ID.Task.Number]
+		list = append(list, TaskResult{
+			Job: j.in.ID, Kind: phaseOf(a.ID), Task: t.ID.Number, Attempt: a.ID.Number, Machine: b.byName[a.Machine].number,
+			Start: a.StartedAt - epoch, End: sinceStart(a.EndedAt), Suspended: a.SuspendedMillis,
+			Local: j.isLocal(s, t, b.view.Machine(a.Machine)), Outcome: j.outcome(a), Fraction: j.fractionOf(t, a),
+		})
 	}
 	return list
 }

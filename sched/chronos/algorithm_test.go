@@ -98,13 +98,11 @@ func (w *world) algorithm1() map[string]string {
 	var recover []*cluster.Task
 	var running []*cluster.Attempt
 	for j := range w.View().Jobs() {
-		for _, t := range j.Stages[0].Tasks {
-			for _, a := range t.Attempts {
-				if a.Lost() {
-					recover = append(recover, t)
-				} else if a.Active() {
-					running = append(running, a)
-				}
+		for t, a := range j.Stages[0].Attempts() {
+			if a.Lost() {
+				recover = append(recover, t)
+			} else if a.Active() {
+				running = append(running, a)
 			}
 		}
 	}

@@ -222,11 +222,9 @@ func (s sharing) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.J
 
 // has counts the attempts of a job that keep running.
 func (s sharing) has(j *cluster.Job) (n int) {
-	for _, t := range j.Stages[0].Tasks {
-		for _, a := range t.Attempts {
-			if a.State == cluster.AttemptRunning {
-				n++
-			}
+	for _, a := range j.Stages[0].Attempts() {
+		if a.State == cluster.AttemptRunning {
+			n++
 		}
 	}
 	return n

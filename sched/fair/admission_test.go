@@ -35,21 +35,19 @@ func oneAtATime(t *testing.T) (first, second *cluster.Job, change func(...cluste
 // wantRunning checks how many map slots two jobs have.
 func wantRunning(t *testing.T, when string, a, b *cluster.Job, first, second int) {
 	t.Helper()
-	one, other := a.Stages[0].Running-len(unmoving(a)), b.Stages[0].Running-len(unmoving(b))
+	one, other := a.Stages[0].Running-len(suspendedMaps(a)), b.Stages[0].Running-len(suspendedMaps(b))
 	if one != first || other != second {
 		t.Errorf("%s: %d and %d maps run, want %d and %d", when, one, other, first, second)
 	}
 }
 
-func unmoving(j *cluster.Job) (still []*cluster.Attempt) {
-	for _, task := range j.Stages[0].Tasks {
-		for _, a := range task.Attempts {
-			if a.Suspended() {
-				still = append(still, a)
-			}
+func suspendedMaps(j *cluster.Job) (suspended []*cluster.Attempt) {
+	for _, a := range j.Stages[0].Attempts() {
+		if a.Suspended() {
+			suspended = append(suspended, a)
 		}
 	}
-	return still
+	return suspended
 }
 
 // TestSuspendedJobDoesNotCount suspends a job in a limited pool. It gets its place back when

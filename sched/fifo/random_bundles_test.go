@@ -72,7 +72,7 @@ func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster
 		free[m.Name] = m.FreeSlots()
 	}
 	for _, number := range j.SuspendedBundles(b) {
-		needs := needsOfStill(view, b, number)
+		needs := suspendedNeeds(b, number)
 		resumes, could := true, true
 		for name, need := range needs {
 			resumes = resumes && need.FitsIn(free[name])
@@ -92,15 +92,12 @@ func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster
 	}
 }
 
-// needsOfStill returns the slots that a suspended bundle needs, by machine.
-func needsOfStill(view cluster.View, b *cluster.Bundle, number int) map[string]cluster.Slots {
+// suspendedNeeds returns the slots that a suspended bundle needs, by machine.
+func suspendedNeeds(b *cluster.Bundle, number int) map[string]cluster.Slots {
 	needs := make(map[string]cluster.Slots)
-	for _, t := range b.TasksOf(number) {
-		for _, a := range t.Attempts {
-			if a.Suspended() && a.Active() {
-				_, s, _, _ := view.Task(t.ID)
-				needs[a.Machine] = needs[a.Machine].Plus(s.Slots)
-			}
+	for s, a := range b.Attempts(number) {
+		if a.Suspended() {
+			needs[a.Machine] = needs[a.Machine].Plus(s.Slots)
 		}
 	}
 	return needs

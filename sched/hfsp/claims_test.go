@@ -31,18 +31,14 @@ func occupied(t *testing.T, conf Config) (*scene, *cluster.Job) {
 
 // statesOf counts the attempts of a job: running, suspended, over.
 func (s *scene) statesOf(j *cluster.Job) (running, still, ended int) {
-	for _, stage := range j.Stages {
-		for _, t := range stage.Tasks {
-			for _, a := range t.Attempts {
-				switch {
-				case !a.Active():
-					ended++
-				case a.Suspended():
-					still++
-				default:
-					running++
-				}
-			}
+	for _, a := range j.Attempts() {
+		switch {
+		case !a.Active():
+			ended++
+		case a.Suspended():
+			still++
+		default:
+			running++
 		}
 	}
 	return running, still, ended

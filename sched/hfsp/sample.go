@@ -50,10 +50,8 @@ func (p *phase) note(view cluster.View, a *cluster.Attempt) {
 // findSampleAttempts collects all attempts that have started.
 func (p *phase) findSampleAttempts(view cluster.View, j *cluster.Job) {
 	for _, s := range stagesOf(j, p.id.kind) {
-		for _, t := range s.Tasks {
-			for _, a := range t.Attempts {
-				p.sampleAttempts = append(p.sampleAttempts, newSampleAttempt(view, a))
-			}
+		for _, a := range s.Attempts() {
+			p.sampleAttempts = append(p.sampleAttempts, newSampleAttempt(view, a))
 		}
 	}
 	slices.SortFunc(p.sampleAttempts, sampleAttempt.compare)

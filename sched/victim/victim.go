@@ -68,7 +68,7 @@ func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims 
 // victim returns an attempt with all attempts that are preempted with it. Of a gang
 // only the first attempt counts as a victim.
 func (f *Finder) victim(id cluster.AttemptID, hold ledger.Usage) (v Victim, ok bool) {
-	_, t, a, ok := f.View.Attempt(id)
+	_, _, a, ok := f.View.Attempt(id)
 	if !ok || hold.Leaving {
 		return v, false
 	}
@@ -78,19 +78,16 @@ func (f *Finder) victim(id cluster.AttemptID, hold ledger.Usage) (v Victim, ok b
 		return v, f.isEligible(a)
 	}
 	v.Slots = cluster.Slots{}
-	first := true
-	for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
-		_, s, _, _ := f.View.Task(mate.ID)
-		for _, b := range mate.Attempts {
-			if !b.Active() {
-				continue
-			}
-			if first && b.ID != id || !f.isEligible(b) || b.Preempting() {
-				return v, false
-			}
-			first = false
-			v.Slots = v.Slots.Plus(s.Slots)
+	gang := f.View.GangOf(a)
+	if gang[0] != a {
+		return v, false
+	}
+	for _, b := range gang {
+		if !f.isEligible(b) || b.Preempting() {
+			return v, false
 		}
+		_, s, _, _ := f.View.Task(b.ID.Task)
+		v.Slots = v.Slots.Plus(s.Slots)
 	}
 	return v, true
 }
