@@ -2,6 +2,7 @@ package shuffle
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -42,7 +43,7 @@ func (p *arenaPool) take(size int) ([]byte, error) {
 	p.mu.Lock()
 	for i, a := range p.mu.idle {
 		if len(a.mem) == size {
-			p.mu.idle = append(p.mu.idle[:i], p.mu.idle[i+1:]...)
+			p.mu.idle = slices.Delete(p.mu.idle, i, i+1)
 			p.mu.Unlock()
 			return a.mem, nil
 		}
@@ -77,14 +78,11 @@ func (p *arenaPool) give(mem []byte) {
 func (p *arenaPool) release(before time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	kept := p.mu.idle[:0]
-	for _, a := range p.mu.idle {
-		if a.since.After(before) {
-			kept = append(kept, a)
-		} else {
+	p.mu.idle = slices.DeleteFunc(p.mu.idle, func(a idleArena) bool {
+		expired := !a.since.After(before)
+		if expired {
 			unmapMemory(a.mem)
 		}
-	}
-	clear(p.mu.idle[len(kept):])
-	p.mu.idle = kept
+		return expired
+	})
 }

@@ -49,8 +49,8 @@ func (b *batch) fits(n int) bool {
 	return b.end+b.width+n+2*entrySize*(b.n+1)+entrySize <= len(b.mem)
 }
 
-// canHold reports whether a record of n bytes fits into an empty batch.
-func (b *batch) canHold(n int) bool {
+// fitsEmpty reports whether a record of n bytes fits into an empty batch.
+func (b *batch) fitsEmpty(n int) bool {
 	return b.width+n+3*entrySize <= len(b.mem)
 }
 

@@ -2,6 +2,7 @@ package shuffle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -56,10 +57,8 @@ func ParseCodec(name string) (Codec, error) {
 	if short == "" {
 		return None, nil
 	}
-	for c, n := range codecNames {
-		if short == n {
-			return Codec(c), nil
-		}
+	if c := slices.Index(codecNames[:], short); c >= 0 {
+		return Codec(c), nil
 	}
 	if c, ok := hadoopCodecs[short]; ok {
 		return c, nil

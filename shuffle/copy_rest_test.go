@@ -98,7 +98,7 @@ func TestCopyRestMergesAlike(t *testing.T) {
 			samePairs(t, readMerge(t, mergeSources(t, copied)), want[i:])
 			left := int64(maxTable)
 			for _, s := range at {
-				left += s.left()
+				left += s.remaining()
 			}
 			if read > left {
 				t.Errorf("%d bytes read at record %d, of which %d are left", read, i, left)

@@ -46,13 +46,8 @@ func (x *Index) appendPart(ctx context.Context, fsys storage.FS, w io.Writer, pa
 		return fmt.Errorf("data file: %w", err)
 	}
 	defer f.Close()
-	hash := xxhash.New()
-	n, err := io.Copy(io.MultiWriter(w, hash), f)
-	if err != nil {
+	if err := part.CopyData(w, f); err != nil {
 		return fmt.Errorf("data file %s: %w", part.Path, err)
-	}
-	if n != part.DataLength || hash.Sum64() != part.DataChecksum {
-		return fmt.Errorf("data file %s: %w: not the %d bytes that its index describes", part.Path, storage.ErrCorrupt, part.DataLength)
 	}
 	for p, runs := range part.Partitions {
 		for _, r := range runs {
@@ -60,17 +55,17 @@ func (x *Index) appendPart(ctx context.Context, fsys storage.FS, w io.Writer, pa
 			x.Partitions[p] = append(x.Partitions[p], r)
 		}
 	}
-	x.DataLength += n
+	x.DataLength += part.DataLength
 	return nil
 }
 
-// moveChunk is how many bytes are copied at a time.
-const moveChunk = 256 << 10
+// copyChunk is how many bytes of a data file are copied at a time.
+const copyChunk = 256 << 10
 
 // Move copies a data file and its index to a file system where they can outlive this
 // machine, and then removes them. It verifies the bytes.
 func (x *Index) Move(ctx context.Context, from, to storage.FS, path string, opts storage.CreateOptions) (*Index, error) {
-	if err := x.copyData(ctx, from, to, path, opts); err != nil {
+	if err := x.moveData(ctx, from, to, path, opts); err != nil {
 		return nil, fmt.Errorf("move %s to %s: %w", x.Path, storage.Name(to, path), err)
 	}
 	moved := *x
@@ -81,7 +76,7 @@ func (x *Index) Move(ctx context.Context, from, to storage.FS, path string, opts
 	return &moved, errors.Join(remove(ctx, from, x.Path), remove(ctx, from, IndexPath(x.Path)))
 }
 
-func (x *Index) copyData(ctx context.Context, from, to storage.FS, path string, opts storage.CreateOptions) error {
+func (x *Index) moveData(ctx context.Context, from, to storage.FS, path string, opts storage.CreateOptions) error {
 	in, err := from.Open(ctx, x.Path)
 	if err != nil {
 		return err
@@ -91,11 +86,7 @@ func (x *Index) copyData(ctx context.Context, from, to storage.FS, path string, 
 	if err != nil {
 		return err
 	}
-	hash := xxhash.New()
-	n, err := io.CopyBuffer(io.MultiWriter(out, hash), onlyReader{in}, make([]byte, moveChunk))
-	if err == nil && (n != x.DataLength || hash.Sum64() != x.DataChecksum) {
-		err = fmt.Errorf("%w: %d bytes that do not match their checksum; %d were written", storage.ErrCorrupt, n, x.DataLength)
-	}
+	err = x.CopyData(out, in)
 	if err == nil {
 		err = out.Close()
 	}
@@ -105,5 +96,16 @@ func (x *Index) copyData(ctx context.Context, from, to storage.FS, path string, 
 	return nil
 }
 
-// onlyReader hides methods that would make io.CopyBuffer ignore its buffer.
-type onlyReader struct{ io.Reader }
+// CopyData copies a whole data file from r to w and compares it with the length and the
+// checksum that its index has. A mismatch wraps storage.ErrCorrupt; then w has wrong bytes,
+// and the caller removes them. Any other error is from r or w.
+func (x *Index) CopyData(w io.Writer, r io.Reader) error {
+	hash := xxhash.New()
+	// One byte beyond the end shows a file that is too long. The limit also hides methods of
+	// r that would make io.CopyBuffer ignore its buffer.
+	n, err := io.CopyBuffer(io.MultiWriter(w, hash), io.LimitReader(r, x.DataLength+1), make([]byte, copyChunk))
+	if err == nil && (n != x.DataLength || hash.Sum64() != x.DataChecksum) {
+		err = fmt.Errorf("%w: data does not match the index, which has %d bytes with checksum %x", storage.ErrCorrupt, x.DataLength, x.DataChecksum)
+	}
+	return err
+}

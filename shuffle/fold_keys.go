@@ -37,8 +37,8 @@ func (k *longKeys) get(place uint64, n int) []byte {
 // reset drops all keys.
 func (k *longKeys) reset() { *k = longKeys{} }
 
-// holdsPointers reports whether values of type V refer to other memory.
-func holdsPointers[V any]() bool { return pointersIn(reflect.TypeFor[V]()) }
+// hasPointers reports whether values of type V refer to other memory.
+func hasPointers[V any]() bool { return pointersIn(reflect.TypeFor[V]()) }
 
 func pointersIn(t reflect.Type) bool {
 	switch k := t.Kind(); {

@@ -90,7 +90,7 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 	if f.Fold == nil || f.Append == nil || f.Decode == nil {
 		return nil, errors.New("shuffle options: a fold needs Fold, Append and Decode")
 	}
-	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, owned: holdsPointers[V]()}
+	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, owned: hasPointers[V]()}
 	t.file.opts = &t.opts
 	t.opts.Memory = max(t.opts.Memory, 2*minSlots*t.slotBytes())
 	t.seeds = [2]uint64{rand.Uint64(), rand.Uint64()}

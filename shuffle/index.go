@@ -40,16 +40,32 @@ func ReadIndex(ctx context.Context, fsys storage.FS, dataPath string) (*Index, e
 	if err != nil {
 		return nil, fmt.Errorf("index %s: %w", path, err)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxIndexSize))
+	x, err := LoadIndex(f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("index %s: %w", path, err)
-	}
-	x, err := DecodeIndex(b)
-	if err != nil {
 		return nil, fmt.Errorf("index %s: %w", path, err)
 	}
 	x.Path = dataPath
 	return x, nil
+}
+
+// ReadReportedIndex is ReadIndex for a data file whose writer has reported the checksum of
+// its index. Another checksum means that the file is not what the writer published; the
+// error wraps storage.ErrCorrupt.
+func ReadReportedIndex(ctx context.Context, fsys storage.FS, dataPath string, reported uint64) (*Index, error) {
+	x, err := ReadIndex(ctx, fsys, dataPath)
+	if err == nil && x.Checksum != reported {
+		return nil, fmt.Errorf("index of %s: %w: checksum %x, but its writer reported %x", dataPath, storage.ErrCorrupt, x.Checksum, reported)
+	}
+	return x, err
+}
+
+// LoadIndex reads an index to the end of r, and decodes it.
+func LoadIndex(r io.Reader) (*Index, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxIndexSize))
+	if err != nil {
+		return nil, err
+	}
+	return DecodeIndex(b)
 }
 
 // write creates the index file next to the data file.

@@ -1,6 +1,7 @@
 package shuffle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,21 +50,21 @@ type IntakeOptions struct {
 }
 
 func (o *IntakeOptions) validate() error {
-	var faults []error
+	var errs []error
 	if o.FS == nil || o.Dir == "" {
-		faults = append(faults, errors.New("no directory named"))
+		errs = append(errs, errors.New("no directory named"))
 	}
 	for _, p := range []float64{o.InputBufferPercent, o.MergePercent, o.MemoryLimitPercent, o.FreePercent} {
 		if p < 0 || p > 1 {
-			faults = append(faults, fmt.Errorf("share %v of the memory: not within 0 to 1", p))
+			errs = append(errs, fmt.Errorf("share %v of the memory: not within 0 to 1", p))
 		}
 	}
 	if o.Codec >= codecCount {
-		faults = append(faults, fmt.Errorf("codec %d: unknown", o.Codec))
+		errs = append(errs, fmt.Errorf("codec %d: unknown", o.Codec))
 	}
 	o.fillDefaults()
-	if len(faults) > 0 {
-		return fmt.Errorf("intake options: %w", errors.Join(faults...))
+	if len(errs) > 0 {
+		return fmt.Errorf("intake options: %w", errors.Join(errs...))
 	}
 	return nil
 }
@@ -72,21 +73,11 @@ func (o *IntakeOptions) fillDefaults() {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
-	for _, share := range []struct {
-		p     *float64
-		value float64
-	}{{&o.InputBufferPercent, 0.7}, {&o.MergePercent, 0.66}, {&o.MemoryLimitPercent, 0.25}} {
-		if *share.p == 0 {
-			*share.p = share.value
-		}
-	}
-	if o.InMemThreshold == 0 {
-		o.InMemThreshold = 1000
-	}
-	if o.Factor == 0 {
-		o.Factor = defaultFactor
-	}
-	o.Factor = max(o.Factor, 2)
+	o.InputBufferPercent = cmp.Or(o.InputBufferPercent, 0.7)
+	o.MergePercent = cmp.Or(o.MergePercent, 0.66)
+	o.MemoryLimitPercent = cmp.Or(o.MemoryLimitPercent, 0.25)
+	o.InMemThreshold = cmp.Or(o.InMemThreshold, 1000)
+	o.Factor = max(cmp.Or(o.Factor, defaultFactor), 2)
 }
 
 // IntakeStats describes what an Intake has done so far.

@@ -74,7 +74,7 @@ func runsOf(sources []Source) []Run {
 func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([]Source, error) {
 	sources = slices.Clone(sources)
 	slices.SortFunc(sources, func(a, b Source) int {
-		return cmp.Or(cmp.Compare(a.left(), b.left()), a.rank().compare(b.rank()))
+		return cmp.Or(cmp.Compare(a.remaining(), b.remaining()), a.rank().compare(b.rank()))
 	})
 	merged, err := in.mergeToFile(ctx, sources[:n])
 	if err != nil {
@@ -86,8 +86,8 @@ func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([
 	return append(sources[n:], merged), nil
 }
 
-// left is the approximate number of stored bytes that remain to be read.
-func (s *Source) left() int64 { return s.Run.Length - s.From.BlockOffset }
+// remaining is the approximate number of stored bytes that remain to be read.
+func (s *Source) remaining() int64 { return s.Run.Length - s.From.BlockOffset }
 
 // MergeInputState is one run of an intake, as a checkpoint names it.
 type MergeInputState struct {

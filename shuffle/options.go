@@ -1,6 +1,7 @@
 package shuffle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,38 +91,30 @@ const (
 
 // validate sets defaults and reports every error at once.
 func (o *Options) validate() error {
-	var faults []error
+	var errs []error
 	if o.FS == nil || o.Path == "" {
-		faults = append(faults, errors.New("no data file named"))
+		errs = append(errs, errors.New("no data file named"))
 	}
 	if o.Partitions < 1 {
-		faults = append(faults, fmt.Errorf("%d partitions: at least 1 is needed", o.Partitions))
+		errs = append(errs, fmt.Errorf("%d partitions: at least 1 is needed", o.Partitions))
 	}
 	if o.SpillPercent < 0 || o.SpillPercent > 1 {
-		faults = append(faults, fmt.Errorf("spill percent %v: not within 0 to 1", o.SpillPercent))
+		errs = append(errs, fmt.Errorf("spill percent %v: not within 0 to 1", o.SpillPercent))
 	}
 	if o.Codec >= codecCount {
-		faults = append(faults, fmt.Errorf("codec %d: unknown", o.Codec))
+		errs = append(errs, fmt.Errorf("codec %d: unknown", o.Codec))
 	}
 	o.fillDefaults()
-	if len(faults) > 0 {
-		return fmt.Errorf("shuffle options: %w", errors.Join(faults...))
+	if len(errs) > 0 {
+		return fmt.Errorf("shuffle options: %w", errors.Join(errs...))
 	}
 	return nil
 }
 
 func (o *Options) fillDefaults() {
-	if o.Memory == 0 {
-		o.Memory = defaultMemory
-	}
-	o.Memory = min(max(o.Memory, minMemory), maxMemory)
-	if o.SpillPercent == 0 {
-		o.SpillPercent = 0.8
-	}
-	if o.Factor == 0 {
-		o.Factor = defaultFactor
-	}
-	o.Factor = max(o.Factor, 2)
+	o.Memory = min(max(cmp.Or(o.Memory, defaultMemory), minMemory), maxMemory)
+	o.SpillPercent = cmp.Or(o.SpillPercent, 0.8)
+	o.Factor = max(cmp.Or(o.Factor, defaultFactor), 2)
 	if o.MaxRuns <= 0 {
 		o.MaxRuns = defaultMaxRuns
 	}

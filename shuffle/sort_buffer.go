@@ -84,7 +84,7 @@ func (b *SortBuffer) refuse(partition int) {
 // ensureSpace spills until a record of n bytes fits. It returns false if it never will, and
 // after an error.
 func (b *SortBuffer) ensureSpace(n int) bool {
-	for b.err == nil && b.main.canHold(n) {
+	for b.err == nil && b.main.fitsEmpty(n) {
 		switch {
 		case b.cur == b.side:
 			b.wait()

@@ -22,7 +22,12 @@ type spillFile struct {
 
 // spill appends one run per partition. write adds the records of a run.
 func (f *spillFile) spill(ctx context.Context, write func(w *dataWriter, partition int) error) error {
-	if err := f.begin(ctx); err != nil {
+	if f.opts.BeforeSpill != nil {
+		if err := f.opts.BeforeSpill(); err != nil {
+			return err
+		}
+	}
+	if err := f.open(ctx); err != nil {
 		return err
 	}
 	f.w.ctx = ctx
@@ -34,25 +39,17 @@ func (f *spillFile) spill(ctx context.Context, write func(w *dataWriter, partiti
 		if err = errors.Join(err, f.w.err); err != nil {
 			return err
 		}
-		f.keep(p, run)
+		f.keep(f.runs, p, run)
 	}
 	return nil
 }
 
-func (f *spillFile) keep(partition int, run Run) {
+// keep adds a run to those of its partition, unless it is empty.
+func (f *spillFile) keep(runs [][]Run, partition int, run Run) {
 	if run.Records > 0 {
-		f.runs[partition] = append(f.runs[partition], run)
+		runs[partition] = append(runs[partition], run)
 		f.spilled += run.Records
 	}
-}
-
-func (f *spillFile) begin(ctx context.Context) error {
-	if f.opts.BeforeSpill != nil {
-		if err := f.opts.BeforeSpill(); err != nil {
-			return err
-		}
-	}
-	return f.open(ctx)
 }
 
 // open creates the file at the first spill.

@@ -86,10 +86,7 @@ func (f *spillFile) mergePass(ctx context.Context, l mergeLevel, path string, fa
 			if err != nil {
 				return l, errors.Join(err, w.abort())
 			}
-			if run.Records > 0 {
-				next.runs[p] = append(next.runs[p], run)
-				f.spilled += run.Records
-			}
+			f.keep(next.runs, p, run)
 		}
 	}
 	if err := w.close(); err != nil {

@@ -33,7 +33,7 @@ type Attempt struct {
 	signals  signals
 	gate     quiesceGate
 	resident atomic.Int64             // resident bytes of the process at the last sample; 0 before the first
-	signs    atomic.Uint64            // reports so far that a sign of life has caused
+	activity atomic.Uint64            // reports so far that a sign of life has caused
 	serial   atomic.Int64             // number of the next output file; counts those of attempts before a checkpoint
 	resumed  *taskproc.CheckpointBody // the checkpoint that it resumes from; nil if it starts from the beginning
 	origin   origin                   // where resumed, and the files that it names, were read

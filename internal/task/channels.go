@@ -186,11 +186,11 @@ func (n *NodeRun) channelsAt(address string) Channels {
 // checkpointed. Readers that it never wrote to get an empty stream. A stream that it
 // wrote to and did not close is an error, since it may be incomplete. What it did not
 // read is discarded.
-func (n *NodeRun) finishStreams(paused bool) error {
+func (n *NodeRun) finishStreams(checkpointed bool) error {
 	var errs []error
 	for _, c := range channelsOf(n.outputs, dag.ChannelTCP) {
 		for _, peer := range c.Peers {
-			errs = append(errs, n.finishSend(c, peer, paused))
+			errs = append(errs, n.finishSend(c, peer, checkpointed))
 		}
 	}
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
@@ -199,7 +199,7 @@ func (n *NodeRun) finishStreams(paused bool) error {
 	return errors.Join(errs...)
 }
 
-func (n *NodeRun) finishSend(c Channel, peer int, paused bool) error {
+func (n *NodeRun) finishSend(c Channel, peer int, checkpointed bool) error {
 	w := n.streams.writers[streamEnd{c.Edge, peer}]
 	if w != nil && !w.closed {
 		return w.wrapError(errors.New("it was not closed"))
@@ -210,7 +210,7 @@ func (n *NodeRun) finishSend(c Channel, peer int, paused bool) error {
 			return err
 		}
 	}
-	return w.End(paused)
+	return w.End(checkpointed)
 }
 
 func (n *NodeRun) finishReceive(c Channel) error {

@@ -27,7 +27,7 @@ func (n *NodeRun) state(published []*taskproc.MapOutput) (s *taskproc.NodeState,
 		return nil, err
 	}
 	s.Pending = append(s.Pending, n.unopenedPending()...)
-	switch r := n.pausedReduce(); {
+	switch r := n.checkpointedReduce(); {
 	case n.source != nil:
 		s.Remaining = taskproc.FromRange(n.source.remaining())
 	case r != nil:
@@ -38,8 +38,8 @@ func (n *NodeRun) state(published []*taskproc.MapOutput) (s *taskproc.NodeState,
 	return s, err
 }
 
-// stateOver is the state of a Node that has done its work.
-func (n *NodeRun) stateOver() *taskproc.NodeState {
+// finishedState is the state of a Node that has done its work.
+func (n *NodeRun) finishedState() *taskproc.NodeState {
 	s := n.newState()
 	s.Finished, s.Pieces, s.Published = true, n.result.pieces, n.result.published
 	return s
@@ -79,7 +79,7 @@ func (g *groupRun) checkpoint() (*taskproc.FromTask, error) {
 		case n.result.state != nil:
 			body.Nodes = append(body.Nodes, n.result.state)
 		default:
-			body.Nodes = append(body.Nodes, n.stateOver())
+			body.Nodes = append(body.Nodes, n.finishedState())
 		}
 	}
 	body.Counters = counterMessages(g.Attempt.Counters)
@@ -88,7 +88,7 @@ func (g *groupRun) checkpoint() (*taskproc.FromTask, error) {
 		return nil, err
 	}
 	for _, n := range g.nodes {
-		if r := n.pausedReduce(); r != nil {
+		if r := n.checkpointedReduce(); r != nil {
 			err = errors.Join(err, r.intake.Detach())
 		}
 	}
@@ -135,22 +135,6 @@ func writeAll(w storage.Writer, data []byte) error {
 		return errors.Join(err, w.Abort())
 	}
 	return nil
-}
-
-// liveStates are the live edges of which some writers have finished, in order.
-func (n *NodeRun) liveStates() (states []*taskproc.LiveInput) {
-	for _, c := range n.inputs {
-		var over []int32
-		for _, peer := range c.Peers {
-			if n.finishedBefore(c.Edge, peer) || n.live.isFinishedWriter(c.Edge, peer) {
-				over = append(over, int32(peer))
-			}
-		}
-		if c.isLive() && len(over) > 0 {
-			states = append(states, &taskproc.LiveInput{Edge: int32(c.Edge), Finished: over})
-		}
-	}
-	return states
 }
 
 // Runs are the runs in files that a Node which sorts live input had at the checkpoint

@@ -372,7 +372,7 @@ func TestGangContinuesWhenADiskIsFull(t *testing.T) {
 			p := &courier{records: 90, seen: make(map[string][]string)}
 			r := newRig(t, g, p)
 			r.goesOn = true
-			full := fault.Rule{Op: []fault.Op{fault.Create, fault.Write}[random.IntN(2)], Path: "/" + testJob + "/attempt_0_1/checkpoint-room", Err: syscall.ENOSPC}
+			full := fault.Rule{Op: []fault.Op{fault.Create, fault.Write}[random.IntN(2)], Path: "/" + testJob + "/attempt_0_1/checkpoint-space", Err: syscall.ENOSPC}
 			r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
 			p.tick = r.pauseAtRandom(random, 3)
 			r.run()

@@ -21,7 +21,7 @@ type origin struct {
 	copied  bool   // Path is a full name
 }
 
-func (o origin) here() bool { return o.address == "" && !o.copied }
+func (o origin) isHere() bool { return o.address == "" && !o.copied }
 
 // checkpointOrigins are the places that have a checkpoint, in the order to try them.
 func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {

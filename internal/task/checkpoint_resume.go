@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
@@ -75,7 +73,7 @@ func (a *Attempt) readCheckpoint(o origin) (*taskproc.CheckpointBody, error) {
 func (a *Attempt) fetchCheckpointFiles() error {
 	for a.resumed != nil {
 		var err error
-		if a.origin.here() {
+		if a.origin.isHere() {
 			err = a.checkFiles(a.resumed)
 		} else {
 			err = a.fetchFiles()
@@ -166,32 +164,4 @@ func (n *NodeRun) blameCheckpoint(err error) error {
 		}
 	}
 	return err
-}
-
-// finishedBefore reports whether a writer had finished before this attempt.
-func (n *NodeRun) finishedBefore(edge, writer int) bool {
-	return slices.ContainsFunc(n.resumed.GetLive(), func(l *taskproc.LiveInput) bool {
-		return int(l.Edge) == edge && slices.Contains(l.Finished, int32(writer))
-	})
-}
-
-// unfinishedPeers are the writers along an edge that had not finished before this
-// attempt.
-func (n *NodeRun) unfinishedPeers(c Channel) (peers []int) {
-	for _, peer := range c.Peers {
-		if !n.finishedBefore(c.Edge, peer) {
-			peers = append(peers, peer)
-		}
-	}
-	return peers
-}
-
-// awaitsStreams reports whether a stream to the Node has not ended for good.
-func (n *NodeRun) awaitsStreams() bool {
-	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
-		if slices.ContainsFunc(n.unfinishedPeers(c), func(peer int) bool { return !n.live.isFinishedWriter(c.Edge, peer) }) {
-			return true
-		}
-	}
-	return false
 }

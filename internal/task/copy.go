@@ -3,15 +3,12 @@ package task
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path"
 	"slices"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
@@ -121,11 +118,11 @@ func (p *copyPhase) step() error {
 	select {
 	case <-r.Node.Attempt.ctx.Done():
 		return context.Cause(r.Node.Attempt.ctx)
-	case <-p.paused():
+	case <-p.checkpointRequested():
 		return nil
 	case <-r.subscription.ready:
-		for edge, news := range r.subscription.take() {
-			err = errors.Join(err, p.handleOutputs(p.edges[edge], news))
+		for edge, update := range r.subscription.take() {
+			err = errors.Join(err, p.handleOutputs(p.edges[edge], update))
 		}
 	case <-p.results():
 		err = p.collect(p.copier.Take())
@@ -135,7 +132,7 @@ func (p *copyPhase) step() error {
 }
 
 // paused is readable when the reduce is to be checkpointed, and can be.
-func (p *copyPhase) paused() <-chan struct{} {
+func (p *copyPhase) checkpointRequested() <-chan struct{} {
 	if !p.r.canCheckpoint() {
 		return nil
 	}
@@ -160,144 +157,6 @@ func (p *copyPhase) results() <-chan struct{} {
 		return nil
 	}
 	return p.copier.Ready()
-}
-
-// handleOutputs takes in new outputs of an edge, or starts to copy them.
-func (p *copyPhase) handleOutputs(e *copyEdge, news *taskproc.Outputs) error {
-	p.revoke(e, news.Revoked)
-	for _, o := range news.Outputs {
-		if p.have[writerOf(o)] || !e.reads(o.Task) {
-			continue
-		}
-		if p.r.canCheckpoint() && p.r.Node.Attempt.signals.acceptCheckpoint() {
-			return nil // the attempt that resumes asks for the rest
-		}
-		if err := p.handleOutput(e, o); err != nil {
-			return err
-		}
-	}
-	e.complete = news.Complete
-	return nil
-}
-
-// revoke cancels copies of lost outputs. Outputs that are taken in stay. For the others
-// the reduce waits until the task has run again.
-func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
-	if len(attempts) == 0 {
-		return
-	}
-	gone := make(map[string]bool, len(attempts))
-	for _, attempt := range attempts {
-		gone[attempt] = true
-	}
-	for o := range p.offered {
-		if o.edge == e.Edge && gone[o.attempt] {
-			p.copier.Drop(p.numbers[o.writer], o.attempt)
-			delete(p.offered, o)
-		}
-	}
-}
-
-func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
-	address, told := p.offered[offerOf(o)]
-	switch {
-	case told && address == o.Address:
-	case p.pending[writerOf(o)]: // from an attempt that was lost; the copier chooses between the two
-		p.copy(e, o)
-	case !o.Stored && (o.Address == "" || o.Address == p.r.Node.Attempt.Start.ShuffleAddress):
-		runs, err := p.r.takeLocal(e, o)
-		if err != nil {
-			p.r.Node.Attempt.Counters.Add(counter.FailedShuffles, 1)
-			return &LostOutputError{Attempt: o.Attempt, Err: err}
-		}
-		p.taken(o, runs)
-	case e.empty(o):
-		p.taken(o, nil)
-	default:
-		p.copy(e, o)
-	}
-	return nil
-}
-
-// empty reports whether an output has nothing for this reduce.
-func (e *copyEdge) empty(o *taskproc.MapOutput) bool {
-	return e.partition < len(o.PartitionBytes) && o.PartitionBytes[e.partition] == 0
-}
-
-// takeLocal gives the runs of an output on this machine to the intake.
-func (r *Reduce) takeLocal(e *copyEdge, o *taskproc.MapOutput) ([]shuffle.Run, error) {
-	index, err := shuffle.ReadIndex(r.Node.Attempt.ctx, r.Node.Attempt.Local, o.Path)
-	if err != nil {
-		return nil, err
-	}
-	if index.Checksum != o.IndexChecksum {
-		return nil, fmt.Errorf("index of %s: checksum %x, but its writer reported %x", o.Path, index.Checksum, o.IndexChecksum)
-	}
-	if e.partition >= len(index.Partitions) {
-		return nil, fmt.Errorf("index of %s: it has %d partitions, number %d is wanted", o.Path, len(index.Partitions), e.partition)
-	}
-	for _, source := range index.Sources(r.Node.Attempt.Local, e.partition, ordinalOf(o)) {
-		if err := r.intake.AddLocal(source); err != nil {
-			return nil, err
-		}
-	}
-	return index.Partitions[e.partition], nil
-}
-
-// taken records that the runs of an output are in the intake.
-func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
-	r := p.r
-	var bytes int64
-	for _, run := range runs {
-		bytes += run.Length
-		r.total += run.Records
-	}
-	p.markTaken(o)
-	r.fetched = append(r.fetched, o)
-	r.Node.group.fetched.add(r, o)
-	r.Node.Attempt.Counters.Add(counter.ShuffledMaps, 1)
-	r.Node.Attempt.Counters.Add(counter.ReduceShuffleBytes, bytes)
-	r.Node.Attempt.KeepAlive()
-}
-
-func (p *copyPhase) markTaken(o *taskproc.MapOutput) {
-	p.have[writerOf(o)] = true
-	if e := p.edges[int(o.Edge)]; e != nil {
-		e.have++
-	}
-}
-
-// copy gives an output to the copier.
-func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
-	if p.copier == nil {
-		p.openCopier()
-	}
-	w := writerOf(o)
-	number, known := p.numbers[w]
-	if !known {
-		number = int32(len(p.writers))
-		p.numbers[w], p.writers = number, append(p.writers, w)
-	}
-	p.pending[w] = true
-	p.outputs[offerOf(o)], p.offered[offerOf(o)] = o, o.Address
-	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: ordinalOf(o), Output: p.output(o)})
-}
-
-// output describes an output to the copier.
-func (p *copyPhase) output(o *taskproc.MapOutput) transfer.Output {
-	out := transfer.Output{
-		Address: o.Address, Job: p.r.Node.Attempt.Start.JobId, Attempt: o.Attempt,
-		File: path.Base(o.Path), IndexChecksum: o.IndexChecksum,
-	}
-	if o.Stored {
-		out.Stored = o.Path
-	}
-	return out
-}
-
-// copied returns the output of a copier's result.
-func (p *copyPhase) copied(c transfer.Result) *taskproc.MapOutput {
-	return p.outputs[writtenOutput{p.writers[c.Segment.Task], c.Segment.Output.Attempt}]
 }
 
 func (p *copyPhase) openCopier() {

@@ -104,14 +104,14 @@ func (f *fetchedSets) resendAll() {
 
 // takeChanges returns the sets that have changed since the last report, in order of
 // edges.
-func (f *fetchedSets) takeChanges() (news []*taskproc.Fetched) {
+func (f *fetchedSets) takeChanges() (update []*taskproc.Fetched) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, edge := range slices.Sorted(maps.Keys(f.mu.changed)) {
-		news = append(news, &taskproc.Fetched{Edge: int32(edge), Nodes: f.allHaveLocked(edge)})
+		update = append(update, &taskproc.Fetched{Edge: int32(edge), Nodes: f.allHaveLocked(edge)})
 	}
 	clear(f.mu.changed)
-	return news
+	return update
 }
 
 // allHaveLocked returns what all reduces of an edge have taken in along it.

@@ -200,7 +200,7 @@ func readPayload(r io.Reader, buf []byte, length int) ([]byte, error) {
 }
 
 // errWriterCheckpointed is the end of a stream whose writer was checkpointed.
-var errWriterCheckpointed = errors.New("the writer was paused")
+var errWriterCheckpointed = errors.New("the writer was checkpointed")
 
 // end verifies an end frame and returns what.
 func (f *frameReader) end(head [batchHead]byte, what error) error {

@@ -174,7 +174,7 @@ func TestMissingPeer(t *testing.T) {
 		r.mu.Unlock()
 		go r.attend(run)
 		r.mu.ended.Wait()
-		if f := r.mu.last[dag.GroupID{}].GetFailure(); !strings.Contains(f.GetCause(), "has not come within 20ms") {
+		if f := r.mu.last[dag.GroupID{}].GetFailure(); !strings.Contains(f.GetCause(), "has not connected within 20ms") {
 			t.Errorf("%d machines: failure %v", machines, f)
 		}
 	}

@@ -195,18 +195,18 @@ func (n *NodeRun) finish() error {
 	for _, r := range n.reduces {
 		r.countInput()
 	}
-	paused := n.Checkpointed()
-	if err := errors.Join(n.finishShared(paused), n.finishStreams(paused)); err != nil {
+	checkpointed := n.Checkpointed()
+	if err := errors.Join(n.finishShared(checkpointed), n.finishStreams(checkpointed)); err != nil {
 		return err
 	}
-	if n.Checkpointed() != paused { // an input that it had not read ended with a mark
+	if n.Checkpointed() != checkpointed { // an input that it had not read ended with a mark
 		return &FatalError{Err: fmt.Errorf("node %v ended before all had come that its writers send", n)}
 	}
 	published, err := n.publish()
 	if err != nil {
 		return err
 	}
-	if paused {
+	if checkpointed {
 		return n.endForCheckpoint(published)
 	}
 	for _, r := range n.reduces {
@@ -242,10 +242,10 @@ func (n *NodeRun) endForCheckpoint(published []*taskproc.MapOutput) error {
 // Checkpointed reports whether the Node has stopped for a checkpoint. Its code asks at
 // its end.
 func (n *NodeRun) Checkpointed() bool {
-	return n.source != nil && n.source.checkpointed || n.pausedReduce() != nil || n.live.stopped || n.live.hasCheckpointed()
+	return n.source != nil && n.source.checkpointed || n.checkpointedReduce() != nil || n.live.stopped || n.live.hasCheckpointed()
 }
 
-func (n *NodeRun) pausedReduce() *Reduce {
+func (n *NodeRun) checkpointedReduce() *Reduce {
 	for _, r := range n.reduces {
 		if r.checkpointed {
 			return r

@@ -34,7 +34,7 @@ type Output struct {
 	mu struct {
 		sync.Mutex
 		file   *outputFile       // that is written; nil after closePiece, until more is written
-		rested []*taskproc.Piece // of which other files became pieces
+		pieces []*taskproc.Piece // of which other files became pieces
 	}
 }
 
@@ -180,9 +180,9 @@ func (f *outputFile) Write(p []byte) (int, error) {
 }
 
 // finish finishes the format, or interrupts it for a checkpoint.
-func (o *Output) finish(pause bool) (pending []byte, err error) {
+func (o *Output) finish(checkpointed bool) (pending []byte, err error) {
 	switch {
-	case pause && o.sealPartial != nil:
+	case checkpointed && o.sealPartial != nil:
 		return o.sealPartial()
 	case o.seal != nil:
 		return nil, o.seal()
@@ -209,7 +209,7 @@ func (o *Output) endFile() error {
 	}
 	o.node.Attempt.Counters.Add(counter.BytesWritten, f.length)
 	o.mu.file = nil
-	o.mu.rested = append(o.mu.rested, &taskproc.Piece{
+	o.mu.pieces = append(o.mu.pieces, &taskproc.Piece{
 		Output: o.name, Path: f.full, Length: f.length,
 		Checksum: f.hash.Sum64(), Suffix: o.suffix,
 		Stage: int32(o.node.stage), Part: int32(o.node.number),
@@ -226,7 +226,7 @@ func (o *Output) close() ([]*taskproc.Piece, error) {
 			return nil, err
 		}
 	}
-	pieces := o.mu.rested
+	pieces := o.mu.pieces
 	pieces[len(pieces)-1].Records = o.Records
 	return pieces, nil
 }
@@ -239,7 +239,7 @@ func (o *Output) abort() {
 		_ = o.mu.file.writer.Abort()
 	}
 	ctx := context.WithoutCancel(o.node.Attempt.ctx)
-	for _, p := range o.mu.rested {
+	for _, p := range o.mu.pieces {
 		if fs, path, err := o.node.Attempt.Resolve(ctx, p.Path); err == nil {
 			_ = fs.Remove(ctx, path, false)
 		}
@@ -248,9 +248,9 @@ func (o *Output) abort() {
 
 // close closes the open outputs and returns all pieces: those of earlier attempts, then
 // those of this one. At a checkpoint it also returns the heads of the next pieces.
-func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskproc.PendingOutput, err error) {
+func (s *outputs) close(checkpointed bool) (pieces []*taskproc.Piece, pending []*taskproc.PendingOutput, err error) {
 	for o := s.first(); o != nil; o = s.first() {
-		rest, err := o.finish(pause)
+		rest, err := o.finish(checkpointed)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -12,37 +12,37 @@ import (
 type outputBoard struct {
 	mu struct {
 		sync.Mutex
-		told    map[int]*taskproc.Outputs // by edge: all that can be read
-		readers []*subscription
+		readable map[int]*taskproc.Outputs // by edge: all that can be read
+		readers  []*subscription
 	}
 }
 
-// subscription is the news that one reduce has not taken.
+// subscription is the update that one reduce has not taken.
 type subscription struct {
 	edges   []int
-	ready   chan struct{} // holds a token if there may be news
+	ready   chan struct{} // holds a token if there may be update
 	board   *outputBoard
 	pending map[int]*taskproc.Outputs // by edge; the board's lock guards it
 }
 
 // post adds a message. The board owns it from then on and does not change it, since
 // several readers share it.
-func (b *outputBoard) post(news *taskproc.Outputs) {
-	for _, o := range news.Outputs {
-		o.Edge = news.Edge
+func (b *outputBoard) post(update *taskproc.Outputs) {
+	for _, o := range update.Outputs {
+		o.Edge = update.Edge
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	edge := int(news.Edge)
-	if b.mu.told == nil {
-		b.mu.told = make(map[int]*taskproc.Outputs)
+	edge := int(update.Edge)
+	if b.mu.readable == nil {
+		b.mu.readable = make(map[int]*taskproc.Outputs)
 	}
-	b.mu.told[edge] = mergeOutputs(b.mu.told[edge], news)
-	b.mu.told[edge].Revoked = nil // later subscribers never saw what they revoke
+	b.mu.readable[edge] = mergeOutputs(b.mu.readable[edge], update)
+	b.mu.readable[edge].Revoked = nil // later subscribers never saw what they revoke
 	for _, s := range b.mu.readers {
 		if slices.Contains(s.edges, edge) {
-			s.pending[edge] = mergeOutputs(s.pending[edge], news)
-			s.ring()
+			s.pending[edge] = mergeOutputs(s.pending[edge], update)
+			s.notify()
 		}
 	}
 }
@@ -54,22 +54,22 @@ func (b *outputBoard) subscribe(edges []int) *subscription {
 	defer b.mu.Unlock()
 	b.mu.readers = append(b.mu.readers, s)
 	for _, edge := range edges {
-		if told := b.mu.told[edge]; told != nil {
-			s.pending[edge] = mergeOutputs(nil, told)
-			s.ring()
+		if all := b.mu.readable[edge]; all != nil {
+			s.pending[edge] = mergeOutputs(nil, all)
+			s.notify()
 		}
 	}
 	return s
 }
 
-func (s *subscription) ring() {
+func (s *subscription) notify() {
 	select {
 	case s.ready <- struct{}{}:
 	default: // the token is there
 	}
 }
 
-// take returns the news so far, by edge.
+// take returns the update so far, by edge.
 func (s *subscription) take() map[int]*taskproc.Outputs {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()

@@ -30,7 +30,7 @@ func (g *groupRun) checkDiskSpace() error {
 	if !g.inGang() || !g.laidOut.Load() {
 		return nil
 	}
-	w, err := g.Attempt.Local.Create(g.Attempt.ctx, g.Attempt.LocalFile("checkpoint-room"), storage.CreateOptions{})
+	w, err := g.Attempt.Local.Create(g.Attempt.ctx, g.Attempt.LocalFile("checkpoint-space"), storage.CreateOptions{})
 	if err != nil {
 		return err
 	}
@@ -46,13 +46,13 @@ func (g *groupRun) checkDiskSpace() error {
 
 // declinePreemption reports that the attempt continues. If a Suspend was answered by
 // the checkpoint that is declined, and is possible by now, it reports that instead.
-func (a *Attempt) declinePreemption(cause string, mayStand bool) {
+func (a *Attempt) declinePreemption(cause string, canSuspend bool) {
 	if number := a.gate.tryDeferred(); number > 0 {
 		a.sendSuspendReady(number)
 		return
 	}
 	a.Logger().Warn("preemption declined", "reason", cause)
-	declined := &taskproc.PreemptionDeclined{Cause: valid(cause), CanSuspend: mayStand}
+	declined := &taskproc.PreemptionDeclined{Cause: valid(cause), CanSuspend: canSuspend}
 	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_PreemptionDeclined{PreemptionDeclined: declined}}) // an error: the tasknode is gone
 }
 
@@ -81,7 +81,7 @@ func (n *NodeRun) resumeInPlace() (err error) {
 	n.live.reset()
 	n.collectors = make(map[int]*openCollector)
 	n.shared = nil
-	switch r := n.pausedReduce(); {
+	switch r := n.checkpointedReduce(); {
 	case n.source != nil:
 		n.source, err = newMap(n, n.source.split)
 	case r != nil:
@@ -96,4 +96,24 @@ func (n *NodeRun) resumeInPlace() (err error) {
 	n.closeStreams()
 	n.enterPhase(n.firstPhase())
 	return err
+}
+
+// NotResumable says that no other attempt can continue this one. The attempt ignores
+// orders to split and to write a checkpoint.
+func (n *NodeRun) NotResumable() {
+	n.group.notCheckpointable.Store(true)
+	n.group.notSplittable.Store(true)
+}
+
+// NotCheckpointable says that what the Node carries from one record to the next is lost
+// with the attempt. The attempt ignores orders to write a checkpoint.
+func (n *NodeRun) NotCheckpointable() { n.group.notCheckpointable.Store(true) }
+
+// canCheckpoint reports whether the attempt can write a checkpoint.
+func (g *groupRun) canCheckpoint() bool { return !g.notCheckpointable.Load() }
+
+// canSplit reports whether the rest of the attempt's range can become another task: it
+// is a map alone in its group that writes files.
+func (g *groupRun) canSplit() bool {
+	return !g.notSplittable.Load() && g.single() && g.nodes[0].source != nil && len(fileChannels(g.nodes[0].outputs)) == len(g.nodes[0].outputs)
 }

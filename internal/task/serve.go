@@ -202,7 +202,7 @@ func (s *session) tick(ended <-chan struct{}) {
 		case <-ticker.C:
 			s.attempt.signals.raise(&s.attempt.signals.progress)
 			if s.attempt.signals.alive.Swap(false) || s.group.inEngine() {
-				s.attempt.signs.Add(1)
+				s.attempt.activity.Add(1)
 				s.sendProgress()
 			}
 		}

@@ -105,12 +105,12 @@ func (w *SharedWriter) Send(ctx context.Context, batch any) error {
 func (w *SharedWriter) Close() { w.End(false) }
 
 // End is Close, with a mark if the Node was checkpointed.
-func (w *SharedWriter) End(paused bool) {
+func (w *SharedWriter) End(checkpointed bool) {
 	if w.queue == nil || w.closed {
 		return
 	}
 	w.closed = true
-	if paused {
+	if checkpointed {
 		w.queue.checkpointed.Store(true)
 	}
 	w.queue.leave()
@@ -163,7 +163,7 @@ func (r *SharedReader) received(item sharedBatch, ok bool) (any, int, bool, erro
 // finishShared ends what the Node sends and receives in memory, with a mark if it was
 // checkpointed. Readers that it never wrote to get nothing. A queue that it wrote to
 // and did not close is an error, since it may be incomplete.
-func (n *NodeRun) finishShared(paused bool) error {
+func (n *NodeRun) finishShared(checkpointed bool) error {
 	for _, c := range channelsOf(n.outputs, dag.ChannelSHM) {
 		for _, peer := range c.Peers {
 			w := n.shared[sharedEnd{c.Edge, peer}]
@@ -171,7 +171,7 @@ func (n *NodeRun) finishShared(paused bool) error {
 				return fmt.Errorf("node %v: memory to %s %d was not closed", n, c.To, peer)
 			}
 			if w == nil {
-				n.SendShared(c, peer).End(paused)
+				n.SendShared(c, peer).End(checkpointed)
 			}
 		}
 	}

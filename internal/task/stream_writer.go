@@ -77,7 +77,7 @@ func (w *StreamWriter) Write(key, value []byte) error {
 func (w *StreamWriter) Close() error { return w.End(false) }
 
 // End is Close, with a mark if the Node was checkpointed.
-func (w *StreamWriter) End(paused bool) error {
+func (w *StreamWriter) End(checkpointed bool) error {
 	if w.closed || w.err != nil {
 		w.closed = true
 		return w.err
@@ -85,7 +85,7 @@ func (w *StreamWriter) End(paused bool) error {
 	w.closed = true
 	defer w.node.beginWait()()
 	kind := byte(frameEnd)
-	if paused {
+	if checkpointed {
 		kind = frameCheckpoint
 	}
 	err := w.frames.end(kind)

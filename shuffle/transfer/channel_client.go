@@ -50,24 +50,11 @@ func (c *ChannelClient) Receive(ctx context.Context, id ChannelID, address strin
 	if err != nil {
 		return nil, fmt.Errorf("stream: %w", err)
 	}
-	answer, err := c.client.do(r)
+	answer, err := c.client.do(r, http.StatusOK)
 	if err != nil {
 		return nil, channelError(ctx, id, address, err)
 	}
-	if err := checkAnswer(answer); err != nil {
-		_ = answer.Body.Close() // only the status counts
-		return nil, channelError(ctx, id, address, err)
-	}
 	return &receiveStream{ctx: ctx, id: id, address: address, body: answer.Body}, nil
-}
-
-// checkAnswer returns an error for any status but 200.
-func checkAnswer(answer *http.Response) error {
-	if answer.StatusCode == http.StatusOK {
-		return nil
-	}
-	message, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10)) // may be truncated
-	return &statusError{status: answer.StatusCode, message: string(message)}
 }
 
 // channelError adds the stream to an error.
@@ -111,13 +98,11 @@ type sendStream struct {
 
 func (s *sendStream) run(c *client, r *http.Request) {
 	defer close(s.ended)
-	answer, err := c.do(r)
-	if err == nil {
-		err = checkAnswer(answer)
-		_ = answer.Body.Close() // only the status counts
-	}
+	answer, err := c.do(r, http.StatusOK)
 	if err != nil {
 		s.err = channelError(r.Context(), s.id, s.address, err)
+	} else {
+		_ = answer.Body.Close() // only the status counts
 	}
 	s.cancel(context.Canceled) // chunks that are not sent now never are
 }

@@ -38,8 +38,7 @@ func (id ChannelID) String() string {
 func (id ChannelID) url(address string, wait time.Duration) string {
 	path := fmt.Sprintf("%s%s/%d/%d/%d/%d/%d/%d", ChannelPrefix, id.Job,
 		id.BundleClass, id.Bundle, id.Incarnation, id.Edge, id.From, id.To)
-	u := url.URL{Scheme: "http", Host: address, Path: path, RawQuery: url.Values{paramWait: {wait.String()}}.Encode()}
-	return u.String()
+	return serverURL(address, path, url.Values{paramWait: {wait.String()}})
 }
 
 // parseChannel parses the path and the query of a URL.

@@ -34,8 +34,8 @@ func eachKind(t *testing.T, test func(t *testing.T, e ends)) {
 			},
 			remove: r.RemoveJob,
 		})
-		if len(r.mu.meetings) > 0 {
-			t.Errorf("%d streams are left", len(r.mu.meetings))
+		if len(r.mu.streams) > 0 {
+			t.Errorf("%d streams are left", len(r.mu.streams))
 		}
 	})
 	t.Run("http", func(t *testing.T) {
@@ -109,10 +109,10 @@ func TestAStreamWithoutItsOtherEnd(t *testing.T) {
 		if err == nil { // over HTTP the error appears at Close
 			err = w.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "has not come within 1ms") {
+		if err == nil || !strings.Contains(err.Error(), "has not connected within 1ms") {
 			t.Errorf("writer: %v", err)
 		}
-		if _, err := e.receive(context.Background(), streamID(0, 0), time.Millisecond); err == nil || !strings.Contains(err.Error(), "has not come within 1ms") {
+		if _, err := e.receive(context.Background(), streamID(0, 0), time.Millisecond); err == nil || !strings.Contains(err.Error(), "has not connected within 1ms") {
 			t.Errorf("reader: %v", err)
 		}
 	})

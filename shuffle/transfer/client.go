@@ -6,12 +6,17 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 )
 
 // defaultConnectTimeout bounds the wait for a connection unless a Config says
 // otherwise.
 const defaultConnectTimeout = 10 * time.Second
+
+// maxMessage bounds the text of a refusal that is read for an error, in bytes.
+const maxMessage = 1 << 10
 
 // clientConfig says how a client connects to Servers.
 type clientConfig struct {
@@ -63,8 +68,24 @@ func (c *client) request(ctx context.Context, method, url string, body io.Reader
 	return r, err
 }
 
-// do sends a request.
-func (c *client) do(r *http.Request) (*http.Response, error) { return c.http.Do(r) }
+// do sends a request. An answer with another status than wanted is a *statusError, and its
+// body is closed.
+func (c *client) do(r *http.Request, wanted int) (*http.Response, error) {
+	answer, err := c.http.Do(r)
+	if err != nil || answer.StatusCode == wanted {
+		return answer, err
+	}
+	defer answer.Body.Close()
+	message, _ := io.ReadAll(io.LimitReader(answer.Body, maxMessage)) // may be truncated
+	seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16)
+	return nil, &statusError{answer.StatusCode, string(message), time.Duration(seconds) * time.Second}
+}
+
+// serverURL is the URL of a path on a Server.
+func serverURL(address, path string, query url.Values) string {
+	u := url.URL{Scheme: "http", Host: address, Path: path, RawQuery: query.Encode()}
+	return u.String()
+}
 
 // close closes idle connections. No request may be active.
 func (c *client) close() { c.transport.CloseIdleConnections() }

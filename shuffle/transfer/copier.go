@@ -154,17 +154,16 @@ func (c *Copier) conclude(e *entry, runs []shuffle.Run, err error) Result {
 	defer c.changedLocked()
 	q, now := c.mu.queue, time.Now()
 	result := Result{Segment: e.Segment, Runs: runs, Err: err}
-	var fault *FetchError
-	var busy *BusyError
+	busy, isBusy := errors.AsType[*BusyError](err)
 	switch {
 	case err == nil:
 		q.succeeded(e)
-	case errors.As(err, &busy):
+	case isBusy:
 		q.busy(e, now, busy.After)
 		result.WillRetry = true
 	case errors.As(err, new(*LostError)):
 		result.WillRetry = q.lost(e)
-	case errors.As(err, &fault):
+	case errors.As(err, new(*FetchError)):
 		if result.WillRetry = q.failed(e, now); !result.WillRetry {
 			result.Err = &LostError{e.Output, err}
 		}

@@ -73,8 +73,7 @@ func (e bodyError) Unwrap() error { return e.error }
 // isDamage reports whether an answer began and then went wrong. A timeout is not damage: an
 // immediate retry would take as long again.
 func isDamage(err error) bool {
-	var body bodyError
-	return (errors.As(err, &body) || errors.Is(err, storage.ErrCorrupt)) && !errors.Is(err, os.ErrDeadlineExceeded)
+	return (errors.As(err, new(bodyError)) || errors.Is(err, storage.ErrCorrupt)) && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // classify turns an error of a fetch into the error that says what to do about it.
@@ -82,8 +81,8 @@ func classify(ctx context.Context, f *FetchError) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var answer *statusError
-	if !errors.As(f.Err, &answer) {
+	answer, ok := errors.AsType[*statusError](f.Err)
+	if !ok {
 		f.damaged = isDamage(f.Err)
 		return f
 	}

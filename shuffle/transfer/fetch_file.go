@@ -37,10 +37,7 @@ func FileOf(address, job, name string) (File, error) {
 	return f, nil
 }
 
-func (f File) url() string {
-	u := url.URL{Scheme: "http", Host: f.Address, Path: Prefix + path.Join(f.Job, f.Path)}
-	return u.String()
-}
+func (f File) url() string { return serverURL(f.Address, Prefix+path.Join(f.Job, f.Path), nil) }
 
 func (f File) String() string { return fmt.Sprintf("%s of %s on %s", f.Path, f.Job, f.Address) }
 
@@ -57,12 +54,12 @@ func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io
 	case offset > 0:
 		header = fmt.Sprintf("bytes=%d-", offset)
 	}
-	answer, err := f.getRange(ctx, file.url(), header)
+	answer, err := f.get(ctx, file.url(), header)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %v: %w", file, err)
 	}
 	if length >= 0 && answer.ContentLength != length {
-		err := bodyError{fmt.Errorf("fetch %v: %d bytes at %d, %d are wanted", file, answer.ContentLength, offset, length)}
+		err := bodyError{fmt.Errorf("fetch %v: answer of %d bytes for %d bytes at offset %d", file, answer.ContentLength, length, offset)}
 		return nil, errors.Join(err, answer.Body.Close())
 	}
 	return &runBody{answer.Body, func() {}}, nil
@@ -71,8 +68,7 @@ func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io
 // RetryLater reports whether Open may succeed later although it returned err, and how long
 // to wait; 0 if the server does not say.
 func RetryLater(err error) (after time.Duration, ok bool) {
-	var answer *statusError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*statusError](err); ok {
 		busy := answer.status == http.StatusServiceUnavailable || answer.status == http.StatusTooManyRequests
 		return answer.after, busy || answer.status == http.StatusInternalServerError
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/hammr/hammr/shuffle"
@@ -98,7 +97,7 @@ func (f *Fetcher) copy(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run
 		return nil, classify(ctx, &FetchError{Output: s.Output, Partition: s.Partition, Run: -1, Err: err})
 	}
 	if s.Partition >= len(index.Partitions) {
-		return nil, fmt.Errorf("index of %v: it has %d partitions, number %d is wanted", s.Output, len(index.Partitions), s.Partition)
+		return nil, fmt.Errorf("index of %v: no partition %d, it has %d", s.Output, s.Partition, len(index.Partitions))
 	}
 	runs := index.Partitions[s.Partition]
 	err = sink.AddRemote(ctx, runs, s.Ordinal, func(ctx context.Context, run shuffle.Run) (io.ReadCloser, error) {
@@ -107,13 +106,11 @@ func (f *Fetcher) copy(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run
 		}
 		return f.openRun(ctx, s.Output.runURL(s.Partition, slices.Index(runs, run)), s.Output.Address, run)
 	})
-	var source *shuffle.SourceError
-	if errors.As(err, &source) {
-		fault := &FetchError{
+	if source, ok := errors.AsType[*shuffle.SourceError](err); ok {
+		return nil, classify(ctx, &FetchError{
 			Output: s.Output, Partition: s.Partition,
 			Run: slices.Index(runs, source.Run), Offset: source.Run.Offset, Err: source.Err,
-		}
-		return nil, classify(ctx, fault)
+		})
 	}
 	return runs, err
 }
@@ -125,16 +122,12 @@ func (f *Fetcher) index(ctx context.Context, o Output) (*shuffle.Index, error) {
 	}
 	key := fmt.Sprintf("%s %s %x", o.Address, o.indexURL(), o.IndexChecksum)
 	return f.cfg.Sources.indexes.get(key, func() (*shuffle.Index, error) {
-		answer, err := f.get(ctx, o.indexURL())
+		answer, err := f.get(ctx, o.indexURL(), "")
 		if err != nil {
 			return nil, err
 		}
 		defer answer.Body.Close()
-		b, err := io.ReadAll(io.LimitReader(answer.Body, maxIndex))
-		if err != nil {
-			return nil, bodyError{err}
-		}
-		x, err := shuffle.DecodeIndex(b)
+		x, err := shuffle.LoadIndex(answer.Body)
 		if err != nil {
 			return nil, bodyError{err}
 		}
@@ -151,7 +144,7 @@ func (f *Fetcher) openRun(ctx context.Context, url, address string, run shuffle.
 	if err != nil {
 		return nil, err
 	}
-	answer, err := f.get(ctx, url)
+	answer, err := f.get(ctx, url, "")
 	if err != nil {
 		giveBack()
 		return nil, err
@@ -184,34 +177,17 @@ func (b *runBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// get requests a URL. A status other than 200 is a *statusError.
-func (f *Fetcher) get(ctx context.Context, url string) (*http.Response, error) {
-	return f.getRange(ctx, url, "")
-}
-
-// getRange requests a range of a URL; "" stands for all of it. The expected status for a
-// range is 206.
-func (f *Fetcher) getRange(ctx context.Context, url, ranges string) (*http.Response, error) {
-	ask, err := f.client.request(ctx, http.MethodGet, url, nil)
+// get requests a range of a URL, as the header Range names it; "" stands for all of it.
+func (f *Fetcher) get(ctx context.Context, url, byteRange string) (*http.Response, error) {
+	r, err := f.client.request(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
-	hoped := http.StatusOK
-	if ranges != "" {
-		ask.Header.Set("Range", ranges)
-		hoped = http.StatusPartialContent
+	if byteRange == "" {
+		return f.client.do(r, http.StatusOK)
 	}
-	answer, err := f.client.do(ask)
-	if err != nil {
-		return nil, err
-	}
-	if answer.StatusCode == hoped {
-		return answer, nil
-	}
-	defer answer.Body.Close()
-	message, _ := io.ReadAll(io.LimitReader(answer.Body, 1000)) // may be truncated
-	seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16)
-	return nil, &statusError{answer.StatusCode, string(message), time.Duration(seconds) * time.Second}
+	r.Header.Set("Range", byteRange)
+	return f.client.do(r, http.StatusPartialContent)
 }
 
 // blame asks the source whether its disk is the cause of damage.
@@ -221,12 +197,12 @@ func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 	}
 	v, err := f.fetchVerdict(ctx, damage)
 	o := damage.Output
-	var answer *statusError
+	answer, answered := errors.AsType[*statusError](err)
 	switch {
-	case errors.As(err, &answer) && answer.status == http.StatusNotFound:
+	case answered && answer.status == http.StatusNotFound:
 		return &LostError{o, errors.Join(damage, err)}
 	case err != nil:
-		damage.Err = fmt.Errorf("%w (whose fault it is cannot be told: %w)", damage.Err, err)
+		damage.Err = fmt.Errorf("%w (the source did not verify its disk: %w)", damage.Err, err)
 		return classifyAfterBlame(ctx, damage)
 	case !v.Good:
 		return &LostError{o, fmt.Errorf("%w; the source's disk is bad: %s", damage, v.Problem)}
@@ -251,7 +227,7 @@ const maxVerdict = 64 << 10
 
 func (f *Fetcher) fetchVerdict(ctx context.Context, damage *FetchError) (verdict, error) {
 	var v verdict
-	answer, err := f.get(ctx, damage.Output.verifyURL(damage.Partition, damage.Run))
+	answer, err := f.get(ctx, damage.Output.verifyURL(damage.Partition, damage.Run), "")
 	if err != nil {
 		return v, err
 	}

@@ -14,7 +14,7 @@ var (
 	// ErrEndTaken marks an end of a stream that is already open.
 	ErrEndTaken = errors.New("transfer: this end of the stream is taken")
 	// ErrPeerMissing marks a stream whose other end did not open in time.
-	ErrPeerMissing = errors.New("transfer: the other end of the stream has not come")
+	ErrPeerMissing = errors.New("transfer: the other end of the stream has not connected")
 	// ErrBroken marks a stream that did not end with its writer's Close.
 	ErrBroken = errors.New("transfer: stream broken")
 )
@@ -27,14 +27,14 @@ var (
 type Rendezvous struct {
 	mu struct {
 		sync.Mutex
-		meetings map[ChannelID]*meeting
+		streams map[ChannelID]*stream
 	}
 }
 
-// meeting is one stream.
+// stream is one stream.
 //
 // Invariant, under the table's lock: it is in the table <=> writer or reader is set.
-type meeting struct {
+type stream struct {
 	id     ChannelID
 	table  *Rendezvous
 	in     *io.PipeReader
@@ -49,11 +49,11 @@ type meeting struct {
 // Send waits for the reader of a stream. The caller must close the result; that ends the
 // stream.
 func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration) (*SendEnd, error) {
-	m, err := r.enter(id, func(m *meeting) *bool { return &m.writer })
+	m, err := r.enter(id, func(m *stream) *bool { return &m.writer })
 	if err != nil {
 		return nil, err
 	}
-	end := &SendEnd{meeting: m}
+	end := &SendEnd{stream: m}
 	if err := m.await(ctx, wait); err != nil {
 		end.Abort(err)
 		return nil, err
@@ -64,11 +64,11 @@ func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration)
 // Receive waits for the writer of a stream. Reading ends with io.EOF only after the writer's
 // Close. The caller must close the result.
 func (r *Rendezvous) Receive(ctx context.Context, id ChannelID, wait time.Duration) (*ReceiveEnd, error) {
-	m, err := r.enter(id, func(m *meeting) *bool { return &m.reader })
+	m, err := r.enter(id, func(m *stream) *bool { return &m.reader })
 	if err != nil {
 		return nil, err
 	}
-	end := &ReceiveEnd{meeting: m}
+	end := &ReceiveEnd{stream: m}
 	if err := m.await(ctx, wait); err != nil {
 		end.Close()
 		return nil, err
@@ -79,8 +79,8 @@ func (r *Rendezvous) Receive(ctx context.Context, id ChannelID, wait time.Durati
 // RemoveJob breaks the streams of a job, also those that wait for their other end.
 func (r *Rendezvous) RemoveJob(job string) {
 	r.mu.Lock()
-	var gone []*meeting
-	for id, m := range r.mu.meetings {
+	var gone []*stream
+	for id, m := range r.mu.streams {
 		if id.Job == job {
 			gone = append(gone, m)
 		}
@@ -92,18 +92,18 @@ func (r *Rendezvous) RemoveJob(job string) {
 }
 
 // enter opens one end of a stream.
-func (r *Rendezvous) enter(id ChannelID, end func(*meeting) *bool) (*meeting, error) {
+func (r *Rendezvous) enter(id ChannelID, end func(*stream) *bool) (*stream, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m := r.mu.meetings[id]
+	m := r.mu.streams[id]
 	if m == nil {
-		m = &meeting{id: id, table: r, joined: make(chan struct{})}
+		m = &stream{id: id, table: r, joined: make(chan struct{})}
 		m.ctx, m.cancel = context.WithCancelCause(context.Background())
 		m.in, m.out = io.Pipe()
-		if r.mu.meetings == nil {
-			r.mu.meetings = make(map[ChannelID]*meeting)
+		if r.mu.streams == nil {
+			r.mu.streams = make(map[ChannelID]*stream)
 		}
-		r.mu.meetings[id] = m
+		r.mu.streams[id] = m
 	}
 	if *end(m) || m.isJoined() {
 		return nil, fmt.Errorf("%w: %v", ErrEndTaken, id)
@@ -115,7 +115,7 @@ func (r *Rendezvous) enter(id ChannelID, end func(*meeting) *bool) (*meeting, er
 	return m, nil
 }
 
-func (m *meeting) isJoined() bool {
+func (m *stream) isJoined() bool {
 	select {
 	case <-m.joined:
 		return true
@@ -125,17 +125,17 @@ func (m *meeting) isJoined() bool {
 }
 
 // leave closes one end; the table forgets a stream without open ends.
-func (m *meeting) leave(end *bool) {
+func (m *stream) leave(end *bool) {
 	m.table.mu.Lock()
 	defer m.table.mu.Unlock()
 	*end = false
-	if !m.writer && !m.reader && m.table.mu.meetings[m.id] == m {
-		delete(m.table.mu.meetings, m.id)
+	if !m.writer && !m.reader && m.table.mu.streams[m.id] == m {
+		delete(m.table.mu.streams, m.id)
 	}
 }
 
 // await waits until both ends are open.
-func (m *meeting) await(ctx context.Context, wait time.Duration) error {
+func (m *stream) await(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -151,14 +151,14 @@ func (m *meeting) await(ctx context.Context, wait time.Duration) error {
 }
 
 // abort breaks the stream for both ends, unless it has ended.
-func (m *meeting) abort(cause error) {
+func (m *stream) abort(cause error) {
 	m.cancel(fmt.Errorf("%w: %v: %w", ErrBroken, m.id, cause))
 	_ = m.in.Close()
 	_ = m.out.CloseWithError(io.ErrClosedPipe)
 }
 
 // cause is the cause of an error of the pipe.
-func (m *meeting) cause(err error) error {
+func (m *stream) cause(err error) error {
 	if err == nil || err == io.EOF || m.ctx.Err() == nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (m *meeting) cause(err error) error {
 }
 
 // SendEnd is the writer's end of a stream.
-type SendEnd struct{ *meeting }
+type SendEnd struct{ *stream }
 
 // Write waits until the reader has taken b.
 func (e *SendEnd) Write(b []byte) (int, error) {
@@ -187,7 +187,7 @@ func (e *SendEnd) Abort(cause error) {
 }
 
 // ReceiveEnd is the reader's end of a stream.
-type ReceiveEnd struct{ *meeting }
+type ReceiveEnd struct{ *stream }
 
 // Read waits for bytes.
 func (e *ReceiveEnd) Read(b []byte) (int, error) {

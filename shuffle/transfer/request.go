@@ -142,8 +142,7 @@ func (o Output) source() string { return cmp.Or(o.Stored, o.Address) }
 
 // url asks for a file of the output's attempt.
 func (o Output) url(file string, query url.Values) string {
-	u := url.URL{Scheme: "http", Host: o.Address, Path: Prefix + path.Join(o.Job, o.Attempt, file), RawQuery: query.Encode()}
-	return u.String()
+	return serverURL(o.Address, Prefix+path.Join(o.Job, o.Attempt, file), query)
 }
 
 func (o Output) indexURL() string { return o.url(shuffle.IndexPath(o.File), nil) }

@@ -18,30 +18,26 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// maxIndex bounds the index files that are read, in bytes.
-const maxIndex = 1 << 30
-
 // open opens a regular file from the local directory that has it. A broken directory does
 // not hide files in the others.
 func (s *Server) open(name string) (*os.File, int64, error) {
-	fault := failpoint.Disk(context.Background(), "open", name)
-	if fault != nil {
-		return nil, 0, fault
+	first := failpoint.Disk(context.Background(), "open", name)
+	if first != nil {
+		return nil, 0, first
 	}
 	for _, dir := range s.cfg.Dirs {
 		file, size, err := openIn(dir, name)
-		var refused *refusal
 		switch {
-		case err == nil || errors.As(err, &refused):
+		case err == nil || errors.As(err, new(*refusal)):
 			return file, size, err
-		case !errors.Is(err, fs.ErrNotExist) && fault == nil:
-			fault = err
+		case !errors.Is(err, fs.ErrNotExist) && first == nil:
+			first = err
 		}
 	}
-	if fault == nil {
-		fault = fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	if first == nil {
+		first = fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
-	return nil, 0, fault
+	return nil, 0, first
 }
 
 // openIn opens a file below a directory. No path leaves the directory, not even through
@@ -112,11 +108,7 @@ func (s *Server) readIndex(q request) (*shuffle.Index, error) {
 		return nil, err
 	}
 	defer file.Close()
-	b, err := io.ReadAll(io.LimitReader(file, maxIndex))
-	if err != nil {
-		return nil, err
-	}
-	x, err := shuffle.DecodeIndex(b)
+	x, err := shuffle.LoadIndex(file)
 	if err != nil {
 		return nil, fmt.Errorf("index %s: %w", name, err)
 	}
@@ -138,12 +130,8 @@ func checksum(body []byte) string { return fmt.Sprintf("%016x", xxhash.Sum64(bod
 func (s *Server) verify(w *response, r *http.Request, q request) error {
 	s.counts.verified.Add(1)
 	_ = w.control.SetWriteDeadline(time.Time{}) // reading may take long
-	v, err := s.judge(r.Context(), q)
-	if errors.Is(err, fs.ErrNotExist) || r.Context().Err() != nil {
-		return err
-	}
-	var known *refusal
-	if errors.As(err, &known) {
+	v, err := s.verifyDisk(r.Context(), q)
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, new(*refusal)) || r.Context().Err() != nil {
 		return err
 	}
 	v.Good = err == nil
@@ -163,7 +151,9 @@ func (s *Server) verify(w *response, r *http.Request, q request) error {
 	return nil
 }
 
-func (s *Server) judge(ctx context.Context, q request) (verdict, error) {
+// verifyDisk reads the index, and the run that q names, and compares them with their
+// checksums. The error is what is wrong; the verdict has the checksum of the index.
+func (s *Server) verifyDisk(ctx context.Context, q request) (verdict, error) {
 	var v verdict
 	x, err := s.readIndex(q)
 	if err != nil {

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -38,15 +39,9 @@ type ServerConfig struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *ServerConfig) EnsureDefaults() {
-	if c.MaxStreams == 0 {
-		c.MaxStreams = 256
-	}
-	if c.RetryAfter < time.Second {
-		c.RetryAfter = time.Second
-	}
-	if c.IdleTimeout == 0 {
-		c.IdleTimeout = time.Minute
-	}
+	c.MaxStreams = cmp.Or(c.MaxStreams, 256)
+	c.RetryAfter = max(c.RetryAfter, time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, time.Minute)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -143,11 +138,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.extend()
 	if err := s.answer(out, r); err != nil {
 		status := http.StatusInternalServerError
-		var known *refusal
-		switch {
-		case errors.As(err, &known):
-			status = known.status
-		case errors.Is(err, fs.ErrNotExist):
+		if refused, ok := errors.AsType[*refusal](err); ok {
+			status = refused.status
+		} else if errors.Is(err, fs.ErrNotExist) {
 			status = http.StatusNotFound
 		}
 		http.Error(out, err.Error(), status)
@@ -169,7 +162,7 @@ func (s *Server) answer(w *response, r *http.Request) error {
 	if s.counts.open.Add(1) > int64(s.cfg.MaxStreams) {
 		s.counts.busy.Add(1)
 		w.Header().Set("Retry-After", fmt.Sprint(int(s.cfg.RetryAfter/time.Second)))
-		return refuse(http.StatusServiceUnavailable, "%d streams are open already; come again", s.cfg.MaxStreams)
+		return refuse(http.StatusServiceUnavailable, "%d requests are open already; retry later", s.cfg.MaxStreams)
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
@@ -23,11 +22,7 @@ func (f *Fetcher) storedIndex(ctx context.Context, o Output) (*shuffle.Index, er
 	if err != nil {
 		return nil, err
 	}
-	x, err := shuffle.ReadIndex(ctx, fsys, path)
-	if err == nil && x.Checksum != o.IndexChecksum {
-		err = fmt.Errorf("%w: index with checksum %x, but its writer reported %x", storage.ErrCorrupt, x.Checksum, o.IndexChecksum)
-	}
-	return x, err
+	return shuffle.ReadReportedIndex(ctx, fsys, path, o.IndexChecksum)
 }
 
 // openStored opens a run of a stored output.
