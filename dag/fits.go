@@ -64,9 +64,9 @@ func (f *fitCheck) checkBundle(bundle int) {
 	for _, class := range b.Groups {
 		group := f.layout.Groups[class]
 		need := f.layout.GroupsPerBundle(bundle, class)
-		if fitting := f.capacity(class, need); fitting < need {
-			f.errorf("%s: %d groups %s at once, each with slots for %v on one machine; %d machines have room for %d",
-				f.graph.bundleText(f.layout, bundle), need, f.graph.stageSet(group.Stages), group.Slots, len(f.machines), fitting)
+		if fit := f.capacity(class, need); fit < need {
+			f.errorf("%s: %d groups %s at once, each with slots for %v on one machine; %d machines can run %d",
+				f.graph.bundleText(f.layout, bundle), need, f.graph.stageSet(group.Stages), group.Slots, len(f.machines), fit)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestCheckFitsNamesWhatCannotStart(t *testing.T) {
 		{"group", all, machines,
 			`dag: group {parse, enrich}: slots for 4 map, 4 reduce on one machine, which none of 4 machines has; largest: 2 map, 1 reduce`},
 		{"room in crumbs", pairs, crumbs,
-			`dag: bundle {a, b, sum}: 3 groups {a, b} at once, each with slots for 2 map on one machine; 2 machines have room for 2`},
+			`dag: bundle {a, b, sum}: 3 groups {a, b} at once, each with slots for 2 map on one machine; 2 machines can run 2`},
 	} {
 		err := c.graph.CheckFits(c.machines)
 		if got := errorText(err); got != c.want {

@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -46,10 +47,7 @@ type Edge struct {
 
 // InputName is the name under which the reader's program reads the edge.
 func (e Edge) InputName() string {
-	if e.Input != "" {
-		return e.Input
-	}
-	return e.From
+	return cmp.Or(e.Input, e.From)
 }
 
 // Store returns the graph with all its files stored in the file system of the job's output.
@@ -138,32 +136,17 @@ func MapReduce(maps, reduces int) Graph {
 
 // StageIndex is the index of the named stage in g.Stages, or -1.
 func (g Graph) StageIndex(name string) int {
-	for i, s := range g.Stages {
-		if s.Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(g.Stages, func(s Stage) bool { return s.Name == name })
 }
 
 // IsSource reports whether the named stage has no incoming edge.
 func (g Graph) IsSource(name string) bool {
-	for _, e := range g.Edges {
-		if e.To == name {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(g.Edges, func(e Edge) bool { return e.To == name })
 }
 
 // IsSink reports whether the named stage has no outgoing edge.
 func (g Graph) IsSink(name string) bool {
-	for _, e := range g.Edges {
-		if e.From == name {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(g.Edges, func(e Edge) bool { return e.From == name })
 }
 
 // SlotsOf is the kind of slots that the named stage takes: SlotMap or SlotReduce, with the

@@ -35,31 +35,17 @@ type BundleClass struct {
 
 // GroupID names a NodeGroup: a class in Layout.Groups, and the index of the group in it,
 // from 0.
-type GroupID struct {
-	Class int
-	Index int
-}
+type GroupID struct{ Class, Index int }
 
 // BundleID names a Bundle: a class in Layout.Bundles, and the index of the bundle in it,
 // from 0.
-type BundleID struct {
-	Class int
-	Index int
-}
+type BundleID struct{ Class, Index int }
 
 // NodeSpan is the Nodes of a stage from First (included) to End (excluded).
-type NodeSpan struct {
-	Stage int
-	First int
-	End   int
-}
+type NodeSpan struct{ Stage, First, End int }
 
 // GroupSpan is the groups of a class from First (included) to End (excluded).
-type GroupSpan struct {
-	Class int
-	First int
-	End   int
-}
+type GroupSpan struct{ Class, First, End int }
 
 // GroupOf returns the NodeGroup of a Node, which must exist.
 func (l *Layout) GroupOf(stage, node int) GroupID {

@@ -17,10 +17,7 @@ type Position struct {
 
 // Compare orders positions by offset, then by skipped records.
 func (p Position) Compare(q Position) int {
-	if c := cmp.Compare(p.Offset, q.Offset); c != 0 {
-		return c
-	}
-	return cmp.Compare(p.Skip, q.Skip)
+	return cmp.Or(cmp.Compare(p.Offset, q.Offset), cmp.Compare(p.Skip, q.Skip))
 }
 
 // Less reports whether p precedes q.

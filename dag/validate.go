@@ -19,41 +19,41 @@ const (
 // Validate reports every error in the graph at once, each with its stage, edge or bundle.
 // nil means that a cluster that is large enough can run the graph (see CheckFits).
 func (g Graph) Validate() error {
-	var faults []error
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("dag: "+format, args...))
+	var errs []error
+	report := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("dag: "+format, args...))
 	}
 	if len(g.Stages) == 0 {
-		fault("graph without stages")
+		report("graph without stages")
 	}
-	g.checkStages(fault)
-	g.checkEdges(fault)
-	g.checkInputs(fault)
-	g.checkCombines(fault)
-	g.checkCycles(fault)
-	return errors.Join(faults...)
+	g.checkStages(report)
+	g.checkEdges(report)
+	g.checkInputs(report)
+	g.checkCombines(report)
+	g.checkCycles(report)
+	return errors.Join(errs...)
 }
 
 type errorFunc func(format string, args ...any)
 
-func (g Graph) checkStages(fault errorFunc) {
+func (g Graph) checkStages(report errorFunc) {
 	seen := make(map[string]bool, len(g.Stages))
 	for i, s := range g.Stages {
 		switch {
 		case s.Name == "":
-			fault("stage %d: no name", i)
+			report("stage %d: no name", i)
 		case seen[s.Name]:
-			fault("stage %q: name used twice", s.Name)
+			report("stage %q: name used twice", s.Name)
 		case !usableInFileNames(s.Name):
-			fault("stage %q: name not usable in names of files; 1 to %d letters of ASCII, digits, dots, hyphens and underscores are, a letter or digit first",
+			report("stage %q: name not usable in names of files; 1 to %d letters of ASCII, digits, dots, hyphens and underscores are, a letter or digit first",
 				s.Name, maxNameBytes)
 		}
 		seen[s.Name] = true
 		if s.Nodes < 0 || s.Nodes > MaxNodes {
-			fault("stage %q: %d nodes instead of 0 to %d", s.Name, s.Nodes, MaxNodes)
+			report("stage %q: %d nodes instead of 0 to %d", s.Name, s.Nodes, MaxNodes)
 		}
 		if s.Slots.String() == "unknown" {
-			fault("stage %q: unknown kind of slots %d", s.Name, int(s.Slots))
+			report("stage %q: unknown kind of slots %d", s.Name, int(s.Slots))
 		}
 	}
 }
@@ -65,36 +65,32 @@ func usableInFileNames(name string) bool {
 	return len(name) <= maxNameBytes && strings.Trim(name, letters+"._-") == "" && strings.Contains(letters, name[:1])
 }
 
-func (g Graph) checkEdges(fault errorFunc) {
+func (g Graph) checkEdges(report errorFunc) {
 	type ends struct{ from, to string }
 	seen := make(map[ends]bool, len(g.Edges))
 	places := g.stageIndexes()
 	for _, e := range g.Edges {
 		for _, text := range e.kindProblems() {
-			fault("edge %v: %s", e, text)
+			report("edge %v: %s", e, text)
 		}
 		if seen[ends{e.From, e.To}] {
-			fault("edge %v: stages joined twice", e)
+			report("edge %v: stages joined twice", e)
 		}
 		seen[ends{e.From, e.To}] = true
-		g.checkEnds(e, places, fault)
-	}
-}
-
-func (g Graph) checkEnds(e Edge, places map[string]int, fault errorFunc) {
-	from, known := places[e.From]
-	if !known {
-		fault("edge %v: no stage %q", e, e.From)
-	}
-	to, also := places[e.To]
-	if !also {
-		fault("edge %v: no stage %q", e, e.To)
-	}
-	if !known || !also {
-		return
-	}
-	if text := e.countProblem(g.Stages[from].Nodes, g.Stages[to].Nodes); text != "" {
-		fault("edge %v: %s", e, text)
+		from, known := places[e.From]
+		if !known {
+			report("edge %v: no stage %q", e, e.From)
+		}
+		to, also := places[e.To]
+		if !also {
+			report("edge %v: no stage %q", e, e.To)
+		}
+		if !known || !also {
+			continue
+		}
+		if text := e.countProblem(g.Stages[from].Nodes, g.Stages[to].Nodes); text != "" {
+			report("edge %v: %s", e, text)
+		}
 	}
 }
 
@@ -130,8 +126,8 @@ func (e Edge) String() string { return fmt.Sprintf("%q -> %q", e.From, e.To) }
 type input struct{ stage, name string }
 
 // checkInputs compares the edges into each stage with the inputs of its program.
-func (g Graph) checkInputs(fault errorFunc) {
-	writers := g.checkWriters(fault)
+func (g Graph) checkInputs(report errorFunc) {
+	writers := g.checkWriters(report)
 	listed := make(map[input]bool)
 	for _, s := range g.Stages {
 		for _, name := range s.Inputs {
@@ -139,9 +135,9 @@ func (g Graph) checkInputs(fault errorFunc) {
 			_, written := writers[in]
 			switch {
 			case listed[in]:
-				fault("stage %q: input %q listed twice", s.Name, name)
+				report("stage %q: input %q listed twice", s.Name, name)
 			case !written:
-				fault("stage %q: nothing leads into its input %q", s.Name, name)
+				report("stage %q: nothing leads into its input %q", s.Name, name)
 			}
 			listed[in] = true
 		}
@@ -149,19 +145,19 @@ func (g Graph) checkInputs(fault errorFunc) {
 	places := g.stageIndexes()
 	for _, e := range g.Edges {
 		if to, known := places[e.To]; known && len(g.Stages[to].Inputs) > 0 && !listed[input{e.To, e.InputName()}] {
-			fault("edge %v: %q has no input %q; it has %q", e, e.To, e.InputName(), g.Stages[to].Inputs)
+			report("edge %v: %q has no input %q; it has %q", e, e.To, e.InputName(), g.Stages[to].Inputs)
 		}
 	}
 }
 
 // checkWriters returns the stage that writes to each input. A second stage that does is an
 // error.
-func (g Graph) checkWriters(fault errorFunc) map[input]string {
+func (g Graph) checkWriters(report errorFunc) map[input]string {
 	writers := make(map[input]string, len(g.Edges))
 	for _, e := range g.Edges {
 		in := input{e.To, e.InputName()}
 		if other, taken := writers[in]; taken && other != e.From {
-			fault("edge %v: %q writes to input %q of %q already", e, other, in.name, e.To)
+			report("edge %v: %q writes to input %q of %q already", e, other, in.name, e.To)
 			continue
 		}
 		writers[in] = e.From
@@ -172,7 +168,7 @@ func (g Graph) checkWriters(fault errorFunc) map[input]string {
 // checkCombines refuses graphs that a stage which combines per machine cannot serve. Its
 // Nodes run on different machines, and the records of one of them depend on where the
 // writers happened to run.
-func (g Graph) checkCombines(fault errorFunc) {
+func (g Graph) checkCombines(report errorFunc) {
 	combines := make(map[string]bool)
 	read := make(map[string]bool)
 	for _, e := range g.Edges {
@@ -182,23 +178,23 @@ func (g Graph) checkCombines(fault errorFunc) {
 		}
 		combines[e.To] = true
 		if e.Channel != ChannelFile {
-			fault("edge %v: per-machine over %v; only files exist once it is known where writers ran", e, e.Channel)
+			report("edge %v: per-machine over %v; only files exist once it is known where writers ran", e, e.Channel)
 		}
 	}
 	for _, e := range g.Edges {
 		if combines[e.To] && e.Connection != PerMachine && e.Connection != Broadcast {
-			fault("edge %v: %v into a stage that combines per machine; a machine without writers would lose it", e, e.Connection)
+			report("edge %v: %v into a stage that combines per machine; a machine without writers would lose it", e, e.Connection)
 		}
 		if combines[e.From] && (e.Connection == OneToOne || e.Connection == PerMachine) {
-			fault("edge %v: %v after a combine per machine; only all-to-all, broadcast and gather read every machine's part", e, e.Connection)
+			report("edge %v: %v after a combine per machine; only all-to-all, broadcast and gather read every machine's part", e, e.Connection)
 		}
 		if e.Channel == ChannelSHM && (combines[e.From] || combines[e.To]) {
-			fault("edge %v: shared memory at a stage that combines per machine; its nodes cannot share a process", e)
+			report("edge %v: shared memory at a stage that combines per machine; its nodes cannot share a process", e)
 		}
 	}
 	for _, s := range g.Stages {
 		if combines[s.Name] && !read[s.Name] {
-			fault("stage %q: no stage reads what it combines per machine; as output it would depend on where tasks ran", s.Name)
+			report("stage %q: no stage reads what it combines per machine; as output it would depend on where tasks ran", s.Name)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // checkCycles refuses walks along edges that end where they began and, in a
 // graph without them, bundles that wait for each other's files or their own.
-func (g Graph) checkCycles(fault errorFunc) {
+func (g Graph) checkCycles(report errorFunc) {
 	joints := g.validEdges()
 	writers := make([][]int, len(g.Stages))
 	for _, j := range joints {
@@ -16,10 +16,10 @@ func (g Graph) checkCycles(fault errorFunc) {
 	}
 	cycles := findCycles(writers)
 	for _, cycle := range cycles {
-		fault("cycle %s", g.cycleText(cycle))
+		report("cycle %s", g.cycleText(cycle))
 	}
 	if len(cycles) == 0 {
-		g.checkWaits(joints, fault)
+		g.checkWaits(joints, report)
 	}
 }
 
@@ -36,7 +36,7 @@ func (g Graph) cycleText(cycle []int) string {
 // whatever joins two classes, copy by copy or all with all, joins the first
 // bundle of one to the first of the other, so a cycle of classes is one of
 // bundles.
-func (g Graph) checkWaits(joints []validEdge, fault errorFunc) {
+func (g Graph) checkWaits(joints []validEdge, report errorFunc) {
 	l := g.Layout()
 	after := make([][]int, len(l.Bundles))
 	for i, bundle := range l.Bundles {
@@ -54,7 +54,7 @@ func (g Graph) checkWaits(joints []validEdge, fault errorFunc) {
 		c := bundlePair{writer: l.bundleOf(j.from), reader: l.bundleOf(j.to)}
 		files[c] = j.Edge
 		if c.writer == c.reader {
-			fault("edge %v: %s waits for a file that it writes itself", j.Edge, g.bundleText(l, c.reader))
+			report("edge %v: %s waits for a file that it writes itself", j.Edge, g.bundleText(l, c.reader))
 		}
 	}
 	for _, cycle := range findCycles(after) {
@@ -63,7 +63,7 @@ func (g Graph) checkWaits(joints []validEdge, fault errorFunc) {
 			c := bundlePair{writer: writer, reader: cycle[(i+1)%len(cycle)]}
 			parts = append(parts, fmt.Sprintf("%s waits for %v", g.bundleText(l, c.reader), files[c]))
 		}
-		fault("cycle of files: %s", strings.Join(parts, ", "))
+		report("cycle of files: %s", strings.Join(parts, ", "))
 	}
 }
 
@@ -88,9 +88,9 @@ func (g Graph) stageSet(stages []int) string {
 	return "{" + strings.Join(names, ", ") + "}"
 }
 
-// findCycles finds cycles in a graph that is given by the predecessors of each vertex. It
-// finds at least one if there are any, and no two that share a vertex. Each cycle follows
-// the edges and starts at its lowest vertex.
+// findCycles finds cycles in a graph that is given by the predecessors of each item. It
+// finds at least one if there are any, and no two that share a item. Each cycle follows
+// the edges and starts at its lowest item.
 func findCycles(before [][]int) [][]int {
 	p := newPeeler(before)
 	var cycles [][]int
@@ -107,14 +107,14 @@ func findCycles(before [][]int) [][]int {
 	return cycles
 }
 
-// peeler removes vertices without predecessors until none are left (Kahn's algorithm). The
-// vertices that remain lie on cycles, or behind one.
+// peeler removes items without predecessors until none are left (Kahn's algorithm). The
+// items that remain lie on cycles, or behind one.
 type peeler struct {
-	before   [][]int // by vertex: predecessors
-	after    [][]int // by vertex: successors
-	removed  []bool  // by vertex: removed
-	inDegree []int   // by vertex: edges from vertices that are not removed
-	ready    []int   // vertices of in-degree 0; some may be removed already
+	before   [][]int // by item: predecessors
+	after    [][]int // by item: successors
+	removed  []bool  // by item: removed
+	inDegree []int   // by item: edges from items that are not removed
+	ready    []int   // items of in-degree 0; some may be removed already
 }
 
 // newPeeler returns a peeler that has peeled once.
@@ -145,7 +145,7 @@ func (p *peeler) peel() {
 	}
 }
 
-// remove removes a vertex and its edges.
+// remove removes a item and its edges.
 func (p *peeler) remove(v int) {
 	p.removed[v] = true
 	for _, reader := range p.after[v] {
@@ -155,7 +155,7 @@ func (p *peeler) remove(v int) {
 	}
 }
 
-// findCycle walks from a vertex to predecessors until it meets a vertex again. Each vertex
+// findCycle walks from a item to predecessors until it meets a item again. Each item
 // that remains has a predecessor that remains.
 func (p *peeler) findCycle(v int) []int {
 	place := make(map[int]int)
@@ -171,7 +171,7 @@ func (p *peeler) findCycle(v int) []int {
 }
 
 // fromLowest turns a walk against the edges into a cycle along them, starting at its lowest
-// vertex.
+// item.
 func fromLowest(walk []int) []int {
 	slices.Reverse(walk)
 	lowest := slices.Index(walk, slices.Min(walk))

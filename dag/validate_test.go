@@ -119,7 +119,7 @@ func TestBundlesThatWaitForThemselves(t *testing.T) {
 		{"two gangs", chain(2, "abcd", tcp("a", "b"), tcp("c", "d"), file("a", "d"), file("c", "b")), []string{
 			`dag: cycle of files: bundle {c, d} waits for "a" -> "d", bundle {a, b} waits for "c" -> "b"`,
 		}},
-		{"after other faults", chain(2, "abc", shm("a", "b"), file("a", "b"), file("x", "c")), []string{
+		{"after other errs", chain(2, "abc", shm("a", "b"), file("a", "b"), file("x", "c")), []string{
 			`dag: edge "a" -> "b": stages joined twice`, `dag: edge "x" -> "c": no stage "x"`,
 			`dag: edge "a" -> "b": group {a, b} waits for a file that it writes itself`,
 		}},

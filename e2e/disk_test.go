@@ -25,8 +25,8 @@ func TestDiskFull(t *testing.T) {
 		file  string
 		hint  string
 	}{
-		"spilling": {true, ".out", "make room there, or set mapreduce.cluster.local.dir"},
-		"output":   {false, "_r_000000_", "make room there, or write to another place"},
+		"spilling": {true, ".out", "free disk space there, or set mapreduce.cluster.local.dir"},
+		"output":   {false, "_r_000000_", "free disk space there, or write to another place"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk, other := smallDisk(t, "4m"), t.TempDir()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/internal/taskproc"
@@ -95,26 +94,19 @@ func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path 
 	return err
 }
 
-// maxIndex limits the size of index files, in bytes.
-const maxIndex = 1 << 30
-
 func (c *Copier) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writer) (*shuffle.Index, error) {
 	in, err := c.Source.Open(ctx, shuffle.IndexPath(o.Path), 0, -1)
 	if err != nil {
 		return nil, &SourceError{err}
 	}
-	b, err := io.ReadAll(io.LimitReader(in, maxIndex))
-	if err = errors.Join(err, in.Close()); err != nil {
-		return nil, &SourceError{err}
-	}
-	x, err := shuffle.DecodeIndex(b)
-	if err == nil && x.Checksum != o.IndexChecksum {
-		err = fmt.Errorf("%w: index with checksum %x, the checkpoint has %x", storage.ErrCorrupt, x.Checksum, o.IndexChecksum)
+	x, err := shuffle.LoadIndex(in)
+	if err = errors.Join(err, in.Close()); err == nil && x.Checksum != o.IndexChecksum {
+		err = fmt.Errorf("%w: checksum %x, the checkpoint has %x", storage.ErrCorrupt, x.Checksum, o.IndexChecksum)
 	}
 	if err != nil {
 		return nil, &SourceError{fmt.Errorf("index of %s: %w", o.Path, err)}
 	}
-	_, err = w.Write(b)
+	_, err = w.Write(x.Encode()) // the bytes that were read, since the checksum matches them
 	return x, err
 }
 
@@ -123,14 +115,10 @@ func (c *Copier) copyData(ctx context.Context, path string, x *shuffle.Index, w 
 	if err != nil {
 		return &SourceError{err}
 	}
-	hash, sink := xxhash.New(), &errWriter{w: w}
-	n, err := io.Copy(io.MultiWriter(hash, sink), io.LimitReader(in, x.DataLength+1))
-	err = errors.Join(err, in.Close())
-	if err == nil && (n != x.DataLength || hash.Sum64() != x.DataChecksum) {
-		err = fmt.Errorf("%w: %d bytes of %s that are not the %d of its index", storage.ErrCorrupt, n, path, x.DataLength)
-	}
+	sink := &errWriter{w: w}
+	err = errors.Join(x.CopyData(sink, in), in.Close())
 	if err != nil && sink.err == nil {
-		return &SourceError{err}
+		return &SourceError{fmt.Errorf("%s: %w", path, err)}
 	}
 	return err
 }

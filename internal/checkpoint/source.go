@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
@@ -92,18 +93,9 @@ func (p RetryPolicy) Do(ctx context.Context, try func() error) error {
 		case errors.Is(err, storage.ErrCorrupt) && !damaged:
 			damaged = true
 		case later && time.Since(begun) < p.Timeout:
-			wait(ctx, max(after, delay))
+			_ = syncutil.Sleep(ctx, max(after, delay)) // the next error shows the end of ctx
 		default:
 			return err
 		}
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }

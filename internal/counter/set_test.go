@@ -68,7 +68,8 @@ func TestCheckLimit(t *testing.T) {
 func TestPeaksTakeTheHighest(t *testing.T) {
 	job := make(Values)
 	for _, attempt := range []int64{10, 30, 20} {
-		job.AddAll(Values{GroupFramework: {PeakMapPhysicalBytes.Name: attempt, PhysicalMemoryBytes.Name: attempt}})
+		job.Add(PeakMapPhysicalBytes, attempt)
+		job.Add(PhysicalMemoryBytes, attempt)
 	}
 	if got := job.Get(PeakMapPhysicalBytes); got != 30 {
 		t.Errorf("peak of 10, 30, 20 = %d", got)

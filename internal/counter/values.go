@@ -30,15 +30,6 @@ func (v Values) Add(id ID, n int64) {
 // Get is the count of id, 0 if it was never counted.
 func (v Values) Get(id ID) int64 { return v[id.Group][id.Name] }
 
-// AddAll adds every count of w to v.
-func (v Values) AddAll(w Values) {
-	for group, names := range w {
-		for name, n := range names {
-			v.Add(ID{group, name}, n)
-		}
-	}
-}
-
 // Clone is a copy that shares nothing with v.
 func (v Values) Clone() Values {
 	c := make(Values, len(v))

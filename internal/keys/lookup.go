@@ -28,64 +28,18 @@ func For[T any]() (Codec[T], bool) {
 // job, not once a record.
 func OrderedFor[T any]() (Ordered[T], bool) {
 	var zero T
-	switch c := builtin(zero).(type) {
-	case nil:
-	case Ordered[T]:
-		return c, true
-	}
-	if t, ok := any(zero).(composite); ok && reflect.TypeFor[T]().Kind() == reflect.Struct {
-		c, ok := t.defaultCodec().(Ordered[T])
-		return c, ok
+	switch v := any(zero).(type) {
+	case time.Time:
+		return as[T, time.Time](Time{})
+	case struct{}:
+		return as[T, struct{}](Empty{})
+	case composite:
+		if reflect.TypeFor[T]().Kind() == reflect.Struct { // not a nil pointer to one
+			c, ok := v.defaultCodec().(Ordered[T])
+			return c, ok
+		}
 	}
 	return byKind[T]()
-}
-
-// builtin is the codec of the predeclared type of v, nil when v is of another
-// type.
-func builtin(v any) any {
-	switch v.(type) {
-	case []byte:
-		return Bytes{}
-	case string:
-		return String{}
-	case bool:
-		return Bool{}
-	case time.Time:
-		return Time{}
-	case struct{}:
-		return Empty{}
-	case float32:
-		return Float32{}
-	case float64:
-		return Float64{}
-	}
-	return builtinInteger(v)
-}
-
-func builtinInteger(v any) any {
-	switch v.(type) {
-	case int:
-		return Signed[int]{}
-	case int8:
-		return Signed[int8]{}
-	case int16:
-		return Signed[int16]{}
-	case int32:
-		return Signed[int32]{}
-	case int64:
-		return Signed[int64]{}
-	case uint:
-		return Unsigned[uint]{}
-	case uint8:
-		return Unsigned[uint8]{}
-	case uint16:
-		return Unsigned[uint16]{}
-	case uint32:
-		return Unsigned[uint32]{}
-	case uint64:
-		return Unsigned[uint64]{}
-	}
-	return nil
 }
 
 // composite is a type of this package that knows the codec of itself from the
@@ -119,7 +73,7 @@ func (Desc[T]) defaultCodec() any {
 	return Descending(inner)
 }
 
-// byKind finds the codec of a type that is defined from a predeclared one.
+// byKind finds the codec of a predeclared type, or of a type that is defined from one.
 func byKind[T any]() (Ordered[T], bool) {
 	switch t := reflect.TypeFor[T](); t.Kind() {
 	case reflect.String:
@@ -134,30 +88,41 @@ func byKind[T any]() (Ordered[T], bool) {
 		return as[T, float32](Float32{})
 	case reflect.Float64:
 		return as[T, float64](Float64{})
-	case reflect.Int, reflect.Int64:
-		return as[T, int64](Signed[int64]{})
+	}
+	return integerByKind[T]()
+}
+
+func integerByKind[T any]() (Ordered[T], bool) {
+	switch reflect.TypeFor[T]().Kind() {
+	case reflect.Int:
+		return as[T, int](Signed[int]{})
 	case reflect.Int8:
 		return as[T, int8](Signed[int8]{})
 	case reflect.Int16:
 		return as[T, int16](Signed[int16]{})
 	case reflect.Int32:
 		return as[T, int32](Signed[int32]{})
-	case reflect.Uint, reflect.Uint64:
-		return as[T, uint64](Unsigned[uint64]{})
+	case reflect.Int64:
+		return as[T, int64](Signed[int64]{})
+	case reflect.Uint:
+		return as[T, uint](Unsigned[uint]{})
 	case reflect.Uint8:
 		return as[T, uint8](Unsigned[uint8]{})
 	case reflect.Uint16:
 		return as[T, uint16](Unsigned[uint16]{})
 	case reflect.Uint32:
 		return as[T, uint32](Unsigned[uint32]{})
+	case reflect.Uint64:
+		return as[T, uint64](Unsigned[uint64]{})
 	}
 	return nil, false
 }
 
-// as is inner for T, which has the same memory layout as U.
+// as makes inner a codec of T, whose underlying type is U. If T is U, that is inner itself,
+// which spares each record the detour through defined.
 func as[T, U any](inner Ordered[U]) (Ordered[T], bool) {
-	if unsafe.Sizeof(*new(T)) != unsafe.Sizeof(*new(U)) {
-		return nil, false // int and uint on a 32-bit machine
+	if c, same := inner.(Ordered[T]); same {
+		return c, true
 	}
 	return defined[T, U]{inner}, true
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/hammr/hammr/internal/counter"
 )
@@ -73,15 +74,15 @@ func Parse(data []byte) (Report, error) {
 }
 
 func (r *Report) checkStates() error {
-	if !r.State.valid(false) {
+	if !slices.Contains(states, r.State) {
 		return fmt.Errorf("job report with unknown state %q of job %q", r.State, r.JobID)
 	}
 	for _, t := range r.Tasks {
-		if !t.State.valid(false) {
+		if !slices.Contains(states, t.State) {
 			return fmt.Errorf("job report with unknown state %q of task %q", t.State, t.ID)
 		}
 		for _, a := range t.Attempts {
-			if !a.State.valid(true) {
+			if a.State != Preempted && !slices.Contains(states, a.State) {
 				return fmt.Errorf("job report with unknown state %q of attempt %q", a.State, a.ID)
 			}
 		}
@@ -89,12 +90,5 @@ func (r *Report) checkStates() error {
 	return nil
 }
 
-func (s State) valid(attempt bool) bool {
-	switch s {
-	case Running, Succeeded, Failed, Killed:
-		return true
-	case Preempted:
-		return attempt
-	}
-	return false
-}
+// states are those that jobs and tasks may have; attempts may also be Preempted.
+var states = []State{Running, Succeeded, Failed, Killed}

@@ -6,11 +6,7 @@
 // call Parse, which refuses versions that it does not know.
 package report
 
-import (
-	"time"
-
-	"github.com/hammr/hammr/internal/counter"
-)
+import "github.com/hammr/hammr/internal/counter"
 
 // Version is the version of the document. It increases when a field changes its meaning
 // or is removed. Fields may be added without.
@@ -110,18 +106,4 @@ type Failure struct {
 	Log     string `json:"log"`               // last lines of the attempt's log
 	Stack   string `json:"stack,omitempty"`   // of the goroutine that panicked
 	Skipped bool   `json:"skipped,omitempty"` // the record was skipped and the attempt not charged
-}
-
-// Millis returns a time in ms since the epoch; 0 for the zero time.
-func Millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-// SetTimes sets the start, the end and the duration of the job.
-func (r *Report) SetTimes(start, finish time.Time) {
-	r.StartTime, r.FinishTime = Millis(start), Millis(finish)
-	r.ElapsedSeconds = finish.Sub(start).Seconds()
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -48,8 +47,7 @@ func example() Report {
 			Stack:   "main.parse(...)\n\t/src/main.go:31",
 		}},
 	}
-	start := time.UnixMilli(1763723662123)
-	r.SetTimes(start, start.Add(2500*time.Millisecond))
+	r.StartTime, r.FinishTime, r.ElapsedSeconds = 1763723662123, 1763723664623, 2.5
 	return r
 }
 

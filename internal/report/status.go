@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/hammr/hammr/internal/counter"
@@ -19,7 +20,7 @@ func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
 	r := Report{
 		JobID:         s.GetJobId(),
 		Name:          s.GetName(),
-		State:         jobState(s.GetState()),
+		State:         cmp.Or(jobStates[s.GetState()], Running),
 		User:          s.GetUser(),
 		Queue:         s.GetQueue(),
 		Priority:      s.GetPriority(),
@@ -70,23 +71,15 @@ func FailureFromRecord(f *wire.FailureRecord) Failure {
 }
 
 func taskFromStatus(t *wire.TaskStatus, unfinished State) Task {
-	task := Task{ID: t.GetId(), Type: Map, State: unfinished}
+	task := Task{ID: t.GetId(), Type: Map, State: cmp.Or(taskStates[t.GetState()], unfinished)}
 	if t.GetKind() == taskproc.Kind_REDUCE {
 		task.Type = Reduce
-	}
-	switch t.GetState() {
-	case wire.TaskState_TASK_SUCCEEDED:
-		task.State = Succeeded
-	case wire.TaskState_TASK_FAILED:
-		task.State = Failed
-	case wire.TaskState_TASK_KILLED:
-		task.State = Killed
 	}
 	for _, a := range t.GetAttempts() {
 		task.Attempts = append(task.Attempts, Attempt{
 			ID:         a.GetId(),
 			Node:       a.GetMachine(),
-			State:      attemptState(a.GetState(), unfinished),
+			State:      cmp.Or(attemptStates[a.GetState()], unfinished),
 			StartTime:  a.GetStartTime(),
 			FinishTime: a.GetFinishTime(),
 		})
@@ -94,31 +87,19 @@ func taskFromStatus(t *wire.TaskStatus, unfinished State) Task {
 	return task
 }
 
-func jobState(s wire.JobState) State {
-	switch s {
-	case wire.JobState_SUCCEEDED:
-		return Succeeded
-	case wire.JobState_FAILED:
-		return Failed
-	case wire.JobState_KILLED:
-		return Killed
+// The final states, by what the jobmaster calls them. A state that is missing is not final.
+var (
+	jobStates = map[wire.JobState]State{
+		wire.JobState_SUCCEEDED: Succeeded, wire.JobState_FAILED: Failed, wire.JobState_KILLED: Killed,
 	}
-	return Running
-}
-
-func attemptState(s wire.AttemptState, unfinished State) State {
-	switch s {
-	case wire.AttemptState_ATTEMPT_SUCCEEDED:
-		return Succeeded
-	case wire.AttemptState_ATTEMPT_FAILED:
-		return Failed
-	case wire.AttemptState_ATTEMPT_KILLED:
-		return Killed
-	case wire.AttemptState_ATTEMPT_PREEMPTED:
-		return Preempted
+	taskStates = map[wire.TaskState]State{
+		wire.TaskState_TASK_SUCCEEDED: Succeeded, wire.TaskState_TASK_FAILED: Failed, wire.TaskState_TASK_KILLED: Killed,
 	}
-	return unfinished
-}
+	attemptStates = map[wire.AttemptState]State{
+		wire.AttemptState_ATTEMPT_SUCCEEDED: Succeeded, wire.AttemptState_ATTEMPT_FAILED: Failed,
+		wire.AttemptState_ATTEMPT_KILLED: Killed, wire.AttemptState_ATTEMPT_PREEMPTED: Preempted,
+	}
+)
 
 // unfinished returns the state of unfinished tasks in a job of this state.
 func unfinished(job State) State {

@@ -65,19 +65,30 @@ func (r *memoryReceive) Close() error {
 	return r.ReceiveEnd.Close()
 }
 
-// sendOpening is the writer's end of a stream that is being opened. All streams are
+// opening is one end of a stream that is being opened. All streams are
 // opened at the start of the Node, so that a reader does not time out while the
 // writer's Node has other inputs to read first.
-type sendOpening struct {
-	done chan struct{}
-	end  io.WriteCloser
+type opening[T io.Closer] struct {
+	done chan struct{} // closed once end or err is set
+	end  T             // valid if err is nil
 	err  error
 }
 
-type receiveOpening struct {
-	done chan struct{}
-	end  io.ReadCloser
-	err  error
+// open begins to open an end in a goroutine of the group.
+func open[T io.Closer](goroutines *sync.WaitGroup, connect func() (T, error)) *opening[T] {
+	o := &opening[T]{done: make(chan struct{})}
+	goroutines.Go(func() {
+		defer close(o.done)
+		o.end, o.err = connect()
+	})
+	return o
+}
+
+// close closes the end if it has been opened.
+func (o *opening[T]) close() {
+	if <-o.done; o.err == nil {
+		_ = o.end.Close() // of a stream that is over
+	}
 }
 
 // streamError is the error of a stream that its other end, or the network, has broken.
@@ -93,8 +104,8 @@ type streams struct {
 	ctx     context.Context // the Node's
 	cancel  context.CancelCauseFunc
 	client  *transfer.ChannelClient // nil if all run in one process
-	out     map[streamEnd]*sendOpening
-	in      map[streamEnd]*receiveOpening
+	out     map[streamEnd]*opening[io.WriteCloser]
+	in      map[streamEnd]*opening[io.ReadCloser]
 	opening sync.WaitGroup
 	writers map[streamEnd]*StreamWriter // those that SendStream has returned
 	readers map[int]*StreamReader       // by edge
@@ -104,28 +115,22 @@ type streams struct {
 func (n *NodeRun) openStreams() {
 	s := &n.streams
 	s.ctx, s.cancel = context.WithCancelCause(n.Attempt.ctx)
-	s.out, s.in = make(map[streamEnd]*sendOpening), make(map[streamEnd]*receiveOpening)
+	s.out, s.in = make(map[streamEnd]*opening[io.WriteCloser]), make(map[streamEnd]*opening[io.ReadCloser])
 	s.writers, s.readers = make(map[streamEnd]*StreamWriter), make(map[int]*StreamReader)
 	wait := n.Attempt.Conf.Duration(conf.ChannelConnectTimeout)
 	for _, c := range channelsOf(n.outputs, dag.ChannelTCP) {
 		for _, peer := range c.Peers {
-			o := &sendOpening{done: make(chan struct{})}
-			s.out[streamEnd{c.Edge, peer}] = o
 			channels, address := n.channelsTo(c.To, peer)
-			s.opening.Go(func() {
-				defer close(o.done)
-				o.end, o.err = channels.Send(s.ctx, n.group.streamID(c, n.number, peer), address, wait)
+			s.out[streamEnd{c.Edge, peer}] = open(&s.opening, func() (io.WriteCloser, error) {
+				return channels.Send(s.ctx, n.group.streamID(c, n.number, peer), address, wait)
 			})
 		}
 	}
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
 		for _, peer := range n.unfinishedPeers(c) {
-			o := &receiveOpening{done: make(chan struct{})}
-			s.in[streamEnd{c.Edge, peer}] = o
 			channels, address := n.channelsFrom(c.From, peer)
-			s.opening.Go(func() {
-				defer close(o.done)
-				o.end, o.err = channels.Receive(s.ctx, n.group.streamID(c, peer, n.number), address, wait)
+			s.in[streamEnd{c.Edge, peer}] = open(&s.opening, func() (io.ReadCloser, error) {
+				return channels.Receive(s.ctx, n.group.streamID(c, peer, n.number), address, wait)
 			})
 		}
 	}
@@ -234,14 +239,10 @@ func (n *NodeRun) closeStreams() {
 		r.workers.Wait()
 	}
 	for _, o := range s.out {
-		if o.end != nil {
-			_ = o.end.Close() // of a stream that is over
-		}
+		o.close()
 	}
 	for _, o := range s.in {
-		if o.end != nil {
-			_ = o.end.Close() // likewise
-		}
+		o.close()
 	}
 	if s.client != nil {
 		s.client.Close()

@@ -105,7 +105,11 @@ func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.Fro
 		return nil, &unwrittenError{err}
 	}
 	path := g.Attempt.LocalFile("checkpoint")
-	if err := writeFile(g.Attempt, path, encoded); err != nil {
+	w, err := g.Attempt.Local.Create(g.Attempt.ctx, path, storage.CreateOptions{})
+	if err == nil {
+		err = writeAll(w, encoded)
+	}
+	if err != nil {
 		return nil, &unwrittenError{err}
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
@@ -115,14 +119,6 @@ func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.Fro
 			Copy: g.copyCheckpoint(body),
 		},
 	}}}, nil
-}
-
-func writeFile(a *Attempt, path string, data []byte) error {
-	w, err := a.Local.Create(a.ctx, path, storage.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	return writeAll(w, data)
 }
 
 // writeAll writes data to a new file and closes it. After an error there is no file.

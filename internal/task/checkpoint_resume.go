@@ -1,9 +1,9 @@
 package task
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -104,7 +104,7 @@ func (a *Attempt) fetchFiles() error {
 func (a *Attempt) checkFiles(body *taskproc.CheckpointBody) error {
 	for _, n := range body.Nodes {
 		if err := a.checkFilesOf(n); err != nil {
-			return err
+			return &checkpoint.SourceError{Err: err}
 		}
 	}
 	return nil
@@ -118,14 +118,14 @@ func (a *Attempt) checkFilesOf(n *taskproc.NodeState) error {
 	}
 	for _, o := range n.Published {
 		if o.Stored {
-			continue // it lies with the job's output
+			continue // it is with the job's output
 		}
-		x, err := a.publishedIndex(a.ctx, o)
-		if err == nil {
-			err = a.checkFile(o.Path, x.DataLength)
-		}
+		x, err := a.readIndex(o)
 		if err != nil {
-			return &checkpoint.SourceError{Err: err}
+			return err
+		}
+		if err := a.checkFile(o.Path, x.DataLength); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -134,34 +134,22 @@ func (a *Attempt) checkFilesOf(n *taskproc.NodeState) error {
 func (a *Attempt) checkFile(path string, size int64) error {
 	info, err := a.Local.Stat(a.ctx, path)
 	if err == nil && info.Size < size {
-		err = fmt.Errorf("%w: %s has %d bytes, had %d at least", storage.ErrCorrupt, path, info.Size, size)
+		err = fmt.Errorf("%w: %s has %d bytes of at least %d", storage.ErrCorrupt, path, info.Size, size)
 	}
-	if err != nil {
-		return &checkpoint.SourceError{Err: err}
-	}
-	return nil
+	return err
 }
 
-// publishedIndex reads the index of what the task published before its checkpoint.
-func (a *Attempt) publishedIndex(ctx context.Context, o *taskproc.MapOutput) (*shuffle.Index, error) {
-	x, err := shuffle.ReadIndex(ctx, a.Local, o.Path)
-	if err == nil && x.Checksum != o.IndexChecksum {
-		err = fmt.Errorf("%w: index of %s with checksum %x, the checkpoint has %x", storage.ErrCorrupt, o.Path, x.Checksum, o.IndexChecksum)
-	}
-	return x, err
+// readIndex reads the index of an output on this machine.
+func (a *Attempt) readIndex(o *taskproc.MapOutput) (*shuffle.Index, error) {
+	return shuffle.ReadReportedIndex(a.ctx, a.Local, o.Path, o.IndexChecksum)
 }
 
 // blameCheckpoint turns an error about a file that the checkpoint names into one about
 // the checkpoint.
 func (n *NodeRun) blameCheckpoint(err error) error {
-	var read *shuffle.ReadError
-	if !errors.As(err, &read) {
-		return err
-	}
-	for _, m := range n.resumed.GetMerge() {
-		if m.Path == read.Path {
-			return &unusableCheckpointError{err}
-		}
+	read, ok := errors.AsType[*shuffle.ReadError](err)
+	if ok && slices.ContainsFunc(n.resumed.GetMerge(), func(m *taskproc.MergeInput) bool { return m.Path == read.Path }) {
+		return &unusableCheckpointError{err}
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
@@ -78,12 +79,10 @@ func (n *NodeRun) inCollectors() (bytes int64) {
 
 // checkOutput refuses what is not an edge from this Node to a file.
 func (n *NodeRun) checkOutput(c Channel) error {
-	for _, o := range n.outputs {
-		if o.Edge == c.Edge && o.Kind == dag.ChannelFile {
-			return nil
-		}
+	if slices.ContainsFunc(fileChannels(n.outputs), func(o Channel) bool { return o.Edge == c.Edge }) {
+		return nil
 	}
-	return fmt.Errorf("node %v: edge %v is no file that it writes", n, c)
+	return fmt.Errorf("node %v: it does not write edge %v to a file", n, c)
 }
 
 // partitions is the number of partitions of an edge that is a file.
@@ -125,7 +124,7 @@ func (n *NodeRun) publish() ([]*taskproc.MapOutput, error) {
 		n.enterPhase("sort")
 		open := n.collectors[c.Edge]
 		if open == nil || open.Collector == nil {
-			return nil, fmt.Errorf("node %v: nothing was written to %s, not even that there is nothing", n, c.To)
+			return nil, fmt.Errorf("node %v: no output for %s was opened; call SetCollector or CollectorOptions even if it is empty", n, c.To)
 		}
 		output, err := n.publishOne(c, open)
 		if err != nil {
@@ -166,7 +165,7 @@ func (n *NodeRun) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index
 	var errs []error
 	for _, o := range n.resumed.GetPublished() {
 		if int(o.Edge) == c.Edge {
-			x, err := n.Attempt.publishedIndex(n.Attempt.ctx, o)
+			x, err := n.Attempt.readIndex(o)
 			parts, errs = append(parts, x), append(errs, err)
 		}
 	}
@@ -206,7 +205,7 @@ func (n *NodeRun) storeOne(o *taskproc.MapOutput) error {
 	if err != nil {
 		return err
 	}
-	index, err := shuffle.ReadIndex(a.ctx, a.Local, o.Path)
+	index, err := a.readIndex(o)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -31,15 +32,8 @@ func (p *copyPhase) handleOutputs(e *copyEdge, update *taskproc.Outputs) error {
 // revoke cancels copies of lost outputs. Outputs that are taken in stay. For the others
 // the reduce waits until the task has run again.
 func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
-	if len(attempts) == 0 {
-		return
-	}
-	lost := make(map[string]bool, len(attempts))
-	for _, attempt := range attempts {
-		lost[attempt] = true
-	}
 	for o := range p.offered {
-		if o.edge == e.Edge && lost[o.attempt] {
+		if o.edge == e.Edge && slices.Contains(attempts, o.attempt) {
 			p.copier.Drop(p.numbers[o.writer], o.attempt)
 			delete(p.offered, o)
 		}
@@ -74,15 +68,12 @@ func (e *copyEdge) empty(o *taskproc.MapOutput) bool {
 
 // takeLocal gives the runs of an output on this machine to the intake.
 func (r *Reduce) takeLocal(e *copyEdge, o *taskproc.MapOutput) ([]shuffle.Run, error) {
-	index, err := shuffle.ReadIndex(r.Node.Attempt.ctx, r.Node.Attempt.Local, o.Path)
+	index, err := r.Node.Attempt.readIndex(o)
 	if err != nil {
 		return nil, err
 	}
-	if index.Checksum != o.IndexChecksum {
-		return nil, fmt.Errorf("index of %s: checksum %x, but its writer reported %x", o.Path, index.Checksum, o.IndexChecksum)
-	}
 	if e.partition >= len(index.Partitions) {
-		return nil, fmt.Errorf("index of %s: it has %d partitions, number %d is wanted", o.Path, len(index.Partitions), e.partition)
+		return nil, fmt.Errorf("index of %s: no partition %d, it has %d", o.Path, e.partition, len(index.Partitions))
 	}
 	for _, source := range index.Sources(r.Node.Attempt.Local, e.partition, ordinalOf(o)) {
 		if err := r.intake.AddLocal(source); err != nil {

@@ -48,7 +48,7 @@ func (c *countedFS) Open(ctx context.Context, path string) (storage.File, error)
 	if err != nil {
 		return nil, err
 	}
-	return &countedFile{f, c.read}, nil
+	return &countedFile{f, byteCounter{c.read}}, nil
 }
 
 func (c *countedFS) Create(ctx context.Context, path string, o storage.CreateOptions) (storage.Writer, error) {
@@ -57,7 +57,7 @@ func (c *countedFS) Create(ctx context.Context, path string, o storage.CreateOpt
 	if err != nil {
 		return nil, err
 	}
-	return &countedWriter{w, c.written}, nil
+	return &countedWriter{w, byteCounter{c.written}}, nil
 }
 
 func (c *countedFS) Stat(ctx context.Context, path string) (storage.FileInfo, error) {
@@ -70,30 +70,29 @@ func (c *countedFS) Remove(ctx context.Context, path string, recursive bool) err
 	return c.FS.Remove(ctx, path, recursive)
 }
 
+// byteCounter counts the bytes of reads or writes.
+type byteCounter struct{ *counter.Counter }
+
+// count adds the bytes that a Read or Write returned, and passes its results on.
+func (c byteCounter) count(n int, err error) (int, error) {
+	c.Add(int64(n))
+	return n, err
+}
+
 type countedFile struct {
 	storage.File
-	read *counter.Counter
+	bytes byteCounter
 }
 
-func (f *countedFile) Read(p []byte) (int, error) {
-	n, err := f.File.Read(p)
-	f.read.Add(int64(n))
-	return n, err
-}
+func (f *countedFile) Read(p []byte) (int, error) { return f.bytes.count(f.File.Read(p)) }
 
 func (f *countedFile) ReadAt(p []byte, offset int64) (int, error) {
-	n, err := f.File.ReadAt(p, offset)
-	f.read.Add(int64(n))
-	return n, err
+	return f.bytes.count(f.File.ReadAt(p, offset))
 }
 
 type countedWriter struct {
 	storage.Writer
-	written *counter.Counter
+	bytes byteCounter
 }
 
-func (w *countedWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	w.written.Add(int64(n))
-	return n, err
-}
+func (w *countedWriter) Write(p []byte) (int, error) { return w.bytes.count(w.Writer.Write(p)) }

@@ -16,22 +16,18 @@ import (
 // failureOf turns the error of an attempt into the message that the user sees.
 func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	f := &taskproc.Failure{Cause: err.Error() + a.remedy(err), Offset: -1, Log: a.log.String()}
-	var record *RecordError
-	if errors.As(err, &record) {
+	if record, ok := errors.AsType[*RecordError](err); ok {
 		f.Stack, f.Input, f.Offset = record.Stack, record.Input, record.Offset
 		if record.Record != nil {
 			f.Record = taskproc.FromPosition(*record.Record)
 		}
 	}
-	var combiner *shuffle.PanicError
-	if errors.As(err, &combiner) {
+	if combiner, ok := errors.AsType[*shuffle.PanicError](err); ok {
 		f.Stack = panicStack(string(combiner.Stack))
 	}
 	f.BadCheckpoint = errors.As(err, new(*unusableCheckpointError))
-	var fatal *FatalError
-	f.Fatal = errors.As(err, &fatal)
-	var lost *LostOutputError
-	if errors.As(err, &lost) {
+	f.Fatal = errors.As(err, new(*FatalError))
+	if lost, ok := errors.AsType[*LostOutputError](err); ok {
 		f.LostMapAttempt = lost.Attempt
 	}
 	for _, text := range []*string{&f.Cause, &f.Stack, &f.Input, &f.Log} {
@@ -47,14 +43,14 @@ func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 // remedy is what the user can do about an error, as the end of a sentence; "" if
 // unknown.
 func (a *Attempt) remedy(err error) string {
-	var at *fs.PathError
-	if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &at) {
+	at, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(err, syscall.ENOSPC) {
 		return ""
 	}
 	if strings.HasPrefix(at.Path, a.Start.LocalDir) {
-		return fmt.Sprintf("; make room there, or set %s to directories that have it", conf.LocalDir)
+		return fmt.Sprintf("; free disk space there, or set %s to directories that have some", conf.LocalDir)
 	}
-	return "; make room there, or write to another place"
+	return "; free disk space there, or write to another place"
 }
 
 // Recovered turns the result of recover into an error with the stack of the panic. The

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -44,12 +45,7 @@ func (l *liveInputs) ended(edge int, checkpointed bool, finished []int) {
 func (l *liveInputs) hasCheckpointed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, checkpointed := range l.mu.checkpointed {
-		if checkpointed {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(l.mu.checkpointed)), true)
 }
 
 // hasFinished reports whether all writers along an edge have ended for good.

@@ -268,7 +268,7 @@ func TestUnknownInputs(t *testing.T) {
 	for name, use := range map[string]func(*NodeRun) error{
 		`no input "x" that is a file`: func(n *NodeRun) error { _, err := n.Reduce("x").Groups(nil); return err },
 		"no file leads into it":       func(n *NodeRun) error { _, err := n.Reduce().Groups(nil); return err },
-		"is no file that it writes":   func(n *NodeRun) error { _, err := n.CollectorOptions(Channel{Edge: 5}); return err },
+		"it does not write edge":      func(n *NodeRun) error { _, err := n.CollectorOptions(Channel{Edge: 5}); return err },
 		"there is no such stream":     func(n *NodeRun) error { _, err := n.SendStream(Channel{Edge: 5}, 0); return err },
 		"no such stream":              func(n *NodeRun) error { _, err := n.ReceiveStreams(Channel{Edge: 5, Peers: []int{1}}); return err },
 		"no open memory":              func(n *NodeRun) error { return n.SendShared(Channel{Edge: 5}, 0).Send(n.Attempt.Context(), 1) },

@@ -3,6 +3,8 @@ package task
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/dag"
@@ -25,11 +27,7 @@ func (p Programs) find(name string) (Program, error) {
 	if prog, ok := p[name]; ok {
 		return prog, nil
 	}
-	names := make([]string, 0, len(p))
-	for n := range p {
-		names = append(names, n)
-	}
-	return nil, &FatalError{Err: fmt.Errorf("job %q is not in this binary, which has: %s", name, strings.Join(names, ", "))}
+	return nil, &FatalError{Err: fmt.Errorf("job %q is not in this binary, which has: %s", name, strings.Join(slices.Sorted(maps.Keys(p)), ", "))}
 }
 
 // Action is how the record loop continues.

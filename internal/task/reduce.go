@@ -155,9 +155,8 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 // blame turns an error about an output into one that names the attempt that wrote it.
 func (r *Reduce) blame(err error) error {
 	err = r.Node.blameCheckpoint(err)
-	var lost *LostOutputError
-	var read *shuffle.ReadError
-	if errors.As(err, &lost) || !errors.As(err, &read) {
+	read, ok := errors.AsType[*shuffle.ReadError](err)
+	if !ok || errors.As(err, new(*LostOutputError)) {
 		return err
 	}
 	for _, o := range r.fetched {

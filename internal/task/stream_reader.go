@@ -74,7 +74,7 @@ func (r *StreamReader) wrapError(peer int, err error) error {
 
 // receive passes on the batches of one writer, and reports whether it ended with a
 // mark.
-func (r *StreamReader) receive(peer int, opening *receiveOpening) (checkpointed bool) {
+func (r *StreamReader) receive(peer int, opening *opening[io.ReadCloser]) (checkpointed bool) {
 	<-opening.done // at the latest when the Node's context ends
 	if opening.err != nil {
 		r.pass(inBatch{from: peer, err: r.wrapError(peer, &streamError{opening.err})})

@@ -1,8 +1,6 @@
 package mrtest
 
 import (
-	"bytes"
-	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -36,21 +34,7 @@ func RunGraph(t testing.TB, d *mr.Definition, c Case) *Written {
 	t.Helper()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "output")
-	written := &Written{Files: make(map[string]string)}
-	program := &mr.Program{
-		Name: d.Name(), Jobs: []mr.Runnable{d},
-		Run: func(ctx context.Context, driver *mr.Driver) (err error) {
-			written.Counters, err = driver.RunCounted(ctx, d, mr.JobRun{
-				In: writeFiles(t, dir, c.Inputs), Out: out, Config: c.Config, Set: c.Set,
-			})
-			return err
-		},
-	}
-	var log bytes.Buffer
-	code := mr.Run(t.Context(), program, sideOptions(t, dir, c.Side), &log, &log)
-	if failed := code != mr.ExitDone; failed != c.Fails {
-		t.Fatalf("graph %s: exit code %d\n%s", d.Name(), code, log.String())
-	}
+	written := &Written{Files: make(map[string]string), Counters: c.run(t, d.Name(), d, dir, out)}
 	written.read(t, out)
 	return written
 }

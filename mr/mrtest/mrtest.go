@@ -94,12 +94,20 @@ func RunCase[K, V, KO, VO any](t testing.TB, job *mr.Job[K, V, KO, VO], c Case) 
 	var catch catcher[KO, VO]
 	out := new(Output[KO, VO])
 	copied := job.WithOutput(mr.FuncOutput(catch.write))
-	dir := t.TempDir()
+	out.Counters = c.run(t, job.Name(), copied, t.TempDir(), "")
+	out.Parts = catch.parts()
+	return out
+}
+
+// run runs a job or a graph on the files of the case, which it writes to dir, and returns its
+// counters. out is the output directory; "" if the job has none.
+func (c Case) run(t testing.TB, name string, r mr.Runnable, dir, out string) (counters mr.Counters) {
+	t.Helper()
 	program := &mr.Program{
-		Name: job.Name(), Jobs: []mr.Runnable{copied},
+		Name: name, Jobs: []mr.Runnable{r},
 		Run: func(ctx context.Context, d *mr.Driver) (err error) {
-			out.Counters, err = d.RunCounted(ctx, copied, mr.JobRun{
-				In: writeFiles(t, dir, c.Inputs), Config: c.Config, Set: c.Set,
+			counters, err = d.RunCounted(ctx, r, mr.JobRun{
+				In: writeFiles(t, dir, c.Inputs), Out: out, Config: c.Config, Set: c.Set,
 			})
 			return err
 		},
@@ -107,10 +115,9 @@ func RunCase[K, V, KO, VO any](t testing.TB, job *mr.Job[K, V, KO, VO], c Case) 
 	var log bytes.Buffer
 	code := mr.Run(t.Context(), program, sideOptions(t, dir, c.Side), &log, &log)
 	if failed := code != mr.ExitDone; failed != c.Fails {
-		t.Fatalf("job %s: exit code %d\n%s", job.Name(), code, log.String())
+		t.Fatalf("%s: exit code %d\n%s", name, code, log.String())
 	}
-	out.Parts = catch.parts()
-	return out
+	return counters
 }
 
 func writeFiles(t testing.TB, dir string, contents []string) []string {
