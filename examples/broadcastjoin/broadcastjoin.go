@@ -1,9 +1,11 @@
-// Package broadcastjoin joins two inputs by their keys as join does, but sends
-// only the smaller one around: each Node that reads rows of the larger one has
-// all of the smaller one in memory. What is joined is sorted by key at the end.
+// Package broadcastjoin joins two inputs by their keys as join does, but sends only the
+// smaller one: each Node that reads rows of the larger one has all of the smaller one in
+// memory. Hadoop's word for it is a map-side join. The result is sorted by key at the end.
 //
 //	small ──broadcast──┐
 //	big ═════shm══════> join ──file──> sort
+//
+//	hammr run broadcastjoin small big out
 package broadcastjoin
 
 import (

@@ -1,4 +1,10 @@
-// Package distinct finds the distinct lines of its input.
+// Package distinct writes each different line of its input once.
+//
+//	b            a
+//	a     ──>    b
+//	b
+//
+//	hammr run distinct in out
 package distinct
 
 import "github.com/hammr/hammr/mr"

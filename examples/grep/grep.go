@@ -1,5 +1,10 @@
-// Package grep counts what a regular expression finds: the first job of a chain
-// counts the matches, the second sorts them by their counts.
+// Package grep counts the matches of a regular expression. It is a chain of two jobs, as
+// Hadoop's Grep: the first counts the matches, the second sorts them by their counts.
+//
+//	to be or              2	be
+//	not to be     ──>     2	to
+//
+//	hammr run grep in out '[bt][eo]'
 package grep
 
 import (

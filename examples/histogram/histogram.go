@@ -1,4 +1,9 @@
 // Package histogram counts numbers by the bucket that they fall into.
+//
+//	0.1 0.4 2.5   ──>   0	2
+//	                    2	1
+//
+//	hammr run histogram 1 in out
 package histogram
 
 import (

@@ -1,4 +1,11 @@
-// Package invertedindex lists for each word the files that it occurs in.
+// Package invertedindex lists for each word the files in which it occurs, with the number of
+// times.
+//
+//	a.txt: the cat                 cat	a.txt:1
+//	b.txt: the dog the    ──>      dog	b.txt:1
+//	                               the	a.txt:1	b.txt:2
+//
+//	hammr run invertedindex a.txt b.txt out
 package invertedindex
 
 import (

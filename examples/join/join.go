@@ -1,7 +1,14 @@
-// Package join joins two inputs by their keys. Each has a mapper of its own,
-// and the reducer relies on the order in which values of a key arrive: those of
-// the first input come before those of the second. So of each key only the rows
-// of the first input have to fit in memory; put the smaller one first.
+// Package join joins two inputs by their keys.
+//
+//	left          right                   output
+//	1	ada         2	5.50                  1	ada	3.20
+//	2	grace       1	3.20        ──>       2	grace	5.50
+//
+//	hammr run join left right out
+//
+// Each input has a mapper of its own. The reducer relies on the order in which the values of
+// a key arrive: those of the first input come before those of the second. So only the rows
+// of one key of the first input must fit in memory; put the smaller input first.
 package join
 
 import (

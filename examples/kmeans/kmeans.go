@@ -1,22 +1,29 @@
-// Package kmeans finds k centres of points, so that each point is near to one of
-// them, by Lloyd's iteration. All rounds are one job:
+// Package kmeans finds k centres of points, so that each point is near to one of them, by
+// Lloyd's iteration. All rounds are one job:
 //
 //	seed ──gather──> centres-0 ──broadcast──┐
 //	points-1 ═══════════════shm═══════════> assign-1 ──> centres-1 ──broadcast──┐
 //	points-2 ═══════════════════════════════════shm════════════════════> assign-2 ──> …
 //
-// Each round reads the points again where they lie, and has the centres of the
-// round before in memory. Coordinates are whole numbers of millionths, sums of
-// them are exact and distances are compared exactly, so nothing depends on the
-// order in which points come: the output is the same bytes each time.
+//	0 0            0	1 1	2
+//	2 2     ──>    1	100 100	1       centre, its coordinates, and how many points
+//	100 100
+//
+//	hammr run kmeans 2 5 points centres
+//
+// Each round reads the points again where they are stored, and has the centres of the round
+// before in memory. Coordinates are whole numbers of millionths, their sums are exact, and
+// distances are compared exactly. So nothing depends on the order of the points, and the
+// output is the same bytes in each run.
 package kmeans
 
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"slices"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/examples/internal/arguments"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -66,16 +73,16 @@ func run(ctx context.Context, d *mr.Driver) error {
 	if len(d.Args) != 4 {
 		return mr.ErrUsage
 	}
-	var config Config
-	for i, n := range []*int{&config.Centres, &config.Rounds} {
-		var err error
-		if *n, err = strconv.Atoi(d.Args[i]); err != nil || *n < 1 {
-			return fmt.Errorf("%w: %q: expected a number of at least 1", mr.ErrUsage, d.Args[i])
-		}
+	centres, err := arguments.Count("centres", d.Args[0])
+	if err != nil {
+		return err
 	}
-	in := []string{d.Args[2]} // of the seed
-	for range config.Rounds {
-		in = append(in, d.Args[2])
+	rounds, err := arguments.Count("rounds", d.Args[1])
+	if err != nil {
+		return err
 	}
-	return d.Run(ctx, Job, mr.JobRun{In: in, Out: d.Args[3], Config: config})
+	return d.Run(ctx, Job, mr.JobRun{
+		In:  slices.Repeat(d.Args[2:3], 1+rounds), // for the seed and for each round
+		Out: d.Args[3], Config: Config{Centres: centres, Rounds: rounds},
+	})
 }

@@ -1,6 +1,12 @@
-// Package mrbench measures what a small job costs from submission to end: it
-// runs one on a few lines of text, time after time, as Hadoop's mrbench does.
-// The number of maps is exact here, however few the lines are.
+// Package mrbench measures what a small job costs from submission to end: it runs a job on a
+// few lines of text, time after time, as Hadoop's MRBench does.
+//
+//	DataLines	Maps	Reduces	AvgTime (milliseconds)
+//	1		2	1	12
+//
+//	hammr run mrbench -baseDir /tmp/mrbench -numRuns 10
+//
+// The number of maps is exact, however few the lines are.
 package mrbench
 
 import (

@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/examples/internal/arguments"
 )
 
 // defaultDir is where Hadoop's mrbench keeps its files.
@@ -23,9 +22,9 @@ const (
 
 // options are the arguments.
 type options struct {
-	dir     string
+	dir     string // for input and output, without a slash at its end
 	runs    int64
-	maps    int64
+	maps    int64 // of each run, and so on
 	reduces int64
 	lines   int64
 	order   string
@@ -34,49 +33,16 @@ type options struct {
 
 func parseOptions(args []string) (options, error) {
 	o := options{dir: defaultDir, runs: 1, maps: 2, reduces: 1, lines: 1, order: ascending}
-	for len(args) > 0 {
-		rest, err := o.take(args[0], args[1:])
-		if err != nil {
-			return o, fmt.Errorf("%w: option %s: %w", mr.ErrUsage, args[0], err)
-		}
-		args = rest
-	}
-	return o, nil
-}
-
-// take takes one option and its value and returns what follows.
-func (o *options) take(name string, values []string) (rest []string, err error) {
-	if name == "-verbose" {
-		o.verbose = true
-		return values, nil
-	}
-	set := o.setter(name)
-	if set == nil {
-		return nil, errors.New("not known")
-	}
-	if len(values) == 0 {
-		return nil, errors.New("a value is missing")
-	}
-	return values[1:], set(values[0])
-}
-
-// setter is what takes the value of an option; nil for one that is not known.
-func (o *options) setter(name string) func(value string) error {
-	switch name {
-	case "-baseDir":
-		return o.setDir
-	case "-inputType":
-		return o.setOrder
-	case "-numRuns":
-		return numberOf(&o.runs, 1)
-	case "-maps":
-		return numberOf(&o.maps, 1)
-	case "-reduces":
-		return numberOf(&o.reduces, 1)
-	case "-inputLines":
-		return numberOf(&o.lines, 0)
-	}
-	return nil
+	err := arguments.Options{
+		"-baseDir":    arguments.Value(o.setDir),
+		"-inputType":  arguments.Value(o.setOrder),
+		"-numRuns":    arguments.Number(&o.runs, 1),
+		"-maps":       arguments.Number(&o.maps, 1),
+		"-reduces":    arguments.Number(&o.reduces, 1),
+		"-inputLines": arguments.Number(&o.lines, 0),
+		"-verbose":    arguments.Flag(&o.verbose),
+	}.ParseAll(args)
+	return o, err
 }
 
 func (o *options) setDir(value string) error {
@@ -94,16 +60,8 @@ func (o *options) setOrder(value string) error {
 	return fmt.Errorf("%q is none of %s, %s and %s", value, ascending, descending, random)
 }
 
-func numberOf(n *int64, least int64) func(value string) error {
-	return func(value string) (err error) {
-		if *n, err = strconv.ParseInt(value, 10, 32); err != nil || *n < least {
-			return fmt.Errorf("%q is not a whole number of at least %d, or too large", value, least)
-		}
-		return nil
-	}
-}
-
-// report prints the table that Hadoop prints.
+// report prints the table that Hadoop prints. With -verbose the figures of each run precede
+// it.
 func (o *options) report(w io.Writer, times []time.Duration) error {
 	var b strings.Builder
 	if o.verbose {

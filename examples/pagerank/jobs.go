@@ -1,7 +1,6 @@
 package pagerank
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"strconv"
@@ -15,32 +14,15 @@ import (
 // links.
 type state = mr.Pair[int64, string]
 
-var tab = []byte("\t")
-
-// Graph reads lines of a node and those that it links to, with tabs between,
-// and writes the state of each node at rank 1. A node may have any number of
-// lines; if it links twice to another, it has two links.
+// Graph reads lines of a node and those that it links to, with tabs between, and writes the
+// state of each node at rank 1. A node may have any number of lines; if it links twice to
+// another, it has two links.
 var Graph = mr.New("pagerank-graph",
 	mr.KeyValueText(),
-	mr.MapFunc(func(_ *mr.Task, from, to []byte, out mr.Emitter[[]byte, []byte]) error {
-		out.Emit(from, nil)
-		for target := range bytes.SplitSeq(to, tab) {
-			if len(target) > 0 {
-				out.Emit(from, target)
-				out.Emit(target, nil)
-			}
-		}
-		return nil
-	}),
+	mr.MapFunc(Nodes),
 	mr.ReduceFunc(func(t *mr.Task, node []byte, targets iter.Seq[[]byte], out mr.Emitter[[]byte, []byte]) error {
-		var links []string
-		for target := range targets {
-			if len(target) > 0 {
-				links = append(links, string(target))
-			}
-		}
 		t.Counter(counters, nodes).Add(1)
-		out.Emit(node, finish(t, state{First: one, Second: strings.Join(links, "\t")}))
+		out.Emit(node, finish(t, state{First: One, Second: Links(targets)}))
 		return nil
 	}),
 	mr.SequenceOutput(mr.Text, mr.Text),
@@ -68,7 +50,7 @@ func newRound(name string, write func(*mr.Task, state) []byte, output mr.Output[
 				all = merge(all, s)
 			}
 			config := mr.ConfigOf[Config](t)
-			all.First = one*(outOf-follow)/outOf + (all.First+config.Stranded/config.Nodes)*follow/outOf
+			all.First = NewRank(all.First, config.Stranded, config.Nodes)
 			out.Emit(node, write(t, all))
 			return nil
 		}),
@@ -85,11 +67,7 @@ func spread(_ *mr.Task, node, value []byte, out mr.Emitter[[]byte, state]) error
 		return err
 	}
 	out.Emit(node, state{Second: s.Second})
-	if s.Second == "" {
-		return nil
-	}
-	share := s.First / int64(1+strings.Count(s.Second, "\t"))
-	for target := range strings.SplitSeq(s.Second, "\t") {
+	for target, share := range Shares(s.First, s.Second) {
 		out.Emit([]byte(target), state{First: share})
 	}
 	return nil
@@ -125,5 +103,5 @@ func parse(value []byte) (s state, err error) {
 
 // show is the rank as people read it.
 func show(_ *mr.Task, s state) []byte {
-	return fmt.Appendf(nil, "%d.%09d", s.First/one, s.First%one)
+	return AppendRank(nil, s.First)
 }

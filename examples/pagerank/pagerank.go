@@ -1,24 +1,22 @@
-// Package pagerank ranks the nodes of a graph by the links between them, round
-// after round. Ranks are whole numbers of billionths, so their sums are the
-// same in whatever order they are added, and the output is the same bytes each
-// time. The mean of all ranks is 1.
+// Package pagerank ranks the nodes of a graph by the links between them. It runs one job a
+// round; each job reads what the job before has written.
+//
+//	a	b	c            a	1.433333333
+//	b	a      ──>     b	0.575000000
+//	c	a              c	0.575000000
+//
+//	hammr run pagerank 10 links ranks
+//
+// The input has a line for each node, with the nodes that it links to. Ranks are whole
+// numbers of billionths, whose sums do not depend on the order, so the output is the same
+// bytes in each run. The mean of all ranks is 1.
 package pagerank
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 
+	"github.com/hammr/hammr/examples/internal/arguments"
 	"github.com/hammr/hammr/mr"
-)
-
-// one is the rank 1; shares of a rank that are less than a billionth are lost.
-const one = 1_000_000_000
-
-// A surfer follows a link 17 times out of 20, and goes anywhere otherwise.
-const (
-	follow = 17
-	outOf  = 20
 )
 
 // The counters that one round leaves to the next.
@@ -43,9 +41,9 @@ func run(ctx context.Context, d *mr.Driver) error {
 	if len(d.Args) != 3 {
 		return mr.ErrUsage
 	}
-	rounds, err := strconv.Atoi(d.Args[0])
-	if err != nil || rounds < 1 {
-		return fmt.Errorf("%w: iterations %q: expected a number of at least 1", mr.ErrUsage, d.Args[0])
+	rounds, err := arguments.Count("iterations", d.Args[0])
+	if err != nil {
+		return err
 	}
 	edges, out := d.Args[1:2], d.Args[2]
 	if err := d.CheckOutput(ctx, edges, out); err != nil {

@@ -1,32 +1,24 @@
-// Package pagerankdag ranks the nodes of a graph as pagerank does, all rounds in
-// one job: each round is a stage that reads the one before it.
+// Package pagerankdag ranks the nodes of a graph as pagerank does, with all rounds in one
+// job: each round is a stage that reads the one before it.
 //
 //	edges ──> graph ──> round-1 ──> … ──> round-n
 //
-// What a round has to know of all nodes, how many there are and the rank of those
-// without links, each Node of the stage before sends to each Node of the round,
-// ahead of all ranks.
+//	hammr run pagerankdag 10 links ranks
+//
+// A round must know two totals of the round before: the number of nodes, and the rank of
+// those without links. Each Node of a stage sends its part of the totals to each Node of the
+// next round, under keys that sort before all nodes.
 package pagerankdag
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
-	"strconv"
-	"strings"
 
+	"github.com/hammr/hammr/examples/internal/arguments"
+	"github.com/hammr/hammr/examples/pagerank"
 	"github.com/hammr/hammr/mr"
-)
-
-// one is the rank 1; shares of a rank that are less than a billionth are lost.
-const one = 1_000_000_000
-
-// A surfer follows a link 17 times out of 20, and goes anywhere otherwise.
-const (
-	follow = 17
-	outOf  = 20
 )
 
 // Config sets the number of rounds.
@@ -45,7 +37,7 @@ func (c *Config) Validate() error {
 // Job reads lines of a node and those that it links to, with tabs between, and
 // writes node, tab and rank: the same bytes as pagerank.
 var Job = mr.Define("pagerankdag", Config{Rounds: 3}, func(g *mr.Graph, c Config) {
-	edges := mr.Read(g, "edges", mr.KeyValueText(), mr.MapFunc(bothEnds))
+	edges := mr.Read(g, "edges", mr.KeyValueText(), mr.MapFunc(pagerank.Nodes))
 	last := mr.Group(g, "graph", mr.Reducer[[]byte, []byte, address, state](new(start)), edges.Shuffle())
 	for i := 1; i < c.Rounds; i++ {
 		last = mr.Group(g, fmt.Sprintf("round-%d", i), mr.Reducer[address, state, address, state](new(round)), flow(last))
@@ -59,32 +51,12 @@ func flow(from *mr.Stage[address, state]) mr.Channel[address, state] {
 	return from.Shuffle().Combine(mr.Fold[address](merge)).Partition(partition)
 }
 
-var tab = []byte("\t")
-
-// bothEnds emits each link, and each node without one.
-func bothEnds(_ *mr.Task, from, to []byte, out mr.Emitter[[]byte, []byte]) error {
-	out.Emit(from, nil)
-	for target := range bytes.SplitSeq(to, tab) {
-		if len(target) > 0 {
-			out.Emit(from, target)
-			out.Emit(target, nil)
-		}
-	}
-	return nil
-}
-
 // start gives each node rank 1.
 type start struct{ spread }
 
 // Reduce implements mr.Reducer.
 func (s *start) Reduce(_ *mr.Task, node []byte, targets iter.Seq[[]byte], out mr.Emitter[address, state]) error {
-	var links []string
-	for target := range targets {
-		if len(target) > 0 {
-			links = append(links, string(target))
-		}
-	}
-	s.emit(node, one, strings.Join(links, "\t"), out)
+	s.emit(node, pagerank.One, pagerank.Links(targets), out)
 	return nil
 }
 
@@ -122,7 +94,7 @@ type lastRound struct{ ranking }
 // Reduce implements mr.Reducer.
 func (r *lastRound) Reduce(_ *mr.Task, to address, states iter.Seq[state], out mr.Emitter[[]byte, []byte]) error {
 	if node, rank, _ := r.rank(to, states); node != nil {
-		out.Emit(node, fmt.Appendf(nil, "%d.%09d", rank/one, rank%one))
+		out.Emit(node, pagerank.AppendRank(nil, rank))
 	}
 	return nil
 }
@@ -142,9 +114,9 @@ func run(ctx context.Context, d *mr.Driver) error {
 	if len(d.Args) != 3 {
 		return mr.ErrUsage
 	}
-	rounds, err := strconv.Atoi(d.Args[0])
-	if err != nil || rounds < 1 {
-		return fmt.Errorf("%w: iterations %q: expected a number of at least 1", mr.ErrUsage, d.Args[0])
+	rounds, err := arguments.Count("iterations", d.Args[0])
+	if err != nil {
+		return err
 	}
 	return d.Run(ctx, Job, mr.JobRun{In: d.Args[1:2], Out: d.Args[2], Config: Config{Rounds: rounds}})
 }

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"iter"
-	"strings"
 
+	"github.com/hammr/hammr/examples/pagerank"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -69,8 +69,7 @@ func (s *spread) emit(node []byte, rank int64, links string, out mr.Emitter[addr
 		s.Stranded += rank
 		return
 	}
-	share := rank / int64(1+strings.Count(links, "\t"))
-	for target := range strings.SplitSeq(links, "\t") {
+	for target, share := range pagerank.Shares(rank, links) {
 		out.Emit(address{First: toNode, Second: []byte(target)}, shareOf(share))
 	}
 }
@@ -100,8 +99,7 @@ func (r *ranking) rank(to address, states iter.Seq[state]) (node []byte, rank in
 		r.Stranded, r.Nodes = all.First, all.Second
 		return nil, 0, ""
 	}
-	rank = one*(outOf-follow)/outOf + (all.First+r.Stranded/r.Nodes)*follow/outOf
-	return to.Second, rank, all.Third
+	return to.Second, pagerank.NewRank(all.First, r.Stranded, r.Nodes), all.Third
 }
 
 // Save implements mr.Stateful: totals outlive a pause.

@@ -1,62 +1,71 @@
-// Package randomtextwriter writes random sentences, for other programs to work
-// on: as SequenceFiles of Text and Text, or as lines with -outFormat
-// TextOutputFormat. The amount is set as with Hadoop's randomtextwriter, by the
-// properties mapreduce.randomtextwriter.totalbytes, .bytespermap, .mapsperhost,
-// .minwordskey, .maxwordskey, .minwordsvalue and .maxwordsvalue; beside them
-// .seed (0) chooses the sentences, which are the same each time.
+// Package randomtextwriter writes random sentences as input for other programs: as
+// SequenceFiles of Text, or as lines of key, tab and value. It is Hadoop's RandomTextWriter.
+//
+//	hammr run randomtextwriter -D mapreduce.randomtextwriter.totalbytes=1000000 \
+//		-outFormat TextOutputFormat out
+//
+// A line of its output:
+//
+//	noha rifilo loralavi zewe foluve najihosa	kofilowa dirizo valuve …
+//
+// The amount follows from the properties mapreduce.randomtextwriter.totalbytes, .bytespermap
+// and .mapsperhost, the length of sentences from .minwordskey, .maxwordskey, .minwordsvalue
+// and .maxwordsvalue. The property .seed, default 0, chooses the sentences. The same
+// properties give the same sentences in each run.
 package randomtextwriter
 
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
-	"github.com/hammr/hammr/examples/internal/amount"
+	"github.com/hammr/hammr/examples/internal/randomdata"
 	"github.com/hammr/hammr/mr"
 )
 
 const name = "randomtextwriter"
 
 // defaults are Hadoop's; sizes are in words.
-var defaults = amount.Amount{MinKey: 5, MaxKey: 10, MinValue: 10, MaxValue: 100}
+var defaults = randomdata.Amount{MinKey: 5, MaxKey: 10, MinValue: 10, MaxValue: 100}
 
-// write makes a block of sentences for each number it is given.
-type write struct {
-	amount         *amount.Amount
-	bytes, records *mr.Counter
-	key, value     []byte
-}
-
-// Setup implements mr.Setup.
-func (w *write) Setup(t *mr.Task) error {
-	const group = "org.apache.hadoop.examples.RandomTextWriter$Counters"
-	w.amount = mr.ConfigOf[amount.Amount](t)
-	w.bytes, w.records = t.Counter(group, "BYTES_WRITTEN"), t.Counter(group, "RECORDS_WRITTEN")
-	return nil
-}
-
-// Map implements mr.Mapper.
-func (w *write) Map(_ *mr.Task, block int64, _ struct{}, out mr.Emitter[[]byte, []byte]) error {
-	a := w.amount
-	random, left := a.Block(block)
-	for left > 0 {
-		w.key = appendSentence(w.key[:0], random, amount.Between(random, a.MinKey, a.MaxKey))
-		w.value = appendSentence(w.value[:0], random, amount.Between(random, a.MinValue, a.MaxValue))
-		out.Emit(w.key, w.value)
-		n := int64(len(w.key) + len(w.value))
-		w.bytes.Add(n)
-		w.records.Add(1)
-		left -= max(n, 1)
+// vocabulary is a thousand different words of two to four syllables.
+var vocabulary = func() (words [1000]string) {
+	for i := range words {
+		// 7919 has no factor in common with 10,000, so no two words begin with
+		// the same two syllables.
+		n := i * 7919 % 10_000
+		words[i] = syllable(n/100) + syllable(n%100)
+		for j := range i % 3 {
+			words[i] += syllable((i + 37*j) % 100)
+		}
 	}
-	return nil
+	return words
+}()
+
+// syllable returns one of a hundred: a consonant and a vowel.
+func syllable(n int) string {
+	const consonants, vowels = "bcdfghjklmnprstvwxyz", "aeiou"
+	return consonants[n/5:n/5+1] + vowels[n%5:n%5+1]
 }
 
-func newJob(name string, format mr.Output[[]byte, []byte]) *mr.Job[[]byte, []byte, []byte, []byte] {
-	job := mr.MapOnly(name, mr.Numbers(amount.Blocks("randomtextwriter")), &write{}, format)
-	return mr.WithConfig(job, defaults)
+// appendSentence appends n random words with spaces between them.
+func appendSentence(dst []byte, random *rand.Rand, n int) []byte {
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, vocabulary[random.IntN(len(vocabulary))]...)
+	}
+	return dst
 }
 
-// The jobs differ in how they write.
+func newJob(job string, format mr.Output[[]byte, []byte]) *mr.Job[[]byte, []byte, []byte, []byte] {
+	writer := &randomdata.Records{Counters: "org.apache.hadoop.examples.RandomTextWriter$Counters", Append: appendSentence}
+	return mr.WithConfig(mr.MapOnly(job, mr.Numbers(randomdata.Blocks(name)), writer, format), defaults)
+}
+
+// The jobs differ in the format of their output.
 var (
 	Sequences = newJob(name, mr.SequenceOutput(mr.Text, mr.Text))
 	Lines     = newJob(name+"-lines", mr.TextOutput[[]byte, []byte]())
@@ -73,6 +82,8 @@ func Program() *mr.Program {
 	}
 }
 
+// run chooses the job by the class name that Hadoop's program takes, with or without its
+// package.
 func run(ctx context.Context, d *mr.Driver) error {
 	job, args := Sequences, d.Args
 	if len(args) > 1 && args[0] == "-outFormat" {
@@ -88,5 +99,5 @@ func run(ctx context.Context, d *mr.Driver) error {
 	if len(args) != 1 {
 		return mr.ErrUsage
 	}
-	return amount.Run(ctx, d, job, args[0], name, "words", defaults)
+	return randomdata.Run(ctx, d, job, args[0], name, "words", defaults)
 }

@@ -1,8 +1,12 @@
-// Package randomwriter writes random bytes as SequenceFiles, for other programs
-// to work on. The amount is set as with Hadoop's randomwriter, by the
-// properties mapreduce.randomwriter.totalbytes, .bytespermap, .mapsperhost,
-// .minkey, .maxkey, .minvalue and .maxvalue; beside them .seed (0) chooses the
-// data, which are the same each time.
+// Package randomwriter writes random bytes as SequenceFiles of BytesWritable, as input for
+// other programs. It is Hadoop's RandomWriter.
+//
+//	hammr run randomwriter -D mapreduce.randomwriter.totalbytes=1000000 out
+//
+// The amount follows from the properties mapreduce.randomwriter.totalbytes, .bytespermap and
+// .mapsperhost, the size of records from .minkey, .maxkey, .minvalue and .maxvalue, in
+// bytes. The property .seed, default 0, chooses the data. The same properties give the same
+// data in each run.
 package randomwriter
 
 import (
@@ -10,59 +14,28 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"github.com/hammr/hammr/examples/internal/amount"
+	"github.com/hammr/hammr/examples/internal/randomdata"
 	"github.com/hammr/hammr/mr"
 )
 
 const name = "randomwriter"
 
 // defaults are Hadoop's; sizes are in bytes.
-var defaults = amount.Amount{MinKey: 10, MaxKey: 1000, MinValue: 0, MaxValue: 20000}
+var defaults = randomdata.Amount{MinKey: 10, MaxKey: 1000, MinValue: 0, MaxValue: 20000}
 
-// write makes a block of records for each number it is given.
-type write struct {
-	amount         *amount.Amount
-	bytes, records *mr.Counter
-	key, value     []byte
-}
-
-// Setup implements mr.Setup.
-func (w *write) Setup(t *mr.Task) error {
-	const group = "org.apache.hadoop.examples.RandomWriter$Counters"
-	w.amount = mr.ConfigOf[amount.Amount](t)
-	w.bytes, w.records = t.Counter(group, "BYTES_WRITTEN"), t.Counter(group, "RECORDS_WRITTEN")
-	return nil
-}
-
-// Map implements mr.Mapper.
-func (w *write) Map(_ *mr.Task, block int64, _ struct{}, out mr.Emitter[[]byte, []byte]) error {
-	a := w.amount
-	random, left := a.Block(block)
-	for left > 0 {
-		w.key = fill(w.key, random, amount.Between(random, a.MinKey, a.MaxKey))
-		w.value = fill(w.value, random, amount.Between(random, a.MinValue, a.MaxValue))
-		out.Emit(w.key, w.value)
-		n := int64(len(w.key) + len(w.value))
-		w.bytes.Add(n)
-		w.records.Add(1)
-		left -= max(n, 1)
-	}
-	return nil
-}
-
-// fill makes dst n random bytes long.
-func fill(dst []byte, random *rand.Rand, n int) []byte {
-	dst = dst[:0]
-	for len(dst) < n {
+// appendBytes appends n random bytes.
+func appendBytes(dst []byte, random *rand.Rand, n int) []byte {
+	end := len(dst) + n
+	for len(dst) < end {
 		dst = binary.LittleEndian.AppendUint64(dst, random.Uint64())
 	}
-	return dst[:n]
+	return dst[:end]
 }
 
 // Job writes the blocks.
 var Job = mr.WithConfig(mr.MapOnly(name,
-	mr.Numbers(amount.Blocks(name)),
-	&write{},
+	mr.Numbers(randomdata.Blocks(name)),
+	&randomdata.Records{Counters: "org.apache.hadoop.examples.RandomWriter$Counters", Append: appendBytes},
 	mr.SequenceOutput(mr.BytesWritable, mr.BytesWritable),
 ), defaults)
 
@@ -77,7 +50,7 @@ func Program() *mr.Program {
 			if len(d.Args) != 1 {
 				return mr.ErrUsage
 			}
-			return amount.Run(ctx, d, Job, d.Args[0], name, "", defaults)
+			return randomdata.Run(ctx, d, Job, d.Args[0], name, "", defaults)
 		},
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hammr/hammr/examples/internal/amount"
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/internal/randomdata"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -54,8 +54,8 @@ func TestRandomwriter(t *testing.T) {
 
 // TestSizes draws the sizes of records within their bounds, and all of them.
 func TestSizes(t *testing.T) {
-	a := amount.Amount{TotalBytes: 100_000, BlockBytes: 100_000, MinKey: 2, MaxKey: 5, MinValue: 7, MaxValue: 7}
-	got := mrtest.RunCase(t, Job, mrtest.Case{Config: a, Set: map[string]string{amount.Blocks(name): "1"}})
+	a := randomdata.Amount{TotalBytes: 100_000, BlockBytes: 100_000, MinKey: 2, MaxKey: 5, MinValue: 7, MaxValue: 7}
+	got := mrtest.RunCase(t, Job, mrtest.Case{Config: a, Set: map[string]string{randomdata.Blocks(name): "1"}})
 	keys, bytes := make(map[int]int), 0
 	for _, r := range got.Records() {
 		keys[len(r.Key)]++

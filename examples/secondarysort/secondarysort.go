@@ -1,6 +1,14 @@
-// Package secondarysort shows how the values of a key come to a reducer in
-// order: what orders them is part of the key, and grouping looks at the first
-// part of the key alone.
+// Package secondarysort delivers the values of a key to the reducer in order. The order is
+// part of the key, and GroupFirst makes groups by the first component alone. It is Hadoop's
+// SecondarySort.
+//
+//	2 7           ------------------------------------------------
+//	1 9           1	3
+//	1 3    ──>    1	9
+//	              ------------------------------------------------
+//	              2	7
+//
+//	hammr run secondarysort in out
 package secondarysort
 
 import (

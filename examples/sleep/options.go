@@ -2,19 +2,19 @@ package sleep
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
+	"github.com/hammr/hammr/examples/internal/arguments"
 	"github.com/hammr/hammr/mr"
 )
 
 // options are the arguments of Hadoop's SleepJob. Times are in milliseconds.
 type options struct {
 	maps       int64
-	reduces    int64 // -1 when not given
-	mapTime    int64
+	reduces    int64 // -1: the default of the property
+	mapTime    int64 // of a whole task
 	reduceTime int64
-	recordTime int64
+	recordTime int64 // of one record or group
 }
 
 func parseOptions(args []string) (options, error) {
@@ -22,41 +22,17 @@ func parseOptions(args []string) (options, error) {
 	if len(args) == 0 {
 		return o, mr.ErrUsage
 	}
-	for ; len(args) > 0; args = args[2:] {
-		value, least := o.option(args[0])
-		if value == nil {
-			return o, fmt.Errorf("%w: %s is no option", mr.ErrUsage, args[0])
-		}
-		if len(args) == 1 {
-			return o, fmt.Errorf("%w: option %s: a number is missing", mr.ErrUsage, args[0])
-		}
-		n, err := strconv.ParseInt(args[1], 10, 32)
-		if err != nil || n < least {
-			return o, fmt.Errorf("%w: option %s: %q is not a whole number of at least %d, or too large", mr.ErrUsage, args[0], args[1], least)
-		}
-		*value = n
-	}
-	return o, nil
+	err := arguments.Options{
+		"-m":       arguments.Number(&o.maps, 1),
+		"-r":       arguments.Number(&o.reduces, 0),
+		"-mt":      arguments.Number(&o.mapTime, 0),
+		"-rt":      arguments.Number(&o.reduceTime, 0),
+		"-recordt": arguments.Number(&o.recordTime, 1),
+	}.ParseAll(args)
+	return o, err
 }
 
-// option is where the value of an option goes, and the least that it may be.
-func (o *options) option(name string) (value *int64, least int64) {
-	switch name {
-	case "-m":
-		return &o.maps, 1
-	case "-r":
-		return &o.reduces, 0
-	case "-mt":
-		return &o.mapTime, 0
-	case "-rt":
-		return &o.reduceTime, 0
-	case "-recordt":
-		return &o.recordTime, 1
-	}
-	return nil, 0
-}
-
-// run is what to run the job on.
+// run returns the run that the options describe.
 func (o *options) run() mr.JobRun {
 	c := Config{
 		MapTime:    time.Duration(o.mapTime) * time.Millisecond,
@@ -71,5 +47,6 @@ func (o *options) run() mr.JobRun {
 	return mr.JobRun{Config: c, Set: set}
 }
 
-// parts is how many records, or groups, a time is cut into.
+// parts returns how many records or groups a time is divided into, the last one possibly
+// shorter.
 func (o *options) parts(ms int64) int64 { return (ms + o.recordTime - 1) / o.recordTime }

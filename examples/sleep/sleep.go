@@ -1,14 +1,19 @@
-// Package sleep occupies the engine without work: maps and reduces that sleep,
-// for trying out schedulers and measuring what a task costs. It counts as
-// Hadoop's SleepJob does: a map sleeps in records of -recordt, a reduce in key
-// groups of the same length, and every map emits one record for each group of
-// every reduce. A map without time (-mt 0) has one record all the same, so that
-// the reduces do get their groups.
+// Package sleep occupies slots without work: its maps and reduces sleep. It serves to try
+// out schedulers and to measure the cost of a task. It writes nothing.
+//
+//	hammr run sleep -m 10 -r 2 -mt 5000 -rt 3000     # milliseconds
+//
+// It counts as Hadoop's SleepJob does: a map sleeps in records of -recordt, a reduce in key
+// groups of the same length, and every map emits one record for each group of every reduce.
+// A map without time (-mt 0) has one record all the same, so that the reduces get their
+// groups.
 package sleep
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/hammr/hammr/mr"
@@ -89,6 +94,44 @@ var Job = mr.WithConfig(mr.New("sleep",
 ).Partition(func(key int64, reduces int) int {
 	return int(key % int64(reduces))
 }), Config{Records: 1})
+
+// The properties that pass the number of maps, which is exact here, and the
+// number of records of each map to the input.
+const (
+	mapsProperty    = "mapreduce.sleepjob.maps"
+	recordsProperty = "mapreduce.sleepjob.map.sleep.count"
+)
+
+// input is an input without files: a run of numbers for each map.
+type input struct{ mr.Input[int64, nothing] }
+
+func newInput() mr.Input[int64, nothing] { return input{mr.Numbers(recordsProperty)} }
+
+// Splits implements mr.Input.
+func (input) Splits(_ context.Context, env *mr.InputEnv) ([]mr.Split, error) {
+	maps, err := count(env, mapsProperty)
+	if err != nil {
+		return nil, err
+	}
+	records, err := count(env, recordsProperty)
+	if err != nil {
+		return nil, err
+	}
+	splits := make([]mr.Split, maps)
+	for i := range splits {
+		splits[i].Parts = []mr.Part{{Start: int64(i) * records, Length: records, FileSize: maps * records}}
+	}
+	return splits, nil
+}
+
+func count(env *mr.InputEnv, property string) (int64, error) {
+	text := env.Property(property)
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s=%s: expected a whole number of at least 1; the options of sleep set it", property, text)
+	}
+	return n, nil
+}
 
 // Program is the command.
 func Program() *mr.Program {

@@ -114,8 +114,8 @@ func TestKeys(t *testing.T) {
 
 func TestSleepRefuses(t *testing.T) {
 	extest.Refused(t, Program(), "")
-	extest.Refused(t, Program(), "-x is no option", "-x", "3")
-	extest.Refused(t, Program(), "option -m: a number is missing", "-r", "2", "-m")
+	extest.Refused(t, Program(), "option -x: not known", "-x", "3")
+	extest.Refused(t, Program(), "option -m: a value is missing", "-r", "2", "-m")
 	extest.Refused(t, Program(), "option -m: \"0\" is not a whole number of at least 1", "-m", "0")
 	extest.Refused(t, Program(), "option -r: \"-1\"", "-r", "-1")
 	extest.Refused(t, Program(), "option -recordt: \"0\"", "-recordt", "0")

@@ -70,7 +70,7 @@ func TestSortRefuses(t *testing.T) {
 		{"", []string{"-r", "2", "in"}},
 		{`-r: "0"`, []string{"-r", "0", "in", "out"}},
 		{`-r: "many"`, []string{"-r", "many", "in", "out"}},
-		{"-r: a number is missing", []string{"-r"}},
+		{"-r: a value is missing", []string{"-r"}},
 		{"-totalOrder: three numbers", []string{"-totalOrder", "0.1", "10"}},
 		{`-totalOrder: "2" is not a share`, []string{"-totalOrder", "2", "10", "10", "in", "out"}},
 		{`-totalOrder: "NaN" is not a share`, []string{"-totalOrder", "NaN", "10", "10", "in", "out"}},

@@ -1,20 +1,22 @@
-// Package streamcount counts words as wordcount does, but streams them from the
-// stage that splits lines to the stage that counts. The Nodes of both stages are a
-// gang that runs at the same time, so a word is sent as soon as it is found.
+// Package streamcount counts words as wordcount does, but streams them from the stage that
+// finds them to the stage that counts them. The Nodes of both stages are a gang that runs at
+// the same time, so a word is sent as soon as it is found.
 //
 //	lines ──file──> tokenise ~~tcp~~> count
 //
-// A gang needs slots for all of its Nodes at once. The input may have any number of
-// splits, so the stage that reads them is not in the gang; it distributes the lines
-// over a few Nodes.
+// A gang needs slots for all of its Nodes at once. The input may have any number of splits,
+// so the stage that reads them is not in the gang: it distributes the lines over a few Nodes.
+//
+//	hammr run streamcount -D streamcount.tokenisers=4 in out
 package streamcount
 
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/examples/internal/arguments"
+	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -38,17 +40,10 @@ func (c *Config) Validate() error {
 // Job writes the same bytes as wordcount.
 var Job = mr.Define("streamcount", Config{Tokenisers: 2}, func(g *mr.Graph, c Config) {
 	lines := mr.Read(g, "lines", mr.TextLines(), mr.IdentityMapper[int64, []byte]())
-	words := mr.Each(g, "tokenise", mr.MapFunc(tokenise), lines.Shuffle()).Nodes(c.Tokenisers).Slots(dag.SlotMap)
+	words := mr.Each(g, "tokenise", mr.MapFunc(wordcount.Tokenise), lines.Shuffle()).Nodes(c.Tokenisers).Slots(dag.SlotMap)
 	count := mr.Group(g, "count", mr.Sum[[]byte, int64](), words.Stream(mr.AllToAll))
 	mr.Write(count, mr.TextOutput[[]byte, int64]())
 })
-
-func tokenise(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, int64]) error {
-	for word := range mr.Words(line) {
-		out.Emit(word, 1)
-	}
-	return nil
-}
 
 // Program is the command.
 func Program() *mr.Program {
@@ -68,9 +63,9 @@ func run(ctx context.Context, d *mr.Driver) error {
 	last := len(d.Args) - 1
 	run := mr.JobRun{In: d.Args[:last], Out: d.Args[last]}
 	if text := d.Property(Tokenisers); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return fmt.Errorf("%w: %s=%s: expected a number of at least 1", mr.ErrUsage, Tokenisers, text)
+		n, err := arguments.Count(Tokenisers, text)
+		if err != nil {
+			return err
 		}
 		run.Config = Config{Tokenisers: n}
 	}

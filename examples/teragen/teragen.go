@@ -1,6 +1,10 @@
-// Package teragen makes the rows that the sort benchmark sorts: 100 bytes each,
-// the same as those of Hadoop's teragen and of gensort, from a random number
-// generator that can be set to any row.
+// Package teragen writes the rows that the sort benchmark sorts: 100 bytes each, the same as
+// those of Hadoop's TeraGen and of gensort.
+//
+//	hammr run teragen 1m rows       # a million rows, 100 MB
+//
+// The generator can start at any row, so the maps share the rows without a pass over those
+// before. See rows for the bytes of a row.
 package teragen
 
 import (

@@ -1,4 +1,8 @@
-// Package terasort sorts the rows that teragen makes by their keys.
+// Package terasort sorts the rows of teragen by their keys, as the sort benchmark asks for.
+//
+//	hammr run teragen 1m rows
+//	hammr run terasort rows sorted
+//	hammr run teravalidate sorted report
 package terasort
 
 import (

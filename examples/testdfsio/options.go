@@ -1,12 +1,12 @@
 package testdfsio
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/hammr/hammr/examples/internal/arguments"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -22,10 +22,9 @@ const (
 	testClean = "clean"
 )
 
-// options are the arguments of Hadoop's TestDFSIO. Their names may be in any
-// case of letters.
+// options are the arguments of Hadoop's TestDFSIO. The case of their names does not matter.
 type options struct {
-	test   string
+	test   string // one of the tests
 	files  int
 	size   int64  // bytes of each file
 	log    string // local file that results are appended to
@@ -34,12 +33,26 @@ type options struct {
 
 func parseOptions(args []string) (options, error) {
 	o := options{files: 1, size: megabyte, log: defaultLog, buffer: defaultBuffer}
-	for len(args) > 0 {
-		rest, err := o.take(strings.ToLower(args[0]), args[1:])
-		if err != nil {
-			return o, fmt.Errorf("%w: option %s: %w", mr.ErrUsage, args[0], err)
+	size := arguments.Value(func(value string) (err error) {
+		o.size, err = parseSize(value)
+		return err
+	})
+	unchangeable := arguments.Refused("the files here are written once and not changed after that; -write makes new ones")
+	known := arguments.Options{
+		"-write": o.testOption(testWrite), "-read": o.testOption(testRead), "-clean": o.testOption(testClean),
+		"-nrfiles":    arguments.Number(&o.files, 1),
+		"-buffersize": arguments.Number(&o.buffer, 1),
+		"-size":       size, "-filesize": size,
+		"-resfile": arguments.Value(func(value string) error { o.log = value; return nil }),
+		"-append":  unchangeable, "-truncate": unchangeable,
+	}
+	for _, name := range args {
+		if option, ok := known[strings.ToLower(name)]; ok {
+			known[name] = option
 		}
-		args = rest
+	}
+	if err := known.ParseAll(args); err != nil {
+		return o, err
 	}
 	if o.test == "" {
 		return o, mr.ErrUsage
@@ -47,46 +60,15 @@ func parseOptions(args []string) (options, error) {
 	return o, nil
 }
 
-// take takes one option and its value and returns what follows.
-func (o *options) take(name string, values []string) (rest []string, err error) {
-	switch name {
-	case "-write", "-read", "-clean":
+// testOption is the option that chooses a test. There can be only one.
+func (o *options) testOption(test string) arguments.Option {
+	return arguments.Do(func() error {
 		if o.test != "" {
-			return nil, fmt.Errorf("a test beside -%s; write, read and clean up one after the other", o.test)
+			return fmt.Errorf("a test in addition to -%s; write, read and clean up one after the other", o.test)
 		}
-		o.test = name[1:]
-		return values, nil
-	case "-append", "-truncate":
-		return nil, errors.New("the files here are written once and not changed after that; -write makes new ones")
-	case "-nrfiles", "-size", "-filesize", "-resfile", "-buffersize":
-		if len(values) == 0 {
-			return nil, errors.New("a value is missing")
-		}
-		return values[1:], o.set(name, values[0])
-	}
-	return nil, errors.New("not known")
-}
-
-func (o *options) set(name, value string) (err error) {
-	switch name {
-	case "-nrfiles":
-		o.files, err = wholeNumber(value)
-	case "-buffersize":
-		o.buffer, err = wholeNumber(value)
-	case "-resfile":
-		o.log = value
-	default:
-		o.size, err = parseSize(value)
-	}
-	return err
-}
-
-func wholeNumber(text string) (int, error) {
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%q is not a whole number of at least 1, or too large", text)
-	}
-	return int(n), nil
+		o.test = test
+		return nil
+	})
 }
 
 // units are what a size may end in, as powers of 2. Megabytes are meant where

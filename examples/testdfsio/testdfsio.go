@@ -1,14 +1,18 @@
-// Package testdfsio measures how fast files are written and read, as Hadoop's
-// TestDFSIO does: each map writes or reads one file and measures itself, the
-// reduce adds up, and what comes of it is printed and appended to a log. It
-// works on every file system there is.
+// Package testdfsio measures how fast files are written and read, as Hadoop's TestDFSIO
+// does. Each map writes or reads one file and measures itself, the reduce adds up, and the
+// program prints the rates and appends them to a log. It works on every file system.
 //
-//	<base>/io_control   what each map is to do: name and size of a file
-//	<base>/io_data      the files
-//	<base>/io_write     output of the job that wrote them
-//	<base>/io_read      output of the job that read them
+//	hammr run TestDFSIO -write -nrFiles 4 -size 100MB
+//	hammr run TestDFSIO -read -nrFiles 4 -size 100MB
+//	hammr run TestDFSIO -clean
 //
-// The base is the property test.build.data, /benchmarks/TestDFSIO by default.
+// Its files are below the directory that the property test.build.data names, by default
+// /benchmarks/TestDFSIO:
+//
+//	io_control   what each map is to do: name and size of a file
+//	io_data      the files
+//	io_write     output of the job that wrote them
+//	io_read      output of the job that read them
 package testdfsio
 
 import (

@@ -227,7 +227,7 @@ func TestRefusals(t *testing.T) {
 	extest.Refused(t, Program(), "option -append: the files here are written once", "-append", "-nrFiles", "3")
 	extest.Refused(t, Program(), "option -truncate: ", "-truncate")
 	extest.Refused(t, Program(), "option -compression: not known", "-write", "-compression", "gzip")
-	extest.Refused(t, Program(), "option -read: a test beside -write", "-write", "-read")
+	extest.Refused(t, Program(), "option -read: a test in addition to -write", "-write", "-read")
 	extest.Refused(t, Program(), "option -size: a value is missing", "-write", "-size")
 	extest.Refused(t, Program(), `option -size: "big" is not a size`, "-write", "-size", "big")
 	extest.Refused(t, Program(), `option -nrFiles: "0" is not a whole number`, "-write", "-nrFiles", "0")

@@ -1,13 +1,17 @@
-// Package topn finds the most frequent words: a job that counts them, and one
-// that ranks what the first has counted.
+// Package topn lists the most frequent words. Its first job counts the words, its second
+// ranks what the first has counted.
+//
+//	the cat the dog   ──>   the	2
+//	                        cat	1
+//
+//	hammr run topn 2 in out
 package topn
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"strconv"
 
+	"github.com/hammr/hammr/examples/internal/arguments"
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/mr"
 )
@@ -62,9 +66,9 @@ func run(ctx context.Context, d *mr.Driver) error {
 	if len(d.Args) < 3 {
 		return mr.ErrUsage
 	}
-	n, err := strconv.Atoi(d.Args[0])
-	if err != nil || n < 1 {
-		return fmt.Errorf("%w: %q is not a number of at least 1", mr.ErrUsage, d.Args[0])
+	n, err := arguments.Count("n", d.Args[0])
+	if err != nil {
+		return err
 	}
 	last := len(d.Args) - 1
 	in, out := d.Args[1:last], d.Args[last]

@@ -48,6 +48,6 @@ func TestTopNUnderAllVariants(t *testing.T) {
 
 func TestTopNRefuses(t *testing.T) {
 	extest.Refused(t, Program(), "", "5", "in")
-	extest.Refused(t, Program(), `"0" is not a number of at least 1`, "0", "in", "out")
-	extest.Refused(t, Program(), `"five" is not a number`, "five", "in", "out")
+	extest.Refused(t, Program(), `n "0": expected a whole number of at least 1`, "0", "in", "out")
+	extest.Refused(t, Program(), `n "five": expected a whole number`, "five", "in", "out")
 }
