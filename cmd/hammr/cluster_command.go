@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/storage"
 )
@@ -22,21 +23,29 @@ import (
 // A verb that asks a cluster, such as `hammr job kill`, is made in these steps:
 //
 //  1. A constructor newJobKill, in job_kill.go or with its kin, passes a
-//     cobra.Command with its help to clusterCommands.command. The function beside
-//     it does the work with a *query, which is the client and the command line.
+//     cobra.Command with its help to one of three functions:
+//     show, for a verb that only reads: it says what to ask and how to print it;
+//     clusterCommands.changeEach, for a verb that changes each object it names;
+//     clusterCommands.command, for all others.
+//     The functions work with a *query, which is the client and the command line.
 //  2. The constructor is listed in that of its noun, here newJob.
-//  3. What it reads is printed by query.answer: a document of internal/apidoc as
-//     JSON, or text. What it changes is printed by query.report.
+//  3. With --json, show prints a document of internal/apidoc; changes are printed
+//     by query.changed.
 //  4. A line in cluster_golden_test.go runs it on the fake cluster.
 //
 // A call that the client lacks goes into client.Admin, client/remote,
 // internal/wire/hammr.proto and jobmaster/server.
+//
+// All these commands call the jobmaster that leads; they exit with 0 when it has
+// done what was asked, with 1 when it refuses or does not answer, with 2 for a
+// wrong command line, and with 130 after Ctrl-C. Those that differ say so at their
+// constructor.
 
 // clusterFlags say which cluster a command asks, and in which form it answers.
 type clusterFlags struct {
-	masters   string
-	tokenFile string
-	timeout   time.Duration
+	masters   string        // host:port,...; one that answers is enough
+	tokenFile string        // "" for the user's copy, which `hammr up` makes
+	timeout   time.Duration // of the search for the leader
 	json      bool
 }
 
@@ -75,14 +84,15 @@ type query struct {
 	clusterCommands
 	flags          clusterFlags
 	args           []string
-	changes        []apidoc.Change // reported so far
+	changes        []apidoc.Change // made so far; printed at the end with --json
 	stdout, stderr io.Writer
 }
 
 // errNoCluster is an error of the command line.
 var errNoCluster = errors.New("no cluster is named; give --master host:port,... or set " + rpc.MasterVariable)
 
-// command makes a command that asks a cluster.
+// command makes a command that asks a cluster. It adds the flags that all of them
+// have, opens the client, calls run, and prints the changes that run has reported.
 func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Context, q *query) error) *cobra.Command {
 	f := new(clusterFlags)
 	cmd.Flags().StringVar(&f.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters, as `host:port,...`; one is enough")
@@ -94,36 +104,73 @@ func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Contex
 			return errNoCluster
 		}
 		return interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			return r.run(ctx, cmd, *f, args, run)
+			stderr := cmd.ErrOrStderr()
+			c, err := r.connect(*f, func(why error) { fmt.Fprintf(stderr, "Still looking: %v\n", why) })
+			if err != nil {
+				return err
+			}
+			q := &query{clusterClient: c, clusterCommands: r, flags: *f, args: args, stdout: cmd.OutOrStdout(), stderr: stderr}
+			return errors.Join(run(ctx, q), q.flush(), c.Close())
 		})(cmd, args)
 	}
 	return cmd
 }
 
-func (r clusterCommands) run(ctx context.Context, cmd *cobra.Command, f clusterFlags, args []string, run func(context.Context, *query) error) error {
-	stderr := cmd.ErrOrStderr()
-	c, err := r.connect(f, func(why error) { fmt.Fprintf(stderr, "Still looking: %v\n", why) })
-	if err != nil {
-		return err
-	}
-	q := &query{clusterClient: c, clusterCommands: r, flags: f, args: args, stdout: cmd.OutOrStdout(), stderr: stderr}
-	err = run(ctx, q)
-	return errors.Join(err, q.flush(), c.Close())
+// show makes a command that asks the cluster and prints the answer: as a document with
+// --json, else as text. The document is a type of internal/apidoc, which other programs
+// can import.
+func show[A, D any](
+	r clusterCommands, cmd *cobra.Command, ask func(ctx context.Context, q *query) (A, error), document func(A) D, text func(*query, A),
+) *cobra.Command {
+	return r.command(cmd, func(ctx context.Context, q *query) error {
+		answer, err := ask(ctx, q)
+		switch {
+		case err != nil:
+			return err
+		case q.flags.json:
+			return q.printJSON(document(answer))
+		}
+		text(q, answer)
+		return nil
+	})
+}
+
+// itself is the document of an answer that is one already.
+func itself[A any](answer A) A { return answer }
+
+// changeEach makes a command that changes each object it names: a job, node and so
+// on, as errors call it. An object that cannot be changed does not keep the others from
+// it; the command then ends with 1. format has the id for people, done is the change in
+// the document.
+func (r clusterCommands) changeEach(
+	cmd *cobra.Command, what, done, format string, change func(ctx context.Context, q *query, id string) error,
+) *cobra.Command {
+	return r.command(cmd, func(ctx context.Context, q *query) error {
+		return q.forEach(func(id string) error {
+			return q.changed(change(ctx, q, id), what, apidoc.Change{ID: id, Done: done}, format, id)
+		})
+	})
 }
 
 // connectRemote opens a client over the network.
 func connectRemote(f clusterFlags, waiting func(error)) (clusterClient, error) {
-	masters, err := rpc.ParseMasters(f.masters)
-	if err != nil {
-		return nil, err
-	}
-	token, id, err := rpc.FindToken(f.tokenFile, masters)
+	masters, token, id, err := f.cluster()
 	if err != nil {
 		return nil, err
 	}
 	return remote.New(remote.Config{Config: rpc.Config{
 		Masters: masters, Token: token, ClusterID: id, Timeout: f.timeout, OnWait: waiting,
 	}})
+}
+
+// cluster is the masters' addresses, the secret, and the id of the cluster, "" if the
+// secret's file does not say it.
+func (f clusterFlags) cluster() (masters []string, token, id string, err error) {
+	if masters, err = rpc.ParseMasters(f.masters); err != nil {
+		return nil, "", "", err
+	}
+	token, id, err = rpc.FindToken(f.tokenFile, masters)
+	return masters, token, id, err
 }
 
 func openFiles(stderr io.Writer) (*storage.Router, error) {
@@ -134,31 +181,40 @@ func openFiles(stderr io.Writer) (*storage.Router, error) {
 	return fsconf.NewRouter(c, warnLogger(stderr))
 }
 
-// answer prints a value as JSON with --json, else as text.
-func (q *query) answer(value any, text func(w io.Writer)) error {
-	if !q.flags.json {
-		text(q.stdout)
-		return nil
+// printJSON prints a document.
+func (q *query) printJSON(doc any) error {
+	if r, ok := doc.(report.Report); ok { // it has a version, and no null
+		text, err := r.Marshal()
+		if err == nil {
+			_, err = q.stdout.Write(text)
+		}
+		return err
 	}
 	e := json.NewEncoder(q.stdout)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(value)
+	return e.Encode(doc)
 }
 
-// report prints a change: as text at once, as JSON in one list at the end.
-func (q *query) report(c apidoc.Change, format string, args ...any) {
+// changed reports a change that a call has made, or returns the call's error, with
+// Hadoop's words if there is no such object. It prints text at once, JSON in one list
+// at the end of the command.
+func (q *query) changed(err error, what string, c apidoc.Change, format string, args ...any) error {
+	if err != nil {
+		return knownAs(what, c.ID, err)
+	}
 	if q.changes = append(q.changes, c); !q.flags.json {
 		fmt.Fprintf(q.stdout, format+"\n", args...)
 	}
+	return nil
 }
 
-// flush prints the changes that report has kept for JSON.
+// flush prints the changes that changed has kept for JSON.
 func (q *query) flush() error {
 	if !q.flags.json || len(q.changes) == 0 {
 		return nil
 	}
-	return q.answer(q.changes, nil)
+	return q.printJSON(q.changes)
 }
 
 // time formats ms since the epoch, "-" for 0.
@@ -178,8 +234,8 @@ func (q *query) forEach(do func(arg string) error) error {
 	return errors.Join(errs...)
 }
 
-// notFound has Hadoop's words for a job, task, node, master or queue that does not
-// exist.
+// notFound is the error for a job, task, node, master or queue that does not exist, in
+// Hadoop's words.
 type notFound struct{ what, id string }
 
 func (e notFound) Error() string {
@@ -196,16 +252,3 @@ func knownAs(what, id string, err error) error {
 	}
 	return err
 }
-
-// someArgs is for commands with one or more arguments, which the error calls what.
-func someArgs(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return fmt.Errorf("%s is missing", what)
-		}
-		return nil
-	}
-}
-
-// priorities are Hadoop's names of priorities.
-var priorities = map[string]int{"VERY_LOW": -2, "LOW": -1, "NORMAL": 0, "DEFAULT": 0, "HIGH": 1, "VERY_HIGH": 2}

@@ -24,7 +24,7 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 		Details: []*wire.Explanation_Detail{{Name: "pool", Value: "nightly"}, {Name: "map slots of the pool", Value: "1 of a fair share of 1.5"}},
 		Stages: []*wire.Explanation_Stage{
 			{Name: "map", Slot: "map", Tasks: 4, Finished: 1, Running: 2, Suspended: 1, Waiting: 1, Free: 1, Slots: 4, AvoidedMachines: []string{"n3"},
-				Reasons: []string{"had their turn, 1 in vain: waits for a slot where its input is"}, RetryTime: submitted + 7000},
+				Reasons: []string{"offered slots; 1 declined: waits for a slot where its input is"}, RetryTime: submitted + 7000},
 			{Name: "reduce", Slot: "reduce", Tasks: 1, Waiting: 1, Slots: 2,
 				Reasons: []string{"1 of 4 map tasks have finished, 2 have to before they start (mapreduce.job.reduce.slowstart.completedmaps)"}},
 		},

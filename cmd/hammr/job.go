@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,16 +24,6 @@ HAMMR_MASTER.`,
 		r.newJobKill(), r.newJobSuspend(), r.newJobResume(), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
 }
 
-// printReport prints a job's document.
-func (q *query) printReport(s *wire.JobStatus) error {
-	text, err := apidoc.Report(s).Marshal()
-	if err != nil {
-		return err
-	}
-	_, err = q.stdout.Write(text)
-	return err
-}
-
 // job is the status of a job, with its tasks if asked for. The error for an unknown
 // job has Hadoop's words.
 func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error) {
@@ -44,22 +32,14 @@ func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus
 }
 
 func (r clusterCommands) newJobStatus() *cobra.Command {
-	return r.command(&cobra.Command{
+	return show(r, &cobra.Command{
 		Use:     "status JOB",
 		Short:   "Show the progress of a job and what it waits for",
 		Example: "  hammr job status job_1763700000000_0001",
 		Args:    oneArg("the id of a job"),
-	}, func(ctx context.Context, q *query) error {
-		s, err := q.job(ctx, q.args[0], q.flags.json)
-		switch {
-		case err != nil:
-			return err
-		case q.flags.json:
-			return q.printReport(s)
-		}
-		q.writeStatus(s)
-		return nil
-	})
+	}, func(ctx context.Context, q *query) (*wire.JobStatus, error) {
+		return q.job(ctx, q.args[0], q.flags.json) // only the document has tasks
+	}, apidoc.Report, (*query).writeStatus)
 }
 
 // writeStatus prints the lines of `mapred job -status`, and some more.
@@ -86,33 +66,30 @@ func (q *query) writeStatus(s *wire.JobStatus) {
 	fmt.Fprintln(w, apidoc.Report(s).Counters)
 }
 
+// newJobCounters prints all counters or the value of one. It ends with 1 if the job has no
+// such counter.
 func (r clusterCommands) newJobCounters() *cobra.Command {
-	return r.command(&cobra.Command{
+	return show(r, &cobra.Command{
 		Use:   "counters JOB [GROUP NAME]",
 		Short: "Print the counters of a job, or one of them",
 		Example: `  hammr job counters job_1763700000000_0001
   hammr job counters job_1763700000000_0001 'Job Counters ' 'Launched map tasks'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 && len(args) != 3 {
-				return errors.New("expected the id of a job, and optionally a group and a name")
-			}
-			return nil
-		},
-	}, func(ctx context.Context, q *query) error {
+		Args: numberOfArgs("the id of a job, and optionally a group and a name", 1, 3),
+	}, func(ctx context.Context, q *query) (any, error) {
 		s, err := q.job(ctx, q.args[0], false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		counters := apidoc.Report(s).Counters
 		if len(q.args) == 1 {
-			return q.answer(counters, func(w io.Writer) { fmt.Fprintln(w, counters) })
+			return counters, nil
 		}
 		value, found := findCounter(counters, q.args[1], q.args[2])
 		if !found {
-			return fmt.Errorf("job %s has no counter %q in group %q", q.args[0], q.args[2], q.args[1])
+			return nil, fmt.Errorf("job %s has no counter %q in group %q", q.args[0], q.args[2], q.args[1])
 		}
-		return q.answer(value, func(w io.Writer) { fmt.Fprintln(w, value) })
-	})
+		return value, nil
+	}, itself, func(q *query, counters any) { fmt.Fprintln(q.stdout, counters) })
 }
 
 // findCounter finds a counter by its names. It ignores blanks around them: some of

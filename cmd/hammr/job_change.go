@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,40 +11,41 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
 )
 
+// newJobKill kills jobs that are not over; for one that is over it ends with 1.
 func (r clusterCommands) newJobKill() *cobra.Command {
-	return r.command(&cobra.Command{
+	return r.changeEach(&cobra.Command{
 		Use:     "kill JOB...",
 		Short:   "Kill jobs and remove their output",
 		Example: "  hammr job kill job_1763700000000_0001",
 		Args:    someArgs("the id of a job"),
-	}, func(ctx context.Context, q *query) error {
-		return q.forEach(func(id string) error {
-			s, err := q.job(ctx, id, false)
-			if err == nil && s.State >= wire.JobState_SUCCEEDED {
-				return fmt.Errorf("job %s is over already: %v", id, s.State)
-			}
-			if err == nil {
-				err = knownAs("job", id, q.Kill(ctx, id, "killed by the user"))
-			}
-			if err == nil {
-				q.report(apidoc.Change{ID: id, Done: "killed"}, "Killed job %s", id)
-			}
+	}, "job", "killed", "Killed job %s", func(ctx context.Context, q *query, id string) error {
+		s, err := q.job(ctx, id, false)
+		switch {
+		case err != nil:
 			return err
-		})
+		case s.State >= wire.JobState_SUCCEEDED:
+			return fmt.Errorf("job %s is over already: %v", id, s.State)
+		}
+		return q.Kill(ctx, id, "killed by the user")
 	})
 }
 
+// priorities are Hadoop's names of priorities. DEFAULT is another name of NORMAL.
+var priorities = map[string]int{"VERY_LOW": -2, "LOW": -1, "NORMAL": 0, "DEFAULT": 0, "HIGH": 1, "VERY_HIGH": 2}
+
 func (r clusterCommands) newJobPriority() *cobra.Command {
-	names := []string{"VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"}
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(priorities)), func(name string) bool { return name == "DEFAULT" })
+	slices.SortFunc(names, func(a, b string) int { return priorities[b] - priorities[a] })
 	cmd := r.command(&cobra.Command{
 		Use:     "priority JOB " + strings.Join(names, "|"),
 		Short:   "Change the priority of a job",
 		Example: "  hammr job priority job_1763700000000_0001 HIGH",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return errors.New("expected the id of a job and a priority")
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := numberOfArgs("the id of a job and a priority", 2)(cmd, args); err != nil {
+				return err
 			}
 			if _, known := priorities[strings.ToUpper(args[1])]; !known {
 				return fmt.Errorf("priority %q: expected one of %s", args[1], strings.Join(names, ", "))
@@ -52,16 +53,13 @@ func (r clusterCommands) newJobPriority() *cobra.Command {
 			return nil
 		},
 	}, func(ctx context.Context, q *query) error {
-		name := strings.ToUpper(q.args[1])
-		err := knownAs("job", q.args[0], q.SetPriority(ctx, q.args[0], priorities[name]))
-		if err == nil {
-			q.report(apidoc.Change{ID: q.args[0], Done: "given priority", To: name}, "Changed job priority.")
-		}
-		return err
+		id, name := q.args[0], strings.ToUpper(q.args[1])
+		err := q.SetPriority(ctx, id, priorities[name])
+		return q.changed(err, "job", apidoc.Change{ID: id, Done: "given priority", To: name}, "Changed job priority.")
 	})
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 1 {
-			return slices.Clone(names), cobra.ShellCompDirectiveNoFileComp
+			return names, cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -75,28 +73,29 @@ func (r clusterCommands) newJobMove() *cobra.Command {
 		Long: `Move a job that is not finished to another queue, also called a pool. The queues
 are those of the jobmasters' --pools and --allocation-file, and default.`,
 		Example: "  hammr job move job_1763700000000_0001 nightly",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return errors.New("expected the id of a job and a queue")
-			}
-			return nil
-		},
+		Args:    numberOfArgs("the id of a job and a queue", 2),
 	}, func(ctx context.Context, q *query) error {
 		id, queue := q.args[0], q.args[1]
-		err := knownAs("job", id, q.MoveJob(ctx, id, queue))
-		if err == nil {
-			q.report(apidoc.Change{ID: id, Done: "moved", To: queue}, "Moved job %s to queue %s", id, queue)
-		}
-		return err
+		err := q.MoveJob(ctx, id, queue)
+		return q.changed(err, "job", apidoc.Change{ID: id, Done: "moved", To: queue}, "Moved job %s to queue %s", id, queue)
 	})
 }
 
-// suspendModes are the modes by which the work of a suspended job may be kept.
-var suspendModes = []string{"auto", "checkpoint", "suspend"}
+// suspendModes are the modes that keep the work of every task of a job. A split, which
+// only maps support, is part of auto; kill keeps nothing.
+var suspendModes = []preempt.Mode{preempt.Auto, preempt.Checkpoint, preempt.Suspend}
+
+// checkMode refuses a mode that a command does not have.
+func checkMode(mode string, modes []preempt.Mode) error {
+	if !slices.Contains(modes, preempt.Mode(mode)) {
+		return fmt.Errorf("--how %q: expected one of %s", mode, preempt.Names(modes))
+	}
+	return nil
+}
 
 func (r clusterCommands) newJobSuspend() *cobra.Command {
 	var mode string
-	cmd := r.command(&cobra.Command{
+	cmd := r.changeEach(&cobra.Command{
 		Use:   "suspend JOB... [--how auto|checkpoint|suspend]",
 		Short: "Preempt the tasks of jobs and give them no slots until they are resumed",
 		Long: `Preempt the tasks of jobs, keep their work, and give the jobs no slots until
@@ -114,37 +113,25 @@ killed.`,
 		Example: `  hammr job suspend job_1763700000000_0001
   hammr job resume job_1763700000000_0001`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(suspendModes, mode) {
-				return fmt.Errorf("--how %q: expected one of %s", mode, strings.Join(suspendModes, ", "))
+			if err := checkMode(mode, suspendModes); err != nil {
+				return err
 			}
 			return someArgs("the id of a job")(cmd, args)
 		},
-	}, func(ctx context.Context, q *query) error {
-		return q.forEach(func(id string) error {
-			err := knownAs("job", id, q.SuspendJob(ctx, id, mode))
-			if err == nil {
-				q.report(apidoc.Change{ID: id, Done: "suspended"}, "Suspended job %s", id)
-			}
-			return err
-		})
+	}, "job", "suspended", "Suspended job %s", func(ctx context.Context, q *query, id string) error {
+		return q.SuspendJob(ctx, id, mode)
 	})
 	cmd.Flags().StringVar(&mode, "how", "auto", "preemption `mode`: auto, checkpoint or suspend")
 	return cmd
 }
 
 func (r clusterCommands) newJobResume() *cobra.Command {
-	return r.command(&cobra.Command{
+	return r.changeEach(&cobra.Command{
 		Use:     "resume JOB...",
 		Short:   "Resume suspended jobs",
 		Example: "  hammr job resume job_1763700000000_0001",
 		Args:    someArgs("the id of a job"),
-	}, func(ctx context.Context, q *query) error {
-		return q.forEach(func(id string) error {
-			err := knownAs("job", id, q.ResumeJob(ctx, id))
-			if err == nil {
-				q.report(apidoc.Change{ID: id, Done: "resumed"}, "Resumed job %s", id)
-			}
-			return err
-		})
+	}, "job", "resumed", "Resumed job %s", func(ctx context.Context, q *query, id string) error {
+		return q.ResumeJob(ctx, id)
 	})
 }

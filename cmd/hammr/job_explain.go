@@ -17,7 +17,7 @@ import (
 )
 
 func (r clusterCommands) newJobExplain() *cobra.Command {
-	return r.command(&cobra.Command{
+	return show(r, &cobra.Command{
 		Use:   "explain JOB [TASK]",
 		Short: "Show why a job, or one of its tasks, has or lacks slots",
 		Long: `Show why a job has or lacks slots: what its tasks wait for in each stage, what
@@ -30,30 +30,25 @@ how long they waited, and which attempts were preempted and why. The job's
 history has these for the masters' --retention.`,
 		Example: `  hammr job explain job_1763700000000_0001 --json
   hammr job explain job_1763700000000_0001 task_1763700000000_0001_m_000007`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return errors.New("expected the id of a job, and optionally that of one of its tasks")
-			}
-			return nil
-		},
-	}, func(ctx context.Context, q *query) error {
+		Args: numberOfArgs("the id of a job, and optionally that of one of its tasks", 1, 2),
+	}, func(ctx context.Context, q *query) (*wire.Explanation, error) {
 		task := ""
 		if len(q.args) == 2 {
 			task = q.args[1]
 		}
 		e, err := q.Explain(ctx, q.args[0], task)
-		switch {
-		case errors.Is(err, client.ErrUnknown): // the task, or its job
+		if errors.Is(err, client.ErrUnknown) { // the task, or its job
 			_, jobErr := q.job(ctx, q.args[0], false)
-			return cmp.Or(jobErr, error(notFound{"task", task}))
-		case err != nil:
-			return knownAs("job", q.args[0], err)
+			return nil, cmp.Or(jobErr, error(notFound{"task", task}))
 		}
-		return q.answer(apidoc.ExplanationOf(e), func(w io.Writer) { q.writeExplanation(w, e) })
-	})
+		return e, knownAs("job", q.args[0], err)
+	}, apidoc.ExplanationOf, (*query).writeExplanation)
 }
 
-func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
+// writeExplanation prints the job, its stages and preempted attempts, and the task if one
+// was named.
+func (q *query) writeExplanation(e *wire.Explanation) {
+	w := q.stdout
 	field(w, "Job", "%s", e.JobId)
 	field(w, "Job state", "%s", e.State)
 	field(w, "Queue", "%s", oneLine(e.Queue))

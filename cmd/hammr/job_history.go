@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -14,31 +13,27 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// newJobHistory ends with 1 for a job that is not over.
 func (r clusterCommands) newJobHistory() *cobra.Command {
-	return r.command(&cobra.Command{
+	return show(r, &cobra.Command{
 		Use:   "history JOB",
 		Short: "Show a finished job",
 		Long: `Show a finished job: its phases, its tasks, and why attempts failed. Masters
 keep histories for their --retention, longer than the job itself.`,
 		Example: "  hammr job history job_1763700000000_0001 --json",
 		Args:    oneArg("the id of a job"),
-	}, func(ctx context.Context, q *query) error {
+	}, func(ctx context.Context, q *query) (*wire.JobStatus, error) {
 		s, err := q.job(ctx, q.args[0], true)
-		switch {
-		case err != nil:
-			return err
-		case s.State < wire.JobState_SUCCEEDED:
-			return fmt.Errorf("job %s is not over; see 'hammr job status %s'", s.JobId, s.JobId)
-		case q.flags.json:
-			return q.printReport(s)
+		if err == nil && s.State < wire.JobState_SUCCEEDED {
+			return nil, fmt.Errorf("job %s is not over; see 'hammr job status %s'", s.JobId, s.JobId)
 		}
-		q.writeHistory(q.stdout, s)
-		return nil
-	})
+		return s, err
+	}, apidoc.Report, (*query).writeHistory)
 }
 
-func (q *query) writeHistory(w io.Writer, s *wire.JobStatus) {
-	doc := apidoc.Report(s)
+// writeHistory prints the lines of `mapred job -history`.
+func (q *query) writeHistory(s *wire.JobStatus) {
+	w, doc := q.stdout, apidoc.Report(s)
 	field(w, "Job", "%s", s.JobId)
 	fmt.Fprintln(w, strings.Repeat("=", 37))
 	field(w, "User", "%s", oneLine(s.User))

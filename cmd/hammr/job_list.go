@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 
 func (r clusterCommands) newJobList() *cobra.Command {
 	var f jobFilter
-	cmd := r.command(&cobra.Command{
+	cmd := show(r, &cobra.Command{
 		Use:   "list [--all]",
 		Short: "List the jobs that are not finished",
 		Example: `  hammr job list --all --json
@@ -26,14 +25,10 @@ func (r clusterCommands) newJobList() *cobra.Command {
 			}
 			return f.check()
 		},
-	}, func(ctx context.Context, q *query) error {
+	}, func(ctx context.Context, q *query) ([]*wire.JobStatus, error) {
 		jobs, err := q.Jobs(ctx, f.includesFinished())
-		if err != nil {
-			return err
-		}
-		jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return !f.matches(j) })
-		return q.answer(apidoc.Jobs(jobs), func(w io.Writer) { q.writeJobs(w, jobs) })
-	})
+		return slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return !f.matches(j) }), err
+	}, apidoc.Jobs, (*query).writeJobs)
 	cmd.Flags().BoolVar(&f.all, "all", false, "list finished jobs too")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil, "list jobs in these `states`, finished or not: prep, running, suspended, succeeded, failed, killed")
 	cmd.Flags().StringVar(&f.user, "user", "", "list jobs of one `user`")
@@ -74,14 +69,15 @@ func (f *jobFilter) matches(j *wire.JobStatus) bool {
 	return false
 }
 
-func (q *query) writeJobs(w io.Writer, jobs []*wire.JobStatus) {
-	fmt.Fprintf(w, "Total jobs:%d\n", len(jobs))
+// writeJobs prints the lines of `mapred job -list`, with some columns more.
+func (q *query) writeJobs(jobs []*wire.JobStatus) {
+	fmt.Fprintf(q.stdout, "Total jobs:%d\n", len(jobs))
 	t := table{heading: []string{"JobId", "State", "StartTime", "UserName", "Queue", "Priority", "Maps", "Reduces", "JobName", "Waits for"}}
 	for _, j := range jobs {
 		t.add(j.JobId, apidoc.DisplayedState(j), q.time(j.SubmitTime), oneLine(j.User), oneLine(j.Queue), j.Priority, ratio(j.MapsDone, j.Maps),
 			ratio(j.ReducesDone, j.Reduces), oneLine(j.Name), j.Reason)
 	}
-	t.write(w)
+	t.write(q.stdout)
 }
 
 // ratio is a part of a total, as "3/7".

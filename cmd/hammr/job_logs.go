@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/tasknoded"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
@@ -171,20 +170,18 @@ func (l *logReader) write() error {
 	if l.logs == nil {
 		l.logs = []apidoc.AttemptLog{}
 	}
-	return l.answer(l.logs, func(w io.Writer) {
-		for _, log := range l.logs {
-			fmt.Fprintf(w, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Node, strings.TrimRight(log.Text, "\n"))
-		}
-	})
+	if l.flags.json {
+		return l.printJSON(l.logs)
+	}
+	for _, log := range l.logs {
+		fmt.Fprintf(l.stdout, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Node, strings.TrimRight(log.Text, "\n"))
+	}
+	return nil
 }
 
 // fetchLog reads a log of a running attempt from its tasknode's page.
 func fetchLog(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error) {
-	masters, err := rpc.ParseMasters(f.masters)
-	if err != nil {
-		return "", err
-	}
-	token, id, err := rpc.FindToken(f.tokenFile, masters)
+	_, token, id, err := f.cluster()
 	if err != nil {
 		return "", err
 	}

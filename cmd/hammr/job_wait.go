@@ -39,7 +39,7 @@ func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 	}
 	showResult(c, s)
 	if q.flags.json {
-		err = q.printReport(s)
+		err = q.printJSON(apidoc.Report(s))
 	}
 	if err == nil && s.State != wire.JobState_SUCCEEDED {
 		return exitError(exitFailed)

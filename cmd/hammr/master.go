@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -32,7 +31,7 @@ func logWriteColumns(l *apidoc.LogWrites) (median, p99 string) {
 }
 
 func (r clusterCommands) newMasterStatus() *cobra.Command {
-	return r.command(&cobra.Command{
+	return show(r, &cobra.Command{
 		Use:   "status",
 		Short: "Show the state of each master",
 		Long: `Show the state of each master. Each is asked itself; one that does not answer is
@@ -40,14 +39,13 @@ unreachable from here. Log-Write is the time of recent writes to its log, fsync
 included: the median and the 99th percentile.`,
 		Example: "  hammr master status --json",
 		Args:    cobra.NoArgs,
-	}, func(ctx context.Context, q *query) error {
+	}, func(ctx context.Context, q *query) (doc apidoc.Masters, err error) {
 		info, err := q.Info(ctx)
-		if err != nil {
-			return err
+		if err == nil {
+			doc = q.askEach(ctx, info)
 		}
-		doc := q.askEach(ctx, info)
-		return q.answer(doc, func(w io.Writer) { writeMasters(w, doc) })
-	})
+		return doc, err
+	}, itself, (*query).writeMasters)
 }
 
 // masterTimeout bounds the answer of one master.
@@ -82,18 +80,18 @@ func (q *query) askMaster(ctx context.Context, address string) *wire.Info {
 	return info
 }
 
-func writeMasters(w io.Writer, doc apidoc.Masters) {
+func (q *query) writeMasters(doc apidoc.Masters) {
 	leader := doc.Leader
 	if leader == "" {
 		leader = "none"
 	}
-	fmt.Fprintf(w, "Cluster %s, term %d, leader %s\n", doc.Cluster, doc.Term, leader)
+	fmt.Fprintf(q.stdout, "Cluster %s, term %d, leader %s\n", doc.Cluster, doc.Term, leader)
 	t := table{heading: []string{"Id", "State", "Address", "Http-Address", "Log-Write", "99%"}}
 	for _, m := range doc.Masters {
 		median, p99 := logWriteColumns(m.LogWrites)
 		t.add(m.ID, m.State, m.Address, m.HTTP, median, p99)
 	}
-	t.write(w)
+	t.write(q.stdout)
 }
 
 func (r clusterCommands) newMasterAdd() *cobra.Command {
@@ -105,25 +103,18 @@ func (r clusterCommands) newMasterAdd() *cobra.Command {
 		Args: cobra.ExactArgs(2),
 	}, func(ctx context.Context, q *query) error {
 		err := q.AddMaster(ctx, q.args[0], daemon.WithDefaultPort(q.args[1], "7070"))
-		if err == nil {
-			q.report(apidoc.Change{ID: q.args[0], Done: "added"}, "Added master %s", q.args[0])
-		}
-		return err
+		return q.changed(err, "master", apidoc.Change{ID: q.args[0], Done: "added"}, "Added master %s", q.args[0])
 	})
 }
 
 func (r clusterCommands) newMasterRemove() *cobra.Command {
-	return r.command(&cobra.Command{
+	return r.changeEach(&cobra.Command{
 		Use:     "remove ID",
 		Short:   "Remove a master from the cluster",
 		Example: "  hammr master remove m4",
 		Args:    oneArg("the id of a master"),
-	}, func(ctx context.Context, q *query) error {
-		err := knownAs("master", q.args[0], q.RemoveMaster(ctx, q.args[0]))
-		if err == nil {
-			q.report(apidoc.Change{ID: q.args[0], Done: "removed"}, "Removed master %s", q.args[0])
-		}
-		return err
+	}, "master", "removed", "Removed master %s", func(ctx context.Context, q *query, id string) error {
+		return q.RemoveMaster(ctx, id)
 	})
 }
 
@@ -138,10 +129,7 @@ func (r clusterCommands) newMasterTransfer() *cobra.Command {
 		if len(q.args) == 1 {
 			id, target = q.args[0], "master "+q.args[0]
 		}
-		err := knownAs("master", id, q.TransferLeadership(ctx, id))
-		if err == nil {
-			q.report(apidoc.Change{ID: id, Done: "handed the lead"}, "Transferred leadership to %s", target)
-		}
-		return err
+		err := q.TransferLeadership(ctx, id)
+		return q.changed(err, "master", apidoc.Change{ID: id, Done: "handed the lead"}, "Transferred leadership to %s", target)
 	})
 }

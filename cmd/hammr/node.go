@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 func (r clusterCommands) newNode() *cobra.Command {
@@ -21,31 +21,28 @@ func (r clusterCommands) newNode() *cobra.Command {
 
 func (r clusterCommands) newNodeList() *cobra.Command {
 	var all bool
-	cmd := r.command(&cobra.Command{
+	cmd := show(r, &cobra.Command{
 		Use:     "list [--all]",
 		Short:   "List the tasknodes with their slots",
 		Example: "  hammr node list --all --json",
 		Args:    cobra.NoArgs,
-	}, func(ctx context.Context, q *query) error {
+	}, func(ctx context.Context, q *query) ([]apidoc.Tasknode, error) {
 		tasknodes, err := q.Tasknodes(ctx, all)
-		if err != nil {
-			return err
-		}
-		docs := apidoc.Tasknodes(tasknodes)
-		return q.answer(docs, func(w io.Writer) { q.writeTasknodes(w, docs) })
-	})
+		return apidoc.Tasknodes(tasknodes), err
+	}, itself, (*query).writeTasknodes)
 	cmd.Flags().BoolVar(&all, "all", false, "list lost tasknodes too")
 	return cmd
 }
 
-func (q *query) writeTasknodes(w io.Writer, tasknodes []apidoc.Tasknode) {
-	fmt.Fprintf(w, "Total Nodes:%d\n", len(tasknodes))
+// writeTasknodes prints the lines of `yarn node -list`, with some columns more.
+func (q *query) writeTasknodes(tasknodes []apidoc.Tasknode) {
+	fmt.Fprintf(q.stdout, "Total Nodes:%d\n", len(tasknodes))
 	t := table{heading: []string{"Node-Id", "Node-State", "Node-Http-Address", "Rack", "Maps", "Reduces", "Free", "Load", "Last-Heartbeat"}}
 	for _, n := range tasknodes {
 		t.add(n.Name, n.State, n.HTTP, n.Rack, ratio(n.MapsRunning, n.MapSlots), ratio(n.ReducesRunning, n.ReduceSlots),
 			leastFree(n), fmt.Sprintf("%.2f", n.Load), q.time(n.LastHeartbeat))
 	}
-	t.write(w)
+	t.write(q.stdout)
 }
 
 // leastFree is the free space of a tasknode's fullest directory, or "fault" if one
@@ -76,22 +73,20 @@ func bytesText(n int64) string {
 }
 
 func (r clusterCommands) newNodeStatus() *cobra.Command {
-	return r.command(&cobra.Command{
+	return show(r, &cobra.Command{
 		Use:     "status NODE",
 		Short:   "Show a tasknode",
 		Example: "  hammr node status n1",
 		Args:    oneArg("the name of a tasknode"),
-	}, func(ctx context.Context, q *query) error {
-		n, err := q.tasknode(ctx, q.args[0])
-		if err != nil {
-			return err
-		}
-		doc := apidoc.TasknodeOf(n)
-		return q.answer(doc, func(w io.Writer) { q.writeTasknode(w, doc) })
-	})
+	}, func(ctx context.Context, q *query) (*wire.Tasknode, error) {
+		return q.tasknode(ctx, q.args[0])
+	}, apidoc.TasknodeOf, (*query).writeTasknode)
 }
 
-func (q *query) writeTasknode(w io.Writer, n apidoc.Tasknode) {
+// writeTasknode prints the lines of `yarn node -status`, and what the tasknode runs and
+// keeps.
+func (q *query) writeTasknode(tasknode *wire.Tasknode) {
+	w, n := q.stdout, apidoc.TasknodeOf(tasknode)
 	fmt.Fprintln(w, "Node Report :")
 	line := func(name, format string, args ...any) { field(w, "\t"+name+" ", format, args...) }
 	line("Node-Id", "%s", n.Name)
@@ -121,4 +116,29 @@ func (q *query) writeTasknode(w io.Writer, n apidoc.Tasknode) {
 	for _, t := range n.Checkpoints {
 		line("Checkpoint", "%s", t)
 	}
+}
+
+// newNodeAdd makes `node remove`, which excludes tasknodes from new tasks, and `node
+// add`, which reverts that.
+func (r clusterCommands) newNodeAdd(excluded bool) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "add NODE...",
+		Short: "Give tasks to tasknodes again that were removed",
+		Long: `Give tasks to tasknodes again that were removed. A new tasknode does not need
+this: it joins when it starts, see 'hammr tasknode --help'.`,
+		Example: "  hammr node add n1",
+		Args:    someArgs("the name of a tasknode"),
+	}
+	done, format := "added", "Added node %s"
+	if excluded {
+		cmd.Use, cmd.Short = "remove NODE...", "Give no more tasks to tasknodes"
+		cmd.Long = `Give no more tasks to tasknodes. Their running tasks continue, and others read
+their output. Such a tasknode is DECOMMISSIONING, and DECOMMISSIONED once
+nothing of it is needed: then it can be stopped without loss of work.`
+		cmd.Example = "  hammr node remove n1"
+		done, format = "removed", "Removed node %s"
+	}
+	return r.changeEach(cmd, "node", done, format, func(ctx context.Context, q *query, name string) error {
+		return q.AdmitTasknode(ctx, name, excluded)
+	})
 }

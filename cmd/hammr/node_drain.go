@@ -50,11 +50,7 @@ last tasknode that accepts tasks cannot be drained.`,
 	}, func(ctx context.Context, q *query) error {
 		name := q.args[0]
 		if undo {
-			err := knownAs("node", name, q.AdmitTasknode(ctx, name, false))
-			if err == nil {
-				q.report(apidoc.Change{ID: name, Done: "added"}, "Added node %s", name)
-			}
-			return err
+			return q.changed(q.AdmitTasknode(ctx, name, false), "node", apidoc.Change{ID: name, Done: "added"}, "Added node %s", name)
 		}
 		if err := knownAs("node", name, q.DrainTasknode(ctx, name)); err != nil {
 			return err
@@ -83,8 +79,7 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 		case n.Lost:
 			return fmt.Errorf("node %s was lost before it was drained: output that is needed is computed again elsewhere", name)
 		case n.State == "DECOMMISSIONED":
-			q.report(apidoc.Change{ID: name, Done: "drained"}, "Drained node %s", name)
-			return nil
+			return q.changed(nil, "node", apidoc.Change{ID: name, Done: "drained"}, "Drained node %s", name)
 		case !n.Draining:
 			return fmt.Errorf("node %s is %s and is not drained any more", name, n.State)
 		}
@@ -124,7 +119,7 @@ func remainingText(n *wire.Tasknode) string {
 // with the counts.
 func (q *query) reportRemaining(n *wire.Tasknode, deadline time.Duration) error {
 	if q.flags.json {
-		if err := q.answer(apidoc.TasknodeOf(n), nil); err != nil {
+		if err := q.printJSON(apidoc.TasknodeOf(n)); err != nil {
 			return err
 		}
 	} else {

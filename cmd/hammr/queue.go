@@ -23,56 +23,67 @@ func (r clusterCommands) newQueue() *cobra.Command {
 }
 
 func (r clusterCommands) newQueueList() *cobra.Command {
-	return r.command(&cobra.Command{
+	return show(r, &cobra.Command{
 		Use:     "list",
 		Short:   "List the queues that accept or have jobs",
 		Example: "  hammr queue list --json",
 		Args:    cobra.NoArgs,
-	}, func(ctx context.Context, q *query) error {
+	}, func(ctx context.Context, q *query) ([]*wire.Queue, error) {
 		answer, err := q.Queues(ctx)
-		if err != nil {
-			return err
+		return answer.GetQueues(), err
+	}, apidoc.Queues, func(q *query, queues []*wire.Queue) {
+		for _, queue := range queues {
+			writeQueue(q.stdout, queue)
 		}
-		return q.answer(apidoc.Queues(answer.Queues), func(w io.Writer) {
-			for _, queue := range answer.Queues {
-				writeQueue(w, queue)
-			}
-		})
 	})
+}
+
+// queueInfo is what `queue info` prints.
+type queueInfo struct {
+	policy string
+	queue  *wire.Queue
+	jobs   []*wire.JobStatus // unfinished; nil without --show-jobs
+}
+
+func (i queueInfo) document() apidoc.Queue {
+	doc := apidoc.QueueOf(i.queue)
+	if i.jobs != nil {
+		doc.Jobs.List = apidoc.Jobs(i.jobs)
+	}
+	return doc
 }
 
 func (r clusterCommands) newQueueInfo() *cobra.Command {
 	var showJobs bool
-	cmd := r.command(&cobra.Command{
+	cmd := show(r, &cobra.Command{
 		Use:     "info QUEUE [--show-jobs]",
 		Short:   "Show the configuration, fair share and use of a queue",
 		Example: "  hammr queue info research --show-jobs",
 		Args:    oneArg("the name of a queue"),
-	}, func(ctx context.Context, q *query) error {
+	}, func(ctx context.Context, q *query) (info queueInfo, err error) {
 		answer, err := q.Queues(ctx)
 		if err != nil {
-			return err
+			return info, err
 		}
 		i := slices.IndexFunc(answer.Queues, func(queue *wire.Queue) bool { return queue.Name == q.args[0] })
 		if i < 0 {
-			return notFound{"queue", q.args[0]}
+			return info, notFound{"queue", q.args[0]}
 		}
-		doc := apidoc.QueueOf(answer.Queues[i])
-		var jobs []*wire.JobStatus
+		info.policy, info.queue = answer.Policy, answer.Queues[i]
 		if showJobs {
-			if jobs, err = q.Jobs(ctx, false); err != nil {
-				return err
+			all, err := q.Jobs(ctx, false)
+			if err != nil {
+				return info, err
 			}
-			jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return j.Queue != doc.Name })
-			doc.Jobs.List = apidoc.Jobs(jobs)
+			info.jobs = slices.DeleteFunc(append([]*wire.JobStatus{}, all...), func(j *wire.JobStatus) bool { return j.Queue != info.queue.Name })
 		}
-		return q.answer(doc, func(w io.Writer) {
-			writeQueue(w, answer.Queues[i])
-			writeAllotment(w, answer.Policy, answer.Queues[i])
-			if showJobs {
-				q.writeJobs(w, jobs)
-			}
-		})
+		return info, nil
+	}, queueInfo.document, func(q *query, i queueInfo) {
+		writeQueue(q.stdout, i.queue)
+		writeAllotment(q.stdout, i.policy, i.queue)
+		if i.jobs != nil {
+			q.writeJobs(i.jobs)
+		}
 	})
 	cmd.Flags().BoolVar(&showJobs, "show-jobs", false, "list its unfinished jobs")
 	return cmd

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -27,6 +28,10 @@ func exitWith(code int) error {
 	return exitError(code)
 }
 
+// usageError is a mistake of the user that the help of the command does not explain,
+// such as a directory that exists.
+type usageError struct{ error }
+
 // runError is a failure of a command that runs. All other errors are those of the command
 // line.
 type runError struct{ error }
@@ -43,10 +48,11 @@ func interruptible(f func(ctx context.Context, cmd *cobra.Command, args []string
 		context.AfterFunc(ctx, stop)
 		err := f(ctx, cmd, args)
 		var exit exitError
+		var usage usageError
 		switch {
 		case ctx.Err() != nil:
 			return exitError(exitInterrupted)
-		case err == nil, errors.As(err, &exit):
+		case err == nil, errors.As(err, &exit), errors.As(err, &usage):
 			return err
 		}
 		return runError{err}
@@ -64,12 +70,16 @@ func executeOn(root *cobra.Command, args []string, stdout, stderr io.Writer) int
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteC()
 	var exit exitError
+	var usage usageError
 	var failed runError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &exit):
 		return int(exit)
+	case errors.As(err, &usage):
+		fmt.Fprintln(stderr, "hammr:", err)
+		return exitUsage
 	case errors.As(err, &failed):
 		fmt.Fprintln(stderr, "hammr:", err)
 		return exitFailed
@@ -149,13 +159,43 @@ func (f renamedFlag) Set(text string) error {
 
 // oneArg is for commands with one argument, which the error calls what.
 func oneArg(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) == 0:
-			return fmt.Errorf("%s is missing", what)
-		case len(args) > 1:
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
 			return fmt.Errorf("more than %s: %s", what, strings.Join(args, " "))
+		}
+		return someArgs(what)(cmd, args)
+	}
+}
+
+// someArgs is for commands with one or more arguments, which the error calls what.
+func someArgs(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s is missing", what)
 		}
 		return nil
 	}
+}
+
+// numberOfArgs is for commands whose arguments differ in meaning; counts are the
+// numbers that are accepted.
+func numberOfArgs(expected string, counts ...int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if !slices.Contains(counts, len(args)) {
+			return errors.New("expected " + expected)
+		}
+		return nil
+	}
+}
+
+// required marks flags without which a command is refused.
+func required(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		_ = cmd.MarkFlagRequired(flag) // fails only for an undefined flag
+	}
+}
+
+// completes offers words for the argument of a flag.
+func completes(cmd *cobra.Command, flag string, words []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

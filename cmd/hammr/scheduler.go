@@ -28,23 +28,19 @@ func (r clusterCommands) newScheduler() *cobra.Command {
 }
 
 func (r clusterCommands) newSchedulerShow() *cobra.Command {
-	return r.command(&cobra.Command{
+	return show(r, &cobra.Command{
 		Use:     "show",
 		Short:   "Show the scheduling policy and its settings",
 		Example: "  hammr scheduler show --json",
 		Args:    cobra.NoArgs,
-	}, func(ctx context.Context, q *query) error {
-		p, err := q.Policy(ctx)
-		if err != nil {
-			return err
+	}, func(ctx context.Context, q *query) (*wire.GetPolicyResponse, error) {
+		return q.Policy(ctx)
+	}, apidoc.PolicyOf, func(q *query, p *wire.GetPolicyResponse) {
+		fmt.Fprintf(q.stdout, "Scheduling policy %s\n", p.Name)
+		for _, setting := range slices.Sorted(maps.Keys(p.Conf)) {
+			fmt.Fprintf(q.stdout, "  %s=%s\n", setting, oneLine(p.Conf[setting]))
 		}
-		return q.answer(apidoc.PolicyOf(p), func(w io.Writer) {
-			fmt.Fprintf(w, "Scheduling policy %s\n", p.Name)
-			for _, setting := range slices.Sorted(maps.Keys(p.Conf)) {
-				fmt.Fprintf(w, "  %s=%s\n", setting, oneLine(p.Conf[setting]))
-			}
-			q.writeAllocations(w, p.Allocations)
-		})
+		q.writeAllocations(q.stdout, p.Allocations)
 	})
 }
 
@@ -81,8 +77,10 @@ scheduler is read once, on this machine.`,
 		if err := q.SetPolicy(ctx, q.args[0], conf); err != nil {
 			return err
 		}
-		q.report(apidoc.Change{ID: q.args[0], Done: "chosen"}, "Scheduling policy is %s", q.args[0])
-		return q.warnClosedPools(ctx, conf)
+		return errors.Join(
+			q.changed(nil, "policy", apidoc.Change{ID: q.args[0], Done: "chosen"}, "Scheduling policy is %s", q.args[0]),
+			q.warnClosedPools(ctx, conf),
+		)
 	})
 	cmd.Flags().Var(conf, "conf", "a setting of the policy; repeat the flag for more")
 	return cmd

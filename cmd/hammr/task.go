@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
 )
 
 func (r clusterCommands) newTask() *cobra.Command {
@@ -27,31 +27,31 @@ func (r clusterCommands) newTask() *cobra.Command {
 
 func (r clusterCommands) newTaskList() *cobra.Command {
 	var state, kind string
-	cmd := r.command(&cobra.Command{
+	cmd := show(r, &cobra.Command{
 		Use:     "list JOB [--type map|reduce] [--state STATE]",
 		Short:   "List the tasks of a job with their attempts",
 		Example: "  hammr task list job_1763700000000_0001 --state running",
 		Args:    oneArg("the id of a job"),
-	}, func(ctx context.Context, q *query) error {
+	}, func(ctx context.Context, q *query) ([]report.Task, error) {
 		s, err := q.job(ctx, q.args[0], true)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if strings.EqualFold(state, "paused") {
 			fmt.Fprintln(q.stderr, "hammr: --state paused is deprecated; use --state checkpointed")
 			state = "checkpointed"
 		}
-		tasks := slices.DeleteFunc(apidoc.Tasks(s), func(t report.Task) bool {
+		return slices.DeleteFunc(apidoc.Tasks(s), func(t report.Task) bool {
 			return state != "" && string(t.State) != strings.ToUpper(state) || kind != "" && string(t.Type) != strings.ToUpper(kind)
-		})
-		return q.answer(tasks, func(w io.Writer) { q.writeTasks(w, tasks) })
-	})
+		}), nil
+	}, itself, (*query).writeTasks)
 	cmd.Flags().StringVar(&state, "state", "", "list tasks in one `state`: pending, checkpointed, running, suspended, succeeded, failed or killed")
 	cmd.Flags().StringVar(&kind, "type", "", "list tasks of one `kind`: map or reduce")
 	return cmd
 }
 
-func (q *query) writeTasks(w io.Writer, tasks []report.Task) {
+// writeTasks prints a line for each task, with its last attempt.
+func (q *query) writeTasks(tasks []report.Task) {
 	t := table{heading: []string{"TaskId", "Type", "State", "Attempts", "Node", "StartTime", "Elapsed"}}
 	for _, task := range tasks {
 		row := []string{task.ID, string(task.Type), string(task.State), strconv.Itoa(len(task.Attempts)), "", "", ""}
@@ -61,7 +61,7 @@ func (q *query) writeTasks(w io.Writer, tasks []report.Task) {
 		}
 		t.add(row...)
 	}
-	t.write(w)
+	t.write(q.stdout)
 }
 
 // elapsed is how long an attempt ran, "" if it still runs.
@@ -92,27 +92,33 @@ enough fails its job. The id of a task means its running attempts.`
 		done, format = "failed", format+" by failing"
 	}
 	return r.command(cmd, func(ctx context.Context, q *query) error {
-		return q.forEach(func(id string) error {
-			attempts, err := q.attemptsOf(ctx, id)
-			if err != nil {
-				return err
-			}
-			for _, attempt := range attempts {
-				if err := knownAs("task", attempt, q.EndAttempt(ctx, attempt, fail)); err != nil {
-					return err
-				}
-				q.report(apidoc.Change{ID: attempt, Done: done}, format, attempt)
-			}
-			return nil
+		return q.forEachAttempt(ctx, func(id string) error {
+			return q.changed(q.EndAttempt(ctx, id, fail), "task", apidoc.Change{ID: id, Done: done}, format, id)
 		})
 	})
 }
 
-// attemptsOf are the attempts that the id of a task or of an attempt means.
+// forEachAttempt calls do for every attempt that the arguments mean, and reports all
+// errors.
+func (q *query) forEachAttempt(ctx context.Context, do func(id string) error) error {
+	return q.forEach(func(id string) error {
+		attempts, err := q.attemptsOf(ctx, id)
+		for _, attempt := range attempts {
+			err = errors.Join(err, do(attempt))
+		}
+		return err
+	})
+}
+
+// attemptsOf are the attempts that the id of a task or of an attempt means; none with an
+// error.
 func (q *query) attemptsOf(ctx context.Context, id string) ([]string, error) {
 	job, err := jobOf(id)
-	if err != nil || strings.HasPrefix(id, "attempt_") {
-		return []string{id}, err
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.HasPrefix(id, "attempt_"):
+		return []string{id}, nil
 	}
 	s, err := q.job(ctx, job, true)
 	if err != nil {
@@ -141,8 +147,8 @@ func jobOf(id string) (string, error) {
 	return "job_" + parts[1] + "_" + parts[2], nil
 }
 
-// preemptModes are the modes of `task preempt`. The policies' wait is none of them.
-var preemptModes = []string{"auto", "split", "checkpoint", "suspend", "kill"}
+// preemptModes are the modes of `task preempt`: all but wait, which takes no slot.
+var preemptModes = slices.DeleteFunc(slices.Clone(preempt.Modes), func(m preempt.Mode) bool { return m == preempt.Wait })
 
 func (r clusterCommands) newTaskPreempt() *cobra.Command {
 	var mode string
@@ -170,46 +176,28 @@ With --resume, suspended attempts get their slots back if they are free.`,
 		Example: `  hammr task preempt attempt_1763700000000_0001_m_000000_0 --how split
   hammr task preempt task_1763700000000_0001_r_000000 --how suspend
   hammr task preempt task_1763700000000_0001_r_000000 --resume`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
+			err := someArgs("the id of a task or of an attempt")(cmd, args)
 			switch {
-			case len(args) == 0:
-				return errors.New("the id of a task or of an attempt is missing")
+			case err != nil:
+				return err
 			case resume && mode != "":
 				return errors.New("--how and --resume exclude each other")
-			case !resume && !slices.Contains(preemptModes, mode):
-				return fmt.Errorf("--how %q: expected one of %s", mode, strings.Join(preemptModes, ", "))
+			case resume:
+				return nil
 			}
-			return nil
+			return checkMode(mode, preemptModes)
 		},
 	}, func(ctx context.Context, q *query) error {
-		return q.forEach(func(id string) error {
-			attempts, err := q.attemptsOf(ctx, id)
-			if err != nil {
-				return err
+		return q.forEachAttempt(ctx, func(id string) error {
+			if resume {
+				return q.changed(q.ResumeAttempt(ctx, id), "task", apidoc.Change{ID: id, Done: "resumed"}, "Resumed attempt %s", id)
 			}
-			var errs []error
-			for _, attempt := range attempts {
-				errs = append(errs, q.preemptAttempt(ctx, attempt, mode, resume))
-			}
-			return errors.Join(errs...)
+			used, err := q.PreemptAttempt(ctx, id, mode)
+			return q.changed(err, "task", apidoc.Change{ID: id, Done: "preempted", To: used}, "Preempted attempt %s by %s", id, used)
 		})
 	})
 	cmd.Flags().StringVar(&mode, "how", "", "preemption `mode`: split, checkpoint, suspend, kill or auto")
 	cmd.Flags().BoolVar(&resume, "resume", false, "resume suspended attempts instead")
 	return cmd
-}
-
-func (q *query) preemptAttempt(ctx context.Context, id, mode string, resume bool) error {
-	if resume {
-		err := q.ResumeAttempt(ctx, id)
-		if err == nil {
-			q.report(apidoc.Change{ID: id, Done: "resumed"}, "Resumed attempt %s", id)
-		}
-		return knownAs("task", id, err)
-	}
-	used, err := q.PreemptAttempt(ctx, id, mode)
-	if err == nil {
-		q.report(apidoc.Change{ID: id, Done: "preempted", To: used}, "Preempted attempt %s by %s", id, used)
-	}
-	return knownAs("task", id, err)
 }
