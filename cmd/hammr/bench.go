@@ -24,24 +24,42 @@ func newBench() *cobra.Command {
 		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchSchedulers(), newBenchSuspend())
 }
 
-// experiment runs on clusters of this machine.
+// experiment is a measurement on clusters of this machine, while it runs.
 type experiment struct {
-	hammr   string // file of this program, for daemons and commands
-	scratch string // directory that is removed at the end
+	hammr   string    // file of this program, for daemons and commands
+	scratch string    // directory that is removed at the end
+	stdout  io.Writer // tables for people
 	logf    func(format string, args ...any)
 }
 
-// runExperiment makes a scratch directory for an experiment.
-func runExperiment(name string, stderr io.Writer, run func(e experiment) error) (err error) {
-	e := experiment{logf: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}
-	if e.hammr, err = os.Executable(); err != nil {
-		return fmt.Errorf("own program, for the daemons to run: %w", err)
+// runExperiment makes a scratch directory for an experiment and removes it at the end.
+func runExperiment(name string, stdout, stderr io.Writer, run func(e experiment) error) (err error) {
+	e := experiment{stdout: stdout, logf: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}
+	if e.hammr, err = ownProgram(); err != nil {
+		return err
 	}
 	if e.scratch, err = os.MkdirTemp("", "hammr-"+name+"-"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(e.scratch)) }()
 	return run(e)
+}
+
+// ownProgram is the file of this program, for daemons to run.
+func ownProgram() (string, error) {
+	file, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("own program, for the daemons to run: %w", err)
+	}
+	return file, nil
+}
+
+// measures is the function of a command that runs an experiment, once check has accepted
+// the command line.
+func measures(name string, check func() error, run func(ctx context.Context, e experiment) error) func(*cobra.Command, []string) error {
+	return checked(check, func(ctx context.Context, stdout, stderr io.Writer) error {
+		return runExperiment(name, stdout, stderr, func(e experiment) error { return run(ctx, e) })
+	})
 }
 
 // writeEnvironment creates the directory of results, and describes in it the machine and
@@ -57,8 +75,7 @@ func (e experiment) writeEnvironment(out string, settings map[string]string) err
 func checked(check func() error, run func(ctx context.Context, stdout, stderr io.Writer) error) func(*cobra.Command, []string) error {
 	return interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 		if err := check(); err != nil {
-			fmt.Fprintln(cmd.ErrOrStderr(), "hammr:", err)
-			return exitError(exitUsage)
+			return usageError{err}
 		}
 		return run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	})
@@ -79,5 +96,5 @@ func checkNumber(flag string, n int, out string) error {
 // outFlag adds --out DIR, which is required.
 func outFlag(cmd *cobra.Command, out *string) {
 	cmd.Flags().StringVar(out, "out", "", "`directory` to write, which must not exist")
-	_ = cmd.MarkFlagRequired("out") // fails for a flag that does not exist only
+	required(cmd, "out")
 }

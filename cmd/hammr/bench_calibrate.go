@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/bench/calibrate"
 	"github.com/hammr/hammr/bench/live"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // benchCalibrate has the flags of `hammr bench calibrate`.
@@ -36,7 +37,7 @@ Both take about ten minutes.
 DIR, which must not exist, gets calibration.csv and environment.json.`,
 		Example: "  hammr bench calibrate --plan sleeping --policies fifo,fair --out calibration",
 		Args:    cobra.NoArgs,
-		RunE:    checked(b.check, b.run),
+		RunE:    measures("calibrate", b.check, b.run),
 	}
 	outFlag(cmd, &b.out)
 	flags := cmd.Flags()
@@ -53,29 +54,28 @@ func (b *benchCalibrate) check() error {
 	return checkNumber("text", b.megabytes, b.out)
 }
 
-func (b *benchCalibrate) run(ctx context.Context, stdout, stderr io.Writer) error {
-	return runExperiment("calibrate", stderr, func(e experiment) error {
-		text := filepath.Join(e.scratch, "text")
-		if err := os.WriteFile(text, randomWords(b.megabytes<<20), 0o666); err != nil {
-			return err
-		}
-		if err := e.writeEnvironment(b.out, nil); err != nil {
-			return err
-		}
-		f, err := os.Create(filepath.Join(b.out, "calibration.csv"))
-		if err != nil {
-			return err
-		}
+func (b *benchCalibrate) run(ctx context.Context, e experiment) error {
+	text := filepath.Join(e.scratch, "text")
+	if err := os.WriteFile(text, randomWords(b.megabytes<<20), 0o666); err != nil {
+		return err
+	}
+	if err := e.writeEnvironment(b.out, nil); err != nil {
+		return err
+	}
+	var failed error // the file keeps what was measured before
+	err := results.WriteNew(filepath.Join(b.out, "calibration.csv"), func(csv io.Writer) error {
 		for _, plan := range []live.Plan{calibrate.SleepingPlan(), calibrate.ComputePlan(text)} {
-			if err == nil && (b.plan == "" || b.plan == plan.Name) {
-				err = b.runPlan(ctx, e, plan, f, stdout)
+			if failed == nil && (b.plan == "" || b.plan == plan.Name) {
+				failed = b.runPlan(ctx, e, plan, csv)
 			}
 		}
-		return errors.Join(err, f.Close())
+		return nil
 	})
+	return errors.Join(failed, err)
 }
 
-func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Plan, csv, stdout io.Writer) error {
+// runPlan runs one workload under every policy.
+func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Plan, csv io.Writer) error {
 	outcomes, err := calibrate.Run(ctx, calibrate.Config{
 		Hammr: e.hammr, Work: filepath.Join(e.scratch, plan.Name), Plan: plan, Policies: b.policies,
 		Nodes: 3, MapSlots: 2, ReduceSlots: 1,
@@ -83,7 +83,7 @@ func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Pl
 	if err != nil {
 		return err
 	}
-	return errors.Join(calibrate.WriteCSV(csv, plan.Name, outcomes), calibrate.WriteTable(stdout, plan, outcomes))
+	return errors.Join(calibrate.WriteCSV(csv, plan.Name, outcomes), calibrate.WriteTable(e.stdout, plan, outcomes))
 }
 
 // randomWords is a text of so many bytes, the same for each size.

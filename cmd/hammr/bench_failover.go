@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,18 +26,16 @@ stalls. A row is printed for each fault. The times depend on the load of the
 machine, and on --election and --stall.`,
 		Example: "  hammr bench failover --faults killed,stopped --rounds 5",
 		Args:    cobra.NoArgs,
-		RunE: checked(func() error {
+		RunE: measures("failover", func() error {
 			for _, name := range cfg.Faults {
 				if !slices.Contains(failover.Faults(), name) {
 					return fmt.Errorf("--faults %q: expected %s", name, strings.Join(failover.Faults(), ", "))
 				}
 			}
 			return checkNumber("rounds", cfg.Rounds, "")
-		}, func(ctx context.Context, stdout, stderr io.Writer) error {
-			return runExperiment("failover", stderr, func(e experiment) error {
-				cfg.Hammr, cfg.Dir, cfg.Out = e.hammr, filepath.Join(e.scratch, "cluster"), stdout
-				return failover.Run(ctx, cfg)
-			})
+		}, func(ctx context.Context, e experiment) error {
+			cfg.Hammr, cfg.Dir, cfg.Out = e.hammr, filepath.Join(e.scratch, "cluster"), e.stdout
+			return failover.Run(ctx, cfg)
 		}),
 	}
 	flags := cmd.Flags()
@@ -60,11 +57,9 @@ whether they are local again. A row is printed for each policy and kind of task.
 It takes Java and a quarter of an hour.`,
 		Example: "  hammr bench recovery --kills 5 --policies chronos+fifo",
 		Args:    cobra.NoArgs,
-		RunE: checked(func() error { return checkNumber("kills", cfg.Kills, "") }, func(ctx context.Context, stdout, stderr io.Writer) error {
-			return runExperiment("recovery", stderr, func(e experiment) error {
-				cfg.Hammr, cfg.Dir, cfg.Out = e.hammr, e.scratch, stdout
-				return recovery.Run(ctx, cfg)
-			})
+		RunE: measures("recovery", func() error { return checkNumber("kills", cfg.Kills, "") }, func(ctx context.Context, e experiment) error {
+			cfg.Hammr, cfg.Dir, cfg.Out = e.hammr, e.scratch, e.stdout
+			return recovery.Run(ctx, cfg)
 		}),
 	}
 	cmd.Flags().IntVar(&cfg.Kills, "kills", 20, "`number` of tasknodes killed for each row")
@@ -85,6 +80,6 @@ func newBenchGrowth() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&out, "out", "", "`directory` to write")
-	_ = cmd.MarkFlagRequired("out") // fails for a flag that does not exist only
+	required(cmd, "out")
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench/live"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // benchLatency has the flags of `hammr bench latency`.
@@ -32,7 +33,7 @@ DIR, which must not exist, gets latency.csv, a line for each order, and
 environment.json. Percentiles are printed.`,
 		Example: "  hammr bench latency --orders 20 --only split --out latency",
 		Args:    cobra.NoArgs,
-		RunE:    checked(func() error { return checkNumber("orders", b.orders, b.out) }, b.run),
+		RunE:    measures("latency", func() error { return checkNumber("orders", b.orders, b.out) }, b.run),
 	}
 	outFlag(cmd, &b.out)
 	cmd.Flags().IntVar(&b.orders, "orders", 40, "`number` of orders of each kind")
@@ -40,38 +41,28 @@ environment.json. Percentiles are printed.`,
 	return cmd
 }
 
-func (b *benchLatency) run(ctx context.Context, stdout, stderr io.Writer) error {
-	return runExperiment("latency", stderr, func(e experiment) error {
-		if err := e.writeEnvironment(b.out, map[string]string{"orders": fmt.Sprint(b.orders)}); err != nil {
-			return err
-		}
-		rate, err := live.DiskRate(e.scratch)
-		if err != nil {
-			return err
-		}
-		e.logf("the disk takes %.0f MB/s", rate/1e6)
-		list, err := b.measure(ctx, e)
-		return errors.Join(err,
-			writeTo(filepath.Join(b.out, "latency.csv"), func(w io.Writer) error { return live.WriteLatencies(w, list, rate) }),
-			live.WriteLatencyTable(stdout, list, rate),
-		)
-	})
-}
-
-// measure gives the orders of all wanted kinds. With an error it returns the latencies
-// measured before.
-func (b *benchLatency) measure(ctx context.Context, e experiment) (all []live.Latency, err error) {
+func (b *benchLatency) run(ctx context.Context, e experiment) error {
+	if err := e.writeEnvironment(b.out, map[string]string{"orders": fmt.Sprint(b.orders)}); err != nil {
+		return err
+	}
+	rate, err := live.DiskRate(e.scratch)
+	if err != nil {
+		return err
+	}
+	e.logf("the disk takes %.0f MB/s", rate/1e6)
 	o := live.PreemptionLatency{Hammr: e.hammr, Work: e.scratch, Orders: b.orders, Logf: e.logf}
+	var all []live.Latency // with an error, of the kinds that were measured before it
 	for _, kind := range live.OrderKinds {
-		if !strings.Contains(kind.Name, b.only) {
+		if err != nil || !strings.Contains(kind.Name, b.only) {
 			continue
 		}
 		e.logf("%s, %d times", kind.Name, b.orders)
-		list, err := o.Measure(ctx, kind)
+		var list []live.Latency
+		list, err = o.Measure(ctx, kind)
 		all = append(all, list...)
-		if err != nil {
-			return all, err
-		}
 	}
-	return all, nil
+	return errors.Join(err,
+		results.WriteNew(filepath.Join(b.out, "latency.csv"), func(w io.Writer) error { return live.WriteLatencies(w, all, rate) }),
+		live.WriteLatencyTable(e.stdout, all, rate),
+	)
 }

@@ -12,8 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/bench/live"
 	"github.com/hammr/hammr/bench/paper"
-	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // benchPaper has the flags of `hammr bench paper`.
@@ -25,7 +26,7 @@ type benchPaper struct {
 	namesWorkloads bool // the user has named the directory
 	paper.Options
 
-	lacks lacks // what this machine lacks for some experiments on real clusters
+	selection live.Selection // of experiments on real clusters; set by prepare
 }
 
 // tracesDir is the default directory of the traces.
@@ -66,34 +67,37 @@ the same quotas.`,
 			return b.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),
 	}
+	outFlag(cmd, &b.out)
 	flags := cmd.Flags()
 	flags.BoolVar(&b.sim, "sim", false, "in the simulator")
 	flags.BoolVar(&b.cluster, "cluster", false, "on real clusters of this machine, and in the simulator")
 	flags.StringVar(&b.only, "only", "", "`name` of the one experiment to run, with --cluster")
-	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist")
 	flags.IntVar(&b.Runs, "runs", 0, "`number` of repetitions, each with a seed of its own; 0: the paper's")
-	flags.Uint64Var(&b.Seed, "seed", 1, "`number` from which all chance of the first repetition comes; the others' follow")
+	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds the random choices of the first repetition; the others' follow")
 	flags.BoolVar(&b.Short, "short", false, "smaller clusters, fewer jobs and two repetitions, for automatic checks")
 	flags.StringVar(&b.workloadDir, "workload-dir", tracesDir, "`directory` of the traces")
-	_ = cmd.MarkFlagRequired("out") // fails for a flag that does not exist only
 	return cmd
 }
 
 func (b *benchPaper) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := b.prepare(); err != nil {
-		fmt.Fprintln(stderr, "hammr:", err)
-		return exitError(exitUsage)
+		return usageError{err}
 	}
 	if b.cluster {
 		return b.runReal(ctx, stdout, stderr)
 	}
-	progress := counterOn(stderr)
-	b.Progress = progress.show
+	line := newStatusLine(stderr, false)
+	b.Progress = line.showRuns
 	report, err := paper.Run(ctx, b.name, b.Options, paper.Simulator{})
-	progress.clear()
+	line.clear()
 	if err != nil {
 		return err
 	}
+	return b.save(report, stdout)
+}
+
+// save writes the report into the directory of results, and prints its table.
+func (b *benchPaper) save(report *paper.Report, stdout io.Writer) error {
 	report.Command, report.Versions = b.command(), ownVersion()
 	if err := report.Write(b.out); err != nil {
 		return err
@@ -117,18 +121,26 @@ func (b *benchPaper) prepare() error {
 	case b.Seed == 0:
 		return errors.New("--seed 0: expected 1 or more")
 	}
-	if _, err := os.Lstat(b.out); err == nil && !(b.cluster && resumable(b.out)) {
-		return fmt.Errorf("%s exists; remove it, or name another directory with --out", b.out)
+	if err := results.CheckNew(b.out); err != nil && !(b.cluster && resumable(b.out)) {
+		return err
 	}
 	if b.name == "hfsp" {
 		if err := b.findWorkloads(); err != nil {
 			return err
 		}
 	}
-	if b.only != "" {
-		return b.checkOnly()
+	b.selection = live.Selection{Paper: b.name, Only: b.only, Options: b.Options}
+	if err := b.selection.Check(); err != nil {
+		return fmt.Errorf("--only %s: %w", b.only, err)
 	}
 	return nil
+}
+
+// resumable reports whether an existing directory has trials of an experiment on a real
+// cluster, which can resume.
+func resumable(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, trialsDir))
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 
 // findWorkloads finds the traces in the directory that the user has named, or in the default
@@ -150,40 +162,17 @@ func (b *benchPaper) command() string {
 	if b.cluster {
 		where = "--cluster"
 	}
-	words := []string{"hammr bench paper", b.name, where, fmt.Sprintf("--seed %d", b.Seed)}
-	if b.Runs > 0 {
-		words = append(words, fmt.Sprintf("--runs %d", b.Runs))
+	command := fmt.Sprintf("hammr bench paper %s %s --seed %d", b.name, where, b.Seed)
+	for _, option := range []struct {
+		given bool
+		text  string
+	}{
+		{b.Runs > 0, fmt.Sprintf("--runs %d", b.Runs)}, {b.Short, "--short"}, {b.only != "", "--only " + b.only},
+		{b.WorkloadDir != "", "--workload-dir " + b.WorkloadDir}, {true, "--out DIR"},
+	} {
+		if option.given {
+			command += " " + option.text
+		}
 	}
-	if b.Short {
-		words = append(words, "--short")
-	}
-	if b.only != "" {
-		words = append(words, "--only "+b.only)
-	}
-	if b.WorkloadDir != "" {
-		words = append(words, "--workload-dir "+b.WorkloadDir)
-	}
-	return strings.Join(append(words, "--out DIR"), " ")
-}
-
-// runCounter shows the number of finished runs, on a terminal only.
-type runCounter struct{ terminal *os.File }
-
-func counterOn(w io.Writer) runCounter {
-	if f, ok := w.(*os.File); ok && console.IsTerminal(f) {
-		return runCounter{f}
-	}
-	return runCounter{}
-}
-
-func (c runCounter) show(done, all int) {
-	if c.terminal != nil {
-		fmt.Fprintf(c.terminal, "\r%d of %d runs\x1b[K", done, all)
-	}
-}
-
-func (c runCounter) clear() {
-	if c.terminal != nil {
-		fmt.Fprint(c.terminal, "\r\x1b[K")
-	}
+	return command
 }

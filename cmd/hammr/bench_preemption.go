@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench/live"
+	"github.com/hammr/hammr/sim/results"
 )
 
 func newBenchPreemption() *cobra.Command {
@@ -28,8 +29,8 @@ DIR, which must not exist, gets preemption.csv, the medians and their ratios as
 preemption.txt, environment.json, and raw, the histories and logs.`,
 		Example: "  hammr bench preemption --runs 3 --out preemption",
 		Args:    cobra.NoArgs,
-		RunE: checked(func() error { return checkNumber("runs", runs, out) }, func(ctx context.Context, stdout, stderr io.Writer) error {
-			return runExperiment("preemption", stderr, func(e experiment) error { return benchPreemption(ctx, e, out, runs, stdout) })
+		RunE: measures("preemption", func() error { return checkNumber("runs", runs, out) }, func(ctx context.Context, e experiment) error {
+			return benchPreemption(ctx, e, out, runs)
 		}),
 	}
 	outFlag(cmd, &out)
@@ -37,15 +38,15 @@ preemption.txt, environment.json, and raw, the histories and logs.`,
 	return cmd
 }
 
-func benchPreemption(ctx context.Context, e experiment, out string, runs int, stdout io.Writer) error {
+func benchPreemption(ctx context.Context, e experiment, out string, runs int) error {
 	settings := map[string]string{"runs": fmt.Sprint(runs), "cluster": "4 tasknodes of 2 and 2 slots, expiry 1s"}
 	if err := e.writeEnvironment(out, settings); err != nil {
 		return err
 	}
 	list, err := live.PreemptionBench{Hammr: e.hammr, Work: e.scratch, Keep: filepath.Join(out, "raw"), Runs: runs, Logf: e.logf}.Run(ctx)
 	return errors.Join(err,
-		writeTo(filepath.Join(out, "preemption.csv"), func(w io.Writer) error { return live.WritePreemptionRuns(w, list) }),
-		writeTo(filepath.Join(out, "preemption.txt"), func(w io.Writer) error { return live.WritePreemptionTable(w, list) }),
-		live.WritePreemptionTable(stdout, list),
+		results.WriteNew(filepath.Join(out, "preemption.csv"), func(w io.Writer) error { return live.WritePreemptionRuns(w, list) }),
+		results.WriteNew(filepath.Join(out, "preemption.txt"), func(w io.Writer) error { return live.WritePreemptionTable(w, list) }),
+		live.WritePreemptionTable(e.stdout, list),
 	)
 }

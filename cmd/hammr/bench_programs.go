@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench"
+	"github.com/hammr/hammr/internal/conf"
 )
 
 func newBenchPrograms() *cobra.Command {
@@ -49,17 +48,11 @@ of the rivals; BENCH_DIR keeps the input, which takes twelve times --size.`,
 	return cmd
 }
 
-// parseSize parses a number of bytes with an optional unit of 1024.
-func parseSize(s string) (int64, error) {
-	number, shift := strings.ToLower(s), 0
-	for i, unit := range []string{"k", "m", "g"} {
-		if rest, ok := strings.CutSuffix(number, unit); ok {
-			number, shift = rest, 10*(i+1)
-		}
+// parseSize parses a number of bytes with an optional unit of 1024, below a terabyte.
+func parseSize(text string) (int64, error) {
+	n, err := conf.ParseSize(text)
+	if err != nil || n <= 0 || n >= 1<<40 {
+		return 0, fmt.Errorf("--size %q: expected a size such as 512m", text)
 	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n <= 0 || n > 1<<40>>shift {
-		return 0, fmt.Errorf("--size %q: expected a size such as 512m", s)
-	}
-	return n << shift, nil
+	return n, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -66,7 +65,7 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	flags := cmd.Flags()
 	flags.StringVar(&b.cluster, "cluster", "", "`directory` of a cluster that runs; without a value, one of its own")
 	flags.Lookup("cluster").NoOptDefVal = ownCluster
-	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist")
+	outFlag(cmd, &b.out)
 	flags.StringSliceVar(&b.policies, "policy", nil, "`names` of policies, one run each; none: what the cluster has")
 	flags.Var(b.conf, "conf", "a setting of the policies; may be given several times")
 	flags.IntVar(&b.Nodes, "nodes", 4, "`number` of tasknodes")
@@ -76,25 +75,26 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	flags.Float64Var(&b.Speedup, "speed", 1, "`factor` by which time passes faster than in the workload")
 	flags.IntVar(&b.jobs, "jobs", 0, "`number` of jobs from the beginning of the workload; 0: all")
 	flags.BoolVar(&b.data, "data", false, "generate the bytes, and sort them, in place of sleeping")
-	for _, flag := range []string{"cluster", "out"} {
-		_ = cmd.MarkFlagRequired(flag) // fails for a flag that does not exist only
-	}
+	required(cmd, "cluster")
 	cmd.MarkFlagsMutuallyExclusive("scale", "swim-nodes")
-	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(registry.Names(), cobra.ShellCompDirectiveNoFileComp))
+	completes(cmd, "policy", registry.Names())
 	return cmd
 }
 
 func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Writer) error {
 	if err := b.prepare(scaled); err != nil {
-		fmt.Fprintln(stderr, "hammr:", err)
-		return exitError(exitUsage)
+		return usageError{err}
 	}
 	dir, err := results.Stage(b.out)
 	if err != nil {
 		return err
 	}
 	defer dir.Discard()
-	played, err := b.play(ctx, dir.Path(), stderr)
+	var played []results.PolicyRun
+	err = runExperiment("replay", stdout, stderr, func(e experiment) (err error) {
+		played, err = b.play(ctx, e, dir.Path())
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -152,31 +152,22 @@ func (b *benchReplay) checkPolicies() error {
 	return nil
 }
 
-// play runs the workload under each policy.
-func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (played []results.PolicyRun, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	scratch, err := os.MkdirTemp("", "hammr-replay-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	if err := live.EnvironmentOf(scratch, b.configuration()).Write(dir); err != nil {
+// play runs the workload under each policy, and keeps raw results in dir.
+func (b *benchReplay) play(ctx context.Context, e experiment, dir string) (played []results.PolicyRun, err error) {
+	if err := e.writeEnvironment(dir, b.configuration()); err != nil {
 		return nil, err
 	}
 	for i, policy := range b.policies {
 		r, label := b.Replay, cmp.Or(policy, "its-own")
-		r.Hammr, r.Policy, r.Conf, r.Pools = self, policy, b.conf, poolsIn(b.Load)
-		r.Dir, r.Keep = filepath.Join(scratch, "cluster"), filepath.Join(dir, "raw", fmt.Sprintf("%d-%s", i+1, label))
+		r.Hammr, r.Policy, r.Conf, r.Pools = e.hammr, policy, b.conf, poolsIn(b.Load)
+		r.Dir, r.Keep = filepath.Join(e.scratch, "cluster"), filepath.Join(dir, "raw", fmt.Sprintf("%d-%s", i+1, label))
 		if b.cluster != ownCluster {
 			r.Attach = b.cluster
 		}
 		if b.data {
-			r.Data = filepath.Join(scratch, fmt.Sprint("data", i))
+			r.Data = filepath.Join(e.scratch, fmt.Sprint("data", i))
 		}
-		fmt.Fprintf(stderr, "%s %s: %d jobs\n", b.Load.Name, label, len(b.Load.Jobs))
+		e.logf("%s %s: %d jobs", b.Load.Name, label, len(b.Load.Jobs))
 		result, err := r.Run(ctx)
 		if err != nil {
 			return nil, err

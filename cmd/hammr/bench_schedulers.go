@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/bench/compare"
 	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // benchSchedulers has the flags of `hammr bench schedulers`.
@@ -34,28 +34,21 @@ and gives the same bytes each time.
 DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 		Example: "  hammr bench schedulers --workload-dir traces --out schedulers",
 		Args:    cobra.NoArgs,
-		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
-			return b.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		}),
+		RunE:    checked(func() error { return results.CheckNew(b.out) }, b.run),
 	}
+	outFlag(cmd, &b.out)
 	flags := cmd.Flags()
-	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist")
 	flags.StringVar(&b.Dir, "workload-dir", tracesDir, "`directory` of the traces")
 	flags.StringVar(&b.Only, "only", "", "`name` of the one workload to play: "+strings.Join(compare.Names(), "; "))
-	flags.Uint64Var(&b.Seed, "seed", 1, "`number` from which all chance comes")
+	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds all random choices")
 	flags.BoolVar(&b.Short, "short", false, "a tenth of one workload on a tenth of the machines")
-	_ = cmd.MarkFlagRequired("out") // fails for a flag that does not exist only
 	return cmd
 }
 
 func (b *benchSchedulers) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if _, err := os.Lstat(b.out); err == nil {
-		fmt.Fprintf(stderr, "hammr: %s exists; remove it, or name another directory with --out\n", b.out)
-		return exitError(exitUsage)
-	}
-	progress := counterOn(stderr)
-	table, err := compare.Run(ctx, b.Options, paper.Simulator{}, progress.show)
-	progress.clear()
+	line := newStatusLine(stderr, false)
+	table, err := compare.Run(ctx, b.Options, paper.Simulator{}, line.showRuns)
+	line.clear()
 	if err != nil {
 		return err
 	}
@@ -63,17 +56,8 @@ func (b *benchSchedulers) run(ctx context.Context, stdout, stderr io.Writer) err
 		return err
 	}
 	return errors.Join(
-		writeTo(filepath.Join(b.out, "schedulers.md"), table.WriteMarkdown),
-		writeTo(filepath.Join(b.out, "schedulers.csv"), table.WriteCSV),
+		results.WriteNew(filepath.Join(b.out, "schedulers.md"), table.WriteMarkdown),
+		results.WriteNew(filepath.Join(b.out, "schedulers.csv"), table.WriteCSV),
 		table.WriteMarkdown(stdout),
 	)
-}
-
-// writeTo creates a file and writes it.
-func writeTo(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench/suspend"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // benchSuspend has the flags of `hammr bench suspend`.
@@ -39,7 +40,7 @@ swap file and the group are removed at the end, also after Ctrl-C.`,
 		RunE:    checked(b.check, b.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist")
+	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist") // check requires it: a task has none
 	flags.StringVar(&b.swapDir, "swap-dir", os.TempDir(), "`directory` of the swap file")
 	flags.IntSliceVar(&b.mebibytes, "mib", []int{102, 256, 512, 1024, 2048}, "footprints of tasks, `MiB`")
 	flags.IntVar(&b.rounds, "rounds", 5, "`number` of measurements of each footprint in each arm")
@@ -67,7 +68,7 @@ func (b *benchSuspend) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if b.task > 0 {
 		return suspend.RunTask(os.Stdin, stdout, int(b.task))
 	}
-	return runExperiment("suspend", stderr, func(e experiment) error {
+	return runExperiment("suspend", stdout, stderr, func(e experiment) error {
 		samples, err := b.measure(ctx, e)
 		if err != nil {
 			return err
@@ -77,7 +78,7 @@ func (b *benchSuspend) run(ctx context.Context, stdout, stderr io.Writer) error 
 		}
 		costs := suspend.CostsOf(samples)
 		err = errors.Join(
-			writeTo(filepath.Join(b.out, "suspend.csv"), func(w io.Writer) error { return suspend.WriteCSV(w, samples) }),
+			results.WriteNew(filepath.Join(b.out, "suspend.csv"), func(w io.Writer) error { return suspend.WriteCSV(w, samples) }),
 			suspend.WriteTable(stdout, costs),
 		)
 		if last := costs[len(costs)-1]; last.Rate > 0 {

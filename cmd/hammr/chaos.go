@@ -40,7 +40,7 @@ func newChaosPlan() *cobra.Command {
 	}
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "random `seed` of the plan")
 	kindsFlag(cmd, &kinds)
-	_ = cmd.MarkFlagRequired("seed") // fails for a flag that does not exist only
+	required(cmd, "seed")
 	return cmd
 }
 

@@ -44,19 +44,19 @@ func (a *attached) settle() error {
 	}
 	cluster := &testcluster.HostConfig{TokenFile: a.tokenFile, Shell: strings.Fields(a.shell)}
 	hosts, err := testcluster.ParseHosts(a.hostfile, text)
-	faults := []error{err}
+	errs := []error{err}
 	cluster.Hosts = hosts
 	if cluster.Masters, err = rpc.ParseMasters(a.masters); err != nil || a.masters == "" {
-		faults = append(faults, errNoCluster)
+		errs = append(errs, errNoCluster)
 	}
 	if a.tokenFile == "" {
-		faults = append(faults, errors.New("--token-file is missing: the file with the cluster's secret"))
+		errs = append(errs, errors.New("--token-file is missing: the file with the cluster's secret"))
 	}
 	if a.data != "" && !strings.Contains(a.data, "://") {
-		faults = append(faults, fmt.Errorf("--data %q: expected a full name, such as hdfs://nn/drills", a.data))
+		errs = append(errs, fmt.Errorf("--data %q: expected a full name, such as hdfs://nn/drills", a.data))
 	}
 	a.cluster = cluster
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // on is the cluster for random plans.

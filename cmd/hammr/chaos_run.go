@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/drill"
-	"github.com/hammr/hammr/chaos/rig"
 )
 
 // chaosRun has the flags of `hammr chaos run`.
@@ -137,22 +137,17 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 	if c.sim {
 		return c.simulate(ctx, out)
 	}
-	if rig.Isolated() {
-		if err := rig.EnterIsolation(); err != nil {
+	return inNamespaces(ctx, c.needsIsolation, out, cmd.ErrOrStderr(), func() error {
+		self, err := ownProgram()
+		if err != nil {
 			return err
 		}
-	} else if c.needsIsolation() {
-		return runIsolated(ctx, out, cmd.ErrOrStderr())
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("own program, for the daemons to run: %w", err)
-	}
-	s, err := drill.NewSession(drill.Config{Hammr: self, Cluster: c.attached.cluster, Data: c.attached.data})
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.drills(ctx, s.Run, out), s.Close())
+		s, err := drill.NewSession(drill.Config{Hammr: self, Cluster: c.attached.cluster, Data: c.attached.data})
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.drills(ctx, s.Run, out), s.Close())
+	})
 }
 
 // needsIsolation reports whether plans may need namespaces.
@@ -169,42 +164,57 @@ func (c *chaosRun) needsIsolation() bool {
 // player plays a plan and writes its report into a directory.
 type player func(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verdict, error)
 
-// drills runs one drill after the other.
-func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error {
-	table := filepath.Join(c.report, "drills.csv")
-	printHead(out)
+// each plays one plan after the other with play, and prints a row for each verdict. It
+// fails with exit code 1 if any verdict is bad.
+func (c *chaosRun) each(ctx context.Context, out io.Writer, play func(i int, plan *chaos.Plan) (*chaos.Verdict, error)) error {
+	fmt.Fprintf(out, drillLine, "seed", "faults", "jobs", "bytes", "lost", "again", "lost ms", "recovery ms", "elapsed ms", "verdict", "kinds")
 	bad, began := 0, time.Now()
 	for i := 0; c.more(ctx, i, began); i++ {
 		plan := c.planOf(i)
-		if c.fromFile == nil && len(plan.Faults) == 0 {
-			return errors.New("none of these kinds of faults can be injected there: docs/formats/hostfile.md says which can")
-		}
-		dir := filepath.Join(c.report, fmt.Sprintf("run-%d", plan.Seed))
-		if c.fromFile != nil {
-			dir = filepath.Join(c.report, fmt.Sprintf("run-%03d", i+1))
-		}
-		v, err := play(ctx, plan, dir)
+		v, err := play(i, plan)
 		if err != nil {
-			return err
-		}
-		row := chaos.RowOf(plan, v)
-		printRow(out, row)
-		if err := row.Append(table); err != nil {
 			return err
 		}
 		if !v.Good {
 			bad++
-			fmt.Fprintf(out, "%v", v)
-			c.shrinkPlan(ctx, play, plan, dir, out)
 		}
-	}
-	if err := tellTotal(out, table); err != nil {
-		return err
 	}
 	if bad > 0 {
 		return exitError(exitFailed)
 	}
 	return nil
+}
+
+// drills runs the drills, with a report of each.
+func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error {
+	table := filepath.Join(c.report, "drills.csv")
+	err := c.each(ctx, out, func(i int, plan *chaos.Plan) (*chaos.Verdict, error) {
+		dir := filepath.Join(c.report, fmt.Sprintf("run-%d", plan.Seed))
+		switch {
+		case c.fromFile != nil:
+			dir = filepath.Join(c.report, fmt.Sprintf("run-%03d", i+1))
+		case len(plan.Faults) == 0:
+			return nil, errors.New("none of these kinds of faults can be injected there: docs/formats/hostfile.md says which can")
+		}
+		v, err := play(ctx, plan, dir)
+		if err != nil {
+			return nil, err
+		}
+		row := chaos.RowOf(plan, v)
+		printRow(out, row)
+		if err := row.Append(table); err != nil {
+			return nil, err
+		}
+		if !v.Good {
+			fmt.Fprintf(out, "%v", v)
+			c.shrinkPlan(ctx, play, plan, dir, out)
+		}
+		return v, nil
+	})
+	if bad := exitError(exitFailed); err != nil && !errors.Is(err, bad) {
+		return err
+	}
+	return cmp.Or(printTotal(out, table), err)
 }
 
 // shrinkPlan looks for a smaller plan that still fails, and saves it.
@@ -223,4 +233,29 @@ func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan
 		}
 		fmt.Fprintf(out, "  %d of %d faults fail as well: hammr chaos run --plan %s %s\n", len(small.Faults), len(plan.Faults), name, again)
 	}
+}
+
+// drillLine is the format of the table's rows.
+const drillLine = "%-12v %-7v %-5v %-10v %-5v %-6v %-9v %-12v %-11v %-8v %v\n"
+
+func printRow(out io.Writer, r chaos.Row) {
+	fmt.Fprintf(out, drillLine, r.Seed, fmt.Sprintf("%d/%d", r.Faults, r.Planned), r.Jobs, r.Bytes, r.Lost, r.ExtraAttempts,
+		r.WorkLost, r.RecoveryMS, r.ElapsedMS, r.Verdict, r.Kinds)
+}
+
+// printTotal prints the sums of the whole table, including earlier drills.
+func printTotal(out io.Writer, table string) error {
+	f, err := os.Open(table)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read
+	rows, err := chaos.ReadTable(f, table)
+	if err == nil {
+		fmt.Fprintf(out, "%s: %v\n", table, chaos.Sum(rows))
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/simulate"
@@ -19,24 +18,15 @@ func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
 	if c.report != "" {
 		return c.drills(ctx, simulated, out)
 	}
-	printHead(out)
-	bad, began := 0, time.Now()
-	for i := 0; c.more(ctx, i, began); i++ {
-		plan := c.planOf(i)
+	return c.each(ctx, out, func(_ int, plan *chaos.Plan) (*chaos.Verdict, error) {
 		r, err := simulate.Run(ctx, plan)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		printRow(out, chaos.RowOf(plan, r.Verdict))
 		fmt.Fprint(out, r)
-		if !r.Good {
-			bad++
-		}
-	}
-	if bad > 0 {
-		return exitError(exitFailed)
-	}
-	return nil
+		return r.Verdict, nil
+	})
 }
 
 // simulated plays a plan in virtual time and writes its report.

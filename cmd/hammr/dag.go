@@ -47,12 +47,7 @@ one as it would run, and exits.`,
   hammr dag show pagerankdag --dot | dot -Tpng -o pagerank.png
   hammr dag show ./mywords -D mapreduce.job.reduces=4 IN OUT`,
 		DisableFlagParsing: true, // programs read their arguments as Hadoop's do
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault // files
-			}
-			return completions(), cobra.ShellCompDirectiveDefault
-		},
+		ValidArgsFunction:  completePrograms(cobra.ShellCompDirectiveDefault),
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&s.maps, "maps", 0, "`number` of nodes of each stage that reads input (default 4)")
@@ -127,29 +122,12 @@ func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest
 		return exitError(exitUsage)
 	}
 	path, err := programFile(name)
-	if err == nil {
-		err = checkProgram(path)
-	}
 	if err != nil {
 		return err
 	}
-	return showFile(ctx, path, s.programArgs(rest), stdout, stderr)
-}
-
-// showFile runs a program that prints its graph.
-func showFile(ctx context.Context, path string, args []string, stdout, stderr io.Writer) error {
 	seen := &graphDetector{to: stdout}
-	err := runFile(ctx, path, args, seen, stderr)
-	switch code, ended := exitCodeOf(err); {
-	case err == nil && seen.found:
-		return nil
-	case err == nil:
-		return fmt.Errorf("%s ended without showing a graph; a Hammr program ends its main with mr.Main", path)
-	case ended:
-		fmt.Fprintf(stderr, "hammr: %s showed no graph and ended with exit code %d\n", path, code)
-		return exitError(code)
-	}
-	return fmt.Errorf("%s showed no graph and %w", path, err)
+	err = runFile(ctx, path, s.programArgs(rest), seen, stderr)
+	return endOf(path, "showing a graph", "showed no graph", seen.found, err, stderr)
 }
 
 // graphDetector forwards the output of a program and detects whether it begins with a graph.

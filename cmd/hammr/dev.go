@@ -45,15 +45,15 @@ exists in DIR has its files again; if it runs already, nothing changes.`,
 	}
 	cmd.Flags().StringVar(&cfg.Dir, "dir", "", "`directory` of its files and logs")
 	cmd.Flags().IntVar(&cfg.DataNodes, "datanodes", 3, "`number` of DataNodes")
-	_ = cmd.MarkFlagRequired("dir") // fails only for an undefined flag
+	required(cmd, "dir")
 	return cmd
 }
 
 // hdfsUp prints the URI on stdout, for scripts, and the rest on stderr.
 func hdfsUp(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) error {
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
-		return fmt.Errorf("own program, for the HDFS to be watched by: %w", err)
+		return err
 	}
 	cfg.Supervisor = []string{self, "dev", "hdfs", "supervise"}
 	fmt.Fprintf(stderr, "Starting an HDFS in %s ...\n", cfg.Dir)
@@ -86,7 +86,7 @@ func newHDFSDown() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of its files and logs")
-	_ = cmd.MarkFlagRequired("dir") // fails only for an undefined flag
+	required(cmd, "dir")
 	return cmd
 }
 

@@ -36,7 +36,7 @@ it again.`,
 		}),
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of the cluster")
-	_ = cmd.MarkFlagRequired("dir") // fails only for an undefined flag
+	required(cmd, "dir")
 	return cmd
 }
 

@@ -24,12 +24,7 @@ the programs are listed; "hammr run PROGRAM -h" explains one and the options.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return exitWith(run(args, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault // files
-			}
-			return completions(), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: completePrograms(cobra.ShellCompDirectiveNoFileComp),
 	}
 	for _, p := range examples.Programs() {
 		cmd.SuggestFor = append(cmd.SuggestFor, p.Name) // hammr wordcount: did you mean run?
@@ -37,12 +32,18 @@ the programs are listed; "hammr run PROGRAM -h" explains one and the options.`,
 	return cmd
 }
 
-func completions() []string {
-	var names []string
-	for _, p := range examples.Programs() {
-		names = append(names, p.Name+"\t"+p.Summary)
+// completePrograms completes the first argument to the name of a bundled program, or as
+// first says, and the others to files.
+func completePrograms(first cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		for _, p := range examples.Programs() {
+			names = append(names, p.Name+"\t"+p.Summary)
+		}
+		return names, first
 	}
-	return names
 }
 
 func run(args []string, stdout, stderr io.Writer) int {

@@ -21,45 +21,53 @@ func newSim() *cobra.Command {
 	}, newSimRun(), newSimWhatif(), newSimFluid())
 }
 
-// simMeter is a line on a terminal that shows the progress of a run. Without a terminal it shows nothing.
-type simMeter struct {
-	terminal *os.File // nil for none
-	drawn    time.Time
+// statusLine is the last line of a terminal, which shows the progress of runs. Without a
+// terminal it shows nothing.
+type statusLine struct {
+	terminal *os.File  // nil for none
+	drawn    time.Time // last, by onProgress
 }
 
 const (
 	meterCells    = 24
-	meterInterval = 100 * time.Millisecond
+	meterInterval = 100 * time.Millisecond // between two frames of a run
 )
 
-func newSimMeter(stderr io.Writer, quiet bool) *simMeter {
-	m := new(simMeter)
+func newStatusLine(stderr io.Writer, quiet bool) *statusLine {
+	l := new(statusLine)
 	if f, ok := stderr.(*os.File); ok && !quiet && console.IsTerminal(f) {
-		m.terminal = f
+		l.terminal = f
 	}
-	return m
+	return l
 }
 
-// onProgress is Config.OnProgress of a run; nil without a terminal.
-func (m *simMeter) onProgress(run string, jobs int) func(finished int, at int64) {
-	if m.terminal == nil {
+func (l *statusLine) show(text string) {
+	if l.terminal != nil {
+		fmt.Fprintf(l.terminal, "\r%s\x1b[K", text)
+	}
+}
+
+func (l *statusLine) clear() { l.show("") }
+
+// showRuns shows the number of finished runs.
+func (l *statusLine) showRuns(done, all int) { l.show(fmt.Sprintf("%d of %d runs", done, all)) }
+
+// onProgress is Config.OnProgress of a run; nil without a terminal, which saves the
+// simulator the calls.
+func (l *statusLine) onProgress(run string, jobs int) func(finished int, at int64) {
+	if l.terminal == nil {
 		return nil
 	}
 	return func(finished int, at int64) {
-		if now := time.Now(); now.Sub(m.drawn) >= meterInterval {
-			m.drawn = now
-			fmt.Fprintf(m.terminal, "\r%s\x1b[K", meterLine(run, finished, jobs, at))
+		if now := time.Now(); now.Sub(l.drawn) >= meterInterval {
+			l.drawn = now
+			l.show(meterLine(run, finished, jobs, at))
 		}
 	}
 }
 
+// meterLine is a bar of the finished jobs, and the virtual time.
 func meterLine(run string, finished, jobs int, at int64) string {
 	virtual := (time.Duration(at) * time.Millisecond).Truncate(time.Second)
 	return fmt.Sprintf("%s %s %d of %d jobs  %v", run, console.Bar(float64(finished)/float64(max(jobs, 1)), meterCells), finished, jobs, virtual)
-}
-
-func (m *simMeter) clear() {
-	if m.terminal != nil {
-		fmt.Fprint(m.terminal, "\r\x1b[K")
-	}
 }

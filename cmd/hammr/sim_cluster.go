@@ -32,7 +32,7 @@ type simCluster struct {
 
 // addFlags defines the flags of the cluster.
 func (c *simCluster) addFlags(cmd *cobra.Command) {
-	modes := "`mode`: " + strings.Join(preemptionModeNames(), ", ")
+	modes := "`mode`: " + preempt.Names(preempt.Modes)
 	c.conf = make(policyConf)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&c.policies, "policy", []string{"fifo"}, "`names` of policies: "+strings.Join(registry.Names(), ", "))
@@ -53,17 +53,9 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 	flags.DurationVar(&c.expiry, "expiry", 10*time.Second, "`silence` after which a machine is lost")
 	flags.StringSliceVar(&c.fail, "fail", nil, "machine failures: `NODE@TIME` or NODE@JOB:PHASE:PERCENT, where the first node is n0001; +TIME ends the failure")
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress bar")
-	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(registry.Names(), cobra.ShellCompDirectiveNoFileComp))
-	for _, flag := range []string{"map-preemption", "reduce-preemption"} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(preemptionModeNames(), cobra.ShellCompDirectiveNoFileComp))
-	}
-}
-
-func preemptionModeNames() (names []string) {
-	for _, mode := range preempt.Modes {
-		names = append(names, string(mode))
-	}
-	return names
+	completes(cmd, "policy", registry.Names())
+	completes(cmd, "map-preemption", strings.Split(preempt.Names(preempt.Modes), ", "))
+	completes(cmd, "reduce-preemption", strings.Split(preempt.Names(preempt.Modes), ", "))
 }
 
 // configure turns the flags into a configuration. It reports every error that does not depend on the workload.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/sim/fluid"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // simFluid holds the flags of `hammr sim fluid`.
@@ -48,36 +49,29 @@ jobid as a string.`,
 				return fmt.Errorf("--discipline: %w", err)
 			}
 			return interruptible(func(_ context.Context, cmd *cobra.Command, _ []string) error {
-				return s.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
+				return s.run(cmd.OutOrStdout())
 			})(cmd, args)
 		},
 	}
 	cmd.Flags().StringVar(&s.discipline, "discipline", "", "`name` of the discipline: "+names)
 	cmd.Flags().StringVar(&s.jobs, "jobs", "", "`file` of jobs as CSV")
 	cmd.Flags().StringVar(&s.out, "out", "", "`file` to write, which must not exist")
-	for _, flag := range []string{"discipline", "jobs", "out"} {
-		_ = cmd.MarkFlagRequired(flag) // fails only for a flag that does not exist
-	}
-	_ = cmd.RegisterFlagCompletionFunc("discipline", cobra.FixedCompletions(fluid.Disciplines(), cobra.ShellCompDirectiveNoFileComp))
+	required(cmd, "discipline", "jobs", "out")
+	completes(cmd, "discipline", fluid.Disciplines())
 	return cmd
 }
 
-func (s simFluid) run(stdout, stderr io.Writer) error {
+func (s simFluid) run(stdout io.Writer) error {
 	jobs, sojourns, err := s.simulate()
 	if err != nil {
-		fmt.Fprintln(stderr, "hammr:", err)
-		return exitError(exitUsage)
+		return usageError{err}
 	}
-	out, err := os.OpenFile(s.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		fmt.Fprintf(stderr, "hammr: %s exists; remove it, or name another file with --out\n", s.out)
-		return exitError(exitUsage)
-	}
-	if err != nil {
+	err = results.WriteNew(s.out, func(w io.Writer) error { return fluid.WriteSojourns(w, jobs, sojourns) })
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usageError{fmt.Errorf("%s exists; remove it, or name another file with --out", s.out)}
+	case err != nil:
 		return err
-	}
-	if err := errors.Join(fluid.WriteSojourns(out, jobs, sojourns), out.Close()); err != nil {
-		return errors.Join(err, os.Remove(s.out))
 	}
 	fmt.Fprintln(stdout, s.summary(sojourns))
 	return nil

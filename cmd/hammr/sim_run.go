@@ -66,24 +66,21 @@ With --runs the tables are in run-001, run-002 and so on.`,
 	flags.BoolVar(&s.decisions, "decisions", false, "write decisions.jsonl, the scheduling decisions of the first run")
 	flags.BoolVar(&s.tasks, "tasks", false, "write tasks.csv, a line for each attempt")
 	flags.StringVar(&s.out, "out", "", "`directory` to write, which must not exist")
-	for _, flag := range []string{"nodes", "out"} {
-		_ = cmd.MarkFlagRequired(flag) // fails only for a flag that does not exist
-	}
+	required(cmd, "nodes", "out")
 	return cmd
 }
 
 func (s *simRun) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := s.prepare(); err != nil {
-		fmt.Fprintln(stderr, "hammr:", err)
-		return exitError(exitUsage)
+		return usageError{err}
 	}
 	if err := results.CheckWritable(s.out); err != nil {
 		return err
 	}
 	s.warn(stderr)
-	meter := newSimMeter(stderr, s.quiet)
-	repetitions, err := s.repeat(ctx, meter)
-	meter.clear()
+	line := newStatusLine(stderr, s.quiet)
+	repetitions, err := s.repeat(ctx, line)
+	line.clear()
 	if err != nil {
 		return err
 	}
@@ -134,7 +131,7 @@ func (s *simRun) save(report *results.Report) error {
 }
 
 // repeat runs every seed under every policy.
-func (s *simRun) repeat(ctx context.Context, meter *simMeter) (repetitions []results.Repetition, err error) {
+func (s *simRun) repeat(ctx context.Context, line *statusLine) (repetitions []results.Repetition, err error) {
 	w, policies := s.first, s.made
 	for n := range s.runs {
 		seed := s.cfg.Seed + uint64(n)
@@ -146,7 +143,7 @@ func (s *simRun) repeat(ctx context.Context, meter *simMeter) (repetitions []res
 				return nil, err
 			}
 		}
-		runs, err := s.runSeed(ctx, w, policies, seed, n == 0, meter)
+		runs, err := s.runSeed(ctx, w, policies, seed, n == 0, line)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +155,7 @@ func (s *simRun) repeat(ctx context.Context, meter *simMeter) (repetitions []res
 // runSeed runs one seed under every policy. Only the first seed has pictures of slots, so only it records what they
 // need.
 func (s *simRun) runSeed(
-	ctx context.Context, w *workload.Workload, policies []sched.Policy, seed uint64, first bool, meter *simMeter,
+	ctx context.Context, w *workload.Workload, policies []sched.Policy, seed uint64, first bool, line *statusLine,
 ) (runs []results.PolicyRun, err error) {
 	for i, name := range s.policies {
 		cfg := s.cfg
@@ -171,7 +168,7 @@ func (s *simRun) runSeed(
 		if first && s.decisions {
 			s.log.Record(&cfg, name)
 		}
-		cfg.OnProgress = meter.onProgress(title, len(w.Jobs))
+		cfg.OnProgress = line.onProgress(title, len(w.Jobs))
 		r, err := sim.Run(ctx, cfg, w)
 		if err == nil {
 			err = context.Cause(ctx) // a short run does not check ctx

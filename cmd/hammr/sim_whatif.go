@@ -48,31 +48,27 @@ histories, the difference is the error of the simulator.`,
 		flag := flags.Lookup(name)
 		flag.Usage, flag.DefValue = "`number` of "+usage+"; by default as many as the histories show", "0"
 	}
-	for _, flag := range []string{"history", "policy"} {
-		_ = cmd.MarkFlagRequired(flag) // fails only for a flag that does not exist
-	}
+	required(cmd, "history", "policy")
 	return cmd
 }
 
 func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	w, err := s.prepare()
 	if err != nil {
-		fmt.Fprintln(stderr, "hammr:", err)
-		return exitError(exitUsage)
+		return usageError{err}
 	}
 	policies, err := s.makePolicies(w, s.cfg.Seed)
 	if err != nil {
-		fmt.Fprintln(stderr, "hammr:", err)
-		return exitError(exitUsage)
+		return usageError{err}
 	}
 	s.warn(stderr)
-	meter := newSimMeter(stderr, s.quiet)
+	line := newStatusLine(stderr, s.quiet)
 	comparison := results.WhatIf{Workload: w, Label: oneLine}
 	for i, name := range s.policies {
 		cfg := s.cfg
-		cfg.Policy, cfg.OnProgress = policies[i], meter.onProgress(name, len(w.Jobs))
+		cfg.Policy, cfg.OnProgress = policies[i], line.onProgress(name, len(w.Jobs))
 		r, err := sim.Run(ctx, cfg, w)
-		meter.clear()
+		line.clear()
 		if err != nil {
 			return fmt.Errorf("policy %s: %w", name, err)
 		}

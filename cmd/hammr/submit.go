@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -26,15 +29,8 @@ that of --master or of HAMMR_MASTER.`,
 		Example: `  hammr submit ./mywords -D mapreduce.job.reduces=4 hdfs://nn/in hdfs://nn/out
   hammr job wait $(hammr submit --master a,b,c wordcount IN OUT)`,
 		DisableFlagParsing: true, // programs read their arguments as Hadoop's do
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return submit(cmd, args)
-		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault // files
-			}
-			return completions(), cobra.ShellCompDirectiveDefault
-		},
+		RunE:               submit,
+		ValidArgsFunction:  completePrograms(cobra.ShellCompDirectiveDefault),
 	}
 }
 
@@ -54,9 +50,6 @@ func submit(cmd *cobra.Command, args []string) error {
 		return exitWith(mr.Exec(p, rest))
 	}
 	path, err := programFile(name)
-	if err == nil {
-		err = checkProgram(path)
-	}
 	if err != nil {
 		return runError{err}
 	}
@@ -91,20 +84,20 @@ func bundled(name string) *mr.Program {
 	return nil
 }
 
-// programFile is the path of a program's file. A file in the current directory may be named
-// without "./".
-func programFile(name string) (string, error) {
-	if _, err := os.Stat(name); err != nil {
-		if strings.Contains(name, "/") {
-			return "", err
-		}
-		return "", fmt.Errorf("%s: neither a file nor a bundled program; 'hammr run' lists those", name)
-	}
-	if !strings.Contains(name, "/") {
-		name = "./" + name
-	}
-	return name, nil
+// submitFile runs a program that submits its job and prints the id, or prints help. Ctrl-C
+// is handled by the program.
+func submitFile(path string, args []string, help bool, stdout, stderr io.Writer) error {
+	interrupts := make(chan os.Signal, 1) // the terminal sends them to the program too
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	seen := &jobIDDetector{to: stdout}
+	err := runFile(ctx, path, args, seen, stderr)
+	return endOf(path, "handing in a job", "handed in no job", seen.found || help, err, stderr)
 }
+
+var isJobID = regexp.MustCompile(`^job_[^_]+_\d{4,}$`).MatchString
 
 // jobIDDetector forwards the output of a program and detects a job id in it.
 type jobIDDetector struct {

@@ -1,10 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 )
 
 // table is rows of text below a heading.
@@ -18,24 +19,15 @@ func (t *table) add(words ...string) { t.rows = append(t.rows, words) }
 // write aligns the columns. An empty cell is printed as "-", so that programs can count
 // columns.
 func (t *table) write(w io.Writer) {
-	width := make([]int, len(t.heading))
-	all := append([][]string{t.heading}, t.rows...)
-	for _, row := range all {
+	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{t.heading}, t.rows...) {
+		cells := make([]string, len(row))
 		for i, word := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(word), 1)
+			cells[i] = cmp.Or(word, "-")
 		}
+		fmt.Fprintln(aligned, strings.Join(cells, "\t"))
 	}
-	for _, row := range all {
-		var line strings.Builder
-		for i, word := range row {
-			if word == "" {
-				word = "-"
-			}
-			line.WriteString(word)
-			line.WriteString(strings.Repeat(" ", width[i]-utf8.RuneCountInString(word)+2))
-		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-	}
+	aligned.Flush() // an error of stdout has no other place to go
 }
 
 // field writes a line of a description.

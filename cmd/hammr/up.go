@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -63,7 +62,7 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 			flags.String(s.Name, s.Default, s.Usage)
 		}
 	}
-	_ = cmd.MarkFlagRequired("dir") // fails only for an undefined flag
+	required(cmd, "dir")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := cfg.settle(cmd); err != nil {
 			return err
@@ -75,9 +74,9 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 
 // settle completes the configuration and passes flags on to the daemons.
 func (c *upConfig) settle(cmd *cobra.Command) error {
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
-		return fmt.Errorf("own program, for the daemons to run: %w", err)
+		return err
 	}
 	c.Program = []string{self}
 	c.Detach = c.detach || c.add > 0
@@ -124,11 +123,13 @@ func daemonText(v pflag.Value) string {
 // clusterUp prints the masters on stdout, for scripts, and the rest on stderr.
 func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) error {
 	start := time.Now()
-	up := func() (*localcluster.Cluster, error) { return localcluster.Up(ctx, cfg.Config) }
+	var c *localcluster.Cluster
+	var err error
 	if cfg.add > 0 {
-		up = func() (*localcluster.Cluster, error) { return localcluster.Add(ctx, cfg.Config, cfg.add) }
+		c, err = localcluster.Add(ctx, cfg.Config, cfg.add)
+	} else {
+		c, err = localcluster.Up(ctx, cfg.Config)
 	}
-	c, err := up()
 	switch {
 	case err != nil && errors.Is(err, context.Canceled):
 		return exitError(exitInterrupted) // the daemons are stopped

@@ -2,18 +2,69 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"debug/buildinfo"
 	"debug/elf"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // modulePath is the module that every Hammr program is built with.
 const modulePath = "github.com/hammr/hammr"
+
+// programFile is the path of a user's program, which can be run here. A file in the current
+// directory may be named without "./".
+func programFile(name string) (string, error) {
+	if _, err := os.Stat(name); err != nil {
+		if strings.Contains(name, "/") {
+			return "", err
+		}
+		return "", fmt.Errorf("%s: neither a file nor a bundled program; 'hammr run' lists those", name)
+	}
+	if !strings.Contains(name, "/") {
+		name = "./" + name
+	}
+	return name, checkProgram(name)
+}
+
+// runFile runs a program. When ctx ends, the program gets SIGTERM.
+func runFile(ctx context.Context, path string, args []string, stdout, stderr io.Writer) error {
+	program := exec.CommandContext(ctx, path, args...)
+	program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
+	program.WaitDelay = 20 * time.Second
+	program.Stdin, program.Stdout, program.Stderr = os.Stdin, stdout, stderr
+	return program.Run()
+}
+
+// endOf judges the end of a program: done reports whether it did what it was run for, err is
+// that of runFile. The exit code of a program that failed becomes that of hammr.
+func endOf(path, doing, notDone string, done bool, err error, stderr io.Writer) error {
+	var ended *exec.ExitError
+	switch {
+	case err == nil && done:
+		return nil
+	case err == nil:
+		err = fmt.Errorf("%s ended without %s; a Hammr program ends its main with mr.Main", path, doing)
+	case !errors.As(err, &ended):
+		err = fmt.Errorf("%s %s and cannot be run: %w", path, notDone, err)
+	case !ended.Exited():
+		err = fmt.Errorf("%s %s and was ended: %w", path, notDone, err)
+	default:
+		fmt.Fprintf(stderr, "hammr: %s %s and ended with exit code %d\n", path, notDone, ended.ExitCode())
+		return exitError(ended.ExitCode())
+	}
+	return runError{err}
+}
 
 // checkProgram refuses a file that cannot be a Hammr program for this machine, before it
 // runs. A script is accepted: only running it shows what it is.
@@ -78,37 +129,23 @@ func withHammr(built *debug.BuildInfo) bool {
 	if built.Main.Path == modulePath || built.Path == "" {
 		return true
 	}
-	for _, d := range built.Deps {
-		if d.Path == modulePath {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(built.Deps, func(d *debug.Module) bool { return d.Path == modulePath })
+}
+
+// architectures are Go's names of them, without the order of bytes.
+var architectures = map[elf.Machine]string{
+	elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386", elf.EM_ARM: "arm", elf.EM_RISCV: "riscv64",
+	elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64", elf.EM_PPC64: "ppc64",
 }
 
 // archOf is the architecture of an image, by Go's name if it has one.
 func archOf(image *elf.File) string {
-	little := image.ByteOrder.String() == "LittleEndian"
-	switch image.Machine {
-	case elf.EM_X86_64:
-		return "amd64"
-	case elf.EM_AARCH64:
-		return "arm64"
-	case elf.EM_386:
-		return "386"
-	case elf.EM_ARM:
-		return "arm"
-	case elf.EM_RISCV:
-		return "riscv64"
-	case elf.EM_S390:
-		return "s390x"
-	case elf.EM_LOONGARCH:
-		return "loong64"
-	case elf.EM_PPC64:
-		if little {
-			return "ppc64le"
-		}
-		return "ppc64"
+	name, known := architectures[image.Machine]
+	switch {
+	case !known:
+		return strings.ToLower(strings.TrimPrefix(image.Machine.String(), "EM_"))
+	case name == "ppc64" && image.ByteOrder == binary.LittleEndian:
+		return "ppc64le"
 	}
-	return strings.ToLower(strings.TrimPrefix(image.Machine.String(), "EM_"))
+	return name
 }

@@ -1,0 +1,138 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/minihdfs"
+)
+
+// Selection says which experiments of a paper run on real clusters of this machine. Its
+// caller calls Check, which refuses an unknown experiment, then Probe, which finds out what
+// the machine lacks; after that WhyNot is complete.
+type Selection struct {
+	Paper   string // name, one that paper.Find knows
+	Only    string // id of the one wanted experiment; "" for all
+	Options paper.Options
+
+	noHDFS, noNetworks error // why experiments with these cannot run here; nil if they can, or none needs them
+}
+
+// all are the experiments of the paper, with those that only compare engines.
+func (s *Selection) all() []paper.Experiment {
+	p, err := paper.Find(s.Paper)
+	if err != nil {
+		return nil // the caller has checked the name
+	}
+	options := s.Options
+	options.Controls = true
+	plan, err := p.Plan(options)
+	if err != nil {
+		return nil // paper.Run reports the error
+	}
+	return plan
+}
+
+// wanted are the requested experiments that real clusters can run, with their scales.
+func (s *Selection) wanted() (list []paper.Experiment) {
+	for _, e := range s.all() {
+		if _, whyNot := ScaleOf(s.Paper, &e); whyNot == "" && (s.Only == "" || e.ID == s.Only) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Check refuses a name in Only that is unknown, or that only the simulator runs.
+func (s *Selection) Check() error {
+	if s.Only == "" {
+		return nil
+	}
+	var names []string
+	for _, e := range s.all() {
+		_, whyNot := ScaleOf(s.Paper, &e)
+		switch {
+		case e.ID == s.Only && whyNot == "":
+			return nil
+		case e.ID == s.Only:
+			return fmt.Errorf("it is not run on a real cluster: %s", whyNot)
+		case whyNot == "":
+			names = append(names, e.ID)
+		}
+	}
+	return fmt.Errorf("not one of %s", strings.Join(names, ", "))
+}
+
+// Probe finds out what this machine lacks for the wanted experiments. It fetches HDFS's
+// jars, so it comes before a process enters namespaces without a network. canIsolate is why
+// machines can have no networks of their own here, nil if they can. Probe fails if the one
+// wanted experiment cannot run.
+func (s *Selection) Probe(ctx context.Context, canIsolate func() error) error {
+	for _, e := range s.wanted() {
+		scale, _ := ScaleOf(s.Paper, &e)
+		if scale.Input && s.noHDFS == nil {
+			s.noHDFS = minihdfs.CheckAvailable(ctx)
+		}
+		if scale.Link > 0 && s.noNetworks == nil {
+			s.noNetworks = canIsolate()
+		}
+		if why := s.WhyNot(&e); s.Only != "" && why != "" {
+			return fmt.Errorf("experiment %s of %s: %s", e.ID, s.Paper, why)
+		}
+	}
+	return ctx.Err()
+}
+
+// WhyNot is why an experiment is not run, "" if it is: paper.Options.Skip.
+func (s *Selection) WhyNot(e *paper.Experiment) string {
+	scale, whyNot := ScaleOf(s.Paper, e)
+	switch {
+	case s.Only != "" && e.ID != s.Only:
+		return "it was not asked for"
+	case whyNot != "":
+		return whyNot
+	case scale.Input && s.noHDFS != nil:
+		return s.noHDFS.Error()
+	case scale.Link > 0 && s.noNetworks != nil:
+		return s.noNetworks.Error()
+	}
+	return ""
+}
+
+// ReadsBlocks reports whether the jobs of an experiment read blocks of HDFS.
+func (s *Selection) ReadsBlocks(e *paper.Experiment) bool {
+	scale, _ := ScaleOf(s.Paper, e)
+	return scale.Input
+}
+
+// NeedsNetworks reports whether an experiment that runs gives each machine its own network.
+func (s *Selection) NeedsNetworks() bool {
+	return slices.ContainsFunc(s.wanted(), func(e paper.Experiment) bool {
+		scale, _ := ScaleOf(s.Paper, &e)
+		return scale.Link > 0 && s.WhyNot(&e) == ""
+	})
+}
+
+// Scales are the scales of all experiments that real clusters can run, by their ids, for
+// the record of the environment.
+func (s *Selection) Scales() map[string]string {
+	scales := make(map[string]string)
+	for _, e := range s.all() {
+		if scale, whyNot := ScaleOf(s.Paper, &e); whyNot == "" {
+			scales[e.ID] = scale.String()
+		}
+	}
+	return scales
+}
+
+// Notes lists the scales of the experiments in a report, as Markdown.
+func (s *Selection) Notes(r *paper.Report) (text string) {
+	for _, section := range r.Sections {
+		scale, _ := ScaleOf(s.Paper, section.Experiment)
+		text += fmt.Sprintf("- %s: %v\n", section.Experiment.ID, scale)
+	}
+	return text
+}
