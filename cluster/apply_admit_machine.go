@@ -9,7 +9,9 @@ type AdmitMachine struct {
 	Excluded bool   `cbor:"Excluded"`
 }
 
-func (c AdmitMachine) apply(tx *transition) error {
+func (c AdmitMachine) subject() any { return nil }
+
+func (c AdmitMachine) apply(tx *transition, _ taskRef) error {
 	m := tx.byName[c.Name]
 	if m == nil {
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Name)
@@ -18,13 +20,6 @@ func (c AdmitMachine) apply(tx *transition) error {
 	tx.setSlots(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil
-}
-
-// Holds reports whether jobs would lose something that they still need with a machine:
-// attempts, output or checkpoints. It visits every task of the running jobs.
-func (v View) Holds(m *Machine) bool {
-	outputs, checkpoints := v.NeededOn(m)
-	return len(m.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
 // NeededCheckpoint is a checkpoint from which a task may resume.

@@ -17,7 +17,9 @@ type DrainMachine struct {
 	Cause string `cbor:"Cause"` // for people: why its attempts end
 }
 
-func (c DrainMachine) apply(tx *transition) error {
+func (c DrainMachine) subject() any { return nil }
+
+func (c DrainMachine) apply(tx *transition, _ taskRef) error {
 	m := tx.byName[c.Name]
 	switch {
 	case m == nil:

@@ -14,7 +14,9 @@ type ExpireMachine struct {
 	Fetched Fetched `cbor:"Fetched,omitzero"`
 }
 
-func (c ExpireMachine) apply(tx *transition) error {
+func (c ExpireMachine) subject() any { return nil }
+
+func (c ExpireMachine) apply(tx *transition, _ taskRef) error {
 	m := tx.byName[c.Name]
 	if m == nil || m.Epoch != c.Epoch || m.Lost {
 		return fmt.Errorf("%w: machine %q, epoch %d", ErrUnknown, c.Name, c.Epoch)

@@ -15,7 +15,9 @@ type ForgetMachine struct {
 	Epoch int    `cbor:"Epoch"`
 }
 
-func (c ForgetMachine) apply(tx *transition) error {
+func (c ForgetMachine) subject() any { return nil }
+
+func (c ForgetMachine) apply(tx *transition, _ taskRef) error {
 	m := tx.byName[c.Name]
 	switch {
 	case m == nil || m.Epoch != c.Epoch:

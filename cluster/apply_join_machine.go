@@ -24,7 +24,9 @@ type JoinMachine struct {
 	Fetched  Fetched     `cbor:"Fetched,omitzero"`
 }
 
-func (c JoinMachine) apply(tx *transition) error {
+func (c JoinMachine) subject() any { return nil }
+
+func (c JoinMachine) apply(tx *transition, _ taskRef) error {
 	if c.Name == "" || c.Slots[MapSlot] < 0 || c.Slots[ReduceSlot] < 0 {
 		return fmt.Errorf("%w: machine %q with slots %v", ErrRefused, c.Name, c.Slots)
 	}

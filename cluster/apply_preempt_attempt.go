@@ -26,11 +26,9 @@ type PreemptAttempt struct {
 	Cause   string       // for people: what its slot is needed for
 }
 
-func (c PreemptAttempt) apply(tx *transition) error {
-	p, err := tx.attempt(c.Attempt)
-	if err != nil {
-		return err
-	}
+func (c PreemptAttempt) subject() any { return c.Attempt }
+
+func (c PreemptAttempt) apply(tx *transition, p taskRef) error {
 	switch c.Mode {
 	case preempt.Split, preempt.Checkpoint:
 		return c.save(tx, p)
@@ -114,4 +112,115 @@ func (s *Stage) forgetSuspended(a *Attempt) {
 // compareStart orders attempts by their start.
 func compareStart(a, b *Attempt) int {
 	return cmp.Or(cmp.Compare(a.StartedAt, b.StartedAt), a.ID.Compare(b.ID))
+}
+
+// DeclinePreemption reports that an attempt could not obey an order to split or to write a
+// checkpoint: it could not write it, or found no record boundary. It runs on and has lost
+// nothing.
+type DeclinePreemption struct {
+	Attempt AttemptID `cbor:"Attempt"`
+}
+
+func (c DeclinePreemption) subject() any { return c.Attempt }
+
+func (c DeclinePreemption) apply(tx *transition, p taskRef) error {
+	a := p.attempt
+	if !a.Preempting() {
+		return fmt.Errorf("%w: %v is %v, not Preempting", ErrRefused, c.Attempt, a.State)
+	}
+	tx.step(p, eventDecline)
+	a.Cause, a.DeclinedAt = "", tx.at
+	return nil
+}
+
+// ResumeAttempt gives a suspended attempt the slots of its machine again, and all of its
+// gang theirs.
+type ResumeAttempt struct {
+	Attempt AttemptID `cbor:"Attempt"`
+}
+
+func (c ResumeAttempt) subject() any { return c.Attempt }
+
+func (c ResumeAttempt) apply(tx *transition, p taskRef) error {
+	a := p.attempt
+	if !a.Suspended() {
+		return fmt.Errorf("%w: %v is %v, not Suspended", ErrRefused, c.Attempt, a.State)
+	}
+	if p.job.Suspended {
+		return fmt.Errorf("%w: %v is of a job that is suspended", ErrRefused, c.Attempt)
+	}
+	together := p.gang()
+	if lacks := tx.firstWithoutSlots(together); lacks != nil {
+		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, lacks.stage.Slot, lacks.attempt.Machine)
+	}
+	for _, each := range together {
+		tx.resume(each)
+		tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, each.attempt.ID)
+	}
+	return nil
+}
+
+// firstWithoutSlots returns the first of suspended attempts whose machine has no slot for it
+// if all of them resume; nil if there are slots for all.
+func (s *State) firstWithoutSlots(together []taskRef) *taskRef {
+	taken := make(map[string]Slots)
+	for i, p := range together {
+		m := s.byName[p.attempt.Machine]
+		if !m.hasSlotsToResume(p.stage.Slots, taken[m.Name]) {
+			return &together[i]
+		}
+		taken[m.Name] = taken[m.Name].Plus(p.stage.Slots)
+	}
+	return nil
+}
+
+// CanResume reports whether there are slots for a suspended attempt and its gang.
+func (v View) CanResume(a *Attempt) bool {
+	p, err := v.s.attempt(a.ID)
+	return err == nil && v.s.firstWithoutSlots(p.gang()) == nil
+}
+
+// resume gives its slot back to a suspended attempt, whether one is free or not.
+func (tx *transition) resume(p taskRef) {
+	a := p.attempt
+	tx.step(p, eventResume)
+	a.ResumedAt, a.Cause = tx.at, ""
+	a.SuspendedMillis += tx.at - a.SuspendedAt
+}
+
+// MoveAttempt makes a suspended attempt save its work and exit, so that it resumes on
+// another machine: its own has no slot for it. It is resumed for that, in one slot more than
+// the machine has. Its whole gang does the same.
+type MoveAttempt struct {
+	Attempt AttemptID `cbor:"Attempt"`
+	Cause   string    `cbor:"Cause"` // for people: why it does not resume where it is
+}
+
+func (c MoveAttempt) subject() any { return c.Attempt }
+
+func (c MoveAttempt) apply(tx *transition, p taskRef) error {
+	if a := p.attempt; !a.Suspended() || p.job.Suspended || !p.canMigrate() {
+		return fmt.Errorf("%w: %v is %v, its job is suspended: %v, it can resume elsewhere: %v",
+			ErrRefused, c.Attempt, a.State, p.job.Suspended, p.canMigrate())
+	}
+	tx.migrate(p, c.Cause)
+	return nil
+}
+
+// canMigrate reports whether an attempt can save its work for another machine. It is not
+// asked again if it, or another of its gang, has declined since it was suspended.
+func (p taskRef) canMigrate() bool {
+	declined := func(each taskRef) bool {
+		return each.attempt.DeclinedAt > 0 && each.attempt.DeclinedAt >= each.attempt.SuspendedAt
+	}
+	if slices.ContainsFunc(p.gang(), declined) {
+		return false
+	}
+	return !p.stage.DisallowedModes.Has(preempt.Checkpoint) || p.canSplit() && !p.stage.DisallowedModes.Has(preempt.Split)
+}
+
+// CanMigrate reports whether MoveAttempt may move a suspended attempt.
+func (v View) CanMigrate(a *Attempt) bool {
+	p, err := v.s.attempt(a.ID)
+	return err == nil && p.canMigrate()
 }

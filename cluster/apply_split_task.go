@@ -35,11 +35,9 @@ func (t *Task) outputWasRead() bool {
 	return slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Revoked() })
 }
 
-func (c SplitTask) apply(tx *transition) error {
-	p, err := tx.attempt(c.Attempt)
-	if err != nil {
-		return err
-	}
+func (c SplitTask) subject() any { return c.Attempt }
+
+func (c SplitTask) apply(tx *transition, p taskRef) error {
 	t := p.task
 	if !p.attempt.Active() || !t.Ranged || p.job.State != JobRunning || !p.job.Splittable(p.stage) {
 		return fmt.Errorf("%w: %v does not read a range now", ErrRefused, c.Attempt)

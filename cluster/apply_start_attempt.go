@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/dag"
 )
@@ -16,11 +17,9 @@ type StartAttempt struct {
 	RackLocal bool `cbor:"RackLocal"` // the split lies in the machine's rack, but not on the machine
 }
 
-func (c StartAttempt) apply(tx *transition) error {
-	p, err := tx.task(c.Task)
-	if err != nil {
-		return err
-	}
+func (c StartAttempt) subject() any { return c.Task }
+
+func (c StartAttempt) apply(tx *transition, p taskRef) error {
 	m := tx.byName[c.Machine]
 	if !p.stage.StartsAlone() {
 		return fmt.Errorf("%w: %v starts with its bundle, in %v slots", ErrRefused, c.Task, p.stage.Slots)
@@ -75,4 +74,108 @@ func (s *Stage) launch(at int64, c StartAttempt) {
 	if s.StartedAt == 0 {
 		s.StartedAt = at
 	}
+}
+
+// StartBundle gives slots to all waiting tasks of a bundle, or to none. A checkpointed
+// bundle resumes; tasks that had finished before its checkpoint do not start.
+type StartBundle struct {
+	Job    JobID          `cbor:"Job"`
+	Class  int            `cbor:"Class"`  // index in the Bundles of the job's layout
+	Number int            `cbor:"Number"` // in the class
+	Starts []StartAttempt `cbor:"Starts"` // one for each waiting task of the bundle
+}
+
+func (c StartBundle) subject() any { return c.Job }
+
+func (c StartBundle) apply(tx *transition, p taskRef) error {
+	j := p.job
+	if c.Class < 0 || c.Class >= len(j.Bundles) {
+		return fmt.Errorf("%w: %v has no bundles of class %d", ErrRefused, c.Job, c.Class)
+	}
+	b := j.Bundles[c.Class]
+	tasks := b.WaitingIn(c.Number)
+	if b.isRunning(c.Number) {
+		return fmt.Errorf("%w: bundle %d is RUNNING", ErrRefused, c.Number)
+	}
+	if len(tasks) == 0 || len(c.Starts) != len(tasks) {
+		return fmt.Errorf("%w: %d starts for %d tasks of bundle %d", ErrRefused, len(c.Starts), len(tasks), c.Number)
+	}
+	if err := c.check(tx, tasks); err != nil {
+		return err
+	}
+	if b.starts == nil {
+		b.starts = make([]int, b.Count)
+	}
+	b.starts = slices.Clone(b.starts)
+	b.starts[c.Number]++
+	for _, s := range c.Starts {
+		p, _ := tx.task(s.Task)
+		s.start(tx, p, tx.byName[s.Machine])
+	}
+	return nil
+}
+
+// check checks each start against the state, and all of them together against the free
+// slots.
+func (c StartBundle) check(tx *transition, tasks []*Task) error {
+	taken := make(map[string]Slots)
+	named := make(map[TaskID]bool)
+	for _, s := range c.Starts {
+		p, err := tx.task(s.Task)
+		if err != nil {
+			return err
+		}
+		if named[s.Task] || !slices.Contains(tasks, p.task) {
+			return fmt.Errorf("%w: %v is in bundle %d twice or not at all", ErrRefused, s.Task, c.Number)
+		}
+		named[s.Task] = true
+		m := tx.byName[s.Machine]
+		if err := s.check(p, m, taken[s.Machine]); err != nil {
+			return err
+		}
+		taken[s.Machine] = taken[s.Machine].Plus(p.stage.Slots)
+	}
+	return nil
+}
+
+// SpeculateTask starts a second attempt at a running task on another machine. The attempt
+// that finishes first wins, and the other is killed.
+type SpeculateTask struct {
+	Task    TaskID `cbor:"Task"`
+	Machine string `cbor:"Machine"`
+}
+
+func (c SpeculateTask) subject() any { return c.Task }
+
+func (c SpeculateTask) apply(tx *transition, p taskRef) error {
+	m := tx.byName[c.Machine]
+	if err := c.check(p, m); err != nil {
+		return err
+	}
+	p.stage.Launched++
+	tx.addAttempt(p, m)
+	return nil
+}
+
+func (c SpeculateTask) check(p taskRef, m *Machine) error {
+	running := len(slices.Collect(p.task.ActiveAttempts()))
+	switch {
+	case m == nil:
+		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
+	case p.job.Suspended:
+		return fmt.Errorf("%w: %v is of a job that is suspended", ErrRefused, c.Task)
+	case p.job.State != JobRunning || running != 1:
+		return fmt.Errorf("%w: %v has %d running attempts, not 1", ErrRefused, c.Task, running)
+	case !p.stage.StartsAlone():
+		return fmt.Errorf("%w: %v runs in a bundle", ErrRefused, c.Task)
+	case p.task.Checkpoint != nil:
+		return fmt.Errorf("%w: %v resumed from a checkpoint", ErrRefused, c.Task)
+	case p.job.needsLostOutput(p.stage, p.task):
+		return fmt.Errorf("%w: %v has read output that is lost", ErrRefused, c.Task)
+	case slices.ContainsFunc(p.task.Attempts, func(a *Attempt) bool { return a.Machine == c.Machine }):
+		return fmt.Errorf("%w: %v has been on %s", ErrRefused, c.Task, c.Machine)
+	case m.Free(p.stage.Slot) < 1:
+		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, c.Machine)
+	}
+	return nil
 }

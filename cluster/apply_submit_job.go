@@ -12,7 +12,9 @@ type SubmitJob struct {
 	Spec JobSpec `cbor:"Spec"`
 }
 
-func (c SubmitJob) apply(tx *transition) error {
+func (c SubmitJob) subject() any { return nil }
+
+func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 	if c.Spec.Pool == "" {
 		c.Spec.Pool = DefaultPool
 	}

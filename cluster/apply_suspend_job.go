@@ -17,11 +17,10 @@ type SuspendJob struct {
 	PreferSuspend bool `cbor:"Still"` // attempts are suspended, where they can be, instead of ending
 }
 
-func (c SuspendJob) apply(tx *transition) error {
-	j, err := tx.job(c.Job)
-	if err != nil {
-		return err
-	}
+func (c SuspendJob) subject() any { return c.Job }
+
+func (c SuspendJob) apply(tx *transition, p taskRef) error {
+	j := p.job
 	switch {
 	case j.State > JobRunning:
 		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Job, j.State)
@@ -64,7 +63,7 @@ func (j *Job) setSuspended(on bool) {
 func (tx *transition) preemptKeepingWork(p taskRef, cause string, modes ...preempt.Mode) {
 	for _, mode := range modes {
 		command := PreemptAttempt{Attempt: p.attempt.ID, Mode: mode, Cause: cause}
-		if (mode != preempt.Split || p.canSplit()) && command.apply(tx) == nil {
+		if (mode != preempt.Split || p.canSplit()) && command.apply(tx, p) == nil {
 			return
 		}
 	}
@@ -73,4 +72,21 @@ func (tx *transition) preemptKeepingWork(p taskRef, cause string, modes ...preem
 // canSplit reports whether an attempt reads a range that can be split.
 func (p taskRef) canSplit() bool {
 	return p.task.Ranged && p.job.Splittable(p.stage) && !p.task.outputWasRead()
+}
+
+// ResumeJob lets tasks of a suspended job get slots again.
+type ResumeJob struct {
+	Job JobID `cbor:"Job"`
+}
+
+func (c ResumeJob) subject() any { return c.Job }
+
+func (c ResumeJob) apply(tx *transition, p taskRef) error {
+	j := p.job
+	if !j.Suspended {
+		return fmt.Errorf("%w: %v is not suspended", ErrRefused, c.Job)
+	}
+	j.setSuspended(false)
+	tx.delta.Jobs = append(tx.delta.Jobs, c.Job)
+	return nil
 }

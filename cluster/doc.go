@@ -9,7 +9,7 @@
 //
 // The same entries in the same order give the same state on every master: no clock is
 // read (entries carry the time), no random number drawn, no float used, and no map
-// ranged over in its own order. Each command has a file, apply_<command>.go.
+// ranged over in its own order. The commands are in the files apply_….go.
 //
 // The caller serialises Apply, Load and all reading through a View. There is no frozen
 // copy that could be read during Apply.

@@ -47,10 +47,15 @@ type Entry struct {
 	Command  Command
 }
 
-// Command is a requested change. Each has a type and a file.
+// Command is a requested change. Each has a type, in a file apply_….go.
 type Command interface {
-	// apply checks everything before it changes anything.
-	apply(tx *transition) error
+	// subject is the JobID, TaskID or AttemptID that the command names; nil for a command
+	// about machines or the cluster. Apply refuses the command if there is no such thing.
+	subject() any
+
+	// apply changes the subject, p, and what depends on it. It checks everything before it
+	// changes anything.
+	apply(tx *transition, p taskRef) error
 }
 
 // Delta is what an entry changed. A job, attempt or machine may occur in several lists and
@@ -97,13 +102,29 @@ func (s *State) Apply(e Entry) (Delta, error) {
 }
 
 func (s *State) applyOnce(e Entry) (Delta, error) {
+	p, err := s.resolve(e.Command.subject())
+	if err != nil {
+		return Delta{}, err
+	}
 	var delta Delta
 	tx := &transition{State: s, at: e.At, delta: &delta}
-	err := e.Command.apply(tx)
-	if err == nil {
+	if err = e.Command.apply(tx, p); err == nil {
 		tx.rerunLost()
 	}
 	return delta, err
+}
+
+// resolve finds the subject of a command.
+func (s *State) resolve(subject any) (p taskRef, err error) {
+	switch id := subject.(type) {
+	case JobID:
+		p.job, err = s.job(id)
+	case TaskID:
+		p, err = s.task(id)
+	case AttemptID:
+		p, err = s.attempt(id)
+	}
+	return p, err
 }
 
 func (s *State) job(id JobID) (*Job, error) {

@@ -18,7 +18,9 @@ type Setting struct {
 	Value string `cbor:"Value"`
 }
 
-func (c SetPolicy) apply(tx *transition) error {
+func (c SetPolicy) subject() any { return nil }
+
+func (c SetPolicy) apply(tx *transition, _ taskRef) error {
 	if c.Name == "" {
 		return fmt.Errorf("%w: policy without a name", ErrRefused)
 	}
@@ -30,4 +32,30 @@ func (c SetPolicy) apply(tx *transition) error {
 	tx.policy, tx.policyConf = c.Name, c.Conf
 	tx.delta.Policy = true
 	return nil
+}
+
+// DefaultPool always exists. It has the jobs that name no pool.
+const DefaultPool = "default"
+
+// SetPools sets the pools for jobs. DefaultPool need not be among them. A job of a removed
+// pool stays in it until it ends or is moved.
+type SetPools struct {
+	Names []string `cbor:"Names"`
+}
+
+func (c SetPools) subject() any { return nil }
+
+func (c SetPools) apply(tx *transition, _ taskRef) error {
+	if slices.Contains(c.Names, "") {
+		return fmt.Errorf("%w: pool without a name", ErrRefused)
+	}
+	tx.pools = poolNames(c.Names)
+	return nil
+}
+
+// poolNames returns names and DefaultPool, sorted, without duplicates.
+func poolNames(names []string) []string {
+	all := append([]string{DefaultPool}, names...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

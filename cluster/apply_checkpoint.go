@@ -2,6 +2,44 @@ package cluster
 
 import "fmt"
 
+// CheckpointAttempt reports that an attempt has written a checkpoint and exited. Its task
+// resumes from it in another attempt; a gang does so once all others have ended with a
+// checkpoint or finished.
+type CheckpointAttempt struct {
+	Attempt    AttemptID  `cbor:"Attempt"`
+	Checkpoint Checkpoint `cbor:"Checkpoint"`
+}
+
+func (c CheckpointAttempt) subject() any { return c.Attempt }
+
+func (c CheckpointAttempt) apply(tx *transition, p taskRef) error {
+	if p.attempt.Active() {
+		saved := c.Checkpoint
+		saved.Attempt, saved.Machine = c.Attempt, p.attempt.Machine
+		p.saveCheckpoint()
+		p.task.Checkpoint = &saved
+		p.stage.noteCheckpoint(p.attempt, saved, tx.at)
+		tx.endAttempt(p, eventCheckpoint, p.attempt.Cause)
+		p.commitCheckpoint()
+	}
+	tx.leaveMachine(p)
+	return nil
+}
+
+// noteCheckpoint counts a checkpoint, and the time since the attempt was ordered to write it
+// or was suspended.
+func (s *Stage) noteCheckpoint(a *Attempt, c Checkpoint, at int64) {
+	s.Preemption.Checkpoints++
+	s.Preemption.CheckpointBytes += c.Bytes
+	switch {
+	case a.Suspended():
+		s.Preemption.CheckpointMillis += at - a.SuspendedAt
+	case a.Preempting():
+		s.Preemption.CheckpointMillis += at - a.PreemptRequestedAt
+		s.Preemption.KeptMillis += a.SlotTime(at)
+	}
+}
+
 // MoveCheckpoint reports that another machine has copied an attempt's checkpoint, with all
 // files that it names. The task resumes from the copy. An attempt that is already resuming
 // looks for the checkpoint in the old place; if it fails, the next one uses the copy.
@@ -16,11 +54,9 @@ type MoveCheckpoint struct {
 	Checksum uint64    `cbor:"Checksum"` // xxhash64 over the file
 }
 
-func (c MoveCheckpoint) apply(tx *transition) error {
-	p, err := tx.attempt(c.Attempt)
-	if err != nil {
-		return err
-	}
+func (c MoveCheckpoint) subject() any { return c.Attempt }
+
+func (c MoveCheckpoint) apply(tx *transition, p taskRef) error {
 	m, at := tx.byName[c.Machine], p.task.CheckpointOf(c.Attempt)
 	switch {
 	case m == nil || m.Lost:
