@@ -2,7 +2,6 @@ package control
 
 import (
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -84,24 +83,34 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.migrations.forget(ev.Name)
 	case OutputCopied:
 		c.outputCopied(now, ev)
-	case AttemptProgressed:
-		c.timeouts.progressed(now, ev.Attempt, ev.Mark)
-		if _, _, a, ok := c.view.Attempt(ev.Attempt); ok && a.Active() {
-			c.reported.progress.update(now, a.Slot, ev)
-			c.reported.fetches.update(ev.Attempt, ev.Fetched)
-		}
 	case MachineMeasured:
 		if m := c.view.Machine(ev.Name); m != nil && !m.Lost {
 			c.reported.headrooms[ev.Name] = ev.Headroom
 		}
+	case attemptEvent:
+		if _, t, a, ok := c.view.Attempt(ev.attempt()); ok {
+			c.handleReport(now, t, a, ev)
+		}
+	}
+}
+
+// handleReport handles what a tasknode reports of a known attempt.
+func (c *Controller) handleReport(now int64, t *cluster.Task, a *cluster.Attempt, ev attemptEvent) {
+	switch ev := ev.(type) {
+	case AttemptProgressed:
+		c.timeouts.progressed(now, ev.Attempt, ev.Mark)
+		if a.Active() {
+			c.reported.progress.update(now, a.Slot, ev)
+			c.reported.fetches.update(ev.Attempt, ev.Fetched)
+		}
 	case AttemptFinished:
-		c.finished(ev)
+		c.finished(t, a, ev)
 	case AttemptFailed:
 		c.failed(ev)
 	case AttemptCheckpointed:
 		c.enqueue(cluster.CheckpointAttempt{Attempt: ev.Attempt, Checkpoint: ev.Checkpoint})
 	case PreemptionDeclined:
-		c.preemptionDeclined(ev)
+		c.preemptionDeclined(a, ev)
 	case AttemptExited:
 		c.exited(ev)
 	}
@@ -129,11 +138,6 @@ func (c *Controller) lead(now int64) {
 	}
 }
 
-// policyView is the view for the policy.
-func (c *Controller) policyView() sched.View {
-	return sched.View{View: c.view, SoftState: c.softState, Trace: c.trace.on}
-}
-
 func (c *Controller) enqueue(command cluster.Command) {
 	c.pending = append(c.pending, cluster.Entry{Command: command})
 }
@@ -154,53 +158,4 @@ func (c *Controller) propose(now int64) {
 	}
 	c.out.Commands, c.pending = c.pending, nil
 	c.inFlight = true
-}
-
-// plan asks the policy for a plan and turns it into commands. Tasks of a job whose splits
-// are not loaded yet wait for the next change.
-func (c *Controller) plan(now int64) {
-	plan := c.policy.Decide(now, c.policyView())
-	c.traceDecisions(now, plan)
-	for _, p := range plan.Preempts {
-		c.preempt(p)
-	}
-	for _, id := range plan.Resumes {
-		c.enqueue(cluster.ResumeAttempt{Attempt: id})
-	}
-	for _, b := range plan.BundleResumes {
-		c.enqueue(cluster.ResumeAttempt{Attempt: b.Attempts[0]}) // resumes the whole bundle
-	}
-	for _, s := range plan.Starts {
-		if start, ok := c.startOf(s); ok {
-			c.enqueue(start)
-		}
-	}
-	for _, b := range plan.Bundles {
-		command := cluster.StartBundle{Job: b.Job, Class: b.Class, Number: b.Number}
-		for _, s := range b.Starts {
-			if start, ok := c.startOf(s); ok {
-				command.Starts = append(command.Starts, start)
-			}
-		}
-		if len(command.Starts) == len(b.Starts) {
-			c.enqueue(command)
-		}
-	}
-	c.breakDeadlocks(now)
-	c.moveStranded(now, plan)
-}
-
-// preempt takes its slot from an attempt, as the plan says.
-func (c *Controller) preempt(p sched.Preempt) {
-	if p.Mode != preempt.Wait {
-		c.enqueue(cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause})
-	}
-}
-
-func (c *Controller) startOf(s sched.Start) (cluster.StartAttempt, bool) {
-	j, _, t, ok := c.view.Task(s.Task)
-	if !ok || !j.Loaded() {
-		return cluster.StartAttempt{}, false
-	}
-	return cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local, RackLocal: s.RackLocal}, true
 }

@@ -10,6 +10,13 @@ import (
 // Event is an input of Step.
 type Event interface{ event() }
 
+// attemptEvent is what a tasknode reports of an attempt. It is ignored if the attempt is
+// unknown: its job is retired.
+type attemptEvent interface {
+	Event
+	attempt() cluster.AttemptID
+}
+
 // Applied reports that a batch was applied to the state, entry by entry.
 type Applied struct{ Results []Result }
 
@@ -129,3 +136,10 @@ func (AttemptFailed) event()       {}
 func (AttemptCheckpointed) event() {}
 func (PreemptionDeclined) event()  {}
 func (AttemptExited) event()       {}
+
+func (e AttemptProgressed) attempt() cluster.AttemptID   { return e.Attempt }
+func (e AttemptFinished) attempt() cluster.AttemptID     { return e.Attempt }
+func (e AttemptFailed) attempt() cluster.AttemptID       { return e.Attempt }
+func (e AttemptCheckpointed) attempt() cluster.AttemptID { return e.Attempt }
+func (e PreemptionDeclined) attempt() cluster.AttemptID  { return e.Attempt }
+func (e AttemptExited) attempt() cluster.AttemptID       { return e.Attempt }

@@ -14,7 +14,10 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	c.decide, c.migrations.due = true, true
 	c.policy.Observe(now, c.policyView(), delta)
 	for _, id := range delta.Started {
-		c.orderStart(now, id)
+		if _, _, a, ok := c.view.Attempt(id); ok && a.Active() {
+			c.order(a, Order{Kind: OrderStart})
+			c.startTimeout(now, a)
+		}
 	}
 	for _, id := range delta.Ended {
 		c.timeouts.remove(id)
@@ -28,10 +31,12 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		c.stranded.due = sched.Earliest(c.stranded.due, now)
 	}
 	for _, id := range delta.OrdersChanged {
-		c.orderChange(id)
-		c.updateTimeout(now, id)
+		if _, _, a, ok := c.view.Attempt(id); ok {
+			c.orderChange(a)
+			c.updateTimeout(now, a)
+			c.noteSuspended(a)
+		}
 	}
-	c.noteSuspended(delta.OrdersChanged)
 	for _, id := range delta.Revoked {
 		c.noteOutputLost(id.Task.Job)
 	}
@@ -53,21 +58,12 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 }
 
-func (c *Controller) orderStart(now int64, id cluster.AttemptID) {
-	j, _, a, ok := c.view.Attempt(id)
-	if !ok || !a.Active() {
-		return
-	}
-	c.order(a, Order{Kind: OrderStart})
-	c.timeouts.add(now, id, j.Spec.TimeoutMillis)
-}
-
 // orderChange sends the order that follows from an attempt's state. A suspended process is
 // resumed first: it could not obey otherwise.
-func (c *Controller) orderChange(id cluster.AttemptID) {
-	_, t, a, ok := c.view.Attempt(id)
+func (c *Controller) orderChange(a *cluster.Attempt) {
+	_, _, t, _ := c.view.Task(a.ID.Task)
 	switch {
-	case !ok || !a.OnMachine():
+	case !a.OnMachine():
 	case !a.Active():
 		c.order(a, Order{Kind: OrderKill, Cause: a.Cause})
 	case a.Suspended():
@@ -90,19 +86,6 @@ func (c *Controller) orderResume(a *cluster.Attempt) {
 	}
 }
 
-// updateTimeout stops the timeout of a suspended attempt, and restarts it when the attempt
-// resumes.
-func (c *Controller) updateTimeout(now int64, id cluster.AttemptID) {
-	_, _, a, ok := c.view.Attempt(id)
-	switch {
-	case !ok || !a.Active() || a.SuspendedAt == 0:
-	case a.Suspended():
-		c.timeouts.remove(id)
-	default:
-		c.startTimeout(now, a)
-	}
-}
-
 func (c *Controller) order(a *cluster.Attempt, o Order) {
 	o.Machine, o.Attempt, o.Job = a.Machine, a.ID, a.ID.Task.Job
 	c.out.Orders = append(c.out.Orders, o)
@@ -118,7 +101,7 @@ func (c *Controller) repeatOrders(machine string) {
 		if a.Active() {
 			c.order(a, Order{Kind: OrderStart})
 		}
-		c.orderChange(a.ID)
+		c.orderChange(a)
 	}
 }
 
@@ -129,7 +112,7 @@ func (c *Controller) repeatStarts(id cluster.JobID) {
 		for _, a := range m.Attempts {
 			if a.ID.Task.Job == id && a.Active() {
 				c.order(a, Order{Kind: OrderStart})
-				c.orderChange(a.ID)
+				c.orderChange(a)
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -53,4 +55,95 @@ func (p progress) forget(id cluster.AttemptID) { delete(p, id) }
 func (p progress) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	known, ok := p[id]
 	return known, ok
+}
+
+// FetchReporter knows which output attempts have fetched and will not ask for again. A
+// report that is late or missing costs only repeated work when a machine is lost.
+type FetchReporter interface {
+	// Fetched returns what an active attempt, or the one whose checkpoint its task resumes
+	// from, has fetched; nil for nothing.
+	Fetched(reader cluster.AttemptID) FetchedSet
+}
+
+// FetchedSet is the output that an attempt has fetched.
+type FetchedSet interface {
+	// Has reports whether it contains everything that the attempt reads from a finished
+	// task.
+	Has(writer *cluster.Task) bool
+}
+
+// EdgeFetched is what an attempt has fetched along an edge.
+type EdgeFetched struct {
+	Edge  int    // place in the graph's edges
+	Nodes []byte // bit n%8 of byte n/8: the output of Node n of the writing stage; immutable
+}
+
+func (e EdgeFetched) has(node int) bool {
+	return node >= 0 && node/8 < len(e.Nodes) && e.Nodes[node/8]&(1<<(node%8)) != 0
+}
+
+// fetches is the reported output of attempts that count, by job. It is soft state: after a
+// change of leader, attempts report it again.
+type fetches map[cluster.JobID]map[cluster.AttemptID][]EdgeFetched
+
+// update stores what an attempt reports of some edges.
+func (f fetches) update(id cluster.AttemptID, news []EdgeFetched) {
+	if len(news) == 0 {
+		return
+	}
+	job := f[id.Task.Job]
+	if job == nil {
+		job = make(map[cluster.AttemptID][]EdgeFetched)
+		f[id.Task.Job] = job
+	}
+	known := job[id]
+	for _, e := range news {
+		known = slices.DeleteFunc(known, func(old EdgeFetched) bool { return old.Edge == e.Edge })
+		known = append(known, e)
+	}
+	job[id] = known
+}
+
+// dropEnded drops the reports of a task's attempts, except those of active ones and of the
+// one that wrote its checkpoint.
+func (f fetches) dropEnded(t *cluster.Task) {
+	job := f[t.ID.Job]
+	if len(job) == 0 {
+		return
+	}
+	for _, a := range t.Attempts {
+		kept := t.Checkpoint != nil && t.Checkpoint.Attempt == a.ID && t.State != cluster.TaskSucceeded
+		if !a.Active() && !kept {
+			delete(job, a.ID)
+		}
+	}
+}
+
+// forget drops the reports of a job that has ended.
+func (f fetches) forget(id cluster.JobID, j *cluster.Job) {
+	if j == nil || j.State > cluster.JobRunning {
+		delete(f, id)
+	}
+}
+
+// Fetched implements Fetches.
+func (f fetches) Fetched(reader cluster.AttemptID) FetchedSet {
+	if known, ok := f[reader.Task.Job][reader]; ok {
+		return fetchedEdges(known)
+	}
+	return nil
+}
+
+// fetchedEdges implements FetchedSet.
+type fetchedEdges []EdgeFetched
+
+// Has implements FetchedSet. Output along an edge without a report counts as not fetched.
+func (f fetchedEdges) Has(writer *cluster.Task) bool {
+	for _, s := range writer.Output.Segments {
+		i := slices.IndexFunc(f, func(e EdgeFetched) bool { return e.Edge == s.Edge })
+		if i < 0 || !f[i].has(s.Node) {
+			return false
+		}
+	}
+	return len(writer.Output.Segments) > 0
 }

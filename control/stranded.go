@@ -26,12 +26,10 @@ type stranded struct {
 	retry int64 // next search for attempts that are stranded and found no slot; 0 for none
 }
 
-// noteSuspended notes that attempts are suspended.
-func (c *Controller) noteSuspended(asked []cluster.AttemptID) {
-	for _, id := range asked {
-		if _, _, a, ok := c.view.Attempt(id); ok && a.Suspended() {
-			c.stranded.due = sched.Earliest(c.stranded.due, a.SuspendedAt+strandedAfter)
-		}
+// noteSuspended notes when to look for a better machine for a suspended attempt.
+func (c *Controller) noteSuspended(a *cluster.Attempt) {
+	if a.Suspended() {
+		c.stranded.due = sched.Earliest(c.stranded.due, a.SuspendedAt+strandedAfter)
 	}
 }
 

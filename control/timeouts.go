@@ -2,6 +2,7 @@ package control
 
 import (
 	"container/heap"
+	"fmt"
 
 	"github.com/hammr/hammr/cluster"
 )
@@ -68,6 +69,67 @@ func (w *taskTimeouts) next() int64 {
 		return 0
 	}
 	return w.due[0].at
+}
+
+// updateJobTimeouts stops the timeouts of a suspended job's attempts, which may wait for
+// tasks of the job that get no slots. It restarts them when the job is resumed.
+func (c *Controller) updateJobTimeouts(now int64, id cluster.JobID) {
+	j := c.view.Job(id)
+	if suspended := j != nil && j.Suspended; suspended == c.suspendedJobs[id] {
+		return
+	} else if !suspended {
+		delete(c.suspendedJobs, id)
+	} else {
+		if c.suspendedJobs == nil {
+			c.suspendedJobs = make(map[cluster.JobID]bool)
+		}
+		c.suspendedJobs[id] = true
+	}
+	for m := range c.view.Machines() {
+		for _, a := range m.Attempts {
+			switch {
+			case a.ID.Task.Job != id:
+			case c.suspendedJobs[id]:
+				c.timeouts.remove(a.ID)
+			default:
+				c.startTimeout(now, a)
+			}
+		}
+	}
+}
+
+// startTimeout starts the timeout of an attempt that can make progress.
+func (c *Controller) startTimeout(now int64, a *cluster.Attempt) {
+	j := c.view.Job(a.ID.Task.Job)
+	if a.Active() && !a.Suspended() && !j.Suspended {
+		c.timeouts.add(now, a.ID, j.Spec.TimeoutMillis)
+	}
+}
+
+// updateTimeout stops the timeout of a suspended attempt, and restarts it when the attempt
+// resumes.
+func (c *Controller) updateTimeout(now int64, a *cluster.Attempt) {
+	if a.Suspended() {
+		c.timeouts.remove(a.ID)
+	} else if a.SuspendedAt > 0 {
+		c.startTimeout(now, a)
+	}
+}
+
+// timeOut fails an attempt that shows no progress. Its process still holds its slot.
+func (c *Controller) timeOut(id cluster.AttemptID) {
+	j, _, _, ok := c.view.Attempt(id)
+	if !ok {
+		return
+	}
+	seconds := float64(j.Spec.TimeoutMillis) / 1000
+	c.enqueue(cluster.FailAttempt{
+		Attempt: id, OnMachine: true,
+		Failure: cluster.Failure{
+			Cause:  fmt.Sprintf("Task %v failed to report status for %g seconds. Killing! (mapreduce.task.timeout)", id, seconds),
+			Offset: -1,
+		},
+	})
 }
 
 // dueHeap orders by time, then attempt, so that the order is deterministic.

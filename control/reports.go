@@ -5,15 +5,12 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
 )
 
 // finished proposes what a finished attempt reports. If it stopped before the end of its
 // task's range, the rest becomes a new task.
-func (c *Controller) finished(ev AttemptFinished) {
-	_, t, a, ok := c.view.Attempt(ev.Attempt)
-	if !ok {
-		return
-	}
+func (c *Controller) finished(t *cluster.Task, a *cluster.Attempt, ev AttemptFinished) {
 	if a.Active() && t.Ranged &&
 		ev.Range.Start == t.Range.Start && ev.Range.End.Less(t.Range.End) && !ev.Range.Empty() {
 		c.enqueue(cluster.SplitTask{Attempt: ev.Attempt, At: ev.Range.End})
@@ -25,12 +22,11 @@ func (c *Controller) finished(ev AttemptFinished) {
 // output, that output is lost, and the failure is not charged to the reader.
 func (c *Controller) failed(ev AttemptFailed) {
 	_, _, _, known := c.view.Attempt(ev.LostOutput)
-	if known && ev.LostOutput.Task.Job == ev.Attempt.Task.Job {
+	uncharged := known && ev.LostOutput.Task.Job == ev.Attempt.Task.Job
+	if uncharged {
 		c.enqueue(cluster.LoseOutput{Attempt: ev.LostOutput, Cause: ev.Failure.Cause})
-		c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: true, BadCheckpoint: ev.BadCheckpoint})
-		return
 	}
-	c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, BadCheckpoint: ev.BadCheckpoint})
+	c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: uncharged, BadCheckpoint: ev.BadCheckpoint})
 }
 
 func (c *Controller) exited(ev AttemptExited) {
@@ -45,18 +41,22 @@ func (c *Controller) exited(ev AttemptExited) {
 	c.enqueue(command)
 }
 
-// timeOut fails an attempt that shows no progress. Its process still holds its slot.
-func (c *Controller) timeOut(id cluster.AttemptID) {
-	j, _, _, ok := c.view.Attempt(id)
-	if !ok {
-		return
+// preemptionDeclined handles an attempt that could not save its work. If it can be suspended
+// instead, it is, unless others of its gang still have to end. An attempt that could not be
+// suspended gets its slot back if that is still free; otherwise it is killed.
+func (c *Controller) preemptionDeclined(a *cluster.Attempt, ev PreemptionDeclined) {
+	switch {
+	case !a.Active():
+	case a.Suspended() && c.view.CanResume(a):
+		c.enqueue(cluster.ResumeAttempt{Attempt: ev.Attempt})
+	case a.Suspended():
+		cause := fmt.Sprintf("its slot is taken and its work cannot be kept: %s", ev.Cause)
+		c.enqueue(cluster.KillAttempt{Attempt: ev.Attempt, Cause: cause})
+	case a.Preempting():
+		cause := a.Cause
+		c.enqueue(cluster.DeclinePreemption{Attempt: ev.Attempt})
+		if ev.CanSuspend && c.view.FirstOverSuspended(c.view.GangOf(a), nil) == nil {
+			c.enqueue(cluster.PreemptAttempt{Attempt: ev.Attempt, Cause: cause, Mode: preempt.Suspend})
+		}
 	}
-	seconds := float64(j.Spec.TimeoutMillis) / 1000
-	c.enqueue(cluster.FailAttempt{
-		Attempt: id, OnMachine: true,
-		Failure: cluster.Failure{
-			Cause:  fmt.Sprintf("Task %v failed to report status for %g seconds. Killing! (mapreduce.task.timeout)", id, seconds),
-			Offset: -1,
-		},
-	})
 }
