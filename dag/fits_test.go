@@ -91,20 +91,20 @@ func TestCheckFitsAgainstPacking(t *testing.T) {
 	}
 }
 
-func pack(groups, room []Slots) bool {
+func pack(groups, machines []Slots) bool {
 	if len(groups) == 0 {
 		return true
 	}
-	for i := range room {
-		if !groups[0].FitsIn(room[i]) {
+	for i := range machines {
+		if !groups[0].FitsIn(machines[i]) {
 			continue
 		}
-		was := room[i]
-		room[i] = was.Minus(groups[0])
-		if pack(groups[1:], room) {
+		was := machines[i]
+		machines[i] = was.Minus(groups[0])
+		if pack(groups[1:], machines) {
 			return true
 		}
-		room[i] = was
+		machines[i] = was
 	}
 	return false
 }

@@ -52,14 +52,14 @@ func TestBufferedOfAnIntake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held := in.Buffered(); held != 0 {
-		t.Errorf("%d bytes of nothing", held)
+	if buffered := in.Buffered(); buffered != 0 {
+		t.Errorf("%d bytes of nothing", buffered)
 	}
 	if err := addStream(context.Background(), in, bytes.NewReader(data), s.Run, Ordinal{}); err != nil {
 		t.Fatal(err)
 	}
-	if held := in.Buffered(); held != s.Run.Length {
-		t.Errorf("%d bytes of a run of %d", held, s.Run.Length)
+	if buffered := in.Buffered(); buffered != s.Run.Length {
+		t.Errorf("%d bytes of a run of %d", buffered, s.Run.Length)
 	}
 	if err := in.Close(); err != nil {
 		t.Error(err)

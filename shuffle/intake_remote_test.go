@@ -89,9 +89,9 @@ func addBroken(t *testing.T, r *rand.Rand, in *Intake, sources []Source, bad, ho
 	}
 }
 
-// TestIntakeOwnFaultsAreNotOfTheSource checks that an error of the intake's own disk does
+// TestErrorsOfTheIntakeAreNotOfTheSource checks that an error of the intake's own disk does
 // not blame the source.
-func TestIntakeOwnFaultsAreNotOfTheSource(t *testing.T) {
+func TestErrorsOfTheIntakeAreNotOfTheSource(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 9)), 1, "random", None)
 	o := intakeOptions(t)
 	o.Memory = 1 << 10

@@ -24,7 +24,7 @@ func TestExtentsGiveNothingTwice(t *testing.T) {
 			"take": func(t *rapid.T) {
 				n := rapid.Int64Range(1, size).Draw(t, "bytes")
 				e, ok := free.take(n)
-				if want := firstRoom(taken, n); ok != (want >= 0) || ok && (e != extent{want, want + n}) {
+				if want := firstFree(taken, n); ok != (want >= 0) || ok && (e != extent{want, want + n}) {
 					t.Fatalf("%d bytes at %v, %t instead of %d", n, e, ok, want)
 				}
 				if ok {
@@ -61,8 +61,8 @@ func mark(taken []bool, e extent, value bool) {
 	}
 }
 
-// firstRoom returns the first offset with n contiguous free bytes, or -1.
-func firstRoom(taken []bool, n int64) int64 {
+// firstFree returns the first offset with n contiguous free bytes, or -1.
+func firstFree(taken []bool, n int64) int64 {
 	for from := int64(0); from+n <= int64(len(taken)); from++ {
 		if !slices.Contains(taken[from:from+n], true) {
 			return from
@@ -127,8 +127,8 @@ func TestSegmentsBelongToOneAttempt(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if held := storedBytes(in.mu.memory); in.mu.segments.used != held {
-			rt.Fatalf("%d bytes in use by segments of %d", in.mu.segments.used, held)
+		if buffered := storedBytes(in.mu.memory); in.mu.segments.used != buffered {
+			rt.Fatalf("%d bytes in use by segments of %d", in.mu.segments.used, buffered)
 		}
 		samePairs(t, readMerge(t, finalMerge(t, in)), want)
 		if err := in.Close(); err != nil {

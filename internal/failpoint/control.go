@@ -123,11 +123,11 @@ func (c *Control) Set(name, action string) error {
 
 func (c *Control) set(p Point, a Action) {
 	at := &c.page.points[p]
-	at.deed.Store(int64(noAction))
+	at.kind.Store(int64(noAction))
 	at.delay.Store(int64(a.delay))
 	at.nth.Store(a.nth)
 	at.hits.Store(0)
-	at.deed.Store(int64(a.kind))
+	at.kind.Store(int64(a.kind))
 }
 
 // Clear ends all faults and resets the clock.

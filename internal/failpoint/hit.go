@@ -28,7 +28,7 @@ func (g *page) hit(p Point) error {
 	if nth := at.nth.Load(); nth != 0 && nth != n {
 		return nil
 	}
-	switch actionKind(at.deed.Load()) {
+	switch actionKind(at.kind.Load()) {
 	case fail:
 		return fmt.Errorf("%s: %w", p, ErrInjected)
 	case sleep:

@@ -23,7 +23,7 @@ type page struct {
 	clockOffset atomic.Int64 // ns by which the clock has jumped
 
 	points [points]struct {
-		deed  atomic.Int64
+		kind  atomic.Int64
 		delay atomic.Int64 // ns
 		nth   atomic.Int64
 		hits  atomic.Int64 // since the point was set

@@ -73,8 +73,7 @@ func (a *Attempt) Open(name string) (storage.File, error) {
 	return fs.Open(a.ctx, path)
 }
 
-func counterMessages(set *counter.Set) []*taskproc.Counter {
-	var out []*taskproc.Counter
+func counterMessages(set *counter.Set) (out []*taskproc.Counter) {
 	for group, names := range set.Values() {
 		for name, value := range names {
 			out = append(out, &taskproc.Counter{Group: valid(group), Name: valid(name), Value: value})

@@ -71,6 +71,7 @@ func channelOf(place int, e dag.Edge) Channel {
 	}
 }
 
+// upTo returns the numbers from 0 to n, without n. It is not nil, since that has a meaning.
 func upTo(n int) []int {
 	numbers := make([]int, n)
 	for i := range numbers {
@@ -89,8 +90,7 @@ func (c Channel) partition(reader int) int {
 }
 
 // channelsOf returns the channels of a kind.
-func channelsOf(channels []Channel, kind dag.Channel) []Channel {
-	var out []Channel
+func channelsOf(channels []Channel, kind dag.Channel) (out []Channel) {
 	for _, c := range channels {
 		if c.Kind == kind {
 			out = append(out, c)

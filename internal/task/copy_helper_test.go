@@ -266,11 +266,11 @@ func (r *reduceRun) listen() {
 // send fails silently if the attempt has ended.
 func (r *reduceRun) send(m *taskproc.ToTask) { _ = r.node.Send(m) }
 
-func (r *reduceRun) tell(complete bool, outputs ...*taskproc.MapOutput) {
+func (r *reduceRun) report(complete bool, outputs ...*taskproc.MapOutput) {
 	r.send(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Outputs: outputs, Complete: complete}}})
 }
 
-func (r *reduceRun) pause() {
+func (r *reduceRun) requestCheckpoint() {
 	r.send(&taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}})
 }
 

@@ -25,8 +25,8 @@ func scatter(t testing.TB, r *rand.Rand, maps int, machines ...*machine) []*task
 	return outputs
 }
 
-// tellAll reports outputs in random order and in random portions.
-func tellAll(r *rand.Rand, run *reduceRun, outputs []*taskproc.MapOutput) {
+// reportAll reports outputs in random order and in random portions.
+func reportAll(r *rand.Rand, run *reduceRun, outputs []*taskproc.MapOutput) {
 	order := r.Perm(len(outputs))
 	for len(order) > 0 {
 		var some []*taskproc.MapOutput
@@ -34,7 +34,7 @@ func tellAll(r *rand.Rand, run *reduceRun, outputs []*taskproc.MapOutput) {
 			some = append(some, outputs[i])
 		}
 		order = order[len(some):]
-		run.tell(len(order) == 0, some...)
+		run.report(len(order) == 0, some...)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
 				Maps: int32(len(outputs)), ShuffleAddress: machines[0].address,
 				Properties: map[string]string{"mapreduce.reduce.shuffle.parallelcopies": fmt.Sprint(1 + r.IntN(6))},
 			})
-			tellAll(r, run, outputs)
+			reportAll(r, run, outputs)
 			last := run.finish()
 			if last.GetFinished() == nil {
 				t.Fatalf("last message %v", last)
@@ -94,8 +94,8 @@ func TestReduceCheckpointsAnywhere(t *testing.T) {
 				run := startReduce(t, p, &taskproc.Start{
 					Maps: 7, ShuffleAddress: machines[0].address, Checkpoint: checkpoint, LocalDir: t.TempDir(),
 				})
-				pauseAt(&tick, run, int64(1+r.IntN(30)))
-				tellAll(r, run, outputs)
+				checkpointAt(&tick, run, int64(1+r.IntN(30)))
+				reportAll(r, run, outputs)
 				last := run.finish()
 				if checkpoint = last.GetCheckpointed().GetCheckpoint(); checkpoint != nil {
 					continue
@@ -104,7 +104,7 @@ func TestReduceCheckpointsAnywhere(t *testing.T) {
 					t.Fatalf("last message %v", last)
 				}
 				if p.seen.String() != want {
-					t.Errorf("after %d pauses the records differ from those read here", attempt)
+					t.Errorf("after %d checkpoints the records differ from those read here", attempt)
 				}
 				if c := counters(last.GetFinished().Counters); c["Shuffled Maps"] != 7 || c["Reduce shuffle bytes"] != bytes {
 					t.Errorf("%d bytes; counters %v", bytes, c)
@@ -115,12 +115,12 @@ func TestReduceCheckpointsAnywhere(t *testing.T) {
 	}
 }
 
-// pauseAt requests a checkpoint at the n-th tick.
-func pauseAt(tick *atomic.Pointer[func()], run *reduceRun, n int64) {
+// checkpointAt requests a checkpoint at the n-th tick.
+func checkpointAt(tick *atomic.Pointer[func()], run *reduceRun, n int64) {
 	var ticks atomic.Int64
 	f := func() {
 		if ticks.Add(1) == n {
-			run.pause()
+			run.requestCheckpoint()
 		}
 	}
 	tick.Store(&f)
@@ -133,7 +133,7 @@ func TestReduceNamesTheLostMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 3})
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	f := run.finish().GetFailure()
 	if f.GetLostMapAttempt() != outputs[1].Attempt || f.GetFatal() {
 		t.Errorf("failure %v", f)
@@ -146,7 +146,7 @@ func TestReduceGivesUpADeadMachine(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
 	o.Address = deadAddress(t)
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, Properties: map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}})
-	run.tell(true, o)
+	run.report(true, o)
 	if f := run.finish().GetFailure(); f.GetLostMapAttempt() != o.Attempt || !strings.Contains(f.GetCause(), o.Address) {
 		t.Errorf("failure %v", f)
 	}
@@ -185,9 +185,9 @@ func TestReduceTakesTheNewerOutput(t *testing.T) {
 		}
 		p := new(reducer)
 		run := startReduce(t, p, start)
-		run.tell(true, old)
+		run.report(true, old)
 		<-asked
-		run.tell(true, old, again)
+		run.report(true, old, again)
 		last := run.finish()
 		want, _ := readHere(t, []*taskproc.MapOutput{again})
 		if last.GetFinished() == nil || p.seen.String() != want {
@@ -201,7 +201,7 @@ func TestReduceEndsWhenKilled(t *testing.T) {
 	m := newMachine(t, func() string { asked <- struct{}{}; return "error" })
 	outputs := scatter(t, rand.New(rand.NewPCG(1, 1)), 3, m)
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 3})
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	<-asked
 	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}})
 	if last := run.finish(); last.GetExited() == nil {
@@ -213,7 +213,7 @@ func TestReduceEndsWhenKilled(t *testing.T) {
 func TestReduceWithAnotherToken(t *testing.T) {
 	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, ShuffleToken: "another"})
-	run.tell(true, o)
+	run.report(true, o)
 	if f := run.finish().GetFailure(); f.GetLostMapAttempt() != "" || !strings.Contains(f.GetCause(), "token") {
 		t.Errorf("failure %v", f)
 	}
@@ -226,7 +226,7 @@ func TestReduceSkipsEmptyPartitions(t *testing.T) {
 	o.Address, o.PartitionBytes = deadAddress(t), []int64{5, 0}
 	p := new(reducer)
 	run := startReduce(t, p, &taskproc.Start{Maps: 1})
-	run.tell(true, o)
+	run.report(true, o)
 	if last := run.finish(); last.GetFinished() == nil || counters(last.GetFinished().Counters)["Shuffled Maps"] != 1 || p.seen.Len() > 0 {
 		t.Errorf("last message %v", last)
 	}
@@ -243,10 +243,10 @@ func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	old, again := dead.write(t, r, 0, 3000), alive.write(t, r, 0, 3000)
 	p := new(reducer)
 	run := startReduce(t, p, &taskproc.Start{Maps: 1, Properties: map[string]string{"hammr.shuffle.fetch.timeout": "1m"}})
-	run.tell(true, old)
+	run.report(true, old)
 	<-asked
 	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Revoked: []string{old.Attempt}, Complete: true}}})
-	run.tell(true, again) // of one attempt, offered again by its machine
+	run.report(true, again) // of one attempt, offered again by its machine
 	last := run.finish()
 	want, _ := readHere(t, []*taskproc.MapOutput{again})
 	if last.GetFinished() == nil || p.seen.String() != want {
@@ -258,14 +258,14 @@ func TestMergeOutputs(t *testing.T) {
 	output := func(attempt, address string) *taskproc.MapOutput {
 		return &taskproc.MapOutput{Attempt: attempt, Address: address}
 	}
-	news := mergeOutputs(
+	update := mergeOutputs(
 		&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "1"), output("b", "1")}, Revoked: []string{"x"}},
 		&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "2")}, Revoked: []string{"a", "y"}, Complete: true},
 	)
 	want := &taskproc.Outputs{
 		Outputs: []*taskproc.MapOutput{output("b", "1"), output("a", "2")}, Revoked: []string{"x", "a", "y"}, Complete: true,
 	}
-	if !proto.Equal(news, want) {
-		t.Errorf("joined to %v", news)
+	if !proto.Equal(update, want) {
+		t.Errorf("joined to %v", update)
 	}
 }

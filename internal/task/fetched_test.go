@@ -16,14 +16,14 @@ func edges(numbers ...int) (channels []Channel) {
 	return channels
 }
 
-func wantNews(t *testing.T, f *fetchedSets, want string) {
+func wantChanges(t *testing.T, f *fetchedSets, want string) {
 	t.Helper()
 	got := ""
-	for _, news := range f.takeChanges() {
-		got += fmt.Sprintf("%d:%08b ", news.Edge, news.Nodes)
+	for _, update := range f.takeChanges() {
+		got += fmt.Sprintf("%d:%08b ", update.Edge, update.Nodes)
 	}
 	if got != want {
-		t.Errorf("told %q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -32,26 +32,26 @@ func TestFetchedIsWhatAllReadersHave(t *testing.T) {
 	var f fetchedSets
 	f.expect(edges(0, 1))
 	f.expect(edges(0))
-	wantNews(t, &f, "")
+	wantChanges(t, &f, "")
 	one := &Reduce{Node: new(NodeRun), channels: edges(0, 1), fetched: []*taskproc.MapOutput{{Edge: 1, Task: 9}}}
 	f.open(one)
 	f.add(one, &taskproc.MapOutput{Task: 2})
-	wantNews(t, &f, "0:[] 1:[00000000 00000010] ")
+	wantChanges(t, &f, "0:[] 1:[00000000 00000010] ")
 	two := &Reduce{Node: new(NodeRun), channels: edges(0)}
 	f.open(two)
-	wantNews(t, &f, "0:[] ")
+	wantChanges(t, &f, "0:[] ")
 	for _, task := range []int32{2, 3} {
 		f.add(two, &taskproc.MapOutput{Task: task})
 	}
-	wantNews(t, &f, "0:[00000100] ")
-	wantNews(t, &f, "")
+	wantChanges(t, &f, "0:[00000100] ")
+	wantChanges(t, &f, "")
 	f.resendAll()
-	wantNews(t, &f, "0:[00000100] 1:[00000000 00000010] ")
+	wantChanges(t, &f, "0:[00000100] 1:[00000000 00000010] ")
 	third := &Reduce{Node: two.Node, channels: edges(0)} // which reads it once more
 	f.open(third)
-	wantNews(t, &f, "0:[] ")
+	wantChanges(t, &f, "0:[] ")
 	f.remove(third)
-	wantNews(t, &f, "0:[00000100] ")
+	wantChanges(t, &f, "0:[00000100] ")
 }
 
 // TestReduceReportsFetchedOutputs checks the report of a reduce that has fetched all.
@@ -62,12 +62,12 @@ func TestReduceReportsFetchedOutputs(t *testing.T) {
 	p := &reducer{between: func(n *NodeRun) {
 		if !looked {
 			n.group.fetched.resendAll()
-			wantNews(t, &n.group.fetched, "0:[11111111 00000011] ")
+			wantChanges(t, &n.group.fetched, "0:[11111111 00000011] ")
 		}
 		looked = true
 	}}
 	run := startReduce(t, p, &taskproc.Start{Maps: 10, ShuffleAddress: machines[0].address})
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	if last := run.finish(); last.GetFinished() == nil || !looked {
 		t.Errorf("last message %v, looked: %v", last, looked)
 	}

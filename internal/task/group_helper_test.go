@@ -22,27 +22,27 @@ type programFunc func(n *NodeRun) error
 func (f programFunc) RunNode(n *NodeRun) error { return f(n) }
 
 // rig plays jobmaster and tasknodes for one job. It starts all NodeGroups at once and
-// tells each what the others have written.
+// reports to each what the others have written.
 type rig struct {
-	t          testing.TB
-	graph      dag.Graph
-	layout     *dag.Layout
-	server     *Server
-	machines   []*machine // whose servers segments and streams go by; none: all in memory
-	properties map[string]string
-	shares     []*taskproc.CombineSet
-	lie        func(*taskproc.MapOutput) // changes what is reported of an output; nil: nothing
-	goesOn     bool                      // checkpointed bundles are resumed
+	t           testing.TB
+	graph       dag.Graph
+	layout      *dag.Layout
+	server      *Server
+	machines    []*machine // whose servers segments and streams go by; none: all in memory
+	properties  map[string]string
+	combineSets []*taskproc.CombineSet
+	misreport   func(*taskproc.MapOutput) // changes what is reported of an output; nil: nothing
+	resumes     bool                      // checkpointed bundles are resumed
 
 	mu struct {
 		sync.Mutex
-		runs  map[dag.GroupID]*runningGroup
-		told  map[int32][]*taskproc.MapOutput // by edge
-		last  map[dag.GroupID]*taskproc.FromTask
-		ended sync.WaitGroup
+		runs    map[dag.GroupID]*runningGroup
+		written map[int32][]*taskproc.MapOutput // by edge
+		last    map[dag.GroupID]*taskproc.FromTask
+		ended   sync.WaitGroup
 
-		incarnation map[dag.BundleID]int // how often bundles went on
-		declined    int                  // pauses
+		incarnation map[dag.BundleID]int // how often bundles have resumed
+		declined    int                  // checkpoints
 	}
 }
 
@@ -50,12 +50,12 @@ type rig struct {
 type runningGroup struct {
 	id    dag.GroupID
 	node  taskproc.TasknodeEnd
-	inbox *syncutil.Mailbox[*taskproc.ToTask] // what it is to be told, in order
+	inbox *syncutil.Mailbox[*taskproc.ToTask] // messages for it, in order
 	over  chan struct{}
 }
 
-// tell sends the messages of the inbox until the attempt has ended.
-func (run *runningGroup) tell() {
+// deliver sends the messages of the inbox until the attempt has ended.
+func (run *runningGroup) deliver() {
 	for {
 		select {
 		case <-run.inbox.Ready():
@@ -77,7 +77,7 @@ func newRig(t testing.TB, g dag.Graph, prog Program) *rig {
 		t: t, graph: g, layout: g.Layout(), properties: map[string]string{"mapreduce.task.io.sort.mb": "1"},
 		server: &Server{Programs: Programs{"p": prog}, Local: mem.New(mem.Options{Name: "rig"})},
 	}
-	r.mu.runs, r.mu.told = make(map[dag.GroupID]*runningGroup), make(map[int32][]*taskproc.MapOutput)
+	r.mu.runs, r.mu.written = make(map[dag.GroupID]*runningGroup), make(map[int32][]*taskproc.MapOutput)
 	r.mu.last, r.mu.incarnation = make(map[dag.GroupID]*taskproc.FromTask), make(map[dag.BundleID]int)
 	return r
 }
@@ -102,11 +102,11 @@ func (r *rig) run() map[dag.GroupID]*taskproc.FromTask {
 		}
 	}
 	for edge := range r.graph.Edges {
-		r.tellLocked(int32(edge)) // of writers that have no Nodes
+		r.reportLocked(int32(edge)) // of writers that have no Nodes
 	}
 	r.mu.Unlock()
 	for _, run := range all {
-		go r.attend(run)
+		go r.receive(run)
 	}
 	r.mu.ended.Wait()
 	return r.mu.last
@@ -119,7 +119,7 @@ func (r *rig) beginLocked(id dag.GroupID, start *taskproc.Start) *runningGroup {
 	run := &runningGroup{id: id, node: taskproc.NewTasknodeEnd(ours), inbox: syncutil.NewMailbox[*taskproc.ToTask](), over: make(chan struct{})}
 	r.mu.runs[id] = run
 	r.mu.ended.Add(2)
-	r.mu.ended.Go(run.tell)
+	r.mu.ended.Go(run.deliver)
 	go func() {
 		defer r.mu.ended.Done()
 		if err := r.server.Serve(context.Background(), theirs); err != nil {
@@ -143,7 +143,7 @@ func (r *rig) start(id dag.GroupID) *taskproc.Start {
 	start := &taskproc.Start{
 		JobId: testJob, AttemptId: attempt, Program: "p", Kind: taskproc.Kind_REDUCE, Task: int32(id.Index), Part: int32(id.Index),
 		Properties: r.properties, ShuffleToken: testToken, Graph: taskproc.FromGraph(r.graph),
-		GroupClass: int32(id.Class), Group: int32(id.Index), CombineSets: r.shares, LocalDir: path.Join("/", testJob, attempt),
+		GroupClass: int32(id.Class), Group: int32(id.Index), CombineSets: r.combineSets, LocalDir: path.Join("/", testJob, attempt),
 	}
 	if m := r.machineOf(id); m != nil {
 		start.ShuffleAddress, start.LocalDir = m.address, path.Join(m.dir, testJob, attempt)
@@ -175,8 +175,8 @@ func (r *rig) bundle(id dag.BundleID) *taskproc.Bundle {
 	return b
 }
 
-// attend reads the messages of a group to its end.
-func (r *rig) attend(run *runningGroup) {
+// receive reads the messages of a group to its end.
+func (r *rig) receive(run *runningGroup) {
 	defer r.mu.ended.Done()
 	defer run.node.Close()
 	defer close(run.over)
@@ -189,15 +189,15 @@ func (r *rig) attend(run *runningGroup) {
 			continue
 		}
 		r.mu.Lock()
-		if r.goesOn && m.GetPreemptionDeclined() != nil {
+		if r.resumes && m.GetPreemptionDeclined() != nil {
 			r.mu.declined++
 			r.mu.Unlock()
 			continue
 		}
 		r.mu.last[run.id] = m
 		r.publishLocked(run.id, m.GetFinished())
-		if r.goesOn {
-			r.goOnLocked(r.layout.BundleOf(run.id))
+		if r.resumes {
+			r.resumeBundleLocked(r.layout.BundleOf(run.id))
 		}
 		r.mu.Unlock()
 	}
@@ -209,28 +209,28 @@ func (r *rig) publishLocked(id dag.GroupID, done *taskproc.Finished) {
 		if m := r.machineOf(id); m != nil {
 			o.Address = m.address
 		}
-		if r.lie != nil {
-			r.lie(o)
+		if r.misreport != nil {
+			r.misreport(o)
 		}
-		r.mu.told[o.Edge] = append(r.mu.told[o.Edge], o)
+		r.mu.written[o.Edge] = append(r.mu.written[o.Edge], o)
 		edges[o.Edge] = true
 	}
 	for edge := range edges {
-		r.tellLocked(edge)
+		r.reportLocked(edge)
 	}
 }
 
-// tellLocked tells all running groups what has been written for an edge.
-func (r *rig) tellLocked(edge int32) {
+// reportLocked reports to all running groups what has been written for an edge.
+func (r *rig) reportLocked(edge int32) {
 	writers := r.graph.Stages[r.graph.StageIndex(r.graph.Edges[edge].From)].Nodes
-	news := &taskproc.Outputs{Edge: edge, Outputs: r.mu.told[edge], Complete: len(r.mu.told[edge]) == writers}
-	r.postLocked(news)
+	update := &taskproc.Outputs{Edge: edge, Outputs: r.mu.written[edge], Complete: len(r.mu.written[edge]) == writers}
+	r.postLocked(update)
 }
 
-func (r *rig) postLocked(news *taskproc.Outputs) {
+func (r *rig) postLocked(update *taskproc.Outputs) {
 	for id, run := range r.mu.runs {
-		if r.mu.last[id] == nil && slices.Contains(taskproc.FileInputs(r.start(id)), news.Edge) {
-			run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: news}})
+		if r.mu.last[id] == nil && slices.Contains(taskproc.FileInputs(r.start(id)), update.Edge) {
+			run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: update}})
 		}
 	}
 }

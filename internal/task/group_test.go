@@ -21,13 +21,13 @@ func TestEveryGraphRelaysEveryRecord(t *testing.T) {
 			g := randomGraph(random)
 			p := &relay{records: random.IntN(300), seen: make(map[string][]string)}
 			r := newRig(t, g, p)
-			r.shares = dealShares(g)
+			r.combineSets = randomCombineSets(g)
 			if seed%4 == 0 {
 				r.network(2)
 			}
 			r.run()
 			r.allDone()
-			compareSeen(t, g, p.seen, twin(g, p.records, r.shares))
+			compareSeen(t, g, p.seen, twin(g, p.records, r.combineSets))
 		})
 	}
 }
@@ -172,7 +172,7 @@ func TestMissingPeer(t *testing.T) {
 		r.mu.Lock()
 		run := r.startLocked(dag.GroupID{})
 		r.mu.Unlock()
-		go r.attend(run)
+		go r.receive(run)
 		r.mu.ended.Wait()
 		if f := r.mu.last[dag.GroupID{}].GetFailure(); !strings.Contains(f.GetCause(), "has not connected within 20ms") {
 			t.Errorf("%d machines: failure %v", machines, f)
@@ -192,7 +192,7 @@ func TestLostOutputNamesItsAttempt(t *testing.T) {
 			if machines > 0 {
 				r.network(machines)
 			}
-			r.lie = func(o *taskproc.MapOutput) {
+			r.misreport = func(o *taskproc.MapOutput) {
 				if int(o.Edge) == edge && o.Task == 1 {
 					o.Path += "x"
 				}

@@ -168,7 +168,7 @@ func (m *Map) sample(position dag.Position) {
 		p.Position = taskproc.FromPosition(position)
 		p.Records = m.records
 	}
-	m.Node.report(p)
+	m.Node.Attempt.sendProgress(p)
 }
 
 // countInput counts the bytes read.

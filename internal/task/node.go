@@ -106,17 +106,19 @@ func (n *NodeRun) mayStop() bool { return n.allLiveFinished() && n.group.canChec
 // PollProgress reports progress if that was requested. It may be called between two
 // values of a group. A checkpoint requested there is left to PollSignals.
 func (n *NodeRun) PollProgress() {
-	sample, _ := n.takeSignals()
-	if n.Attempt.signals.checkpoint.Load() && n.mayStop() {
-		defer n.repoll()
-	}
-	if sample {
-		n.report(n.group.progress())
+	if n.takeProgressSignal(n.mayStop()) {
+		n.Attempt.sendProgress(n.group.progress())
 	}
 }
 
-func (n *NodeRun) report(p *taskproc.Progress) {
-	_ = n.Attempt.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
+// takeProgressSignal reports whether progress is to be reported. If a checkpoint is requested
+// and the Node could stop for it, the Node polls again, since this is no boundary.
+func (n *NodeRun) takeProgressSignal(mayStop bool) (sample bool) {
+	sample, _ = n.takeSignals()
+	if mayStop && n.Attempt.signals.checkpoint.Load() {
+		n.repoll()
+	}
+	return sample
 }
 
 // beginWait notes that the Node waits for others, until the caller calls the returned

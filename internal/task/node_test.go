@@ -109,7 +109,7 @@ func TestReaderOfOneWriterWaitsForNoOther(t *testing.T) {
 	compareSeen(t, g, p.seen, twin(g, p.records, nil))
 }
 
-// TestOutputBoard keeps the news of each edge apart. A late subscriber gets what can be
+// TestOutputBoard keeps the updates of each edge apart. A late subscriber gets what can be
 // read.
 func TestOutputBoard(t *testing.T) {
 	output := func(attempt string) *taskproc.MapOutput { return &taskproc.MapOutput{Attempt: attempt} }
@@ -121,10 +121,10 @@ func TestOutputBoard(t *testing.T) {
 	b.post(&taskproc.Outputs{Edge: 2, Outputs: []*taskproc.MapOutput{output("c")}})
 	describe := func(s *subscription) string {
 		<-s.ready
-		news := s.take()
+		update := s.take()
 		var text strings.Builder
 		for edge := range 3 {
-			if n := news[edge]; n != nil {
+			if n := update[edge]; n != nil {
 				fmt.Fprintf(&text, "%d:", edge)
 				for _, o := range n.Outputs {
 					fmt.Fprintf(&text, " %s/%d", o.Attempt, o.Edge)
@@ -143,8 +143,8 @@ func TestOutputBoard(t *testing.T) {
 	}
 	early.close()
 	b.post(&taskproc.Outputs{Edge: 1, Revoked: []string{"a"}, Complete: true})
-	if news := early.take(); len(news) > 0 {
-		t.Errorf("news after the end: %v", news)
+	if update := early.take(); len(update) > 0 {
+		t.Errorf("update after the end: %v", update)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestRevokedOutputsOfAnyEdge(t *testing.T) {
 	p := &relay{records: 3000, seen: make(map[string][]string)}
 	r := newRig(t, g, p).network(2)
 	dead := deadAddress(t)
-	r.lie = func(o *taskproc.MapOutput) {
+	r.misreport = func(o *taskproc.MapOutput) {
 		if o.Edge == 1 && o.Task == 1 {
 			gone := proto.Clone(o).(*taskproc.MapOutput)
 			gone.Address = dead
@@ -204,7 +204,7 @@ func (r *rig) alone(start *taskproc.Start, orders ...*taskproc.ToTask) *taskproc
 		run.inbox.Put(o)
 	}
 	r.mu.Unlock()
-	go r.attend(run)
+	go r.receive(run)
 	r.mu.ended.Wait()
 	return r.mu.last[id]
 }
@@ -291,7 +291,7 @@ func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "b"}, {From: "a", To: "c", Connection: dag.Gather}},
 	}
-	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}
+	order := &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}
 	r := newRig(t, g, programFunc(func(n *NodeRun) error {
 		m := n.Map()
 		var buffers []*shuffle.SortBuffer
@@ -323,9 +323,9 @@ func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 		return nil
 	}))
 	start := r.start(dag.GroupID{})
-	checkpoint := r.alone(start, pause).GetCheckpointed().GetCheckpoint()
+	checkpoint := r.alone(start, order).GetCheckpointed().GetCheckpoint()
 	if checkpoint == nil {
-		t.Fatalf("not paused: %v", r.mu.last)
+		t.Fatalf("not checkpointed: %v", r.mu.last)
 	}
 	start = r.start(dag.GroupID{})
 	start.Checkpoint, start.AttemptId, start.LocalDir = checkpoint, "again", "/again"

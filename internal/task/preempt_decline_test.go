@@ -31,7 +31,7 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 			ticking := func() string { (*tick.Load())(); return "" }
 			here, there := newMachine(t, sound), newMachine(t, ticking)
 			var outputs []*taskproc.MapOutput
-			for i := range 6 { // which have room in memory: merges are for the checkpoint alone
+			for i := range 6 { // which fit into memory: merges are for the checkpoint alone
 				outputs = append(outputs, []*machine{here, there}[i%2].write(t, r, int32(i), 1+r.IntN(1000)))
 			}
 			want, bytes := readHere(t, outputs)
@@ -44,14 +44,14 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 				Times: 1 + r.IntN(2), Err: syscall.ENOSPC,
 			}
 			run := startReduceOn(t, p, start, fault.New(local.New(local.Options{}), fault.Options{}, full))
-			pauseAt(&tick, run, int64(1+r.IntN(30)))
-			tellAll(r, run, outputs)
+			checkpointAt(&tick, run, int64(1+r.IntN(30)))
+			reportAll(r, run, outputs)
 			last := <-run.last
 			if last.GetPreemptionDeclined() != nil {
 				if !strings.Contains(last.GetPreemptionDeclined().Cause, "space") || last.GetPreemptionDeclined().CanSuspend {
 					t.Errorf("declined: %v", last)
 				}
-				run.pause()
+				run.requestCheckpoint()
 				for last.GetPreemptionDeclined() != nil {
 					last = <-run.last
 				}
@@ -65,7 +65,7 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 				next := from(here.startOn(1), c, here)
 				next.Maps = 6
 				run := startReduce(t, p, next)
-				tellAll(r, run, outputs)
+				reportAll(r, run, outputs)
 				last = run.finish()
 			}
 			if last.GetFinished() == nil || p.seen.String() != want {
@@ -146,9 +146,9 @@ func TestCheckpointBetweenValuesTakesEffectAtTheNextGroup(t *testing.T) {
 	start := m.startOn(0)
 	start.Maps = 3
 	run := startReduce(t, p, start)
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	<-reduces
-	run.pause()
+	run.requestCheckpoint()
 	if last := run.finish(); last.GetCheckpointed() == nil || p.groups != 1 {
 		t.Errorf("%d groups, last message %v", p.groups, last)
 	}
@@ -167,9 +167,9 @@ func TestCheckpointWithoutABoundaryIsDeclined(t *testing.T) {
 	start := m.startOn(0)
 	start.Maps, start.Properties = 3, map[string]string{"hammr.preempt.boundary.timeout": "1ms"}
 	run := startReduce(t, p, start)
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	<-reduces
-	run.pause()
+	run.requestCheckpoint()
 	declined := (<-run.last).GetPreemptionDeclined()
 	if !declined.GetCanSuspend() || !strings.Contains(declined.GetCause(), "hammr.preempt.boundary.timeout") {
 		t.Errorf("declined: %v", declined)

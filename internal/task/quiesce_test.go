@@ -32,7 +32,7 @@ func TestSuspendsWithoutOpenRemoteFiles(t *testing.T) {
 		for i, end := range []func(storage.Writer) error{storage.Writer.Close, storage.Writer.Abort} {
 			w := create([]string{"/closed", "/aborted"}[i])
 			if a.gate.tryQuiesce() {
-				t.Error("it stands still while it writes")
+				t.Error("it is suspended while it writes")
 			}
 			if err := end(w); err != nil {
 				t.Error(err)

@@ -189,17 +189,13 @@ func (r *Reduce) PollSignals() (Action, error) {
 // PollProgress reports progress if that was requested. It may be called between two
 // values of a group. A checkpoint requested there is left to PollSignals.
 func (r *Reduce) PollProgress() {
-	sample, _ := r.Node.takeSignals()
-	if r.Node.Attempt.signals.checkpoint.Load() && r.canCheckpoint() {
-		defer r.Node.repoll()
-	}
-	if !sample {
+	if !r.Node.takeProgressSignal(r.canCheckpoint()) {
 		return
 	}
 	if r.total > 0 {
 		r.Node.setFraction((2 + float64(r.groups.Records())/float64(r.total)) / 3)
 	}
-	r.Node.report(r.Node.group.progress())
+	r.Node.Attempt.sendProgress(r.Node.group.progress())
 }
 
 // CountGroup adds one finished group.

@@ -181,22 +181,22 @@ func readShared(n *NodeRun, r *SharedReader, into *[]keyValue) error {
 }
 
 // twin computes stage by stage what each Node of a relay should see.
-func twin(g dag.Graph, records int, shares []*taskproc.CombineSet) map[string][]string {
-	held := make(map[string][]keyValue)
+func twin(g dag.Graph, perSource int, combineSets []*taskproc.CombineSet) map[string][]string {
+	records := make(map[string][]keyValue)
 	name := func(stage string, node int) string { return fmt.Sprintf("%s %d", stage, node) }
 	for _, s := range g.Stages { // in topological order
 		for node := range s.Nodes {
 			if g.IsSource(s.Name) {
-				held[name(s.Name, node)] = sourceRecords(s.Name, node, records)
+				records[name(s.Name, node)] = sourceRecords(s.Name, node, perSource)
 			}
 			for i, e := range g.Edges {
 				if e.To != s.Name {
 					continue
 				}
 				for from := range g.Stages[g.StageIndex(e.From)].Nodes {
-					for _, r := range held[name(e.From, from)] {
-						if goesTo(g, e, i, from, node, r, shares) {
-							held[name(s.Name, node)] = append(held[name(s.Name, node)], r)
+					for _, r := range records[name(e.From, from)] {
+						if reaches(g, e, i, from, node, r, combineSets) {
+							records[name(s.Name, node)] = append(records[name(s.Name, node)], r)
 						}
 					}
 				}
@@ -204,22 +204,22 @@ func twin(g dag.Graph, records int, shares []*taskproc.CombineSet) map[string][]
 		}
 	}
 	seen := make(map[string][]string)
-	for node, records := range held {
-		for _, r := range records {
+	for node, all := range records {
+		for _, r := range all {
 			seen[node] = append(seen[node], r.key+"="+r.value)
 		}
 	}
 	return seen
 }
 
-func goesTo(g dag.Graph, e dag.Edge, edge, from, to int, r keyValue, shares []*taskproc.CombineSet) bool {
+func reaches(g dag.Graph, e dag.Edge, edge, from, to int, r keyValue, combineSets []*taskproc.CombineSet) bool {
 	switch e.Connection {
 	case dag.AllToAll:
 		return shuffle.HashPartition([]byte(r.key), g.Stages[g.StageIndex(e.To)].Nodes) == to
 	case dag.OneToOne:
 		return from == to
 	case dag.PerMachine:
-		return slices.ContainsFunc(shares, func(s *taskproc.CombineSet) bool {
+		return slices.ContainsFunc(combineSets, func(s *taskproc.CombineSet) bool {
 			return int(s.Edge) == edge && int(s.Node) == to && slices.Contains(s.Writers, int32(from))
 		})
 	}
@@ -248,9 +248,9 @@ func randomGraph(r *rand.Rand) dag.Graph {
 	}
 }
 
-// dealShares gives the writers of each per-machine edge to its readers in turn.
-func dealShares(g dag.Graph) []*taskproc.CombineSet {
-	var shares []*taskproc.CombineSet
+// randomCombineSets gives the writers of each per-machine edge to its readers in turn.
+func randomCombineSets(g dag.Graph) []*taskproc.CombineSet {
+	var combineSets []*taskproc.CombineSet
 	for i, e := range g.Edges {
 		if e.Connection != dag.PerMachine {
 			continue
@@ -261,10 +261,10 @@ func dealShares(g dag.Graph) []*taskproc.CombineSet {
 			for w := node; w < g.Stages[g.StageIndex(e.From)].Nodes; w += readers {
 				s.Writers = append(s.Writers, int32(w))
 			}
-			shares = append(shares, s)
+			combineSets = append(combineSets, s)
 		}
 	}
-	return shares
+	return combineSets
 }
 
 func compareSeen(t *testing.T, g dag.Graph, got, want map[string][]string) {

@@ -182,7 +182,7 @@ func (s *session) listen() {
 			s.attempt.gate.resume()
 		case *taskproc.ToTask_RequestProgress:
 			s.group.fetched.resendAll()
-			s.sendProgress()
+			s.attempt.sendProgress(s.group.progress())
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)
 			s.attempt.signals.notify()
@@ -203,15 +203,16 @@ func (s *session) tick(ended <-chan struct{}) {
 			s.attempt.signals.raise(&s.attempt.signals.progress)
 			if s.attempt.signals.alive.Swap(false) || s.group.inEngine() {
 				s.attempt.activity.Add(1)
-				s.sendProgress()
+				s.attempt.sendProgress(s.group.progress())
 			}
 		}
 	}
 }
 
-// sendProgress sends a progress report. An error means that the tasknode is gone.
-func (s *session) sendProgress() {
-	_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.group.progress()}})
+// sendProgress sends a progress report. An error means that the tasknode is gone, which
+// listen notices too.
+func (a *Attempt) sendProgress(p *taskproc.Progress) {
+	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
 }
 
 // handlePreempt asks the attempt to give up its slot and keep its work.

@@ -154,8 +154,8 @@ func TestASecondEndIsRefused(t *testing.T) {
 	})
 }
 
-// TestAReaderThatGoes checks that a writer fails if its reader closes the stream.
-func TestAReaderThatGoes(t *testing.T) {
+// TestReaderThatCloses checks that a writer fails if its reader closes the stream.
+func TestReaderThatCloses(t *testing.T) {
 	eachKind(t, func(t *testing.T, e ends) {
 		w, in := pair(t, e, context.Background())
 		_ = in.Close() // break the stream on purpose
@@ -170,8 +170,8 @@ func TestAReaderThatGoes(t *testing.T) {
 	})
 }
 
-// TestAWriterThatGoes checks that the reader sees an error if the writer aborts the stream.
-func TestAWriterThatGoes(t *testing.T) {
+// TestWriterThatAborts checks that the reader sees an error if the writer aborts the stream.
+func TestWriterThatAborts(t *testing.T) {
 	eachKind(t, func(t *testing.T, e ends) {
 		ctx, cancel := context.WithCancel(context.Background())
 		w, in := pair(t, e, ctx)

@@ -48,7 +48,7 @@ func TestCopierOrderOfArrivalDoesNotShow(t *testing.T) {
 			var addresses []string
 			for i, n := range cluster {
 				every := []int{2, 5, 20, 1 << 30}[r.IntN(4)]
-				addresses = append(addresses, listen(t, faulty{n.server, randomFaults(seed+uint64(i), every)}))
+				addresses = append(addresses, listen(t, faulty{n.server, injectAtRandom(seed+uint64(i), every)}))
 			}
 			partition := int(seed % 2)
 			in := newIntake(t, []int64{64 << 10, 400 << 10, 64 << 20}[r.IntN(3)])
@@ -80,7 +80,7 @@ func TestCopierStopsAnywhere(t *testing.T) {
 	}
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			address := listen(t, faulty{n.server, randomFaults(seed, 4)})
+			address := listen(t, faulty{n.server, injectAtRandom(seed, 4)})
 			in := newIntake(t, 200<<10)
 			c := NewCopier(context.Background(), CopierConfig{
 				Fetcher: newFetcher(t, FetcherConfig{}), Sink: in, MinDelay: time.Microsecond, MaxDelay: time.Millisecond,

@@ -19,7 +19,7 @@ const (
 	hangUp        // closes the connection without an answer
 	cut           // ends the body halfway
 	damaged       // flips a bit of the body
-	faults
+	faultKinds
 )
 
 // faulty is a handler that injects network faults into a server's answers. choose selects
@@ -63,16 +63,16 @@ func (f faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// randomFaults injects a fault into about one of every requests. Before each answer it
+// injectAtRandom injects a fault into about one of every requests. Before each answer it
 // yields a random number of times, so that answers arrive in random order.
-func randomFaults(seed uint64, every int) func(*http.Request) fault {
+func injectAtRandom(seed uint64, every int) func(*http.Request) fault {
 	var mu sync.Mutex
 	r := rand.New(rand.NewPCG(seed, 1))
 	return func(*http.Request) fault {
 		mu.Lock()
 		turns, how := r.IntN(200), fault(0)
 		if r.IntN(every) == 0 {
-			how = 1 + fault(r.IntN(int(faults)-1))
+			how = 1 + fault(r.IntN(int(faultKinds)-1))
 		}
 		mu.Unlock()
 		for range turns {

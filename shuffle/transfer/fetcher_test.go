@@ -206,7 +206,7 @@ func TestCreditIsGivenBack(t *testing.T) {
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
 	sources := &Sources{BytesPerServer: 1000}
 	f := newFetcher(t, FetcherConfig{Sources: sources})
-	address := listen(t, faulty{n.server, randomFaults(7, 2)})
+	address := listen(t, faulty{n.server, injectAtRandom(7, 2)})
 	for range 30 {
 		_, _ = f.Fetch(context.Background(), m.at(address), newIntake(t, 1<<20)) // the faults are intended
 	}

@@ -80,7 +80,7 @@ func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait ti
 	defer stop()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.WriteHeader(http.StatusOK)
-	_ = w.control.Flush() // tells the reader that its writer is connected; an error returns below
+	_ = w.control.Flush() // shows the reader that its writer is connected; an error returns below
 	if _, err := io.CopyBuffer(flusher{w}, struct{ io.Reader }{end}, make([]byte, channelBuffer)); err != nil {
 		panic(http.ErrAbortHandler) // the client sees a truncated answer
 	}

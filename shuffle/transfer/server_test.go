@@ -127,16 +127,16 @@ func TestServerWantsTheToken(t *testing.T) {
 	}
 }
 
-// held is a client that does not accept its answer until letGo is closed.
-type held struct {
+// slowClient is a client that does not accept its answer until accept is closed.
+type slowClient struct {
 	*httptest.ResponseRecorder
 	began chan<- struct{}
-	letGo <-chan struct{}
+	accept <-chan struct{}
 }
 
-func (h held) WriteHeader(status int) {
+func (h slowClient) WriteHeader(status int) {
 	h.began <- struct{}{}
-	<-h.letGo
+	<-h.accept
 	h.ResponseRecorder.WriteHeader(status)
 }
 
@@ -144,12 +144,12 @@ func TestServerBoundsStreams(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{MaxStreams: 3})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	url := m.at("h").Output.indexURL()
-	began, letGo, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	began, accept, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	for range 3 {
 		go func() {
 			r := httptest.NewRequest(http.MethodGet, url, nil)
 			r.Header.Set("Authorization", "Bearer "+testToken)
-			n.server.ServeHTTP(held{httptest.NewRecorder(), began, letGo}, r)
+			n.server.ServeHTTP(slowClient{httptest.NewRecorder(), began, accept}, r)
 			ended <- struct{}{}
 		}()
 		<-began
@@ -160,7 +160,7 @@ func TestServerBoundsStreams(t *testing.T) {
 	if c := n.server.Counts(); c.Open != 3 || c.Busy != 1 {
 		t.Errorf("counts %+v", c)
 	}
-	close(letGo)
+	close(accept)
 	for range 3 {
 		<-ended
 	}

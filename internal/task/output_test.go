@@ -15,9 +15,9 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// restRig is an attempt at two Nodes joined by memory. Each writes lines to a remote
+// suspendRig is an attempt at two Nodes joined by memory. Each writes lines to a remote
 // output on request. Such an attempt cannot write a checkpoint.
-type restRig struct {
+type suspendRig struct {
 	t     *testing.T
 	out   *mem.FS
 	lines chan string // what the reader writes next; closed: it ends
@@ -25,8 +25,8 @@ type restRig struct {
 	says  chan *taskproc.FromTask
 }
 
-func newRestRig(t *testing.T) *restRig {
-	x := &restRig{t: t, out: mem.New(mem.Options{Name: "out"}), lines: make(chan string), says: make(chan *taskproc.FromTask)}
+func newSuspendRig(t *testing.T) *suspendRig {
+	x := &suspendRig{t: t, out: mem.New(mem.Options{Name: "out"}), lines: make(chan string), says: make(chan *taskproc.FromTask)}
 	router, err := storage.NewRouter(storage.Config{Default: "mem://out/", Open: map[string]storage.Opener{
 		"mem": func(context.Context, string) (storage.FS, error) { return x.out, nil },
 	}})
@@ -56,12 +56,12 @@ func newRestRig(t *testing.T) *restRig {
 			}
 		}
 	}()
-	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}})
+	x.send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}})
 	return x
 }
 
 // writes is the program.
-func (x *restRig) writes(n *NodeRun) error {
+func (x *suspendRig) writes(n *NodeRun) error {
 	if n.Stage() != "to" {
 		return nil
 	}
@@ -85,27 +85,27 @@ func (x *restRig) writes(n *NodeRun) error {
 	}
 }
 
-func (x *restRig) tell(m *taskproc.ToTask) {
+func (x *suspendRig) send(m *taskproc.ToTask) {
 	if err := x.node.Send(m); err != nil {
 		x.t.Error(err)
 	}
 }
 
-// stands orders the attempt to get ready for suspension, and waits for its answer.
-func (x *restRig) stands(number int64) {
+// suspend orders the attempt to get ready for suspension, and waits for its answer.
+func (x *suspendRig) suspend(number int64) {
 	x.t.Helper()
-	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: number}}})
+	x.send(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: number}}})
 	if m := <-x.says; m.GetSuspendReady().GetNumber() != number {
 		x.t.Errorf("asked to stand still it says %v", m)
 	}
 }
 
-func (x *restRig) goesOn() {
-	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Resume{Resume: new(taskproc.Resume)}})
+func (x *suspendRig) resume() {
+	x.send(&taskproc.ToTask{Message: &taskproc.ToTask_Resume{Resume: new(taskproc.Resume)}})
 }
 
 // end returns the attempt's last message and closes the connection.
-func (x *restRig) end() *taskproc.FromTask {
+func (x *suspendRig) end() *taskproc.FromTask {
 	last := <-x.says
 	for range x.says {
 	}
@@ -114,7 +114,7 @@ func (x *restRig) end() *taskproc.FromTask {
 }
 
 // files lists the files of the output.
-func (x *restRig) files() (names []string) {
+func (x *suspendRig) files() (names []string) {
 	x.t.Helper()
 	infos, err := x.out.List(x.t.Context(), "/job")
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *restRig) files() (names []string) {
 }
 
 // text is a file's content.
-func (x *restRig) text(name string) string {
+func (x *suspendRig) text(name string) string {
 	x.t.Helper()
 	_, path, _ := strings.Cut(name, "mem://out")
 	f, err := x.out.Open(x.t.Context(), path)
@@ -147,11 +147,11 @@ func (x *restRig) text(name string) string {
 // was written.
 func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newRestRig(t)
+		x := newSuspendRig(t)
 		x.lines <- "one "
 		x.lines <- "two "
 		synctest.Wait() // until it is written
-		x.stands(1)
+		x.suspend(1)
 		if got := x.files(); len(got) != 1 {
 			t.Errorf("files %q", got)
 		}
@@ -160,12 +160,12 @@ func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 		if got := x.files(); len(got) != 1 {
 			t.Errorf("it writes while it is to stand still: %q", got)
 		}
-		x.goesOn()
-		x.stands(2)
-		x.goesOn()
-		x.stands(3) // nothing was written since: no piece comes of it
+		x.resume()
+		x.suspend(2)
+		x.resume()
+		x.suspend(3) // nothing was written since: no piece comes of it
 		close(x.lines)
-		x.goesOn()
+		x.resume()
 		done := x.end().GetFinished()
 		var texts []string
 		var records []int64
@@ -187,10 +187,10 @@ func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 // TestOutputEndsWhileSuspended ends an attempt that is resumed before it writes more.
 func TestOutputEndsWhileSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newRestRig(t)
+		x := newSuspendRig(t)
 		x.lines <- "all"
 		synctest.Wait()
-		x.stands(1)
+		x.suspend(1)
 		close(x.lines)
 		if done := x.end().GetFinished(); len(done.GetPieces()) != 1 || done.GetOutputRecords() != 1 || done.GetOutputBytes() != 3 {
 			t.Errorf("%v", done)
@@ -201,12 +201,12 @@ func TestOutputEndsWhileSuspended(t *testing.T) {
 // TestOutputOfAKilledAttempt removes all files, those of closed pieces too.
 func TestOutputOfAKilledAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newRestRig(t)
+		x := newSuspendRig(t)
 		x.lines <- "lost"
 		synctest.Wait()
-		x.stands(1)
+		x.suspend(1)
 		x.lines <- " too" // blocks until the attempt is resumed
-		x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: new(taskproc.Kill)}})
+		x.send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: new(taskproc.Kill)}})
 		if m := x.end(); m.GetExited() == nil {
 			t.Errorf("it ends with %v", m)
 		}

@@ -16,33 +16,33 @@ import (
 	"github.com/hammr/hammr/storage/fault"
 )
 
-// courier is a program that forwards every record along every edge as it comes, and
+// forwarder is a program that forwards every record along every edge as it comes, and
 // stops for a checkpoint where it can. It keeps no record across a checkpoint, so the
 // records that its Nodes have seen at the end show what the checkpoints were worth.
-type courier struct {
-	records int            // of each source Node
-	tick    func(*NodeRun) // called at each record
-	pauses  atomic.Int64   // of Nodes
-	mu      sync.Mutex
-	seen    map[string][]string // by Node
+type forwarder struct {
+	records     int            // of each source Node
+	tick        func(*NodeRun) // called at each record
+	checkpoints atomic.Int64   // of Nodes
+	mu          sync.Mutex
+	seen        map[string][]string // by Node
 }
 
-func (p *courier) RunNode(n *NodeRun) error {
-	out, err := openCourierOutputs(n)
+func (p *forwarder) RunNode(n *NodeRun) error {
+	out, err := openForwardedOutputs(n)
 	if err != nil {
 		return err
 	}
-	if err := p.carry(n, out); err != nil {
+	if err := p.forward(n, out); err != nil {
 		return err
 	}
 	if n.Checkpointed() {
-		p.pauses.Add(1)
+		p.checkpoints.Add(1)
 	}
 	return out.end(n.Checkpointed())
 }
 
 // carry forwards what the Node reads.
-func (p *courier) carry(n *NodeRun, out *courierOutputs) error {
+func (p *forwarder) forward(n *NodeRun, out *forwardedOutputs) error {
 	take := func(key, value string) error {
 		p.tick(n)
 		p.mu.Lock()
@@ -51,15 +51,15 @@ func (p *courier) carry(n *NodeRun, out *courierOutputs) error {
 		return out.emit(keyValue{key, value})
 	}
 	if m := n.Map(); m != nil {
-		return p.carrySource(m, take)
+		return p.forwardSource(m, take)
 	}
 	if c := n.Inputs()[0]; c.isLive() {
-		return carryLive(n, c, take)
+		return forwardLive(n, c, take)
 	}
-	return carryFiles(n.Reduce(), take)
+	return forwardFiles(n.Reduce(), take)
 }
 
-func (p *courier) carrySource(m *Map, take func(key, value string) error) error {
+func (p *forwarder) forwardSource(m *Map, take func(key, value string) error) error {
 	all, first := sourceRecords(m.Node.Stage(), m.Node.Number(), p.records), int64(100*m.Node.Number())
 	for at := m.Work().Start.Offset; at < first+int64(len(all)); at++ {
 		if m.Node.Signalled() {
@@ -74,7 +74,7 @@ func (p *courier) carrySource(m *Map, take func(key, value string) error) error 
 	return nil
 }
 
-func carryFiles(r *Reduce, take func(key, value string) error) error {
+func forwardFiles(r *Reduce, take func(key, value string) error) error {
 	g, err := r.Groups(nil)
 	if err != nil || g == nil {
 		return err
@@ -97,8 +97,8 @@ func carryFiles(r *Reduce, take func(key, value string) error) error {
 	}
 }
 
-func carryLive(n *NodeRun, c Channel, take func(key, value string) error) error {
-	attended := func(key, value string) error {
+func forwardLive(n *NodeRun, c Channel, take func(key, value string) error) error {
+	takePolled := func(key, value string) error {
 		if n.Signalled() {
 			if _, err := n.PollSignals(); err != nil {
 				return err
@@ -109,7 +109,7 @@ func carryLive(n *NodeRun, c Channel, take func(key, value string) error) error 
 	if c.Kind == dag.ChannelTCP {
 		r, err := n.ReceiveStreams(c)
 		for err == nil && r.Next() {
-			err = attended(string(r.Key()), string(r.Value()))
+			err = takePolled(string(r.Key()), string(r.Value()))
 		}
 		return errors.Join(err, r.Err())
 	}
@@ -118,20 +118,20 @@ func carryLive(n *NodeRun, c Channel, take func(key, value string) error) error 
 		if err != nil || !ok {
 			return err
 		}
-		if err := attended(batch.(keyValue).key, batch.(keyValue).value); err != nil {
+		if err := takePolled(batch.(keyValue).key, batch.(keyValue).value); err != nil {
 			return err
 		}
 	}
 }
 
-// courierOutputs are all outputs of a Node.
-type courierOutputs struct {
+// forwardedOutputs are all outputs of a Node.
+type forwardedOutputs struct {
 	emits []func(keyValue) error
-	ends  []func(paused bool) error
+	ends  []func(checkpointed bool) error
 }
 
-func openCourierOutputs(n *NodeRun) (*courierOutputs, error) {
-	out := new(courierOutputs)
+func openForwardedOutputs(n *NodeRun) (*forwardedOutputs, error) {
+	out := new(forwardedOutputs)
 	for _, c := range n.Outputs() {
 		if c.Kind == dag.ChannelFile {
 			if err := out.openFile(n, c); err != nil {
@@ -148,7 +148,7 @@ func openCourierOutputs(n *NodeRun) (*courierOutputs, error) {
 	return out, nil
 }
 
-func (out *courierOutputs) openFile(n *NodeRun, c Channel) error {
+func (out *forwardedOutputs) openFile(n *NodeRun, c Channel) error {
 	opts, err := n.CollectorOptions(c)
 	if err != nil {
 		return err
@@ -165,14 +165,14 @@ func (out *courierOutputs) openFile(n *NodeRun, c Channel) error {
 	return nil
 }
 
-func (out *courierOutputs) openLive(n *NodeRun, c Channel, peer int) error {
+func (out *forwardedOutputs) openLive(n *NodeRun, c Channel, peer int) error {
 	var send func(keyValue) error
-	var end func(paused bool) error
+	var end func(checkpointed bool) error
 	if c.Kind == dag.ChannelSHM {
 		w := n.SendShared(c, peer)
 		send = func(r keyValue) error { return w.Send(n.Attempt.Context(), r) }
-		end = func(paused bool) error {
-			w.End(paused)
+		end = func(checkpointed bool) error {
+			w.End(checkpointed)
 			return nil
 		}
 	} else {
@@ -193,22 +193,22 @@ func (out *courierOutputs) openLive(n *NodeRun, c Channel, peer int) error {
 	return nil
 }
 
-func (out *courierOutputs) emit(r keyValue) (err error) {
+func (out *forwardedOutputs) emit(r keyValue) (err error) {
 	for _, emit := range out.emits {
 		err = errors.Join(err, emit(r))
 	}
 	return err
 }
 
-func (out *courierOutputs) end(paused bool) (err error) {
+func (out *forwardedOutputs) end(checkpointed bool) (err error) {
 	for _, end := range out.ends {
-		err = errors.Join(err, end(paused))
+		err = errors.Join(err, end(checkpointed))
 	}
 	return err
 }
 
-// pausableGraph draws a graph each of whose Nodes reads files, or one live edge.
-func pausableGraph(r *rand.Rand) dag.Graph {
+// checkpointableGraph draws a graph each of whose Nodes reads files, or one live edge.
+func checkpointableGraph(r *rand.Rand) dag.Graph {
 	for {
 		g := randomGraph(r)
 		fits := true
@@ -233,45 +233,45 @@ func pausableGraph(r *rand.Rand) dag.Graph {
 // TestEveryGraphResumesFromCheckpoints checkpoints whole bundles of random graphs at random
 // times. Each Node sees each record once.
 func TestEveryGraphResumesFromCheckpoints(t *testing.T) {
-	var pauses int64
+	var checkpoints int64
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 7))
-			g := pausableGraph(random)
-			p := &courier{records: random.IntN(90), seen: make(map[string][]string)}
+			g := checkpointableGraph(random)
+			p := &forwarder{records: random.IntN(90), seen: make(map[string][]string)}
 			r := newRig(t, g, p)
-			r.shares, r.goesOn = dealShares(g), true
+			r.combineSets, r.resumes = randomCombineSets(g), true
 			if seed%4 == 0 {
 				r.network(2)
 			}
-			p.tick = r.pauseAtRandom(random, 20)
+			p.tick = r.checkpointAtRandom(random, 20)
 			r.run()
 			r.allDone()
-			compareSeen(t, g, p.seen, twin(g, p.records, r.shares))
-			pauses += p.pauses.Load()
+			compareSeen(t, g, p.seen, twin(g, p.records, r.combineSets))
+			checkpoints += p.checkpoints.Load()
 		})
 	}
-	if pauses < 500 {
-		t.Errorf("%d nodes were paused: too few to tell anything", pauses)
+	if checkpoints < 500 {
+		t.Errorf("%d nodes were checkpointed: too few to show anything", checkpoints)
 	}
 }
 
-// pauseAtRandom returns a function that is called at records. It checkpoints the bundle
+// checkpointAtRandom returns a function that is called at records. It checkpoints the bundle
 // of the Node at some of them, on average at least one in most.
-func (r *rig) pauseAtRandom(random *rand.Rand, most int) func(*NodeRun) {
+func (r *rig) checkpointAtRandom(random *rand.Rand, most int) func(*NodeRun) {
 	var mu sync.Mutex
 	one := 1 + random.IntN(most)
 	return func(n *NodeRun) {
 		mu.Lock()
 		defer mu.Unlock()
 		if random.IntN(one) == 0 {
-			r.pauseBundle(r.layout.BundleOf(groupOf(n.Attempt.Start)))
+			r.checkpointBundle(r.layout.BundleOf(groupOf(n.Attempt.Start)))
 		}
 	}
 }
 
-// pauseBundle orders all running groups of a bundle to write checkpoints.
-func (r *rig) pauseBundle(id dag.BundleID) {
+// checkpointBundle orders all running groups of a bundle to write checkpoints.
+func (r *rig) checkpointBundle(id dag.BundleID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, group := range r.groupsIn(id) {
@@ -290,8 +290,8 @@ func (r *rig) groupsIn(id dag.BundleID) (groups []dag.GroupID) {
 	return groups
 }
 
-// goOnLocked resumes the checkpointed groups of a bundle when the last one has ended.
-func (r *rig) goOnLocked(id dag.BundleID) {
+// resumeBundleLocked resumes the checkpointed groups of a bundle when the last one has ended.
+func (r *rig) resumeBundleLocked(id dag.BundleID) {
 	groups := r.groupsIn(id)
 	for _, g := range groups {
 		switch last := r.mu.last[g]; {
@@ -319,10 +319,10 @@ func (r *rig) goOnLocked(id dag.BundleID) {
 	for g, start := range starts {
 		delete(r.mu.last, g)
 		run := r.beginLocked(g, start)
-		go r.attend(run)
+		go r.receive(run)
 	}
 	for edge := range r.graph.Edges {
-		r.tellLocked(int32(edge))
+		r.reportLocked(int32(edge))
 	}
 }
 
@@ -340,12 +340,12 @@ func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 					{From: "b", To: "c", Channel: dag.ChannelSHM, Connection: dag.AllToAll},
 				},
 			}
-			p := &courier{records: 90, seen: make(map[string][]string)}
+			p := &forwarder{records: 90, seen: make(map[string][]string)}
 			r := newRig(t, g, p)
-			r.goesOn = true
+			r.resumes = true
 			full := fault.Rule{Op: fault.Create, Path: "/" + testJob + "/*/*checkpoint", Times: 1 + random.IntN(3), Err: syscall.ENOSPC}
 			r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
-			p.tick = r.pauseAtRandom(random, 20)
+			p.tick = r.checkpointAtRandom(random, 20)
 			r.run()
 			r.allDone()
 			compareSeen(t, g, p.seen, twin(g, p.records, nil))
@@ -353,7 +353,7 @@ func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 		})
 	}
 	if declined < 20 {
-		t.Errorf("%d pauses declined: too few to tell anything", declined)
+		t.Errorf("%d checkpoints declined: too few to show anything", declined)
 	}
 }
 
@@ -361,7 +361,7 @@ func TestGroupContinuesWhenTheDiskIsFull(t *testing.T) {
 // streams have ended. It declines and continues; the others are checkpointed when it
 // has finished.
 func TestGangContinuesWhenADiskIsFull(t *testing.T) {
-	declined, paused := 0, int64(0)
+	declined, taken := 0, int64(0)
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 13))
@@ -369,20 +369,20 @@ func TestGangContinuesWhenADiskIsFull(t *testing.T) {
 				Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 2}},
 				Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelTCP, Connection: dag.AllToAll}},
 			}
-			p := &courier{records: 90, seen: make(map[string][]string)}
+			p := &forwarder{records: 90, seen: make(map[string][]string)}
 			r := newRig(t, g, p)
-			r.goesOn = true
+			r.resumes = true
 			full := fault.Rule{Op: []fault.Op{fault.Create, fault.Write}[random.IntN(2)], Path: "/" + testJob + "/attempt_0_1/checkpoint-space", Err: syscall.ENOSPC}
 			r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
-			p.tick = r.pauseAtRandom(random, 3)
+			p.tick = r.checkpointAtRandom(random, 3)
 			r.run()
 			r.allDone()
 			compareSeen(t, g, p.seen, twin(g, p.records, nil))
-			declined, paused = declined+r.mu.declined, paused+p.pauses.Load()
+			declined, taken = declined+r.mu.declined, taken+p.checkpoints.Load()
 		})
 	}
-	if declined < 10 || paused < 10 {
-		t.Errorf("%d pauses declined, %d nodes paused: too few to tell anything", declined, paused)
+	if declined < 10 || taken < 10 {
+		t.Errorf("%d checkpoints declined, %d nodes checkpointed: too few to show anything", declined, taken)
 	}
 }
 
@@ -393,7 +393,7 @@ func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelTCP, Connection: dag.OneToOne}},
 	}
-	p := &courier{records: 90, seen: make(map[string][]string)}
+	p := &forwarder{records: 90, seen: make(map[string][]string)}
 	r := newRig(t, g, p)
 	full := fault.Rule{Op: fault.Create, Path: "/" + testJob + "/attempt_1_0/checkpoint", Err: syscall.ENOSPC}
 	r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
@@ -431,15 +431,15 @@ func TestPreemptionOfAGroupIsKept(t *testing.T) {
 		<-n.Attempt.signals.checkpointRequested()
 		n.PollProgress()
 		if !n.Signalled() {
-			return errors.New("the pause is forgotten")
+			return errors.New("the order is forgotten")
 		}
 		if act, err := n.PollSignals(); act != Stop || err != nil {
 			return fmt.Errorf("action %v, %w", act, err)
 		}
 		return nil
 	}))
-	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}
-	if last := r.alone(r.start(dag.GroupID{}), pause); last.GetCheckpointed() == nil {
+	order := &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{}}}
+	if last := r.alone(r.start(dag.GroupID{}), order); last.GetCheckpointed() == nil {
 		t.Errorf("it ended with %v", last)
 	}
 }

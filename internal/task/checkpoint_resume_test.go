@@ -69,8 +69,8 @@ func TestReduceResumesAnywhere(t *testing.T) {
 				start := from(m.startOn(attempt), checkpoint, before)
 				start.Maps = 7
 				run := startReduce(t, p, start)
-				pauseAt(&tick, run, int64(1+r.IntN(40)))
-				tellAll(r, run, outputs)
+				checkpointAt(&tick, run, int64(1+r.IntN(40)))
+				reportAll(r, run, outputs)
 				last := run.finish()
 				if checkpoint = last.GetCheckpointed().GetCheckpoint(); checkpoint != nil {
 					before = m
@@ -80,7 +80,7 @@ func TestReduceResumesAnywhere(t *testing.T) {
 					t.Fatalf("last message %v", last)
 				}
 				if p.seen.String() != want {
-					t.Errorf("after %d pauses the records differ from those read here", attempt)
+					t.Errorf("after %d checkpoints the records differ from those read here", attempt)
 				}
 				if c := counters(last.GetFinished().Counters); c["Shuffled Maps"] != 7 {
 					t.Errorf("counters %v", c)
@@ -91,27 +91,27 @@ func TestReduceResumesAnywhere(t *testing.T) {
 	}
 }
 
-// paused runs a reduce on a machine and checkpoints it between two groups. It returns
+// checkpointed runs a reduce on a machine and checkpoints it between two groups. It returns
 // the checkpoint and the reducer with the groups that it saw.
-func paused(t *testing.T, m *machine, outputs []*taskproc.MapOutput) (*taskproc.Checkpoint, *reducer) {
+func checkpointed(t *testing.T, m *machine, outputs []*taskproc.MapOutput) (*taskproc.Checkpoint, *reducer) {
 	t.Helper()
-	return pausedWith(t, m, outputs, func(*taskproc.Start) {})
+	return checkpointedWith(t, m, outputs, func(*taskproc.Start) {})
 }
 
-// pausedWith is paused with changes to the Start.
-func pausedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with func(*taskproc.Start)) (*taskproc.Checkpoint, *reducer) {
+// checkpointedWith is checkpointed with changes to the Start.
+func checkpointedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with func(*taskproc.Start)) (*taskproc.Checkpoint, *reducer) {
 	t.Helper()
 	p := &reducer{until: 40, reached: make(chan struct{})}
 	start := m.startOn(0)
 	start.Maps = int32(len(outputs))
 	with(start)
 	run := startReduce(t, p, start)
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	<-p.reached
-	run.pause()
+	run.requestCheckpoint()
 	c := run.finish().GetCheckpointed().GetCheckpoint()
 	if c == nil || p.seen.Len() == 0 {
-		t.Fatal("not paused within the reduce")
+		t.Fatal("not checkpointed within the reduce")
 	}
 	p.until = 0
 	return c, p
@@ -123,7 +123,7 @@ func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 	here, there := newMachine(t, sound), newMachine(t, sound)
 	r := rand.New(rand.NewPCG(5, 5))
 	outputs := []*taskproc.MapOutput{there.writeRuns(t, r, 0, 4000, 1), there.writeRuns(t, r, 1, 4000, 1)}
-	c, p := paused(t, there, outputs)
+	c, p := checkpointed(t, there, outputs)
 	start := from(here.startOn(1), c, there)
 	start.Maps = 2
 	var asked atomic.Int64
@@ -139,10 +139,10 @@ func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 		t.Errorf("with the checkpoint on its way the attempt is in phase %q", phase)
 	}
 	close(let)
-	for <-run.phases == taskproc.PhaseResume { // it has not heard of what it reads
+	for <-run.phases == taskproc.PhaseResume { // it does not know yet what to read
 		continue
 	}
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	if last := run.finish(); last.GetFinished() == nil {
 		t.Fatalf("last message %v", last)
 	}
@@ -154,11 +154,11 @@ func TestReduceFetchesOnlyTheRemainingRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	outputs := []*taskproc.MapOutput{there.writeRuns(t, r, 0, 40_000, 1), there.writeRuns(t, r, 1, 40_000, 1)}
 	want, all := readHere(t, outputs)
-	c, p := paused(t, there, outputs)
+	c, p := checkpointed(t, there, outputs)
 	start := from(here.startOn(1), c, there)
 	start.Maps = 2
 	run := startReduce(t, p, start)
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	last := run.finish()
 	if last.GetFinished() == nil || p.seen.String() != want {
 		t.Fatalf("last message %v", last)
@@ -186,12 +186,12 @@ func TestReduceResumesOnItsMachineWithoutCopies(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
 	want, _ := readHere(t, outputs)
-	c, p := paused(t, m, outputs)
+	c, p := checkpointed(t, m, outputs)
 	start := from(m.startOn(1), c, m)
 	start.Maps = 3
 	m.choose = func() string { t.Error("the machine asks itself over the network"); return "error" }
 	run := startReduce(t, p, start)
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	if last := run.finish(); last.GetFinished() == nil || p.seen.String() != want {
 		t.Errorf("last message %v", last)
 	}
@@ -279,7 +279,7 @@ func TestUnusableCheckpoint(t *testing.T) {
 			t.Run(name+" "+where, func(t *testing.T) {
 				first := newMachine(t, sound)
 				outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, first)
-				c, p := paused(t, first, outputs)
+				c, p := checkpointed(t, first, outputs)
 				seen := bytes.Clone(p.seen.Bytes())
 				spoil(t, c, outputs)
 				second := first
@@ -289,7 +289,7 @@ func TestUnusableCheckpoint(t *testing.T) {
 				start := from(second.startOn(1), c, first)
 				start.Maps = 3
 				run := startReduce(t, p, start)
-				run.tell(true, outputs...)
+				run.report(true, outputs...)
 				f := run.finish().GetFailure()
 				if !f.GetBadCheckpoint() || f.GetFatal() || f.GetStack() != "" {
 					t.Errorf("failure %v", f)
@@ -332,7 +332,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 			outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 5, first, second)
 			want, _ := readHere(t, outputs)
 			output := t.TempDir()
-			c, p := pausedWith(t, first, outputs, func(start *taskproc.Start) {
+			c, p := checkpointedWith(t, first, outputs, func(start *taskproc.Start) {
 				start.OutputDir = "file://" + output
 				start.Properties = map[string]string{"hammr.preempt.checkpoint.copies": "output"}
 			})
@@ -343,7 +343,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 			start.Maps, start.Properties = 5, map[string]string{"hammr.shuffle.fetch.timeout": "1h"} // of which none is wasted on a machine that is gone
 			lose(t, start.Checkpoint)
 			run := startReduce(t, p, start)
-			run.tell(true, outputs...)
+			run.report(true, outputs...)
 			if last := run.finish(); last.GetFinished() == nil || p.seen.String() != want {
 				t.Errorf("last message %v", last)
 			}
@@ -355,7 +355,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 func TestUncopyableCheckpoint(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 2, m)
-	c, _ := pausedWith(t, m, outputs, func(start *taskproc.Start) {
+	c, _ := checkpointedWith(t, m, outputs, func(start *taskproc.Start) {
 		start.OutputDir = "file:///dev/null/none"
 		start.Properties = map[string]string{"hammr.preempt.checkpoint.copies": "output"}
 	})
@@ -382,12 +382,12 @@ func TestKilledWhileItFetches(t *testing.T) {
 func TestUserCodeThatFailsAfterAResume(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
-	c, p := paused(t, m, outputs)
+	c, p := checkpointed(t, m, outputs)
 	p.tick = func() { panic("user code") }
 	start := from(m.startOn(1), c, m)
 	start.Maps = 3
 	run := startReduce(t, p, start)
-	run.tell(true, outputs...)
+	run.report(true, outputs...)
 	if f := run.finish().GetFailure(); f.GetBadCheckpoint() || !strings.Contains(f.GetCause(), "user code") {
 		t.Errorf("failure %v", f)
 	}
