@@ -19,12 +19,15 @@ const (
 	arenaKeep = 8
 )
 
+// idleArena is an arena that no collector or intake uses.
 type idleArena struct {
-	mem   []byte
-	since time.Time
+	mem   []byte    // its length is the key by which take finds it
+	since time.Time // when it was returned
 }
 
-// arenaPool keeps unused arenas; its timer runs only while there are some.
+// arenaPool keeps unused arenas of the process. Sizes follow from the configuration, so
+// attempts of one job ask for equal ones, and take needs no search for a fit. give starts a
+// timer for each arena that it keeps; there is no goroutine.
 type arenaPool struct {
 	mu struct {
 		sync.Mutex
@@ -38,7 +41,8 @@ var arenas arenaPool
 // intakes will follow. Otherwise it happens after a few seconds.
 func ReleaseMemory() { arenas.release(time.Now()) }
 
-// take returns an arena of size bytes. Its content is arbitrary.
+// take returns an arena of size bytes, an unused one if there is one of this size. Its
+// content is arbitrary: a caller that needs zeros clears it.
 func (p *arenaPool) take(size int) ([]byte, error) {
 	p.mu.Lock()
 	for i, a := range p.mu.idle {
@@ -56,7 +60,8 @@ func (p *arenaPool) take(size int) ([]byte, error) {
 	return mem, nil
 }
 
-// give takes an arena back.
+// give takes an arena back, which the caller must not touch again. nil is ignored. If enough
+// arenas are unused already, it is unmapped at once.
 func (p *arenaPool) give(mem []byte) {
 	if mem == nil {
 		return

@@ -14,6 +14,8 @@ func mapMemory(size int) ([]byte, error) {
 	return mem, nil
 }
 
+// unmapMemory returns the pages to the system. A slice of them that is still used faults the
+// process, so every owner drops its slices before.
 func unmapMemory(mem []byte) {
 	// Unmapping fails only if the kernel lacks memory. The mapping then remains until the
 	// process ends.

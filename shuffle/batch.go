@@ -5,14 +5,25 @@ import (
 	"unsafe"
 )
 
+// entrySize is the size of an entry in bytes; batch views memory as entries.
 const entrySize = 16
 
 // batch collects records in a piece of memory until they are sorted:
 //
 //	| records →      free      ← entries |
+//	0         end                        len(mem)
 //
-// Each record is preceded by its partition. The free part always has space for a second copy
-// of the entries, which sorting needs.
+// Records are appended at the front. Their entries, which have the sort keys, grow from the
+// back, so that the division between the two need not be known before. The free part always
+// has space for a second copy of the entries, which sorting needs.
+//
+// A record in the batch is preceded by the number of its partition in width bytes,
+// little-endian:
+//
+//	| partition | key length | value length | key | value |
+//	            ^ entry.at
+//
+// One goroutine uses a batch at a time: the caller of Emit, or the goroutine that spills it.
 type batch struct {
 	mem    []byte
 	slots  []entry // all of mem seen as entries; the i-th record has slot len-1-i
@@ -44,7 +55,8 @@ func partitionWidth(partitions int) int {
 	return width
 }
 
-// fits reports whether a record of n bytes fits.
+// fits reports whether a record of n bytes fits. The space of one more entry covers the
+// bytes that are lost where the free part is aligned for entries.
 func (b *batch) fits(n int) bool {
 	return b.end+b.width+n+2*entrySize*(b.n+1)+entrySize <= len(b.mem)
 }
@@ -54,7 +66,8 @@ func (b *batch) fitsEmpty(n int) bool {
 	return b.width+n+3*entrySize <= len(b.mem)
 }
 
-// add copies a record of n bytes, which must fit.
+// add copies a record of n bytes, which must fit. It is the loop of every map that emits:
+// the sort key is computed here, while the key is in the processor's cache.
 func (b *batch) add(partition int, key, value []byte, n int) {
 	for i := range b.width {
 		b.mem[b.end+i] = byte(partition >> (8 * i))
@@ -68,7 +81,7 @@ func (b *batch) add(partition int, key, value []byte, n int) {
 	b.counts[partition]++
 }
 
-// partitionAt is the partition of the record at an offset.
+// partitionAt is the partition of the record at an offset: the bytes in front of it.
 func (b *batch) partitionAt(at uint32) int {
 	p := 0
 	for i := range b.width {
@@ -77,7 +90,8 @@ func (b *batch) partitionAt(at uint32) int {
 	return p
 }
 
-// keyOf is the key of the record at an offset.
+// keyOf is a view of the key of the record at an offset. Lengths below 128 take one byte,
+// which is the common case.
 func (b *batch) keyOf(at uint32) []byte {
 	if b.mem[at] < 0x80 && b.mem[at+1] < 0x80 {
 		return b.mem[at+2:][:b.mem[at]]
@@ -89,6 +103,10 @@ func (b *batch) keyOf(at uint32) []byte {
 
 // sorted returns the entries of each partition in key order. Records of equal keys keep the
 // order in which they were added. The entries are valid until the batch changes.
+//
+// The entries are first distributed to partitions by counting, into the free part. They lie
+// in reverse order of addition, so the loop runs backwards. Then each partition is sorted,
+// with the space of the original entries as the second buffer.
 func (b *batch) sorted() [][]entry {
 	entries, free := b.slots[len(b.slots)-b.n:], b.slots[(b.end+entrySize-1)/entrySize:][:b.n]
 	parts, tmps := make([][]entry, len(b.counts)), make([][]entry, len(b.counts))

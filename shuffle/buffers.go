@@ -11,14 +11,16 @@ import (
 // readBufferSize is enough for a block of ordinary size and the next header.
 const readBufferSize = blockRaw + 4<<10
 
-// readBuffers is a pool of buffers of readBufferSize.
+// readBuffers is a pool of buffers of readBufferSize. A merge has one for each run that it
+// reads, and a second one if the run is compressed.
 var readBuffers = sync.Pool{New: func() any {
 	b := make([]byte, readBufferSize)
 	return &b
 }}
 
-// growPooled returns a buffer of at least n bytes: b itself, one from the pool, or a new
-// one. The content of b is lost.
+// growPooled returns a buffer of at least n bytes: b itself, one from the pool, or a new one
+// with an eighth to spare. The content of b is lost. b, which may be nil, belongs to the
+// callee: a smaller one returns to the pool.
 func growPooled(b *[]byte, n int) *[]byte {
 	if b != nil && len(*b) >= n {
 		return b
@@ -39,7 +41,8 @@ func putPooled(b *[]byte) {
 	}
 }
 
-// memoryFile is a file in memory.
+// memoryFile is a file in memory. Readers use views of it (view) instead of copies, so the
+// memory must stay until they are closed.
 type memoryFile []byte
 
 func (m memoryFile) ReadAt(b []byte, offset int64) (int, error) {

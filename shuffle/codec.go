@@ -13,7 +13,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Codec says how the blocks of a run are compressed. A block that does not shrink is stored
+// Codec says how the blocks of a run are compressed. Each block names its own codec, so
+// files of different codecs can be merged. A block that does not shrink is stored
 // uncompressed.
 type Codec uint8
 
@@ -28,6 +29,7 @@ const (
 
 var codecNames = [codecCount]string{"none", "s2", "zstd", "lz4"}
 
+// String is the name as ParseCodec reads it.
 func (c Codec) String() string {
 	if c < codecCount {
 		return codecNames[c]
@@ -90,15 +92,17 @@ var (
 	})
 )
 
-// compressor compresses blocks for one writer.
+// compressor compresses blocks for one writer. It keeps the state and the buffer that a
+// codec needs from block to block.
 type compressor struct {
 	codec Codec
 	lz4   lz4.Compressor
-	buf   []byte
+	buf   []byte // of the last result
 }
 
 // compress returns the bytes to store for raw, and their codec. They are valid until the
-// next call.
+// next call. A result that is no shorter, or that shrank more than readers accept, is
+// dropped for raw itself.
 func (c *compressor) compress(raw []byte) ([]byte, Codec) {
 	if c.codec == None {
 		return raw, None
@@ -110,6 +114,7 @@ func (c *compressor) compress(raw []byte) ([]byte, Codec) {
 	return out, c.codec
 }
 
+// encode returns raw compressed by the codec; empty if the codec cannot compress it.
 func (c *compressor) encode(raw []byte) []byte {
 	switch c.codec {
 	case S2:
@@ -145,6 +150,8 @@ func decompress(codec Codec, dst, stored []byte) error {
 	return nil
 }
 
+// decode decodes stored into dst and returns the decoded length. It never writes beyond dst:
+// the length in a damaged header must not make it allocate.
 func decode(codec Codec, dst, stored []byte) (int, error) {
 	switch codec {
 	case S2:

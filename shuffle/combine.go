@@ -8,10 +8,11 @@ import (
 )
 
 // PanicError is a panic of a combiner or fold. It may occur in a goroutine of the collector,
-// for records that were added long ago.
+// for records that were added long ago, so it becomes the error of the collector instead of
+// ending the process.
 type PanicError struct {
-	Value any
-	Stack []byte
+	Value any    // of the panic
+	Stack []byte // of the goroutine that panicked
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
@@ -29,17 +30,19 @@ func recoverTo(err *error) {
 	}
 }
 
-// combinerRun runs a user's combiner and counts its records.
+// combinerRun runs a user's combiner and counts its records. It is made once per collector
+// and reused for every group, so that a group costs no allocation. Only the goroutine that
+// writes a spill or a merge uses it; there is one at a time.
 type combinerRun struct {
 	combine Combiner
-	in, out int64
-	values  Values
+	in, out int64  // values that the combiner was given, and records that it emitted
+	values  Values // what the combiner sees of counted
 	counted countedValues
 
 	// Of the current group:
 	w    *dataWriter
-	key  []byte
-	err  error
+	key  []byte                  // view; valid while the group is combined
+	err  error                   // a key that the combiner must not emit
 	emit func(key, value []byte) // the method add, bound once
 }
 
@@ -50,7 +53,7 @@ func newCombinerRun(c Combiner) *combinerRun {
 	return cb
 }
 
-// group is a groupWriter.
+// group is a groupWriter: it calls the combiner for one key and writes what that emits to w.
 func (c *combinerRun) group(w *dataWriter, key []byte, values valueSource) error {
 	c.w, c.key, c.err = w, key, nil
 	c.counted = countedValues{valueSource: values}
@@ -68,6 +71,8 @@ func (c *combinerRun) group(w *dataWriter, key []byte, values valueSource) error
 	return nil
 }
 
+// add writes a record that the combiner emits. Another key than that of the group would not
+// be in its place in the sorted run, so it is refused.
 func (c *combinerRun) add(key, value []byte) {
 	if !bytes.Equal(key, c.key) {
 		if c.err == nil {
@@ -100,8 +105,8 @@ func (v *countedValues) NextValue() bool {
 const gatherAhead = 32
 
 // gather copies records to a run in the order of entries. Records are all over the memory,
-// so a few are touched first: those loads overlap, while the loads of copies would wait for
-// each other.
+// so a few are touched first. Those loads overlap in the processor, while the loads of
+// copies would wait for each other.
 func (b *batch) gather(w *dataWriter, entries []entry) {
 	var ends [gatherAhead]int
 	for len(entries) > 0 && w.err == nil {
@@ -120,7 +125,8 @@ func (b *batch) gather(w *dataWriter, entries []entry) {
 	}
 }
 
-// combine runs the combiner over each group of equal keys.
+// combine runs the combiner over each group of equal keys. entries are those of one
+// partition, sorted, so equal keys are adjacent.
 func (b *batch) combine(w *dataWriter, entries []entry, c *combinerRun) error {
 	for len(entries) > 0 {
 		key := b.keyOf(entries[0].at)
@@ -172,12 +178,14 @@ func (v *singleValue) NextValue() bool {
 
 func (v *singleValue) Value() []byte { return v.value }
 
-// Values is the values of one key, in order. Each is seen once, and is valid until the next.
+// Values is the values of one key, in order, as a combiner sees them. Each is seen once, and
+// is valid until the next.
 type Values struct {
 	source valueSource
 }
 
-// valueSource steps through the values of a group.
+// valueSource steps through the values of a group: entries of a batch, one record, or a
+// merge (Groups).
 type valueSource interface {
 	NextValue() bool
 	Value() []byte

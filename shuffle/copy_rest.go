@@ -16,6 +16,13 @@ type OpenRange func(ctx context.Context, offset, length int64) (io.ReadCloser, e
 // all blocks after it, preceded by the table of ranks if the run is tagged. It reads nothing
 // else, and verifies each block. It returns the run as written to w, and the position in it.
 //
+//	run  | table | block | block | block | block |
+//	                         ^ from
+//	w    | table |         block | block | block |
+//	                         ^ position returned
+//
+// A checkpoint is moved to another machine in this way: what has been merged stays behind.
+//
 // An error of the run is a *SourceError. Any other error is from w or ctx.
 func CopyRest(ctx context.Context, open OpenRange, w io.Writer, run Run, from RunPosition) (Run, RunPosition, error) {
 	c := restCopy{open: open, run: run, sink: w}
@@ -39,19 +46,21 @@ func CopyRest(ctx context.Context, open OpenRange, w io.Writer, run Run, from Ru
 	return rest, from, nil
 }
 
-// restCopy is one call of CopyRest.
+// restCopy is one call of CopyRest. It is the io.Writer that the bytes of the run pass
+// through.
 type restCopy struct {
-	open     OpenRange
-	run      Run
+	open     OpenRange // of the run's data file
+	run      Run       // as its index describes it
 	sink     io.Writer
-	sinkErr  error // of the sink
-	verifier runVerifier
+	sinkErr  error       // of the sink; distinguishes its errors from those of the run
+	verifier runVerifier // of what is copied, as one run
 }
 
 // byteRange is a range of bytes of a run, counted from its start.
 type byteRange struct{ start, end int64 }
 
-// spans returns the parts of the run to copy.
+// spans returns the parts of the run to copy: one, or two if the table of a tagged run is
+// not adjacent to the rest.
 func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]byteRange, error) {
 	run, at := c.run, from.BlockOffset
 	if run.Offset < 0 || run.Length < 0 || at < 0 || at > run.Length || from.Record < 0 {
@@ -70,7 +79,7 @@ func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]byteRange, er
 	return []byteRange{{0, table}, {at, run.Length}}, nil
 }
 
-// tableEnd is where the first block ends.
+// tableEnd is where the first block of the run ends. It reads only that block's header.
 func (c *restCopy) tableEnd(ctx context.Context) (int64, error) {
 	if c.run.Length < blockHeaderSize {
 		return 0, fmt.Errorf("%w: run of %d bytes", storage.ErrCorrupt, c.run.Length)

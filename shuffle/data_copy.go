@@ -14,6 +14,10 @@ import (
 // Join copies the data files of parts, in order, into one data file at path and returns its
 // index: each partition has the runs of all parts. The parts must have equal numbers of
 // partitions. They are verified, and not removed.
+//
+// A map that resumes from a checkpoint joins what it published before with what it wrote
+// after. Runs of the earlier part come first, so equal keys keep their order. After an error
+// no file remains.
 func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x *Index, err error) {
 	w, err := fsys.Create(ctx, path, storage.CreateOptions{})
 	if err != nil {
@@ -36,7 +40,7 @@ func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x 
 	return x, nil
 }
 
-// appendPart appends the data and the runs of part.
+// appendPart appends the data of part to w, and its runs, moved by what precedes them, to x.
 func (x *Index) appendPart(ctx context.Context, fsys storage.FS, w io.Writer, part *Index) error {
 	if len(part.Partitions) != len(x.Partitions) {
 		return fmt.Errorf("data file %s: %d partitions, not %d", part.Path, len(part.Partitions), len(x.Partitions))
@@ -63,7 +67,9 @@ func (x *Index) appendPart(ctx context.Context, fsys storage.FS, w io.Writer, pa
 const copyChunk = 256 << 10
 
 // Move copies a data file and its index to a file system where they can outlive this
-// machine, and then removes them. It verifies the bytes.
+// machine, and then removes them. It verifies the bytes. After an error the copies are
+// removed and the originals stay. The index of the copy is returned also if only the removal
+// has failed.
 func (x *Index) Move(ctx context.Context, from, to storage.FS, path string, opts storage.CreateOptions) (*Index, error) {
 	if err := x.moveData(ctx, from, to, path, opts); err != nil {
 		return nil, fmt.Errorf("move %s to %s: %w", x.Path, storage.Name(to, path), err)
@@ -76,6 +82,7 @@ func (x *Index) Move(ctx context.Context, from, to storage.FS, path string, opts
 	return &moved, errors.Join(remove(ctx, from, x.Path), remove(ctx, from, IndexPath(x.Path)))
 }
 
+// moveData copies the data file. opts are those of the target file system.
 func (x *Index) moveData(ctx context.Context, from, to storage.FS, path string, opts storage.CreateOptions) error {
 	in, err := from.Open(ctx, x.Path)
 	if err != nil {

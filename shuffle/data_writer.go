@@ -28,19 +28,24 @@ const (
 //	buf: | finished blocks … | header of the open block | its records … |
 //	                         ^ block
 //
-// The first error remains; what is written after it is dropped.
+// A writer goes through these calls, for each run:
+//
+//	beginRun ─► add, addPair or addTagged … ─► endRun ─► beginRun or close
+//
+// The first error remains; what is written after it is dropped. So callers check err once
+// per run and not once per record.
 type dataWriter struct {
-	ctx   context.Context
+	ctx   context.Context // its end makes the next flush fail; each spill sets its own
 	path  string
 	out   storage.Writer
-	hash  *xxhash.Digest
+	hash  *xxhash.Digest // of all bytes written, for the index
 	comp  compressor
 	buf   []byte
 	block int   // start of the open block in buf
 	count int   // records in the open block
 	done  int64 // bytes of the file that precede buf
 	run   Run   // the run being written
-	flags uint8 // of its blocks
+	flags uint8 // of the blocks of the run
 	err   error
 }
 
@@ -87,7 +92,8 @@ func (w *dataWriter) endRun() Run {
 	return w.run
 }
 
-// reserve returns space for a record of n bytes.
+// reserve returns space for a record of n bytes in the open block, which the caller fills. A
+// record that does not fit begins a new block.
 func (w *dataWriter) reserve(n int) []byte {
 	at := len(w.buf)
 	if at+n > w.block+blockHeaderSize+blockRaw || at+n > cap(w.buf) {
@@ -138,7 +144,8 @@ func (w *dataWriter) ensureSpace(n int) {
 	}
 }
 
-// openBlock reserves space for a header and a block after it.
+// openBlock reserves space for a header and a block after it. It writes the buffer first if
+// that is full enough.
 func (w *dataWriter) openBlock() {
 	if len(w.buf) >= writeSize || cap(w.buf)-len(w.buf) < blockHeaderSize+blockRaw {
 		w.flush()
@@ -147,7 +154,8 @@ func (w *dataWriter) openBlock() {
 	w.buf = w.buf[:w.block+blockHeaderSize]
 }
 
-// sealBlock compresses the open block and writes its header.
+// sealBlock compresses the open block in place and writes its header. The counts of the run
+// and its checksum, which covers the headers, grow by the block.
 func (w *dataWriter) sealBlock() {
 	raw := w.buf[w.block+blockHeaderSize:]
 	stored, codec := w.comp.compress(raw)
@@ -166,7 +174,8 @@ func (w *dataWriter) sealBlock() {
 	w.block, w.count = len(w.buf), 0
 }
 
-// flush writes the buffer, which must hold finished blocks only.
+// flush writes the buffer, which must hold finished blocks only. A buffer that a long record
+// has grown is replaced, so that one record does not cost memory for ever.
 func (w *dataWriter) flush() {
 	if w.err == nil {
 		w.fail(context.Cause(w.ctx))
@@ -183,6 +192,7 @@ func (w *dataWriter) flush() {
 	w.buf = w.buf[:0]
 }
 
+// fail keeps the first error, and names the file unless the error does.
 func (w *dataWriter) fail(err error) {
 	if err == nil || w.err != nil {
 		return

@@ -5,8 +5,11 @@ import (
 	"reflect"
 )
 
-// longKeys holds keys that are too long for a table entry, in chunks, so that it grows
-// without copying. A place is the number of a chunk and an offset in it.
+// longKeys stores keys that are too long for a table entry, in chunks, so that it grows
+// without copying. A place is the number of a chunk and an offset in it:
+//
+//	63        32 31          0
+//	|  chunk    |   offset   |
 type longKeys struct {
 	chunks [][]byte
 	size   int64 // bytes of all chunks
@@ -15,7 +18,8 @@ type longKeys struct {
 // keyChunk is the size of a chunk; a longer key has a chunk of its own.
 const keyChunk = 64 << 10
 
-// add copies a key and returns its place.
+// add copies a key and returns its place. A key never spans two chunks, so that get can
+// return a view.
 func (k *longKeys) add(key []byte) uint64 {
 	last := len(k.chunks) - 1
 	if last < 0 || len(k.chunks[last])+len(key) > cap(k.chunks[last]) {
@@ -40,6 +44,8 @@ func (k *longKeys) reset() { *k = longKeys{} }
 // hasPointers reports whether values of type V refer to other memory.
 func hasPointers[V any]() bool { return pointersIn(reflect.TypeFor[V]()) }
 
+// pointersIn reports whether a value of a type has pointers in it: strings, slices, maps and
+// the like. A uintptr counts as one, since code that has it may mean a pointer.
 func pointersIn(t reflect.Type) bool {
 	switch k := t.Kind(); {
 	case k >= reflect.Bool && k <= reflect.Complex128:

@@ -6,7 +6,9 @@ import (
 	"fmt"
 )
 
-// spill writes the table, one run per partition, and empties it.
+// spill writes the table, one run per partition, and empties it. Unlike that of a SortBuffer
+// it is synchronous: the table is the memory, and there is no second one to add to
+// meanwhile.
 func (t *FoldTable[V]) spill(ctx context.Context) {
 	live := t.compact()
 	parts, err := t.sorted(live)
@@ -30,7 +32,8 @@ func (t *FoldTable[V]) spill(ctx context.Context) {
 	t.used, t.values = 0, 0
 }
 
-// compact moves the entries that hold keys to the front of the table.
+// compact moves the entries that hold keys to the front of the table. Their slots are then
+// meaningless, so the caller must clear the table.
 func (t *FoldTable[V]) compact() []foldEntry[V] {
 	n := 0
 	for i := range t.entries {
@@ -50,7 +53,8 @@ type foldKeys[V any] struct {
 
 func (k foldKeys[V]) keyOf(at uint32) []byte { return k.table.keyBytes(&k.live[at]) }
 
-// sorted returns the entries of each partition in key order.
+// sorted returns the entries of each partition in key order. entry.at is the index in live.
+// Keys are unique, so the order of equal keys does not matter here.
 func (t *FoldTable[V]) sorted(live []foldEntry[V]) ([][]entry, error) {
 	n := len(live)
 	space := make([]entry, 2*n)
@@ -85,7 +89,9 @@ func (t *FoldTable[V]) sorted(live []foldEntry[V]) ([][]entry, error) {
 	return parts, nil
 }
 
-// mergeGroup is a groupWriter: it folds the values of a key from several spills.
+// mergeGroup is a groupWriter: it folds the values of a key from several spills, in the
+// order of the spills. Values with pointers are decoded from a copy, because Decode may keep
+// its argument and the merge reuses the memory.
 func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource) error {
 	var acc V
 	n := int64(0)
@@ -145,7 +151,7 @@ func (t *FoldTable[V]) Abort() error {
 	return t.file.abort(t.ctx)
 }
 
-// release drops the table.
+// release drops the table and returns its memory. No record may be added after it.
 func (t *FoldTable[V]) release() {
 	t.finished = true
 	t.entries, t.limit, t.used, t.long = nil, 0, 0, longKeys{}

@@ -25,28 +25,40 @@ type Fold[V any] struct {
 // FoldTable combines records as they are added, in a hash table by key whose values are
 // folded in place. When it would exceed its memory, it is sorted and written as a run.
 //
+//	Emit ─► pending (256 records) ─► touch: hash, load slots ─► combine
+//	                                                             │ full
+//	                                                             ▼
+//	                                             resize, or compact ─► sort ─► spill
+//
 // Emit only collects. A batch of 256 records is hashed in one pass, which also touches their
 // slots in the table, and combined in a second pass. This hides most of the latency of cache
 // misses.
+//
+// The table is open addressing with linear probing. Its seeds are random for each table, so
+// that keys which collide in one attempt do not in the next. The order of slots never shows,
+// because spills are sorted.
+//
+// One goroutine uses a FoldTable. Values with pointers live on the garbage collected heap;
+// all others may live in an arena.
 type FoldTable[V any] struct {
 	ctx   context.Context
 	opts  Options
 	fold  Fold[V]
 	owned bool // V holds pointers: values are copied, and count by their bytes
 
-	entries []foldEntry[V]
-	arena   []byte // memory of entries; nil: the heap
-	used    int    // entries that hold a key
-	limit   int    // used <= limit
-	long    longKeys
-	values  int64 // bytes of values, if owned
+	entries []foldEntry[V] // the slots; a free one has size 0
+	arena   []byte         // memory of entries; nil: the heap
+	used    int            // entries that hold a key
+	limit   int            // used <= limit
+	long    longKeys       // keys of more than inlineKey bytes
+	values  int64          // bytes of values, if owned
 
 	pending      [foldBatch]pendingFold[V]
-	pendingCount int    // pending records
-	pendingLong  []byte // their keys that do not fit into an entry
-	seeds        [2]uint64
-	touched      uint32 // keeps the compiler from removing the loads of touch
-	encoded      []byte // of one value
+	pendingCount int       // pending records
+	pendingLong  []byte    // their keys that do not fit into an entry
+	seeds        [2]uint64 // of hash
+	touched      uint32    // keeps the compiler from removing the loads of touch
+	encoded      []byte    // of one value
 
 	file     spillFile
 	stats    Stats
@@ -70,15 +82,15 @@ const (
 // foldEntry is a key and its value.
 type foldEntry[V any] struct {
 	key  [inlineKey]byte // padded with zeros; of a longer key its hash and its place
-	size uint32          // length of the key plus 1; 0: empty
+	size uint32          // length of the key plus 1; 0: the slot is free
 	v    V
 }
 
-// pendingFold is a record in the batch.
+// pendingFold is a record in the batch, with the slot where its probe begins.
 type pendingFold[V any] struct {
 	a, b uint64 // the key as in foldEntry; of a longer key its hash and its place in pendingLong
 	size uint32
-	slot uint32
+	slot uint32 // set by touch
 	v    V
 }
 
@@ -118,7 +130,8 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 	}
 }
 
-// own copies a value that may refer to memory of the caller.
+// own copies a value that may refer to memory of the caller, by encoding and decoding it.
+// Its bytes count as the memory of the value.
 func (t *FoldTable[V]) own(v V) V {
 	b := t.fold.Append(nil, v)
 	t.values += int64(len(b))
@@ -179,6 +192,8 @@ func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 	t.stats.Bytes += bytes
 }
 
+// hash is a multiply-and-fold hash of 16 bytes. The keys are loaded as two numbers already,
+// so it costs one multiplication.
 func (t *FoldTable[V]) hash(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^t.seeds[0], b^t.seeds[1])
 	return hi ^ lo
@@ -222,6 +237,7 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 	}
 }
 
+// insert fills a free slot. b is the second half of the key, or the place of a long one.
 func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V], b uint64) {
 	binary.LittleEndian.PutUint64(e.key[:8], p.a)
 	binary.LittleEndian.PutUint64(e.key[8:], b)
@@ -296,6 +312,8 @@ func (t *FoldTable[V]) allocate(slots int) {
 	t.entries = make([]foldEntry[V], slots)
 }
 
+// move inserts an entry of the old table into the new one. Keys are distinct, so it needs no
+// comparison.
 func (t *FoldTable[V]) move(e *foldEntry[V]) {
 	a, b := binary.LittleEndian.Uint64(e.key[:8]), binary.LittleEndian.Uint64(e.key[8:])
 	if e.size > inlineKey+1 {
@@ -310,6 +328,7 @@ func (t *FoldTable[V]) move(e *foldEntry[V]) {
 	t.entries[i] = *e
 }
 
+// fail keeps the first error.
 func (t *FoldTable[V]) fail(err error) {
 	if err != nil && t.err == nil {
 		t.err = fmt.Errorf("fold: %w", err)

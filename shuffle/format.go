@@ -74,6 +74,9 @@ func parseBlockHeader(b []byte, limit int64) (blockHeader, error) {
 	return h, h.check(b, limit)
 }
 
+// check refuses a header whose checksum is right but whose numbers cannot be: those of
+// another version, or of a file that was not written by this package. The limits keep a
+// reader from allocating for a block that the run cannot hold.
 func (h *blockHeader) check(b []byte, limit int64) error {
 	switch {
 	case b[0] != blockMagic:
@@ -114,7 +117,7 @@ func putRecord(dst, key, value []byte) {
 	copy(dst[n+len(key):], value)
 }
 
-// span locates the parts of a record in the bytes that hold it.
+// span locates the parts of a record in the bytes that have it.
 type span struct {
 	start int // of the record
 	key   int // start of the key

@@ -3,16 +3,24 @@ package shuffle
 import "bytes"
 
 // Groups steps through a merge by groups of equal keys, or of keys with equal group
-// prefixes. Values stream: a group of any size takes only the memory of its key.
+// prefixes. Values stream: a group of any size takes only the memory of its key. One
+// goroutine uses it.
 type Groups struct {
 	m     *Merge
 	key   []byte // first key of the group, copied
 	group []byte // the part of key that identifies the group
 	state groupState
-	count int64
+	count int64 // values returned or skipped
 }
 
 // groupState is the position of the merge relative to the group.
+//
+//	          NextGroup              NextValue             NextValue: same group
+//	atBoundary ───────► atFirst ───────────────► inGroup ─────┐
+//	   ▲                                          │  ▲────────┘
+//	   ├── NextValue: key of another group ───────┤
+//	   │                                          ▼ NextValue: no record
+//	   └── before the first record               atEnd
 type groupState uint8
 
 const (
@@ -55,6 +63,8 @@ func (g *Groups) NextValue() bool {
 	return false
 }
 
+// step advances the merge and reports whether its record is of the group. A record of
+// another group stays current: NextGroup begins with it.
 func (g *Groups) step() bool {
 	if !g.m.Next() {
 		g.state = atEnd

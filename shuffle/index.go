@@ -12,7 +12,15 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Index lists the runs of a data file by partition.
+// Index lists the runs of a data file by partition. It is a file next to the data file:
+//
+//	0       8        12          16           24            32
+//	| magic | version| partitions| data length| data xxhash | partitions … | xxhash |
+//	partition: | number of runs | run … |
+//	run:       | flags | offset | length | raw length | records | CRC32C of headers |
+//
+// Numbers before offset 32 are little-endian, those after it uvarints. A reader fetches the
+// index first, and from it knows the bytes of its partition.
 type Index struct {
 	Path         string  // data file; not stored
 	Partitions   [][]Run // runs of each partition, in the order of equal keys
@@ -103,6 +111,7 @@ func (x *Index) Encode() []byte {
 	return le.AppendUint64(b, x.Checksum)
 }
 
+// appendTo appends the run's entry in the index.
 func (r *Run) appendTo(b []byte) []byte {
 	flags := byte(0)
 	if r.Tagged {
@@ -137,11 +146,12 @@ func DecodeIndex(b []byte) (*Index, error) {
 	return x, nil
 }
 
-// indexDecoder reads from the front of b.
+// indexDecoder reads from the front of b. The first error sets bad and makes all further
+// numbers 0, so that callers check it once.
 type indexDecoder struct {
-	b          []byte
-	dataLength int64
-	bad        bool
+	b          []byte // what is not decoded yet
+	dataLength int64  // no run reaches beyond it
+	bad        bool   // b is no index
 }
 
 func (d *indexDecoder) partitions(n int) [][]Run {
@@ -163,6 +173,7 @@ func (d *indexDecoder) partitions(n int) [][]Run {
 	return parts
 }
 
+// run decodes one run, which must lie in the data file.
 func (d *indexDecoder) run() Run {
 	var r Run
 	if d.bad || len(d.b) == 0 || d.b[0]&^indexTagged != 0 {
@@ -181,6 +192,7 @@ func (d *indexDecoder) run() Run {
 	return r
 }
 
+// number decodes a uvarint that fits an int64.
 func (d *indexDecoder) number() int64 {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 || int64(v) < 0 {

@@ -89,10 +89,18 @@ type IntakeStats struct {
 	Merges         int64 // merges to disk
 }
 
-// Intake collects the runs of one partition in bounded memory and merges them. Several
-// goroutines may add runs at the same time. Runs from the network are kept in memory while
-// there is space. The goroutine that finds it full merges the segments in memory to disk.
-// The order of arrival does not affect the output. A closed Intake accepts nothing.
+// Intake collects the runs of one partition in bounded memory and merges them:
+//
+//	AddRemote ─► memory ──full──► merge to disk ─┐
+//	    │ too long                               ├─► Merge ─► records in order
+//	    └───────► file ─────────────────────────►│
+//	AddLocal ───► file of a map on this machine ─┘
+//
+// Several goroutines may add runs at the same time. Runs from the network are kept in memory
+// while there is space. The goroutine that finds it full merges the segments in memory to
+// disk; the others wait. There is no goroutine of the intake's own. The order of arrival
+// does not affect the output, because ranks decide the order of equal keys. A closed Intake
+// accepts nothing.
 type Intake struct {
 	opts        IntakeOptions
 	memoryLimit int64 // bytes of segments in memory
@@ -100,15 +108,15 @@ type Intake struct {
 
 	mu struct {
 		sync.Mutex
-		segments segmentMemory // of memoryLimit bytes; for segments in memory and those arriving
-		memory   []Source      // that have arrived in memory
-		disk     []Source      // in files
-		merging  bool          // a goroutine merges memory to disk
-		changed  chan struct{} // closed when any of the above changed
-		files    int           // number of files created
-		made     map[string]bool
-		final    []Source // of the final merge
-		merge    *Merge
+		segments segmentMemory   // of memoryLimit bytes; for segments in memory and those arriving
+		memory   []Source        // that have arrived in memory
+		disk     []Source        // in files
+		merging  bool            // a goroutine merges memory to disk
+		changed  chan struct{}   // closed when any of the above changed
+		files    int             // number of files created, for their names
+		made     map[string]bool // files to remove at Close
+		final    []Source        // of the final merge
+		merge    *Merge          // what Merge returned; nil before
 		stats    IntakeStats
 	}
 }
@@ -141,6 +149,7 @@ func (in *Intake) AddLocal(s Source) error {
 	return nil
 }
 
+// countLocked counts a run that was added.
 func (in *Intake) countLocked(run Run) {
 	in.mu.stats.Segments++
 	in.mu.stats.Bytes += run.Length
@@ -153,6 +162,7 @@ func (in *Intake) enoughLocked() bool {
 		float64(storedBytes(in.mu.memory)) >= float64(in.memoryLimit)*in.opts.MergePercent
 }
 
+// storedBytes is the sum of the runs' bytes as stored.
 func storedBytes(sources []Source) int64 {
 	n := int64(0)
 	for i := range sources {
@@ -196,6 +206,7 @@ func (in *Intake) waitLocked(ctx context.Context) error {
 	}
 }
 
+// changedLocked wakes all goroutines in waitLocked. Each of them checks its condition again.
 func (in *Intake) changedLocked() {
 	close(in.mu.changed)
 	in.mu.changed = make(chan struct{})

@@ -10,8 +10,9 @@ import (
 )
 
 // Merge merges all runs into one stream. Every Add must have returned. If there are more
-// files than can be merged at once, the smallest are merged first. Merge is called once;
-// Close also closes what it returns.
+// files than can be merged at once, the smallest are merged first, because each such merge
+// copies its bytes. The last of these merges takes only as many files as it must. Merge is
+// called once; Close also closes what it returns.
 func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	if err := in.freeMemory(ctx); err != nil {
 		return nil, err
@@ -38,7 +39,8 @@ func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 }
 
 // freeMemory merges segments to disk until no more remain in memory than the final merge may
-// keep there.
+// keep there. The reduce function needs the rest of the memory
+// (mapreduce.reduce.input.buffer.percent).
 func (in *Intake) freeMemory(ctx context.Context) error {
 	in.mu.Lock()
 	memory := in.mu.memory
@@ -62,6 +64,7 @@ func (in *Intake) freeMemory(ctx context.Context) error {
 	return nil
 }
 
+// runsOf returns the runs of sources.
 func runsOf(sources []Source) []Run {
 	runs := make([]Run, len(sources))
 	for i := range sources {
@@ -70,7 +73,8 @@ func runsOf(sources []Source) []Run {
 	return runs
 }
 
-// mergeSmallest merges the n smallest sources into one.
+// mergeSmallest merges the n smallest sources into one. Of equal sizes it takes those of
+// lower rank, so that the choice does not depend on the order of arrival.
 func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([]Source, error) {
 	sources = slices.Clone(sources)
 	slices.SortFunc(sources, func(a, b Source) int {
@@ -89,13 +93,14 @@ func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([
 // remaining is the approximate number of stored bytes that remain to be read.
 func (s *Source) remaining() int64 { return s.Run.Length - s.From.BlockOffset }
 
-// MergeInputState is one run of an intake, as a checkpoint names it.
+// MergeInputState is one run of an intake, as a checkpoint names it
+// (docs/formats/checkpoint.md).
 type MergeInputState struct {
-	Path     string
+	Path     string // of the data file
 	Run      Run
 	Ordinal  Ordinal // see Source; unused for a tagged run
 	Sequence int64
-	From     RunPosition
+	From     RunPosition // the first record that is not merged yet
 }
 
 // State writes the segments in memory to disk and returns all runs that remain to be merged;
@@ -130,6 +135,7 @@ func (in *Intake) State(ctx context.Context) ([]MergeInputState, error) {
 	return state, nil
 }
 
+// state describes a source in a file.
 func (s *Source) state() MergeInputState {
 	r := s.rank()
 	return MergeInputState{Path: s.Path, Run: s.Run, Ordinal: r.ordinal, Sequence: r.sequence, From: s.From}
@@ -172,6 +178,8 @@ func (in *Intake) Detach() error {
 	return in.closeLocked()
 }
 
+// closeLocked closes the merge and releases the memory. Arrivals that wait fail with
+// errIntakeClosed.
 func (in *Intake) closeLocked() error {
 	var err error
 	if in.mu.merge != nil {
@@ -198,7 +206,7 @@ func (in *Intake) Close() error {
 	return errors.Join(errs...)
 }
 
-// newFile names a new file of the intake.
+// newFile names a new file of the intake, which Close removes.
 func (in *Intake) newFile(kind string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -244,7 +252,8 @@ func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run,
 	return run, errors.Join(m.Err(), w.err, m.Close())
 }
 
-// drop removes the files of merged sources that belong to the intake.
+// drop removes the files of merged sources that belong to the intake. Those of maps on this
+// machine, and those that a checkpoint names, stay.
 func (in *Intake) drop(ctx context.Context, sources []Source) error {
 	for _, s := range sources {
 		in.mu.Lock()

@@ -87,18 +87,24 @@ func (in *Intake) flushIfFull(ctx context.Context) error {
 }
 
 // arrival is the runs of one output on their way into an intake. No merge reads them before
-// all of them have arrived.
+// all of them have arrived: a copy may be tried again, and a run that was added twice would
+// double its records.
+//
+//	flushIfFull ─► reserve ─► receive each run ─► commit
+//	                             │ error            │ intake closed
+//	                             └──────► undo ◄────┘
 type arrival struct {
 	in       *Intake
 	ordinal  Ordinal
 	open     OpenRun
 	inMemory bool // each run gets a part of reserved; else a file
 	reserved piece
-	unused   piece // the part of reserved for further runs
-	sources  []Source
+	unused   piece    // the part of reserved for further runs
+	sources  []Source // the runs that have arrived
 }
 
-// receive reads and verifies one run.
+// receive reads and verifies one run. The offset in its source becomes its Sequence, since
+// the run has another place here and the order of equal keys must not depend on that.
 func (a *arrival) receive(ctx context.Context, run Run) error {
 	if run.Length == 0 {
 		if err := (&runVerifier{run: run}).finish(); err != nil {
@@ -155,7 +161,7 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// blame attributes an error to the run at its source.
+// blame attributes an error to the run, as its source knows it.
 func (s *Source) blame(err error) error {
 	run := s.Run
 	run.Offset = s.Sequence

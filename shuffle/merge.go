@@ -21,16 +21,27 @@ type MergeOptions struct {
 //
 // It is a loser tree (Knuth, The Art of Computer Programming, volume 3, section 5.4.1). Each
 // inner node holds the head that lost there, so that a new head is compared once per level.
+// For five sources:
+//
+//	       top              the winner of all
+//	        1
+//	    2       3           1 to 4: tree, the losers
+//	  4   s0  s1  s2        source i is the leaf n+i
+//	s3 s4
+//
+// A head has the sort key of its source's current record. Most comparisons need only that.
+// Keys that agree in it are compared by their bytes, and equal keys by the number of their
+// rank.
 type Merge struct {
 	readers []*runReader  // one per source
-	starts  []RunPosition // where reading began
+	starts  []RunPosition // where reading began, for Positions before the first record
 	ranks   []rank        // of all sources, ascending
 	dense   [][]uint32    // by source and tag: index in ranks; an untagged run has the tag 0
 	tree    []head        // inner nodes 1..n-1; losers
 	top     head          // the winner
-	started bool
+	started bool          // the tree is built
 	opts    MergeOptions
-	files   []io.Closer
+	files   []io.Closer // each opened once; Close closes them
 	err     error
 }
 
@@ -73,6 +84,7 @@ func (m *Merge) open(ctx context.Context, sources []Source) error {
 	return nil
 }
 
+// file returns the file of a source: its memory, or a file that is opened at its first run.
 func (m *Merge) file(ctx context.Context, s *Source, opened map[string]io.ReaderAt) (io.ReaderAt, error) {
 	if s.memory != nil {
 		return s.memory, nil
@@ -131,7 +143,8 @@ func (m *Merge) Next() bool {
 	return m.top.rest != exhausted && m.err == nil
 }
 
-// start reads the first record of each source and builds the tree.
+// start reads the first record of each source and builds the tree, from the leaves to the
+// root.
 func (m *Merge) start() bool {
 	m.started = true
 	n := len(m.readers)
@@ -156,7 +169,8 @@ func (m *Merge) start() bool {
 	return m.top.rest != exhausted && m.err == nil
 }
 
-// advance advances a head's source to its next record.
+// advance advances a head's source to its next record. A single source needs no sort keys:
+// there is nothing to compare with.
 func (m *Merge) advance(h *head) {
 	r := m.readers[h.source]
 	if !r.advance() {
@@ -173,7 +187,8 @@ func (m *Merge) advance(h *head) {
 	}
 }
 
-// replay moves the new head of the last winner up from its leaf.
+// replay moves the new head of the last winner up from its leaf. At each node the smaller
+// head wins and moves on, and the other one stays as the loser.
 func (m *Merge) replay() {
 	tree, cur := m.tree, m.top
 	for i := (int(cur.source) + len(tree)) >> 1; i >= 1; i >>= 1 {
@@ -188,6 +203,7 @@ func (m *Merge) replay() {
 	m.top = cur
 }
 
+// before reports whether the record of head a comes before that of head b.
 func (m *Merge) before(a, b *head) bool {
 	if a.prefix != b.prefix {
 		return a.prefix < b.prefix

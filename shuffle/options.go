@@ -81,9 +81,10 @@ type Collector interface {
 	Buffered() int64
 }
 
+// Limits and defaults of the options.
 const (
 	defaultMemory  = 100 << 20
-	minMemory      = 64 << 10
+	minMemory      = 64 << 10       // bytes; below it hardly a record and its entry fit
 	maxMemory      = 4<<30 - 64<<10 // offsets into the arena are 32 bits
 	defaultFactor  = 64
 	defaultMaxRuns = 4
@@ -111,6 +112,7 @@ func (o *Options) validate() error {
 	return nil
 }
 
+// fillDefaults sets what is not set, and moves what is out of range to its limit.
 func (o *Options) fillDefaults() {
 	o.Memory = min(max(cmp.Or(o.Memory, defaultMemory), minMemory), maxMemory)
 	o.SpillPercent = cmp.Or(o.SpillPercent, 0.8)
@@ -125,7 +127,8 @@ func (o *Options) fillDefaults() {
 }
 
 // HashPartition distributes keys over n partitions by their xxhash64. The partition of a key
-// is the same in every release.
+// is the same in every release, since the maps and reduces of a job may run different ones.
+// The hash is scaled by a multiplication, which is faster than a division and as even.
 func HashPartition(key []byte, n int) int {
 	if n == 1 {
 		return 0

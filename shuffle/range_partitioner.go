@@ -13,10 +13,16 @@ import (
 
 // RangePartitioner assigns each key to the partition of its range, so that the partitions,
 // concatenated, are sorted. Partition i holds the keys from cut point i-1 (included) to cut
-// point i (excluded). Several goroutines may use it.
+// point i (excluded):
+//
+//	cuts          c0        c1        c2
+//	partition  0  |    1    |    2    |  3
+//
+// A total sort samples the input for cut points, and gives the encoded partitioner to its
+// maps. Several goroutines may use it.
 type RangePartitioner struct {
-	cuts  [][]byte
-	heads []head // sort keys of the cut points
+	cuts  [][]byte // ascending, without duplicates
+	heads []head   // sort keys of the cut points
 }
 
 // NewRangePartitioner takes ascending cut points. n cut points make n+1 partitions.
@@ -32,7 +38,8 @@ func NewRangePartitioner(cuts [][]byte) (*RangePartitioner, error) {
 	return p, nil
 }
 
-// Partition is the number of cut points at or before key.
+// Partition is the number of cut points at or before key. It is a binary search over sort
+// keys, which reads the cut points' bytes only if those are equal.
 func (p *RangePartitioner) Partition(key []byte) int {
 	k := head{}
 	k.prefix, k.rest = sortKey(key)
@@ -83,7 +90,8 @@ func CutPoints(samples [][]byte, partitions int) [][]byte {
 }
 
 // nextCut is the end of the share that begins at start, if the rest is divided into left
-// shares: the border between two keys that is nearest to an equal share.
+// shares: the border between two keys that is nearest to an equal share. len(samples) means
+// that no border remains.
 func nextCut(samples [][]byte, start, left int) int {
 	ideal := start + (len(samples)-start+left/2)/left
 	ideal = max(ideal, start+1)
@@ -108,7 +116,9 @@ func nextCut(samples [][]byte, start, left int) int {
 const rangeMagic = "HMRCUTS1"
 
 // Encode returns the partitioner as bytes: a magic, the cut points with their lengths as
-// uvarints, and the xxhash64 of all that.
+// uvarints, and the little-endian xxhash64 of all that.
+//
+//	| HMRCUTS1 | length | cut point | length | cut point | … | xxhash64 |
 func (p *RangePartitioner) Encode() []byte {
 	b := []byte(rangeMagic)
 	for _, c := range p.cuts {

@@ -10,7 +10,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Run describes one sorted run of one partition in a data file.
+// Run describes one sorted run of one partition in a data file. It is what an index, a
+// report and a checkpoint say about the run; a reader verifies the bytes against it.
 type Run struct {
 	Offset    int64  // of its first byte in the file
 	Length    int64  // bytes in the file; 0: the run is empty
@@ -41,10 +42,10 @@ func (o Ordinal) Compare(p Ordinal) int {
 
 func (o Ordinal) String() string { return fmt.Sprintf("%d@%v", o.Input, o.Start) }
 
-// Source is a run to be merged.
+// Source is a run to be merged, and what decides the order of its records among equal keys.
 type Source struct {
-	FS   storage.FS
-	Path string // data file
+	FS   storage.FS // unused for a run in memory
+	Path string     // data file; names the run in errors if it is in memory
 	Run  Run
 
 	// Ordinal and Sequence are the rank of the run (see rank). Sequence 0 stands for
@@ -136,6 +137,7 @@ func decodeRanks(b []byte, n int) ([]rank, error) {
 	return ranks, nil
 }
 
+// decodeRank decodes one entry of the table and returns what follows it.
 func decodeRank(b []byte) (t rank, rest []byte, err error) {
 	input, used := binary.Varint(b)
 	if used <= 0 || int64(int32(input)) != input {

@@ -11,21 +11,28 @@ import (
 )
 
 // runReader yields the records of one run. It reads a block together with the header of the
-// next one, and verifies it before it yields the first record. Records are views of the
-// block. A run that is read from start to end is also verified as a whole.
+// next one, so that each block costs one read. It verifies a block before it yields the
+// first record. Records are views of the block, valid until the next block is loaded. A run
+// that is read from start to end is also verified as a whole.
+//
+//	newRunReader ─► [loadRanks, if tagged] ─► [seek] ─► advance … ─► close
+//	                                                      │ left == 0
+//	                                                      └─► nextBlock ─► load
+//
+// The first error remains in err; all calls after it return false.
 type runReader struct {
-	ctx  context.Context
-	file io.ReaderAt
-	path string // names the file in errors
+	ctx  context.Context // checked once per block
+	file io.ReaderAt     // a file, or a memoryFile
+	path string          // names the file in errors
 	run  Run
 
-	data   []byte // records of the current block
-	at     int    // end of the current record in data
-	left   int    // records of the block after the current one
-	cur    span   // the current record in data
-	tag    uint32 // of the current record, an index into ranks
-	ranks  []rank // table of a tagged run
-	counts blockCounts
+	data   []byte      // records of the current block
+	at     int         // end of the current record in data
+	left   int         // records of the block after the current one
+	cur    span        // the current record in data
+	tag    uint32      // of the current record, an index into ranks
+	ranks  []rank      // table of a tagged run
+	counts blockCounts // of the blocks read so far
 
 	stored *[]byte // read buffer, from the pool
 	raw    *[]byte // decompressed block, from the pool
@@ -44,6 +51,8 @@ type blockCounts struct {
 	checksum     uint32
 }
 
+// add counts a block whose header is head. The table of ranks adds to the checksum only: it
+// has no records.
 func (c *blockCounts) add(h *blockHeader, head []byte) {
 	c.checksum = crc32.Update(c.checksum, castagnoli, head)
 	if h.flags&flagRanks == 0 {
@@ -84,6 +93,8 @@ func newRunReader(ctx context.Context, file io.ReaderAt, path string, run Run, f
 	return r, nil
 }
 
+// loadRanks reads the table that begins a tagged run. It is read even if reading begins
+// further back, since the tags are indexes into it.
 func (r *runReader) loadRanks() error {
 	h, ok := r.load()
 	if !ok {
@@ -144,6 +155,7 @@ func (r *runReader) advance() bool {
 	return true
 }
 
+// readTag reads the tag in front of a record of a tagged run.
 func (r *runReader) readTag() bool {
 	tag, n := binary.Uvarint(r.data[r.at:])
 	if n <= 0 || tag >= uint64(len(r.ranks)) {
@@ -269,7 +281,8 @@ func (r *runReader) readPayload(h *blockHeader) error {
 	return decompress(h.codec, r.data, stored)
 }
 
-// bytes reads n bytes of the file. Of a run in memory it returns a view.
+// bytes reads n bytes of the file. Of a run in memory it returns a view; otherwise the bytes
+// are valid until the next call.
 func (r *runReader) bytes(offset int64, n int) ([]byte, error) {
 	if m, ok := r.file.(memoryFile); ok {
 		return m.view(offset, n)
@@ -290,6 +303,7 @@ func (r *runReader) finish() {
 	}
 }
 
+// corrupt fails with a description of damage at a place that counts from the run's start.
 func (r *runReader) corrupt(at int64, what string) error {
 	return r.fail(at, fmt.Errorf("%w: %s", storage.ErrCorrupt, what))
 }

@@ -10,16 +10,22 @@ import (
 )
 
 // runVerifier verifies the bytes of a run as they pass: the checksum of every block, and
-// that of the run. It does not decode the records. It is an io.Writer.
+// that of the run. It does not decode the records. It is an io.Writer, whose calls may
+// divide the bytes anywhere.
+//
+//	take: header, 24 bytes ─► payload, h.stored bytes ─┐
+//	        ▲──────────────────────────────────────────┘
+//
+// After an error it must not be used any more.
 type runVerifier struct {
-	run    Run
+	run    Run   // what the bytes should be
 	seen   int64 // bytes of the run so far
 	counts blockCounts
 	head   [blockHeaderSize]byte
 	inHead int    // bytes of head that have arrived
 	left   int    // bytes of the payload that are missing
 	crc    uint32 // of the payload so far
-	want   uint32
+	want   uint32 // CRC32C of the payload, from its header
 }
 
 func (v *runVerifier) Write(b []byte) (int, error) {

@@ -15,17 +15,22 @@ var errIntakeClosed = errors.New("shuffle: the intake is closed")
 // next ones. A reduce thus touches fresh memory only until its first spill. That matters
 // because a fresh page costs the kernel more than receiving its bytes.
 //
-// A piece belongs to the arrival that took it, then to the intake's list of segments in
-// memory, and then to a merge that writes it to disk. The last owner returns it, once. The
-// arena is released when the intake is closed and all pieces are returned.
+// A piece has one owner at a time:
+//
+//	arrival ─► the intake's list of segments in memory ─► a merge to disk
+//	   │ failed              │ closed                       │ written
+//	   └─────────────────────┴───────► give ◄───────────────┘
+//
+// The last owner returns it, once. The arena is released when the intake is closed and all
+// pieces are returned: an arrival may still write into its piece while Close runs.
 //
 // Its methods must be called with the intake locked.
 type segmentMemory struct {
-	size   int64
-	used   int64  // bytes of all pieces; <= size
-	arena  []byte // nil before the first piece and after the last
-	free   freeList
-	closed bool
+	size   int64    // bytes of the arena
+	used   int64    // bytes of all pieces; <= size
+	arena  []byte   // nil before the first piece and after the last
+	free   freeList // ranges of the arena that no piece has
+	closed bool     // take fails; the arena goes with the last piece
 }
 
 // piece is a part of an arena.
@@ -87,6 +92,7 @@ func (m *segmentMemory) close() {
 	m.releaseUnused()
 }
 
+// releaseUnused releases the arena of a closed intake once no piece of it is used.
 func (m *segmentMemory) releaseUnused() {
 	if m.closed && m.used == 0 {
 		arenas.give(m.arena)
@@ -99,7 +105,8 @@ type extent struct{ from, to int64 }
 
 func (e extent) length() int64 { return e.to - e.from }
 
-// freeList is the free ranges of an arena: ascending, not empty, and not adjacent.
+// freeList is the free ranges of an arena: ascending, not empty, and not adjacent. An intake
+// has few segments at a time, so a list is searched faster than a tree.
 type freeList []extent
 
 // take cuts n bytes, more than 0, off the first range that has them. Taking from the front
@@ -120,7 +127,9 @@ func (f *freeList) take(n int64) (e extent, ok bool) {
 	return extent{}, false
 }
 
-// give returns what was taken, or a part of it that is not empty.
+// give returns what was taken, or a part of it that is not empty. It joins the range with
+// its free neighbours. A range that is free already means that a piece was returned twice,
+// so it panics: two segments in the same memory would corrupt the output.
 func (f *freeList) give(e extent) {
 	i, _ := slices.BinarySearchFunc(*f, e.from, func(free extent, from int64) int {
 		return cmp.Compare(free.from, from)

@@ -13,21 +13,28 @@ import (
 //
 // When main is full, a goroutine sorts and writes it, while further records go into side,
 // which is never the larger part. When side is full too, Emit waits for main, and moves the
-// records of side there. Runs are thus as large as main, however fast records arrive. There
-// is at most one such goroutine; Finish and Abort wait for it.
+// records of side there. Runs are thus as large as main, however fast records arrive.
+//
+//	cur == main ──full──► spill main in the background, cur = side
+//	     ▲                                  │ side full
+//	     └── wait, move side to main ◄──────┘
+//
+// There is at most one such goroutine; Finish and Abort wait for it. While it runs, it owns
+// main and file, and the caller owns side. All other fields belong to the goroutine that
+// calls Emit.
 type SortBuffer struct {
-	ctx      context.Context
+	ctx      context.Context // of spills that Emit begins
 	opts     Options
-	mem      []byte
+	mem      []byte // the arena, returned by release
 	main     *batch
 	side     *batch // nil: no spills in the background
 	cur      *batch // main or side
 	file     spillFile
-	combine  *combinerRun
-	spilling chan error // of the goroutine that spills main; nil when there is none
+	combine  *combinerRun // nil without a combiner
+	spilling chan error   // of the goroutine that spills main; nil when there is none
 	stats    Stats
-	err      error
-	finished bool // Finish or Abort was called
+	err      error // the first one; later records are dropped
+	finished bool  // Finish or Abort was called
 }
 
 var _ Collector = (*SortBuffer)(nil)
@@ -77,12 +84,13 @@ func (b *SortBuffer) Emit(key, value []byte) {
 	b.stats.Bytes += int64(len(key) + len(value))
 }
 
+// refuse fails because the partitioner returned a number that is no partition.
 func (b *SortBuffer) refuse(partition int) {
 	b.fail(fmt.Errorf("partition %d of %d: the partitioner must stay within", partition, b.opts.Partitions))
 }
 
 // ensureSpace spills until a record of n bytes fits. It returns false if it never will, and
-// after an error.
+// after an error. A record may fit main and not side, so it may take two turns.
 func (b *SortBuffer) ensureSpace(n int) bool {
 	for b.err == nil && b.main.fitsEmpty(n) {
 		switch {
@@ -117,6 +125,8 @@ func (b *SortBuffer) wait() {
 	}
 }
 
+// spillEnded takes the result of the goroutine. Only then main and the counts of file may be
+// used again.
 func (b *SortBuffer) spillEnded(err error) {
 	b.spilling = nil
 	b.fail(err)
@@ -191,6 +201,7 @@ func (b *SortBuffer) count() {
 	}
 }
 
+// fail keeps the first error.
 func (b *SortBuffer) fail(err error) {
 	if err != nil && b.err == nil {
 		b.err = err
@@ -252,7 +263,8 @@ func (b *SortBuffer) Abort() error {
 	return b.file.abort(b.ctx)
 }
 
-// release returns the memory.
+// release returns the memory. The empty batch that remains fits no record, so that an Emit
+// after it has no effect.
 func (b *SortBuffer) release() {
 	b.finished = true
 	arenas.give(b.mem)

@@ -6,11 +6,12 @@ import (
 	"math/bits"
 )
 
-// entry represents a record while it is sorted.
+// entry represents a record while it is sorted: 16 bytes that are moved instead of the
+// record.
 type entry struct {
 	prefix uint64 // sort key of the record's key
-	rest   uint32
-	at     uint32 // where the record is
+	rest   uint32 // and the length of the key, capped
+	at     uint32 // where the record is: an offset in a batch, or an index in a FoldTable
 }
 
 // keyStore finds the key of an entry.
@@ -22,6 +23,10 @@ type keyStore interface {
 // from the most significant byte of the sort key, with insertion sort for few entries. If
 // sort keys are equal and keys are longer, the entries get new sort keys from deeper in the
 // keys, after their common prefix. Each byte of a key is thus looked at only a few times.
+//
+//	radix: count digits ─► all equal? skip to the first digit that differs
+//	                   └─► scatter by digit ─► radix of each of 256 parts
+//	       all 12 digits equal and keys longer ─► deepen, from digit 0
 type sorter struct {
 	keys keyStore
 }
@@ -37,7 +42,8 @@ const (
 func (s *sorter) sort(a, tmp []entry) { s.radix(a, tmp, 0, 0) }
 
 // radix sorts entries that agree before byte digit of their sort keys. The sort keys begin
-// depth bytes into the keys.
+// depth bytes into the keys. It recurses per digit, at most sortKeyDigits deep between two
+// calls of deepen.
 func (s *sorter) radix(a, tmp []entry, digit, depth int) {
 	var starts [257]uint32
 	for len(a) > insertionMax {
@@ -131,7 +137,8 @@ func firstDifference(a []entry, digit int) int {
 }
 
 // deepen gives new sort keys to entries whose keys agree in their first depth bytes. The
-// sort keys begin where the keys differ; deepen returns that depth.
+// sort keys begin where the keys differ; deepen returns that depth. The old ones are lost:
+// nothing compares these entries with others any more.
 func (s *sorter) deepen(a []entry, depth int) int {
 	first := s.keys.keyOf(a[0].at)
 	common := len(first)
@@ -160,6 +167,8 @@ func commonPrefix(a, b []byte) int {
 	return i
 }
 
+// insertion sorts few entries. It moves an entry only over greater ones, which keeps equal
+// keys in order.
 func (s *sorter) insertion(a []entry, depth int) {
 	for i := 1; i < len(a); i++ {
 		e := a[i]

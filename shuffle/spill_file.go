@@ -10,14 +10,21 @@ import (
 
 // spillFile is the data file of an attempt that is being written. Each spill appends a run
 // for each partition that has records. At the end the file is published if it has few runs.
-// Otherwise the runs are merged into a second file that replaces it.
+// Otherwise the runs are merged into a second file that replaces it:
+//
+//	spill ─► spill ─► … ─► finish ─► [mergeAll] ─► index
+//	                         │ error
+//	                         └─► abort: no file remains
+//
+// One goroutine uses it at a time. The index is written last, so a data file without an
+// index is not published.
 type spillFile struct {
 	opts    *Options
-	w       *dataWriter
-	spills  int
-	runs    [][]Run // of each partition
-	made    []string
-	spilled int64 // records written in all
+	w       *dataWriter // nil before the first spill
+	spills  int         // calls of spill
+	runs    [][]Run     // of each partition
+	made    []string    // files that were completed or begun; abort removes them
+	spilled int64       // records written in all
 }
 
 // spill appends one run per partition. write adds the records of a run.
@@ -87,7 +94,8 @@ func (f *spillFile) finish(ctx context.Context, combine groupWriter) (*Index, er
 	return x, nil
 }
 
-// abort removes every file, even if ctx has ended.
+// abort removes every file, even if ctx has ended. It also removes an index that may be
+// incomplete.
 func (f *spillFile) abort(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var errs []error

@@ -30,8 +30,9 @@ func (l *mergeLevel) maxRuns() int {
 }
 
 // mergeAll merges until no partition has more than MaxRuns runs. It merges only adjacent
-// runs, which keeps equal keys in order. Each pass copies every byte. The last pass
-// therefore publishes up to MaxRuns runs too, if that saves a pass.
+// runs, which keeps equal keys in order: an earlier spill has earlier records. Each pass
+// copies every byte. The last pass therefore publishes up to MaxRuns runs too, if that saves
+// a pass.
 func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWriter) (mergeLevel, error) {
 	if l.maxRuns() <= f.opts.MaxRuns {
 		return l, nil
@@ -55,7 +56,8 @@ func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWri
 }
 
 // mergeFactor is how many runs may be merged at once if each takes two buffers for a block
-// of the given size: to read and to decompress.
+// of the given size: to read and to decompress. It is at least 2, since fewer make no
+// progress.
 func mergeFactor(factor int, memory, block int64) int {
 	return int(max(min(int64(factor), memory/(2*block)), 2))
 }
@@ -106,6 +108,7 @@ func chunkRuns(runs []Run, factor int) [][]Run {
 	return parts
 }
 
+// runSources returns runs of one data file for a merge. Their offsets order equal keys.
 func runSources(fsys storage.FS, path string, runs []Run) []Source {
 	sources := make([]Source, len(runs))
 	for i, r := range runs {
@@ -133,6 +136,7 @@ func mergeRuns(ctx context.Context, sources []Source, w *dataWriter, combine gro
 	return run, errors.Join(err, m.Err(), w.err, m.Close())
 }
 
+// combineGroups passes each group of a merge to combine.
 func combineGroups(m *Merge, w *dataWriter, combine groupWriter) error {
 	g := m.Groups()
 	for g.NextGroup() {

@@ -15,15 +15,21 @@ import (
 
 // Copier copies the files that a checkpoint names into one directory. Of a sorted run it
 // copies only the part that has not been merged.
+//
+//	body ──► for each Node: rest of each run, published files ──► body that names the copies
+//
+// Files that are with the job's output already are not copied. A caller that fails removes
+// the directory.
 type Copier struct {
-	Source   Source
-	Dir      string
-	Create   func(path string) (storage.Writer, error)
-	FullName func(path string) string // the name of a copied file; nil: its path
-	Retry    RetryPolicy              // for the source
+	Source   Source                                    // of the files
+	Dir      string                                    // of the copies; their names are unique in it
+	Create   func(path string) (storage.Writer, error) // creates one file of the copy
+	FullName func(path string) string                  // the name of a copied file; nil: its path
+	Retry    RetryPolicy                               // for the source
 }
 
-// Copy returns the body of a checkpoint that names the copies.
+// Copy returns the body of a checkpoint that names the copies. body does not change. An
+// error of the source is a *SourceError or a *shuffle.SourceError; see IsUnusable.
 func (c *Copier) Copy(ctx context.Context, body *taskproc.CheckpointBody) (*taskproc.CheckpointBody, error) {
 	copied := proto.CloneOf(body)
 	for _, n := range copied.Nodes {
@@ -52,7 +58,8 @@ func (c *Copier) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
 	return nil
 }
 
-// copyRun copies the rest of a run and makes m name it.
+// copyRun copies the rest of a run and makes m name it. The copy is a run of its own, so its
+// length and its checksum differ from those of the original.
 func (c *Copier) copyRun(ctx context.Context, m *taskproc.MergeInput, path string) error {
 	state := MergeStates([]*taskproc.MergeInput{m})[0]
 	open := func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
@@ -73,6 +80,7 @@ func (c *Copier) copyRun(ctx context.Context, m *taskproc.MergeInput, path strin
 	return nil
 }
 
+// nameOf is what the copied checkpoint calls a file.
 func (c *Copier) nameOf(path string) string {
 	if c.FullName == nil {
 		return path
@@ -80,7 +88,8 @@ func (c *Copier) nameOf(path string) string {
 	return c.FullName(path)
 }
 
-// copyPublished copies a data file and its index, and makes o name them.
+// copyPublished copies a data file and its index, and makes o name them. The index is first,
+// since it says what the data should be.
 func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path string) error {
 	var index *shuffle.Index
 	err := c.write(ctx, shuffle.IndexPath(path), func(w io.Writer) (err error) {
@@ -94,6 +103,8 @@ func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path 
 	return err
 }
 
+// copyIndex copies an index to w and returns it. It must be the one that the checkpoint
+// names.
 func (c *Copier) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writer) (*shuffle.Index, error) {
 	in, err := c.Source.Open(ctx, shuffle.IndexPath(o.Path), 0, -1)
 	if err != nil {
@@ -110,6 +121,7 @@ func (c *Copier) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writ
 	return x, err
 }
 
+// copyData copies a data file to w and compares it with its index.
 func (c *Copier) copyData(ctx context.Context, path string, x *shuffle.Index, w io.Writer) error {
 	in, err := c.Source.Open(ctx, path, 0, -1)
 	if err != nil {
@@ -123,10 +135,11 @@ func (c *Copier) copyData(ctx context.Context, path string, x *shuffle.Index, w 
 	return err
 }
 
-// errWriter records the error of its writer, to distinguish it from an error of the source.
+// errWriter records the error of its writer. A copy fails with one error, and only this
+// tells an error of the destination from one of the source.
 type errWriter struct {
 	w   io.Writer
-	err error
+	err error // of the last Write; nil: it succeeded
 }
 
 func (k *errWriter) Write(p []byte) (n int, err error) {
@@ -134,7 +147,8 @@ func (k *errWriter) Write(p []byte) (n int, err error) {
 	return n, k.err
 }
 
-// write makes one file of the copy. It starts over as often as the source may recover.
+// write makes one file of the copy. It starts over as often as the source may recover. Each
+// try creates the file again, so no part of a failed one remains.
 func (c *Copier) write(ctx context.Context, path string, fill func(io.Writer) error) error {
 	return c.Retry.Do(ctx, func() error {
 		w, err := c.Create(path)

@@ -15,9 +15,14 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// A file is 8 bytes of magic, 4 of version, 4 of body length (both
-// little-endian), a CheckpointBody, and the xxhash64 of all that in 8 bytes.
-// docs/formats/checkpoint.md has the bytes.
+// A file:
+//
+//	0          8         12       16               16+length
+//	| HAMMRCKP | version | length | CheckpointBody | xxhash64 |
+//
+// The numbers are little-endian; the xxhash64 covers all bytes before it.
+// docs/formats/checkpoint.md has the messages in the body. Another version is refused: a
+// task then starts over.
 const (
 	magic      = "HAMMRCKP"
 	version    = 2
@@ -26,7 +31,7 @@ const (
 	maxLength  = 1 << 30 // bytes
 )
 
-// Encode returns a checkpoint file with the body.
+// Encode returns a checkpoint file with the body. Equal bodies give equal bytes.
 func Encode(body *taskproc.CheckpointBody) ([]byte, error) {
 	b := append(make([]byte, 0, 1024), magic...)
 	b = binary.LittleEndian.AppendUint32(b, version)
@@ -42,8 +47,8 @@ func Encode(body *taskproc.CheckpointBody) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
 }
 
-// Decode verifies and decodes a checkpoint file. An invalid file wraps
-// storage.ErrCorrupt.
+// Decode verifies and decodes a checkpoint file. An invalid file wraps storage.ErrCorrupt. A
+// file of another version does not: it is intact, and this program cannot read it.
 func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 	if len(b) < headLength+tailLength || string(b[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: no checkpoint", storage.ErrCorrupt)
@@ -66,14 +71,15 @@ func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 	return body, nil
 }
 
-// FileRef is a checkpoint file as recorded when it was written.
+// FileRef is a checkpoint file as recorded when it was written. The record is in the log of
+// the master, so a file that was replaced or cut is noticed.
 type FileRef struct {
 	Path     string
-	Bytes    int64
+	Bytes    int64  // length of the file
 	Checksum uint64 // xxhash64 over the file
 }
 
-// Read reads and verifies a checkpoint file.
+// Read reads and verifies a checkpoint file. Every error but that of ctx is a *SourceError.
 func (r FileRef) Read(ctx context.Context, from Source, patience RetryPolicy) (*taskproc.CheckpointBody, error) {
 	if r.Bytes < 0 || r.Bytes > maxLength {
 		return nil, &SourceError{fmt.Errorf("%w: %d bytes recorded", storage.ErrCorrupt, r.Bytes)}
@@ -108,6 +114,7 @@ func MergeInputs(state []shuffle.MergeInputState) (messages []*taskproc.MergeInp
 	return messages
 }
 
+// mergeInput encodes one run, with its rank, so that equal keys keep their order.
 func mergeInput(s shuffle.MergeInputState) *taskproc.MergeInput {
 	return &taskproc.MergeInput{
 		Path: s.Path, Offset: s.Run.Offset, Length: s.Run.Length, RawLength: s.Run.RawLength,

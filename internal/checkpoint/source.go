@@ -12,13 +12,14 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Source opens files that a checkpoint names: length bytes from offset, or all from
-// there if length is negative.
+// Source opens files that a checkpoint names: length bytes from offset, or all from there if
+// length is negative. The caller closes what it opens. Several files may be open at once.
 type Source interface {
 	Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error)
 }
 
-// FSFiles opens files of a file system by their paths.
+// FSFiles opens files of a file system by their paths. It is the Source of files on the same
+// machine, and of copies in shared storage.
 type FSFiles struct{ FS storage.FS }
 
 // Open implements Source.
@@ -39,10 +40,11 @@ func (s FSFiles) Open(ctx context.Context, path string, offset, length int64) (i
 	}{io.LimitReader(f, length), f}, nil
 }
 
-// RemoteFiles requests files of a job from another machine's shuffle server.
+// RemoteFiles requests files of a job from another machine's shuffle server. It needs no
+// process of the job there: the tasknode has the server.
 type RemoteFiles struct {
 	Fetcher      *transfer.Fetcher
-	Address, Job string
+	Address, Job string // host:port of the server, and the job that the files belong to
 }
 
 // Open implements Source.
@@ -66,7 +68,8 @@ func IsUnusable(err error) bool {
 	return errors.As(err, new(*SourceError)) || errors.As(err, new(*shuffle.SourceError))
 }
 
-// RetryPolicy is how often a source is asked again that does not answer.
+// RetryPolicy is how often a source is asked again that does not answer. The machine of a
+// checkpoint may be lost, and its files with it, so the time is limited.
 type RetryPolicy struct {
 	Timeout  time.Duration // after which the source is given up
 	MaxDelay time.Duration // between two requests
@@ -75,8 +78,9 @@ type RetryPolicy struct {
 // firstDelay is the delay before the first retry. It doubles with each further one.
 const firstDelay = 100 * time.Millisecond
 
-// Do calls try until it succeeds or fails for good. It repeats errors of the network
-// until Timeout, and damaged data once: the network may have damaged it.
+// Do calls try until it succeeds or fails for good. It repeats errors of the network until
+// Timeout, and damaged data once: the network may have damaged it. Bytes that are damaged
+// again are damaged on disk. If ctx ends, the error is its cause.
 func (p RetryPolicy) Do(ctx context.Context, try func() error) error {
 	longest := min(p.MaxDelay, p.Timeout/4)
 	begun, damaged := time.Now(), false

@@ -17,7 +17,11 @@ type ChannelConfig struct {
 }
 
 // ChannelClient opens streams between Nodes. Both ends connect to the server of the reader's
-// machine. Any number of goroutines may use it.
+// machine, which joins them: no other process listens for connections. Any number of
+// goroutines may use it.
+//
+//	writer ── POST /channel/ID ──► server of the reader's machine ◄── GET /channel/ID ── reader
+//	          body ═══════════════► Rendezvous ═════════════════════► body
 type ChannelClient struct{ client *client }
 
 // NewChannelClient makes a ChannelClient. It must be closed.
@@ -57,7 +61,7 @@ func (c *ChannelClient) Receive(ctx context.Context, id ChannelID, address strin
 	return &receiveStream{ctx: ctx, id: id, address: address, body: answer.Body}, nil
 }
 
-// channelError adds the stream to an error.
+// channelError adds the stream to an error. If ctx has ended, its cause is the error.
 func channelError(ctx context.Context, id ChannelID, address string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -83,8 +87,15 @@ func (s *receiveStream) Read(b []byte) (int, error) {
 
 func (s *receiveStream) Close() error { return s.body.Close() }
 
-// sendStream is the writer's end of a stream. Its goroutine sends the request, and ends with
-// Close or with the end of its context. net/http reads from sendBody.
+// sendStream is the writer's end of a stream. Write hands its bytes, without a copy, to the
+// request whose body is sendBody:
+//
+//	Write ── chunks ──► sendBody ──► net/http
+//	  ▲                    │
+//	  └────── taken ◄──────┘ when the chunk is sent
+//
+// Its goroutine sends the request, and ends with Close or with the end of its context. It
+// closes ended. One goroutine writes and closes.
 type sendStream struct {
 	id      ChannelID
 	address string
@@ -92,10 +103,12 @@ type sendStream struct {
 	taken   chan struct{} // a chunk has been sent
 	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed when the request has ended
-	err     error         // valid once ended is closed
-	closed  bool
+	err     error         // of the request; valid once ended is closed
+	closed  bool          // Close was called; the writer's
 }
 
+// run sends the request and waits for the answer, which comes when the reader has got
+// everything.
 func (s *sendStream) run(c *client, r *http.Request) {
 	defer close(s.ended)
 	answer, err := c.do(r, http.StatusOK)
@@ -107,7 +120,7 @@ func (s *sendStream) run(c *client, r *http.Request) {
 	s.cancel(context.Canceled) // chunks that are not sent now never are
 }
 
-// Write returns once b has been passed to the network.
+// Write returns once b has been passed to the network. The caller may then reuse b.
 func (s *sendStream) Write(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -144,7 +157,8 @@ func (s *sendStream) Close() error {
 	return s.err
 }
 
-// sendBody is the body of a request that a sendStream fills.
+// sendBody is the body of a request that a sendStream fills. A goroutine of net/http reads
+// it.
 type sendBody struct {
 	ctx  context.Context
 	s    *sendStream
@@ -181,7 +195,8 @@ func (b *sendBody) Read(p []byte) (int, error) {
 	return n, b.release()
 }
 
-// fill waits for a chunk if there is no current one.
+// fill waits for a chunk if there is no current one. The error is io.EOF once the stream is
+// closed.
 func (b *sendBody) fill() error {
 	if len(b.left) > 0 {
 		return nil

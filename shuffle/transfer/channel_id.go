@@ -14,7 +14,8 @@ const ChannelPrefix = "/channel/"
 // paramWait is the time to wait for the other end.
 const paramWait = "wait"
 
-// maxWait bounds it.
+// maxWait bounds the time that a client may ask a server to wait, since a waiting request
+// costs the server a goroutine and a connection.
 const maxWait = time.Hour
 
 // ChannelID names a stream from one Node to another along an edge of a job's graph. A bundle
@@ -41,7 +42,8 @@ func (id ChannelID) url(address string, wait time.Duration) string {
 	return serverURL(address, path, url.Values{paramWait: {wait.String()}})
 }
 
-// parseChannel parses the path and the query of a URL.
+// parseChannel parses the path and the query of a URL that ChannelID.url made. It refuses
+// everything else, because anyone may send requests.
 func parseChannel(u *url.URL) (id ChannelID, wait time.Duration, err error) {
 	numbers := []*int{&id.BundleClass, &id.Bundle, &id.Incarnation, &id.Edge, &id.From, &id.To}
 	parts := strings.Split(strings.TrimPrefix(u.Path, ChannelPrefix), "/")
@@ -61,6 +63,7 @@ func parseChannel(u *url.URL) (id ChannelID, wait time.Duration, err error) {
 	return id, wait, err
 }
 
+// parseWait parses the query, which has one parameter.
 func parseWait(raw string) (time.Duration, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {

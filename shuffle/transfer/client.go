@@ -26,14 +26,17 @@ type clientConfig struct {
 	keepIdle       int           // connections that are kept for each server; 0: none
 }
 
-// client sends requests to Servers. All connections of this package to other
-// machines are made here, so what secures them belongs here.
+// client sends requests to Servers. All connections of this package to other machines are
+// made here: dial opens them, serverURL names the scheme, request shows the token. What
+// secures connections belongs here, and nowhere else in the package.
 type client struct {
 	cfg       clientConfig
-	http      http.Client
+	http      http.Client // over transport
 	transport http.Transport
 }
 
+// newClient makes a client. Compression is off, since blocks are compressed if that is
+// wanted. Redirects are not followed.
 func newClient(cfg clientConfig) *client {
 	cfg.connectTimeout = cmp.Or(cfg.connectTimeout, defaultConnectTimeout)
 	c := &client{cfg: cfg}
@@ -50,6 +53,8 @@ func newClient(cfg clientConfig) *client {
 	return c
 }
 
+// dial opens a connection for the transport, with deadlines if they are configured. A stream
+// has none: its Node may be busy for any time.
 func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: c.cfg.connectTimeout}
 	conn, err := dialer.DialContext(ctx, network, address)

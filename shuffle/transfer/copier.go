@@ -43,16 +43,23 @@ type Result struct {
 	WillRetry bool // the segment, or a newer output of its task, will be copied again
 }
 
-// Copier copies segments as they become known. It has one goroutine per parallel copy; each
-// takes segments from the queue. The caller takes results.
+// Copier copies segments as they become known. It has one goroutine per parallel copy, which
+// ends with Close or with the context. Each takes a segment from the queue, copies it once
+// and reports the end to the queue. The caller takes results:
+//
+//	Add ──► queue ──next──► goroutine ── Fetch ──► conclude ──► results ──► Take
+//	          ▲                                       │
+//	          └────────── failed, busy: again ────────┘
+//
+// Any goroutine may call its methods.
 type Copier struct {
 	cfg     CopierConfig
-	results *syncutil.Mailbox[Result]
-	cancel  context.CancelFunc
+	results *syncutil.Mailbox[Result] // never blocks a goroutine that copies
+	cancel  context.CancelFunc        // ends the goroutines
 	workers sync.WaitGroup
 	mu      struct {
 		sync.Mutex
-		queue   *queue
+		queue   *queue        // pure; called with the lock
 		changed chan struct{} // closed when the queue changed
 	}
 }
@@ -100,6 +107,7 @@ func (c *Copier) Close() {
 	c.workers.Wait()
 }
 
+// changedLocked wakes all goroutines in sleep, so that each asks the queue again.
 func (c *Copier) changedLocked() {
 	close(c.mu.changed)
 	c.mu.changed = make(chan struct{})
@@ -147,7 +155,13 @@ func sleep(ctx context.Context, changed <-chan struct{}, wait time.Duration) {
 	}
 }
 
-// conclude reports the end of a copy to the queue.
+// conclude reports the end of a copy to the queue, by the kind of its error:
+//
+//	none          the segment is done
+//	*BusyError    the source works: again after its time, and no failure is counted
+//	*LostError    the output does not exist any more
+//	*FetchError   again after a delay, until GiveUpAfter makes the output lost
+//	any other     of the sink or of ctx: the caller decides
 func (c *Copier) conclude(e *entry, runs []shuffle.Run, err error) Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()

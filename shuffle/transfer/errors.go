@@ -15,10 +15,10 @@ import (
 // FetchError says that a copy failed although the output may be good. It can be retried.
 type FetchError struct {
 	Output    Output
-	Partition int
+	Partition int   // that was to be copied
 	Run       int   // of the partition; -1: the index
 	Offset    int64 // of the run in the data file; bytes
-	Err       error
+	Err       error // the cause
 
 	// damaged says that the source answered, but the answer is wrong or incomplete. It is
 	// worth reading once more, and then asking the source whether its disk is to blame.
@@ -54,7 +54,7 @@ type BusyError struct {
 
 func (e *BusyError) Error() string { return fmt.Sprintf("%s is busy", e.Output.Address) }
 
-// statusError is an answer with an unexpected status.
+// statusError is an answer with an unexpected status. Its message is what the server says.
 type statusError struct {
 	status  int
 	message string
@@ -65,7 +65,8 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("answer %d %s: %s", e.status, http.StatusText(e.status), strings.TrimSpace(e.message))
 }
 
-// bodyError is an error in the body of an answer.
+// bodyError is an error in the body of an answer: it ended early, or is not what was asked
+// for.
 type bodyError struct{ error }
 
 func (e bodyError) Unwrap() error { return e.error }
@@ -77,6 +78,11 @@ func isDamage(err error) bool {
 }
 
 // classify turns an error of a fetch into the error that says what to do about it.
+//
+//	404, 410                 lost: the file is not there
+//	503, 429                 busy: ask again later
+//	400, 401, 403, 405       refused: a bug, or another token; no retry helps
+//	other status, no answer  a FetchError: retry, and after damage verify the disk
 func classify(ctx context.Context, f *FetchError) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// File names a file in the local directory of an attempt on another machine.
+// File names a file in the local directory of an attempt on another machine: part of a
+// checkpoint, or an output that a draining machine hands on.
 type File struct {
 	Address string // host:port of the Server
 	Job     string
@@ -42,7 +43,8 @@ func (f File) url() string { return serverURL(f.Address, Prefix+path.Join(f.Job,
 func (f File) String() string { return fmt.Sprintf("%s of %s on %s", f.Path, f.Job, f.Address) }
 
 // Open requests the bytes [offset, offset+length) of a file, or all from offset on if length
-// is negative. For errors see RetryLater.
+// is negative. Nothing verifies the bytes: the caller has checksums. For errors see
+// RetryLater.
 func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io.ReadCloser, error) {
 	if length == 0 {
 		return http.NoBody, nil
@@ -66,7 +68,8 @@ func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io
 }
 
 // RetryLater reports whether Open may succeed later although it returned err, and how long
-// to wait; 0 if the server does not say.
+// to wait; 0 if the server does not say. A busy server and a broken connection may recover.
+// A missing file and a refused request do not.
 func RetryLater(err error) (after time.Duration, ok bool) {
 	if answer, ok := errors.AsType[*statusError](err); ok {
 		busy := answer.status == http.StatusServiceUnavailable || answer.status == http.StatusTooManyRequests

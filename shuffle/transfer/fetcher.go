@@ -52,12 +52,19 @@ type Segment struct {
 
 // Fetcher copies runs from servers over persistent connections. Any number of goroutines may
 // use it.
+//
+//	Fetch ─► index (cached) ─► sink reserves ─► openRun: credit, request ─► sink verifies
+//	  ▲                                                                        │ damaged
+//	  └─ once more ◄───────────────────────────────────────────────────────────┤
+//	                                                      twice: blame ◄───────┘
+//	                                                        └─► the source verifies its disk
 type Fetcher struct {
 	cfg    FetcherConfig
 	client *client
 }
 
-// keepIdle is how many idle connections to one server a Fetcher keeps.
+// keepIdle is how many idle connections to one server a Fetcher keeps: more than parallel
+// copies usually need, so that connections are reused.
 const keepIdle = 16
 
 // NewFetcher makes a Fetcher. It must be closed.
@@ -115,7 +122,8 @@ func (f *Fetcher) copy(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run
 	return runs, err
 }
 
-// index returns the index of an output, checked against what the map reported.
+// index returns the index of an output, checked against what the map reported. All fetchers
+// of the process share the index, because each reduce of a machine needs it.
 func (f *Fetcher) index(ctx context.Context, o Output) (*shuffle.Index, error) {
 	if o.Stored != "" {
 		return f.storedIndex(ctx, o)
@@ -138,7 +146,9 @@ func (f *Fetcher) index(ctx context.Context, o Output) (*shuffle.Index, error) {
 	})
 }
 
-// openRun requests the bytes of a run once the credit of the source allows it.
+// openRun requests the bytes of a run once the credit of the source allows it. The header of
+// the answer repeats the run's entry in the index that the server read. If it differs, the
+// file there is another one.
 func (f *Fetcher) openRun(ctx context.Context, url, address string, run shuffle.Run) (io.ReadCloser, error) {
 	giveBack, err := f.cfg.Sources.borrow(ctx, address, run.Length)
 	if err != nil {
@@ -157,7 +167,7 @@ func (f *Fetcher) openRun(ctx context.Context, url, address string, run shuffle.
 	return body, nil
 }
 
-// runBody is the body of a run.
+// runBody is the body of a run. Close returns the credit of the source.
 type runBody struct {
 	io.ReadCloser
 	giveBack func()
@@ -190,7 +200,9 @@ func (f *Fetcher) get(ctx context.Context, url, byteRange string) (*http.Respons
 	return f.client.do(r, http.StatusPartialContent)
 }
 
-// blame asks the source whether its disk is the cause of damage.
+// blame asks the source whether its disk is the cause of damage. A disk cannot be retried
+// and the network can, so the answer decides between a lost output and a retry. Files of a
+// stored output have no server, and are lost.
 func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 	if damage.Output.Stored != "" {
 		return &LostError{damage.Output, damage}
@@ -225,6 +237,8 @@ func classifyAfterBlame(ctx context.Context, damage *FetchError) error {
 // maxVerdict bounds the answer about a disk, in bytes.
 const maxVerdict = 64 << 10
 
+// fetchVerdict requests the verdict about a run, or about the index. The network that
+// damaged the run may damage the verdict too, so its checksum is verified.
 func (f *Fetcher) fetchVerdict(ctx context.Context, damage *FetchError) (verdict, error) {
 	var v verdict
 	answer, err := f.get(ctx, damage.Output.verifyURL(damage.Partition, damage.Run), "")

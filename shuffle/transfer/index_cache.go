@@ -12,7 +12,8 @@ import (
 const indexCacheBytes = 64 << 20
 
 // indexCache keeps the most recently used indexes. The files of an attempt never change, so
-// its entries never become stale. The zero value is ready.
+// its entries never become stale. Any number of goroutines may use it. The zero value is
+// ready.
 type indexCache struct {
 	mu struct {
 		sync.Mutex
@@ -23,6 +24,7 @@ type indexCache struct {
 	}
 }
 
+// cachedIndex is an entry of the cache. The index is shared by all readers, and not changed.
 type cachedIndex struct {
 	name  string
 	index *shuffle.Index
@@ -53,6 +55,8 @@ func (c *indexCache) lookUp(name string) *shuffle.Index {
 	return e.Value.(*cachedIndex).index
 }
 
+// add inserts an entry, and removes the least recently used ones beyond the limit. The
+// newest entry stays even if it alone exceeds the limit.
 func (c *indexCache) add(entry *cachedIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,11 @@ import (
 )
 
 // queue decides which segment is copied next. It is pure: time comes in as a value, and it
-// starts nothing.
+// starts nothing. A segment goes through these states:
+//
+//	add ──► waiting ──next──► copying ──► gone: succeeded, lost, or replaced by a newer one
+//	           ▲                 │
+//	           └─ failed, busy ◄─┘
 //
 // Invariants: a task has at most one segment that waits, and at most one that is being
 // copied; the sum of active equals the number of copying.
@@ -15,10 +19,10 @@ type queue struct {
 	minDelay    time.Duration // after the first failure of a source; doubles with each; <= maxDelay
 	maxDelay    time.Duration
 
-	sources []*source // in the order in which they became known
-	byName  map[string]*source
-	waiting map[int32]*entry
-	copying map[int32]*entry
+	sources []*source          // in the order in which they became known
+	byName  map[string]*source // by address, or by the name of a stored file
+	waiting map[int32]*entry   // by task
+	copying map[int32]*entry   // by task
 }
 
 // source is one server as a copier sees it.
@@ -30,7 +34,7 @@ type source struct {
 	failingSince time.Time // start of the first of them; zero: none
 }
 
-// entry is one segment.
+// entry is one segment that waits or is being copied.
 type entry struct {
 	Segment
 	source       *source
@@ -47,6 +51,8 @@ func newQueue(patience, minDelay, maxDelay time.Duration) *queue {
 	}
 }
 
+// source returns the source of that name, a new one if it is unknown. Sources are never
+// removed: their failures must outlive the outputs that wait.
 func (q *queue) source(address string) *source {
 	s := q.byName[address]
 	if s == nil {
@@ -129,6 +135,7 @@ func (q *queue) ready(s *source) *entry {
 	return nil
 }
 
+// end removes a copy that has ended from those that are running.
 func (q *queue) end(e *entry) {
 	e.source.active--
 	delete(q.copying, e.Task)
@@ -200,6 +207,7 @@ func (q *queue) lost(e *entry) (again bool) {
 // replaced reports whether another segment of the task waits or will be added.
 func (q *queue) replaced(e *entry) bool { return e.dropped || q.waiting[e.Task] != nil }
 
+// requeue makes a segment wait again, behind the others of its source.
 func (q *queue) requeue(e *entry) {
 	q.waiting[e.Task] = e
 	e.source.waiting = append(e.source.waiting, e)

@@ -21,7 +21,11 @@ var (
 
 // Rendezvous connects the two ends of streams. The end that opens first waits for the other,
 // up to a timeout. Nothing is buffered: a Write returns when the reader has taken the bytes.
-// The zero value is ready.
+// The zero value is ready. There are no goroutines.
+//
+//	Send or Receive: enter ──► await ──other end──► joined ──Close of the writer──► ended
+//	                             │ timeout, ctx        │ Abort, Close of the reader, RemoveJob
+//	                             └─────────────────────┴────────────────────────────► broken
 //
 // An entry of the table exists while either end waits or is open.
 type Rendezvous struct {
@@ -31,15 +35,15 @@ type Rendezvous struct {
 	}
 }
 
-// stream is one stream.
+// stream is one entry of the table.
 //
 // Invariant, under the table's lock: it is in the table <=> writer or reader is set.
 type stream struct {
 	id     ChannelID
 	table  *Rendezvous
-	in     *io.PipeReader
-	out    *io.PipeWriter
-	ctx    context.Context
+	in     *io.PipeReader          // the reader's half
+	out    *io.PipeWriter          // the writer's half
+	ctx    context.Context         // not done unless the stream is broken
 	cancel context.CancelCauseFunc // ends ctx: the stream is broken
 
 	writer, reader bool          // the end is open; guarded by the table's lock
@@ -91,7 +95,9 @@ func (r *Rendezvous) RemoveJob(job string) {
 	}
 }
 
-// enter opens one end of a stream.
+// enter opens one end of a stream: the field that end selects. An end that is open, or was
+// open in a stream that has been joined, is refused. So a restarted Node cannot receive half
+// a stream.
 func (r *Rendezvous) enter(id ChannelID, end func(*stream) *bool) (*stream, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,6 +121,7 @@ func (r *Rendezvous) enter(id ChannelID, end func(*stream) *bool) (*stream, erro
 	return m, nil
 }
 
+// isJoined reports whether both ends have been open.
 func (m *stream) isJoined() bool {
 	select {
 	case <-m.joined:

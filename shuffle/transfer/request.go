@@ -34,7 +34,13 @@ const (
 	HeaderChecksum = "Hammr-Checksum"
 )
 
-// request is a parsed request.
+// request is a parsed request for a file of an attempt, for one run of it, or for a verdict:
+//
+//	/shuffle/JOB/ATTEMPT/FILE                            the file, or a range of it
+//	/shuffle/JOB/ATTEMPT/DIR/FILE                        likewise, in a directory
+//	/shuffle/JOB/ATTEMPT/FILE?partition=P&run=N          the bytes of a run
+//	/shuffle/JOB/ATTEMPT/FILE?partition=P&run=N&verify=true   a verdict about it
+//	/shuffle/JOB/ATTEMPT/FILE?verify=true                a verdict about the index
 type request struct {
 	job, attempt string
 	file         string // of the attempt's directory, or DIR/FILE
@@ -68,6 +74,7 @@ func parseRequest(u *url.URL) (request, error) {
 	return q, q.parseQuery(u.RawQuery)
 }
 
+// checkElement refuses names that could leave the directory, or that no attempt has.
 func checkElement(name string) error {
 	odd := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
@@ -78,6 +85,8 @@ func checkElement(name string) error {
 	return nil
 }
 
+// parseQuery parses the parameters. Unknown and repeated ones are refused: a client of
+// another version must notice that it is not understood.
 func (q *request) parseQuery(raw string) error {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -159,6 +168,7 @@ func (o Output) verifyURL(partition, run int) string {
 	return o.url(o.File, query)
 }
 
+// runQuery selects one run of a partition.
 func runQuery(partition, run int) url.Values {
 	return url.Values{paramPartition: {strconv.Itoa(partition)}, paramRun: {strconv.Itoa(run)}}
 }

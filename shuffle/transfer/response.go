@@ -26,6 +26,7 @@ func (s *section) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Seek implements io.Seeker below the part: http.ServeContent asks for the size in this way.
 func (s *section) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:

@@ -53,7 +53,8 @@ func channelRefusal(err error) error {
 }
 
 // serveWriter copies the body of a writer's request to the reader. The answer, at the end,
-// confirms that the reader has been sent all of it.
+// confirms that the reader has been sent all of it. A writer whose connection breaks breaks
+// the stream.
 func (s *Server) serveWriter(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
 	end, err := s.channels.Send(r.Context(), id, wait)
 	if err != nil {
@@ -69,7 +70,9 @@ func (s *Server) serveWriter(w *response, r *http.Request, id ChannelID, wait ti
 	return end.Close()
 }
 
-// serveReader answers with the bytes of a stream's writer.
+// serveReader answers with the bytes of a stream's writer. A stream that breaks after the
+// first byte cannot change the status any more. The connection is then cut, which the reader
+// sees as an answer without an end.
 func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
 	end, err := s.channels.Receive(r.Context(), id, wait)
 	if err != nil {
@@ -87,7 +90,7 @@ func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait ti
 	return nil
 }
 
-// flusher sends each write at once.
+// flusher sends each write at once: the next record may come much later.
 type flusher struct{ w *response }
 
 func (f flusher) Write(b []byte) (int, error) {

@@ -19,7 +19,7 @@ import (
 )
 
 // open opens a regular file from the local directory that has it. A broken directory does
-// not hide files in the others.
+// not hide files in the others; its error counts only if none has the file.
 func (s *Server) open(name string) (*os.File, int64, error) {
 	first := failpoint.Disk(context.Background(), "open", name)
 	if first != nil {
@@ -101,6 +101,7 @@ func runOf(x *shuffle.Index, q request) (shuffle.Run, error) {
 	return x.Partitions[q.partition][q.number], nil
 }
 
+// readIndex reads and verifies the index of the data file that is requested.
 func (s *Server) readIndex(q request) (*shuffle.Index, error) {
 	name := shuffle.IndexPath(q.name())
 	file, _, err := s.open(name)
@@ -126,7 +127,7 @@ type verdict struct {
 func checksum(body []byte) string { return fmt.Sprintf("%016x", xxhash.Sum64(body)) }
 
 // verify reads the index from the disk, and the run if one is named, and reports whether
-// they match their checksums.
+// they match their checksums. What is cached of a bad file is dropped.
 func (s *Server) verify(w *response, r *http.Request, q request) error {
 	s.counts.verified.Add(1)
 	_ = w.control.SetWriteDeadline(time.Time{}) // reading may take long

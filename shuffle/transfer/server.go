@@ -59,12 +59,13 @@ type Counts struct {
 }
 
 // Server serves segments, and joins the streams of Nodes. It is an http.Handler for paths
-// below Prefix and ChannelPrefix.
+// below Prefix and ChannelPrefix. A tasknode has one, which outlives the tasks that wrote
+// the files. net/http starts a goroutine for each connection.
 type Server struct {
 	cfg      ServerConfig
-	channels Rendezvous
-	token    [sha256.Size]byte
-	indexes  indexCache
+	channels Rendezvous        // streams whose reader is on this machine
+	token    [sha256.Size]byte // hash of the cluster's token
+	indexes  indexCache        // of files that runs were requested of
 	counts   struct {
 		requests, bytes, open, busy, denied, verified, corrupt atomic.Int64
 	}
@@ -118,7 +119,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// refusal is an error with the status of the answer.
+// refusal is an error with the status of the answer. Other errors are 500, or 404 if the
+// file does not exist.
 type refusal struct {
 	status int
 	err    error
@@ -178,7 +180,8 @@ func (s *Server) answer(w *response, r *http.Request) error {
 	return s.send(w, r, q)
 }
 
-// authorized compares the token in constant time.
+// authorized compares the token in constant time. It compares hashes, so that the time does
+// not show the length either.
 func (s *Server) authorized(r *http.Request) bool {
 	if s.cfg.Token == "" {
 		return true

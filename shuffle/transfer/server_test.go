@@ -130,7 +130,7 @@ func TestServerWantsTheToken(t *testing.T) {
 // slowClient is a client that does not accept its answer until accept is closed.
 type slowClient struct {
 	*httptest.ResponseRecorder
-	began chan<- struct{}
+	began  chan<- struct{}
 	accept <-chan struct{}
 }
 

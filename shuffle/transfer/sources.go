@@ -10,7 +10,8 @@ import (
 // defaultBytesPerServer is the default of Sources.BytesPerServer.
 const defaultBytesPerServer = 64 << 20
 
-// Sources is what the fetchers of one process share. The zero value is ready.
+// Sources is what the fetchers of one process share. The zero value is ready. It is shared
+// because a server sees all fetchers of a machine as one load.
 type Sources struct {
 	// BytesPerServer bounds the bytes that are requested from one server at once. A longer
 	// run is requested alone. Default 64 MiB. Set it before use.
@@ -34,6 +35,7 @@ func (s *Sources) borrow(ctx context.Context, address string, n int64) (giveBack
 	return func() { credit.Release(n) }, nil
 }
 
+// credit returns the credit of a server, and its size in bytes.
 func (s *Sources) credit(address string) (credit *semaphore.Weighted, limit int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
