@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hammr/hammr/bench"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
@@ -151,9 +150,9 @@ func (n *nowhere) Emit([]byte, int64) { n.records++ }
 // compare measures pairs and reports them. Each arm runs first in every other pair. Setup
 // and cleanup of a run are not timed.
 func (h *hooks) compare(name string, set func(bare bool) (run, end func() error, err error)) error {
-	var wall, cpu []bench.Pair
+	var wall, cpu []armPair
 	for i := range h.pairs + 2 { // the first two warm up
-		var w, c bench.Pair
+		var w, c armPair
 		for turn := range 2 {
 			bare := (turn+i)%2 == 0
 			took, used, err := measured(bare, set)
@@ -200,7 +199,7 @@ func threadTime() time.Duration {
 
 // report prints one line of the table. It covers these pairs and those of earlier builds,
 // and writes all of them to the file.
-func (h *hooks) report(name, kind string, pairs []bench.Pair) {
+func (h *hooks) report(name, kind string, pairs []armPair) {
 	out := os.Getenv("HAMMR_HOOKS_OUT")
 	file := filepath.Join(out, "hooks-"+fileOf(name)+"-"+kind+".csv")
 	if out != "" {
@@ -214,12 +213,12 @@ func (h *hooks) report(name, kind string, pairs []bench.Pair) {
 			h.t.Error(err)
 		}
 	}
-	in := bench.IntervalOf(pairs)
+	in := intervalOf(pairs)
 	fmt.Printf("%-22s %-5s %4d pairs  median %+6.2f %%  95 %%: %+6.2f to %+6.2f %%\n", name, kind, len(pairs), 100*in.Median, 100*in.Low, 100*in.High)
 }
 
 // readPairs returns no pairs if the file does not exist.
-func readPairs(file string) ([]bench.Pair, error) {
+func readPairs(file string) ([]armPair, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -228,10 +227,10 @@ func readPairs(file string) ([]bench.Pair, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return bench.ReadPairs(f)
+	return decodePairs(f)
 }
 
-func writePairs(file, name string, pairs []bench.Pair) error {
+func writePairs(file, name string, pairs []armPair) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
@@ -239,7 +238,7 @@ func writePairs(file, name string, pairs []bench.Pair) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(bench.WritePairs(f, name, "ms", pairs), f.Close())
+	return errors.Join(encodePairs(f, name, "ms", pairs), f.Close())
 }
 
 // fileOf returns name with spaces and commas replaced, for use in a file name.
