@@ -87,9 +87,9 @@ func (f *faulty) succeeds(t *testing.T) {
 func TestDataNodesLostWhileReading(t *testing.T) {
 	f := startFaulty(t, "map", 1)
 	restart(t, f.c, 0)
-	must(t, f.c.KillDataNode(0))
-	must(t, f.c.StopDataNode(1))
-	t.Cleanup(func() { must(t, f.c.ContinueDataNode(1)) })
+	must(t, f.c.DataNode(0).Kill())
+	must(t, f.c.DataNode(1).Stop())
+	t.Cleanup(func() { must(t, f.c.DataNode(1).Continue()) })
 	f.succeeds(t)
 }
 
@@ -98,7 +98,7 @@ func restart(t *testing.T, c *minihdfs.Cluster, nodes ...int) {
 	repaired(t, c)
 	t.Cleanup(func() {
 		for _, i := range nodes {
-			must(t, c.RestartDataNode(context.Background(), i))
+			must(t, c.DataNode(i).Restart(context.Background()))
 		}
 	})
 }
@@ -108,15 +108,15 @@ func restart(t *testing.T, c *minihdfs.Cluster, nodes ...int) {
 func TestDataNodeKilledWhileWriting(t *testing.T) {
 	f := startFaulty(t, "reduce", 5, "-D", "dfs.replication=3")
 	restart(t, f.c, 1)
-	must(t, f.c.KillDataNode(1))
+	must(t, f.c.DataNode(1).Kill())
 	f.succeeds(t)
 }
 
 func TestDataNodeStoppedWhileWriting(t *testing.T) {
 	f := startFaulty(t, "reduce", 5, "-D", "dfs.replication=3")
 	repaired(t, f.c)
-	must(t, f.c.StopDataNode(2))
-	t.Cleanup(func() { must(t, f.c.ContinueDataNode(2)) })
+	must(t, f.c.DataNode(2).Stop())
+	t.Cleanup(func() { must(t, f.c.DataNode(2).Continue()) })
 	f.succeeds(t)
 }
 
@@ -127,9 +127,9 @@ func TestNameNodeRestartedDuringJob(t *testing.T) {
 		t.Run(phase, func(t *testing.T) {
 			f := startFaulty(t, phase, mib)
 			repaired(t, f.c)
-			must(t, f.c.KillNameNode())
+			must(t, f.c.NameNode().Kill())
 			f.gate.open()
-			must(t, f.c.RestartNameNode(t.Context()))
+			must(t, f.c.NameNode().Restart(t.Context()))
 			f.succeeds(t)
 		})
 	}
@@ -142,15 +142,15 @@ func TestNameNodeLostDuringJob(t *testing.T) {
 	revived := false
 	t.Cleanup(func() {
 		if !revived {
-			must(t, f.c.RestartNameNode(context.Background()))
+			must(t, f.c.NameNode().Restart(context.Background()))
 		}
 	})
-	must(t, f.c.KillNameNode())
+	must(t, f.c.NameNode().Kill())
 	f.gate.open()
 	r := f.p.wait(t)
 	r.want(t, 1, f.c.RPC(), "connection refused")
 	r.within(t, faultLimit)
-	must(t, f.c.RestartNameNode(t.Context()))
+	must(t, f.c.NameNode().Restart(t.Context()))
 	revived = true
 	must(t, f.c.WaitLive(t.Context(), f.c.DataNodes()))
 	f.nothingWhole(f.dir + "/out")
@@ -227,8 +227,8 @@ func TestNoNameNodeAtStart(t *testing.T) {
 func TestNameNodeStoppedAtStart(t *testing.T) {
 	c := cluster(t)
 	repaired(t, c)
-	must(t, c.StopNameNode())
-	t.Cleanup(func() { must(t, c.ContinueNameNode()) })
+	must(t, c.NameNode().Stop())
+	t.Cleanup(func() { must(t, c.NameNode().Continue()) })
 	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", c.URI()+"/in", t.TempDir()+"/out")
 	r.want(t, 1, c.RPC(), "no answer from the NameNode")
 	r.within(t, faultLimit)

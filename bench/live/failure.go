@@ -108,7 +108,7 @@ func (c *Cluster) fail(ctx context.Context, node int) (*LostMachine, error) {
 		return nil, fmt.Errorf("failure of machine %d: %w", node, err)
 	}
 	if c.hdfs != nil {
-		return lost, c.hdfs.KillDataNode(node)
+		return lost, c.hdfs.DataNode(node).Kill()
 	}
 	return lost, nil
 }

@@ -151,7 +151,7 @@ func (g *hdfsInput) restartDataNodes(ctx context.Context, lost []LostMachine) (e
 		return nil
 	}
 	for _, l := range lost {
-		err = errors.Join(err, g.hdfs.RestartDataNode(ctx, l.Node))
+		err = errors.Join(err, g.hdfs.DataNode(l.Node).Restart(ctx))
 	}
 	if err == nil {
 		err = errors.Join(g.hdfs.WaitLive(ctx, g.hdfs.DataNodes()), g.hdfs.WaitReplicated(ctx))

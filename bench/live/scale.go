@@ -32,14 +32,14 @@ type Scale struct {
 }
 
 // About describes, for reports, the differences from the papers that all experiments have.
-const About = `The trials of the tables below were run on a mini-cluster of processes of one
-machine, one trial at a time, and in the simulator with as many tasks and slots.
-All tasks of a phase of a job sleep for their mean, since a few cores are not a
-cluster; those of a control compute. Times are the paper's: what the clock said, times the factor by which the
-trial was faster. So what does not shrink with it, such as the start of a task, counts
-that many times over. Machines fail by SIGKILL to their tasknode, and to their DataNode
-where there is HDFS. Tasks read no blocks where the list below does not say that they do, and
-nothing is said of locality there.
+const About = `The trials of the tables below ran on a small cluster of processes on one
+machine, one trial at a time, and in the simulator with the same numbers of tasks and slots.
+All tasks of a phase of a job sleep for their mean time, since a few cores are not a
+cluster; those of a control compute. Times are in the paper's scale: measured times,
+multiplied by the factor by which the trial was faster. Costs that do not scale with it,
+such as the start of a task, therefore count that many times. A machine fails by SIGKILL of
+its tasknode, and of its DataNode if there is HDFS. Tasks read no blocks unless the list
+below says so; tables of other experiments have no rows about locality.
 `
 
 // String describes the scale for people.
@@ -49,7 +49,7 @@ func (s Scale) String() string {
 		text += fmt.Sprintf(", one task and one slot of a machine in %d", s.Divisor)
 	}
 	if s.Tasks > 0 {
-		text += fmt.Sprintf(", %d tasks of a phase at most", s.Tasks)
+		text += fmt.Sprintf(", at most %d tasks of a phase", s.Tasks)
 	}
 	if s.Note != "" {
 		text += ". " + s.Note
@@ -59,11 +59,11 @@ func (s Scale) String() string {
 
 // notRun are the experiments that are not run on a real cluster, with the reasons.
 var notRun = map[string]string{
-	"fair/shares": "it fills up to 45 machines once to compare whole numbers of slots, which says nothing about processes", "fair/delay": "it is about 100 machines, 30 in the short form, each with a DataNode, which are more than two cores can play",
-	"chronos/table1": "16 machines with 48 slots are more processes than two cores start in time", "chronos/table2": "32 machines are more than two cores can play",
-	"chronos/moments": "16 machines with 48 slots are more processes than two cores start in time",
-	"hfsp/fig4":       "11,000 maps, thinned already, are more than two cores start in an hour", "hfsp/fig5": "it varies the machines up to 100",
-	"hfsp/fig6": "it is of the sizes' errors alone, which are drawn alike here and there: eleven hours for what the simulator shows",
+	"fair/shares": "it fills up to 45 machines once to compare whole numbers of slots; real processes would add nothing", "fair/delay": "it needs 100 machines, 30 in the short form, each with a DataNode: too many for two cores",
+	"chronos/table1": "two cores cannot start the processes of 16 machines with 48 slots in time", "chronos/table2": "32 machines are too many for two cores",
+	"chronos/moments": "two cores cannot start the processes of 16 machines with 48 slots in time",
+	"hfsp/fig4":       "two cores cannot start its 11,000 maps, already a sample, in an hour", "hfsp/fig5": "it varies the number of machines up to 100",
+	"hfsp/fig6": "it depends only on the errors of sizes, which are drawn in the same way in the simulator; it would take eleven hours",
 }
 
 // scales are the scales of the experiments that are run.
@@ -72,30 +72,30 @@ var scales = map[string]Scale{
 	"chronos/fifo-reduces": {Speedup: 15, Divisor: 4}, "chronos/kill": {Speedup: 12, Divisor: 4},
 	"chronos/double": {Speedup: 10, Divisor: 4, Input: true, Note: smallBlocks}, "chronos/overhead": {Speedup: 10, Divisor: 4},
 	"chronos/same-job": {Speedup: 16, Divisor: 4, Input: true, Block: 16 << 20, Link: 256, Note: slowLinks},
-	"disco/jobs":       {Speedup: 8, Note: "Tasknodes have slots for reduces of their own, so stages do not share slots as in Disco, and nothing waits between two of them."},
-	"fair/timeouts":    {Speedup: 15, Tasks: 80, StopAfter: "production", Note: "Research has 80 maps in place of 400, and is killed when production is over."},
-	"disco/busy": {Speedup: 20, Busy: true, Note: "The control: maps count the words of as much text as one map alone gets through in its time, and nothing sleeps. " +
-		"What differs from the simulator beyond the rows of jobs that sleep comes of cores: two maps share two of them with the daemons, the start of tasks, and whatever else the machine does. Reduces take what a few sums take."},
+	"disco/jobs":       {Speedup: 8, Note: "Tasknodes have separate reduce slots, so stages do not share slots as in Disco, and no task waits between two stages."},
+	"fair/timeouts":    {Speedup: 15, Tasks: 80, StopAfter: "production", Note: "Research has 80 maps instead of 400, and is killed at the end of production."},
+	"disco/busy": {Speedup: 20, Busy: true, Note: "The control: each map counts the words of as much text as one map alone processes in its time, and no task sleeps. " +
+		"Larger differences from the simulator than those of jobs that sleep are caused by the cores: two maps share two cores with the daemons, with starting tasks and with other programs. Reduces only add up a few numbers."},
 	"hammr/shares": {Speedup: 2},
-	"hammr/locality": {Speedup: 8, Input: true, Hadoop: paper.HadoopFair, Note: "Blocks are of 64 KiB, in a real HDFS with a DataNode at the address of each tasknode, and hold 64 lines; " +
-		"maps sleep for each, reduces for each word. All arms of a repetition read the same blocks. A remote block comes from the same machine at once, so the 11 s that it takes in the simulator are in no real time: " +
-		"what arms differ by in time is what slots wait for. A slot may wait for a local map for 30 s of the clock, as on all clusters, and no longer than three maps last. " +
-		"The arm of Hadoop is its own MapReduce on YARN with the FairScheduler over the same HDFS, with streaming programs that sleep alike; each of its tasks is a JVM of its own, whose start counts 8 times over, and it has slots of its own for reduces and the job's master."},
-	"hfsp/fig3": {Speedup: 30, Divisor: 2, Tasks: 40, Note: "Jobs have 40 maps and 40 reduces at most: the largest of the trace would take hours."},
+	"hammr/locality": {Speedup: 8, Input: true, Hadoop: paper.HadoopFair, Note: "Blocks are of 64 KiB with 64 lines, in a real HDFS with a DataNode at the address of each tasknode. " +
+		"Maps sleep for each line, and reduces for each word. All arms of a repetition read the same blocks. A remote block arrives at once, so real times do not include the 11 s that it takes in the simulator: " +
+		"the times of arms differ only by the waits of slots. A slot waits for a local map for at most 30 s of real time, as on all clusters, and at most as long as three maps take. " +
+		"The arm of Hadoop is Hadoop's MapReduce on YARN with the FairScheduler over the same HDFS, with streaming programs that sleep in the same way. Each of its tasks is a JVM, whose start counts 8 times, and it has separate slots for reduces and for the application master."},
+	"hfsp/fig3": {Speedup: 30, Divisor: 2, Tasks: 40, Note: "Jobs have at most 40 maps and 40 reduces: the largest jobs of the trace would take hours."},
 }
 
 // smallBlocks and slowLinks are notes on experiments that read.
 const (
-	smallBlocks = "Maps read blocks of 64 KiB of a real HDFS, with 64 lines, and sleep for each. A DataNode is at the address of each tasknode, and is killed with it. " +
-		"A remote block comes at once, so what locality is worth in time is not seen."
-	slowLinks = "Each machine, with its tasknode and its DataNode, which is killed with it, has a network namespace of its own, and a link that carries 256 Mbit/s in either direction. " +
-		"Blocks of a real HDFS are of 16 MiB, with 64 lines, and maps sleep for each."
+	smallBlocks = "Maps read blocks of 64 KiB with 64 lines from a real HDFS, and sleep for each line. A DataNode is at the address of each tasknode, and is killed with it. " +
+		"A remote block arrives at once, so locality saves no time."
+	slowLinks = "Each machine has a network namespace, with its tasknode and a DataNode that is killed with it, and a link of 256 Mbit/s in each direction. " +
+		"Blocks of a real HDFS are of 16 MiB with 64 lines, and maps sleep for each line."
 )
 
 // ScaleOf is the scale of an experiment, or the reason why it is not run.
 func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	if e.Workload == nil {
-		return s, "it is worked out, and nothing is run"
+		return s, "it is computed, and nothing runs"
 	}
 	key := name + "/" + e.ID
 	if why, known := notRun[key]; known {
@@ -103,7 +103,7 @@ func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	}
 	s, known := scales[key]
 	if !known {
-		return s, "there is no scale for it at which two cores could play it"
+		return s, "two cores cannot run it at any scale"
 	}
 	return s, ""
 }
@@ -183,8 +183,8 @@ func (s Scale) settings(t paper.Trial) map[string]string {
 
 // setMode sets a preemption mode. Trials kill by default; clusters would choose the cheapest
 // mode.
-func setMode(conf map[string]string, setting string, way preempt.Mode) {
-	conf[setting] = string(cmp.Or(way, preempt.Kill))
+func setMode(conf map[string]string, setting string, mode preempt.Mode) {
+	conf[setting] = string(cmp.Or(mode, preempt.Kill))
 }
 
 // wallTime converts a time of the paper to one of the cluster.

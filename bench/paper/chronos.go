@@ -13,25 +13,32 @@ import (
 // Chronos is the paper on recovery from failures.
 var Chronos = Paper{
 	Name: "chronos", Title: "Chronos: fast failure recovery for shared Hadoop clusters", Runs: 10,
-	Intro: `Machines have 8 slots for maps and 4 for reduces, blocks 256 MB and two copies; a
-machine is given up after 25 s, machines report every 0.3 s and tasks their progress every
-second. All of this is the paper's but the last. It gives no times of tasks: maps of the
-word count take 66 s with us (lognormal, sigma 0.1), by the paper's total times and its
-recovery waits of 46 to 51 s; others are said below. Failures come when the first job is
-so far, which the paper says in words only ("before the reduce phase starts"): half of its
-maps have finished, where nothing else is said. Which machine fails, and where blocks lie,
-differs from seed to seed.
+	Intro: `Each machine has 8 map slots and 4 reduce slots. Blocks are of 256 MB and have two copies.
+A machine is declared lost after 25 s without a report. Machines report every 0.3 s, and
+tasks report their progress every second. All of these values except the last are from the
+paper. The paper gives no times of tasks: maps of the word count take 66 s here (lognormal,
+sigma 0.1), which matches its total times and its recovery waits of 46 to 51 s. Other times
+are given below. The paper describes the moment of a failure only in words ("before the
+reduce phase starts"). Here a machine fails when half of the first job's maps have
+finished, unless stated otherwise. The machine that fails and the placement of blocks
+depend on the seed.
 
-**Some of the set-up is fitted to the paper, after first results were seen**, so the plain
-policies' columns are no independent evidence: the 66 s, the reduce-heavy jobs (see there),
-reduces of 20 s instead of 60 s where the moment of failure varies (with 60 s fifo waited
-for 1 s), pauses of 200 MB instead of the simulator's 1 GB (with which a recovered reduce
-waited for 12 s), and Hadoop's placement of maps instead of our min-cost flow (with which 89 %
-of fifo's recoveries were local, not 50 %). Of Chronos itself only the 200 MB of a pause are fitted: with 1 GB its own waits are longer.
+**Part of the set-up was fitted to the paper after the first results**, so the columns of
+the plain policies are not independent evidence:
 
-Maps are ended early (split) and reduces paused (checkpoint), as in section 4 of the
-paper; a pause writes 200 MB, which is all that Hadoop gives a task by default, at 100
-MB/s. Arm *kill* ends both. *No failure* is the plain policy on machines that do not fail.`,
+- the 66 s, and the reduce-heavy jobs (see there);
+- reduces of 20 s instead of 60 s where the moment of the failure varies: with 60 s, fifo
+  waited for 1 s;
+- checkpoints of 200 MB instead of the simulator's 1 GB, with which a recovered reduce
+  waited for 12 s;
+- Hadoop's placement of maps instead of min-cost flow, with which 89 % of fifo's recoveries
+  were local instead of 50 %.
+
+Of Chronos itself only the 200 MB of a checkpoint are fitted: with 1 GB its waits are longer.
+
+Maps are split and reduces are checkpointed, as in section 4 of the paper. A checkpoint
+writes 200 MB, the default memory of a task in Hadoop, at 100 MB/s. The arm *kill* kills
+both. *No failure* is the plain policy on machines that do not fail.`,
 	Plan: planChronos,
 }
 

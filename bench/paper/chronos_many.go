@@ -8,10 +8,10 @@ import (
 )
 
 // whyTotals is the reason for other times of whole sets of jobs.
-const whyTotals = "the paper does not say which of the jobs have 17 and which 56 GB, nor when they come; ours alternate, a second apart"
+const whyTotals = "the paper does not say which of the jobs have 17 GB and which 56 GB, nor when they arrive; here they alternate, one second apart"
 
 // whyMean is the reason for a smaller gain of the mean.
-const whyMean = "job 1 is the one that gains, as its are the tasks that are lost, and here it is one of many"
+const whyMean = "only job 1 gains, because the lost tasks are its own, and here it is one job of many"
 
 // wordcounts are so many jobs, of 17 and 56 GB in turn.
 func wordcounts(n, reduces int) jobMix {
@@ -88,9 +88,9 @@ func chronosNodes(o Options) Experiment {
 	}
 	e := table("table2", "More machines (section 6.6, table 2)",
 		"8 word counts, of 17 and 56 GB in turn, on 9 to 33 machines, of which one is the master.", rows)
-	e.Notes = []string{`In the paper twice the machines (17 for 9) do the same jobs in 410 s instead of 1564 s, and the
-times of table 1 hardly grow with the number of jobs. No set of jobs of one kind behaves so;
-the runs of a table cannot have had the same mix of 17 and 56 GB.`}
+	e.Notes = []string{`In the paper, 17 machines take 410 s for the jobs that take 9 machines 1564 s, and the times
+of table 1 hardly grow with the number of jobs. No mix of these jobs that is the same in all
+runs of a table can explain both.`}
 	return e
 }
 
@@ -106,7 +106,7 @@ var moments = []struct {
 
 // whyNoLoss is the reason why job 2 loses nothing by the slots that job 1 takes from its
 // reduces.
-const whyNoLoss = "in the paper the reduces of job 2 that are paused wait for slots, and it for them. With us they have slots back when job 1 ends, and that is about when job 2's own maps do, for which its reduces have to wait anyway"
+const whyNoLoss = "in the paper, checkpointed reduces of job 2 wait for slots and delay the job. Here they get slots again when job 1 ends. Job 2's own maps end at about that time, and its reduces have to wait for them anyway"
 
 // chronosMoments is Fig. 11.
 func chronosMoments() Experiment {
@@ -118,8 +118,8 @@ func chronosMoments() Experiment {
 	}
 	e := Experiment{
 		ID: "moments", Title: "When the machine fails (section 6.7, Fig. 11)",
-		Setup: `Word counts of 17, 56 and 56 GB with 64 reduces each, of 20 s, as many as 16 machines
-have slots for. Reduces start when 5 % of a job's maps have finished.`,
+		Setup: `Word counts of 17, 56 and 56 GB with 64 reduces of 20 s each, as many as the reduce slots of
+16 machines. Reduces start when 5 % of a job's maps have finished.`,
 		Arms: threeArms("fifo"), Cluster: paperCluster(16), Workload: m.source(),
 	}
 	jobs := []string{"job 1", "job 2", "job 3"}

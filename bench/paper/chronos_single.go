@@ -10,10 +10,10 @@ import (
 
 // Reasons of several experiments.
 const (
-	whyWaits   = "a recovery waits until the first tasks end that began behind the failure, less the 25 s until the verdict; times of tasks are ours"
-	whyChronos = "chronos waits until the tasks beside the input have told how far they are, which they do once a second here, and for 1.5 s at most; then a map takes half a second to end early, and a reduce 2 s to write what it has in memory"
-	whyNoGain  = "the slots that job 1's recoveries wait for do work of the jobs behind it meanwhile, under the plain policy and under chronos: none stands idle, so there is little that those jobs could gain. What they gain in the paper it puts down to slots that come free earlier"
-	whyChange  = "what a job gains is what its recoveries waited, as a part of all its time: both depend on the times of tasks, and on whether the recoveries are the last that the job waits for"
+	whyWaits   = "a recovery waits for the end of the first tasks that started after the failure, minus the 25 s until the loss is declared; the times of tasks are this report's own"
+	whyChronos = "chronos waits for progress reports of the tasks on the machines with the input. Tasks report once a second, and it waits for 1.5 s at most. Then a split takes half a second, and a reduce writes its memory in 2 s"
+	whyNoGain  = "while job 1's recoveries wait, their slots do the work of the jobs behind it, under the plain policy and under chronos alike. No slot is idle, so those jobs can gain little. The paper explains their gain by slots that become free earlier"
+	whyChange  = "a job gains the time that its recoveries waited, relative to its total time. Both depend on the times of tasks, and on whether the recoveries are the last tasks of the job to end"
 )
 
 // chronosMaps is Fig. 5 and 6, under one policy.
@@ -37,8 +37,8 @@ func chronosMaps(policy string) Experiment {
 	f := figures[policy]
 	e := Experiment{
 		ID: policy + "-maps", Title: fmt.Sprintf("Map-heavy jobs under %s (section 6.1, %s)", policy, f.title),
-		Setup: `Word counts of 17 and 56 GB, with 32 reduces each of 20 s, on 8 machines. A machine
-fails when half of the first job's maps have finished.`,
+		Setup: `Word counts of 17 and 56 GB, each with 32 reduces of 20 s, on 8 machines. A machine fails
+when half of the first job's maps have finished.`,
 		Arms: threeArms(policy), Points: failOneAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
 		Measures: changeMeasures(policy, f.changes, whyChange),
 	}
@@ -47,17 +47,17 @@ fails when half of the first job's maps have finished.`,
 		Measure{Name: "time until scheduling is correct again, " + policy, Unit: "s", Paper: f.wrong.number, Quote: f.wrong.quote, Of: func(r Repeat) float64 { return misscheduledFor(r.Of(policy), "job 1") }, Reason: whyWaits},
 		Measure{Name: "time until scheduling is correct again, chronos", Unit: "s", Paper: 2, Of: func(r Repeat) float64 { return misscheduledFor(r.Of(withChronos), "job 1") }, Reason: whyChronos},
 		Measure{NeedsBlocks: true, Name: "recovered maps of job 1 that are local, " + policy, Unit: "%", Paper: 12.5, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(policy), "job 1") },
-			Reason: "the first slots that come free are on any of the seven machines that are left, and with two copies two of seven hold the input; how many slots come free at a time, and so can be chosen from, is a matter of the times of tasks"},
+			Reason: "the first free slots are on any of the seven remaining machines, of which two at most have the input. The number of slots that become free at one time, among which the policy can choose, depends on the times of tasks"},
 		Measure{NeedsBlocks: true, Name: "recovered maps of job 1 that are local, chronos", Unit: "%", Paper: 100, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(withChronos), "job 1") },
-			Reason: "free slots come first, and where the only machine with a copy runs nothing that may be preempted, another machine has to do"},
+			Reason: "free slots are used before anything is preempted, and if the only machine with a copy runs no task that may be preempted, another machine runs the map"},
 		Measure{NeedsBlocks: true, Name: "local maps of job 1, chronos over " + policy, Unit: "x", Paper: 1 + f.locally/100, Within: 0.05,
 			Of: func(r Repeat) float64 {
 				return jobLocality(r.Of(withChronos), "job 1") / jobLocality(r.Of(policy), "job 1")
 			},
-			Reason: "only the recovered maps differ, and how many those are of the job's depends on the moment of the failure"},
+			Reason: "only the recovered maps differ, and their part of the job depends on the moment of the failure"},
 	)
-	e.Notes = []string{`Scheduling is taken to be correct again when the last recovery of the first job has
-started: until then the second one has slots to which the first has the better claim.`}
+	e.Notes = []string{`Scheduling counts as correct again when the last recovery of the first job has started.
+Until then the second job has slots to which the first has the higher claim.`}
 	e.Charts = []Chart{e.jobBars([]string{policy, withChronos, noFailure}, []string{"job 1", "job 2"})}
 	return e
 }
@@ -92,13 +92,14 @@ func chronosReduces() Experiment {
 	m := jobMix{name: "sorts of 17 and 56 GB", sigma: 0.03, jobs: []jobSpec{sorting("job 1", 0, smallJobBlocks, 120), sorting("job 2", 1, largeJobBlocks, 280)}}
 	e := Experiment{
 		ID: "fifo-reduces", Title: "Reduce-heavy jobs under fifo (section 6.2, Fig. 7)",
-		Setup: `Sorts of 17 and 56 GB with 32 reduces each, which take all reduce slots of the 8
-machines: maps of 25 s, reduces of 120 and 280 s behind the shuffle (30 MB/s each), sigma
-0.03. A machine fails when the first job's reduces have done 90 % of their work: by the
-verdict the others have finished, and the second job has their slots. **The moment, the
-spread and the 280 s are fitted to the paper's wait of 325 s under fifo**, so that this wait
-agrees says nothing; with sigma 0.1 and 400 s the other reduces were still ending at the
-verdict, fifo waited for 1 s, and chronos gained nothing. What is found is the rest.`,
+		Setup: `Sorts of 17 and 56 GB, each with 32 reduces, which take all reduce slots of the 8 machines.
+Maps take 25 s; reduces take 120 and 280 s after the shuffle (30 MB/s each); sigma 0.03. A
+machine fails when the first job's reduces have done 90 % of their work. When the loss is
+declared, the other reduces have finished, and the second job has their slots. **The moment,
+the spread and the 280 s are fitted to the paper's wait of 325 s under fifo**, so the
+agreement of this wait proves nothing. With sigma 0.1 and 400 s the other reduces were still
+ending when the loss was declared: fifo waited for 1 s, and chronos gained nothing. The other
+numbers are results.`,
 		Arms: threeArms("fifo"), Points: failOneAt("job 1", "reduce", 90), Cluster: paperCluster(8), Workload: m.source(),
 		Measures: changeMeasures("fifo", [2]float64{-55, -11}, whyChange),
 	}
@@ -117,9 +118,9 @@ func chronosKill() Experiment {
 		{Name: "reduces", Set: failMachines(1, "job 1", "reduce", 90)},
 	}
 	e := Experiment{
-		ID: "kill", Title: "Ending early against killing (section 6.3, Fig. 8)",
+		ID: "kill", Title: "Work-conserving preemption against kill (section 6.3, Fig. 8)",
 		Setup: `The map-heavy and the reduce-heavy jobs as above, under fifo. Chronos splits maps and
-pauses reduces, or kills both.`,
+checkpoints reduces, or kills both.`,
 		Arms: []Arm{
 			chronosArm(withChronos, "fifo", workConserving, nil),
 			chronosArm(withKill, "fifo", preempt.Config{Map: preempt.Kill, Reduce: preempt.Kill, Costs: lightTask}, nil),
@@ -148,13 +149,13 @@ func (e *Experiment) addKillMeasures(point string) {
 			}}
 		if i == 1 {
 			m.Paper, m.Quote = 12.5, ""
-			m.Reason = "what is killed runs again, which costs what the victims had run, and only if the job waits for them in the end: both depend on the times of tasks, which are ours"
+			m.Reason = "killed tasks run again. That costs the time that they had run, but only if the job waits for them at its end. Both depend on the times of tasks, which are this report's own"
 		}
 		e.Measures = append(e.Measures, m)
 	}
 	e.Measures = append(e.Measures,
 		Measure{Name: point + ": killed tasks that had run for 60 s or more", Unit: "%", Quote: "more than 50 %",
-			Reason: "victims had started at the failure or behind it, so 25 s before the verdict or a little more; in the paper they had been longer at work",
+			Reason: "victims had started at the failure or after it, so about 25 s before the loss was declared; in the paper they had run for longer",
 			Of: func(r Repeat) float64 {
 				return 100 * fraction(workLost(r.At(withKill, point)), func(s float64) bool { return s >= 60 })
 			}},
@@ -175,7 +176,7 @@ func workLost(o *Outcome) (values []float64) {
 func chronosTwo() Experiment {
 	e := Experiment{
 		ID: "double", Title: "Two failures at once (section 6.5, Fig. 10)",
-		Setup: "As the first experiment with three copies of each block; two machines fail at the same moment.",
+		Setup: "As the first experiment, with three copies of each block; two machines fail at the same moment.",
 		Arms:  threeArms("fifo"), Points: []Point{{Set: failMachines(2, "job 1", "map", 50)}}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
 		Measures: changeMeasures("fifo", [2]float64{-22, -13}, whyChange),
 	}
@@ -190,15 +191,15 @@ func chronosSame() Experiment {
 	star := chronosArm(alsoSameJob, "fifo", workConserving, map[string]string{chronosSameJob: "true"})
 	e := Experiment{
 		ID: "same-job", Title: "Chronos*: preempting tasks of the same job (section 6.8, Fig. 12)",
-		Setup: "As the first experiment with links of 256 Mbit/s: a map that reads from another machine takes 8.4 s longer.",
+		Setup: "As the first experiment, with links of 256 Mbit/s: a map that reads from another machine takes 8.4 s longer.",
 		Arms:  append(threeArms("fifo"), star), Points: failOneAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
 		Measures: []Measure{
 			{Name: "job 1 takes longer by, chronos* against chronos", Unit: "%", Quote: "similar", Of: relativeChange(withChronos, alsoSameJob, "job 1")},
 			{Name: "job 2 takes longer by, chronos* against chronos", Unit: "%", Paper: 17, Of: relativeChange(withChronos, alsoSameJob, "job 2"),
-				Reason: "splitting a map costs half a second with us and nothing is read twice, so a job that preempts itself loses next to nothing; the paper does not say where its 17 % come from"},
+				Reason: "a split costs half a second here and nothing is read twice, so a job that preempts its own tasks loses almost nothing; the paper does not explain its 17 %"},
 			{Name: "recovered maps that are local, chronos", Unit: "%", Of: func(r Repeat) float64 { return recoveredLocally(r.Of(withChronos), "") }},
 			{Name: "recovered maps that are local, chronos*", Unit: "%", Paper: 100, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(alsoSameJob), "") },
-				Reason: "a free slot on another machine is taken before anything is preempted"},
+				Reason: "a free slot on another machine is used before anything is preempted"},
 		},
 	}
 	e.Cluster.RemoteRate, e.Cluster.ShuffleRate = 32e6, 8e6
@@ -210,7 +211,7 @@ func chronosSame() Experiment {
 func chronosOverhead() Experiment {
 	e := Experiment{
 		ID: "overhead", Title: "Without any failure (section 6.4, Fig. 9)",
-		Setup: "As the first experiment, and no machine fails.",
+		Setup: "As the first experiment, but no machine fails.",
 		Arms:  []Arm{plainArm("fifo"), chronosArm(withChronos, "fifo", workConserving, nil)}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
 	}
 	for _, job := range []string{"job 1", "job 2"} {

@@ -76,7 +76,7 @@ func (r *Report) skippedMarkdown(b *strings.Builder) {
 	if len(left) == 0 {
 		return
 	}
-	b.WriteString("\n## What is not run\n\n")
+	b.WriteString("\n## Experiments that are not run\n\n")
 	for _, l := range left {
 		fmt.Fprintf(b, "- %s: %s.\n", l.Title, l.Reason)
 	}

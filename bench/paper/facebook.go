@@ -31,7 +31,7 @@ func facebook(o Options) (t traces, err error) {
 	for _, name := range []string{"fb2009", "fb2010"} {
 		if o.WorkloadDir == "" {
 			t.files[name] = workload.SpecPrefix + name
-			t.note = "There were no traces: workloads are drawn by the quotas of table 1 (`" + t.files[name] + "`), which gives other jobs than the traces have."
+			t.note = "Without traces, workloads are drawn by the quotas of table 1 (`" + t.files[name] + "`), so jobs differ from those of the traces."
 			continue
 		}
 		t.files[name] = filepath.Join(o.WorkloadDir, "hfsp_"+name+".csv")

@@ -16,9 +16,9 @@ import (
 // Fair is the design document of Hadoop's fair scheduler.
 var Fair = Paper{
 	Name: "fair", Title: "The Hadoop Fair Scheduler (M. Zaharia, design document)", Runs: 10,
-	Intro: `The document has rules and no measurements, so what ours is held against is what
-the rules and its unit tests say. Tasks take the times that are given below, with a
-lognormal spread (sigma 0.2) where seeds are to make a difference.`,
+	Intro: `The document has rules and no measurements, so results are compared with the rules and with
+the unit tests of the code. The times of tasks are given below. They have a lognormal spread
+(sigma 0.2) where repetitions should differ.`,
 	Plan: planFair,
 }
 
@@ -113,9 +113,9 @@ func (v vector) agree(o *Outcome) float64 {
 func fairShares() Experiment {
 	e := Experiment{
 		ID: "shares", Title: "Fair shares (section 3.6, and the unit tests of the code)",
-		Setup: `Pools with one job each fill an empty cluster; a job's number of maps is its
-pool's demand, and nothing finishes in the meantime. The numbers are demands,
-minimum shares and weights, then the slots that each pool is to have.`,
+		Setup: `Pools with one job each fill an empty cluster. The number of a job's maps is its pool's
+demand, and no map finishes meanwhile. The numbers are demands, minimum shares and weights,
+then the slots that each pool should have.`,
 		Arms:    []Arm{{Name: "fair", Policy: "fair"}},
 		Cluster: sim.Config{ReduceSlots: -1, Series: true}, Workload: jobMix{}.source(), Runs: 1,
 	}
@@ -145,10 +145,10 @@ func fairTimeouts() Experiment {
 	}}
 	e := Experiment{
 		ID: "timeouts", Title: "The two preemption time-outs (sections 2.3 and 3.5)",
-		Setup: fmt.Sprintf(`Research fills 10 machines of 4 slots with maps of 600 s, which begin at once and
-so end at about the same time. At %d s production comes with 30 maps of 60 s and a
-minimum share of %d slots. It may take slots after it was below its minimum for the
-first time-out, or below half of its fair share (20 slots) for the second.`, productionAt, productionMin),
+		Setup: fmt.Sprintf(`Research fills 10 machines of 4 slots with maps of 600 s, which start together and end at
+about the same time. At %d s production arrives with 30 maps of 60 s and a minimum share of
+%d slots. It may preempt after it was below its minimum for the first time-out, or below half
+of its fair share (20 slots) for the second.`, productionAt, productionMin),
 		Arms:    []Arm{{Name: "fair", Policy: "fair"}},
 		Cluster: sim.Config{Machines: 10, MapSlots: 4, ReduceSlots: -1, Series: true}, Workload: m.source(),
 	}
@@ -158,7 +158,7 @@ first time-out, or below half of its fair share (20 slots) for the second.`, pro
 		e.add(fmt.Sprintf("half of the fair share, %d s", s), 0, s, s, fairSlots/2)
 	}
 	e.Charts = []Chart{{
-		Name: "timeouts", Caption: "Slots of production, which comes at the dashed line, under both time-outs of 30 s and without",
+		Name: "timeouts", Caption: "Slots of production, which arrives at the dashed line, with both time-outs of 30 s and without",
 		Draw: drawTimeouts,
 	}}
 	return e
@@ -180,7 +180,7 @@ func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) 
 		Of: func(r Repeat) float64 {
 			return slotsUsed(r.At("fair", name), cluster.MapSlot, ofPool("production")).first(productionAt, atLeast(float64(slots))) - productionAt
 		},
-		Reason: "research's maps of 600 s began 100 s before production came",
+		Reason: "research's maps of 600 s started 100 s before production arrived",
 	})
 }
 
@@ -210,11 +210,11 @@ func fairDelay(o Options) Experiment {
 	flow := Arm{Name: "flow", Policy: "fair", Once: true, Setup: sched.Setup{Placement: sched.DefaultPlacement()}}
 	e := Experiment{
 		ID: "delay", Title: "Delay scheduling: locality against delay (section 3.8)",
-		Setup: fmt.Sprintf(`%d jobs of few maps of 20 s, four seconds apart, on %d machines with two slots, three
-copies of each block. A map that reads from another machine takes 5 s longer
-(128 MiB at 25 MB/s). The delay is for a machine, and as long again for its rack.
-Machines report every second. Arm *flow* is our own min-cost flow, which knows no
-such delay.`, jobs, nodes),
+		Setup: fmt.Sprintf(`%d jobs of few maps of 20 s, four seconds apart, on %d machines with two slots and three
+copies of each block. A map that reads from another machine takes 5 s longer (128 MiB at 25
+MB/s). A job waits for the delay to get a local machine, and for the same time again to get
+one in the rack. Machines report every second. The arm *flow* is Hammr's min-cost flow,
+which has no such delay.`, jobs, nodes),
 		Arms:    []Arm{arm, flow},
 		Cluster: sim.Config{Machines: nodes, MapSlots: 2, ReduceSlots: -1, ReportInterval: 1000, RemoteRate: 25e6}, Workload: m.source(),
 	}

@@ -13,10 +13,10 @@ import (
 // Hammr is the paper that this project is named after.
 var Hammr = Paper{
 	Name: "hammr", Title: "Locality-aware fair scheduling for Hammr", Runs: 20,
-	Intro: `The paper ran a word count on EC2 (m1.large). It gives no times of tasks and no speed
-of the network, so both are ours: they are said below, and set total times. The 105 s are
-chosen for totals like the paper's, and the 28 s for its Fig. 5; local maps and shares do
-not depend on them.`,
+	Intro: `The paper ran a word count on EC2 (m1.large). It gives neither times of tasks nor the speed
+of the network. Both are chosen here and given below, and they set total times. The 105 s
+give totals like the paper's, and the 28 s match its Fig. 5. Local maps and shares do not
+depend on them.`,
 	Reruns: "The paper's numbers are means of three runs.",
 	Plan: func(Options) ([]Experiment, error) {
 		return []Experiment{hammrLocality(), hammrShares()}, nil
@@ -39,14 +39,14 @@ func hammrLocality() Experiment {
 	}}}
 	local := ofArm(func(o *Outcome) float64 { return float64(o.Jobs[0].LocalMaps) })
 	minutes := ofArm(func(o *Outcome) float64 { return sojourn(o, "wordcount") })
-	const slow = "a remote map of ours takes 11 s longer than a local one, by a network of 50 MB/s that the paper does not tell; all else is the time of tasks, which is ours"
+	const slow = "a remote map takes 11 s longer here than a local one, by a network of 50 MB/s, since the paper does not give the speed; the rest is the times of tasks, which are this report's own"
 	return Experiment{
 		ID: "locality", Title: "Local maps with and without min-cost flow (section 7.4, table 1)",
-		Setup: `A word count of 26 blocks of 512 MB, one copy each, and 8 reduces, on 4 machines of
-2 slots for maps and 2 for reduces. A map takes 105 s (lognormal, sigma 0.1), and 11 s
-more from another machine (512 MB at 50 MB/s). By chance a quarter, 6.5 maps, is local.
-Without locality all costs of the flow are zero, as in the paper; our arm of Hadoop's
-fair scheduler waits 4.5 s for a local task, and as long again for one in the rack.`,
+		Setup: `A word count of 26 blocks of 512 MB, one copy each, and 8 reduces, on 4 machines with 2 map
+slots and 2 reduce slots. A map takes 105 s (lognormal, sigma 0.1), and 11 s more if it reads
+from another machine (512 MB at 50 MB/s). A random placement makes a quarter of the maps
+local, 6.5. Without locality all costs of the flow are zero, as in the paper. The arm of
+Hadoop's fair scheduler waits 4.5 s for a local task, and as long again for one in the rack.`,
 		Arms: []Arm{
 			{Name: withFlow, Policy: "hammr", Setup: sched.Setup{Placement: sched.DefaultPlacement()}},
 			{Name: withoutFlow, Policy: "hammr", Conf: map[string]string{"hammr.scheduler.locality": "false"}, Setup: sched.Setup{Placement: sched.DefaultPlacement()}},
@@ -55,13 +55,13 @@ fair scheduler waits 4.5 s for a local task, and as long again for one in the ra
 		Cluster: sim.Config{Machines: 4, MapSlots: 2, ReduceSlots: 2, Replication: 1, RemoteRate: 50e6}, Workload: m.source(),
 		Measures: []Measure{
 			{Name: "local maps of 26, " + withFlow, Paper: 20, Of: local(withFlow), Within: 0.05,
-				Reason: "blocks lie at random, so some machine has more than the 6.5 that it can read while others do theirs; flow leaves a slot free for a local map only as long as no machine gets more waves than the job has anyway. How many of the 26 can be local then depends on the draw, and on how far slots may wait, which the paper's never do"},
-			{Name: "local maps of 26, " + withoutFlow, Paper: 6.3, Of: local(withoutFlow), Within: 0.05, Reason: "chance: 26 blocks on 4 machines give 6.5 on the average"},
+				Reason: "blocks are placed at random, so some machine has more than the 6.5 blocks that it can read while the others read theirs. Flow leaves a slot free for a local map only as long as no machine gets more waves than the job has anyway. So the number of local maps depends on the placement, and on how long slots may wait, which they never do in the paper"},
+			{Name: "local maps of 26, " + withoutFlow, Paper: 6.3, Of: local(withoutFlow), Within: 0.05, Reason: "a random placement of 26 blocks on 4 machines gives 6.5 on average"},
 			{Name: "local maps of 26, " + HadoopFair, Paper: 20.6, Of: local(HadoopFair), Within: 0.05,
-				Reason: "Hadoop's job waits again for each task; so does ours"},
+				Reason: "a job waits again for each task, as in Hadoop"},
 			{Name: "whole job, " + withFlow, Unit: "s", Paper: 501, Of: minutes(withFlow), Reason: slow},
 			{Name: "whole job, " + withoutFlow, Unit: "s", Paper: 554, Of: minutes(withoutFlow), Reason: slow},
-			{Name: "whole job, " + HadoopFair, Unit: "s", Paper: 570, Of: minutes(HadoopFair), Reason: slow + ". Hadoop's own start of jobs and tasks is not modelled: all arms have our master"},
+			{Name: "whole job, " + HadoopFair, Unit: "s", Paper: 570, Of: minutes(HadoopFair), Reason: slow + ". The start of jobs and tasks in Hadoop is not modelled: all arms have Hammr's master"},
 			{Name: "time without locality over time with it", Unit: "x", Paper: 554. / 501, Within: 0.05, Reason: slow,
 				Of: func(r Repeat) float64 { return minutes(withoutFlow)(r) / minutes(withFlow)(r) }},
 		},
@@ -103,23 +103,23 @@ func hammrShares() Experiment {
 	conf["hammr.scheduler.preemption.timeout"] = "1000"
 	e := Experiment{
 		ID: "shares", Title: "Shares by weight over time (section 7.3, Fig. 5)",
-		Setup: `Pools A, B and C of weights 1, 2 and 3 on one machine with 6 slots for maps and one
-for reduces. Each has a word count of 6 maps, of 28 s, and one reduce; that of C comes
-5 s after the others. A pool takes slots by kill when it was below two thirds of its
-share for 1 s; the paper gives neither the threshold nor the grace.`,
+		Setup: `Pools A, B and C of weights 1, 2 and 3 on one machine with 6 map slots and one reduce slot.
+Each has a word count of 6 maps of 28 s and one reduce; that of C arrives 5 s after the
+others. A pool preempts by kill after it was below two thirds of its share for 1 s; the paper
+gives neither the threshold nor the time.`,
 		Arms:    []Arm{{Name: "hammr", Policy: "hammr", Conf: conf}},
 		Cluster: sim.Config{Machines: 1, MapSlots: 6, ReduceSlots: 1, ProgressInterval: 500, Series: true}, Workload: m.source(),
-		Notes: []string{"Later on a pool wants less than its share, and the others have what it leaves, as in the paper from its 55th second on."},
+		Notes: []string{"Later a pool wants less than its share, and the others get the rest, as in the paper from its 55th second."},
 	}
 	for i, p := range hammrPools {
 		e.Measures = append(e.Measures, Measure{
 			Name: "slots of pool " + p.name + " while all want their shares", Unit: "slots", Paper: float64(i + 1), Within: 0.05,
 			Of:     func(r Repeat) float64 { return poolMean(r.Of("hammr"), p.name) },
-			Reason: "between the end of a task and the start of the next a slot is nobody's for a moment, and weights hold in whole tasks",
+			Reason: "between the end of a task and the start of the next one a slot is free for a moment, and shares are whole numbers of tasks",
 		})
 	}
 	e.Measures = append(e.Measures, Measure{
-		Name: "pool C has 3 slots after", Unit: "s", Quote: "at once, by preemption", Reason: "it waits for the time-out of 1 s, and for what is to be killed to have told how far it is",
+		Name: "pool C has 3 slots after", Unit: "s", Quote: "at once, by preemption", Reason: "it waits for the time-out of 1 s, and for a progress report of the victims",
 		Of: func(r Repeat) float64 {
 			return slotsUsed(r.Of("hammr"), cluster.MapSlot, ofPool("C")).first(poolCArrival, atLeast(3)) - poolCArrival
 		},

@@ -11,19 +11,19 @@ import (
 var HFSP = Paper{
 	Name: "hfsp", Title: "HFSP: practical size-based scheduling for MapReduce", Runs: 20,
 	Intro: `The two workloads are samples of the public Facebook traces, by the quotas of the paper's
-table 1. Such traces have bytes and no times, so **a model makes the times, and it sets
-the results**: 2 s, and bytes at the rate at which a full block of 128 MiB takes 60 s in
-all, reduces likewise by what they shuffle; lognormal spread, sigma 0.2. By that the maps
-of FB2009 offer 100 machines 1.6 times what they can do while jobs come, and those of
-FB2010 5.2 times. The paper calls the first "not heavily loaded", so FB2009 is run with
-30 s for a block too, where the load is 0.8.
+table 1. The traces have bytes and no times, so **a model makes the times, and it determines
+the results**. A map takes 2 s, and the time to read its bytes, so that a full block of 128
+MiB takes 60 s in all. Reduces take times by the bytes that they shuffle in the same way. The
+spread is lognormal with sigma 0.2. With these times the maps of FB2009 are a load of 1.6 on
+100 machines while jobs arrive, and those of FB2010 a load of 5.2. The paper calls the first
+"not heavily loaded", so FB2009 also runs with 30 s for a block, where the load is 0.8.
 
-100 machines have 4 slots for maps and 2 for reduces, three copies of each block, and
-report every second. HFSP has the paper's parameters: 5 samples, uniform fit (which is the
-mean), Delta 60 s, xi 1; maps wait for slots, reduces are suspended, in memory that is not
-short. FAIR is one pool. Both wait for local maps: 4.5 s for a machine, and as long again
+100 machines have 4 map slots and 2 reduce slots each, and report every second. Each block
+has three copies. HFSP has the paper's parameters: 5 samples, uniform fit (which is the
+mean), Delta 60 s, xi 1. Maps wait for slots, and reduces are suspended; memory is
+sufficient. FAIR is one pool. Both wait for local maps: 4.5 s for a machine, and as long again
 for a rack.`,
-	Reruns: "The paper repeats its size errors 20 times, and the rest it does not say.",
+	Reruns: "The paper repeats its size errors 20 times. It does not give the other numbers of repetitions.",
 	Plan:   planHFSP,
 }
 

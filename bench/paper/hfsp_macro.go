@@ -35,7 +35,7 @@ func hfspSmall(o Options, t traces) Experiment {
 			Of: func(r Repeat) float64 {
 				return r.At(fifoArm, p.Name).Summary().Mean / r.At(hfspArm, p.Name).Summary().Mean
 			},
-			Reason: "how far jobs get in each other's way depends on the load, which is a matter of the times of tasks",
+			Reason: "how much jobs delay each other depends on the load, which depends on the times of tasks",
 		})
 		for i, arm := range compared {
 			e.Measures = append(e.Measures, Measure{NeedsBlocks: true, Name: p.Name + ": local maps, " + arm, Unit: "%", Paper: []float64{98, 100}[i], Within: 0.5,
@@ -53,13 +53,13 @@ func hfspSmall(o Options, t traces) Experiment {
 type jobClass struct{ name, says, why string }
 
 var classes = []jobClass{
-	{"small", "slightly better", "most of it is the wait for local slots: maps of small jobs are samples, which start at once under hfsp, while fair lets slots go by for 4.5 s, longer than such maps take"},
+	{"small", "slightly better", "most of it is the wait for local slots. Maps of small jobs are samples, which start at once under hfsp. Under fair they skip slots for up to 4.5 s, longer than such maps take"},
 	{"medium", "clearly better", ""},
-	{"big", "clearly better", "the largest jobs are served last, and gain what is left when the others have gone: less where the load is below 1"},
+	{"big", "clearly better", "the largest jobs are served last, and gain only when the others have ended: less where the load is below 1"},
 }
 
 // whyLocal is the reason for another locality than in the paper.
-const whyLocal = "the paper does not say how long it waits for local slots. Samples of ours do not wait: of the small jobs, whose maps are all samples, not half are local at 60 s a block. So hfsp is behind fair in this at 60 s a block, and hardly ahead at 30 s"
+const whyLocal = "the paper does not give its wait for local slots. Samples do not wait here: of the small jobs, whose maps are all samples, less than half of the maps are local at 60 s a block. So hfsp has fewer local maps than fair at 60 s a block, and hardly more at 30 s"
 
 // byClass are measures of the jobs of a class at a point.
 func (e *Experiment) byClass(point string, c jobClass) {
@@ -91,11 +91,11 @@ const largeRuns = 3
 func hfspLarge(o Options, t traces) Experiment {
 	const hour = 3600
 	e := Experiment{
-		ID: "fig4", Title: "FB2010: sojourn times by phase (section 4.2, Fig. 4), and how much is suspended",
+		ID: "fig4", Title: "FB2010: sojourn times by phase (section 4.2, Fig. 4), and suspended tasks",
 		Setup: "FB2010: 93 jobs of 112,942 maps and 6,688 reduces.",
 		Arms:  hfspArms(), Cluster: hfspCluster(o), Workload: t.source("fb2010", 0), Runs: largeRuns, Notes: t.notes(),
 	}
-	const load = "both have done more with us after an hour. Of the paper's jobs only the classes are known: they were larger than those of the trace that we take for them, or their tasks took longer than 60 s a block, which is ours"
+	const load = "both have finished more jobs after an hour here. Of the paper's jobs only the classes are known: they were larger than those of the trace, or their tasks took longer than 60 s a block, which is this report's own time"
 	for i, arm := range compared {
 		e.Measures = append(e.Measures, Measure{Name: "jobs done after an hour, " + arm, Unit: "%", Paper: []float64{1, 20}[i],
 			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(arm), hour) }, Reason: load})
@@ -105,12 +105,12 @@ func hfspLarge(o Options, t traces) Experiment {
 			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(fairArm), timeOfDone(r.Of(hfspArm), 0.8)) }},
 		Measure{Name: "median of the map phase, fair over hfsp", Unit: "x", Quote: "more than 2",
 			Of: func(r Repeat) float64 { return median(mapPhases(r.Of(fairArm))) / median(mapPhases(r.Of(hfspArm))) }},
-		Measure{Name: "median of the reduce phase, fair less hfsp", Unit: "min", Paper: 30, Reason: "a reduce phase is counted from its first reduce on, which waits for the last map: so it is as long as maps take, and their times are ours",
+		Measure{Name: "median of the reduce phase, fair less hfsp", Unit: "min", Paper: 30, Reason: "a reduce phase starts with its first reduce, which waits for the last map. So it includes the time of maps, which is this report's own",
 			Of: func(r Repeat) float64 {
 				return (median(reducePhases(r.Of(fairArm))) - median(reducePhases(r.Of(hfspArm)))) / 60
 			}},
 		Measure{Name: "mean, fair over hfsp", Unit: "x", Of: func(r Repeat) float64 { return r.Of(fairArm).Summary().Mean / r.Of(hfspArm).Summary().Mean }},
-		Measure{Name: "mean, fifo over hfsp", Unit: "x", Quote: "5 to 10, by workload", Reason: "with several hours of work in the queue all the time, fifo does no worse than sharing; the paper does not say which workload has which",
+		Measure{Name: "mean, fifo over hfsp", Unit: "x", Quote: "5 to 10, by workload", Reason: "with several hours of work in the queue all the time, fifo is as good as sharing; the paper does not say which factor belongs to which workload",
 			Of: func(r Repeat) float64 { return r.Of(fifoArm).Summary().Mean / r.Of(hfspArm).Summary().Mean }},
 		Measure{Name: "tasks that are suspended and resumed, hfsp", Unit: "%", Quote: "at most 10 %", Of: func(r Repeat) float64 { return 100 * suspendedParts(r.Of(hfspArm)).ofTasks }, Reason: whySuspended},
 		Measure{Name: "reduces that are suspended and resumed, hfsp", Unit: "%", Of: func(r Repeat) float64 { return 100 * suspendedParts(r.Of(hfspArm)).ofReduces }},
@@ -173,7 +173,7 @@ func reducePhases(o *Outcome) (times []float64) {
 }
 
 // whySuspended is the reason for more or fewer suspended tasks than in the paper.
-const whySuspended = "the paper has 10 % of \"running tasks\", by its logs, and does not say whether maps are among them, which are never suspended. Which jobs are in each other's way at their reduces depends on the times of tasks, which are ours"
+const whySuspended = "the paper's 10 % are of \"running tasks\" in its logs. It does not say whether these include maps, which are never suspended. Which jobs compete for reduce slots depends on the times of tasks, which are this report's own"
 
 // suspendedShare is the part of a workload that was suspended; each task and job counts
 // once.
@@ -227,7 +227,7 @@ func hfspNodes(o Options, t traces) Experiment {
 
 // whyMachines is the reason why the gap does not close with more machines, as it does in the
 // paper.
-const whyMachines = "from 80 machines on it grows again, since fair gains nothing by more machines there: nothing is taken from reduces that began when 5 % of their job's maps had ended, and one job has 200, as many as 100 machines have slots; medium jobs wait minutes for their first. HFSP suspends such reduces. The paper's jobs are others, of up to 500 reduces and more"
+const whyMachines = "from 80 machines it grows again, because fair gains nothing by more machines there. It does not preempt reduces that started when 5 % of their job's maps had ended, and one job has 200 reduces, as many as the slots of 100 machines. So medium jobs wait minutes for their first reduce. HFSP suspends such reduces. The paper's jobs are different ones, some with 500 reduces and more"
 
 // nodeRuns is how often each size of cluster is repeated.
 const nodeRuns = 5
@@ -236,8 +236,8 @@ const nodeRuns = 5
 func hfspErrors(o Options, t traces) Experiment {
 	e := Experiment{
 		ID: "fig6", Title: "FB2009, maps only: mean sojourn time against errors of sizes (section 4.3, Fig. 6)",
-		Setup: `Maps of FB2009. What HFSP takes for the size of a job is drawn evenly between (1-a) and
-(1+a) times its estimate. At 0 nothing is drawn; FAIR knows no sizes.`,
+		Setup: `Maps of FB2009. The size of a job that HFSP uses is drawn uniformly between (1-a) and (1+a)
+times its estimate. At a = 0 nothing is drawn. FAIR does not use sizes.`,
 		Arms: hfspArms()[1:], Cluster: hfspCluster(o), Workload: mapsOnly(t.source("fb2009", 0)),
 	}
 	e.Arms[0].Once = true
@@ -260,7 +260,7 @@ func hfspErrors(o Options, t traces) Experiment {
 		}})
 		e.Measures = append(e.Measures, Measure{Name: name + ": mean, hfsp", Unit: "s", Of: func(r Repeat) float64 { return r.At(hfspArm, name).Summary().Mean }})
 		if a > 0 {
-			e.Measures = append(e.Measures, Measure{Name: name + ": mean over that at a = 0", Unit: "x", Quote: "close to 1, but for the largest errors", Of: ratio(name)})
+			e.Measures = append(e.Measures, Measure{Name: name + ": mean over that at a = 0", Unit: "x", Quote: "close to 1, except for the largest errors", Of: ratio(name)})
 		}
 	}
 	e.Measures = append(e.Measures, Measure{Name: "mean, fair", Unit: "s", Of: func(r Repeat) float64 { return r.At(fairArm, "a = 0").Summary().Mean }})

@@ -42,10 +42,10 @@ func hfspCapped() Experiment {
 	}
 	e := Experiment{
 		ID: "fig2", Title: "Many processors: PS against FSP (Fig. 2)",
-		Setup: fmt.Sprintf(`Jobs that can use 100, 55 and 35 %% of the cluster, for 30, 10 and 10 s, arrive at 0, 10
-and 13 s. *ps* and *fsp* are a cluster that can be divided at will; *hfsp* is our policy on %d
-machines of %d slots: 100, 55 and 35 maps of 30, 10 and 10 s, whose times it is told (oracle),
-and which are suspended.`, machines, slots),
+		Setup: fmt.Sprintf(`Jobs that can use 100, 55 and 35 %% of the cluster, for 30, 10 and 10 s, arrive at 0, 10 and
+13 s. *ps* and *fsp* are a cluster that can be divided without limit. *hfsp* is Hammr's policy on
+%d machines of %d slots, with 100, 55 and 35 maps of 30, 10 and 10 s. It knows their times
+(oracle), and suspends them.`, machines, slots),
 		Arms: []Arm{{Name: hfspArm, Policy: "hfsp", Conf: map[string]string{hfspEstimator: "oracle"},
 			Setup: sched.Setup{Preempt: preempt.Config{Map: preempt.Suspend, Reduce: preempt.Suspend}}}},
 		Cluster: sim.Config{Machines: machines, MapSlots: slots, ReduceSlots: -1, ProgressInterval: 200, Latency: -1, Series: true}, Workload: m.source(), Runs: 1,
@@ -62,7 +62,7 @@ and which are suspended.`, machines, slots),
 			of = func(r Repeat) float64 { return sojourn(r.Of(hfspArm), what) }
 		}
 		e.Measures = append(e.Measures, Measure{Name: "hfsp, " + what, Unit: "s", Paper: paper, Of: of,
-			Reason: "a suspended task goes on where it stands, on its own slot, so the first job cannot spread over all slots at the end; and a task is preempted only when it has told how far it is"})
+			Reason: "a suspended task resumes on its own machine, so the first job cannot spread over all slots at the end. And a task is preempted only after it has reported its progress"})
 	}
 	e.Charts = []Chart{{Name: "fig2-hfsp", Caption: "Slots of the three jobs under hfsp", Draw: func(all []Repeat) *plot.Figure {
 		return jobAreas(all[0].Of(hfspArm), cluster.MapSlot, []string{"job 1", "job 2", "job 3"})
@@ -114,13 +114,13 @@ func hfspPreemption() Experiment {
 	average := func(arm string) func(Repeat) float64 {
 		return func(r Repeat) float64 { return r.Of(arm).Summary().Mean / 60 }
 	}
-	const why = "the paper says of the small jobs' tasks only that they are shorter than 500 s; 350 s are ours"
+	const why = "the paper says only that the tasks of the small jobs are shorter than 500 s; the 350 s are this report's own"
 	e := Experiment{
-		ID: "fig7", Title: "Ways to preempt (section 4.4, Fig. 7)",
-		Setup: `4 machines with 2 slots for reduces. j1 has 11 reduces of 500 s and comes at 140 s; j2 with
-2 reduces and j3, j4 and j5 with one come at 150 s, reduces of 350 s (sigma 0.02). Each has
-one map of 1 s. **The 350 s are fitted**: the paper says only that they are shorter than
-500 s, and 350 s bring both of its means about; one number is fitted to two.`,
+		ID: "fig7", Title: "Preemption modes (section 4.4, Fig. 7)",
+		Setup: `4 machines with 2 reduce slots. j1 has 11 reduces of 500 s and arrives at 140 s. j2 with 2
+reduces, and j3, j4 and j5 with one each, arrive at 150 s; their reduces take 350 s (sigma
+0.02). Each job has one map of 1 s. **The 350 s are fitted**: the paper says only that these
+tasks are shorter than 500 s, and 350 s give both of its means. One number is fitted to two.`,
 		Arms:    []Arm{arm(armSuspend, preempt.Suspend), arm(armWait, preempt.Wait), arm(armKill, preempt.Kill)},
 		Cluster: sim.Config{Machines: 4, MapSlots: 2, ReduceSlots: 2, ReportInterval: 1000, Series: true}, Workload: m.source(),
 		Measures: []Measure{
@@ -128,9 +128,9 @@ one map of 1 s. **The 350 s are fitted**: the paper says only that they are shor
 			{Name: "mean sojourn time, " + armWait, Unit: "min", Paper: 15, Of: average(armWait), Reason: why},
 			{Name: "mean sojourn time, " + armKill, Unit: "min", Quote: "j1 takes longer than with suspend", Of: average(armKill), Reason: why},
 			{Name: "j1 with kill over j1 with suspend", Unit: "x", Quote: "longer", Of: func(r Repeat) float64 { return sojourn(r.Of(armKill), "j1") / sojourn(r.Of(armSuspend), "j1") },
-				Reason: "what is killed is young, and j1's last tasks have slots to spare: what they do twice costs j1 little or nothing"},
+				Reason: "killed tasks have run for a short time, and free slots remain for j1's last tasks, so running them again costs j1 little or nothing"},
 			{Name: "tasks of j1 that are killed", Unit: "tasks", Paper: 6, Of: func(r Repeat) float64 { return float64(r.Of(armKill).Summary().Preemptions) },
-				Reason: "four jobs with five tasks need five slots; the paper's text has six"},
+				Reason: "four jobs with five tasks need five slots; the paper's text says six"},
 			{Name: "work lost, " + armKill, Unit: "s", Of: func(r Repeat) float64 { return r.Of(armKill).Summary().Lost }},
 		},
 	}

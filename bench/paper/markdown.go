@@ -36,7 +36,7 @@ from the least to the greatest for five seeds and fewer).`
 		text += " " + r.Paper.Reruns
 	}
 	if r.Options.Short {
-		text += "\n\n**This is the short form, for automatic checks: clusters and workloads are smaller\nthan the paper's, so numbers are not to be compared with its.**"
+		text += "\n\n**This is the short form, for automatic checks: clusters and workloads are smaller\nthan the paper's, so do not compare numbers with it.**"
 	}
 	return text
 }

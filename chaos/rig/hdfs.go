@@ -17,68 +17,54 @@ const NameNode = "namenode"
 // testcluster.Control for names of which has is true.
 type hdfsDaemons struct{ cluster *minihdfs.Cluster }
 
-// isNameNode is the number that find has for the NameNode.
-const isNameNode = -1
-
-// find is the number of a DataNode from 0, or isNameNode.
-func (h hdfsDaemons) find(name string) (i int, ok bool) {
+// find is the daemon of a name, nil for none.
+func (h hdfsDaemons) find(name string) minihdfs.Daemon {
 	if h.cluster == nil {
-		return 0, false
+		return nil
 	}
 	if name == NameNode {
-		return isNameNode, true
+		return h.cluster.NameNode()
 	}
+	if d := h.dataNode(name); d != nil {
+		return d
+	}
+	return nil
+}
+
+// dataNode is the DataNode of a name: dn1, dn2, …; nil for none.
+func (h hdfsDaemons) dataNode(name string) *minihdfs.DataNode {
 	digits, isDataNode := strings.CutPrefix(name, "dn")
 	n, err := strconv.Atoi(digits)
-	return n - 1, isDataNode && err == nil && n >= 1 && n <= h.cluster.DataNodes()
+	if h.cluster == nil || !isDataNode || err != nil || n < 1 || n > h.cluster.DataNodes() {
+		return nil
+	}
+	return h.cluster.DataNode(n - 1)
 }
 
-func (h hdfsDaemons) has(name string) bool {
-	_, ok := h.find(name)
-	return ok
-}
+func (h hdfsDaemons) has(name string) bool { return h.find(name) != nil }
 
 // Running implements testcluster.Control.
-func (h hdfsDaemons) Running(name string) bool {
-	if i, _ := h.find(name); i != isNameNode {
-		return h.cluster.DataNodeRuns(i)
-	}
-	return h.cluster.NameNodeRuns()
-}
+func (h hdfsDaemons) Running(name string) bool { return h.find(name).Runs() }
 
 // Kill implements testcluster.Control.
-func (h hdfsDaemons) Kill(_ context.Context, name string) error {
-	if i, _ := h.find(name); i != isNameNode {
-		return h.cluster.KillDataNode(i)
-	}
-	return h.cluster.KillNameNode()
-}
+func (h hdfsDaemons) Kill(_ context.Context, name string) error { return h.find(name).Kill() }
 
 // Start implements testcluster.Control.
 func (h hdfsDaemons) Start(ctx context.Context, names ...string) (err error) {
 	for _, name := range names {
-		if i, _ := h.find(name); i != isNameNode {
-			err = errors.Join(err, h.cluster.RestartDataNode(ctx, i))
-		} else {
-			err = errors.Join(err, h.cluster.RestartNameNode(ctx))
-		}
+		err = errors.Join(err, h.find(name).Restart(ctx))
 	}
 	return err
 }
 
 // Signal implements testcluster.Control.
 func (h hdfsDaemons) Signal(_ context.Context, name string, sig syscall.Signal) error {
-	if !h.Running(name) {
+	d := h.find(name)
+	switch {
+	case !d.Runs():
 		return nil
+	case sig == syscall.SIGSTOP:
+		return d.Stop()
 	}
-	i, _ := h.find(name)
-	switch stop := sig == syscall.SIGSTOP; {
-	case i == isNameNode && stop:
-		return h.cluster.StopNameNode()
-	case i == isNameNode:
-		return h.cluster.ContinueNameNode()
-	case stop:
-		return h.cluster.StopDataNode(i)
-	}
-	return h.cluster.ContinueDataNode(i)
+	return d.Continue()
 }

@@ -79,8 +79,8 @@ func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 
 // Partition cuts a daemon off from everything, and a DataNode from its NameNode only.
 func (r *Rig) Partition(name string) error {
-	if i, ok := r.hdfs.find(name); ok && i != isNameNode {
-		r.hdfs.cluster.PartitionDataNode(i)
+	if d := r.hdfs.dataNode(name); d != nil {
+		d.Partition()
 		return nil
 	}
 	return r.changeLink(name, (*netns.Bridge).Disconnect)
@@ -88,8 +88,8 @@ func (r *Rig) Partition(name string) error {
 
 // Heal ends what Partition began.
 func (r *Rig) Heal(name string) error {
-	if i, ok := r.hdfs.find(name); ok && i != isNameNode {
-		return r.hdfs.cluster.HealDataNode(i)
+	if d := r.hdfs.dataNode(name); d != nil {
+		return d.Heal()
 	}
 	return r.changeLink(name, (*netns.Bridge).Reconnect)
 }

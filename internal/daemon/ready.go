@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+
+	"github.com/hammr/hammr/internal/jsonfile"
 )
 
 // Ready is what a daemon announces once it serves.
@@ -34,14 +36,7 @@ func WriteReady(path string, r Ready) error {
 }
 
 // ReadReady reads the ready file. The error wraps fs.ErrNotExist if the daemon is not ready.
-func ReadReady(path string) (Ready, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Ready{}, err
-	}
-	var r Ready
-	if err := json.Unmarshal(data, &r); err != nil {
-		return Ready{}, fmt.Errorf("ready file %s: %w", path, err)
-	}
-	return r, nil
+func ReadReady(path string) (r Ready, err error) {
+	err = jsonfile.Read(path, &r)
+	return r, err
 }

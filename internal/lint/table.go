@@ -111,7 +111,7 @@ var importTable = []row{
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", nil},
 	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/wire"}},
-	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc"}},
+	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/jsonfile"}},
 	{"internal/masterd", []string{
 		"jobmaster", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "storage",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
@@ -120,7 +120,7 @@ var importTable = []row{
 		"cluster", "shuffle/transfer", "storage", "tasknode", "tasknode/...",
 		"internal/conf", "internal/daemon", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/rpc", "internal/taskproc", "internal/validate", "internal/wire",
 	}},
-	{"internal/localcluster", []string{"internal/daemon", "internal/netns", "internal/procfs", "internal/syncutil"}},
+	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/testcluster", []string{
 		"internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/wire",
 	}},
@@ -148,11 +148,12 @@ var importTable = []row{
 	{"cmd/...", []string{"..."}},
 
 	// Tools for tests.
-	{"internal/minihdfs", []string{"internal/netns", "internal/procfs"}},
+	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/lint", nil},
 	{"internal/netns", nil},
-	{"internal/procfs", nil},
+	{"internal/jsonfile", nil},
+	{"internal/procfs", []string{"internal/syncutil"}},
 	{"e2e", nil},
 }
 

@@ -63,10 +63,10 @@ func (c *Config) EnsureDefaults() {
 
 // Validate reports every error at once.
 func (c *Config) Validate() error {
-	var faults []error
+	var errs []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
+			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
 	check(c.Dir != "", "no directory for the cluster")
@@ -80,5 +80,5 @@ func (c *Config) Validate() error {
 	for _, address := range slices.Concat(c.Addresses, c.MasterHosts) {
 		check(net.ParseIP(address) != nil, "%q is not an IP address", address)
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

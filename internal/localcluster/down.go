@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // Down ends the cluster of a directory: the processes of cluster.json that are still the
@@ -45,13 +47,25 @@ func Down(ctx context.Context, dir string) (running bool, err error) {
 
 // endAll ends all processes at once.
 func endAll(ctx context.Context, processes []Process) error {
-	faults := make([]error, len(processes))
+	errs := make([]error, len(processes))
 	var all sync.WaitGroup
 	for i, p := range processes {
-		all.Go(func() { faults[i] = p.end(ctx) })
+		all.Go(func() { errs[i] = p.end(ctx) })
 	}
 	all.Wait()
-	return errors.Join(faults...)
+	return errors.Join(errs...)
+}
+
+// lock takes the lock of an existing directory, and waits while another process has it.
+func lock(ctx context.Context, dir string) (unlock func(), err error) {
+	unlock, err = procfs.Lock(ctx, filepath.Join(dir, lockFile))
+	switch {
+	case err == nil:
+		return unlock, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("lock of the cluster's directory, which another hammr up or down has: %w", err)
+	}
+	return nil, fmt.Errorf("lock of the cluster's directory: %w", err)
 }
 
 func removeIfThere(path string) error {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/jsonfile"
 )
 
 // layout is what a cluster consists of, running or not. Masters keep their ports, because
@@ -45,7 +47,7 @@ const localhost = "127.0.0.1"
 func readOrCreateLayout(cfg Config) (*layout, error) {
 	l := new(layout)
 	path := filepath.Join(cfg.Dir, layoutFile)
-	err := readJSON(path, l)
+	err := jsonfile.Read(path, l)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return l, err
 	}
@@ -58,7 +60,7 @@ func readOrCreateLayout(cfg Config) (*layout, error) {
 	if err := createToken(filepath.Join(cfg.Dir, TokenFile)); err != nil {
 		return nil, err
 	}
-	return l, writeJSON(path, l)
+	return l, jsonfile.Write(path, l, fileMode)
 }
 
 // checkEmpty refuses a directory with other files.
@@ -141,9 +143,9 @@ func masterPorts(cfg Config) (ports []string, err error) {
 
 // FreePorts are n addresses with free ports that no outgoing connection gets.
 func FreePorts(host string, n int) (addresses []string, err error) {
-	var held []net.Listener
+	var listening []net.Listener
 	defer func() {
-		for _, l := range held {
+		for _, l := range listening {
 			l.Close()
 		}
 	}()
@@ -160,7 +162,7 @@ func FreePorts(host string, n int) (addresses []string, err error) {
 		if listenErr != nil {
 			continue
 		}
-		held, addresses = append(held, l), append(addresses, address)
+		listening, addresses = append(listening, l), append(addresses, address)
 	}
 	return addresses, nil
 }

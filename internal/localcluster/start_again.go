@@ -19,29 +19,29 @@ func (c *Cluster) Start(ctx context.Context, names ...string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.cfg.StartTimeout, fmt.Errorf("it had %v", c.cfg.StartTimeout))
 	defer cancel()
 	started := make(map[*Process]*child)
-	var faults []error
+	var errs []error
 	for _, name := range names {
 		p, process := c.daemon(name)
 		switch {
 		case process == nil:
-			faults = append(faults, fmt.Errorf("no daemon %q in the cluster of %s", name, c.dir))
+			errs = append(errs, fmt.Errorf("no daemon %q in the cluster of %s", name, c.dir))
 			continue
-		case process.alive():
+		case process.Alive():
 			continue
 		}
 		child, err := p.start(c.starter, c.cfg.Detach)
 		if err != nil {
-			faults = append(faults, err)
+			errs = append(errs, err)
 			continue
 		}
 		c.children = append(c.children, child)
 		*process, started[process] = child.process, child
 	}
 	for process, child := range started {
-		faults = append(faults, child.awaitReady(ctx))
+		errs = append(errs, child.awaitReady(ctx))
 		*process = child.process
 	}
-	return errors.Join(append(faults, c.publish(c.layout))...) // ready or not: Down ends what is written there
+	return errors.Join(append(errs, c.publish(c.layout))...) // ready or not: Down ends what is written there
 }
 
 // daemon is the program of a daemon, and its process in State; nil for an unknown name.
@@ -58,6 +58,3 @@ func (c *Cluster) daemon(name string) (program, *Process) {
 	}
 	return program{}, nil
 }
-
-// Alive reports whether the process that was started still runs, stopped or not.
-func (p Process) Alive() bool { return p.alive() }

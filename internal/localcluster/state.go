@@ -1,12 +1,11 @@
 package localcluster
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"github.com/hammr/hammr/internal/jsonfile"
 )
 
 // Names of files in a cluster's directory.
@@ -38,6 +37,9 @@ type Tasknode struct {
 	Name string `json:"name"`
 	Process
 }
+
+// fileMode is that of layout.json and cluster.json.
+const fileMode = 0o644
 
 // Process is a daemon's process and its addresses.
 type Process struct {
@@ -73,41 +75,18 @@ func (s *State) processes() (tasknodes, masters map[string]Process) {
 // there is none.
 func ReadState(dir string) (*State, error) {
 	s := new(State)
-	return s, readJSON(filepath.Join(dir, StateFile), s)
+	return s, jsonfile.Read(filepath.Join(dir, StateFile), s)
 }
 
 // readRunning reads what runs, ready or not. It is empty if nothing does.
 func readRunning(dir string) (*State, error) {
 	s := new(State)
-	err := readJSON(filepath.Join(dir, startingFile), s)
+	err := jsonfile.Read(filepath.Join(dir, startingFile), s)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = readJSON(filepath.Join(dir, StateFile), s)
+		err = jsonfile.Read(filepath.Join(dir, StateFile), s)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return s, err
-}
-
-func readJSON(path string, into any) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-// writeJSON writes by rename, so that a reader sees the whole file or none.
-func writeJSON(path string, value any) error {
-	data, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }

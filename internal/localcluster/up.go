@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hammr/hammr/internal/jsonfile"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
@@ -128,10 +129,10 @@ type startGroup struct {
 
 // ensureRunning is the process of a daemon that is ready, or else a new process.
 func (g *startGroup) ensureRunning(p program, old Process) (Process, error) {
-	if old.alive() && old.Address != "" {
+	if old.Alive() && old.Address != "" {
 		return old, nil
 	}
-	if old.alive() { // it was started, but is not known to be ready
+	if old.Alive() { // it was started, but is not known to be ready
 		if err := old.end(context.Background()); err != nil {
 			return Process{}, err
 		}
@@ -148,24 +149,24 @@ func (g *startGroup) ensureRunning(p program, old Process) (Process, error) {
 // await records the processes, and waits until all are ready.
 func (g *startGroup) await(ctx context.Context) error {
 	c := g.cluster
-	if err := writeJSON(filepath.Join(c.dir, startingFile), c.State); err != nil {
+	if err := jsonfile.Write(filepath.Join(c.dir, startingFile), c.State, fileMode); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	faults := make([]error, len(g.notReady))
+	errs := make([]error, len(g.notReady))
 	var all sync.WaitGroup
 	for i, child := range g.notReady {
 		all.Go(func() {
 			if err := child.awaitReady(ctx); err != nil && context.Cause(ctx) != errOtherNotReady {
-				faults[i] = err
+				errs[i] = err
 				cancel(errOtherNotReady) // the others need no further wait
 			}
 		})
 	}
 	all.Wait()
 	g.notReady = nil
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // errOtherNotReady ends the wait for other daemons after one has failed.
@@ -189,11 +190,11 @@ func (c *Cluster) setAddresses() {
 
 // publish writes cluster.json and layout.json.
 func (c *Cluster) publish(l *layout) error {
-	if err := writeJSON(filepath.Join(c.dir, layoutFile), l); err != nil {
+	if err := jsonfile.Write(filepath.Join(c.dir, layoutFile), l, fileMode); err != nil {
 		return err
 	}
 	starting := filepath.Join(c.dir, startingFile)
-	if err := writeJSON(starting, c.State); err != nil {
+	if err := jsonfile.Write(starting, c.State, fileMode); err != nil {
 		return err
 	}
 	return os.Rename(starting, filepath.Join(c.dir, StateFile))

@@ -20,16 +20,9 @@ type Cluster struct {
 	network  string // "127.x.y"
 	conf     string // configuration folder
 	starter  *procfs.Starter
-	nameNode *daemon
-	data     []*dataNode
+	nameNode *nameNode
+	data     []*DataNode
 	closing  sync.Once
-}
-
-// dataNode is a DataNode and the forwarder it reaches the NameNode through.
-type dataNode struct {
-	daemon
-	host      string
-	forwarder *forwarder // nil while partitioned, and always in a network of its own
 }
 
 // Start starts a cluster and returns when all its DataNodes are live, which takes about 8 s.
@@ -74,32 +67,29 @@ func prepare(cfg Config, jars string) (*Cluster, error) {
 		}
 	}
 	base := program{logs: logs, java: Java{Jars: jars, Conf: c.conf, Temp: temp, HeapMiB: cfg.HeapMiB}, starter: c.starter}
-	c.nameNode = newNameNode(base)
+	c.nameNode = &nameNode{daemon{program: base.of("namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode")}, c}
 	for i := range cfg.DataNodes {
-		c.data = append(c.data, newDataNode(base, i, c.Host(i), cfg))
+		c.data = append(c.data, c.newDataNode(base, i))
 	}
 	return c, c.writeConf()
 }
 
-func newNameNode(base program) *daemon {
-	return &daemon{program: base.of("namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode")}
-}
-
-func newDataNode(base program, i int, host string, cfg Config) *dataNode {
+func (c *Cluster) newDataNode(base program, i int) *DataNode {
+	host := c.Host(i)
 	properties := []string{
 		"dfs.datanode.address=" + host + ":9866",
 		"dfs.datanode.http.address=" + host + ":9864",
 		"dfs.datanode.ipc.address=" + host + ":9867",
 		"dfs.datanode.hostname=" + host,
-		"dfs.datanode.data.dir=file://" + filepath.Join(cfg.Dir, fmt.Sprintf("dn%d", i)),
+		"dfs.datanode.data.dir=file://" + c.DataDir(i),
 	}
-	if len(cfg.Namespaces) > 0 {
-		base.namespace = cfg.Namespaces[i]
+	if len(c.cfg.Namespaces) > 0 {
+		base.namespace = c.cfg.Namespaces[i]
 	} else { // it reaches the NameNode through its forwarder
 		properties = append(properties, "fs.defaultFS=hdfs://"+host+":"+rpcPort, "dfs.namenode.rpc-address="+host+":"+rpcPort)
 	}
 	p := base.of(fmt.Sprintf("datanode%d", i), "org.apache.hadoop.hdfs.server.datanode.DataNode", properties...)
-	return &dataNode{daemon: daemon{program: p}, host: host}
+	return &DataNode{daemon: daemon{program: p}, cluster: c, host: host}
 }
 
 // start starts the NameNode before the DataNodes, because a DataNode that finds no NameNode
@@ -112,11 +102,11 @@ func (c *Cluster) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.RestartNameNode(ctx); err != nil {
+	if err := c.nameNode.Restart(ctx); err != nil {
 		return err
 	}
-	for i := range c.data {
-		if err := c.launchDataNode(i); err != nil {
+	for _, d := range c.data {
+		if err := d.launch(); err != nil {
 			return err
 		}
 	}
@@ -125,16 +115,16 @@ func (c *Cluster) start(ctx context.Context) error {
 
 // Close ends everything the cluster started, by process id. Its files stay.
 func (c *Cluster) Close() error {
-	var faults []error
+	var errs []error
 	c.closing.Do(func() {
 		for _, d := range c.data {
-			faults = append(faults, d.kill())
-			d.partition()
+			errs = append(errs, d.Kill())
+			d.Partition()
 		}
-		faults = append(faults, c.nameNode.kill())
+		errs = append(errs, c.nameNode.Kill())
 		c.starter.Close()
 	})
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // URI is the cluster's name, "hdfs://127.x.y.1:8020".

@@ -71,10 +71,10 @@ func defaultRack(i, n int) string {
 
 // Validate reports every error at once.
 func (c *Config) Validate() error {
-	var faults []error
+	var errs []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
-			faults = append(faults, fmt.Errorf("minihdfs: "+format, args...))
+			errs = append(errs, fmt.Errorf("minihdfs: "+format, args...))
 		}
 	}
 	check(c.Dir != "", "Dir is empty")
@@ -89,7 +89,7 @@ func (c *Config) Validate() error {
 	} else {
 		check(c.Network == "" || validNetwork(c.Network) && strings.HasPrefix(c.Network, "127."), "Network %q is not like 127.10.20", c.Network)
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func validNetwork(network string) bool {

@@ -2,7 +2,6 @@ package minihdfs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hammr/hammr/internal/jsonfile"
 	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // State is a cluster that outlives the command that started it, as written in StateFile.
@@ -67,7 +68,7 @@ func startSupervisor(ctx context.Context, cfg Config) (*State, error) {
 		return nil, fmt.Errorf("minihdfs: %w", err)
 	}
 	os.Remove(statePath(cfg.Dir))
-	if err := writeJSON(filepath.Join(cfg.Dir, "config.json"), cfg); err != nil {
+	if err := jsonfile.Write(filepath.Join(cfg.Dir, "config.json"), cfg, 0o600); err != nil {
 		return nil, err
 	}
 	log, err := os.Create(filepath.Join(cfg.Dir, "supervisor.log"))
@@ -89,23 +90,24 @@ func startSupervisor(ctx context.Context, cfg Config) (*State, error) {
 // awaitState waits until the supervisor has written its state, and ends it if ctx ends
 // first.
 func awaitState(ctx context.Context, dir string, supervisor *os.Process, ended chan error) (*State, error) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if state, err := readState(dir); err == nil {
-			return state, nil
+	var state *State
+	err := syncutil.Poll(ctx, 100*time.Millisecond, func(context.Context) (found bool, err error) {
+		if state, err = readState(dir); err == nil {
+			return true, nil
 		}
 		select {
 		case err := <-ended:
 			log, _ := os.ReadFile(filepath.Join(dir, "supervisor.log"))
-			return nil, fmt.Errorf("minihdfs: supervisor ended: %w: %s", errors.Join(err), tail(log))
-		case <-ctx.Done():
-			supervisor.Signal(syscall.SIGTERM)
-			<-ended
-			return nil, ctx.Err()
-		case <-tick.C:
+			return false, fmt.Errorf("minihdfs: supervisor ended: %w: %s", errors.Join(err), tail(log))
+		default:
+			return false, nil
 		}
+	})
+	if err != nil && ctx.Err() != nil {
+		supervisor.Signal(syscall.SIGTERM)
+		<-ended
 	}
+	return state, err
 }
 
 // Supervise is the whole work of the supervisor: it starts the cluster that Up has described
@@ -114,14 +116,14 @@ func Supervise(ctx context.Context, dir string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	var cfg Config
-	if err := readJSON(filepath.Join(dir, "config.json"), &cfg); err != nil {
+	if err := jsonfile.Read(filepath.Join(dir, "config.json"), &cfg); err != nil {
 		return err
 	}
 	c, err := Start(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	if err := writeJSON(statePath(dir), c.state()); err != nil {
+	if err := jsonfile.Write(statePath(dir), c.state(), 0o600); err != nil {
 		return errors.Join(err, c.Close())
 	}
 	<-ctx.Done()
@@ -162,24 +164,11 @@ func Down(ctx context.Context, dir string) error {
 	return nil
 }
 
-// end sends sig and waits until the process is gone. It kills the process after 20 s, or
-// when ctx ends.
+// endTimeout is how long a process may take to end.
+const endTimeout = 20 * time.Second
+
 func (p Process) end(ctx context.Context, sig syscall.Signal) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	if p.alive() {
-		syscall.Kill(p.PID, sig)
-	}
-	for p.alive() {
-		select {
-		case <-ctx.Done():
-			return syscall.Kill(p.PID, syscall.SIGKILL)
-		case <-tick.C:
-		}
-	}
-	return nil
+	return procfs.End(ctx, p.PID, p.alive, sig, endTimeout)
 }
 
 func (p Process) alive() bool { return p.PID > 0 && procfs.StartTime(p.PID) == p.Started }
@@ -190,28 +179,5 @@ func processOf(pid int, address string) Process {
 
 func readState(dir string) (*State, error) {
 	state := new(State)
-	return state, readJSON(statePath(dir), state)
-}
-
-func readJSON(path string, into any) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("minihdfs: %w", err)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("minihdfs: %s: %w", path, err)
-	}
-	return nil
-}
-
-// writeJSON writes by rename, so that a reader sees the whole file or none.
-func writeJSON(path string, value any) error {
-	data, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return fmt.Errorf("minihdfs: %w", err)
-	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("minihdfs: %w", err)
-	}
-	return os.Rename(path+".new", path)
+	return state, jsonfile.Read(statePath(dir), state)
 }

@@ -6,86 +6,104 @@ import (
 	"syscall"
 )
 
-// NameNodeRuns reports whether the NameNode has a process, stopped or not.
-func (c *Cluster) NameNodeRuns() bool { return c.nameNode.runs() }
-
-// KillNameNode ends the NameNode at once, as a crash does.
-func (c *Cluster) KillNameNode() error { return c.nameNode.kill() }
-
-// StopNameNode stops the NameNode: its port accepts connections, but nothing answers.
-func (c *Cluster) StopNameNode() error { return c.nameNode.signal(syscall.SIGSTOP) }
-
-// ContinueNameNode ends what StopNameNode began.
-func (c *Cluster) ContinueNameNode() error { return c.nameNode.signal(syscall.SIGCONT) }
-
-// RestartNameNode kills the NameNode if it runs, starts it and returns when its
-// RPC port is open. The file system may still be in safe mode: see WaitLive.
-func (c *Cluster) RestartNameNode(ctx context.Context) error {
-	if err := c.nameNode.kill(); err != nil {
-		return err
-	}
-	if err := c.nameNode.start(); err != nil {
-		return err
-	}
-	return c.poll(ctx, func(ctx context.Context) (bool, error) {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", c.RPC())
-		if err != nil {
-			return false, err
-		}
-		return true, conn.Close()
-	})
+// Daemon is the NameNode or a DataNode.
+type Daemon interface {
+	// Runs reports whether there is a process, stopped or not.
+	Runs() bool
+	// Kill ends the process at once, as a crash does. It ignores one that is gone. The
+	// NameNode considers a killed DataNode live for another 12 s.
+	Kill() error
+	// Stop stops the process: its ports accept connections, but nothing answers. The
+	// NameNode considers a stopped DataNode stale after 3 s and dead after 12 s.
+	Stop() error
+	// Continue ends what Stop began.
+	Continue() error
+	// Restart kills the process if it runs, and starts it. The NameNode is ready when its
+	// RPC port is open; the file system may still be in safe mode, see WaitLive. A DataNode
+	// is ready when it has registered with the NameNode, which must run; Restart also heals
+	// its partition.
+	Restart(ctx context.Context) error
 }
 
-// DataNodeRuns reports whether DataNode i has a process, stopped or not.
-func (c *Cluster) DataNodeRuns(i int) bool { return c.data[i].runs() }
+// NameNode is the NameNode.
+func (c *Cluster) NameNode() Daemon { return c.nameNode }
 
-// KillDataNode ends DataNode i at once. The NameNode considers it live for another 12 s.
-func (c *Cluster) KillDataNode(i int) error { return c.data[i].kill() }
+// DataNode is DataNode i, from 0.
+func (c *Cluster) DataNode(i int) *DataNode { return c.data[i] }
 
-// StopDataNode stops DataNode i. It is stale after 3 s and dead after 12 s.
-func (c *Cluster) StopDataNode(i int) error { return c.data[i].signal(syscall.SIGSTOP) }
+// Stop implements Daemon.
+func (d *daemon) Stop() error { return d.signal(syscall.SIGSTOP) }
 
-// ContinueDataNode ends what StopDataNode began.
-func (c *Cluster) ContinueDataNode(i int) error { return c.data[i].signal(syscall.SIGCONT) }
+// Continue implements Daemon.
+func (d *daemon) Continue() error { return d.signal(syscall.SIGCONT) }
 
-// RestartDataNode kills DataNode i if it runs, heals its partition, starts it and
-// returns when it has registered with the NameNode, which must run.
-func (c *Cluster) RestartDataNode(ctx context.Context, i int) error {
-	if err := c.launchDataNode(i); err != nil {
-		return err
-	}
-	return c.poll(ctx, c.data[i].isRegistered)
+// nameNode is the NameNode of a cluster.
+type nameNode struct {
+	daemon
+	cluster *Cluster
 }
 
-func (c *Cluster) launchDataNode(i int) error {
-	if err := c.data[i].kill(); err != nil {
+// Restart implements Daemon.
+func (d *nameNode) Restart(ctx context.Context) error {
+	if err := d.Kill(); err != nil {
 		return err
 	}
-	if err := c.HealDataNode(i); err != nil {
+	if err := d.start(); err != nil {
 		return err
 	}
-	return c.data[i].start()
+	return d.cluster.await(ctx, func(ctx context.Context) error { return checkOpen(ctx, d.cluster.RPC()) })
 }
 
-// PartitionDataNode cuts DataNode i off from the NameNode. Clients and other DataNodes still
+// checkOpen reports why a port accepts no connection.
+func checkOpen(ctx context.Context, address string) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// DataNode is a DataNode and the forwarder it reaches the NameNode through.
+type DataNode struct {
+	daemon
+	cluster   *Cluster
+	host      string
+	forwarder *forwarder // nil while partitioned, and always in a network of its own
+}
+
+// Restart implements Daemon.
+func (d *DataNode) Restart(ctx context.Context) error {
+	if err := d.launch(); err != nil {
+		return err
+	}
+	return d.cluster.await(ctx, d.checkRegistered)
+}
+
+// launch does not wait until the DataNode has registered.
+func (d *DataNode) launch() error {
+	if err := d.Kill(); err != nil {
+		return err
+	}
+	if err := d.Heal(); err != nil {
+		return err
+	}
+	return d.start()
+}
+
+// Partition cuts the DataNode off from the NameNode. Clients and other DataNodes still
 // reach it. It has no effect on a DataNode with a network of its own, whose link the caller
 // can disconnect.
-func (c *Cluster) PartitionDataNode(i int) { c.data[i].partition() }
-
-// HealDataNode ends what PartitionDataNode began.
-func (c *Cluster) HealDataNode(i int) error {
-	d := c.data[i]
-	if d.forwarder != nil || d.namespace != "" {
-		return nil
-	}
-	f, err := forward(d.host, c.RPC())
-	d.forwarder = f
-	return err
-}
-
-func (d *dataNode) partition() {
+func (d *DataNode) Partition() {
 	if d.forwarder != nil {
 		d.forwarder.close()
 		d.forwarder = nil
 	}
+}
+
+// Heal ends what Partition began.
+func (d *DataNode) Heal() (err error) {
+	if d.forwarder == nil && d.namespace == "" {
+		d.forwarder, err = forward(d.host, d.cluster.RPC())
+	}
+	return err
 }

@@ -10,9 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // JarsEnv is the environment variable with a folder of all jars. If it is set, nothing is
@@ -51,9 +50,9 @@ func jarSet(ctx context.Context, name string, mvnArgs ...string) (string, error)
 	if isDir(dir) {
 		return dir, nil
 	}
-	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
+	unlock, err := procfs.Lock(ctx, filepath.Join(cache, "lock"))
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("minihdfs: lock of the cache of jars: %w", err)
 	}
 	defer unlock()
 	if isDir(dir) {
@@ -77,26 +76,6 @@ func cacheDir() (string, error) {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// lock takes the exclusive lock of a file, and waits for it until ctx ends. Go closes the
-// descriptor on exec, so no child keeps the lock.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("minihdfs: lock: %w", err)
-	}
-	poll := time.NewTicker(100 * time.Millisecond)
-	defer poll.Stop()
-	for unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		select {
-		case <-ctx.Done():
-			f.Close()
-			return nil, fmt.Errorf("minihdfs: lock %s: %w", path, ctx.Err())
-		case <-poll.C:
-		}
-	}
-	return func() { f.Close() }, nil
 }
 
 // fetchJars makes mvn copy the jars into a temporary folder and renames it, so that an

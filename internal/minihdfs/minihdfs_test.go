@@ -36,28 +36,28 @@ func TestFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(c.KillDataNode(0))
-	if c.DataNodeRuns(0) || !c.DataNodeRuns(1) || !c.NameNodeRuns() {
+	must(c.DataNode(0).Kill())
+	if c.DataNode(0).Runs() || !c.DataNode(1).Runs() || !c.NameNode().Runs() {
 		t.Error("DataNode 0 alone is killed")
 	}
 	must(c.WaitLive(ctx, 1))
-	must(c.RestartDataNode(ctx, 0))
+	must(c.DataNode(0).Restart(ctx))
 	must(c.WaitLive(ctx, 2))
 
-	c.PartitionDataNode(1)
+	c.DataNode(1).Partition()
 	must(c.WaitLive(ctx, 1))
-	must(c.HealDataNode(1))
+	must(c.DataNode(1).Heal())
 	must(c.WaitLive(ctx, 2))
 
-	must(c.StopNameNode())
+	must(c.NameNode().Stop())
 	quick, cancelQuick := context.WithTimeout(ctx, time.Second)
 	defer cancelQuick()
 	if _, err := c.Health(quick); err == nil {
 		t.Error("a stopped NameNode answers")
 	}
-	must(c.ContinueNameNode())
-	must(c.KillNameNode())
-	must(c.RestartNameNode(ctx))
+	must(c.NameNode().Continue())
+	must(c.NameNode().Kill())
+	must(c.NameNode().Restart(ctx))
 	must(c.WaitLive(ctx, 2))
 }
 

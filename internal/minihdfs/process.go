@@ -104,9 +104,9 @@ func (d *daemon) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// kill ends the process and returns when it is gone. It ignores a process that has ended or
+// Kill ends the process and returns when it is gone. It ignores a process that has ended or
 // never started.
-func (d *daemon) kill() error {
+func (d *daemon) Kill() error {
 	d.mu.Lock()
 	process, ended := d.mu.process, d.mu.ended
 	d.mu.process = nil
@@ -129,7 +129,7 @@ func (d *daemon) end(patience time.Duration) error {
 		case <-time.After(patience):
 		}
 	}
-	return d.kill()
+	return d.Kill()
 }
 
 // exited is closed when the latest process is gone.
@@ -139,8 +139,8 @@ func (d *daemon) exited() <-chan struct{} {
 	return d.mu.ended
 }
 
-// runs reports whether there is a process.
-func (d *daemon) runs() bool {
+// Runs reports whether there is a process, stopped or not.
+func (d *daemon) Runs() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.mu.process == nil {

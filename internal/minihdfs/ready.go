@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // Health is the state of the cluster according to the NameNode.
@@ -70,63 +72,75 @@ func metrics(ctx context.Context, address, bean string, into any) error {
 	return nil
 }
 
-// isRegistered reports whether this process of the DataNode has received an answer to its
+// checkRegistered reports why this process of the DataNode has received no answer to its
 // first heartbeat. The NameNode alone cannot distinguish it from the previous process.
-func (d *dataNode) isRegistered(ctx context.Context) (bool, error) {
+func (d *DataNode) checkRegistered(ctx context.Context) error {
 	var info struct{ BPServiceActorInfo string } // JSON within JSON
 	err := metrics(ctx, d.host+":9864", "service=DataNode,name=DataNodeInfo", &info)
 	if err != nil {
-		return false, err
+		return err
 	}
 	var links []struct{ ActorState, NamenodeHaState string }
 	if err := json.Unmarshal([]byte(info.BPServiceActorInfo), &links); err != nil {
-		return false, fmt.Errorf("minihdfs: state of %s: %w", d.name, err)
+		return fmt.Errorf("minihdfs: state of %s: %w", d.name, err)
 	}
-	ok := len(links) == 1 && links[0].ActorState == "RUNNING" && links[0].NamenodeHaState == "active"
-	return ok, fmt.Errorf("minihdfs: %s is not registered: %+v", d.name, links)
+	if len(links) == 1 && links[0].ActorState == "RUNNING" && links[0].NamenodeHaState == "active" {
+		return nil
+	}
+	return fmt.Errorf("minihdfs: %s is not registered: %+v", d.name, links)
 }
 
 // WaitLive returns when the file system is writable, n DataNodes are live and fresh, and all
 // others are known to be dead.
 func (c *Cluster) WaitLive(ctx context.Context, n int) error {
-	return c.poll(ctx, func(ctx context.Context) (bool, error) {
-		h, err := c.Health(ctx)
-		return err == nil && h.State == "Operational" && h.Live == n && h.Usable == n && h.Stale == 0 && h.Dead == len(c.data)-n,
-			errors.Join(err, fmt.Errorf("minihdfs: waiting for %d live DataNodes, NameNode says %+v", n, h))
+	return c.awaitHealth(ctx, fmt.Sprintf("%d live DataNodes", n), func(h Health) bool {
+		return h.Live == n && h.Usable == n && h.Stale == 0 && h.Dead == len(c.data)-n
 	})
 }
 
 // WaitReplicated returns when no block has too few replicas.
 func (c *Cluster) WaitReplicated(ctx context.Context) error {
-	return c.poll(ctx, func(ctx context.Context) (bool, error) {
+	return c.awaitHealth(ctx, "replicas of all blocks", func(h Health) bool { return h.UnderReplicated == 0 })
+}
+
+// awaitHealth waits until the file system is writable and its state is as wanted.
+func (c *Cluster) awaitHealth(ctx context.Context, what string, wanted func(Health) bool) error {
+	return c.await(ctx, func(ctx context.Context) error {
 		h, err := c.Health(ctx)
-		return err == nil && h.State == "Operational" && h.UnderReplicated == 0,
-			errors.Join(err, fmt.Errorf("minihdfs: waiting for copies, NameNode says %+v", h))
+		if err == nil && !(h.State == "Operational" && wanted(h)) {
+			err = fmt.Errorf("minihdfs: waiting for %s, the NameNode reports %+v", what, h)
+		}
+		return err
 	})
 }
 
-// patience bounds the start of daemons. On a busy machine the start of nine takes minutes.
-const patience = 4 * time.Minute
+// startTimeout bounds the start of daemons. On a busy machine the start of nine takes
+// minutes.
+const startTimeout = 4 * time.Minute
 
-// poll repeats check until it says true, patience has run out, ctx is done, or
-// the NameNode ends by itself. The error of the last check says what was missing.
-func (c *Cluster) poll(ctx context.Context, check func(context.Context) (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// await waits for the NameNode and what it reports, see daemon.await.
+func (c *Cluster) await(ctx context.Context, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	ended := c.nameNode.exited()
-	for {
-		ready, why := check(ctx)
-		if ready {
-			return nil
-		}
+	return c.nameNode.await(ctx, check)
+}
+
+// await repeats check until it returns nil, ctx ends, or the daemon ends by itself. The
+// error of the last check says what is missing.
+func (d *daemon) await(ctx context.Context, check func(context.Context) error) error {
+	ended := d.exited()
+	var last error
+	err := syncutil.Poll(ctx, 100*time.Millisecond, func(ctx context.Context) (bool, error) {
 		select {
 		case <-ended:
-			return c.nameNode.exitError()
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), why)
-		case <-tick.C:
+			return false, d.exitError()
+		default:
+			last = check(ctx)
+			return last == nil, nil
 		}
+	})
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(err, last)
 	}
+	return err
 }

@@ -20,8 +20,7 @@ type YarnConfig struct {
 	// Maps is how many maps a NodeManager runs at a time. Reduces have the same number of
 	// slots once the maps have finished. Default 2.
 	Maps int
-	// Properties are set beside, and win over, those of this package: of daemons and
-	// of jobs.
+	// Properties of daemons and of jobs override those of this package.
 	Properties map[string]string
 }
 
@@ -37,7 +36,7 @@ type Yarn struct {
 	nodeManagers    []*daemon
 	starter         *procfs.Starter
 	closing         sync.Once
-	patience        time.Duration // for the end of a daemon with what it runs
+	endTimeout      time.Duration // of a daemon with what it runs
 }
 
 // StartYarn starts YARN over a running cluster, in a folder "yarn" of its own, and
@@ -51,7 +50,7 @@ func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 	if cfg.Maps == 0 {
 		cfg.Maps = 2
 	}
-	y := &Yarn{hdfs: c, jars: jars, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: procfs.NewStarter(), patience: 20 * time.Second}
+	y := &Yarn{hdfs: c, jars: jars, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: procfs.NewStarter(), endTimeout: 20 * time.Second}
 	if err = y.prepare(cfg); err == nil {
 		err = y.start(ctx)
 	}
@@ -102,7 +101,7 @@ func (y *Yarn) start(ctx context.Context) error {
 	if err := y.resourceManager.start(); err != nil {
 		return err
 	}
-	if err := y.await(ctx, y.reachable); err != nil {
+	if err := y.await(ctx, func(ctx context.Context) error { return checkOpen(ctx, y.address("8031")) }); err != nil {
 		return err
 	}
 	for _, d := range y.nodeManagers {
@@ -110,43 +109,25 @@ func (y *Yarn) start(ctx context.Context) error {
 			return err
 		}
 	}
-	return y.await(ctx, y.registered)
+	return y.await(ctx, y.checkRegistered)
 }
 
-// await repeats check until it says nil, ctx is done or the ResourceManager ends.
+// await waits for the ResourceManager and what it reports, see daemon.await.
 func (y *Yarn) await(ctx context.Context, check func(context.Context) error) error {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := check(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-y.resourceManager.exited():
-			return y.resourceManager.exitError()
-		case <-ctx.Done():
-			return fmt.Errorf("minihdfs: start of YARN, logs in %s: %w", filepath.Join(y.dir, "logs"), errors.Join(ctx.Err(), err))
-		case <-tick.C:
-		}
+	if err := y.resourceManager.await(ctx, check); err != nil {
+		return fmt.Errorf("minihdfs: start of YARN, logs in %s: %w", y.Logs(), err)
 	}
+	return nil
 }
 
-func (y *Yarn) web() string { return net.JoinHostPort(y.hdfs.network+".1", "8088") }
+// address is the host:port of the ResourceManager at a port: 8031 is for NodeManagers, 8088
+// for metrics.
+func (y *Yarn) address(port string) string { return net.JoinHostPort(y.hdfs.network+".1", port) }
 
-// reachable is nil when NodeManagers can register.
-func (y *Yarn) reachable(ctx context.Context) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(y.hdfs.network+".1", "8031"))
-	if err != nil {
-		return err
-	}
-	return conn.Close()
-}
-
-// registered is nil when all NodeManagers may be given work.
-func (y *Yarn) registered(ctx context.Context) error {
+// checkRegistered reports why the NodeManagers may not all be given work.
+func (y *Yarn) checkRegistered(ctx context.Context) error {
 	var health struct{ NumActiveNMs int }
-	if err := metrics(ctx, y.web(), "service=ResourceManager,name=ClusterMetrics", &health); err != nil {
+	if err := metrics(ctx, y.address("8088"), "service=ResourceManager,name=ClusterMetrics", &health); err != nil {
 		return err
 	}
 	if health.NumActiveNMs < len(y.nodeManagers) {
@@ -157,19 +138,19 @@ func (y *Yarn) registered(ctx context.Context) error {
 
 // Close ends YARN and what runs on it, by process id. Files stay.
 func (y *Yarn) Close() error {
-	faults := make([]error, len(y.nodeManagers)+1)
+	errs := make([]error, len(y.nodeManagers)+1)
 	y.closing.Do(func() {
 		var all sync.WaitGroup // each NodeManager ends its containers first
 		for i, d := range y.nodeManagers {
-			all.Go(func() { faults[i] = d.end(y.patience) })
+			all.Go(func() { errs[i] = d.end(y.endTimeout) })
 		}
 		all.Wait()
 		if y.resourceManager != nil {
-			faults[len(y.nodeManagers)] = y.resourceManager.end(y.patience)
+			errs[len(y.nodeManagers)] = y.resourceManager.end(y.endTimeout)
 		}
 		y.starter.Close()
 	})
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // Dir is the folder with all that YARN writes on the local disk.
@@ -190,7 +171,7 @@ func (y *Yarn) Stream(ctx context.Context, args ...string) (job string, err erro
 	}
 	found := jobID.FindSubmatch(out)
 	if found == nil {
-		return "", fmt.Errorf("minihdfs: the client of a streaming job has not told its id: %s", tail(out))
+		return "", fmt.Errorf("minihdfs: the client of a streaming job has not printed its id: %s", tail(out))
 	}
 	return string(found[1]), nil
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"time"
 
@@ -139,10 +138,4 @@ func wholeMillis(ms float64) int64 {
 		return MaxMillis + 1
 	}
 	return int64(math.Round(ms))
-}
-
-// String describes the model in one line, for reports.
-func (m Model) String() string {
-	return fmt.Sprintf("start %v, a map of %d bytes %v, a reduce %v, sigma %g, seed %d",
-		max(0, m.Start), m.BlockBytes, m.BlockTime, m.ReduceBlockTime, m.Sigma, m.Seed)
 }

@@ -64,10 +64,3 @@ func TestNoise(t *testing.T) {
 		t.Error("another seed, job or kind gives the same times")
 	}
 }
-
-func TestModelString(t *testing.T) {
-	want := "start 2s, a map of 134217728 bytes 1m0s, a reduce 1m0s, sigma 0.3, seed 7"
-	if got := defaults(Model{Sigma: 0.3, Seed: 7}).String(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

@@ -3,8 +3,6 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,7 +61,7 @@ var (
 //
 //	jobs=100,arrival=exp:13s,maps=pareto:1.5:1:500,map=lognormal:60s:0.3
 //
-// or the name of one of Presets. Keys before the first class apply to all classes.
+// or the name of one of presets. Keys before the first class apply to all classes.
 // docs/sim.md lists keys and distributions. source names the text in errors.
 func ParseSpec(source, text string) (*Spec, error) {
 	if preset, found := presets[strings.TrimSpace(text)]; found {
@@ -212,6 +210,3 @@ class=aggregate,jobs=10,maps=pareto:0.01:1501:2500,reduces=uniform:10:100,reduce
 class=transform_m,jobs=7,maps=pareto:0.01:1501:2500,reduces=uniform:101:200,reduce-bytes=exp:1.1g
 class=transform_l,jobs=10,maps=pareto:0.01:2501:5000,reduces=uniform:101:200,reduce-bytes=exp:2.6g`,
 }
-
-// Presets lists the names of built-in specs, sorted.
-func Presets() []string { return slices.Sorted(maps.Keys(presets)) }

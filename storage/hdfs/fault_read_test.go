@@ -37,7 +37,7 @@ func readAround(t *testing.T, fsys storage.FS, name string, fault func()) []byte
 // repair restarts DataNode i and waits until the cluster is healthy.
 func repair(t *testing.T, c *minihdfs.Cluster, i int) {
 	t.Helper()
-	must(t, c.RestartDataNode(t.Context(), i))
+	must(t, c.DataNode(i).Restart(t.Context()))
 	must(t, c.WaitLive(t.Context(), c.DataNodes()))
 }
 
@@ -55,7 +55,7 @@ func TestDataNodeKilledWhileReading(t *testing.T) {
 	c, fsys := connect(t, localTo(0))
 	name, data := bigFile(t, fsys)
 	within(t, 10*time.Second, func() {
-		wantSame(t, readAround(t, fsys, name, func() { must(t, c.KillDataNode(0)) }), data)
+		wantSame(t, readAround(t, fsys, name, func() { must(t, c.DataNode(0).Kill()) }), data)
 	})
 	repair(t, c, 0)
 }
@@ -64,9 +64,9 @@ func TestDataNodeStoppedWhileReading(t *testing.T) {
 	c, fsys := connect(t, localTo(1))
 	name, data := bigFile(t, fsys)
 	within(t, 10*time.Second, func() {
-		wantSame(t, readAround(t, fsys, name, func() { must(t, c.StopDataNode(1)) }), data)
+		wantSame(t, readAround(t, fsys, name, func() { must(t, c.DataNode(1).Stop()) }), data)
 	})
-	must(t, c.ContinueDataNode(1))
+	must(t, c.DataNode(1).Continue())
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
@@ -75,7 +75,7 @@ func TestDataNodeStoppedWhileReading(t *testing.T) {
 func TestDataNodeStoppedBeforeOpen(t *testing.T) {
 	c, fsys := connect(t, localTo(2))
 	name, data := bigFile(t, fsys)
-	must(t, c.StopDataNode(2))
+	must(t, c.DataNode(2).Stop())
 	within(t, 8*time.Second, func() {
 		f, err := fsys.Open(t.Context(), name)
 		must(t, err)
@@ -88,7 +88,7 @@ func TestDataNodeStoppedBeforeOpen(t *testing.T) {
 		must(t, err)
 		wantSame(t, all, data)
 	})
-	must(t, c.ContinueDataNode(2))
+	must(t, c.DataNode(2).Continue())
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
@@ -166,7 +166,7 @@ func TestPenaltyEnds(t *testing.T) {
 		cfg.LocalAddress, cfg.PenaltyTimeout = c.Host(0), penalty
 	})
 	name, data := bigFile(t, fsys)
-	must(t, c.KillDataNode(0))
+	must(t, c.DataNode(0).Kill())
 	wantData(t, fsys, name, data)
 	repair(t, c, 0)
 	waitLocal(t, fsys, name, c.Host(0))
@@ -188,10 +188,10 @@ func TestFileReplacedWhileReading(t *testing.T) {
 	must(t, fsys.Remove(t.Context(), name, false))
 	create(t, fsys, name, data[1:], storage.CreateOptions{Replication: 1, BlockSize: 8 << 20})
 	for i := range c.DataNodes() {
-		must(t, c.KillDataNode(i))
+		must(t, c.DataNode(i).Kill())
 	}
 	for i := range c.DataNodes() {
-		must(t, c.RestartDataNode(t.Context(), i))
+		must(t, c.DataNode(i).Restart(t.Context()))
 	}
 	must(t, c.WaitLive(t.Context(), 3))
 	if _, err = io.ReadAll(f); err == nil || !strings.Contains(err.Error(), "another file took its place") {

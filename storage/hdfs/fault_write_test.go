@@ -71,7 +71,7 @@ func TestDataNodeKilledWhileWriting(t *testing.T) {
 		c, fsys := connect(t, localAndPatient)
 		name := newDir(t, fsys) + "/f"
 		within(t, 60*time.Second, func() {
-			writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.KillDataNode(0)) })
+			writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.DataNode(0).Kill()) })
 		})
 		wantData(t, fsys, name, data)
 		onlyFile(t, fsys, name)
@@ -81,7 +81,7 @@ func TestDataNodeKilledWhileWriting(t *testing.T) {
 		c, fsys := connect(t, localAndPatient)
 		name := newDir(t, fsys) + "/f"
 		within(t, 60*time.Second, func() {
-			writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.KillDataNode(2)) })
+			writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.DataNode(2).Kill()) })
 		})
 		wantData(t, fsys, name, data)
 		onlyFile(t, fsys, name)
@@ -94,11 +94,11 @@ func TestDataNodeStoppedWhileWriting(t *testing.T) {
 	name := newDir(t, fsys) + "/f"
 	data := storagetest.Pattern(30<<20 + 321)
 	within(t, 40*time.Second, func() {
-		writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.StopDataNode(0)) })
+		writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.DataNode(0).Stop()) })
 	})
 	wantData(t, fsys, name, data)
 	onlyFile(t, fsys, name)
-	must(t, c.ContinueDataNode(0))
+	must(t, c.DataNode(0).Continue())
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
@@ -110,8 +110,8 @@ func TestNameNodeRestartedWhileWriting(t *testing.T) {
 	data := storagetest.Pattern(30<<20 + 321)
 	within(t, 30*time.Second, func() {
 		writeAround(t, fsys, dir+"/f", data, twoCopies, func() {
-			must(t, c.KillNameNode())
-			must(t, c.RestartNameNode(t.Context()))
+			must(t, c.NameNode().Kill())
+			must(t, c.NameNode().Restart(t.Context()))
 		})
 	})
 	wantData(t, fsys, dir+"/f", data)
@@ -120,8 +120,8 @@ func TestNameNodeRestartedWhileWriting(t *testing.T) {
 	must(t, err)
 	_, err = w.Write(data[:5<<20])
 	must(t, err)
-	must(t, c.KillNameNode())
-	must(t, c.RestartNameNode(t.Context()))
+	must(t, c.NameNode().Kill())
+	must(t, c.NameNode().Restart(t.Context()))
 	must(t, w.Close())
 	wantData(t, fsys, dir+"/end", data[:5<<20])
 	list, err := fsys.List(t.Context(), dir)
@@ -138,7 +138,7 @@ func TestWriteGivesUp(t *testing.T) {
 	c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) { cfg.RetryTimeout = 2 * time.Second })
 	name := newDir(t, fsys) + "/f"
 	for i := range c.DataNodes() {
-		must(t, c.KillDataNode(i))
+		must(t, c.DataNode(i).Kill())
 	}
 	within(t, 15*time.Second, func() {
 		w, err := fsys.Create(t.Context(), name, twoCopies)
@@ -152,7 +152,7 @@ func TestWriteGivesUp(t *testing.T) {
 		t.Error("the file is still there")
 	}
 	for i := range c.DataNodes() {
-		must(t, c.RestartDataNode(t.Context(), i))
+		must(t, c.DataNode(i).Restart(t.Context()))
 	}
 	must(t, c.WaitLive(t.Context(), 3))
 }

@@ -35,7 +35,7 @@ func TestNameNodeStopped(t *testing.T) {
 	c, fsys := connect(t, nil)
 	_, hasty := connect(t, nil)
 	dir := newDir(t, fsys)
-	must(t, c.StopNameNode())
+	must(t, c.NameNode().Stop())
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	within(t, 8*time.Second, func() {
@@ -49,7 +49,7 @@ func TestNameNodeStopped(t *testing.T) {
 		_, err := fsys.Stat(t.Context(), dir)
 		done <- err
 	}()
-	must(t, c.ContinueNameNode())
+	must(t, c.NameNode().Continue())
 	select {
 	case err := <-done:
 		must(t, err)
@@ -64,13 +64,13 @@ func TestNameNodeStopped(t *testing.T) {
 func TestNameNodeRestarted(t *testing.T) {
 	c, fsys := connect(t, nil)
 	name, data := bigFile(t, fsys)
-	got := readAround(t, fsys, name, func() { must(t, c.KillNameNode()) })
+	got := readAround(t, fsys, name, func() { must(t, c.NameNode().Kill()) })
 	wantSame(t, got, data)
 
 	dir := newDirLater(t, fsys)
 	done := make(chan error, 1)
 	go func() { done <- everyCall(t, fsys, dir) }()
-	must(t, c.RestartNameNode(t.Context()))
+	must(t, c.NameNode().Restart(t.Context()))
 	select {
 	case err := <-done:
 		must(t, err)

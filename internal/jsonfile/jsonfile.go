@@ -1,0 +1,35 @@
+// Package jsonfile reads and writes small JSON documents that several processes share, such
+// as the layout of a local cluster. A reader sees the whole document or none.
+package jsonfile
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Read parses a file. The error wraps fs.ErrNotExist if there is none, and names the file.
+func Read(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// Write writes an indented document beside the file, and renames it over the file. A crash
+// of the machine may lose the latest document, since nothing is synced.
+func Write(path string, value any, mode fs.FileMode) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := os.WriteFile(path+".new", append(data, '\n'), mode); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
