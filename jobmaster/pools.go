@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -59,10 +60,8 @@ type poolFileChange struct {
 
 // watchPoolFile reads the file regularly until ctx ends, with the lead.
 func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
-	tick := time.NewTicker(poolInterval)
-	defer tick.Stop()
 	var r poolReader
-	for {
+	_ = syncutil.Poll(ctx, poolInterval, func(context.Context) (bool, error) { // only the end of ctx ends it
 		if content, news, err := r.read(m.cfg.PoolFile, m.cfg.Now()); news {
 			n := &poolFileChange{lead: l, content: string(content), err: err}
 			if err == nil {
@@ -70,12 +69,8 @@ func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
 			}
 			m.inbox.Put(n)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+		return false, nil
+	})
 }
 
 // poolReader remembers the content of a file, so that it reports each change once.

@@ -7,9 +7,9 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
@@ -30,18 +30,11 @@ func (m *Master) sweepDirs() []string {
 
 // sweepEvery sweeps regularly until ctx ends, with the lead.
 func (m *Master) sweepEvery(ctx context.Context) {
-	tick := time.NewTicker(m.cfg.SweepInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	syncutil.Every(ctx, m.cfg.SweepInterval, func() {
 		if err := m.sweep(ctx); err != nil && ctx.Err() == nil {
 			m.cfg.Logger.Warn("cleanup of expired files failed", "error", err)
 		}
-	}
+	})
 }
 
 func (m *Master) sweep(ctx context.Context) error {

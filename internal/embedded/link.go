@@ -3,11 +3,15 @@ package embedded
 import (
 	"context"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/tasknode"
 )
+
+// This file has what packages jobmaster and tasknode leave to their surroundings: the link
+// between master and tasknode, and the log. Both are channels here.
 
 // link connects the tasknode and the jobmaster of one process.
 type link struct{ master *jobmaster.Master }
@@ -44,3 +48,17 @@ func (s *session) Receive(ctx context.Context) ([]*wire.Order, error) {
 
 // Close implements tasknode.Session.
 func (s *session) Close() { s.Detach() }
+
+// memoryLog is the log of a single master, which always leads: every proposal is
+// committed at once.
+type memoryLog struct{ events chan jobmaster.LogEvent }
+
+// newMemoryLog returns a log whose channel buffers Leading and the one batch under way.
+func newMemoryLog() *memoryLog {
+	l := &memoryLog{make(chan jobmaster.LogEvent, 2)}
+	l.events <- jobmaster.Leading{}
+	return l
+}
+
+func (l *memoryLog) Propose(batch []cluster.Entry)     { l.events <- jobmaster.Committed{Batch: batch} }
+func (l *memoryLog) Events() <-chan jobmaster.LogEvent { return l.events }

@@ -79,7 +79,7 @@ func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 			return nil, fmt.Errorf("before the start of %s: %w", p.name, err)
 		}
 	}
-	if err := starter.Start(cmd); err != nil {
+	if err := starter.Start(cmd.Start); err != nil {
 		return nil, fmt.Errorf("start of %s: %w", p.name, err)
 	}
 	c.process = Process{PID: cmd.Process.Pid, Dir: p.dir, Started: procfs.StartTime(cmd.Process.Pid)}

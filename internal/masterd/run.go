@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster/server"
 )
 
@@ -116,16 +117,11 @@ func (d *Daemon) newServer() http.Handler {
 
 // announceReady writes the ready file once a leader is known.
 func (d *Daemon) announceReady(ctx context.Context) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for d.log.Leader().ID == "" {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	err := syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) { return d.log.Leader().ID != "", nil })
+	if err != nil {
+		return // the daemon ends
 	}
-	err := daemon.WriteReady(d.cfg.ReadyFile, daemon.Ready{
+	err = daemon.WriteReady(d.cfg.ReadyFile, daemon.Ready{
 		Name: d.cfg.ID, Address: d.cfg.Advertise, HTTP: d.page.Addr().String(), PID: os.Getpid(),
 	})
 	if err != nil {

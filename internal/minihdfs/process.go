@@ -75,7 +75,7 @@ func (d *daemon) start() error {
 	if len(d.env) > 0 {
 		cmd.Env = append(os.Environ(), d.env...)
 	}
-	if err := d.starter.Start(cmd); err != nil {
+	if err := d.starter.Start(cmd.Start); err != nil {
 		return fmt.Errorf("minihdfs: start of %s: %w", d.name, err)
 	}
 	ended := make(chan struct{})

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 )
 
@@ -29,3 +30,33 @@ func StartTime(pid int) string {
 	}
 	return fields[19]
 }
+
+// Starter starts processes on one thread, which lives until Close. The kernel sends the
+// parent-death signal of a process when the thread that forked it ends, not when the
+// parent's process does, so other threads would end children early. Any goroutine may use
+// it; it has one goroutine of its own.
+type Starter struct{ requests chan func() }
+
+// NewStarter makes a Starter. The caller calls Close.
+func NewStarter() *Starter {
+	s := &Starter{requests: make(chan func())}
+	go func() {
+		runtime.LockOSThread() // it is never unlocked: the thread ends with the goroutine
+		for request := range s.requests {
+			request()
+		}
+	}()
+	return s
+}
+
+// Start calls start, which starts one process, on the thread, and returns its error. One
+// process is started at a time.
+func (s *Starter) Start(start func() error) error {
+	done := make(chan error)
+	s.requests <- func() { done <- start() }
+	return <-done
+}
+
+// Close ends the thread. Children with a parent-death signal receive it. No call of Start
+// may be under way, and none may follow.
+func (s *Starter) Close() { close(s.requests) }

@@ -1,7 +1,9 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -67,4 +69,24 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &ForeignError{r.URL.Host, "an HTTP server"}
 	}
 	return answer, nil
+}
+
+// NewServer returns a server for a handler of calls: HTTP/2 with and without TLS, with
+// pings that detect lost callers. HTTP/1 is enabled only to answer browsers with a
+// readable text. logger receives errors of connections; nil discards them. The caller
+// serves and shuts down.
+func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Handler:           handler,
+		Protocols:         protocols,
+		HTTP2:             http2Config(),
+		ReadHeaderTimeout: 5 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
 }

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
+
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // State is the state of one directory.
@@ -78,20 +79,7 @@ func (s *Set) Run(ctx context.Context) {
 	var probes sync.WaitGroup
 	defer probes.Wait()
 	for _, d := range s.disks {
-		probes.Go(func() { s.refreshEvery(ctx, d) })
-	}
-}
-
-func (s *Set) refreshEvery(ctx context.Context, d *disk) {
-	tick := time.NewTicker(s.cfg.Interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			d.refresh(true)
-		}
+		probes.Go(func() { syncutil.Every(ctx, s.cfg.Interval, func() { d.refresh(true) }) })
 	}
 }
 

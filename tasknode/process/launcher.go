@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/tasknode"
 )
@@ -16,7 +17,7 @@ import (
 // Launcher starts tasks in child processes. Any goroutine may call its methods.
 type Launcher struct {
 	cfg     Config
-	starter *starter
+	starter *procfs.Starter
 	watcher *memoryWatcher
 	cgroup  *cgroup        // nil without cgroups
 	workers sync.WaitGroup // goroutines of the children and their tasks
@@ -44,7 +45,7 @@ func New(cfg Config) (*Launcher, error) {
 		}
 	}
 	l.mu.children = make(map[*child]bool)
-	l.starter, l.watcher = newStarter(), newWatcher()
+	l.starter, l.watcher = procfs.NewStarter(), newWatcher()
 	return l, nil
 }
 
@@ -67,7 +68,7 @@ func (l *Launcher) Close() {
 	}
 	l.workers.Wait()
 	l.watcher.close()
-	l.starter.close()
+	l.starter.Close()
 }
 
 // Launch implements tasknode.Launcher. When it returns, the program's process has started,
@@ -175,7 +176,7 @@ func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 			return fmt.Errorf("memory of the task: %w", err)
 		}
 	}
-	if err := l.starter.start(ctx, c, t); err != nil {
+	if err := c.start(ctx, l.starter, t); err != nil {
 		return err
 	}
 	l.mu.children[c] = true

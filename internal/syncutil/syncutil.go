@@ -1,6 +1,6 @@
-// Package syncutil has what package sync lacks: Mailbox, a queue whose sender never
-// waits; Group, goroutines that a Close waits for and then refuses; and Sleep, which
-// ends with a context.
+// Package syncutil has what packages sync and time lack: Mailbox, a queue whose sender
+// never waits; Group, goroutines that a Close waits for and then refuses; and Sleep, Every
+// and Poll, whose waits end with a context.
 package syncutil
 
 import "sync"
@@ -45,4 +45,34 @@ func (b *Mailbox[T]) Take() []T {
 	taken := b.mu.queue
 	b.mu.queue = nil
 	return taken
+}
+
+// Group is a set of goroutines that Close waits for. Unlike a sync.WaitGroup, it may
+// be asked for another goroutine while Close waits: it refuses. The zero Group is
+// ready to use.
+type Group struct {
+	running sync.WaitGroup
+	mu      struct {
+		sync.Mutex
+		closed bool
+	}
+}
+
+// Go runs f in a goroutine of the group. After Close it returns false and does not.
+func (g *Group) Go(f func()) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mu.closed {
+		return false
+	}
+	g.running.Go(f)
+	return true
+}
+
+// Close refuses further goroutines and waits for those that run.
+func (g *Group) Close() {
+	g.mu.Lock()
+	g.mu.closed = true
+	g.mu.Unlock()
+	g.running.Wait()
 }

@@ -1,6 +1,7 @@
 package syncutil_test
 
 import (
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -36,4 +37,32 @@ func TestGroupClosesWhileAGoroutineStartsAnother(t *testing.T) {
 			t.Errorf("ended %v, another one accepted %v", ended.Load(), late.Load())
 		}
 	})
+}
+
+func TestEachMessageIsTakenOnceAndInOrder(t *testing.T) {
+	const senders, each = 4, 1000
+	box := syncutil.NewMailbox[[2]int]()
+	var sending sync.WaitGroup
+	for s := range senders {
+		sending.Go(func() {
+			for i := range each {
+				box.Put([2]int{s, i})
+			}
+		})
+	}
+	var next [senders]int
+	for taken := 0; taken < senders*each; {
+		<-box.Ready()
+		for _, m := range box.Take() {
+			if m[1] != next[m[0]] {
+				t.Fatalf("sender %d: message %d, want %d", m[0], m[1], next[m[0]])
+			}
+			next[m[0]]++
+			taken++
+		}
+	}
+	sending.Wait()
+	if rest := box.Take(); rest != nil {
+		t.Errorf("left over: %v", rest)
+	}
 }

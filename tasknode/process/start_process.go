@@ -5,42 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 
+	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// starter starts all processes from one thread. Linux kills a process that has a parent
-// death signal when the thread that started it ends, so the starter's goroutine is bound
-// to a thread that lives as long as the processes.
-type starter struct {
-	requests chan func()
-	ended    chan struct{}
-}
-
-func newStarter() *starter {
-	s := &starter{requests: make(chan func()), ended: make(chan struct{})}
-	go func() {
-		defer close(s.ended)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		for request := range s.requests {
-			request()
-		}
-	}()
-	return s
-}
-
-// close waits for the goroutine. The caller starts no process after it.
-func (s *starter) close() {
-	close(s.requests)
-	<-s.ended
-}
-
-// start starts the process of a child with its first task.
-func (s *starter) start(ctx context.Context, c *child, t *task) error {
+// start starts the process of a child with its first task. The kernel kills the process
+// when the thread that started it ends, so the thread is the starter's, which lives as long
+// as the launcher.
+func (c *child) start(ctx context.Context, starter *procfs.Starter, t *task) error {
 	w, err := t.connect()
 	if err == nil && c.tasksLeft != 1 {
 		c.handover, w.handover, err = taskproc.NewHandover()
@@ -49,9 +24,7 @@ func (s *starter) start(ctx context.Context, c *child, t *task) error {
 	if err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}
-	done := make(chan error)
-	s.requests <- func() { done <- c.startProcess(ctx, t, w.files()) }
-	if err := <-done; err != nil {
+	if err := starter.Start(func() error { return c.startProcess(ctx, t, w.files()) }); err != nil {
 		return t.explain(err)
 	}
 	return nil
