@@ -110,7 +110,7 @@ type fakeLog struct {
 func (w *testCluster) addMaster() int {
 	l := &fakeLog{world: w, number: len(w.logs), queue: syncutil.NewMailbox[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
 	cfg := jobmaster.Config{
-		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, NodeForget: w.forget, Pools: w.pools, HistoryDir: "mem:///history", KeepJobs: 2,
+		ClusterID: "1", Log: l, Policy: policyNamed, TasknodeExpiry: w.expiry, TasknodeForget: w.forget, Pools: w.pools, HistoryDir: "mem:///history", KeepJobs: 2,
 		StagingDir: "mem:///staging", LogDir: "mem:///logs", Retention: 24 * time.Hour,
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return w.fs, strings.TrimPrefix(name, "mem://"), nil

@@ -38,17 +38,17 @@ type Config struct {
 	// Resolve maps the full name of a file to its file system and its path there; there
 	// is no default.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
-	// NodeExpiry is how long a tasknode may be silent before it is lost, with its
+	// TasknodeExpiry is how long a tasknode may be silent before it is lost, with its
 	// attempts and its outputs; default no limit.
-	NodeExpiry time.Duration
+	TasknodeExpiry time.Duration
 	// Probe checks that a tasknode is alive, at the address of its page, and returns an
 	// error if it does not answer. It is called when the tasknode's connection breaks
 	// and, by a new leader, until the tasknode attaches. Default no probes: silence
 	// counts from the tasknode's last report.
 	Probe func(ctx context.Context, page string) error
-	// NodeForget is how long a lost tasknode is remembered. It is remembered longer
+	// TasknodeForget is how long a lost tasknode is remembered. It is remembered longer
 	// while a job that is not over refers to it. Default for ever.
-	NodeForget time.Duration
+	TasknodeForget time.Duration
 	// HistoryDir is the full name of the directory for the histories of jobs that are
 	// over; default none, and no histories are written.
 	HistoryDir string

@@ -19,8 +19,8 @@ func (w *testCluster) names() string {
 	return strings.Join(names, ", ")
 }
 
-// withNodeForget runs a test whose two masters forget lost tasknodes after an hour.
-func withNodeForget(t *testing.T, play func(w *testCluster)) {
+// withTasknodeForget runs a test whose two masters forget lost tasknodes after an hour.
+func withTasknodeForget(t *testing.T, play func(w *testCluster)) {
 	withCluster(t, 0, func(w *testCluster) {
 		w.forget = time.Hour
 		w.addMaster()
@@ -33,7 +33,7 @@ func withNodeForget(t *testing.T, play func(w *testCluster)) {
 // TestLostTasknodesAreForgotten loses one tasknode for good, one that is excluded, and
 // one that attaches again after it was forgotten.
 func TestLostTasknodesAreForgotten(t *testing.T) {
-	withNodeForget(t, func(w *testCluster) {
+	withTasknodeForget(t, func(w *testCluster) {
 		w.addTasknode("stays", 1, 1)
 		for _, name := range []string{"excluded", "gone", "returns"} {
 			crash := w.addTasknode(name, 1, 1)
@@ -69,7 +69,7 @@ func TestLostTasknodesAreForgotten(t *testing.T) {
 // TestReferredTasknodeIsNotForgotten loses a tasknode with outputs of a job that runs
 // longer than tasknodes are remembered.
 func TestReferredTasknodeIsNotForgotten(t *testing.T) {
-	withNodeForget(t, func(w *testCluster) {
+	withTasknodeForget(t, func(w *testCluster) {
 		crash := w.addTasknode("a", 2, 0)
 		id := w.submit(4, 0)
 		w.sleep(1500 * time.Millisecond) // two maps have finished, two run

@@ -13,7 +13,7 @@ import (
 )
 
 // TestTasknodeExpiresBySilenceNotByBrokenConnection breaks a tasknode's connection. The
-// tasknode is probed at once and expires NodeExpiry after its last report or answered
+// tasknode is probed at once and expires TasknodeExpiry after its last report or answered
 // probe.
 func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -16,10 +16,10 @@ import (
 //	                         ▲                              │      │ a probe is answered:
 //	                         │ attach                       ├──────┘ lastSeen = now
 //	                         ├──────────────────────────────┤
-//	                         │                              │ NodeExpiry after lastSeen
+//	                         │                              │ TasknodeExpiry after lastSeen
 //	                         │ attach: joins again          ▼
 //	                         └──────────────────────────── lost
-//	                                                        │ NodeForget later, if no job
+//	                                                        │ TasknodeForget later, if no job
 //	                                                        ▼ refers to the machine
 //	                                                    forgotten
 //
@@ -46,12 +46,12 @@ func (m *Master) tasknode(name string) *tasknodeRecord {
 	return n
 }
 
-// reviewTasknodes expires tasknodes that were silent for NodeExpiry, forgets those that
+// reviewTasknodes expires tasknodes that were silent for TasknodeExpiry, forgets those that
 // were lost long ago, and schedules the next review. Reports only postpone an expiry, so
 // they need no review.
 func (m *Master) reviewTasknodes() {
 	m.reviewAt = 0
-	expiry := m.cfg.NodeExpiry.Milliseconds()
+	expiry := m.cfg.TasknodeExpiry.Milliseconds()
 	if expiry == 0 {
 		return
 	}
@@ -66,7 +66,7 @@ func (m *Master) reviewTasknodes() {
 			continue
 		}
 		if m.now() >= n.lastSeen+expiry {
-			m.cfg.Logger.Warn("tasknode expired", "tasknode", machine.Name, "expiry", m.cfg.NodeExpiry)
+			m.cfg.Logger.Warn("tasknode expired", "tasknode", machine.Name, "expiry", m.cfg.TasknodeExpiry)
 			n.expiring = true
 			n.detach(errors.New("the tasknode was silent for too long"))
 			m.request(cluster.ExpireMachine{Name: machine.Name, Epoch: machine.Epoch})
@@ -89,9 +89,9 @@ func (m *Master) scheduleReview(at int64) {
 
 // reviewLost requests that a tasknode which was lost long ago is forgotten. referred is
 // computed when it is first needed, because that visits every task. For the same reason
-// a machine that is referred to is only tried again after a sixteenth of NodeForget.
+// a machine that is referred to is only tried again after a sixteenth of TasknodeForget.
 func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord, referred *map[string]bool) {
-	remembered := m.cfg.NodeForget.Milliseconds()
+	remembered := m.cfg.TasknodeForget.Milliseconds()
 	if remembered == 0 || machine.Excluded {
 		return
 	}
@@ -131,17 +131,17 @@ func (m *Master) addressOf(name string) string {
 }
 
 // probe checks at once whether a tasknode is alive whose connection broke. An answer
-// gives it another NodeExpiry to attach. No answer only is logged: the daemon may be
+// gives it another TasknodeExpiry to attach. No answer only is logged: the daemon may be
 // restarting with everything on its disks.
 func (m *Master) probe(name string) {
 	machine := m.view.Machine(name)
-	if m.cfg.Probe == nil || m.cfg.NodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {
+	if m.cfg.Probe == nil || m.cfg.TasknodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {
 		return
 	}
 	p := &probeResult{lead: m.lead, machine: name, epoch: machine.Epoch}
 	page := machine.HTTP
 	m.workers.Go(func() {
-		ctx, cancel := context.WithTimeout(p.lead.ctx, m.cfg.NodeExpiry)
+		ctx, cancel := context.WithTimeout(p.lead.ctx, m.cfg.TasknodeExpiry)
 		defer cancel()
 		p.err = m.cfg.Probe(ctx, page)
 		m.inbox.Put(p)
@@ -164,7 +164,7 @@ func (p *probeResult) handle(m *Master) {
 		return
 	}
 	if p.err != nil {
-		m.cfg.Logger.Warn("tasknode does not answer a probe", "tasknode", p.machine, "error", p.err, "expiry", m.cfg.NodeExpiry)
+		m.cfg.Logger.Warn("tasknode does not answer a probe", "tasknode", p.machine, "error", p.err, "expiry", m.cfg.TasknodeExpiry)
 		return
 	}
 	n := m.tasknode(p.machine)
@@ -179,12 +179,12 @@ func (p *probeResult) handle(m *Master) {
 const adoptionWindow = 15_000
 
 // probeUnseen probes a tasknode that has not attached to this leader, three times in
-// each NodeExpiry.
+// each TasknodeExpiry.
 func (m *Master) probeUnseen(machine *cluster.Machine, n *tasknodeRecord) {
 	if n.seenThisTerm || m.cfg.Probe == nil || machine.HTTP == "" || m.now() >= m.lead.since+adoptionWindow {
 		return
 	}
-	period := max(1, m.cfg.NodeExpiry.Milliseconds()/3)
+	period := max(1, m.cfg.TasknodeExpiry.Milliseconds()/3)
 	if m.now() >= n.lastProbe+period {
 		n.lastProbe = m.now()
 		m.probe(machine.Name)

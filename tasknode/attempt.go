@@ -17,7 +17,7 @@ import (
 // attempt runs one attempt from its start to its final report.
 type attempt struct {
 	cfg         *Config
-	daemon      *syncutil.Mailbox[message]
+	daemon      *Daemon
 	start       *taskproc.Start
 	reads       []int32                             // places in the graph's edges of the files that it reads, ascending
 	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
@@ -28,8 +28,8 @@ type attempt struct {
 	retained    bool          // its segments or its checkpoint are on disk, with a record; valid once run has returned
 }
 
-func newAttempt(n *Daemon, start *taskproc.Start, reads []int32) *attempt {
-	return &attempt{cfg: &n.cfg, daemon: n.inbox, start: start, reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{})}
+func newAttempt(d *Daemon, start *taskproc.Start, reads []int32) *attempt {
+	return &attempt{cfg: &d.cfg, daemon: d, start: start, reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{})}
 }
 
 // kill orders the attempt to end. The task receives the cause first, and is killed
@@ -78,7 +78,7 @@ func (a *attempt) aggregateLogs(ctx context.Context) {
 // send sends a report to the jobmaster, if there is a session.
 func (a *attempt) send(r *wire.Report) {
 	r.Machine, r.AttemptId = a.cfg.Name, a.start.AttemptId
-	a.daemon.Put(reported{r})
+	a.daemon.inbox.Put(func() { a.daemon.reported(r) })
 }
 
 // runTask launches the task, waits for its end, and returns the final report.

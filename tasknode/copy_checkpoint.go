@@ -69,20 +69,3 @@ func createHere(ctx context.Context) func(path string) (storage.Writer, error) {
 		return disk.Create(ctx, path, storage.CreateOptions{})
 	}
 }
-
-// dropCopy removes a copy that is not needed any more.
-func (n *Daemon) dropCopy(job, attempt string) {
-	path, held := n.retained[attempt]
-	if !held {
-		return
-	}
-	delete(n.retained, attempt)
-	delete(n.known, attempt)
-	n.job(job).busy++
-	n.workers.Go(func() {
-		n.removeFiles([]string{path, path[:len(path)-len(recordSuffix)]})
-		n.inbox.Put(copyDropped{job})
-	})
-}
-
-func (r copyDropped) handle(_ context.Context, n *Daemon) { n.releaseJob(r.job) }

@@ -99,28 +99,28 @@ func TestCopyCheckpoint(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			took := outputCopy{order: order, dir: here, create: createHere(t.Context())}
+			c := outputCopy{order: order, dir: here, create: createHere(t.Context())}
 			if tt.full {
-				took.create = func(string) (storage.Writer, error) { return nil, syscall.ENOSPC }
+				c.create = func(string) (storage.Writer, error) { return nil, syscall.ENOSPC }
 			}
-			took.report, took.err = took.copy(t.Context())
+			_, err = c.copy(t.Context())
 			if tt.fails {
-				if _, err := os.Stat(here); took.err == nil || isUnusable(took.err) != tt.noUse || !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("copy error %v, unusable: %v; directory left: %v", took.err, isUnusable(took.err), err)
+				if _, left := os.Stat(here); err == nil || isUnusable(err) != tt.noUse || !errors.Is(left, os.ErrNotExist) {
+					t.Errorf("copy error %v, unusable: %v; directory left: %v", err, isUnusable(err), left)
 				}
 				return
 			}
-			if took.err != nil {
-				t.Fatal(took.err)
+			if err != nil {
+				t.Fatal(err)
 			}
 			last, err := readRecord(here + recordSuffix)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := last.GetCheckpointed().GetCheckpoint()
-			wantCopied(t, c, here)
-			if c.Address != "" || order.Checkpoint.Address == "" || c.Task != 3 {
-				t.Errorf("reported checkpoint %v, original %v", c, order.Checkpoint)
+			moved := last.GetCheckpointed().GetCheckpoint()
+			wantCopied(t, moved, here)
+			if moved.Address != "" || order.Checkpoint.Address == "" || moved.Task != 3 {
+				t.Errorf("reported checkpoint %v, original %v", moved, order.Checkpoint)
 			}
 		})
 	}

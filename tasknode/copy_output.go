@@ -19,66 +19,63 @@ import (
 )
 
 // outputCopy is the copy of what an attempt has left on a tasknode that is being
-// drained: its segments or its checkpoint. As a message to the loop it says that the
-// copy has ended.
+// drained: its segments or its checkpoint.
 type outputCopy struct {
-	order  *wire.Order_CopyOutput
-	dir    string       // for the attempt's files
-	report *wire.Report // the attempt's final report, as if it had run here
-	err    error
-
+	order    *wire.Order_CopyOutput
+	dir      string                 // for the attempt's files
 	patience checkpoint.RetryPolicy // for requests of a checkpoint
 	create   func(path string) (storage.Writer, error)
 }
 
 // copyOutput starts a copy of what an attempt has left on another tasknode. A copy that
 // exists is reported, not made again.
-func (n *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
+func (d *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	id := o.AttemptId
-	if path, held := n.retained[id]; held {
+	if path, retained := d.retained[id]; retained {
 		if last, err := readRecord(path); err == nil {
-			n.reportCopy(id, last, nil)
+			d.reportCopy(id, last, nil)
 			return
 		}
 	}
-	if n.copying[id] {
+	if d.copying[id] {
 		return
 	}
-	local, release, err := n.cfg.DirChooser.Acquire()
+	local, release, err := d.cfg.DirChooser.Acquire()
 	if err != nil {
-		n.reportCopy(id, nil, err)
+		d.reportCopy(id, nil, err)
 		return
 	}
-	n.copying[id] = true
-	n.job(o.JobId).busy++
-	t := outputCopy{order: o, dir: filepath.Join(local, o.JobId, id), patience: copyRetry, create: createHere(ctx)}
-	n.workers.Go(func() {
-		t.report, t.err = t.copy(ctx)
+	d.copying[id] = true
+	d.job(o.JobId).busy++
+	t := &outputCopy{order: o, dir: filepath.Join(local, o.JobId, id), patience: copyRetry, create: createHere(ctx)}
+	d.workers.Go(func() {
+		last, err := t.copy(ctx)
 		release()
-		n.inbox.Put(t)
+		d.inbox.Put(func() { d.outputCopied(t, last, err) })
 	})
 }
 
-// handle retains the files as if the attempt had run here.
-func (t outputCopy) handle(_ context.Context, n *Daemon) {
+// outputCopied retains the files as if the attempt had run here.
+func (d *Daemon) outputCopied(t *outputCopy, last *wire.Report, err error) {
 	id := t.order.AttemptId
-	delete(n.copying, id)
-	if t.err == nil {
-		n.known[id], n.retained[id] = t.order.JobId, t.dir+recordSuffix
+	delete(d.copying, id)
+	if err == nil {
+		d.known[id], d.retained[id] = t.order.JobId, t.dir+recordSuffix
 	}
-	n.reportCopy(id, t.report, t.err)
-	n.releaseJob(t.order.JobId)
+	d.reportCopy(id, last, err)
+	d.releaseJob(t.order.JobId)
 }
 
-func (n *Daemon) reportCopy(id string, last *wire.Report, err error) {
+func (d *Daemon) reportCopy(id string, last *wire.Report, err error) {
 	took := &wire.Report_OutputCopied{Outputs: last.GetFinished().GetOutputs(), Checkpoint: last.GetCheckpointed().GetCheckpoint()}
 	if err != nil {
 		took.Error, took.BadCheckpoint = err.Error(), isUnusable(err)
 	}
-	n.send(&wire.Report{Machine: n.cfg.Name, AttemptId: id, Report: &wire.Report_OutputCopied_{OutputCopied: took}})
+	d.send(&wire.Report{Machine: d.cfg.Name, AttemptId: id, Report: &wire.Report_OutputCopied_{OutputCopied: took}})
 }
 
-// copy copies all files or, after an error, leaves none.
+// copy copies all files or, after an error, leaves none. It returns the attempt's final
+// report, as if the attempt had run here.
 func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
 	defer func() {
 		if err != nil {

@@ -59,21 +59,21 @@ func TestCopyOutput(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			took := outputCopy{order: order, dir: here}
-			took.report, took.err = took.copy(t.Context())
+			c := outputCopy{order: order, dir: here}
+			_, err = c.copy(t.Context())
 			if tt.fails {
-				if _, err := os.Stat(here); took.err == nil || !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("copy error %v; directory left: %v", took.err, err)
+				if _, left := os.Stat(here); err == nil || !errors.Is(left, os.ErrNotExist) {
+					t.Errorf("copy error %v; directory left: %v", err, left)
 				}
 				return
 			}
-			if took.err != nil {
-				t.Fatal(took.err)
+			if err != nil {
+				t.Fatal(err)
 			}
 			wantSame(t, dir, here, "map.out", "map.out.index")
 			last, err := readRecord(here + recordSuffix)
 			if err != nil || last.AttemptId != attemptID || last.GetFinished().GetOutputBytes() != 9 {
-				t.Fatalf("held is %v, %v", last, err)
+				t.Fatalf("record is %v, %v", last, err)
 			}
 			if o := last.GetFinished().Outputs[0]; o.Path != filepath.Join(here, "map.out") || o.Address != "" || order.Finished.Outputs[0].Address == "" {
 				t.Errorf("reported output %v, original %v", o, order.Finished.Outputs[0])

@@ -18,7 +18,7 @@ import (
 // Daemon runs the attempts of one machine.
 type Daemon struct {
 	cfg     Config
-	inbox   *syncutil.Mailbox[message]
+	inbox   *syncutil.Mailbox[func()] // what the loop is to do next
 	workers sync.WaitGroup
 
 	// The loop owns the rest.
@@ -33,22 +33,6 @@ type Daemon struct {
 	noSlots  bool    // the jobmaster was told that no local directory takes attempts
 }
 
-// message is a message to the loop.
-type message interface {
-	handle(ctx context.Context, n *Daemon)
-}
-
-type (
-	connected      struct{ session Session }
-	disconnected   struct{ session Session }
-	joinRequest    struct{ answer chan<- *wire.Report }
-	ordered        struct{ orders []*wire.Order }
-	reported       struct{ report *wire.Report }
-	ended          struct{ attempt *attempt }
-	logsAggregated struct{ attempt *attempt }
-	copyDropped    struct{ job string }
-)
-
 // New makes a daemon. Run runs it.
 func New(cfg Config) (*Daemon, error) {
 	cfg.EnsureDefaults()
@@ -57,7 +41,7 @@ func New(cfg Config) (*Daemon, error) {
 	}
 	return &Daemon{
 		cfg:      cfg,
-		inbox:    syncutil.NewMailbox[message](),
+		inbox:    syncutil.NewMailbox[func()](),
 		attempts: make(map[string]*attempt),
 		unacked:  make(map[string]*wire.Report),
 		known:    make(map[string]string),
@@ -70,220 +54,196 @@ func New(cfg Config) (*Daemon, error) {
 // Run joins the cluster and executes orders until ctx ends or the jobmaster refuses the
 // tasknode. Then it kills the running attempts and waits for them. The end of ctx is no
 // error.
-func (n *Daemon) Run(ctx context.Context) error {
+func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer n.workers.Wait()
+	defer d.workers.Wait()
 	defer cancel() // kills the attempts
-	n.recoverRetained()
+	d.recoverRetained()
 	gone := make(chan error, 1)
-	n.workers.Go(func() { gone <- n.stayConnected(ctx) })
-	beat, stop := n.heartbeats()
+	d.workers.Go(func() { gone <- d.stayConnected(ctx) })
+	beat, stop := d.heartbeats()
 	defer stop()
 	for {
 		select {
-		case <-n.inbox.Ready():
-			for _, m := range n.inbox.Take() {
-				m.handle(ctx, n)
+		case <-d.inbox.Ready():
+			for _, do := range d.inbox.Take() {
+				do()
 			}
-		case <-n.pending.due:
-			n.pending.flush(n.send)
+		case <-d.pending.due:
+			d.pending.flush(d.send)
 		case <-beat:
-			n.pending.flush(n.send)
-			n.beat()
-			n.reviewSlots()
+			d.pending.flush(d.send)
+			d.beat()
+			d.reviewSlots()
 		case err := <-gone:
 			return err
 		}
 	}
 }
 
-func (n *Daemon) heartbeats() (beat <-chan time.Time, stop func()) {
-	if n.cfg.Heartbeat == 0 {
+func (d *Daemon) heartbeats() (beat <-chan time.Time, stop func()) {
+	if d.cfg.Heartbeat == 0 {
 		return nil, func() {}
 	}
-	ticker := time.NewTicker(n.cfg.Heartbeat)
+	ticker := time.NewTicker(d.cfg.Heartbeat)
 	return ticker.C, ticker.Stop
 }
 
 // beat sends a heartbeat.
-func (n *Daemon) beat() {
+func (d *Daemon) beat() {
 	if failpoint.Hit(failpoint.TasknodeHeartbeat) == nil {
-		n.send(&wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: n.cfg.MachineStatus()}})
+		d.send(&wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: d.cfg.MachineStatus()}})
 	}
 }
 
-func (n *Daemon) send(r *wire.Report) {
-	if n.session != nil {
-		n.session.Send(r)
+func (d *Daemon) send(r *wire.Report) {
+	if d.session != nil {
+		d.session.Send(r)
 	}
 }
 
-// handle sends a new master all final reports, since an earlier one may not have
+// connected sends a new master all final reports, since an earlier one may not have
 // received them.
-func (a connected) handle(_ context.Context, n *Daemon) {
-	n.session = a.session
-	for _, id := range slices.Sorted(maps.Keys(n.unacked)) {
-		n.send(n.unacked[id])
+func (d *Daemon) connected(session Session) {
+	d.session = session
+	for _, id := range slices.Sorted(maps.Keys(d.unacked)) {
+		d.send(d.unacked[id])
 	}
 }
-
-func (d disconnected) handle(_ context.Context, n *Daemon) {
-	if n.session == d.session {
-		n.session = nil
-	}
-}
-
-func (g joinRequest) handle(_ context.Context, n *Daemon) { g.answer <- n.describeMachine() }
 
 // describeMachine is the report that joins the machine to the cluster.
-func (n *Daemon) describeMachine() *wire.Report {
+func (d *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
-		Address: n.cfg.Address, Http: n.cfg.HTTP, Rack: n.cfg.Rack, Hosts: n.cfg.Hosts, Instance: n.cfg.Instance,
-		MapSlots: int32(n.cfg.MapSlots), ReduceSlots: int32(n.cfg.ReduceSlots), Clock: failpoint.Now().UnixMilli(),
-		Jobs: slices.Sorted(maps.Keys(n.jobs)), Retained: slices.Sorted(maps.Keys(n.retained)),
-		Attempts: slices.Sorted(maps.Keys(n.attempts)),
+		Address: d.cfg.Address, Http: d.cfg.HTTP, Rack: d.cfg.Rack, Hosts: d.cfg.Hosts, Instance: d.cfg.Instance,
+		MapSlots: int32(d.cfg.MapSlots), ReduceSlots: int32(d.cfg.ReduceSlots), Clock: failpoint.Now().UnixMilli(),
+		Jobs: slices.Sorted(maps.Keys(d.jobs)), Retained: slices.Sorted(maps.Keys(d.retained)),
+		Attempts: slices.Sorted(maps.Keys(d.attempts)),
 	}
-	if n.noSlots = n.cfg.DirChooser.Check() != nil; n.noSlots {
+	if d.noSlots = d.cfg.DirChooser.Check() != nil; d.noSlots {
 		joined.MapSlots, joined.ReduceSlots = 0, 0
 	}
-	joined.Attempts = slices.AppendSeq(joined.Attempts, maps.Keys(n.unacked))
+	joined.Attempts = slices.AppendSeq(joined.Attempts, maps.Keys(d.unacked))
 	slices.Sort(joined.Attempts)
-	return &wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Joined_{Joined: joined}}
+	return &wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Joined_{Joined: joined}}
 }
 
 // reviewSlots reports to the jobmaster when the local directories stop, or start again,
 // to take attempts.
-func (n *Daemon) reviewSlots() {
-	err := n.cfg.DirChooser.Check()
-	if n.noSlots == (err != nil) || n.session == nil {
+func (d *Daemon) reviewSlots() {
+	err := d.cfg.DirChooser.Check()
+	if d.noSlots == (err != nil) || d.session == nil {
 		return
 	}
-	n.send(n.describeMachine())
+	d.send(d.describeMachine())
 	if err != nil {
-		n.cfg.Logger.Error("no slots offered: no local directory takes tasks", "error", err)
+		d.cfg.Logger.Error("no slots offered: no local directory takes tasks", "error", err)
 		return
 	}
-	n.cfg.Logger.Info("slots offered again")
+	d.cfg.Logger.Info("slots offered again")
 }
 
-func (o ordered) handle(ctx context.Context, n *Daemon) {
-	for _, order := range o.orders {
-		n.execute(ctx, order)
-	}
-}
-
-func (r reported) handle(_ context.Context, n *Daemon) {
-	if r.report.GetProgress() == nil || n.cfg.ProgressDelay == 0 || n.pending.isProbed(r.report.AttemptId) {
-		n.send(r.report)
+// reported sends a report of an attempt that runs, a progress report perhaps later.
+func (d *Daemon) reported(r *wire.Report) {
+	if r.GetProgress() == nil || d.cfg.ProgressDelay == 0 || d.pending.isProbed(r.AttemptId) {
+		d.send(r)
 		return
 	}
-	n.pending.add(r.report, n.cfg.ProgressDelay)
+	d.pending.add(r, d.cfg.ProgressDelay)
 }
 
-// handle keeps the final report of an attempt until it is acknowledged.
-func (e ended) handle(_ context.Context, n *Daemon) {
-	id := e.attempt.start.AttemptId
-	delete(n.attempts, id)
-	n.pending.drop(id)
-	n.unacked[id] = e.attempt.finalReport
-	if e.attempt.retained {
-		n.retained[id] = e.attempt.start.LocalDir + recordSuffix
+// ended keeps the final report of an attempt until it is acknowledged.
+func (d *Daemon) ended(a *attempt) {
+	id := a.start.AttemptId
+	delete(d.attempts, id)
+	d.pending.drop(id)
+	d.unacked[id] = a.finalReport
+	if a.retained {
+		d.retained[id] = a.start.LocalDir + recordSuffix
 	}
-	n.send(e.attempt.finalReport)
-}
-
-func (l logsAggregated) handle(_ context.Context, n *Daemon) { n.releaseJob(l.attempt.start.JobId) }
-
-// releaseJob counts one activity of a job less. It removes the files of a job that is
-// over after the last one.
-func (n *Daemon) releaseJob(job string) {
-	j := n.job(job)
-	if j.busy--; j.removed {
-		n.removeJob(job)
-	}
+	d.send(a.finalReport)
 }
 
 // execute executes an order.
-func (n *Daemon) execute(ctx context.Context, o *wire.Order) {
+func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	switch o := o.Order.(type) {
 	case *wire.Order_Start:
-		n.start(ctx, o.Start.Start)
+		d.start(ctx, o.Start.Start)
 	case *wire.Order_Kill:
-		if a := n.attempts[o.Kill.AttemptId]; a != nil {
+		if a := d.attempts[o.Kill.AttemptId]; a != nil {
 			a.kill(o.Kill.Cause)
-		} else if _, known := n.known[o.Kill.AttemptId]; !known {
-			n.rejectStart(jobOf(o.Kill.AttemptId), o.Kill.AttemptId, o.Kill.Cause)
+		} else if _, known := d.known[o.Kill.AttemptId]; !known {
+			d.rejectStart(jobOf(o.Kill.AttemptId), o.Kill.AttemptId, o.Kill.Cause)
 		}
 	case *wire.Order_Truncate:
-		n.sendTo(o.Truncate.AttemptId, &taskproc.ToTask{Message: &taskproc.ToTask_Truncate{Truncate: &taskproc.Truncate{Position: o.Truncate.Position}}})
+		d.sendTo(o.Truncate.AttemptId, &taskproc.ToTask{Message: &taskproc.ToTask_Truncate{Truncate: &taskproc.Truncate{Position: o.Truncate.Position}}})
 	case *wire.Order_Preempt:
 		mode := taskproc.Preempt_CHECKPOINT
 		if o.Preempt.Split {
 			mode = taskproc.Preempt_SPLIT
 		}
-		n.sendTo(o.Preempt.AttemptId, preemptMessage(mode))
+		d.sendTo(o.Preempt.AttemptId, preemptMessage(mode))
 	case *wire.Order_Suspend:
-		if a := n.attempts[o.Suspend.AttemptId]; a != nil {
+		if a := d.attempts[o.Suspend.AttemptId]; a != nil {
 			a.suspend()
 		}
 	case *wire.Order_Resume:
-		if a := n.attempts[o.Resume.AttemptId]; a != nil {
+		if a := d.attempts[o.Resume.AttemptId]; a != nil {
 			a.resume()
 		}
 	case *wire.Order_Outputs_:
-		n.addOutputs(o.Outputs)
+		d.addOutputs(o.Outputs)
 	case *wire.Order_RemoveJob_:
-		n.cfg.OnRemoveJob(o.RemoveJob.JobId)
-		n.removeJob(o.RemoveJob.JobId)
+		d.cfg.OnRemoveJob(o.RemoveJob.JobId)
+		d.removeJob(o.RemoveJob.JobId)
 	case *wire.Order_Acknowledge_:
-		delete(n.unacked, o.Acknowledge.AttemptId)
+		delete(d.unacked, o.Acknowledge.AttemptId)
 	case *wire.Order_CopyOutput_:
-		n.copyOutput(ctx, o.CopyOutput)
+		d.copyOutput(ctx, o.CopyOutput)
 	case *wire.Order_DropCopy_:
-		n.dropCopy(o.DropCopy.JobId, o.DropCopy.AttemptId)
+		d.dropCopy(o.DropCopy.JobId, o.DropCopy.AttemptId)
 	case *wire.Order_RequestProgress_:
-		n.probe()
+		d.probe()
 	case *wire.Order_ResendReport_:
-		n.resendReport(o.ResendReport.AttemptId)
+		d.resendReport(o.ResendReport.AttemptId)
 	}
 }
 
-func (n *Daemon) start(ctx context.Context, start *taskproc.Start) {
-	if _, twice := n.known[start.AttemptId]; twice {
+func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
+	if _, twice := d.known[start.AttemptId]; twice {
 		return
 	}
-	dir, release, err := n.cfg.DirChooser.Acquire()
+	dir, release, err := d.cfg.DirChooser.Acquire()
 	if err != nil {
-		n.rejectStart(start.JobId, start.AttemptId, err.Error())
+		d.rejectStart(start.JobId, start.AttemptId, err.Error())
 		return
 	}
-	n.known[start.AttemptId] = start.JobId
+	d.known[start.AttemptId] = start.JobId
 	start.LocalDir = filepath.Join(dir, start.JobId, start.AttemptId)
-	j := n.job(start.JobId)
-	a := newAttempt(n, start, j.readsOf(start))
-	n.attempts[start.AttemptId] = a
+	j := d.job(start.JobId)
+	a := newAttempt(d, start, j.readsOf(start))
+	d.attempts[start.AttemptId] = a
 	j.sendKnownOutputs(a)
 	j.busy++
-	n.workers.Go(func() {
+	d.workers.Go(func() {
 		a.run(ctx)
 		release()
-		n.inbox.Put(ended{a})
+		d.inbox.Put(func() { d.ended(a) })
 		a.aggregateLogs(ctx)
-		n.inbox.Put(logsAggregated{a})
+		d.inbox.Put(func() { d.releaseJob(start.JobId) })
 	})
 }
 
 // rejectStart ends an attempt before it starts, which costs its task nothing: no
 // directory takes it, or its kill arrived before its start.
-func (n *Daemon) rejectStart(job, attempt, cause string) {
-	n.known[attempt] = job
+func (d *Daemon) rejectStart(job, attempt, cause string) {
+	d.known[attempt] = job
 	last := &wire.Report{
-		Machine: n.cfg.Name, AttemptId: attempt,
+		Machine: d.cfg.Name, AttemptId: attempt,
 		Report: &wire.Report_Exited_{Exited: &wire.Report_Exited{Cause: cause}},
 	}
-	n.unacked[attempt] = last
-	n.send(last)
-	n.reviewSlots()
+	d.unacked[attempt] = last
+	d.send(last)
+	d.reviewSlots()
 }
 
 // jobOf returns the job of an attempt: attempt_CLUSTER_NUMBER_… belongs to
@@ -298,29 +258,8 @@ func preemptMessage(mode taskproc.Preempt_Mode) *taskproc.ToTask {
 	return &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{Mode: mode}}}
 }
 
-func (n *Daemon) sendTo(attempt string, m *taskproc.ToTask) {
-	if a := n.attempts[attempt]; a != nil {
+func (d *Daemon) sendTo(attempt string, m *taskproc.ToTask) {
+	if a := d.attempts[attempt]; a != nil {
 		a.inbox.Put(m)
-	}
-}
-
-// removeJob removes the local files of a job once its last attempt has ended.
-func (n *Daemon) removeJob(id string) {
-	j := n.job(id)
-	j.removed = true
-	if j.busy > 0 {
-		return
-	}
-	for _, dir := range n.cfg.Dirs {
-		if err := removeTree(filepath.Join(dir, id)); err != nil {
-			n.cfg.Logger.Warn("cannot remove local files of a job", "job", id, "directory", dir, "error", err)
-		}
-	}
-	delete(n.jobs, id)
-	for attempt, job := range n.known {
-		if job == id {
-			delete(n.known, attempt)
-			delete(n.retained, attempt)
-		}
 	}
 }

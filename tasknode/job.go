@@ -22,11 +22,11 @@ type edgeOutputs struct {
 	complete bool
 }
 
-func (n *Daemon) job(id string) *job {
-	j := n.jobs[id]
+func (d *Daemon) job(id string) *job {
+	j := d.jobs[id]
 	if j == nil {
 		j = &job{reads: make(map[int32][]int32), outputs: make(map[int32]*edgeOutputs)}
-		n.jobs[id] = j
+		d.jobs[id] = j
 	}
 	return j
 }
@@ -57,8 +57,8 @@ func (j *job) outputsOf(edge int32) *edgeOutputs {
 
 // addOutputs adds a part of the log of an edge, and sends it to the attempts that read
 // the edge.
-func (n *Daemon) addOutputs(o *wire.Order_Outputs) {
-	w := n.job(o.JobId).outputsOf(o.Edge)
+func (d *Daemon) addOutputs(o *wire.Order_Outputs) {
+	w := d.job(o.JobId).outputsOf(o.Edge)
 	revoked := o.Revoked
 	switch o.Revision {
 	case 0: // the log of a new master starts from the beginning
@@ -73,7 +73,7 @@ func (n *Daemon) addOutputs(o *wire.Order_Outputs) {
 	w.outputs = append(w.outputs, o.Outputs...)
 	w.complete = o.Complete
 	news := outputsMessage(&taskproc.Outputs{Edge: o.Edge, Outputs: o.Outputs, Revoked: revoked, Complete: o.Complete})
-	for _, a := range n.attempts {
+	for _, a := range d.attempts {
 		if a.start.JobId == o.JobId && slices.Contains(a.reads, o.Edge) {
 			a.inbox.Put(news)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -40,12 +41,12 @@ const (
 
 // stayConnected keeps a session with whichever master leads, until ctx ends or the
 // tasknode is refused.
-func (n *Daemon) stayConnected(ctx context.Context) error {
+func (d *Daemon) stayConnected(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		session, err := n.cfg.Link.Connect(ctx, n.joinReport())
+		session, err := d.cfg.Link.Connect(ctx, d.joinReport())
 		if err == nil {
 			wait = firstRetry
-			err = n.serveSession(ctx, session)
+			err = d.serveSession(ctx, session)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -53,32 +54,34 @@ func (n *Daemon) stayConnected(ctx context.Context) error {
 		case errors.Is(err, ErrRefused):
 			return err
 		}
-		n.cfg.Logger.Warn("no session with a jobmaster", "error", err)
-		select {
-		case <-ctx.Done():
+		d.cfg.Logger.Warn("no session with a jobmaster", "error", err)
+		if syncutil.Sleep(ctx, wait) != nil {
 			return nil
-		case <-time.After(wait):
 		}
 	}
 }
 
 // serveSession passes the orders of one session to the loop.
-func (n *Daemon) serveSession(ctx context.Context, session Session) error {
+func (d *Daemon) serveSession(ctx context.Context, session Session) error {
 	defer session.Close()
-	n.inbox.Put(connected{session})
-	defer n.inbox.Put(disconnected{session})
+	d.inbox.Put(func() { d.connected(session) })
+	defer d.inbox.Put(func() { d.session = nil })
 	for {
 		orders, err := session.Receive(ctx)
 		if err != nil {
 			return err
 		}
-		n.inbox.Put(ordered{orders})
+		d.inbox.Put(func() {
+			for _, o := range orders {
+				d.execute(ctx, o)
+			}
+		})
 	}
 }
 
 // joinReport asks the loop for the report that begins a session.
-func (n *Daemon) joinReport() *wire.Report {
+func (d *Daemon) joinReport() *wire.Report {
 	answer := make(chan *wire.Report, 1)
-	n.inbox.Put(joinRequest{answer})
+	d.inbox.Put(func() { answer <- d.describeMachine() })
 	return <-answer
 }

@@ -66,9 +66,9 @@ func (p *pendingProgress) drop(attempt string) {
 }
 
 // probe asks every attempt for a progress report.
-func (n *Daemon) probe() {
-	for id, a := range n.attempts {
-		n.pending.expect(id)
+func (d *Daemon) probe() {
+	for id, a := range d.attempts {
+		d.pending.expect(id)
 		a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_RequestProgress{RequestProgress: new(taskproc.RequestProgress)}})
 	}
 }

@@ -10,6 +10,60 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// releaseJob counts one activity of a job less. It removes the files of a job that is
+// over after the last one.
+func (d *Daemon) releaseJob(job string) {
+	j := d.job(job)
+	if j.busy--; j.removed {
+		d.removeJob(job)
+	}
+}
+
+// removeJob removes the local files of a job once its last attempt has ended.
+func (d *Daemon) removeJob(id string) {
+	j := d.job(id)
+	j.removed = true
+	if j.busy > 0 {
+		return
+	}
+	for _, dir := range d.cfg.Dirs {
+		if err := removeTree(filepath.Join(dir, id)); err != nil {
+			d.cfg.Logger.Warn("cannot remove local files of a job", "job", id, "directory", dir, "error", err)
+		}
+	}
+	delete(d.jobs, id)
+	for attempt, job := range d.known {
+		if job == id {
+			delete(d.known, attempt)
+			delete(d.retained, attempt)
+		}
+	}
+}
+
+// dropCopy removes a copy that is not needed any more.
+func (d *Daemon) dropCopy(job, attempt string) {
+	path, retained := d.retained[attempt]
+	if !retained {
+		return
+	}
+	delete(d.retained, attempt)
+	delete(d.known, attempt)
+	d.job(job).busy++
+	d.workers.Go(func() {
+		d.removeFiles([]string{path, path[:len(path)-len(recordSuffix)]})
+		d.inbox.Put(func() { d.releaseJob(job) })
+	})
+}
+
+// removeFiles removes files that no reader will ask for.
+func (d *Daemon) removeFiles(orphans []string) {
+	for _, path := range orphans {
+		if err := removeTree(path); err != nil {
+			d.cfg.Logger.Warn("cannot remove local files", "path", path, "error", err)
+		}
+	}
+}
+
 // removeTree removes dir with its content, several files at a time: the kernel takes a
 // tenth of a second to free the pages of a gigabyte of segments.
 func removeTree(dir string) error {

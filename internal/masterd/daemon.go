@@ -181,7 +181,7 @@ func (d *Daemon) openMaster() (err error) {
 	d.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: policyMaker(d.cfg.Logger), Resolve: d.files.Resolve,
 		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile), Decisions: d.cfg.Decisions,
-		NodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, NodeForget: d.cfg.TasknodeForget,
+		TasknodeExpiry: d.cfg.TasknodeExpiry, Probe: probeTasknode, TasknodeForget: d.cfg.TasknodeForget,
 		HistoryDir: d.cfg.HistoryDir, LogDir: d.cfg.JobLogDir, StagingDir: d.cfg.Staging, Retention: d.cfg.Retention,
 		ShuffleToken: daemon.ShuffleToken(d.token), Now: failpoint.Now, Logger: d.cfg.Logger,
 	})

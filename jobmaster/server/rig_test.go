@@ -77,7 +77,7 @@ func (r *rig) newMaster() *master {
 	var err error
 	m.Master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: clusterID, Log: m.end, Policy: func(string, map[string]string) (sched.Policy, error) { return new(fifo.Policy), nil },
-		Resolve: r.resolve, NodeExpiry: time.Minute,
+		Resolve: r.resolve, TasknodeExpiry: time.Minute,
 	})
 	if err != nil {
 		r.t.Fatal(err)
