@@ -2,20 +2,22 @@ package masterd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
 const (
 	// membershipTimeout bounds a change of the set of masters.
 	membershipTimeout = 20 * time.Second
-	// transferTimeout bounds a transfer of leadership to any other master.
-	transferTimeout = time.Second
+	// transferTimeout bounds a transfer of leadership. Nothing is committed meanwhile, so a
+	// successor that does not answer must not delay the cluster for long.
+	transferTimeout = 5 * time.Second
+	// yieldTimeout bounds the transfer by a master that stops. After it, an election costs
+	// the cluster less time than another try.
+	yieldTimeout = time.Second
 )
 
 // admin implements server.Admin: changes of the set of masters.
@@ -32,21 +34,8 @@ func (a admin) RemoveMaster(id string) error {
 	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.RemoveMaster(ctx, id) })
 }
 
-// TransferLeadership makes a master the leader; "" is any follower.
 func (a admin) TransferLeadership(id string) error {
-	if id != "" {
-		return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, id) })
-	}
-	s := a.log.Status()
-	for _, other := range s.Masters {
-		if other.ID != s.ID && other.Voter && other.State == "follower" {
-			return withTimeout(transferTimeout, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, other.ID) })
-		}
-	}
-	if s.Leader.ID != s.ID {
-		return jobmaster.ErrNotLeader
-	}
-	return errors.New("no other master that could lead")
+	return withTimeout(transferTimeout, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, id) })
 }
 
 func withTimeout(limit time.Duration, f func(context.Context) error) error {
@@ -86,7 +75,8 @@ func (d *Daemon) yieldLeadership() {
 	if s.Leader.ID != d.cfg.ID || len(s.Masters) < 2 {
 		return
 	}
-	if err := (admin{d.log}).TransferLeadership(""); err != nil {
+	err := withTimeout(yieldTimeout, func(ctx context.Context) error { return d.log.TransferLeadership(ctx, "") })
+	if err != nil {
 		d.cfg.Logger.Info("leadership transfer failed", "error", err)
 	}
 }

@@ -22,10 +22,7 @@ type Config struct {
 	// and should lie on a disk that no shuffle writes to. There is no default.
 	Dir string
 
-	// Bind is the host:port on which this server listens for other masters, unless
-	// Stream is set; port 0 is any free one. There is no default.
-	Bind string
-	// Stream carries connections between masters; default TCP on Bind. Close closes it,
+	// Stream carries connections between masters; there is no default. Close closes it,
 	// and so does Open if it fails.
 	Stream Stream
 	// Advertise is the host:port at which other masters reach this one. If it changes,
@@ -116,7 +113,7 @@ func (c *Config) Validate() error {
 		validate.That(c.ID != "", "raftlog: no ID"),
 		validate.That(c.ClusterID != "", "raftlog: no ClusterID"),
 		validate.That(c.Dir != "", "raftlog: no Dir"),
-		validate.That(c.Bind != "" || c.Stream != nil, "raftlog: no Bind and no Stream"),
+		validate.That(c.Stream != nil, "raftlog: no Stream"),
 		validate.That(c.Fatal != nil, "raftlog: no Fatal"),
 		validate.That(c.ElectionTimeout >= minElectionTimeout, "raftlog: ElectionTimeout %v is less than %v", c.ElectionTimeout, minElectionTimeout),
 		validate.That(c.VoteTimeout >= c.ElectionTimeout, "raftlog: VoteTimeout %v is less than ElectionTimeout %v", c.VoteTimeout, c.ElectionTimeout),

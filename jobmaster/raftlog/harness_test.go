@@ -1,10 +1,12 @@
 package raftlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -33,7 +35,7 @@ type broadcast struct {
 	next chan struct{} // closed at the next change
 }
 
-func (b *broadcast) tell() {
+func (b *broadcast) notify() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(b.next)
@@ -81,10 +83,31 @@ type member struct {
 	}
 }
 
+// tcpStream is plain TCP between masters.
+type tcpStream struct{ net.Listener }
+
+func listenTCP(address string) (Stream, error) {
+	listener, err := net.Listen("tcp", address)
+	return tcpStream{listener}, err
+}
+
+func mustListen(t testing.TB, address string) Stream {
+	t.Helper()
+	stream, err := listenTCP(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+func (tcpStream) Dial(address string, timeout time.Duration) (net.Conn, error) {
+	return net.DialTimeout("tcp", address, timeout)
+}
+
 // testConfig has short timeouts, but tolerates a busy machine.
 func testConfig(t testing.TB, id string) Config {
 	return Config{
-		ID: id, ClusterID: "1", Dir: t.TempDir(), Bind: "127.0.0.1:0",
+		ID: id, ClusterID: "1", Dir: t.TempDir(),
 		ElectionTimeout: 400 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("master", id),
 	}
 }
@@ -93,12 +116,15 @@ func startMember(t testing.TB, cfg Config) *member {
 	t.Helper()
 	m := &member{t: t, fatal: make(chan error, 1), stop: make(chan struct{})}
 	cfg.Fatal = func(err error) { m.fatal <- err }
+	if cfg.Stream == nil {
+		cfg.Stream = mustListen(t, cmp.Or(cfg.Advertise, "127.0.0.1:0"))
+	}
 	m.mu.state = cluster.New(cfg.ClusterID)
 	log, err := Open(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Bind, cfg.Stream = log.stream.advertise.String(), nil // so that a restarted member has the same address
+	cfg.Advertise, cfg.Stream = log.stream.advertise.String(), nil // so that a restarted member has the same address
 	m.cfg, m.log = cfg, log
 	m.stopped.Go(m.run)
 	t.Cleanup(m.close)
@@ -112,12 +138,8 @@ func startCluster(t testing.TB, n int, change func(*Config)) []*member {
 	var peers []Peer
 	for i := range n {
 		cfg := testConfig(t, fmt.Sprintf("m%d", i+1))
-		stream, err := ListenTCP("127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg.Stream = stream
-		peers = append(peers, Peer{cfg.ID, stream.Addr().String()})
+		cfg.Stream = mustListen(t, "127.0.0.1:0")
+		peers = append(peers, Peer{cfg.ID, cfg.Stream.Addr().String()})
 		configs = append(configs, cfg)
 	}
 	var members []*member
@@ -159,7 +181,7 @@ func (m *member) run() {
 		select {
 		case event := <-m.log.Events():
 			m.take(event)
-			changes.tell()
+			changes.notify()
 		case <-m.stop:
 			return
 		}
@@ -180,7 +202,7 @@ func (m *member) take(event jobmaster.LogEvent) {
 		m.mu.terms = append(m.mu.terms, e.Term)
 	case jobmaster.Following:
 		if m.mu.term == 0 {
-			m.t.Errorf("%s is told to follow while it follows", m.cfg.ID)
+			m.t.Errorf("%s gets Following while it follows", m.cfg.ID)
 		}
 		m.mu.term, m.mu.mine = 0, nil
 	case jobmaster.SnapshotWanted:
@@ -324,7 +346,7 @@ func upTo(n int) (names []string) {
 // awaitLeader waits until one of the members leads.
 func awaitLeader(t testing.TB, members []*member) (leader *member) {
 	t.Helper()
-	changes.await(t, "somebody leads", func() bool {
+	changes.await(t, "a master leads", func() bool {
 		i := slices.IndexFunc(members, func(m *member) bool {
 			m.mu.Lock()
 			defer m.mu.Unlock()

@@ -94,13 +94,10 @@ func startServers(t testing.TB, n int) (servers []*server) {
 	fsys := mem.New(mem.Options{})
 	var peers []Peer
 	for _, id := range []string{"m1", "m2", "m3", "m4", "m5"}[:n] {
-		stream, err := ListenTCP("127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stream := mustListen(t, "127.0.0.1:0")
 		s := &server{t: t, cfg: testConfig(t, id), fs: fsys, cable: &cable{Stream: stream}}
-		s.cfg.Bind = stream.Addr().String()
-		peers = append(peers, Peer{id, s.cfg.Bind})
+		s.cfg.Advertise = stream.Addr().String()
+		peers = append(peers, Peer{id, s.cfg.Advertise})
 		servers = append(servers, s)
 	}
 	for _, s := range servers {
@@ -115,11 +112,7 @@ func startServers(t testing.TB, n int) (servers []*server) {
 func (s *server) start() {
 	s.t.Helper()
 	if s.cable == nil {
-		stream, err := ListenTCP(s.cfg.Bind)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		s.cable = &cable{Stream: stream}
+		s.cable = &cable{Stream: mustListen(s.t, s.cfg.Advertise)}
 	}
 	s.cfg.Stream = s.cable
 	s.cfg.Fatal = func(err error) { s.t.Errorf("%s cannot serve: %v", s.cfg.ID, err) }

@@ -107,10 +107,18 @@ func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 	})
 }
 
-// TransferLeadership makes another master lead.
+// TransferLeadership makes another master lead, any that answers if id is "".
+//
+// Raft gives the successor one VoteTimeout to catch up with the log and to win its
+// election. A busy machine needs longer, so the transfer is tried again until ctx ends.
+// That is safe: it changes nothing but the leader. An earlier try may take effect late;
+// this server does not lead then, which is what the caller wants.
 func (l *Log) TransferLeadership(ctx context.Context, id string) error {
-	what := fmt.Sprintf("transferring the lead to master %q", id)
-	address, err := l.addressOf(id)
+	what := "transferring the lead to another master"
+	if id != "" {
+		what = fmt.Sprintf("transferring the lead to master %q", id)
+	}
+	successors, err := l.successors(id)
 	if err != nil {
 		return fmt.Errorf("raftlog: %s: %w", what, err)
 	}
@@ -118,8 +126,41 @@ func (l *Log) TransferLeadership(ctx context.Context, id string) error {
 		return nil
 	}
 	return l.asLeader(ctx, what, func() error {
-		return l.raft.LeadershipTransferToServer(raft.ServerID(id), address).Error()
+		for try := 0; ; try++ {
+			to := successors[try%len(successors)]
+			err := l.raft.LeadershipTransferToServer(raft.ServerID(to.ID), raft.ServerAddress(to.Address)).Error()
+			switch {
+			case try > 0 && errors.Is(err, raft.ErrNotLeader):
+				return nil
+			case !tookTooLong(err) || ctx.Err() != nil || !l.waitRetry():
+				return err
+			}
+		}
 	})
+}
+
+// tookTooLong reports whether a transfer failed only because it did not end in time, or
+// because an earlier one has not ended yet. Raft has no value for its time-out.
+func tookTooLong(err error) bool {
+	return err != nil && (neverEntered(err) || err.Error() == "leadership transfer timeout")
+}
+
+// successors returns the masters that may lead next: the one with this id or, for "",
+// every other voter that answers.
+func (l *Log) successors(id string) (masters []Master, err error) {
+	if id != "" {
+		address, err := l.addressOf(id)
+		return []Master{{Peer: Peer{ID: id, Address: string(address)}}}, err
+	}
+	for _, m := range l.Status().Masters {
+		if m.ID != l.cfg.ID && m.Voter && m.State != "unreachable" {
+			masters = append(masters, m)
+		}
+	}
+	if len(masters) == 0 {
+		return nil, errors.New("no other master could lead")
+	}
+	return masters, nil
 }
 
 // ConfirmLead asks a majority of masters whether this one still leads. If it does,
@@ -177,7 +218,7 @@ func (l *Log) explain(what string, err error) error {
 func (l *Log) leaderName() string {
 	leader := l.Leader()
 	if leader.ID == "" {
-		return "nobody known"
+		return "no known master"
 	}
 	return fmt.Sprintf("%q at %s", leader.ID, leader.Address)
 }

@@ -29,7 +29,7 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 		cfg := testConfig(t, id)
 		steady(&cfg)
 		m := startMember(t, cfg)
-		if err := first.log.AddMaster(ctx, id, m.cfg.Bind); err != nil {
+		if err := first.log.AddMaster(ctx, id, m.cfg.Advertise); err != nil {
 			t.Fatal(err)
 		}
 		m.awaitNames(upTo(5))
@@ -75,6 +75,33 @@ func TestTransfersLoseNothing(t *testing.T) {
 	checkSameOrder(t, members)
 }
 
+// TestTransferWaitsForASuccessorThatLags stalls the successor's log for longer than Raft
+// waits for it.
+func TestTransferWaitsForASuccessorThatLags(t *testing.T) {
+	t.Parallel()
+	members := startCluster(t, 3, nil)
+	leader := awaitLeader(t, members)
+	successor := without(members, leader)[0]
+	resume := successor.stall()
+	proposeAll(t, []*member{leader}, 0, 1)
+	time.AfterFunc(3*leader.cfg.ElectionTimeout, resume)
+	if err := leader.log.TransferLeadership(withTimeout(t), successor.cfg.ID); err != nil {
+		t.Error(err)
+	}
+	leader.await("follows", func() bool { return leader.mu.term == 0 })
+}
+
+// TestTransferToAnyMaster leaves the choice of the successor to the log.
+func TestTransferToAnyMaster(t *testing.T) {
+	t.Parallel()
+	members := startCluster(t, 2, nil)
+	leader := awaitLeader(t, members)
+	if err := leader.log.TransferLeadership(withTimeout(t), ""); err != nil {
+		t.Error(err)
+	}
+	without(members, leader)[0].awaitLead()
+}
+
 func idsOf(s Status) (ids []string) {
 	for _, m := range s.Masters {
 		ids = append(ids, m.ID)
@@ -98,7 +125,7 @@ func TestStatusListsTheMasters(t *testing.T) {
 	follower, gone := without(members, leader)[0], without(members, leader)[1]
 	follower.awaitNames(upTo(2))
 	s := leader.log.Status()
-	if s.ID != leader.cfg.ID || s.Leader != (Peer{leader.cfg.ID, leader.cfg.Bind}) || s.Term == 0 || s.AppliedIndex < 3 || s.CommitIndex > s.LastIndex {
+	if s.ID != leader.cfg.ID || s.Leader != (Peer{leader.cfg.ID, leader.cfg.Advertise}) || s.Term == 0 || s.AppliedIndex < 3 || s.CommitIndex > s.LastIndex {
 		t.Errorf("the leader's status is %+v", s)
 	}
 	if got := states(leader); got[leader.cfg.ID] != "leader" || got[follower.cfg.ID] != "follower" {
@@ -129,7 +156,9 @@ func TestRefusedChangesOfMasters(t *testing.T) {
 	proposeAll(t, []*member{leader}, 0, 1)
 	follower.awaitNames(upTo(1))
 	ctx := withTimeout(t)
-	unused, err := ListenTCP("127.0.0.1:0")
+	alone := startCluster(t, 1, steady)[0]
+	alone.awaitLead()
+	unused, err := listenTCP("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +169,7 @@ func TestRefusedChangesOfMasters(t *testing.T) {
 		"transfer the lead to another master":   leader.log.RemoveMaster(ctx, leader.cfg.ID),
 		"start it first":                        leader.log.AddMaster(ctx, "m4", unused.Addr().String()),
 		"cannot be reached from other machines": leader.log.AddMaster(ctx, "m4", ":0"),
+		"no other master could lead":            alone.log.TransferLeadership(ctx, ""),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -152,7 +182,7 @@ func TestRefusedChangesOfMasters(t *testing.T) {
 		t.Errorf("to whom it has: %v", err)
 	}
 	err = follower.log.RemoveMaster(ctx, leader.cfg.ID)
-	if !errors.Is(err, ErrNotLeading) || !strings.Contains(err.Error(), leader.cfg.Bind) {
+	if !errors.Is(err, ErrNotLeading) || !strings.Contains(err.Error(), leader.cfg.Advertise) {
 		t.Errorf("by a follower: %v", err)
 	}
 }

@@ -144,13 +144,6 @@ func (l *Log) cached() raft.LogStore {
 }
 
 func (l *Log) openTransport() error {
-	if l.cfg.Stream == nil {
-		stream, err := ListenTCP(l.cfg.Bind)
-		if err != nil {
-			return err
-		}
-		l.cfg.Stream = stream
-	}
 	l.cfg.Advertise = cmp.Or(l.cfg.Advertise, l.cfg.Stream.Addr().String())
 	if err := checkReachable(l.cfg.Advertise); err != nil {
 		return fmt.Errorf("raftlog: Advertise: %w", err)

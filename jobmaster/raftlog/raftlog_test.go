@@ -226,7 +226,7 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	m.awaitLead()
 	open := func(change func(*Config)) error {
 		cfg := m.cfg
-		cfg.Bind, cfg.Bootstrap, cfg.Fatal = "127.0.0.1:0", nil, func(error) {}
+		cfg.Stream, cfg.Bootstrap, cfg.Fatal = mustListen(t, "127.0.0.1:0"), nil, func(error) {}
 		change(&cfg)
 		log, err := Open(cfg)
 		if err == nil {
@@ -249,7 +249,6 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 		m.cfg.Dir + " is in use by another process":                                             func(*Config) {},
 		"does not name the owner of its directory":                                              func(c *Config) { c.Dir = broken },
 		"holds a log but no master.json":                                                        func(c *Config) { c.Dir = empty },
-		"address for other masters":                                                             func(c *Config) { c.Dir, c.Bind = t.TempDir(), m.cfg.Bind },
 		"0.0.0.0:7":                                                                             func(c *Config) { c.Dir, c.Advertise = t.TempDir(), "0.0.0.0:7" },
 	} {
 		if err := open(change); err == nil || !strings.Contains(err.Error(), want) {
@@ -284,12 +283,8 @@ func TestUnreadableEntryEndsTheDaemon(t *testing.T) {
 func TestCloseDoesNotWaitForTheJobmaster(t *testing.T) {
 	t.Parallel()
 	cfg := startCluster(t, 1, nil)[0].cfg
-	cfg.Dir, cfg.Bind, cfg.Fatal = t.TempDir(), "127.0.0.1:0", func(error) {}
-	stream, err := ListenTCP(cfg.Bind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Stream, cfg.Bootstrap = stream, []Peer{{cfg.ID, stream.Addr().String()}}
+	cfg.Dir, cfg.Stream, cfg.Advertise, cfg.Fatal = t.TempDir(), mustListen(t, "127.0.0.1:0"), "", func(error) {}
+	cfg.Bootstrap = []Peer{{cfg.ID, cfg.Stream.Addr().String()}}
 	log, err := Open(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -112,6 +112,7 @@ func TestABadSnapshotPreventsTheStart(t *testing.T) {
 	}
 	m.close()
 	damage(t, m.cfg.Dir, 1, 1)
+	m.cfg.Stream = mustListen(t, m.cfg.Advertise)
 	log, err := Open(m.cfg)
 	if err == nil {
 		log.Close()
@@ -127,6 +128,7 @@ func TestASnapshotOfAnotherClusterPreventsTheStart(t *testing.T) {
 	m.awaitLead()
 	m.putSnapshot(badSnapshots(t)["the snapshot is of cluster 2, not of 1;"])
 	m.close()
+	m.cfg.Stream = mustListen(t, m.cfg.Advertise)
 	log, err := Open(m.cfg)
 	if err == nil {
 		log.Close()

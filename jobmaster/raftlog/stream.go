@@ -2,7 +2,6 @@ package raftlog
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -17,21 +16,6 @@ type Stream interface {
 	net.Listener
 	// Dial connects to another master.
 	Dial(address string, timeout time.Duration) (net.Conn, error)
-}
-
-// ListenTCP returns a Stream of plain TCP that listens on a host:port.
-func ListenTCP(bind string) (Stream, error) {
-	listener, err := net.Listen("tcp", bind)
-	if err != nil {
-		return nil, fmt.Errorf("raftlog: address for other masters: %w", err)
-	}
-	return tcpStream{listener}, nil
-}
-
-type tcpStream struct{ net.Listener }
-
-func (tcpStream) Dial(address string, timeout time.Duration) (net.Conn, error) {
-	return net.DialTimeout("tcp", address, timeout)
 }
 
 // streamLayer adapts a Stream to Raft. It tracks all connections, so that closing it
