@@ -67,11 +67,10 @@ func newChronos(inner string, conf map[string]string, setup sched.Setup) (sched.
 	if err := s.err(); err != nil {
 		return nil, err
 	}
-	registered, known := policies[inner]
-	if !known {
+	if policies[inner].make == nil {
 		return nil, fmt.Errorf("policy %s: no policy %q that it could wrap", chronosName, inner)
 	}
-	wrapped, err := registered.make(rest, setup)
+	wrapped, err := configure(inner, rest, setup)
 	if err != nil {
 		return nil, err
 	}

@@ -9,37 +9,29 @@ import (
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/hfsp"
-	"github.com/hammr/hammr/sched/pool"
 )
 
 // hadoopHFSP is the prefix of settings that Hadoop's HFSP has too.
 const hadoopHFSP = "mapred.hfsp-scheduler."
 
-func newHFSP(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
-	s := settings{policy: "hfsp", conf: conf}
-	c := s.hfsp(setup)
-	c.Placement, c.Preempt = setup.Placement, s.hfspPreempt(setup.Preempt)
-	if err := s.err(); err != nil {
-		return nil, err
-	}
-	return hfsp.New(c), nil
-}
-
-// hfsp reads the settings that HFSP's order depends on.
-func (s *settings) hfsp(setup sched.Setup) hfsp.Config {
+func newHFSP(s *settings, setup sched.Setup) sched.Policy {
 	c := hfsp.Config{
+		Placement:   setup.Placement,
+		Preempt:     s.hfspPreempt(setup.Preempt),
 		Estimator:   s.estimator(setup.Oracle),
 		DeltaMillis: s.millisOrNever(hadoopHFSP + "sojourn-trainer.reduce.time"),
 	}
 	for kind, name := range [2]string{"map", "reduce"} {
-		c.Samples[kind] = s.count(hadoopHFSP + "trainer.min-" + name + "s")
+		c.Samples[kind] = int(s.integer(hadoopHFSP+"trainer.min-"+name+"s", aboveZero, 1, 1e9))
 		c.TrainSlots[kind] = s.slots(hadoopHFSP + "train-" + name + "-slots")
-		c.UnknownSizeFactor[kind] = s.doubt(hadoopHFSP + "duration-modifier-" + name)
-		c.InitialMillis[kind] = int64(s.count(hadoopHFSP + "initial-" + name + "-duration"))
+		c.UnknownSizeFactor[kind] = s.float(hadoopHFSP+"duration-modifier-"+name, "a number of 1 or more, or inf", 1, math.Inf(1))
+		c.InitialMillis[kind] = s.integer(hadoopHFSP+"initial-"+name+"-duration", aboveZero, 1, 1e9)
 	}
-	return c
+	return hfsp.New(c)
 }
 
+// estimator reads which statistics predict the size of a job (HFSP, section 3.2), and how
+// wrong they are made for experiments.
 func (s *settings) estimator(oracle hfsp.Oracle) hfsp.Estimator {
 	e := parsed(s, "hammr.hfsp.estimator", "mean, lognormal or oracle", func(text string) (hfsp.Estimator, error) {
 		switch {
@@ -60,22 +52,12 @@ func (s *settings) estimator(oracle hfsp.Oracle) hfsp.Estimator {
 		}
 		return "", errors.New("unknown")
 	})
-	size := s.amount("hammr.hfsp.size-error")
+	size := s.float("hammr.hfsp.size-error", "a number from 0 to 10", 0, 10)
 	seed := parsed(s, "hammr.hfsp.seed", "a whole number", func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) })
 	if size == 0 {
 		return e
 	}
 	return hfsp.NoisyEstimator{Estimator: cmp.Or[hfsp.Estimator](e, hfsp.Mean{}), Error: size, Law: law, Seed: seed}
-}
-
-// rankers returns the orders that pools may have in addition to those of the policy
-// itself. An order that no pool uses is left out, since keeping it up to date costs
-// time.
-func rankers(a *pool.Allocations) map[pool.Order]sched.Ranker {
-	if a == nil || !a.UsesOrder(pool.HFSP) {
-		return nil
-	}
-	return map[pool.Order]sched.Ranker{pool.HFSP: hfsp.NewRanker(hfsp.Config{})}
 }
 
 // hfspPreempt reads how slots are taken. Eager waits for maps and suspends reduces, as in
@@ -96,63 +78,12 @@ func (s *settings) hfspPreempt(config preempt.Config) preempt.Config {
 	return config
 }
 
-// millisOrNever reads a whole number above 0; 0 if it is not set, -1 for never.
-func (s *settings) millisOrNever(name string) int64 {
-	return parsed(s, name, "a whole number above 0, or never", func(text string) (int64, error) {
-		if text == "never" {
-			return -1, nil
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n <= 0 || n > 1e15 {
-			return 0, errors.New("out of range")
-		}
-		return n, nil
-	})
-}
-
-// count reads a whole number above 0; 0 if it is not set.
-func (s *settings) count(name string) int {
-	return parsed(s, name, "a whole number above 0", func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n <= 0 || n > 1e9 {
-			return 0, errors.New("out of range")
-		}
-		return n, nil
-	})
-}
-
 // slots reads a number of slots. A setting of 0 is returned as -1, since 0 means that
 // it is not set.
 func (s *settings) slots(name string) int {
-	return parsed(s, name, "a whole number", func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 || n > 1e9 {
-			return 0, errors.New("out of range")
-		}
-		if n == 0 {
-			n = -1
-		}
-		return n, nil
-	})
-}
-
-func (s *settings) doubt(name string) float64 {
-	return parsed(s, name, "a number of 1 or more, or inf", func(text string) (float64, error) {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x >= 1) {
-			return 0, errors.New("out of range")
-		}
-		return x, nil
-	})
-}
-
-// amount reads a number from 0 to 10.
-func (s *settings) amount(name string) float64 {
-	return parsed(s, name, "a number from 0 to 10", func(text string) (float64, error) {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(x) || x < 0 || x > 10 {
-			return 0, errors.New("out of range")
-		}
-		return x, nil
-	})
+	n := s.integer(name, "a whole number", 0, 1e9)
+	if n == 0 && s.conf[name] != "" {
+		return -1
+	}
+	return int(n)
 }

@@ -14,13 +14,13 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/fifo"
 )
 
 // policy is a registered policy.
 type policy struct {
-	// make creates it from its settings. It refuses unknown ones.
-	make func(conf map[string]string, setup sched.Setup) (sched.Policy, error)
+	// make creates it from its settings. A setting that it does not read is unknown, and
+	// one that it cannot read is noted in s.
+	make func(s *settings, setup sched.Setup) sched.Policy
 
 	pools    bool // it reads the pools of an allocation file
 	jobSizes bool // it orders jobs by size, and so may ask sched.Setup.Oracle
@@ -35,9 +35,14 @@ var policies = map[string]policy{
 	"hfsp":  {make: newHFSP, jobSizes: true},
 }
 
-func newFIFO(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
-	s := settings{policy: "fifo", conf: conf}
-	return fifo.New(setup.Placement), s.err()
+// configure makes the policy of a registered name. It refuses bad and unknown settings.
+func configure(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
+	s := &settings{policy: name, conf: conf}
+	p := policies[name].make(s, setup)
+	if err := s.err(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // HasPools reports whether a policy with these settings reads the pools of an allocation
@@ -72,13 +77,8 @@ func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, 
 	if inner, ok := chronosInner(name); ok && (inner == "" && name == chronosName || policies[inner].make != nil) {
 		return newChronos(inner, conf, setup)
 	}
-	registered, known := policies[name]
-	if !known {
+	if policies[name].make == nil {
 		return nil, fmt.Errorf("policy %q: not one of %s", name, strings.Join(Names(), ", "))
 	}
-	p, err := registered.make(conf, setup)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return configure(name, conf, setup)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +25,19 @@ type settings struct {
 func (s *settings) text(name string) string {
 	s.known = append(s.known, name)
 	return s.conf[name]
+}
+
+// takeSettings moves the named settings out of conf, which stays as it is: it returns them
+// for reading, and the rest.
+func takeSettings(policy string, conf map[string]string, names ...string) (s *settings, rest map[string]string) {
+	s, rest = &settings{policy: policy, conf: make(map[string]string)}, maps.Clone(conf)
+	for _, name := range names {
+		if text := conf[name]; text != "" {
+			s.conf[name] = text
+		}
+		delete(rest, name)
+	}
+	return s, rest
 }
 
 // parsed reads a setting with parse; the zero value if it is not set.
@@ -45,15 +60,48 @@ func (s *settings) bool(name string) bool {
 // off reports whether a setting that defaults to true is false.
 func (s *settings) off(name string) bool { return s.text(name) != "" && !s.bool(name) }
 
-// fraction reads a number above 0 that is at most 1.
-func (s *settings) fraction(name string) float64 {
-	return parsed(s, name, "a number above 0, at most 1", func(text string) (float64, error) {
+// aboveZero is what is expected of settings that count something.
+const aboveZero = "a whole number above 0"
+
+// integer reads a whole number from least to most; 0 if it is not set.
+func (s *settings) integer(name, expected string, least, most int64) int64 {
+	return parsed(s, name, expected, func(text string) (int64, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < least || n > most {
+			return 0, errors.New("out of range")
+		}
+		return n, nil
+	})
+}
+
+// millisOrNever reads a whole number above 0; 0 if it is not set, -1 for never.
+func (s *settings) millisOrNever(name string) int64 {
+	if s.conf[name] == "never" {
+		s.known = append(s.known, name)
+		return -1
+	}
+	return s.integer(name, aboveZero+", or never", 1, 1e15)
+}
+
+// float reads a number from least to most; 0 if it is not set.
+func (s *settings) float(name, expected string, least, most float64) float64 {
+	return parsed(s, name, expected, func(text string) (float64, error) {
 		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x > 0 && x <= 1) {
+		if err != nil || !(x >= least && x <= most) { // also refuses NaN
 			return 0, errors.New("out of range")
 		}
 		return x, nil
 	})
+}
+
+// positive reads a number above 0.
+func (s *settings) positive(name string) float64 {
+	return s.float(name, "a number above 0", math.SmallestNonzeroFloat64, 1e15)
+}
+
+// fraction reads a number above 0 that is at most 1.
+func (s *settings) fraction(name string) float64 {
+	return s.float(name, "a number above 0, at most 1", math.SmallestNonzeroFloat64, 1)
 }
 
 // allocations reads the pools of an allocation file; nil if there is none.
@@ -65,17 +113,6 @@ func (s *settings) allocations() *pool.Allocations {
 	a, err := pool.Parse(cmp.Or(file, "allocations"), []byte(content))
 	s.errs = append(s.errs, err)
 	return a
-}
-
-// positive reads a number above 0.
-func (s *settings) positive(name string) float64 {
-	return parsed(s, name, "a number above 0", func(text string) (float64, error) {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x > 0 && x <= 1e15) {
-			return 0, errors.New("out of range")
-		}
-		return x, nil
-	})
 }
 
 // err returns all errors, with one for each setting that has not been read.

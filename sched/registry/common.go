@@ -1,12 +1,12 @@
 package registry
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"maps"
-	"strconv"
 
 	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
 )
 
 // MinRun is a setting of every policy: how long, in ms, an attempt that has resumed keeps
@@ -46,34 +46,58 @@ func Rename(conf map[string]string) (current map[string]string, warnings []strin
 // takePreempt reads the preemption settings that all policies share, and returns the
 // other settings.
 func takePreempt(policy string, conf map[string]string, config *preempt.Config) (rest map[string]string, err error) {
-	s := settings{policy: policy, conf: make(map[string]string)}
-	rest, _ = Rename(conf)
-	for _, name := range []string{MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency} {
-		if text, set := rest[name]; set {
-			s.conf[name] = text
-			delete(rest, name)
-		}
-	}
+	current, _ := Rename(conf)
+	s, rest := takeSettings(policy, current, MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency)
 	if ms := s.millisOrNever(MinRun); ms != 0 {
 		config.MinRunMillis = ms
 	}
 	for name, cost := range map[string]*int64{
 		TaskMemory: &config.TaskBytes, DiskRate: &config.DiskRate, SplitTime: &config.SplitMillis, SlotFreeLatency: &config.SlotFreeLatency,
 	} {
-		if value := s.wholeNumber(name); value != 0 {
+		if value := s.integer(name, "a whole number above 0, at most 10^15", 1, 1e15); value != 0 {
 			*cost = value
 		}
 	}
 	return rest, s.err()
 }
 
-// wholeNumber reads a whole number above 0; 0 if it is not set.
-func (s *settings) wholeNumber(name string) int64 {
-	return parsed(s, name, "a whole number above 0, at most 10^15", func(text string) (int64, error) {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n <= 0 || n > 1e15 {
-			return 0, errors.New("out of range")
-		}
-		return n, nil
-	})
+// PlacementMethod is a setting of every policy: the sched.Method for jobs that name
+// none themselves.
+const PlacementMethod = "hammr.scheduler.placement"
+
+// Settings of every policy for delay scheduling: how long, in ms, a slot waits for tasks
+// with their input on its machine, and then for those with it in its rack. LocalityDelay
+// sets both; -1 is the cluster's default. If one of them is set and PlacementMethod is
+// not, the method is sched.Delay.
+const (
+	LocalityDelay = "mapred.fairscheduler.locality.delay"
+	NodeDelay     = LocalityDelay + ".node"
+	RackDelay     = LocalityDelay + ".rack"
+)
+
+// takePlacement reads the placement settings that all policies share, and returns the
+// other settings.
+func takePlacement(policy string, conf map[string]string, p *sched.Placement) (rest map[string]string, err error) {
+	s, rest := takeSettings(policy, conf, PlacementMethod, LocalityDelay, NodeDelay, RackDelay)
+	method := parsed(s, PlacementMethod, "flow, delay or none", sched.ParseMethod)
+	if len(s.conf) > 0 {
+		p.Method = cmp.Or(method, sched.Delay)
+	}
+	if both := s.wait(LocalityDelay, -1); both >= 0 {
+		p.Delay.MachineWait, p.Delay.RackWait = both, both
+	}
+	p.Delay.MachineWait, p.Delay.RackWait = s.wait(NodeDelay, p.Delay.MachineWait), s.wait(RackDelay, p.Delay.RackWait)
+	return rest, s.err()
+}
+
+// wait reads a number of ms. It returns otherwise if the setting is missing or -1.
+func (s *settings) wait(name string, otherwise int64) int64 {
+	if s.text(name) == "" {
+		return otherwise
+	}
+	errs := len(s.errs)
+	if ms := s.integer(name, "a whole number of ms, or -1", -1, 1e15); ms >= 0 && len(s.errs) == errs {
+		return ms
+	}
+	return otherwise
 }

@@ -1,0 +1,68 @@
+package registry
+
+import (
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/disco"
+	"github.com/hammr/hammr/sched/fair"
+	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/sched/hammr"
+	"github.com/hammr/hammr/sched/hfsp"
+	"github.com/hammr/hammr/sched/pool"
+)
+
+// Settings of Hadoop's allocation file: its name and its content. A policy reads no files,
+// so the program that makes the policy fills in the content.
+const (
+	AllocationFile = "mapred.fairscheduler.allocation.file"
+	Allocations    = "hammr.scheduler.allocations"
+)
+
+func newFIFO(_ *settings, setup sched.Setup) sched.Policy { return fifo.New(setup.Placement) }
+
+func newDisco(s *settings, setup sched.Setup) sched.Policy {
+	return disco.New(disco.Config{
+		Placement:     setup.Placement,
+		Preempt:       setup.Preempt,
+		ReserveMillis: int64(s.positive("hammr.disco.transition.hold")),
+	})
+}
+
+func newFair(s *settings, setup sched.Setup) sched.Policy {
+	c := fair.Config{
+		Allocations:     s.allocations(),
+		Placement:       setup.Placement,
+		Preempt:         setup.Preempt,
+		Preemption:      s.bool("mapred.fairscheduler.preemption"),
+		SizeBasedWeight: s.bool("mapred.fairscheduler.sizebasedweight"),
+		NewJobBoost:     s.bool("mapred.fairscheduler.newjobboost"),
+		BoostFactor:     s.positive("mapred.newjobweightbooster.factor"),
+		BoostMillis:     int64(s.positive("mapred.newjobweightbooster.duration")),
+		LoadMaxDiff:     s.positive("mapred.fairscheduler.load.max.diff"),
+	}
+	c.Rankers = rankers(c.Allocations)
+	return fair.New(c)
+}
+
+func newHammr(s *settings, setup sched.Setup) sched.Policy {
+	c := hammr.Config{
+		Allocations:    s.allocations(),
+		Placement:      setup.Placement,
+		Preempt:        setup.Preempt,
+		IgnoreLocality: s.off("hammr.scheduler.locality"),
+		NoPreemption:   s.off("hammr.scheduler.preemption"),
+		Threshold:      s.fraction("hammr.scheduler.preemption.threshold"),
+		Timeout:        int64(s.positive("hammr.scheduler.preemption.timeout")),
+	}
+	c.Rankers = rankers(c.Allocations)
+	return hammr.New(c)
+}
+
+// rankers returns the orders that pools may have in addition to those of the policy
+// itself. An order that no pool uses is left out, since keeping it up to date costs
+// time.
+func rankers(a *pool.Allocations) map[pool.Order]sched.Ranker {
+	if a == nil || !a.UsesOrder(pool.HFSP) {
+		return nil
+	}
+	return map[pool.Order]sched.Ranker{pool.HFSP: hfsp.NewRanker(hfsp.Config{})}
+}
