@@ -24,7 +24,7 @@ func (j *Job) availableAt(up upstream) int64 {
 	if up.whole {
 		return j.completeAt(up.stage)
 	}
-	some, fed := up.stage.finishedAt(j.SlowStartTasks(up.stage), j.StartedAt), j.inputsCompleteAt(up.stage.Bundle)
+	some, fed := up.stage.TasksFinishedAt(j.SlowStartTasks(up.stage), j.StartedAt), j.inputsCompleteAt(up.stage.Bundle)
 	switch {
 	case some == 0:
 		return 0
@@ -38,7 +38,7 @@ func (j *Job) availableAt(up upstream) int64 {
 func (j *Job) completeAt(s *Stage) int64 {
 	at := j.StartedAt
 	for _, mate := range s.Bundle.Stages {
-		there := mate.finishedAt(len(mate.Tasks), j.StartedAt)
+		there := mate.TasksFinishedAt(len(mate.Tasks), j.StartedAt)
 		if there == 0 {
 			return 0
 		}
@@ -63,9 +63,9 @@ func (j *Job) inputsCompleteAt(b *Bundle) int64 {
 	return at
 }
 
-// finishedAt is when that many of the stage's tasks had finished, 0 while they have not.
-// Zero tasks have finished from the beginning.
-func (s *Stage) finishedAt(many int, beginning int64) int64 {
+// TasksFinishedAt is when that many of the stage's tasks had finished; 0 while they have not. Zero
+// tasks have finished at the beginning.
+func (s *Stage) TasksFinishedAt(many int, beginning int64) int64 {
 	switch {
 	case many == 0:
 		return beginning

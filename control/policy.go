@@ -2,7 +2,6 @@ package control
 
 import (
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -11,48 +10,16 @@ func (c *Controller) policyView() sched.View {
 	return sched.View{View: c.view, SoftState: c.softState, Trace: c.trace.on}
 }
 
-// plan asks the policy for a plan and turns it into commands. Tasks of a job whose splits
-// are not loaded yet wait for the next change.
+// plan asks the policy for a plan and makes its commands pending. Then it looks for what
+// policies do not see: deadlocks of readers, and suspended attempts on full machines.
 func (c *Controller) plan(now int64) {
 	plan := c.policy.Decide(now, c.policyView())
 	c.traceDecisions(now, plan)
-	for _, p := range plan.Preempts {
-		if p.Mode != preempt.Wait {
-			c.enqueue(cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause})
-		}
-	}
-	for _, id := range plan.Resumes {
-		c.enqueue(cluster.ResumeAttempt{Attempt: id})
-	}
-	for _, b := range plan.BundleResumes {
-		c.enqueue(cluster.ResumeAttempt{Attempt: b.Attempts[0]}) // resumes the whole bundle
-	}
-	for _, s := range plan.Starts {
-		if start, ok := c.startOf(s); ok {
-			c.enqueue(start)
-		}
-	}
-	for _, b := range plan.Bundles {
-		command := cluster.StartBundle{Job: b.Job, Class: b.Class, Number: b.Number}
-		for _, s := range b.Starts {
-			if start, ok := c.startOf(s); ok {
-				command.Starts = append(command.Starts, start)
-			}
-		}
-		if len(command.Starts) == len(b.Starts) {
-			c.enqueue(command)
-		}
+	for _, command := range plan.Commands(c.view) {
+		c.enqueue(command)
 	}
 	c.breakDeadlocks(now)
 	c.moveStranded(now, plan)
-}
-
-func (c *Controller) startOf(s sched.Start) (cluster.StartAttempt, bool) {
-	j, _, t, ok := c.view.Task(s.Task)
-	if !ok || !j.Loaded() {
-		return cluster.StartAttempt{}, false
-	}
-	return cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local, RackLocal: s.RackLocal}, true
 }
 
 // replacePolicy replaces the policy. The new one may take over state of the old one.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 
@@ -138,10 +139,7 @@ type dueHeap []dueEntry
 func (h dueHeap) Len() int      { return len(h) }
 func (h dueHeap) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
 func (h dueHeap) Less(i, k int) bool {
-	if h[i].at != h[k].at {
-		return h[i].at < h[k].at
-	}
-	return h[i].attempt.Compare(h[k].attempt) < 0
+	return cmp.Or(cmp.Compare(h[i].at, h[k].at), h[i].attempt.Compare(h[k].attempt)) < 0
 }
 
 func (h *dueHeap) Push(x any) { *h = append(*h, x.(dueEntry)) }

@@ -64,6 +64,49 @@ func (p Plan) AllResumes() iter.Seq[cluster.AttemptID] {
 	}
 }
 
+// Commands returns the commands that carry the plan out, in an order in which the state
+// accepts them: slots are taken before they are given. Tasks of a job whose splits are not
+// loaded on this master cannot start yet; they wait for a later plan.
+func (p Plan) Commands(view cluster.View) (commands []cluster.Command) {
+	for _, v := range p.Preempts {
+		if v.Mode != preempt.Wait {
+			commands = append(commands, cluster.PreemptAttempt{Attempt: v.Attempt, Mode: v.Mode, Cause: v.Cause})
+		}
+	}
+	for _, id := range p.Resumes {
+		commands = append(commands, cluster.ResumeAttempt{Attempt: id})
+	}
+	for _, b := range p.BundleResumes {
+		commands = append(commands, cluster.ResumeAttempt{Attempt: b.Attempts[0]}) // resumes the whole bundle
+	}
+	for _, s := range p.Starts {
+		if start, ok := s.command(view); ok {
+			commands = append(commands, start)
+		}
+	}
+	for _, b := range p.Bundles {
+		bundle := cluster.StartBundle{Job: b.Job, Class: b.Class, Number: b.Number}
+		for _, s := range b.Starts {
+			if start, ok := s.command(view); ok {
+				bundle.Starts = append(bundle.Starts, start)
+			}
+		}
+		if len(bundle.Starts) == len(b.Starts) {
+			commands = append(commands, bundle)
+		}
+	}
+	return commands
+}
+
+// command returns the command for a start; ok is false if it has to wait.
+func (s Start) command(view cluster.View) (c cluster.StartAttempt, ok bool) {
+	j, _, t, ok := view.Task(s.Task)
+	if !ok || !j.Loaded() {
+		return c, false
+	}
+	return cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local, RackLocal: s.RackLocal}, true
+}
+
 // Preempt takes its slot from a running attempt. The attempt does not count as failed.
 type Preempt struct {
 	Attempt cluster.AttemptID

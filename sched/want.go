@@ -2,7 +2,6 @@ package sched
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/hammr/hammr/cluster"
 )
@@ -59,10 +58,11 @@ func countAlone(j *cluster.Job, s *cluster.Stage) int {
 func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool {
 	w := Want{Job: j, Stage: b.Stages[0], Bundle: b, Count: 1}
 	for _, number := range j.SuspendedBundles(b) {
-		w.Suspended = suspendedIn(b, number)
-		w.Need = cluster.Slots{}
-		for _, a := range w.Suspended {
-			w.Need = w.Need.Plus(stageOf(b, a.ID.Task).Slots)
+		w.Suspended, w.Need = nil, cluster.Slots{}
+		for s, a := range b.Attempts(number) {
+			if a.Suspended() {
+				w.Suspended, w.Need = append(w.Suspended, a), w.Need.Plus(s.Slots)
+			}
 		}
 		if !yield(w) {
 			return false
@@ -98,22 +98,6 @@ func splitGangs(j *cluster.Job, b *cluster.Bundle) (checkpointed, fresh []int) {
 		}
 	}
 	return checkpointed, fresh
-}
-
-// suspendedIn returns the suspended attempts of a bundle, in order of tasks.
-func suspendedIn(b *cluster.Bundle, number int) (suspended []*cluster.Attempt) {
-	for _, a := range b.Attempts(number) {
-		if a.Suspended() {
-			suspended = append(suspended, a)
-		}
-	}
-	return suspended
-}
-
-// stageOf returns the stage of a task in a bundle of the class.
-func stageOf(b *cluster.Bundle, id cluster.TaskID) *cluster.Stage {
-	i := slices.IndexFunc(b.Stages, func(s *cluster.Stage) bool { return s.Code == id.Stage })
-	return b.Stages[i]
 }
 
 // TotalNeed returns the slots that all tasks or bundles of the want need together.

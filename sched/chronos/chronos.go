@@ -1,6 +1,8 @@
 package chronos
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/preempt"
@@ -88,15 +90,11 @@ func (p *Policy) Reset(now int64, view sched.View) {
 // Observe implements sched.Policy.
 func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	p.conf.Inner.Observe(now, view, delta)
-	for _, ids := range [][]cluster.AttemptID{delta.Ended, delta.Revoked} {
-		for _, id := range ids {
-			p.note(view, id.Task)
-		}
+	for _, id := range slices.Concat(delta.Ended, delta.Revoked) {
+		p.note(view, id.Task)
 	}
-	for _, ids := range [][]cluster.AttemptID{delta.OrdersChanged, delta.Ended} {
-		for _, id := range ids {
-			p.confirm(now, view, id)
-		}
+	for _, id := range slices.Concat(delta.OrdersChanged, delta.Ended) {
+		p.confirm(now, view, id)
 	}
 	if len(delta.Machines) > 0 {
 		p.topology, p.byHost = nil, nil

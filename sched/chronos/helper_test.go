@@ -134,7 +134,7 @@ func (w *world) settle() (lines []string) {
 	w.T.Helper()
 	for round := 0; ; round++ {
 		plan := w.policy.Decide(w.Now, w.PolicyView())
-		commands := schedtest.Commands(w.View(), plan)
+		commands := plan.Commands(w.View())
 		if len(commands) == 0 {
 			return lines
 		}

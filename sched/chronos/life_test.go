@@ -118,7 +118,7 @@ func (l *life) apply() {
 		l.preempts++
 		l.spent[l.policy.requested[one.Attempt].loss] = true
 	}
-	for _, c := range schedtest.Commands(l.View(), plan) {
+	for _, c := range plan.Commands(l.View()) {
 		l.do(c)
 	}
 }

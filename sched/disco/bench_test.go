@@ -6,7 +6,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/schedtest"
 )
 
 // BenchmarkStep measures one task that ends and the decision after it, on a cluster of 100
@@ -24,7 +23,7 @@ func BenchmarkStep(b *testing.B) {
 				id := s.View().Machine("m7").Attempts[0].ID
 				s.do(cluster.KillAttempt{Attempt: id})
 				s.do(cluster.ExitAttempt{Attempt: id})
-				for _, c := range schedtest.Commands(s.View(), s.decide()) {
+				for _, c := range s.decide().Commands(s.View()) {
 					s.do(c)
 				}
 			}

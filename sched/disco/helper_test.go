@@ -59,7 +59,7 @@ func (s *scene) settle() (preempted map[int]int) {
 	preempted = make(map[int]int)
 	for {
 		plan := s.decide()
-		all := schedtest.Commands(s.View(), plan)
+		all := plan.Commands(s.View())
 		if len(all) == 0 {
 			return preempted
 		}

@@ -21,10 +21,7 @@ func newRoot() *sharetree.Entry {
 			}
 			return 1
 		}
-		if c := cmp.Compare(has[kind], others[kind]); c != 0 {
-			return c
-		}
-		return a.Job.Compare(b.Job)
+		return cmp.Or(cmp.Compare(has[kind], others[kind]), a.Job.Compare(b.Job))
 	}}
 }
 

@@ -100,13 +100,8 @@ func (j *job) isNew() bool {
 // whole tasks and bundles.
 func (j *job) unusedShare(view sched.View) (rest cluster.Slots) {
 	for w := range sched.Wants(view.Job(j.Job)) {
-		count, left := w.Count, j.share.Minus(j.launched).Minus(rest)
-		for kind, each := range w.Need {
-			if each > 0 {
-				count = min(count, max(left[kind], 0)/each)
-			}
-		}
-		rest = rest.Plus(w.Need.Times(count))
+		left := j.share.Minus(j.launched).Minus(rest)
+		rest = rest.Plus(w.Need.Times(min(w.Count, w.Need.CountIn(left))))
 	}
 	return rest
 }

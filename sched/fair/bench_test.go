@@ -61,7 +61,7 @@ func BenchmarkStep(b *testing.B) {
 		id := w.View().Machine("m7").Attempts[0].ID
 		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.KillAttempt{Attempt: id}))
 		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: id}))
-		for _, c := range schedtest.Commands(w.View(), p.Decide(w.Now, w.PolicyView())) {
+		for _, c := range p.Decide(w.Now, w.PolicyView()).Commands(w.View()) {
 			p.Observe(w.Now, w.PolicyView(), w.Apply(c))
 		}
 	}

@@ -32,17 +32,11 @@ type entry struct {
 
 // compare is the fifo order of jobs: priority, then age.
 func (e *entry) compare(other *entry) int {
-	if c := cmp.Compare(other.priority, e.priority); c != 0 {
-		return c
-	}
-	return e.compareAge(other)
+	return cmp.Or(cmp.Compare(other.priority, e.priority), e.compareAge(other))
 }
 
 func (e *entry) compareAge(other *entry) int {
-	if c := cmp.Compare(e.submittedAt, other.submittedAt); c != 0 {
-		return c
-	}
-	return e.id.Compare(other.id)
+	return cmp.Or(cmp.Compare(e.submittedAt, other.submittedAt), e.id.Compare(other.id))
 }
 
 // placeJob moves a job to its pool and to its place by priority, or drops it if its

@@ -104,3 +104,16 @@ func (p *Policy) TransferFrom(from sched.Policy) {
 // starvationClocks returns since when pools lack slots. Policies that embed this one
 // have the method too.
 func (p *Policy) starvationClocks() map[string]*starvationClock { return p.clocks }
+
+// shares returns the fair shares of all pools that jobs can be in, by name, as computed
+// last.
+func (p *Policy) shares(now int64) (out []sched.Decision) {
+	for _, q := range p.tree.leaves() {
+		for kind, share := range q.share {
+			out = append(out, sched.Decision{
+				At: now, Kind: sched.DecisionShare, Pool: q.Name, Slot: cluster.Slot(kind), Share: share,
+			})
+		}
+	}
+	return out
+}

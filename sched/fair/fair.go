@@ -76,10 +76,8 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 		r.Observe(now, view, delta)
 	}
 	touched := p.ledger.Observe(view.View, delta)
-	for _, ids := range [][]cluster.JobID{delta.Jobs, delta.Retired} {
-		for _, id := range ids {
-			p.placeJob(view.View, id)
-		}
+	for _, id := range slices.Concat(delta.Jobs, delta.Retired) {
+		p.placeJob(view.View, id)
 	}
 	if begun := p.noteStarted(delta.Started); begun || len(delta.Jobs)+len(delta.Retired) > 0 {
 		for _, e := range p.admit() {

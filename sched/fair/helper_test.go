@@ -82,7 +82,7 @@ func apply(w *schedtest.Cluster, p *Policy) (preempts []sched.Preempt) {
 	for {
 		plan := p.Decide(w.Now, w.PolicyView())
 		preempts = append(preempts, plan.Preempts...)
-		all := schedtest.Commands(w.View(), plan)
+		all := plan.Commands(w.View())
 		if len(all) == 0 {
 			return preempts
 		}

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
-	"pgregory.net/rapid"
 )
 
 // scene is a cluster of ten map slots and one reduce slot, taken by pool a one after the
@@ -279,4 +280,21 @@ func TestOnlyAttemptsOfKnownProgressArePreempted(t *testing.T) {
 	}
 	s.SoftState = known
 	wantLine(t, s.after(120_001), "[9 3 1]")
+}
+
+// TestPreemptConfig takes five of ten slots in the configured mode.
+func TestPreemptConfig(t *testing.T) {
+	for way, want := range map[preempt.Mode]string{
+		preempt.Kill: "[kill kill kill kill kill]", preempt.Suspend: "[suspend suspend suspend suspend suspend]",
+		preempt.Checkpoint: "[checkpoint checkpoint checkpoint checkpoint checkpoint]", preempt.Wait: "[]",
+	} {
+		s := newScene(t, "", in("b", 9, 0))
+		s.policy.conf.Preempt.Map = way
+		s.Now = s.begin + 120_001
+		var how []preempt.Mode
+		for _, p := range s.policy.Decide(s.Now, s.PolicyView()).Preempts {
+			how = append(how, p.Mode)
+		}
+		wantLine(t, how, want)
+	}
 }

@@ -164,7 +164,7 @@ func TestGangLosesAllSlotsOrNone(t *testing.T) {
 	w.Now += 15_001
 	plan := p.Decide(w.Now, w.PolicyView())
 	want(t, "gangs", len(plan.Preempts), 3)
-	for _, c := range schedtest.Commands(w.View(), plan) {
+	for _, c := range plan.Commands(w.View()) {
 		w.Apply(c)
 	}
 	want(t, "maps and reduces that keep running", []int{a.Stages[0].Running, a.Stages[1].Running}, []int{3, 3})
@@ -194,7 +194,7 @@ func TestLocality(t *testing.T) {
 			j := b.Run(in("a", dag.MapReduce(26, 0)), hosts...)
 			p := New(Config{IgnoreLocality: blind})
 			for j.Stages[0].Finished < 26 {
-				for _, c := range schedtest.Commands(b.View(), b.Plan(p)) {
+				for _, c := range b.Plan(p).Commands(b.View()) {
 					b.Apply(c)
 				}
 				var running []*cluster.Attempt

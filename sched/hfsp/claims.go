@@ -185,15 +185,9 @@ func (c *claims) run() (preempts []sched.Preempt) {
 
 // sorted returns the claimants, with those that come before the order first.
 func (c *claims) sorted() []*claimant {
-	var first, rest []*claimant
-	for _, cl := range c.claimants {
-		if cl.first {
-			first = append(first, cl)
-		} else {
-			rest = append(rest, cl)
-		}
-	}
-	return append(first, rest...)
+	isFirst := func(cl *claimant) bool { return cl.first }
+	rest := slices.DeleteFunc(slices.Clone(c.claimants), isFirst)
+	return append(slices.DeleteFunc(slices.Clone(c.claimants), func(cl *claimant) bool { return !cl.first }), rest...)
 }
 
 // leavingOn returns how many slots of a machine belong to attempts that were ordered to

@@ -72,7 +72,7 @@ func (s *scene) submitSpec(at int64, spec cluster.JobSpec) *cluster.Job {
 func (s *scene) decide(at int64) sched.Plan {
 	s.T.Helper()
 	plan := s.Decide(at, s.PolicyView())
-	for _, c := range schedtest.Commands(s.View(), plan) {
+	for _, c := range plan.Commands(s.View()) {
 		s.do(at, c)
 	}
 	return plan
@@ -83,7 +83,7 @@ func (s *scene) settle(at int64) {
 	s.T.Helper()
 	for range 100 {
 		plan := s.decide(at)
-		if len(schedtest.Commands(s.View(), plan)) == 0 {
+		if len(plan.Commands(s.View())) == 0 {
 			return
 		}
 		for _, p := range plan.Preempts {

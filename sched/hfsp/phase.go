@@ -2,7 +2,6 @@ package hfsp
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/hammr/hammr/cluster"
 )
@@ -114,28 +113,13 @@ func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
 				ready = false
 				break
 			}
-			since = max(since, finishOf(up, need))
+			since = max(since, up.TasksFinishedAt(need, 0))
 		}
 		if ready && (!ok || since < at) {
 			at, ok = since, true
 		}
 	}
 	return at, ok
-}
-
-// finishOf returns when the given number of tasks of a stage had finished; 0 for none.
-func finishOf(s *cluster.Stage, count int) int64 {
-	if count == 0 {
-		return 0
-	}
-	var ends []int64
-	for _, t := range s.Tasks {
-		if t.Winner != nil {
-			ends = append(ends, t.Winner.EndedAt)
-		}
-	}
-	slices.Sort(ends)
-	return ends[min(count, len(ends))-1]
 }
 
 // completeAt returns when all input of a stage was complete; 0 if it reads none. ok is

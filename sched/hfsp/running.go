@@ -1,6 +1,7 @@
 package hfsp
 
 import (
+	"cmp"
 	"container/heap"
 	"math"
 )
@@ -110,10 +111,7 @@ func (h byEnd) Len() int      { return len(h) }
 func (h byEnd) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
 
 func (h byEnd) Less(i, k int) bool {
-	if h[i].end != h[k].end {
-		return h[i].end < h[k].end
-	}
-	return h[i].id.compare(h[k].id) < 0
+	return cmp.Or(cmp.Compare(h[i].end, h[k].end), h[i].id.compare(h[k].id)) < 0
 }
 
 func (h *byEnd) Push(x any) { *h = append(*h, x.(*member)) }

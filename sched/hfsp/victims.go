@@ -3,6 +3,7 @@ package hfsp
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -176,4 +177,24 @@ func (c *claims) cause(to, loser *claimant) string {
 		why = "is to be sized before"
 	}
 	return fmt.Sprintf("job %v, whose %v phase %s that of job %v, needs its slot", to.id.job, c.kind, why, loser.id.job)
+}
+
+// lowWater is a fraction of the slots. Suspended attempts use memory, so at most as many
+// are suspended as there are slots. Once so many are, none is suspended until their number
+// has fallen to this fraction (the paper's section on preemption).
+const lowWater = 0.75
+
+func (p *Policy) lowWater(kind int) int {
+	return int(math.Floor(lowWater * p.virtual[kind].slots))
+}
+
+// isFull reports whether no more attempts may be suspended if so many are.
+func (p *Policy) isFull(kind cluster.Slot, still int) bool {
+	switch {
+	case float64(still) >= p.virtual[kind].slots:
+		p.full[kind] = true
+	case still <= p.lowWater(int(kind)):
+		p.full[kind] = false
+	}
+	return p.full[kind]
 }

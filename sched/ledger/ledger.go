@@ -76,17 +76,13 @@ func (l *Ledger) Reset(view cluster.View) {
 func (l *Ledger) Observe(view cluster.View, delta cluster.Delta) (touched []cluster.JobID) {
 	l.slotsKnown = l.slotsKnown && len(delta.Machines) == 0
 	seen := make(map[cluster.JobID]bool)
-	for _, ids := range [][]cluster.JobID{delta.Jobs, delta.Retired} {
-		for _, id := range ids {
-			l.open(view.Job(id))
-			seen[id] = true
-		}
+	for _, id := range slices.Concat(delta.Jobs, delta.Retired) {
+		l.open(view.Job(id))
+		seen[id] = true
 	}
-	for _, ids := range [][]cluster.AttemptID{delta.Started, delta.Ended, delta.OrdersChanged, delta.Freed, delta.Published, delta.Revoked} {
-		for _, id := range ids {
-			l.update(view, id)
-			seen[id.Task.Job] = true
-		}
+	for _, id := range slices.Concat(delta.Started, delta.Ended, delta.OrdersChanged, delta.Freed, delta.Published, delta.Revoked) {
+		l.update(view, id)
+		seen[id.Task.Job] = true
 	}
 	for id := range seen {
 		l.recount(view, id)

@@ -154,7 +154,7 @@ func (s *strife) settle() {
 	for {
 		plan := s.policy.Decide(s.Now, s.PolicyView())
 		s.check(plan)
-		all := append(schedtest.Commands(s.View(), plan), s.answers()...)
+		all := append(plan.Commands(s.View()), s.answers()...)
 		if len(all) == 0 {
 			return
 		}

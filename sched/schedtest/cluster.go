@@ -129,43 +129,6 @@ func Lines(plan sched.Plan) (out []string) {
 	return out
 }
 
-// Commands returns the commands of a plan.
-func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
-	attempt := func(s sched.Start) cluster.StartAttempt {
-		j, _, t, _ := view.Task(s.Task)
-		c := cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal}
-		if t.Split >= 0 {
-			c.Range = j.RangeOf(t)
-		}
-		return c
-	}
-	for _, p := range plan.Preempts {
-		out = append(out, commandFor(p))
-	}
-	for _, id := range plan.Resumes {
-		out = append(out, cluster.ResumeAttempt{Attempt: id})
-	}
-	for _, b := range plan.BundleResumes {
-		out = append(out, cluster.ResumeAttempt{Attempt: b.Attempts[0]})
-	}
-	for _, s := range plan.Starts {
-		out = append(out, attempt(s))
-	}
-	for _, b := range plan.Bundles {
-		c := cluster.StartBundle{Job: b.Job, Class: b.Class, Number: b.Number}
-		for _, s := range b.Starts {
-			c.Starts = append(c.Starts, attempt(s))
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// commandFor returns the command that takes its slot from an attempt.
-func commandFor(p sched.Preempt) cluster.Command {
-	return cluster.PreemptAttempt{Attempt: p.Attempt, Mode: p.Mode, Cause: p.Cause}
-}
-
 // FullKnowledge is soft state in which every attempt is half done.
 type FullKnowledge struct{}
 

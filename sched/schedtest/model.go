@@ -56,7 +56,7 @@ func (l *ModelTest) Step() {
 	case verb == "submit":
 		l.submit()
 	case verb == "plan":
-		for _, c := range Commands(l.View(), l.Policy.Decide(l.Now, l.PolicyView())) {
+		for _, c := range l.Policy.Decide(l.Now, l.PolicyView()).Commands(l.View()) {
 			if !l.Try(c) {
 				l.Random.Fatalf("refused: %+v", c)
 			}
@@ -94,7 +94,7 @@ func (l *ModelTest) StateAfter(plan sched.Plan) cluster.View {
 		l.Random.Fatal(err)
 	}
 	LoadAll(l.Random, twin)
-	for _, c := range Commands(twin.View(), plan) {
+	for _, c := range plan.Commands(twin.View()) {
 		if _, err := twin.Apply(cluster.Entry{At: 1 << 40, Command: c}); err != nil {
 			l.Random.Fatalf("%+v: %v\nof plan %q", c, err, Lines(plan))
 		}

@@ -95,7 +95,7 @@ func (b *RandomCluster) RandomGraph() dag.Graph {
 func (b *RandomCluster) ApplyPlans() {
 	b.T.Helper()
 	for {
-		all := Commands(b.View(), b.Policy.Decide(b.Now, b.PolicyView()))
+		all := b.Policy.Decide(b.Now, b.PolicyView()).Commands(b.View())
 		if len(all) == 0 {
 			return
 		}
