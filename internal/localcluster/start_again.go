@@ -41,7 +41,7 @@ func (c *Cluster) Start(ctx context.Context, names ...string) error {
 		errs = append(errs, child.awaitReady(ctx))
 		*process = child.process
 	}
-	return errors.Join(append(errs, c.publish(c.layout))...) // ready or not: Down ends what is written there
+	return errors.Join(append(errs, c.publish())...) // ready or not: Down ends what is written there
 }
 
 // daemon is the program of a daemon, and its process in State; nil for an unknown name.

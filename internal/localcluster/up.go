@@ -83,70 +83,74 @@ func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("it had %v", cfg.StartTimeout))
 	defer cancel()
 	c := &Cluster{dir: cfg.Dir, cfg: cfg, layout: l, starter: procfs.NewStarter()}
-	if err := c.startAll(ctx, cfg, l); err != nil {
+	if err := c.startAll(ctx); err != nil {
 		return nil, errors.Join(err, c.rollBack(context.WithoutCancel(ctx)))
 	}
 	return c, nil
 }
 
-func (c *Cluster) startAll(ctx context.Context, cfg Config, l *layout) error {
+// startAll starts the masters, and then the tasknodes. State has all daemons from the
+// beginning, so that Down finds those that an earlier Up has started.
+func (c *Cluster) startAll(ctx context.Context) error {
 	old, err := readRunning(c.dir)
 	if err != nil {
 		return err
 	}
+	l := c.layout
 	c.State = State{ID: l.ID}
 	tasknodes, masters := old.processes()
-	group := &startGroup{cluster: c}
 	for _, m := range l.Masters {
-		process, err := group.ensureRunning(l.master(cfg, m), masters[m.ID])
-		if err != nil {
-			return err
-		}
-		c.State.Masters = append(c.State.Masters, Master{m.ID, process})
-	}
-	if err := group.await(ctx); err != nil {
-		return err
+		c.State.Masters = append(c.State.Masters, Master{m.ID, masters[m.ID]})
 	}
 	for _, n := range l.Tasknodes {
-		process, err := group.ensureRunning(l.tasknode(cfg, n), tasknodes[n.Name])
-		if err != nil {
+		c.State.Tasknodes = append(c.State.Tasknodes, Tasknode{n.Name, tasknodes[n.Name]})
+	}
+	group := &startGroup{cluster: c, notReady: make(map[*Process]*child)}
+	for i, m := range l.Masters {
+		if err := group.ensureRunning(l.master(c.cfg, m), &c.State.Masters[i].Process); err != nil {
 			return err
 		}
-		c.State.Tasknodes = append(c.State.Tasknodes, Tasknode{n.Name, process})
 	}
 	if err := group.await(ctx); err != nil {
 		return err
 	}
-	c.setAddresses()
-	return c.publish(l)
+	for i, n := range l.Tasknodes {
+		if err := group.ensureRunning(l.tasknode(c.cfg, n), &c.State.Tasknodes[i].Process); err != nil {
+			return err
+		}
+	}
+	if err := group.await(ctx); err != nil {
+		return err
+	}
+	return c.publish()
 }
 
 // startGroup is a set of daemons that are started at once.
 type startGroup struct {
 	cluster  *Cluster
-	notReady []*child
+	notReady map[*Process]*child // by their processes in Cluster.State
 }
 
-// ensureRunning is the process of a daemon that is ready, or else a new process.
-func (g *startGroup) ensureRunning(p program, old Process) (Process, error) {
-	if old.Alive() && old.Address != "" {
-		return old, nil
-	}
-	if old.Alive() { // it was started, but is not known to be ready
-		if err := old.end(context.Background()); err != nil {
-			return Process{}, err
+// ensureRunning starts a daemon unless its process is ready, and records the new process.
+func (g *startGroup) ensureRunning(p program, process *Process) error {
+	if process.Alive() {
+		if process.Address != "" {
+			return nil
+		}
+		if err := process.end(context.Background()); err != nil { // it was started, but is not known to be ready
+			return err
 		}
 	}
 	child, err := p.start(g.cluster.starter, g.cluster.cfg.Detach)
 	if err != nil {
-		return Process{}, err
+		return err
 	}
 	g.cluster.children = append(g.cluster.children, child)
-	g.notReady = append(g.notReady, child)
-	return child.process, nil
+	*process, g.notReady[process] = child.process, child
+	return nil
 }
 
-// await records the processes, and waits until all are ready.
+// await records the processes, waits until all are ready, and records their addresses.
 func (g *startGroup) await(ctx context.Context) error {
 	c := g.cluster
 	if err := jsonfile.Write(filepath.Join(c.dir, startingFile), c.State, fileMode); err != nil {
@@ -154,43 +158,29 @@ func (g *startGroup) await(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	errs := make([]error, len(g.notReady))
+	var failed error
+	var once sync.Once
 	var all sync.WaitGroup
-	for i, child := range g.notReady {
+	for process, child := range g.notReady {
 		all.Go(func() {
-			if err := child.awaitReady(ctx); err != nil && context.Cause(ctx) != errOtherNotReady {
-				errs[i] = err
+			err := child.awaitReady(ctx)
+			if *process = child.process; err != nil {
+				once.Do(func() { failed = err })
 				cancel(errOtherNotReady) // the others need no further wait
 			}
 		})
 	}
 	all.Wait()
-	g.notReady = nil
-	return errors.Join(errs...)
+	clear(g.notReady)
+	return failed
 }
 
 // errOtherNotReady ends the wait for other daemons after one has failed.
 var errOtherNotReady = errors.New("another daemon is not ready")
 
-// setAddresses copies the addresses of the children into State.
-func (c *Cluster) setAddresses() {
-	set := func(p *Process) {
-		i := slices.IndexFunc(c.children, func(child *child) bool { return child.process.PID == p.PID })
-		if i >= 0 {
-			*p = c.children[i].process
-		}
-	}
-	for i := range c.State.Masters {
-		set(&c.State.Masters[i].Process)
-	}
-	for i := range c.State.Tasknodes {
-		set(&c.State.Tasknodes[i].Process)
-	}
-}
-
 // publish writes cluster.json and layout.json.
-func (c *Cluster) publish(l *layout) error {
-	if err := jsonfile.Write(filepath.Join(c.dir, layoutFile), l, fileMode); err != nil {
+func (c *Cluster) publish() error {
+	if err := jsonfile.Write(filepath.Join(c.dir, layoutFile), c.layout, fileMode); err != nil {
 		return err
 	}
 	starting := filepath.Join(c.dir, startingFile)

@@ -94,7 +94,7 @@ func Open(hammr, dir string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{Daemons: opened{dir}, hammr: hammr}
+	c := &Cluster{Daemons: openedIn(dir), hammr: hammr}
 	return c, c.connect(dir, *state)
 }
 

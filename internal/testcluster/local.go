@@ -14,16 +14,43 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// opened are daemons that a `hammr up` of this machine has started.
-type opened struct{ dir string }
+// processes are daemons of this machine, by what finds their processes.
+type processes struct {
+	find func(name string) (localcluster.Process, error)
+}
 
 // Process implements Daemons.
-func (o opened) Process(name string) (localcluster.Process, error) {
-	state, err := localcluster.ReadState(o.dir)
-	if err != nil {
-		return localcluster.Process{}, err
+func (p processes) Process(name string) (localcluster.Process, error) { return p.find(name) }
+
+// Running implements Control.
+func (p processes) Running(name string) bool {
+	process, err := p.find(name)
+	return err == nil && process.Alive()
+}
+
+// Kill implements Control.
+func (p processes) Kill(ctx context.Context, name string) error {
+	process, err := p.find(name)
+	if err != nil || !process.Alive() {
+		return err
 	}
-	return processOf(state, name)
+	if err := signal(process.PID, syscall.SIGKILL); err != nil {
+		return err
+	}
+	err = syncutil.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return !process.Alive(), nil })
+	if err != nil {
+		return fmt.Errorf("end of %s: %w", name, err)
+	}
+	return nil
+}
+
+// Signal implements Control.
+func (p processes) Signal(_ context.Context, name string, sig syscall.Signal) error {
+	process, err := p.find(name)
+	if err != nil || !process.Alive() {
+		return err
+	}
+	return signal(process.PID, sig)
 }
 
 func processOf(state *localcluster.State, name string) (localcluster.Process, error) {
@@ -40,45 +67,24 @@ func processOf(state *localcluster.State, name string) (localcluster.Process, er
 	return localcluster.Process{}, fmt.Errorf("no daemon %q in the cluster", name)
 }
 
-// Running implements Control.
-func (o opened) Running(name string) bool {
-	p, err := o.Process(name)
-	return err == nil && p.Alive()
+// opened are daemons that a `hammr up` of this machine has started. That process owns them
+// and may replace their processes, so the state is read for each call.
+type opened struct {
+	processes
+	dir string
 }
 
-// Kill implements Control.
-func (o opened) Kill(ctx context.Context, name string) error {
-	p, err := o.Process(name)
-	if err != nil {
-		return err
-	}
-	return kill(ctx, name, p)
+func openedIn(dir string) opened {
+	return opened{dir: dir, processes: processes{func(name string) (localcluster.Process, error) {
+		state, err := localcluster.ReadState(dir)
+		if err != nil {
+			return localcluster.Process{}, err
+		}
+		return processOf(state, name)
+	}}}
 }
 
-func kill(ctx context.Context, name string, p localcluster.Process) error {
-	if !p.Alive() {
-		return nil
-	}
-	if err := signal(p.PID, syscall.SIGKILL); err != nil {
-		return err
-	}
-	err := syncutil.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return !p.Alive(), nil })
-	if err != nil {
-		return fmt.Errorf("end of %s: %w", name, err)
-	}
-	return nil
-}
-
-// Signal implements Control.
-func (o opened) Signal(_ context.Context, name string, sig syscall.Signal) error {
-	p, err := o.Process(name)
-	if err != nil || !p.Alive() {
-		return err
-	}
-	return signal(p.PID, sig)
-}
-
-// Start implements Control. The process that runs `hammr up` owns the daemons.
+// Start implements Control.
 func (o opened) Start(context.Context, ...string) error {
 	return fmt.Errorf("the cluster in %s was started by another process; 'hammr up --dir %[1]s' starts what does not run", o.dir)
 }
@@ -88,10 +94,9 @@ func (o opened) Close() error { return nil }
 
 // local are daemons that are children of this process.
 type local struct {
-	dir       string
-	tasknodes []string
+	dir string
 
-	mu struct {
+	mu struct { // held during Kill, Signal, Start and Close, so that they take turns
 		sync.Mutex
 		cluster *localcluster.Cluster
 		closed  bool
@@ -114,46 +119,41 @@ func startLocal(ctx context.Context, cfg Config) (*local, error) {
 		return nil, err
 	}
 	l := &local{dir: cluster.Dir()}
-	for _, n := range cluster.State.Tasknodes {
-		l.tasknodes = append(l.tasknodes, n.Name)
-	}
 	l.mu.cluster = cluster
 	return l, nil
+}
+
+// lockedProcesses are the daemons for a caller that holds the lock.
+func (l *local) lockedProcesses() processes {
+	return processes{func(name string) (localcluster.Process, error) { return processOf(&l.mu.cluster.State, name) }}
 }
 
 // Process implements Daemons.
 func (l *local) Process(name string) (localcluster.Process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return processOf(&l.mu.cluster.State, name)
+	return l.lockedProcesses().Process(name)
 }
 
 // Running implements Control.
 func (l *local) Running(name string) bool {
-	p, err := l.Process(name)
-	return err == nil && p.Alive()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lockedProcesses().Running(name)
 }
 
 // Kill implements Control.
 func (l *local) Kill(ctx context.Context, name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, err := processOf(&l.mu.cluster.State, name)
-	if err != nil {
-		return err
-	}
-	return kill(ctx, name, p)
+	return l.lockedProcesses().Kill(ctx, name)
 }
 
 // Signal implements Control.
-func (l *local) Signal(_ context.Context, name string, sig syscall.Signal) error {
+func (l *local) Signal(ctx context.Context, name string, sig syscall.Signal) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, err := processOf(&l.mu.cluster.State, name)
-	if err != nil || !p.Alive() {
-		return err
-	}
-	return signal(p.PID, sig)
+	return l.lockedProcesses().Signal(ctx, name, sig)
 }
 
 // Start implements Control.
