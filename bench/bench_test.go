@@ -157,7 +157,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-func TestUnfriendlyInputs(t *testing.T) {
+func TestAdversarialInputs(t *testing.T) {
 	const size = 3 << 20
 	for _, in := range adversarial {
 		var a, b bytes.Buffer

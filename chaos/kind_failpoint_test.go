@@ -20,8 +20,8 @@ func parsed(t *testing.T, fault string) chaos.Fault {
 	return p.Faults[0]
 }
 
-// TestEachPointIsOfOneDaemon: a plan can name every failpoint that there is.
-func TestEachPointIsOfOneDaemon(t *testing.T) {
+// TestEachPointBelongsToOneRole: a plan can name every failpoint that there is.
+func TestEachPointBelongsToOneRole(t *testing.T) {
 	for _, point := range failpoint.Names() {
 		found := 0
 		for _, role := range []chaos.Role{chaos.Tasknode, chaos.Jobmaster} {
@@ -41,7 +41,7 @@ func TestEachPointIsOfOneDaemon(t *testing.T) {
 	}
 }
 
-func TestWhatEndsADaemon(t *testing.T) {
+func TestFaultsThatEndDaemons(t *testing.T) {
 	for fault, want := range map[string]bool{
 		"kill tasknode 1 for 1s":                                       true,
 		"kill task map":                                                false,

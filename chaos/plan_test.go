@@ -23,9 +23,9 @@ func unplaced(p *chaos.Plan) *chaos.Plan {
 	return p
 }
 
-// TestRandomPlansAreTextAndBack says of many seeds that their plans are in
+// TestRandomPlansRoundTrip says of many seeds that their plans are in
 // order, the same each time, and what their text says.
-func TestRandomPlansAreTextAndBack(t *testing.T) {
+func TestRandomPlansRoundTrip(t *testing.T) {
 	different := make(map[string]bool)
 	for seed := range uint64(500) {
 		kinds := chaos.Kinds()
@@ -73,7 +73,7 @@ func TestRandomPlansLeaveAMajority(t *testing.T) {
 
 const head = "hammr-plan 1\njob j wordcount\n"
 
-func TestFaultsOfPlans(t *testing.T) {
+func TestInvalidPlans(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          `p:1: "": a plan begins with "hammr-plan 1"`,
 		"hammr-plan 2\n":            `p:1: "hammr-plan 2": a plan begins`,
@@ -115,7 +115,7 @@ func TestFaultsOfPlans(t *testing.T) {
 		head + "fault at 0s do kill tasknode 1 until 1s":                          `p:3: "until 1s": expected 'by AMOUNT' or 'for TIME'`,
 		head + "fault at 0s do slow-disk tasknode 1 for 1s":                       "p:3: slow-disk by 0s: expected how much longer",
 		head + "fault at 0s do clock tasknode 1":                                  "p:3: clock: 'by TIME' is missing",
-		head + "fault at 0s do preempt task map by kindness":                      `p:3: preempt by "kindness": expected one of split, checkpoint`,
+		head + "fault at 0s do preempt task map by magic":                         `p:3: preempt by "magic": expected one of split, checkpoint`,
 		head + "masters 1\nfault at 0s do kill jobmaster follower":                "p:4: jobmaster follower: there is one master only",
 		head + "fault at 0s do failpoint tasknode 1 by error":                     "p:3: failpoint: 'at POINT' is missing; a tasknode has task/spill, task/checkpoint-write, task/segment-commit, task/done, tasknode/launch, tasknode/heartbeat",
 		head + "fault at 0s do failpoint jobmaster all at x by y":                 `p:3: no failpoint "x"; there are task/spill, task/checkpoint-write`,
@@ -133,8 +133,8 @@ func TestFaultsOfPlans(t *testing.T) {
 	}
 }
 
-// TestFaultsOfGoPrograms reports invalid faults that are built in Go, too.
-func TestFaultsOfGoPrograms(t *testing.T) {
+// TestInvalidFaultsOfPrograms reports invalid faults that are built in Go, too.
+func TestInvalidFaultsOfPrograms(t *testing.T) {
 	p := chaos.NewPlan()
 	p.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
 	node := chaos.Target{Role: chaos.Tasknode, Name: "1"}
@@ -149,17 +149,17 @@ func TestFaultsOfGoPrograms(t *testing.T) {
 	}
 }
 
-// TestAllFaultsAreNamed reads on behind the first one.
-func TestAllFaultsAreNamed(t *testing.T) {
+// TestAllErrorsAreReported reads on behind the first one.
+func TestAllErrorsAreReported(t *testing.T) {
 	_, err := chaos.Parse("p", []byte("hammr-plan 1\nsee 1\n# nothing\njob j\n"))
 	if err == nil || !strings.Contains(err.Error(), "p:2: ") || !strings.Contains(err.Error(), "p:4: ") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestMeaningIsCheckedBesideBadLines reports lines that cannot be parsed together with lines
+// TestValidLinesAreCheckedBesideInvalidOnes reports lines that cannot be parsed together with lines
 // that are invalid, in order, and no consequential errors.
-func TestMeaningIsCheckedBesideBadLines(t *testing.T) {
+func TestValidLinesAreCheckedBesideInvalidOnes(t *testing.T) {
 	_, err := chaos.Parse("p", []byte("hammr-plan 1\nmasters x\nfault when j map 101% do kill tasknode 1\nseed\nfault at 1s do kill tasknode 5\nfault when j map 1% do kill tasknode 1\njob j\n"))
 	want := []string{
 		`p:2: "x": expected a number from 1 to 1000`, `p:3: map 101%: expected 0% to 100%`, `p:4: expected "seed NUMBER"`,

@@ -35,13 +35,13 @@ func TestShrinkFindsTheCulprits(t *testing.T) {
 		}
 		small := chaos.Shrink(plan, 1000, fails)
 		if !fails(small) || len(small.Faults) != len(culprits) {
-			t.Fatalf("round %d: of %d faults, %v are at fault; left are %v", round, n, culprits, small.Faults)
+			t.Fatalf("round %d: of %d faults, %v cause the failure; the shrunk plan has %v", round, n, culprits, small.Faults)
 		}
 	}
 }
 
-// TestShrinkKeepsToItsBudget and returns a plan that fails.
-func TestShrinkKeepsToItsBudget(t *testing.T) {
+// TestShrinkObeysItsBudget and returns a plan that fails.
+func TestShrinkObeysItsBudget(t *testing.T) {
 	plan := chaos.NewPlan()
 	plan.Faults = make([]chaos.Fault, 40)
 	calls := 0

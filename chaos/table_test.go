@@ -50,8 +50,8 @@ func TestTableGrows(t *testing.T) {
 	}
 }
 
-// TestTablesOfOthers are not written to.
-func TestTablesOfOthers(t *testing.T) {
+// TestForeignTables are not written to.
+func TestForeignTables(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "drills.csv")
 	if err := os.WriteFile(file, []byte("a,b\n1,2\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -108,7 +108,7 @@ func (v *Verdict) String() string {
 		case !f.Injected:
 			fmt.Fprintf(&b, "  %s: not injected, %s\n", f.Fault, f.Reason)
 		case f.TimedOut:
-			fmt.Fprintf(&b, "  %s: hit %s at %d ms, and nothing went on\n", f.Fault, f.Target, f.At)
+			fmt.Fprintf(&b, "  %s: hit %s at %d ms, and no work resumed\n", f.Fault, f.Target, f.At)
 		default:
 			fmt.Fprintf(&b, "  %s: hit %s at %d ms, recovered after %d ms\n", f.Fault, f.Target, f.At, f.Recovery)
 		}

@@ -89,8 +89,8 @@ type reporter struct {
 // millisecond of a report has still sent it.
 func (r *reporter) tick() {
 	for id, a := range r.b.attempts {
-		began, goes := r.begun[a]
-		if !goes && !a.stalled && !a.ended {
+		began, running := r.begun[a]
+		if !running && !a.stalled && !a.ended {
 			began = a.reportsFrom
 			r.begun[a] = began
 		}

@@ -13,11 +13,11 @@ func (b *body) watchStarvation(j *job) {
 	if b.cfg.StarvationLimit == 0 || j.id == (cluster.JobID{}) {
 		return
 	}
-	hungry := b.isStarving(b.view.Job(j.id))
-	if hungry == (j.starvingSince > 0) {
+	starving := b.isStarving(b.view.Job(j.id))
+	if starving == (j.starvingSince > 0) {
 		return
 	}
-	if j.starvingSince = 0; !hungry {
+	if j.starvingSince = 0; !starving {
 		return
 	}
 	j.starvingSince = b.now

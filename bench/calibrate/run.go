@@ -33,13 +33,13 @@ type Outcome struct {
 }
 
 // Run runs the plan under each policy and predicts each run.
-func Run(ctx context.Context, cfg Config, tell func(format string, args ...any)) (outcomes []Outcome, err error) {
+func Run(ctx context.Context, cfg Config, logf func(format string, args ...any)) (outcomes []Outcome, err error) {
 	if len(cfg.Policies) == 0 || len(cfg.Plan.Jobs) == 0 {
 		return nil, errors.New("calibrate: no policy or no job")
 	}
 	var first *workload.Workload
 	for _, policy := range cfg.Policies {
-		tell("%s under %s: %d jobs on %d tasknodes", cfg.Plan.Name, policy, len(cfg.Plan.Jobs), cfg.Nodes)
+		logf("%s under %s: %d jobs on %d tasknodes", cfg.Plan.Name, policy, len(cfg.Plan.Jobs), cfg.Nodes)
 		w, observed, err := runOnCluster(ctx, cfg, policy)
 		if err != nil {
 			return nil, fmt.Errorf("calibrate: %s under %s: %w", cfg.Plan.Name, policy, err)

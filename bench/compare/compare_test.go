@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/bench/paper"
 )
 
-// TestSizesPay plays the short form: no policy loses to fair sharing that knows
+// TestKnownSizesShortenSojourns plays the short form: no policy loses to fair sharing that knows
 // sizes, however mistaken, and only killing loses work.
-func TestSizesPay(t *testing.T) {
+func TestKnownSizesShortenSojourns(t *testing.T) {
 	if raceEnabled {
 		t.Skip("it plays simulations for long: make test runs it without the race detector")
 	}

@@ -42,7 +42,7 @@ func TestHadoopHistory(t *testing.T) {
 	}
 }
 
-func TestHadoopHistoryFaults(t *testing.T) {
+func TestInvalidHadoopHistories(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":    {"", "no JOB_FINISHED"},
 		"unfinished": {historyHead + event("JOB_SUBMITTED", "JobSubmitted", `"submitTime":1000`), "no JOB_FINISHED"},

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestContestTable(t *testing.T) {
+func TestPreemptionTable(t *testing.T) {
 	bout := func(arm string, run int, high, low time.Duration) PreemptionRun {
 		return PreemptionRun{Load: "map-heavy", Failures: 1, Arm: arm, Run: run, High: high * time.Second, Low: low * time.Second}
 	}

@@ -66,8 +66,8 @@ func wordsOf(t *testing.T, j blockReadingJob) map[string]bool {
 	return words
 }
 
-// TestHomes reads where blocks lie.
-func TestHomes(t *testing.T) {
+// TestBlockHosts reads where blocks lie.
+func TestBlockHosts(t *testing.T) {
 	machines := map[string]string{"127.1.2.11": "n1", "127.1.2.12": "n2"}
 	h, err := parseBlocks("hdfs://x/in: 24 bytes, 3 blocks\n0\t8\t127.1.2.12,127.1.2.11\n8\t8\t127.1.2.12\n16\t8\t-\n", machines)
 	if err != nil || len(h) != 3 {
@@ -117,9 +117,9 @@ func TestHadoopWaitsAsTheSimulatedArm(t *testing.T) {
 	}
 }
 
-// TestNoJavaLeavesTheTrialOut skips trials on a machine without Hadoop, but not after an
+// TestTrialWithoutJavaIsSkipped skips trials on a machine without Hadoop, but not after an
 // error.
-func TestNoJavaLeavesTheTrialOut(t *testing.T) {
+func TestTrialWithoutJavaIsSkipped(t *testing.T) {
 	t.Setenv("HAMMR_HADOOP_JARS", filepath.Join(t.TempDir(), "none"))
 	r := &Runner{Paper: "hammr", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
 	trial := someTrial()

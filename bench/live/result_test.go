@@ -119,8 +119,8 @@ func TestSeriesAddsUp(t *testing.T) {
 	}
 }
 
-// TestVerdictUnknown is a machine that ran nothing when it failed.
-func TestVerdictUnknown(t *testing.T) {
+// TestLostMachineWithoutVerdict is a machine that ran nothing when it failed.
+func TestLostMachineWithoutVerdict(t *testing.T) {
 	run := lossy()
 	run.LostMachines[0].Node = 7
 	r := run.Result(Shape{})

@@ -35,7 +35,7 @@ func someTrial() paper.Trial {
 	return t
 }
 
-func TestShrinkKeepsMeans(t *testing.T) {
+func TestScaledTasksTakeTheirMean(t *testing.T) {
 	small := Scale{Speedup: 10, Divisor: 4}.scaled(someTrial())
 	w, err := small.Workload(1)
 	if err != nil {

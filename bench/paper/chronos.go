@@ -7,6 +7,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 )
 
@@ -49,6 +50,12 @@ func planChronos(o Options) ([]Experiment, error) {
 	}, nil
 }
 
+// Settings of chronos, by their names in sched/registry.
+const (
+	chronosBase    = registry.ChronosPolicy
+	chronosSameJob = "hammr.chronos.same-job"
+)
+
 // The names of arms.
 const (
 	fifoOnly    = "fifo"
@@ -69,10 +76,10 @@ func plainArm(policy string) Arm {
 }
 
 // chronosArm is chronos around a policy.
-func chronosArm(name, policy string, means preempt.Config, conf map[string]string) Arm {
+func chronosArm(name, policy string, modes preempt.Config, conf map[string]string) Arm {
 	a := Arm{Name: name, Policy: "chronos", Conf: map[string]string{chronosBase: policy}}
 	maps.Copy(a.Conf, conf)
-	a.Setup = sched.Setup{Placement: noDelay, Preempt: means}
+	a.Setup = sched.Setup{Placement: noDelay, Preempt: modes}
 	return a
 }
 

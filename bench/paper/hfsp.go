@@ -1,6 +1,8 @@
 package paper
 
 import (
+	"strconv"
+
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -71,4 +73,14 @@ func hfspCluster(o Options) sim.Config {
 		nodes /= SampleEvery
 	}
 	return sim.Config{Machines: nodes, MapSlots: 4, ReduceSlots: 2, ReportInterval: 1000}
+}
+
+// hfspEstimator is the setting of how HFSP estimates sizes, by its name in sched/registry.
+const hfspEstimator = "hammr.hfsp.estimator"
+
+// sizeError makes HFSP mistake the sizes of jobs, uniformly by up to the part a.
+func sizeError(t *Trial, a float64) {
+	t.set("hammr.hfsp.size-error", strconv.FormatFloat(a, 'g', -1, 64))
+	t.set("hammr.hfsp.size-error-law", "uniform")
+	t.set("hammr.hfsp.seed", strconv.FormatUint(t.Seed, 10))
 }

@@ -54,8 +54,8 @@ type claim struct {
 	least, most      float64
 }
 
-// hold holds claims against a report.
-func hold(t *testing.T, r *Report, claims []claim) {
+// checkClaims checks claims against a report.
+func checkClaims(t *testing.T, r *Report, claims []claim) {
 	t.Helper()
 	for _, c := range claims {
 		found := false
@@ -88,7 +88,7 @@ func TestHFSP(t *testing.T) {
 	playedOnce(t)
 	t.Parallel()
 	r := short(t, "hfsp")
-	hold(t, r, []claim{
+	checkClaims(t, r, []claim{
 		{"fig1", "ps, mean", 35, 35},
 		{"fig1", "fsp, mean", 25, 25},
 		{"fig2", "ps, mean", 21.333, 21.334},
@@ -126,7 +126,7 @@ func TestFair(t *testing.T) {
 			claim{"timeouts", "minimum, " + s + " s: production has 10 slots after", after, after + 1},
 			claim{"timeouts", "half of the fair share, " + s + " s: production has 20 slots after", after, after + 1})
 	}
-	hold(t, r, append(claims,
+	checkClaims(t, r, append(claims,
 		claim{"timeouts", "wait: production has 10 slots after", 200, 600},
 		claim{"delay", "local maps, delay 0 s", 0, 95},
 		claim{"delay", "local maps, delay 20 s", 99, 100}))
@@ -134,7 +134,7 @@ func TestFair(t *testing.T) {
 
 func TestHammr(t *testing.T) {
 	t.Parallel()
-	hold(t, short(t, "hammr"), []claim{
+	checkClaims(t, short(t, "hammr"), []claim{
 		{"locality", "local maps of 26, hammr, with locality", 18, 26},
 		{"locality", "local maps of 26, hammr, without", 2, 11},
 		{"locality", "time without locality over time with it", 1, 1.3},
@@ -148,7 +148,7 @@ func TestHammr(t *testing.T) {
 func TestChronos(t *testing.T) {
 	playedOnce(t)
 	t.Parallel()
-	hold(t, short(t, "chronos"), []claim{
+	checkClaims(t, short(t, "chronos"), []claim{
 		{"fifo-maps", "recovery wait of job 1's maps, fifo", 15, 100},
 		{"fifo-maps", "recovery wait of job 1's maps, chronos", 0, 2},
 		{"fifo-maps", "job 1 takes longer by, chronos against fifo", -50, -5},
@@ -170,7 +170,7 @@ func TestChronos(t *testing.T) {
 
 func TestDisco(t *testing.T) {
 	t.Parallel()
-	hold(t, short(t, "disco"), []claim{
+	checkClaims(t, short(t, "disco"), []claim{
 		{"jobs", "production, original over preemptive", 3, 15},
 		{"jobs", "research takes longer by", -1, 10},
 		{"jobs", "production starts after, fair, no preemption", 40, 80},

@@ -59,11 +59,11 @@ func (s Sample) Resume() time.Duration { return max(s.After-s.Before, 0) }
 // Measure suspends and resumes one task of a footprint.
 func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sample, err error) {
 	s = Sample{Footprint: footprint, Pressed: pressed}
-	room := 2*footprint + 2*overheadBytes
+	limit := 2*footprint + 2*overheadBytes
 	if pressed {
-		room = footprint + overheadBytes
+		limit = footprint + overheadBytes
 	}
-	if err := c.group.restrict(room); err != nil {
+	if err := c.group.restrict(limit); err != nil {
 		return s, err
 	}
 	first, err := c.start(ctx, footprint)

@@ -51,17 +51,17 @@ func TestOutputWithoutItsMark(t *testing.T) {
 func TestAllOfAFailedJobIsLost(t *testing.T) {
 	plan := chaos.NewPlan()
 	plan.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
-	want := output{"part-0": []byte("abc"), "part-1": []byte("de")}
-	for state, told := range map[wire.JobState]string{
+	expected := output{"part-0": []byte("abc"), "part-1": []byte("de")}
+	for state, want := range map[wire.JobState]string{
 		wire.JobState_FAILED: "job j is FAILED", wire.JobState_SUCCEEDED: "no such file", wire.JobState_RUNNING: "job j is RUNNING",
 	} {
 		d := &drill{
-			session: &Session{expectedOutputs: map[string]output{"/in wordcount": want}}, plan: plan, at: dataPlace{dir: "/in"},
+			session: &Session{expectedOutputs: map[string]output{"/in wordcount": expected}}, plan: plan, at: dataPlace{dir: "/in"},
 			outs: []string{filepath.Join(t.TempDir(), "none")}, watch: newWatch(nil, []string{"job_1"}),
 		}
 		d.watch.update(&wire.JobStatus{JobId: "job_1", State: state}, time.Now())
 		r, wrong := d.judgeJob(t.Context(), 0, plan.Jobs[0])
-		if r.Lost != 2 || r.Bytes != 0 || len(wrong) != 1 || !strings.Contains(wrong[0], told) {
+		if r.Lost != 2 || r.Bytes != 0 || len(wrong) != 1 || !strings.Contains(wrong[0], want) {
 			t.Errorf("%v: %+v, %q", state, r, wrong)
 		}
 	}
@@ -162,27 +162,27 @@ func TestWorkLost(t *testing.T) {
 		t.Errorf("%d attempts again", got)
 	}
 	if workLost(nil) != 0 {
-		t.Error("a job that nobody knows has lost work")
+		t.Error("a job without a status has lost work")
 	}
 }
 
-// TestWentOn plays statuses: a fall in progress is no step forward, and what comes
-// next is.
-func TestWentOn(t *testing.T) {
+// TestRecoveryFromStatuses: less progress than before is no recovery, and the next step
+// forward is.
+func TestRecoveryFromStatuses(t *testing.T) {
 	w := newWatch(nil, []string{"j"})
-	hear := func(done int32) {
+	report := func(done int32) {
 		w.update(&wire.JobStatus{JobId: "j", State: wire.JobState_RUNNING, MapsDone: done}, time.Now())
 	}
-	hear(3)
+	report(3)
 	since := time.Now()
-	hear(1)
+	report(1)
 	if at := w.recoveredAt(since, false); !at.IsZero() {
 		t.Error("a loss is taken for a step forward")
 	}
 	if w.recoveredAt(since, true).IsZero() {
 		t.Error("a master has answered")
 	}
-	hear(2)
+	report(2)
 	if w.recoveredAt(since, false).IsZero() {
 		t.Error("a step forward is not seen")
 	}
@@ -205,38 +205,38 @@ func TestAffectedTasksContinue(t *testing.T) {
 	}
 	w := newWatch(nil, []string{"j"})
 	asked := time.Now()
-	hear := func(tasks ...*wire.TaskStatus) {
+	report := func(tasks ...*wire.TaskStatus) {
 		asked = asked.Add(time.Second)
 		w.update(&wire.JobStatus{JobId: "j", State: wire.JobState_RUNNING, Tasks: tasks}, asked)
 	}
 	var none time.Time
-	hear(task("a", runs), task("b", runs), task("c", won), task("d", failed))
-	struck := w.runningOn([]string{"n1"})
-	if want := []runningAttempt{{"j", "a", "a0"}, {"j", "b", "b0"}}; !slices.Equal(struck, want) || w.runningOn([]string{"n2"}) != nil {
-		t.Fatalf("there run %v, want %v", struck, want)
+	report(task("a", runs), task("b", runs), task("c", won), task("d", failed))
+	hit := w.runningOn([]string{"n1"})
+	if want := []runningAttempt{{"j", "a", "a0"}, {"j", "b", "b0"}}; !slices.Equal(hit, want) || w.runningOn([]string{"n2"}) != nil {
+		t.Fatalf("there run %v, want %v", hit, want)
 	}
 	for _, step := range []struct {
-		when  string
-		tasks []*wire.TaskStatus
-		ended time.Time
-		goOn  bool
+		when      string
+		tasks     []*wire.TaskStatus
+		ended     time.Time
+		recovered bool
 	}{
-		{"nothing is known of it", []*wire.TaskStatus{task("a", runs), task("b", runs)}, none, false},
+		{"no status is newer", []*wire.TaskStatus{task("a", runs), task("b", runs)}, none, false},
 		{"one runs again", []*wire.TaskStatus{task("a", failed, runs), task("b", runs)}, none, false},
 		{"the other is lost", []*wire.TaskStatus{task("a", failed, runs), task("b", failed)}, none, false},
 		{"both run again", []*wire.TaskStatus{task("a", failed, runs), task("b", failed, runs)}, none, true},
-		{"both have finished after all", []*wire.TaskStatus{task("a", won), task("b", failed, won)}, none, true},
-		{"it has ended, and that was told before", []*wire.TaskStatus{task("a", runs), task("b", runs)}, asked.Add(time.Hour), false},
+		{"both have finished in the end", []*wire.TaskStatus{task("a", won), task("b", failed, won)}, none, true},
+		{"it has ended, and the status is older", []*wire.TaskStatus{task("a", runs), task("b", runs)}, asked.Add(time.Hour), false},
 		{"it has ended", []*wire.TaskStatus{task("a", runs), task("b", won)}, asked, true},
 		{"it has ended and one has not begun again", []*wire.TaskStatus{task("a", runs), task("b", failed)}, asked, false},
 	} {
-		hear(step.tasks...)
-		if at := w.hitTasksRecoveredAt(struck, step.ended); at.IsZero() == step.goOn {
-			t.Errorf("when %s: they go on at %v", step.when, at)
+		report(step.tasks...)
+		if at := w.hitTasksRecoveredAt(hit, step.ended); at.IsZero() == step.recovered {
+			t.Errorf("when %s: recovered at %v", step.when, at)
 		}
 	}
 	w.update(&wire.JobStatus{JobId: "j", State: wire.JobState_FAILED}, asked)
-	if w.hitTasksRecoveredAt(struck, none).IsZero() {
+	if w.hitTasksRecoveredAt(hit, none).IsZero() {
 		t.Error("the job is over")
 	}
 }

@@ -119,12 +119,12 @@ func TestEachKind(t *testing.T) {
 	}
 }
 
-// TestWhatTakesWorkIsNotLost distinguishes the preemption modes by the work they keep.
-func TestWhatTakesWorkIsNotLost(t *testing.T) {
-	for way, lost := range map[string]bool{"kill": true, "split": false, "checkpoint": false, "suspend": false} {
-		r := player(t, parse(t, "fault at 500ms do preempt task map by "+way))
+// TestPreemptionModesLoseWork distinguishes the preemption modes by the work they keep.
+func TestPreemptionModesLoseWork(t *testing.T) {
+	for mode, lost := range map[string]bool{"kill": true, "split": false, "checkpoint": false, "suspend": false} {
+		r := player(t, parse(t, "fault at 500ms do preempt task map by "+mode))
 		if (r.WorkLost > 0) != lost || !r.Good {
-			t.Errorf("%s: %+v", way, r.Verdict)
+			t.Errorf("%s: %+v", mode, r.Verdict)
 		}
 	}
 	r := player(t, parse(t,
@@ -166,8 +166,8 @@ func TestPlansThatHitNothing(t *testing.T) {
 	}
 }
 
-// TestWhyNot expects the verdict to say why a fault was not injected.
-func TestWhyNot(t *testing.T) {
+// TestReasonsOfMissedFaults expects the verdict to say why a fault was not injected.
+func TestReasonsOfMissedFaults(t *testing.T) {
 	r := player(t, parse(t, "hdfs", "limit 10s", "fault at 0s do clock tasknode 1 by 1s",
 		"fault at 0s do kill datanode 1",
 		"fault at 0s do failpoint jobmaster leader at jobmaster/snapshot by delay=1s@999",
@@ -184,8 +184,8 @@ func TestWhyNot(t *testing.T) {
 	}
 }
 
-// TestTwoOfAKind has faults of the same daemon overlap.
-func TestTwoOfAKind(t *testing.T) {
+// TestOverlappingFaults has faults of the same daemon overlap.
+func TestOverlappingFaults(t *testing.T) {
 	r := player(t, parse(t,
 		"fault at 300ms do stop tasknode 1 for 900ms", "fault at 600ms do partition tasknode 1 for 500ms",
 		"fault at 700ms do kill tasknode 1 for 400ms", "fault at 900ms do kill tasknode 1 for 400ms",
@@ -278,7 +278,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-func TestFaultyPlan(t *testing.T) {
+func TestInvalidPlan(t *testing.T) {
 	if _, err := simulate.Run(t.Context(), chaos.NewPlan()); err == nil || !strings.Contains(err.Error(), "no job") {
 		t.Errorf("got %v", err)
 	}

@@ -187,8 +187,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestFaultAtStart takes everything down and shows why.
-func TestFaultAtStart(t *testing.T) {
+// TestFailedStart takes everything down and shows why.
+func TestFailedStart(t *testing.T) {
 	t.Parallel()
 	for fault, want := range map[string]string{
 		"dies":  "n2 ended: exit status 1; the end of its log",
@@ -236,8 +236,8 @@ func TestInterruptedStart(t *testing.T) {
 	}
 }
 
-// TestDeafDaemon is killed when it does not end.
-func TestDeafDaemon(t *testing.T) {
+// TestDaemonThatIgnoresSIGTERM is killed when it does not end.
+func TestDaemonThatIgnoresSIGTERM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes the time that a daemon is given to end")
 	}
@@ -352,7 +352,7 @@ func TestForegroundKilled(t *testing.T) {
 	waitUntil(t, func() bool { return running(processes(s)) == 0 })
 }
 
-func TestConfigFaults(t *testing.T) {
+func TestInvalidConfig(t *testing.T) {
 	t.Parallel()
 	_, err := localcluster.Up(t.Context(), localcluster.Config{
 		Masters: 2, Tasknodes: 3, MapSlots: -1, Addresses: []string{"127.0.0.1", "here"},

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	case len(os.Args) > 2 && os.Args[1] == "foreground":
 		os.Exit(foreground(os.Args[2]))
 	case len(os.Args) > 1 && os.Args[1] == "port":
-		os.Exit(holdPort())
+		os.Exit(listenUntilOrphaned())
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/hammr/hammr/internal/procfs"
 )
 
-// holdPort listens on a port, prints it, and uses many threads and much memory until its
+// listenUntilOrphaned listens on a port, prints it, and uses many threads and much memory until its
 // parent has ended.
-func holdPort() int {
+func listenUntilOrphaned() int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		fmt.Println(err)

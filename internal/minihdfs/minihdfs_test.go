@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(minihdfs.Main(m, minihdfs.Config{DataNodes: 2}))
 }
 
-func TestFaults(t *testing.T) {
+func TestKillStopPartition(t *testing.T) {
 	c := minihdfs.ForTest(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

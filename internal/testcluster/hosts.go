@@ -46,8 +46,8 @@ const (
 
 // hosts are daemons on other machines. Each answers at the address of its page.
 type hosts struct {
-	cfg    HostConfig
-	faults *faultrpc.Client
+	cfg   HostConfig
+	calls *faultrpc.Client
 
 	mu struct {
 		sync.Mutex
@@ -66,7 +66,7 @@ func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hosts{cfg: cfg, faults: faultrpc.NewClient(token)}
+	h := &hosts{cfg: cfg, calls: faultrpc.NewClient(token)}
 	h.mu.pids = make(map[string]int)
 	c.Daemons = h
 	c.client, err = remote.New(remote.Config{Config: rpc.Config{Masters: cfg.Masters, Token: token}})
@@ -82,7 +82,7 @@ func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 		cancel()
 	}
 	if err := errors.Join(errs...); err != nil {
-		h.faults.Close()
+		h.calls.Close()
 		if c.client != nil {
 			err = errors.Join(err, c.client.Close())
 		}
@@ -93,7 +93,7 @@ func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 
 // refreshPID asks a daemon for its process.
 func (s *hosts) refreshPID(ctx context.Context, h Host) error {
-	pid, err := s.faults.PID(ctx, h.Page)
+	pid, err := s.calls.PID(ctx, h.Page)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", h.Role, h.Name, err)
 	}
@@ -204,7 +204,7 @@ func (s *hosts) awaitAnswer(ctx context.Context, h Host) error {
 
 // Close implements Daemons.
 func (s *hosts) Close() error {
-	defer s.faults.Close()
+	defer s.calls.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), repairTimeout)
 	defer cancel()
 	errs := make([]error, len(s.cfg.Hosts))
@@ -227,7 +227,7 @@ func (s *hosts) repair(ctx context.Context, h Host) error {
 	if h.Start != "" {
 		errs = append(errs, s.Start(ctx, h.Name))
 	}
-	if err := s.faults.Clear(ctx, h.Page); err != nil && !errors.Is(err, syscall.ECONNREFUSED) {
+	if err := s.calls.Clear(ctx, h.Page); err != nil && !errors.Is(err, syscall.ECONNREFUSED) {
 		errs = append(errs, fmt.Errorf("%s: %w", h.Name, err))
 	}
 	return errors.Join(errs...)

@@ -161,7 +161,7 @@ func noisyEstimates(jobs []Job, r *rand.Rand) []Job {
 }
 
 // TestWrongEstimatesOnFB2009: published figures are 40 s under psbs, 460 s under fsp and 427
-// s under srpt, against 75 s under ps. They are means over draws, and the few draws that
+// s under srpt, against 75 s under ps. They are meanSojourns over draws, and the few draws that
 // underestimate a very large job dominate them. So the test checks only what does not depend
 // on the draw. srpt with exact estimates is the lower bound, which a draw can only slightly
 // beat.
@@ -169,7 +169,7 @@ func TestWrongEstimatesOnFB2009(t *testing.T) {
 	jobs := traceJobs(t, fb2009)
 	least := mean(sojournsOf(t, "srpt", jobs))
 	r := rand.New(rand.NewPCG(1, 2))
-	means := make(map[string][]float64)
+	meanSojourns := make(map[string][]float64)
 	for range wrongDraws {
 		drawn := noisyEstimates(jobs, r)
 		for _, d := range []string{"srpt", "fsp", "psbs"} {
@@ -177,17 +177,17 @@ func TestWrongEstimatesOnFB2009(t *testing.T) {
 			if m < least {
 				t.Errorf("%s: a mean of %v s, below %v s with right estimates", d, m, least)
 			}
-			means[d] = append(means[d], m)
+			meanSojourns[d] = append(meanSojourns[d], m)
 		}
 	}
-	for d, m := range means {
-		t.Logf("%-4s means: median %.1f s, worst %.1f s, mean %.1f s", d, quantile(m, 0.5), slices.Max(m), mean(m))
+	for d, m := range meanSojourns {
+		t.Logf("%-4s meanSojourns: median %.1f s, worst %.1f s, mean %.1f s", d, quantile(m, 0.5), slices.Max(m), mean(m))
 	}
-	if m := mean(means["psbs"]); m < 30 || m > 60 {
+	if m := mean(meanSojourns["psbs"]); m < 30 || m > 60 {
 		t.Errorf("psbs: a mean of %v s, want about 40 s", m)
 	}
 	for _, d := range []string{"srpt", "fsp"} {
-		if worst := slices.Max(means[d]); worst < 3*slices.Max(means["psbs"]) {
+		if worst := slices.Max(meanSojourns[d]); worst < 3*slices.Max(meanSojourns["psbs"]) {
 			t.Errorf("%s: no draw is worse than %v s; want late giants to block the server, unlike under psbs", d, worst)
 		}
 	}

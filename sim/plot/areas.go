@@ -61,7 +61,7 @@ func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stacke
 		if len(area.Values) != len(times) {
 			return nil, fmt.Errorf("plot: %s: %d values at %d times", area.Name, len(area.Values), len(times))
 		}
-		edge := columnMeans(times, area.Values, areaColumns)
+		edge := columnAverages(times, area.Values, areaColumns)
 		for i := range edge {
 			if edge[i] += below[i]; math.IsNaN(edge[i]) || math.IsInf(edge[i], 0) {
 				return nil, fmt.Errorf("plot: %s: a value that is not a finite number", area.Name)
@@ -73,8 +73,8 @@ func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stacke
 	return l, nil
 }
 
-// columnMeans are the means of a step function over equal columns of its time.
-func columnMeans(times, values []float64, columns int) []float64 {
+// columnAverages are the mean values of a step function over equal columns of its time.
+func columnAverages(times, values []float64, columns int) []float64 {
 	sums := make([]float64, columns)
 	from, width := times[0], (times[len(times)-1]-times[0])/float64(columns)
 	if width <= 0 {

@@ -53,8 +53,8 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// TestMeans compares columns with sums in small steps.
-func TestMeans(t *testing.T) {
+// TestColumnAverages compares columns with sums in small steps.
+func TestColumnAverages(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for range 50 {
 		times, values := []float64{0}, []float64{float64(r.Intn(9))}
@@ -64,7 +64,7 @@ func TestMeans(t *testing.T) {
 		}
 		end := times[len(times)-1]
 		const columns, steps = 7, 3000
-		for n, got := range columnMeans(times, values, columns) {
+		for n, got := range columnAverages(times, values, columns) {
 			sum := 0.
 			for k := range steps {
 				at := (float64(n) + (float64(k)+.5)/steps) * end / columns

@@ -21,7 +21,7 @@ type WhatIf struct {
 	Label func(name string) string
 }
 
-// WriteTable writes a line for each job, the means, and the mean of the absolute differences.
+// WriteTable writes a line for each job, the row, and the mean of the absolute differences.
 func (x WhatIf) WriteTable(out io.Writer) error {
 	label := x.Label
 	if label == nil {
@@ -42,22 +42,22 @@ func (x WhatIf) WriteTable(out io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
-	means, errors := "mean\t\t", "mean difference\t\t\t"
+	row, errors := "mean\t\t", "mean difference\t\t\t"
 	for i, run := range x.Runs {
-		recorded, predicted, meanError := x.means(run.Result)
+		recorded, predicted, meanError := x.averages(run.Result)
 		if i == 0 {
-			means += sojournText(recorded) + "\t"
+			row += sojournText(recorded) + "\t"
 		}
-		means += sojournText(predicted) + "\t" + difference(recorded, predicted) + "\t"
+		row += sojournText(predicted) + "\t" + difference(recorded, predicted) + "\t"
 		errors += "\t" + fmt.Sprintf("%.1f %%", meanError*100) + "\t"
 	}
-	fmt.Fprintf(t, "%s\n%s\n", means, errors)
+	fmt.Fprintf(t, "%s\n%s\n", row, errors)
 	return t.Flush()
 }
 
-// means are over the jobs with a recorded sojourn time, in ms. meanError is the mean of the absolute differences, as a
+// row are over the jobs with a recorded sojourn time, in ms. meanError is the mean of the absolute differences, as a
 // fraction of what was recorded.
-func (x WhatIf) means(r *sim.Result) (recorded, predicted int64, meanError float64) {
+func (x WhatIf) averages(r *sim.Result) (recorded, predicted int64, meanError float64) {
 	n := int64(0)
 	for i := range x.Workload.Jobs {
 		if was := x.Workload.Jobs[i].Recorded; was > 0 {

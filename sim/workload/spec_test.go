@@ -88,8 +88,8 @@ func TestPresetsMatchPaperTables(t *testing.T) {
 	}
 }
 
-// TestDistributionMeans compares means of many draws with the textbook's.
-func TestDistributionMeans(t *testing.T) {
+// TestMeanOfDistributions compares means of many draws with the textbook's.
+func TestMeanOfDistributions(t *testing.T) {
 	for text, want := range map[string]float64{
 		"const:7":           7,
 		"uniform:2:10":      6,

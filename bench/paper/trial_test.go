@@ -47,8 +47,8 @@ func TestReportWithoutAnArm(t *testing.T) {
 	}
 }
 
-// TestReportOfNothing has no arm at all.
-func TestReportOfNothing(t *testing.T) {
+// TestReportWithoutTrials has no arm at all.
+func TestReportWithoutTrials(t *testing.T) {
 	r, err := Run(t.Context(), "hammr", Options{Runs: 1, Seed: 1, Skip: onlyLocality}, without{})
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +68,8 @@ func onlyLocality(e *Experiment) string {
 	return ""
 }
 
-// TestControlsAreAskedFor has the control of Disco beside real clusters only.
-func TestControlsAreAskedFor(t *testing.T) {
+// TestControlsNeedTheOption has the control of Disco beside real clusters only.
+func TestControlsNeedTheOption(t *testing.T) {
 	for _, controls := range []bool{false, true} {
 		plan, err := Disco.Plan(Options{Controls: controls})
 		if err != nil {
