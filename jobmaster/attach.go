@@ -28,13 +28,6 @@ type Attachment struct {
 	end            func(error)
 }
 
-type attachRequest struct {
-	attachment *Attachment
-	hello      *wire.Report_Joined
-	name       string
-	answer     chan<- error
-}
-
 // Attach attaches a tasknode. hello is its Joined report. send is called with orders and
 // must not wait. end is called once, with the cause, when the master ends the
 // attachment.
@@ -46,32 +39,35 @@ func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire
 		return nil, errors.New("jobmaster: the first report of a tasknode is not Joined")
 	}
 	a := &Attachment{master: m, machine: hello.Machine, instance: joined.Instance, send: send, end: end}
-	answer := make(chan error, 1)
-	refused, err := call(ctx, m, &attachRequest{a, joined, hello.Machine, answer}, answer)
-	if err := errors.Join(refused, err); err != nil {
-		return nil, err
-	}
-	return a, nil
+	return query(ctx, m, func() (*Attachment, error) {
+		if err := m.attach(a, joined); err != nil {
+			return nil, err
+		}
+		return a, nil
+	})
 }
 
-func (q *attachRequest) refuse(err error) { q.answer <- err }
-
-func (q *attachRequest) handle(m *Master) {
-	n := m.tasknode(q.name)
-	if old := n.attachment; old != nil && old.instance != q.attachment.instance {
-		q.answer <- fmt.Errorf("%w: %q is attached already; give this tasknode another --name", ErrNameTaken, q.name)
-		return
+// attach replaces the attachment of a tasknode that connects again. A name that another
+// instance has now is refused: orders for one of them would reach the other.
+func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
+	n := m.tasknode(a.machine)
+	if old := n.attachment; old != nil && old.instance != a.instance {
+		return fmt.Errorf("%w: %q is attached already; give this tasknode another --name", ErrNameTaken, a.machine)
 	}
 	n.detach(errors.New("the tasknode attached again"))
-	q.attachment.lead = m.lead
-	n.attachment, n.seenThisTerm, n.lastSeen, n.skew, n.expiring = q.attachment, true, m.now(), 0, false
-	if q.hello.Clock != 0 {
-		n.skew = q.hello.Clock - m.now()
+	a.lead = m.lead
+	n.attachment, n.seenThisTerm, n.lastSeen, n.skew, n.expiring = a, true, m.now(), 0, false
+	if hello.Clock != 0 {
+		n.skew = hello.Clock - m.now()
 	}
-	m.endStale(q)
-	m.requestProgressOf(q)
-	m.join(q.attachment, q.hello)
-	q.answer <- nil
+	m.endStale(a, hello)
+	// An attempt reports each fetched output only once unless it is asked, and that report
+	// may have gone to another leader.
+	if machine := m.view.Machine(a.machine); machine != nil && len(machine.Attempts) > 0 {
+		a.send(progressOrder())
+	}
+	m.join(a, hello)
+	return nil
 }
 
 // join requests that the state takes in the machine of a tasknode, or updates it. Only a
@@ -94,29 +90,19 @@ func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 
 // endStale ends attempts and jobs that the tasknode should not have any more. It gets
 // the orders for those it should have once it has joined.
-func (m *Master) endStale(q *attachRequest) {
-	for _, name := range q.hello.Attempts {
+func (m *Master) endStale(a *Attachment, hello *wire.Report_Joined) {
+	for _, name := range hello.Attempts {
 		id, err := cluster.ParseAttemptID(name)
-		_, _, a, known := m.view.Attempt(id)
-		if err != nil || !known || !a.OnMachine() || a.Machine != q.name {
-			q.attachment.send(killOrder(name, "its job does not need it"))
+		_, _, attempt, known := m.view.Attempt(id)
+		if err != nil || !known || !attempt.OnMachine() || attempt.Machine != a.machine {
+			a.send(killOrder(name, "its job does not need it"))
 		}
 	}
-	for _, name := range q.hello.Jobs {
+	for _, name := range hello.Jobs {
 		id, err := cluster.ParseJobID(name)
 		if j := m.view.Job(id); err != nil || j == nil || j.State.Final() {
-			q.attachment.send(removeJobOrder(name))
+			a.send(removeJobOrder(name))
 		}
-	}
-}
-
-// requestProgressOf requests progress from a tasknode with running attempts. An attempt
-// reports each fetched output only once unless it is asked, and that report may have
-// gone to another leader.
-func (m *Master) requestProgressOf(q *attachRequest) {
-	machine := m.view.Machine(q.name)
-	if machine != nil && len(machine.Attempts) > 0 {
-		q.attachment.send(progressOrder())
 	}
 }
 
@@ -137,18 +123,15 @@ func (m *Master) machineChanged(name string) {
 	}
 }
 
-type detachRequest struct{ attachment *Attachment }
-
 // Detach says that the connection is gone.
-func (a *Attachment) Detach() { a.master.inbox.Put(&detachRequest{a}) }
-
-func (q *detachRequest) refuse(error) {}
-
-func (q *detachRequest) handle(m *Master) {
-	if n := m.tasknodes[q.attachment.machine]; n != nil && n.attachment == q.attachment {
-		n.attachment = nil
-		m.probe(q.attachment.machine)
-	}
+func (a *Attachment) Detach() {
+	m := a.master
+	m.post(func() {
+		if n := m.tasknodes[a.machine]; n != nil && n.attachment == a {
+			n.attachment = nil
+			m.probe(a.machine)
+		}
+	})
 }
 
 func (n *tasknodeRecord) detach(cause error) {

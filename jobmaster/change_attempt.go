@@ -118,19 +118,14 @@ func (s runningAttempt) preempt(mode preempt.Mode) change {
 // is charged with a failure.
 func (m *Master) EndAttempt(ctx context.Context, attemptID string, fail bool) error {
 	return m.change(ctx, func() (change, error) {
-		id, err := cluster.ParseAttemptID(attemptID)
-		_, _, a, known := m.view.Attempt(id)
-		switch {
-		case err != nil:
-			return change{}, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
-		case !known:
-			return change{}, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
-		case !a.Active():
-			return change{}, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.Status())
+		s, err := m.runningAttempt(attemptID)
+		if err != nil {
+			return change{}, err
 		}
-		c := change{cluster.KillAttempt{Attempt: id, Cause: "killed by the user"}, func() bool { return !a.Active() }}
+		a := s.attempt
+		c := change{cluster.KillAttempt{Attempt: a.ID, Cause: "killed by the user"}, func() bool { return !a.Active() }}
 		if fail {
-			c.command = cluster.FailAttempt{Attempt: id, OnMachine: true, Failure: cluster.Failure{Cause: "failed by the user", Offset: -1}}
+			c.command = cluster.FailAttempt{Attempt: a.ID, OnMachine: true, Failure: cluster.Failure{Cause: "failed by the user", Offset: -1}}
 		}
 		return c, nil
 	})

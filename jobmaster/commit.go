@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -39,7 +40,7 @@ type jobWork struct {
 
 // do does the work and reports the result to the loop.
 func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
-	r := &workResult{lead: w.lead, job: w.job, kind: kind}
+	r := &workResult{job: w.job, kind: kind}
 	switch kind {
 	case control.WorkSetUp:
 		w.setUpJob(ctx, r)
@@ -55,8 +56,11 @@ func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
 		r.err = w.removeOutput(ctx)
 		w.removeStaged(ctx)
 	}
-	w.m.inbox.Put(r)
+	w.report(r)
 }
+
+// report passes a result to the loop.
+func (w *jobWork) report(r *workResult) { w.m.postUnder(w.lead, func() { w.m.workEnded(r) }) }
 
 // removeStaged removes the splits that the client staged for this job: no task reads
 // them any more. Their directory goes too, unless it holds other files.
@@ -223,16 +227,8 @@ func (w *jobWork) join(ctx context.Context, fsys storage.FS, dir string, f final
 
 // createEmpty makes an empty file unless it exists.
 func createEmpty(ctx context.Context, fsys storage.FS, name string) error {
-	out, err := fsys.Create(ctx, name, storage.CreateOptions{})
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err == nil {
-		if err = out.Close(); err != nil {
-			err = errors.Join(err, out.Abort())
-		}
-	}
-	if err != nil {
+	err := storage.WriteFile(ctx, fsys, name, func(io.Writer) error { return nil })
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("commit: %s: %w", name, err)
 	}
 	return nil

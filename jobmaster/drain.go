@@ -80,13 +80,9 @@ func (m *Master) sendCopyOutput(o control.Order) {
 // lastReport rebuilds the last report of a finished attempt from the state, with the
 // addresses of its outputs.
 func (m *Master) lastReport(j *cluster.Job, t *cluster.Task) *taskproc.Finished {
-	a := t.Winner
 	done := &taskproc.Finished{OutputBytes: t.Output.Bytes, OutputRecords: t.Output.Records, Range: taskproc.FromRange(t.Range)}
 	for _, s := range t.Output.Segments {
-		done.Outputs = append(done.Outputs, &taskproc.MapOutput{
-			Edge: int32(s.Edge), Task: int32(s.Node), Attempt: a.ID.String(), Path: s.Path, IndexChecksum: s.IndexChecksum,
-			Stored: j.Spec.Graph.Edges[s.Edge].Stored, Address: m.addressOf(a.DataMachine()),
-		})
+		done.Outputs = append(done.Outputs, m.mapOutput(j, t, s))
 	}
 	for _, p := range t.Output.Pieces {
 		done.Pieces = append(done.Pieces, &taskproc.Piece{
@@ -122,13 +118,22 @@ func (m *Master) outputMoved(id cluster.AttemptID) {
 	m.outputPublished(id)
 }
 
+// machineNamed returns the machine of a tasknode. If the state does not have it, the error
+// wraps cluster.ErrUnknown.
+func (m *Master) machineNamed(name string) (*cluster.Machine, error) {
+	if machine := m.view.Machine(name); machine != nil {
+		return machine, nil
+	}
+	return nil, fmt.Errorf("%w: tasknode %q", cluster.ErrUnknown, name)
+}
+
 // AdmitTasknode excludes a tasknode from new tasks, or admits it again. For an unknown
 // one the error wraps cluster.ErrUnknown.
 func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) error {
 	return m.change(ctx, func() (change, error) {
-		machine := m.view.Machine(name)
-		if machine == nil {
-			return change{}, fmt.Errorf("%w: tasknode %q", cluster.ErrUnknown, name)
+		machine, err := m.machineNamed(name)
+		if err != nil {
+			return change{}, err
 		}
 		return change{
 			cluster.AdmitMachine{Name: name, Excluded: excluded},
@@ -142,9 +147,9 @@ func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) 
 // tasknode that takes tasks is refused.
 func (m *Master) DrainTasknode(ctx context.Context, name string) error {
 	return m.change(ctx, func() (change, error) {
-		machine := m.view.Machine(name)
-		if machine == nil {
-			return change{}, fmt.Errorf("%w: tasknode %q", cluster.ErrUnknown, name)
+		machine, err := m.machineNamed(name)
+		if err != nil {
+			return change{}, err
 		}
 		if machine.Draining && !machine.Lost {
 			return change{}, nil

@@ -118,7 +118,7 @@ func (m *Master) archive(id cluster.JobID) {
 	s, l := m.fullStatus(m.view.Job(id), r), m.lead
 	m.workers.Go(func() {
 		if m.retryWriteHistory(l.ctx, id, s) {
-			m.inbox.Put(&historyWritten{l, id})
+			m.postUnder(l, func() { m.historyWritten(id) })
 		}
 	})
 }
@@ -149,33 +149,15 @@ func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatu
 		return err
 	}
 	temporary := fmt.Sprintf("%s.%d.tmp", path, m.cfg.Now().UnixNano())
-	w, err := fsys.Create(ctx, temporary, storage.CreateOptions{})
-	if err != nil {
+	if err := storage.WriteFile(ctx, fsys, temporary, func(w io.Writer) error { return EncodeHistory(w, s) }); err != nil {
 		return err
-	}
-	if err := EncodeHistory(w, s); err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	if err := w.Close(); err != nil {
-		return errors.Join(err, w.Abort())
 	}
 	return fsys.Rename(ctx, temporary, path)
 }
 
-// historyWritten is the message that the history of a job is written.
-type historyWritten struct {
-	lead *lead
-	job  cluster.JobID
-}
-
-func (a *historyWritten) refuse(error) {}
-
-// handle retires the oldest jobs beyond Config.KeepJobs.
-func (a *historyWritten) handle(m *Master) {
-	if a.lead != m.lead {
-		return
-	}
-	m.archivedJobs = append(m.archivedJobs, a.job)
+// historyWritten retires the oldest jobs beyond Config.KeepJobs.
+func (m *Master) historyWritten(id cluster.JobID) {
+	m.archivedJobs = append(m.archivedJobs, id)
 	for len(m.archivedJobs) > m.cfg.KeepJobs {
 		m.request(cluster.RetireJob{Job: m.archivedJobs[0]})
 		m.archivedJobs = m.archivedJobs[1:]

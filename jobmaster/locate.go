@@ -26,27 +26,19 @@ const (
 	locateParallelism = 32
 )
 
-// located is the message with the locations of some splits of a job.
-type located struct {
-	lead      *lead
-	job       cluster.JobID
-	locations []cluster.Location
-}
-
-func (l *located) refuse(error) {}
-
-func (l *located) handle(m *Master) {
-	if l.lead == m.lead {
-		m.setLocations(l.job, l.locations)
-		m.events = append(m.events, control.SplitsLocated{Job: l.job})
-	}
-}
-
 // setLocations records locations of splits in the state.
 func (m *Master) setLocations(id cluster.JobID, places []cluster.Location) {
 	if err := m.state.Locate(id, places); err != nil {
 		m.cfg.Logger.Warn("no block locations, locality disabled", "job", id, "error", err)
 	}
+}
+
+// reportLocations passes further locations to the loop, and so to the controller.
+func (w *jobWork) reportLocations(found []cluster.Location) {
+	w.m.postUnder(w.lead, func() {
+		w.m.setLocations(w.job, found)
+		w.m.events = append(w.m.events, control.SplitsLocated{Job: w.job})
+	})
 }
 
 // foundLocations collects locations until the loop takes them.
@@ -107,16 +99,16 @@ func (w *jobWork) setUpJob(ctx context.Context, r *workResult) {
 		wait, r.err = headStart, w.makeOutput(ctx)
 	}
 	if r.err != nil {
-		w.m.inbox.Put(r)
+		w.report(r)
 		return
 	}
 	s := w.locate(ctx, r.splits)
 	found, over, err := s.wait(wait)
 	r.locations = found
-	w.m.inbox.Put(r)
+	w.report(r)
 	for !over {
 		if found, over, err = s.wait(locateInterval); len(found) > 0 {
-			w.m.inbox.Put(&located{lead: w.lead, job: w.job, locations: found})
+			w.reportLocations(found)
 		}
 	}
 	if err != nil && ctx.Err() == nil {

@@ -41,6 +41,25 @@ type message interface {
 	refuse(err error)
 }
 
+// notice is a message without an answer. It is dropped while the master does not lead.
+type notice func()
+
+func (n notice) handle(*Master) { n() }
+func (notice) refuse(error)     {}
+
+// post has the loop call do, unless the master does not lead.
+func (m *Master) post(do func()) { m.inbox.Put(notice(do)) }
+
+// postUnder has the loop call do, unless l is over by then: the next lead starts again
+// what l has started.
+func (m *Master) postUnder(l *lead, do func()) {
+	m.post(func() {
+		if m.lead == l {
+			do()
+		}
+	})
+}
+
 // New makes a master. Run runs it.
 func New(cfg Config) (*Master, error) {
 	cfg.EnsureDefaults()

@@ -88,20 +88,27 @@ func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
 	reported := r.outputs.reported[t.Winner.ID]
 	delete(r.outputs.reported, t.Winner.ID)
 	for i, s := range t.Output.Segments {
-		out := &taskproc.MapOutput{
-			Edge: int32(s.Edge), Task: int32(s.Node), Attempt: t.Winner.ID.String(),
-			Path: s.Path, IndexChecksum: s.IndexChecksum, Stored: j.Spec.Graph.Edges[s.Edge].Stored,
-		}
+		out := m.mapOutput(j, t, s)
 		out.Ordinal, out.Start = r.ordinal(j, t, s)
 		if i < len(reported) {
 			out.PartitionBytes = reported[i].PartitionBytes
 		}
-		if machine := m.view.Machine(t.Winner.DataMachine()); machine != nil && !out.Stored {
-			out.Address = machine.Address
-		}
 		l := r.outputs.log(s.Edge)
 		l.entries = append(l.entries, outputEntry{output: out})
 	}
+}
+
+// mapOutput describes segments of a finished task, with the address of the tasknode that
+// has them. Stored segments are on a file system, so they have no address.
+func (m *Master) mapOutput(j *cluster.Job, t *cluster.Task, s cluster.Segments) *taskproc.MapOutput {
+	out := &taskproc.MapOutput{
+		Edge: int32(s.Edge), Task: int32(s.Node), Attempt: t.Winner.ID.String(),
+		Path: s.Path, IndexChecksum: s.IndexChecksum, Stored: j.Spec.Graph.Edges[s.Edge].Stored,
+	}
+	if !out.Stored {
+		out.Address = m.addressOf(t.Winner.DataMachine())
+	}
+	return out
 }
 
 // ordinal returns the order of a Node's records among equal keys: by the place of its
@@ -161,7 +168,7 @@ func (m *Master) sendOutputs(j *cluster.Job, edge int) {
 func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage) {
 	for _, edge := range filesInto(j, stage) {
 		l := m.record(j.ID).outputs.log(edge)
-		if _, listens := l.sent[machine]; listens {
+		if _, subscribed := l.sent[machine]; subscribed {
 			continue
 		}
 		l.sent[machine] = 0

@@ -48,26 +48,16 @@ type poolFileState struct {
 	problems  []string // why the present content is not applied
 }
 
-// poolFileChange is the message that the content of the pool file has changed, or cannot
-// be read.
-type poolFileChange struct {
-	lead     *lead
-	content  string
-	pools    []string
-	warnings []string
-	err      error
-}
-
 // watchPoolFile reads the file regularly until ctx ends, with the lead.
 func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
 	var r poolReader
 	_ = syncutil.Poll(ctx, poolInterval, func(context.Context) (bool, error) { // only the end of ctx ends it
 		if content, news, err := r.read(m.cfg.PoolFile, m.cfg.Now()); news {
-			n := &poolFileChange{lead: l, content: string(content), err: err}
+			var pools, warnings []string
 			if err == nil {
-				n.pools, n.warnings, n.err = m.cfg.PoolFile.Parse(content)
+				pools, warnings, err = m.cfg.PoolFile.Parse(content)
 			}
-			m.inbox.Put(n)
+			m.postUnder(l, func() { m.poolFileChanged(string(content), pools, warnings, err) })
 		}
 		return false, nil
 	})
@@ -99,25 +89,20 @@ func (r *poolReader) read(f *PoolFile, now time.Time) (content []byte, news bool
 	return content, news, nil
 }
 
-func (n *poolFileChange) refuse(error) {}
-
-// handle applies the content of the file. If any of it is invalid, none of it is applied
-// and the content before it stays in force.
-func (n *poolFileChange) handle(m *Master) {
-	if n.lead != m.lead {
-		return
-	}
-	p, err := &m.lead.poolFile, n.err
+// poolFileChanged applies the content of the file, unless err says why it cannot be read.
+// If any of it is invalid, none of it is applied and the content before it stays in force.
+func (m *Master) poolFileChanged(content string, pools, warnings []string, err error) {
+	p := &m.lead.poolFile
 	if err == nil {
-		_, err = m.cfg.Policy(m.view.Policy(), m.withPools(n.content, m.view.Policy(), m.policyConf()))
+		_, err = m.cfg.Policy(m.view.Policy(), m.withPools(content, m.view.Policy(), m.policyConf()))
 	}
 	if err != nil {
 		p.problems = strings.Split(err.Error(), "\n")
 		m.cfg.Logger.Warn("pool file not applied", "file", m.cfg.PoolFile.Name, "error", err)
 		return
 	}
-	*p = poolFileState{content: n.content, appliedAt: m.now(), pools: n.pools, warnings: n.warnings}
-	for _, w := range n.warnings {
+	*p = poolFileState{content: content, appliedAt: m.now(), pools: pools, warnings: warnings}
+	for _, w := range warnings {
 		m.cfg.Logger.Warn("pool file has a questionable setting", "warning", w)
 	}
 	m.applyPools()

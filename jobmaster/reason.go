@@ -89,17 +89,13 @@ func (m *Master) tooLarge(j *cluster.Job, need cluster.Slots) string {
 		all = all.Plus(machine.Slots)
 	}
 	most := m.brain.Limit(j)
-	for kind := range need {
-		if need[kind] > all[kind] {
-			return fmt.Sprintf("the cluster has %d and %d", all[cluster.MapSlot], all[cluster.ReduceSlot])
-		}
-	}
-	for kind := range need {
-		if need[kind] > most[kind] {
-			return fmt.Sprintf("pool %s may use %s and %s: raise its maximum in the allocation file, or that of a parent pool, "+
-				"or move the job to a pool that may use more ('hammr job move %v POOL')",
-				j.Spec.Pool, limitName(most[cluster.MapSlot]), limitName(most[cluster.ReduceSlot]), j.ID)
-		}
+	switch {
+	case need.AtMost(all) != need:
+		return fmt.Sprintf("the cluster has %d and %d", all[cluster.MapSlot], all[cluster.ReduceSlot])
+	case need.AtMost(most) != need:
+		return fmt.Sprintf("pool %s may use %s and %s: raise its maximum in the allocation file, or that of a parent pool, "+
+			"or move the job to a pool that may use more ('hammr job move %v POOL')",
+			j.Spec.Pool, limitName(most[cluster.MapSlot]), limitName(most[cluster.ReduceSlot]), j.ID)
 	}
 	return ""
 }

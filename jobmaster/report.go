@@ -12,50 +12,42 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-type tasknodeReport struct {
-	attachment *Attachment
-	report     *wire.Report
-}
-
 // Report passes a report of the tasknode to the master.
-func (a *Attachment) Report(r *wire.Report) { a.master.inbox.Put(&tasknodeReport{a, r}) }
+func (a *Attachment) Report(r *wire.Report) { a.master.post(func() { a.master.handleReport(a, r) }) }
 
-func (r *tasknodeReport) refuse(error) {}
-
-// handle turns a report into an event. A report over an attachment that has ended is
+// handleReport turns a report into an event. A report over an attachment that has ended is
 // dropped: the tasknode sends it again over the next one.
-func (r *tasknodeReport) handle(m *Master) {
-	a := r.attachment
+func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 	n := m.tasknodes[a.machine]
 	if a.lead != m.lead || n == nil || n.attachment != a {
 		return
 	}
 	n.lastSeen = m.now()
-	if beat := r.report.GetHeartbeat(); beat != nil {
+	if beat := report.GetHeartbeat(); beat != nil {
 		n.heartbeat = beat
-		if room := headroomOf(beat); room != nil {
-			m.events = append(m.events, control.MachineMeasured{Name: a.machine, Headroom: *room})
+		if headroom := headroomOf(beat); headroom != nil {
+			m.events = append(m.events, control.MachineMeasured{Name: a.machine, Headroom: *headroom})
 		}
 		return
 	}
-	if joined := r.report.GetJoined(); joined != nil {
+	if joined := report.GetJoined(); joined != nil {
 		m.join(a, joined)
 		return
 	}
-	id, err := cluster.ParseAttemptID(r.report.AttemptId)
-	if took := r.report.GetOutputCopied(); took != nil && err == nil {
-		m.outputCopied(a.machine, id, took)
+	id, err := cluster.ParseAttemptID(report.AttemptId)
+	if copied := report.GetOutputCopied(); copied != nil && err == nil {
+		m.outputCopied(a.machine, id, copied)
 		return
 	}
 	_, _, attempt, known := m.view.Attempt(id)
 	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine() {
-		if done := r.report.GetFinished(); done != nil && attempt != nil && attempt.Lost() && attempt.DataMachine() == a.machine {
+		if done := report.GetFinished(); done != nil && attempt != nil && attempt.Lost() && attempt.DataMachine() == a.machine {
 			m.outputRestored(attempt, done)
 		}
-		a.send(acknowledgeOrder(r.report.AttemptId))
+		a.send(acknowledgeOrder(report.AttemptId))
 		return
 	}
-	m.attemptReport(attempt, r.report)
+	m.attemptReport(attempt, report)
 }
 
 func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {

@@ -90,20 +90,15 @@ func (m *Master) answerSubmit(e cluster.Entry, delta cluster.Delta, err error) {
 	}
 }
 
-// killAllRequest kills every unfinished job.
-type killAllRequest struct{ cause string }
-
 // KillAll kills every unfinished job. It does not wait.
-func (m *Master) KillAll(cause string) { m.inbox.Put(&killAllRequest{cause}) }
-
-func (r *killAllRequest) refuse(error) {}
-
-func (r *killAllRequest) handle(m *Master) {
-	for j := range m.view.Jobs() {
-		if j.State < cluster.JobAborting {
-			m.request(cluster.KillJob{Job: j.ID, Cause: r.cause})
+func (m *Master) KillAll(cause string) {
+	m.post(func() {
+		for j := range m.view.Jobs() {
+			if j.State < cluster.JobAborting {
+				m.request(cluster.KillJob{Job: j.ID, Cause: cause})
+			}
 		}
-	}
+	})
 }
 
 // checkFits refuses a job with a gang that could never start on the present machines. A

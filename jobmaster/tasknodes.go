@@ -138,39 +138,29 @@ func (m *Master) probe(name string) {
 	if m.cfg.Probe == nil || m.cfg.TasknodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {
 		return
 	}
-	p := &probeResult{lead: m.lead, machine: name, epoch: machine.Epoch}
-	page := machine.HTTP
+	l, epoch, page := m.lead, machine.Epoch, machine.HTTP
 	m.workers.Go(func() {
-		ctx, cancel := context.WithTimeout(p.lead.ctx, m.cfg.TasknodeExpiry)
+		ctx, cancel := context.WithTimeout(l.ctx, m.cfg.TasknodeExpiry)
 		defer cancel()
-		p.err = m.cfg.Probe(ctx, page)
-		m.inbox.Put(p)
+		err := m.cfg.Probe(ctx, page)
+		m.postUnder(l, func() { m.probed(name, epoch, err) })
 	})
 }
 
-// probeResult is the message with the result of a probe.
-type probeResult struct {
-	lead    *lead // under which it was sent
-	machine string
-	epoch   int
-	err     error // nil if the tasknode is alive
-}
-
-func (p *probeResult) refuse(error) {}
-
-func (p *probeResult) handle(m *Master) {
-	machine := m.view.Machine(p.machine)
-	if p.lead != m.lead || machine == nil || machine.Lost || machine.Epoch != p.epoch || m.tasknode(p.machine).attachment != nil {
+// probed uses the result of a probe, nil if the tasknode is alive, unless the tasknode was
+// lost or has attached meanwhile. epoch is that of its machine when the probe was sent.
+func (m *Master) probed(name string, epoch int, err error) {
+	machine, n := m.view.Machine(name), m.tasknode(name)
+	switch {
+	case machine == nil || machine.Lost || machine.Epoch != epoch || n.attachment != nil:
+		return
+	case err != nil:
+		m.cfg.Logger.Warn("tasknode does not answer a probe", "tasknode", name, "error", err, "expiry", m.cfg.TasknodeExpiry)
 		return
 	}
-	if p.err != nil {
-		m.cfg.Logger.Warn("tasknode does not answer a probe", "tasknode", p.machine, "error", p.err, "expiry", m.cfg.TasknodeExpiry)
-		return
-	}
-	n := m.tasknode(p.machine)
 	n.lastSeen = m.now()
 	if n.seenThisTerm {
-		m.cfg.Logger.Info("tasknode without a connection answers a probe", "tasknode", p.machine)
+		m.cfg.Logger.Info("tasknode without a connection answers a probe", "tasknode", name)
 	}
 }
 

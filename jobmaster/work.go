@@ -24,24 +24,23 @@ func (m *Master) startWork(w control.Work) {
 	r.startedWork, r.done = w.Kind, done
 	ctx, cancel := context.WithCancel(m.lead.ctx)
 	r.cancel = cancel
-	task := jobWork{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
+	work := jobWork{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
 	if w.Kind == control.WorkCommit {
-		task.files = finalFiles(m.view.Job(w.Job))
-		task.conf = m.propertiesOf(w.Job, r)
-		task.countersErr = checkCounters(m.view.Job(w.Job), task.conf)
+		work.files = finalFiles(m.view.Job(w.Job))
+		work.conf = m.propertiesOf(w.Job, r)
+		work.countersErr = checkCounters(m.view.Job(w.Job), work.conf)
 	}
 	m.workers.Go(func() {
 		defer close(done)
 		if earlier != nil {
 			<-earlier
 		}
-		task.do(ctx, w.Kind)
+		work.do(ctx, w.Kind)
 	})
 }
 
-// workResult is the message with the result of work for a job.
+// workResult is the result of work for a job.
 type workResult struct {
-	lead      *lead // under which it was started
 	job       cluster.JobID
 	kind      control.WorkKind
 	splits    []*taskproc.Split  // of WorkSetUp
@@ -49,11 +48,9 @@ type workResult struct {
 	err       error
 }
 
-func (r *workResult) refuse(error) {}
-
-func (r *workResult) handle(m *Master) {
+// workEnded continues a job whose work has ended.
+func (m *Master) workEnded(r *workResult) {
 	switch {
-	case r.lead != m.lead: // the present lead starts the work again
 	case r.kind == control.WorkCleanUp:
 		if r.err != nil {
 			m.cfg.Logger.Warn("cannot remove the output of an unfinished job", "job", r.job, "error", r.err)

@@ -187,17 +187,16 @@ func (j *joining) copy(ctx context.Context) (err error) {
 	if err := j.fs.Remove(ctx, j.temp, false); err != nil {
 		return err
 	}
-	w, err := j.fs.Create(ctx, j.temp, CreateOptions{})
+	err = WriteFile(ctx, j.fs, j.temp, func(w io.Writer) error {
+		for _, p := range j.filled {
+			if err := appendPiece(ctx, j.fs, w, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	for _, p := range j.filled {
-		if err := appendPiece(ctx, j.fs, w, p); err != nil {
-			return errors.Join(err, w.Abort())
-		}
-	}
-	if err := w.Close(); err != nil {
-		return errors.Join(err, w.Abort())
 	}
 	have, err := j.length(ctx, j.temp)
 	if err == nil && have != j.total {
@@ -234,4 +233,20 @@ func (j *joining) clean(ctx context.Context) error {
 		}
 	}
 	return errors.Join(append(errs, j.fs.Remove(ctx, j.temp, false))...)
+}
+
+// WriteFile creates a file with what write writes. After an error the file system keeps
+// nothing of it.
+func WriteFile(ctx context.Context, fsys FS, name string, write func(io.Writer) error) error {
+	w, err := fsys.Create(ctx, name, CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if err = write(w); err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return nil
 }

@@ -56,15 +56,8 @@ func (k *LogAggregator) copy(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	out, err := fsys.Create(ctx, path, storage.CreateOptions{})
-	if err != nil {
+	return storage.WriteFile(ctx, fsys, path, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
 		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		return errors.Join(err, out.Abort())
-	}
-	if err := out.Close(); err != nil {
-		return errors.Join(err, out.Abort())
-	}
-	return nil
+	})
 }

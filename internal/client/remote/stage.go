@@ -98,10 +98,14 @@ func (a stagingArea) place(ctx context.Context, file string, length int64, conte
 		return nil
 	}
 	temporary := path.Join(path.Dir(file), fmt.Sprintf(".%s.%s", path.Base(file), rand.Text()))
-	if err := a.write(ctx, temporary, content); err != nil {
+	err := storage.WriteFile(ctx, a.fsys, temporary, func(w io.Writer) error {
+		_, err := io.Copy(w, content)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	err := a.fsys.Rename(ctx, temporary, file)
+	err = a.fsys.Rename(ctx, temporary, file)
 	switch {
 	case err == nil:
 		return nil
@@ -118,18 +122,4 @@ func (a stagingArea) place(ctx context.Context, file string, length int64, conte
 func (a stagingArea) has(ctx context.Context, file string, length int64) bool {
 	info, err := a.fsys.Stat(ctx, file)
 	return err == nil && !info.IsDir && info.Size == length
-}
-
-func (a stagingArea) write(ctx context.Context, file string, content io.Reader) error {
-	w, err := a.fsys.Create(ctx, file, storage.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	if _, err = io.Copy(w, content); err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	return nil
 }
