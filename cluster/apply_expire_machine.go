@@ -31,8 +31,8 @@ func (c ExpireMachine) apply(tx *transition, _ taskRef) error {
 
 // loseMachine ends the attempts on a machine and takes away its slots, its output and its
 // checkpoints, except those of the attempts in held, which is in order.
-func (tx *transition) loseMachine(m *Machine, cause string, held []AttemptID, fetched Fetched) {
-	tx.loseCheckpoints(m.Name, held)
+func (tx *transition) loseMachine(m *Machine, cause string, retained []AttemptID, fetched Fetched) {
+	tx.loseCheckpoints(m.Name, retained)
 	for _, a := range slices.Clone(m.Attempts) {
 		p, err := tx.attempt(a.ID)
 		if err != nil {
@@ -48,6 +48,6 @@ func (tx *transition) loseMachine(m *Machine, cause string, held []AttemptID, fe
 	tx.lost++
 	tx.setSlots(m)
 	for j := range tx.View().Jobs() {
-		tx.loseOutputs(j, m.Name, cause, held, fetched)
+		tx.loseOutputs(j, m.Name, cause, retained, fetched)
 	}
 }

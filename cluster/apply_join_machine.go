@@ -56,8 +56,8 @@ func (c JoinMachine) apply(tx *transition, _ taskRef) error {
 }
 
 // restoreRetained notes that a machine that was lost has output of finished attempts again.
-func (tx *transition) restoreRetained(held []AttemptID, machine string) {
-	for _, id := range held {
+func (tx *transition) restoreRetained(retained []AttemptID, machine string) {
+	for _, id := range retained {
 		if p, err := tx.attempt(id); err == nil && p.task.Winner == p.attempt && p.attempt.Lost() && p.attempt.DataMachine() == machine {
 			p.stage.findOutput(p.task)
 		}

@@ -284,8 +284,8 @@ func (a *Attempt) Suspended() bool { return a.State == AttemptSuspended }
 // OnMachine reports whether the attempt's process may still be there.
 func (a *Attempt) OnMachine() bool { return a.State.info().place != gone }
 
-// HoldsSlot reports whether the attempt keeps others from its slot.
-func (a *Attempt) HoldsSlot() bool { return a.State.info().place == inSlot }
+// OccupiesSlot reports whether the attempt keeps others from its slot.
+func (a *Attempt) OccupiesSlot() bool { return a.State.info().place == inSlot }
 
 // InMemory reports whether the attempt's process is stopped on its machine.
 func (a *Attempt) InMemory() bool { return a.State.info().place == inMemory }

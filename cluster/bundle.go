@@ -236,12 +236,12 @@ func (j *Job) SuspendedBundles(b *Bundle) (numbers []int) {
 	if b.Stages[0].StartsAlone() {
 		return nil
 	}
-	var still []*Attempt
+	var suspended []*Attempt
 	for _, s := range b.Stages {
-		still = append(still, s.Suspended()...)
+		suspended = append(suspended, s.Suspended()...)
 	}
-	slices.SortFunc(still, compareStart)
-	for _, a := range still {
+	slices.SortFunc(suspended, compareStart)
+	for _, a := range suspended {
 		s := j.stage(a.ID.Task.Stage)
 		if n := a.ID.Task.Number / b.TasksIn(s); !slices.Contains(numbers, n) {
 			numbers = append(numbers, n)

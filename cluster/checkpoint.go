@@ -80,20 +80,20 @@ func (p taskRef) rejectCheckpoint() bool {
 
 // loseCheckpoints drops the checkpoints on a machine, except those of the attempts in held,
 // which is in order. Where there is a copy, only the location is forgotten.
-func (tx *transition) loseCheckpoints(machine string, held []AttemptID) {
-	var bare []taskRef
+func (tx *transition) loseCheckpoints(machine string, retained []AttemptID) {
+	var changed []taskRef
 	for j := range tx.View().Jobs() {
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
-				t.ConsistentCheckpoint = t.ConsistentCheckpoint.withoutMachine(machine, held)
-				if c := t.Checkpoint.withoutMachine(machine, held); c != t.Checkpoint {
+				t.ConsistentCheckpoint = t.ConsistentCheckpoint.withoutMachine(machine, retained)
+				if c := t.Checkpoint.withoutMachine(machine, retained); c != t.Checkpoint {
 					stage.setCheckpoint(t, c)
-					bare = append(bare, taskRef{job: j, stage: stage, task: t})
+					changed = append(changed, taskRef{job: j, stage: stage, task: t})
 				}
 			}
 		}
 	}
-	for _, p := range bare {
+	for _, p := range changed {
 		tx.loseCheckpoint(p)
 	}
 }
@@ -112,8 +112,8 @@ func (tx *transition) loseCheckpoint(p taskRef) {
 }
 
 // withoutMachine returns a checkpoint after the loss of a machine: its copy, or nil.
-func (c *Checkpoint) withoutMachine(machine string, held []AttemptID) *Checkpoint {
-	if c == nil || c.Machine != machine || containsID(held, c.Attempt) {
+func (c *Checkpoint) withoutMachine(machine string, retained []AttemptID) *Checkpoint {
+	if c == nil || c.Machine != machine || containsID(retained, c.Attempt) {
 		return c
 	}
 	left := *c // snapshots share the old value
@@ -147,19 +147,19 @@ func (tx *transition) resumeFrom(p taskRef, c *Checkpoint) {
 
 func (c *checker) checkpoints(s *State, j *Job) {
 	for _, stage := range j.Stages {
-		homes := make(map[string]int)
+		byMachine := make(map[string]int)
 		for n, t := range stage.Tasks {
 			c.checkpoint(s, t)
 			for _, at := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
 				c.require(at == nil || at.Machine == "" || at.Machine == t.Attempts[at.Attempt.Number].DataMachine(), "%v: its checkpoint %+v lies elsewhere than what the attempt has left", t.ID, at)
 			}
 			if home := t.CheckpointMachine(); home != "" && t.isWaiting() {
-				homes[home]++
+				byMachine[home]++
 				c.require(stage.byCheckpointMachine[home].has(n), "%v is not indexed under %s, where its checkpoint is", t.ID, home)
 			}
 		}
 		for home, set := range stage.byCheckpointMachine {
-			c.require(set.count == homes[home] && set.count > 0, "%v %s: %d tasks are to resume from %s, counted %d", j.ID, stage.Name, set.count, home, homes[home])
+			c.require(set.count == byMachine[home] && set.count > 0, "%v %s: %d tasks are to resume from %s, counted %d", j.ID, stage.Name, set.count, home, byMachine[home])
 		}
 	}
 }

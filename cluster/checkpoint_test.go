@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// pausedMap is a job with a map that was checkpointed on machine a, and another map.
-func pausedMap(t *testing.T, c Checkpoint) (*State, *Task) {
+// checkpointedMap is a job with a map that was checkpointed on machine a, and another map.
+func checkpointedMap(t *testing.T, c Checkpoint) (*State, *Task) {
 	t.Helper()
 	s := New("1")
 	first := attemptAt(mapTask(0), 0)
@@ -24,8 +24,8 @@ func pausedMap(t *testing.T, c Checkpoint) (*State, *Task) {
 	return s, task
 }
 
-func TestACheckpointGoesWithItsMachine(t *testing.T) {
-	held := []AttemptID{attemptAt(mapTask(0), 0)}
+func TestCheckpointIsLostWithItsMachine(t *testing.T) {
+	retained := []AttemptID{attemptAt(mapTask(0), 0)}
 	copied := &CheckpointCopy{Path: "hdfs://h/c", Bytes: 1}
 	for name, tt := range map[string]struct {
 		copied *CheckpointCopy
@@ -35,14 +35,14 @@ func TestACheckpointGoesWithItsMachine(t *testing.T) {
 	}{
 		"lost":                            {nil, ExpireMachine{Name: "a", Epoch: 1}, TaskPending, ""},
 		"started anew":                    {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}}, TaskPending, ""},
-		"started anew, but it is there":   {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: held}, TaskCheckpointed, "a"},
+		"started anew, but it is there":   {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: retained}, TaskCheckpointed, "a"},
 		"lost, but it was copied":         {copied, ExpireMachine{Name: "a", Epoch: 1}, TaskCheckpointed, ""},
-		"there, and it was copied":        {copied, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: held}, TaskCheckpointed, "a"},
+		"there, and it was copied":        {copied, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: retained}, TaskCheckpointed, "a"},
 		"another one lost":                {nil, ExpireMachine{Name: "b", Epoch: 1}, TaskCheckpointed, "a"},
 		"the same joins again, as before": {nil, JoinMachine{Name: "a", Instance: "1", Slots: Slots{1, 0}}, TaskCheckpointed, "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, task := pausedMap(t, Checkpoint{Path: "c", Copy: tt.copied})
+			s, task := checkpointedMap(t, Checkpoint{Path: "c", Copy: tt.copied})
 			apply(t, s, tt.loss)
 			if task.State != tt.state || (task.Checkpoint != nil) != (tt.state == TaskCheckpointed) {
 				t.Fatalf("%v, checkpoint %+v", task.State, task.Checkpoint)
@@ -70,35 +70,35 @@ func TestMoveCheckpoint(t *testing.T) {
 		return MoveCheckpoint{Attempt: id, Machine: machine, Path: "/" + machine + "/c", Bytes: 9, Checksum: 5}
 	}
 	for name, tt := range map[string]struct {
-		before []Command
-		move   MoveCheckpoint
-		fault  error
+		before  []Command
+		move    MoveCheckpoint
+		problem error
 	}{
 		"waits":                              {move: move(first, "b")},
 		"waits, and was moved":               {before: []Command{move(first, "c"), DrainMachine{Name: "c"}}, move: move(first, "b")},
-		"waits, and another copy was first":  {before: []Command{move(first, "c")}, move: move(first, "b"), fault: ErrRefused},
-		"waits, and needs no other place":    {before: []Command{AdmitMachine{Name: "a"}}, move: move(first, "b"), fault: ErrRefused},
+		"waits, and another copy was first":  {before: []Command{move(first, "c")}, move: move(first, "b"), problem: ErrRefused},
+		"waits, and needs no other place":    {before: []Command{AdmitMachine{Name: "a"}}, move: move(first, "b"), problem: ErrRefused},
 		"goes back":                          {before: []Command{move(first, "b"), AdmitMachine{Name: "a"}, DrainMachine{Name: "b"}}, move: move(first, "a")},
 		"has gone on from it":                {before: []Command{start}, move: move(first, "c")},
 		"is of a job that is suspended":      {before: []Command{SuspendJob{Job: job1}}, move: move(first, "b")},
-		"has a newer one":                    {before: []Command{start, PreemptAttempt{Attempt: second, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: second}}, move: move(first, "c"), fault: ErrRefused},
-		"has finished":                       {before: []Command{start, FinishAttempt{Attempt: second}}, move: move(first, "c"), fault: ErrRefused},
-		"is of a job that is over":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, move: move(first, "b"), fault: ErrRefused},
-		"lost it":                            {before: []Command{ExpireMachine{Name: "a", Epoch: 1}}, move: move(first, "b"), fault: ErrRefused},
-		"is not known":                       {move: move(attemptAt(mapTask(7), 0), "b"), fault: ErrUnknown},
-		"waits, and the copy is nowhere":     {move: move(first, "d"), fault: ErrUnknown},
-		"waits, and the copy is lost by now": {before: []Command{ExpireMachine{Name: "b", Epoch: 1}}, move: move(first, "b"), fault: ErrUnknown},
+		"has a newer one":                    {before: []Command{start, PreemptAttempt{Attempt: second, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: second}}, move: move(first, "c"), problem: ErrRefused},
+		"has finished":                       {before: []Command{start, FinishAttempt{Attempt: second}}, move: move(first, "c"), problem: ErrRefused},
+		"is of a job that is over":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, move: move(first, "b"), problem: ErrRefused},
+		"lost it":                            {before: []Command{ExpireMachine{Name: "a", Epoch: 1}}, move: move(first, "b"), problem: ErrRefused},
+		"is not known":                       {move: move(attemptAt(mapTask(7), 0), "b"), problem: ErrUnknown},
+		"waits, and the copy is nowhere":     {move: move(first, "d"), problem: ErrUnknown},
+		"waits, and the copy is lost by now": {before: []Command{ExpireMachine{Name: "b", Epoch: 1}}, move: move(first, "b"), problem: ErrUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, task := pausedMap(t, Checkpoint{Path: "c", MayMissInput: true})
+			s, task := checkpointedMap(t, Checkpoint{Path: "c", MayMissInput: true})
 			apply(t, s, JoinMachine{Name: "c", Slots: Slots{1, 0}}, DrainMachine{Name: "a"})
 			apply(t, s, tt.before...)
 			_, err := s.Apply(Entry{At: 50, Command: tt.move})
-			if !errors.Is(err, tt.fault) || (err == nil) != (tt.fault == nil) {
-				t.Fatalf("%v, want %v", err, tt.fault)
+			if !errors.Is(err, tt.problem) || (err == nil) != (tt.problem == nil) {
+				t.Fatalf("%v, want %v", err, tt.problem)
 			}
-			if fault := s.CheckInvariants(); fault != nil {
-				t.Fatal(fault)
+			if problem := s.CheckInvariants(); problem != nil {
+				t.Fatal(problem)
 			}
 			if err != nil {
 				return
@@ -112,8 +112,8 @@ func TestMoveCheckpoint(t *testing.T) {
 					t.Errorf("left on %s is %v", left, there)
 				}
 			}
-			held := []AttemptID{first}
-			apply(t, s, JoinMachine{Name: want.Machine, Instance: "new", Retained: held, Slots: Slots{1, 0}})
+			retained := []AttemptID{first}
+			apply(t, s, JoinMachine{Name: want.Machine, Instance: "new", Retained: retained, Slots: Slots{1, 0}})
 			if task.Checkpoint == nil || task.Checkpoint.Machine != want.Machine {
 				t.Errorf("with its machine started anew, it is %+v", task.Checkpoint)
 			}
@@ -124,7 +124,7 @@ func TestMoveCheckpoint(t *testing.T) {
 // TestResumeAfterTheCheckpointMoved starts an attempt, and moves its checkpoint before it reads
 // it. The attempt fails, and the next one resumes from the copy.
 func TestResumeAfterTheCheckpointMoved(t *testing.T) {
-	s, task := pausedMap(t, Checkpoint{Path: "c"})
+	s, task := checkpointedMap(t, Checkpoint{Path: "c"})
 	bad := func(number int) FailAttempt {
 		return FailAttempt{Attempt: attemptAt(mapTask(0), number), Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
 	}
@@ -142,7 +142,7 @@ func TestResumeAfterTheCheckpointMoved(t *testing.T) {
 // TestBadCheckpointChargesNoTask reports a bad checkpoint twice. It is dropped once; the
 // second report comes from an attempt that started from the beginning, which is charged.
 func TestBadCheckpointChargesNoTask(t *testing.T) {
-	s, task := pausedMap(t, Checkpoint{Path: "c"})
+	s, task := checkpointedMap(t, Checkpoint{Path: "c"})
 	bad := func(number int) FailAttempt {
 		return FailAttempt{Attempt: attemptAt(mapTask(0), number), Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
 	}
@@ -158,7 +158,7 @@ func TestBadCheckpointChargesNoTask(t *testing.T) {
 
 // TestANewerCheckpointStays reports a bad checkpoint after a newer one has replaced it.
 func TestANewerCheckpointStays(t *testing.T) {
-	s, task := pausedMap(t, Checkpoint{Path: "c"})
+	s, task := checkpointedMap(t, Checkpoint{Path: "c"})
 	second, third := attemptAt(mapTask(0), 1), attemptAt(mapTask(0), 2)
 	apply(t, s, StartAttempt{Task: task.ID, Machine: "b"}, PreemptAttempt{Attempt: second, Mode: preempt.Checkpoint},
 		CheckpointAttempt{Attempt: second, Checkpoint: Checkpoint{Path: "d"}}, StartAttempt{Task: task.ID, Machine: "a"})

@@ -21,14 +21,14 @@ func trioGraph() dag.Graph {
 	}
 }
 
-// pausedGang is a gang of three on n0, n1 and n2 that was checkpointed. The first had
+// checkpointedGang is a gang of three on n0, n1 and n2 that was checkpointed. The first had
 // finished by then, and the others have checkpoints on their machines.
-func pausedGang(t *testing.T) (*State, *Job) {
+func checkpointedGang(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Checkpoint})
-	if got := asked(j); got != "pause pause pause" {
+	if got := orders(j); got != "pause pause pause" {
 		t.Fatalf("attempts are asked for %q", got)
 	}
 	mustApply(t, s, finishTask(j, 0, 0), checkpointOf(j, 1), checkpointOf(j, 2))
@@ -46,7 +46,7 @@ func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
 	delta := apply(t, s, PreemptAttempt{Attempt: newest(j, 2, 0), Cause: "others", Mode: preempt.Split})
-	if got := asked(j); got != "pause pause pause" || len(delta.OrdersChanged) != 3 {
+	if got := orders(j); got != "pause pause pause" || len(delta.OrdersChanged) != 3 {
 		t.Fatalf("attempts are asked for %q, told: %v", got, delta.OrdersChanged)
 	}
 	wantRefused(t, s, "not Running", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
@@ -85,29 +85,29 @@ func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 func TestGangIsNotCheckpointedOnAFullDisk(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
-	room := func(slots Slots) JoinMachine {
+	joinWith := func(slots Slots) JoinMachine {
 		m := s.View().Machine("n1")
 		return JoinMachine{Name: "n1", Instance: m.Instance, Slots: slots, Hosts: m.Hosts}
 	}
 	had := s.View().Machine("n1").Offered
-	mustApply(t, s, room(Slots{}))
-	pause := PreemptAttempt{Attempt: newest(j, 2, 0), Cause: "others", Mode: preempt.Checkpoint}
-	wantRefused(t, s, "a task on n1, which has no disk space for a checkpoint", pause)
-	mustApply(t, s, room(had), pause, checkpointOf(j, 2), DeclinePreemption{newest(j, 0, 0)}, DeclinePreemption{newest(j, 1, 0)},
-		room(Slots{}), PreemptAttempt{Attempt: newest(j, 0, 0), Cause: "others", Mode: preempt.Checkpoint})
-	if got := asked(j); got != "pause pause" {
+	mustApply(t, s, joinWith(Slots{}))
+	preemption := PreemptAttempt{Attempt: newest(j, 2, 0), Cause: "others", Mode: preempt.Checkpoint}
+	wantRefused(t, s, "a task on n1, which has no disk space for a checkpoint", preemption)
+	mustApply(t, s, joinWith(had), preemption, checkpointOf(j, 2), DeclinePreemption{newest(j, 0, 0)}, DeclinePreemption{newest(j, 1, 0)},
+		joinWith(Slots{}), PreemptAttempt{Attempt: newest(j, 0, 0), Cause: "others", Mode: preempt.Checkpoint})
+	if got := orders(j); got != "pause pause" {
 		t.Errorf("of a gang that has paused in part, attempts are asked for %q", got)
 	}
 	s, j = running(t, trioGraph())
-	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"), room(Slots{}), SuspendJob{Job: j.ID, Cause: "others"})
-	if got := asked(j); got != "still still still" {
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"), joinWith(Slots{}), SuspendJob{Job: j.ID, Cause: "others"})
+	if got := orders(j); got != "still still still" {
 		t.Errorf("of a suspended job, attempts are asked for %q", got)
 	}
 }
 
 // TestCheckpointedGangResumes resumes the tasks of a gang that have not finished.
 func TestCheckpointedGangResumes(t *testing.T) {
-	s, j := pausedGang(t)
+	s, j := checkpointedGang(t)
 	b := j.Bundles[0]
 	if got := fmt.Sprint([2]int(b.NeedOf(0)), [2]int(b.Need()), len(b.WaitingIn(0))); got != "[0 2] [1 2] 2" {
 		t.Errorf("it needs %s", got)
@@ -138,9 +138,9 @@ func TestCheckpointedGangResumes(t *testing.T) {
 func TestCheckpointedGangStartsOver(t *testing.T) {
 	bad := FailAttempt{Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
 	for name, tt := range map[string]struct {
-		goesOn bool
-		ends   func(j *Job) []Command
-		cause  string // of the attempt that had finished
+		resumes bool
+		ends    func(j *Job) []Command
+		cause   string // of the attempt that had finished
 	}{
 		"a checkpoint is lost": {false, func(*Job) []Command { return []Command{ExpireMachine{Name: "n1", Epoch: 1}} }, "the checkpoint of task_1_0001_s1_000000 is lost"},
 		"a tasknode is started anew": {false, func(*Job) []Command {
@@ -155,8 +155,8 @@ func TestCheckpointedGangStartsOver(t *testing.T) {
 		}, "task_1_0001_s2_000000 ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, j := pausedGang(t)
-			if tt.goesOn {
+			s, j := checkpointedGang(t)
+			if tt.resumes {
 				mustApply(t, s, bundleStart(j, 0, 0, "n0"))
 			}
 			mustApply(t, s, tt.ends(j)...)
@@ -177,10 +177,10 @@ func TestCheckpointedGangStartsOver(t *testing.T) {
 	}
 }
 
-// TestAGangGoesBackToItsCut ends an attempt without a checkpoint: the gang is rolled back to
+// TestGangIsRolledBackToItsCheckpoint ends an attempt without a checkpoint: the gang is rolled back to
 // its last consistent checkpoint.
-func TestAGangGoesBackToItsCut(t *testing.T) {
-	pause := func(j *Job) Command {
+func TestGangIsRolledBackToItsCheckpoint(t *testing.T) {
+	preemption := func(j *Job) Command {
 		return PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Checkpoint}
 	}
 	fail := func(j *Job) Command { return FailAttempt{Attempt: newest(j, 2, 0)} }
@@ -196,17 +196,17 @@ func TestAGangGoesBackToItsCut(t *testing.T) {
 			func(j *Job) Command { return finishTask(j, 1, 0) }, fail,
 		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"another is paused again": {[]func(*Job) Command{
-			pause, func(j *Job) Command { return checkpointOf(j, 1) }, fail,
+			preemption, func(j *Job) Command { return checkpointOf(j, 1) }, fail,
 		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"another is paused again, and that checkpoint lost": {[]func(*Job) Command{
-			pause, func(j *Job) Command { return checkpointOf(j, 1) }, func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} },
+			preemption, func(j *Job) Command { return checkpointOf(j, 1) }, func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} },
 		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"it is whole again": {[]func(*Job) Command{
-			pause, func(j *Job) Command { return checkpointOf(j, 1) }, func(j *Job) Command { return checkpointOf(j, 2) },
+			preemption, func(j *Job) Command { return checkpointOf(j, 1) }, func(j *Job) Command { return checkpointOf(j, 2) },
 			func(j *Job) Command { return bundleStart(j, 0, 0, "n1", "n2") }, fail,
 		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "1 1"},
 		"another had finished by the latest": {[]func(*Job) Command{
-			pause, func(j *Job) Command { return finishTask(j, 1, 0) }, func(j *Job) Command { return checkpointOf(j, 2) },
+			preemption, func(j *Job) Command { return finishTask(j, 1, 0) }, func(j *Job) Command { return checkpointOf(j, 2) },
 			func(j *Job) Command { return bundleStart(j, 0, 0, "n2") }, fail,
 		}, "SUCCEEDED | SUCCEEDED | CHECKPOINTED", "- 1"},
 		"again and again": {[]func(*Job) Command{
@@ -214,7 +214,7 @@ func TestAGangGoesBackToItsCut(t *testing.T) {
 		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, j := pausedGang(t)
+			s, j := checkpointedGang(t)
 			mustApply(t, s, bundleStart(j, 0, 0, "n0"))
 			for _, do := range tt.do {
 				mustApply(t, s, do(j))
@@ -274,7 +274,7 @@ func TestGangStartsOverDuringACheckpoint(t *testing.T) {
 // TestGangContinuesWithoutACheckpointItHasRead loses a checkpoint after its
 // attempt has resumed. No attempt of the gang is ordered to start over.
 func TestGangContinuesWithoutACheckpointItHasRead(t *testing.T) {
-	s, j := pausedGang(t)
+	s, j := checkpointedGang(t)
 	mustApply(t, s, bundleStart(j, 0, 0, "n0"), ExpireMachine{Name: "n1", Epoch: 1})
 	wantStates(t, j, "SUCCEEDED | RUNNING | RUNNING")
 	if c := j.Stages[1].Tasks[0].Checkpoint; c == nil || c.Machine != "" {
@@ -302,24 +302,24 @@ func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
 	}
 	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1})
 	wantStates(t, j, "CHECKPOINTED | CHECKPOINTED | CHECKPOINTED")
-	if home := j.Stages[1].Tasks[0].CheckpointMachine(); home != "" {
-		t.Errorf("its home is %q", home)
+	if machineOfData := j.Stages[1].Tasks[0].CheckpointMachine(); machineOfData != "" {
+		t.Errorf("its home is %q", machineOfData)
 	}
 }
 
 // TestAllowedCheckpointsOfAGang refuses to checkpoint a gang that is suspended, or whose job rules it
 // out for one of its stages.
 func TestAllowedCheckpointsOfAGang(t *testing.T) {
-	for _, barred := range []preempt.ModeSet{preempt.SetOf(preempt.Checkpoint), 0} {
+	for _, disallowed := range []preempt.ModeSet{preempt.SetOf(preempt.Checkpoint), 0} {
 		s := New("1")
 		spec := submit(0, 0)
-		spec.Spec.Graph, spec.Spec.DisallowedModes = trioGraph(), []preempt.ModeSet{0, 0, barred}
+		spec.Spec.Graph, spec.Spec.DisallowedModes = trioGraph(), []preempt.ModeSet{0, 0, disallowed}
 		mustApply(t, s, JoinMachine{Name: "n0", Slots: Slots{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
 		j := s.jobs[0]
 		mustApply(t, s, bundleStart(j, 0, 0, "n0"))
-		if barred != 0 {
+		if disallowed != 0 {
 			wantRefused(t, s, "its job rules it out", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
 			continue
 		}
@@ -335,9 +335,9 @@ func TestSuspendedGangMigrates(t *testing.T) {
 		"drained": func(*Job) Command { return DrainMachine{Name: "n2", Cause: "it is to be stopped"} },
 		"moved":   func(j *Job) Command { return MoveAttempt{Attempt: newest(j, 1, 0), Cause: "full"} },
 	} {
-		s, j := stillGang(t)
+		s, j := suspendedGang(t)
 		mustApply(t, s, send(j))
-		if got := asked(j); got != "pause pause" {
+		if got := orders(j); got != "pause pause" {
 			t.Errorf("%s: attempts are asked for %q", name, got)
 		}
 		mustApply(t, s, checkpointOf(j, 0), checkpointOf(j, 1))
@@ -389,7 +389,7 @@ func TestRolledBackGangReadsLostOutputAgain(t *testing.T) {
 // TestTheCutOfAGangIsMoved moves the consistent checkpoint of a resumed gang, which is
 // rolled back to it after the machine has stopped.
 func TestTheCutOfAGangIsMoved(t *testing.T) {
-	s, j := pausedGang(t)
+	s, j := checkpointedGang(t)
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n2"))
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Checkpoint}, checkpointOf(j, 2))
 	b, c := j.Stages[1].Tasks[0], j.Stages[2].Tasks[0]

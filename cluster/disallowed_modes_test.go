@@ -24,9 +24,9 @@ func ran(t *testing.T, change func(*JobSpec)) *State {
 func TestDisallowedModesAreRefused(t *testing.T) {
 	id := attemptAt(mapTask(0), 0)
 	for _, tt := range []struct {
-		barred  preempt.ModeSet
-		command Command
-		refused bool
+		disallowed preempt.ModeSet
+		command    Command
+		refused    bool
 	}{
 		{0, PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint}, false},
 		{preempt.SetOf(preempt.Checkpoint), PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint}, true},
@@ -37,20 +37,20 @@ func TestDisallowedModesAreRefused(t *testing.T) {
 		{preempt.SetOf(preempt.Checkpoint, preempt.Kill), PreemptAttempt{Attempt: id, Mode: preempt.Suspend}, false},
 		{preempt.AllModes, KillAttempt{Attempt: id}, false}, // a plain kill is always allowed
 	} {
-		s := ran(t, func(spec *JobSpec) { spec.DisallowedModes = []preempt.ModeSet{tt.barred} })
+		s := ran(t, func(spec *JobSpec) { spec.DisallowedModes = []preempt.ModeSet{tt.disallowed} })
 		_, err := s.Apply(Entry{At: 5, Command: tt.command})
 		if errors.Is(err, ErrRefused) != tt.refused {
-			t.Errorf("%T with %#b barred: %v", tt.command, tt.barred, err)
+			t.Errorf("%T with %#b barred: %v", tt.command, tt.disallowed, err)
 		}
 	}
 }
 
 func TestJobsThatBarWhatThereIsNot(t *testing.T) {
-	for _, barred := range [][]preempt.ModeSet{{0, 0, preempt.SetOf(preempt.Kill)}, {1 << 7}} {
+	for _, disallowed := range [][]preempt.ModeSet{{0, 0, preempt.SetOf(preempt.Kill)}, {1 << 7}} {
 		job := submit(1, 1)
-		job.Spec.DisallowedModes = barred
+		job.Spec.DisallowedModes = disallowed
 		if _, err := New("1").Apply(Entry{Command: job}); !errors.Is(err, ErrRefused) {
-			t.Errorf("%v: %v", barred, err)
+			t.Errorf("%v: %v", disallowed, err)
 		}
 	}
 }

@@ -57,12 +57,12 @@ func TestLostMachinesAreForgotten(t *testing.T) {
 // needs, and one with a checkpoint, which is lost with it.
 func TestMachinesStayThatAJobRefersTo(t *testing.T) {
 	s := New("1")
-	done, paused := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
+	done, checkpointed := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
 	apply(t, s,
 		JoinMachine{Name: "output", Slots: Slots{1, 0}}, JoinMachine{Name: "checkpoint", Slots: Slots{1, 0}}, JoinMachine{Name: "other", Slots: Slots{1, 0}},
-		submit(2, 0), StartJob{job1}, StartAttempt{Task: done.Task, Machine: "output"}, StartAttempt{Task: paused.Task, Machine: "checkpoint"},
+		submit(2, 0), StartJob{job1}, StartAttempt{Task: done.Task, Machine: "output"}, StartAttempt{Task: checkpointed.Task, Machine: "checkpoint"},
 		FinishAttempt{Attempt: done, Output: Manifest{Pieces: []Piece{{Path: "p"}}}},
-		CheckpointAttempt{Attempt: paused, Checkpoint: Checkpoint{Path: "c"}},
+		CheckpointAttempt{Attempt: checkpointed, Checkpoint: Checkpoint{Path: "c"}},
 		ExpireMachine{Name: "output", Epoch: 1}, ExpireMachine{Name: "checkpoint", Epoch: 1})
 	forgets(t, s, "output", 1, ErrRefused)
 	forgets(t, s, "checkpoint", 1, nil)

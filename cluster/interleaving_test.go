@@ -22,18 +22,18 @@ func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
 	gang, late := dag.MapReduce(1, 1), gangGraph(1)
 	gang.Edges[0].Channel = dag.ChannelTCP
 	for name, small := range map[string]struct {
-		graph    dag.Graph
-		attempts int
-		forget   bool
-		pause    bool
+		graph      dag.Graph
+		attempts   int
+		forget     bool
+		preemption bool
 	}{
 		"one map": {graph: dag.MapReduce(1, 0), attempts: 3, forget: true}, "two maps": {graph: dag.MapReduce(2, 0), attempts: 2},
 		"map and reduce": {graph: dag.MapReduce(1, 1), attempts: 2},
-		"a gang":         {graph: gang, attempts: 2, pause: true}, "a gang and its reader": {graph: late, attempts: 2},
+		"a gang":         {graph: gang, attempts: 2, preemption: true}, "a gang and its reader": {graph: late, attempts: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := walk{t: t, attempts: small.attempts, forget: small.forget, pause: small.pause, seen: make(map[string]bool)}
+			w := walk{t: t, attempts: small.attempts, forget: small.forget, preemption: small.preemption, seen: make(map[string]bool)}
 			s := New("1")
 			spec := submit(0, 0)
 			spec.Spec.Graph, spec.Spec.MaxAttempts = small.graph, [2]int{2, 2}
@@ -52,13 +52,13 @@ func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
 }
 
 type walk struct {
-	t         *testing.T
-	attempts  int  // at each task, at most
-	forget    bool // a machine that is lost may be forgotten
-	pause     bool // attempts may be preempted, and obey or decline
-	seen      map[string]bool
-	committed int
-	encoded   bytes.Buffer // of the latest key
+	t          *testing.T
+	attempts   int  // at each task, at most
+	forget     bool // a machine that is lost may be forgotten
+	preemption bool // attempts may be preempted, and obey or decline
+	seen       map[string]bool
+	committed  int
+	encoded    bytes.Buffer // of the latest key
 }
 
 // visit checks a state and all states that can follow it.
@@ -137,7 +137,7 @@ func (w *walk) next(s *State) (commands []Command) {
 			for _, a := range task.Attempts {
 				out := Manifest{Pieces: []Piece{{Output: "part", Path: a.ID.String()}}}
 				commands = append(commands, FinishAttempt{Attempt: a.ID, Output: out}, RestoreOutput{Attempt: a.ID, Output: out})
-				if w.pause && a.OnMachine() {
+				if w.preemption && a.OnMachine() {
 					commands = append(commands, PreemptAttempt{Attempt: a.ID, Mode: preempt.Checkpoint}, CheckpointAttempt{Attempt: a.ID}, FailAttempt{Attempt: a.ID, BadCheckpoint: true})
 				}
 				if a.OnMachine() {

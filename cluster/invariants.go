@@ -47,12 +47,12 @@ func (c *checker) require(ok bool, format string, args ...any) {
 }
 
 func (c *checker) job(j *Job) {
-	occupied, unmet := 0, 0
+	occupied, unfinished := 0, 0
 	sums := make([]int64, len(j.sums))
 	for _, stage := range j.Stages {
 		occupied += c.stage(j, stage)
 		if stage.RequiredForCommit() {
-			unmet += len(stage.Tasks) - stage.Finished
+			unfinished += len(stage.Tasks) - stage.Finished
 		}
 		for _, t := range stage.Tasks {
 			for i, v := range t.counts {
@@ -64,11 +64,11 @@ func (c *checker) job(j *Job) {
 		c.bundle(j, b)
 	}
 	c.require(j.Occupied == occupied, "%v: Occupied %d, counted %d", j.ID, j.Occupied, occupied)
-	c.require(j.requiredLeft == unmet, "%v: unmet %d, counted %d", j.ID, j.requiredLeft, unmet)
+	c.require(j.requiredLeft == unfinished, "%v: unmet %d, counted %d", j.ID, j.requiredLeft, unfinished)
 	c.require(slices.Equal(j.sums, sums), "%v: sums %v, counted %v", j.ID, j.sums, sums)
 	c.require(!j.State.Final() || occupied == 0, "%v is %v and holds %d slots", j.ID, j.State, occupied)
-	c.require(j.State != JobRunning || unmet > 0, "%v is RUNNING with nothing left to do", j.ID)
-	c.require(j.State != JobCommitting && j.State != JobSucceeded || unmet == 0, "%v is %v with %d tasks to do", j.ID, j.State, unmet)
+	c.require(j.State != JobRunning || unfinished > 0, "%v is RUNNING with nothing left to do", j.ID)
+	c.require(j.State != JobCommitting && j.State != JobSucceeded || unfinished == 0, "%v is %v with %d tasks to do", j.ID, j.State, unfinished)
 	c.require(!j.Suspended || j.State <= JobRunning, "%v is %v and suspended", j.ID, j.State)
 	c.require((j.Cause != "") == (j.Outcome != 0), "%v: outcome %v with cause %q", j.ID, j.Outcome, j.Cause)
 }
@@ -123,7 +123,7 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 			occupied++
 			c.listed[a.Machine]++
 		}
-		if a.HoldsSlot() {
+		if a.OccupiesSlot() {
 			c.used[a.Machine] = c.used[a.Machine].Plus(s.Slots)
 		}
 		listed := slices.Contains(s.suspended, a)
@@ -155,24 +155,24 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 		return
 	}
 	for n := range b.Count {
-		bare, still, going := 0, 0, 0
+		startOver, suspended, running := 0, 0, 0
 		tasks := b.TasksOf(n)
 		for _, t := range tasks {
 			c.require(b.isRunning(n) || t.ConsistentCheckpoint == nil && (t.Winner == nil || t.Checkpoint == nil), "%v keeps a consistent checkpoint, and none of its gang runs", t.ID)
 			c.require(t.ConsistentCheckpoint == nil || t.State == TaskCheckpointed, "%v is %v and keeps a previous checkpoint", t.ID, t.State)
 			if t.State == TaskPending {
-				bare++
+				startOver++
 			}
 			for a := range t.ActiveAttempts() {
 				if a.Suspended() {
-					still++
+					suspended++
 				} else {
-					going++
+					running++
 				}
 			}
 		}
-		c.require(still == 0 || going == 0, "%v: %d attempts of bundle %d of class %d are suspended, and %d are not", j.ID, still, n, b.Index, going)
-		c.require(bare == 0 || bare == len(tasks), "%v: %d of %d tasks of bundle %d of class %d are to start over", j.ID, bare, len(tasks), n, b.Index)
+		c.require(suspended == 0 || running == 0, "%v: %d attempts of bundle %d of class %d are suspended, and %d are not", j.ID, suspended, n, b.Index, running)
+		c.require(startOver == 0 || startOver == len(tasks), "%v: %d of %d tasks of bundle %d of class %d are to start over", j.ID, startOver, len(tasks), n, b.Index)
 	}
 }
 

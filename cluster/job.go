@@ -224,8 +224,8 @@ func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
 		return j.splits[t.Split], true
 	}
 	stage := j.stage(t.ID.Stage)
-	if home := stage.combineMachine(t); home != "" {
-		return Split{Hosts: []string{home}, Bytes: 1}, true
+	if machine := stage.combineMachine(t); machine != "" {
+		return Split{Hosts: []string{machine}, Bytes: 1}, true
 	}
 	if !stage.Source || !j.loaded {
 		return Split{}, false

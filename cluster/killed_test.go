@@ -10,8 +10,8 @@ import (
 func TestPreemptedAttemptsDoNotCountAsKilled(t *testing.T) {
 	first := attemptAt(mapTask(0), 0)
 	for name, tt := range map[string]struct {
-		ends                  []Command
-		killed, failed, asked int
+		ends                   []Command
+		killed, failed, orders int
 	}{
 		"killed":                  {[]Command{KillAttempt{Attempt: first}, ExitAttempt{Attempt: first}}, 1, 0, 0},
 		"preempted by kill":       {[]Command{PreemptAttempt{Attempt: first, Mode: preempt.Kill}, ExitAttempt{Attempt: first}}, 0, 0, 1},
@@ -26,8 +26,8 @@ func TestPreemptedAttemptsDoNotCountAsKilled(t *testing.T) {
 			apply(t, s, joinOf("a", "1"), submit(2, 0), StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"})
 			apply(t, s, tt.ends...)
 			st := s.View().Job(job1).Stages[0]
-			if st.Killed != tt.killed || st.Failed != tt.failed || st.Preemption.Requested != tt.asked {
-				t.Errorf("%d killed, %d failed, %d asked to make room; want %d, %d, %d", st.Killed, st.Failed, st.Preemption.Requested, tt.killed, tt.failed, tt.asked)
+			if st.Killed != tt.killed || st.Failed != tt.failed || st.Preemption.Requested != tt.orders {
+				t.Errorf("%d killed, %d failed, %d asked to make room; want %d, %d, %d", st.Killed, st.Failed, st.Preemption.Requested, tt.killed, tt.failed, tt.orders)
 			}
 		})
 	}

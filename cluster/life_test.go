@@ -36,17 +36,17 @@ func randomDAG(r *rand.Rand) dag.Graph {
 
 // lifetime runs one job with enough slots for all of it, in any order and with any failures.
 type lifetime struct {
-	t      *testing.T
-	s      *State
-	j      *Job
-	random *rand.Rand
-	luck   int // one of that many steps is a failure; 0 is none
+	t         *testing.T
+	s         *State
+	j         *Job
+	random    *rand.Rand
+	failOneIn int // one of that many steps is a failure; 0 is none
 }
 
 func (l *lifetime) apply(c Command) bool {
 	_, err := l.s.Apply(Entry{At: 1, Command: c})
-	if fault := l.s.CheckInvariants(); fault != nil {
-		l.t.Fatalf("after %T %+v: %v", c, c, fault)
+	if problem := l.s.CheckInvariants(); problem != nil {
+		l.t.Fatalf("after %T %+v: %v", c, c, problem)
 	}
 	return err == nil
 }
@@ -93,7 +93,7 @@ func (l *lifetime) ends() (commands []Command) {
 	return commands
 }
 
-func (l *lifetime) mishap() Command {
+func (l *lifetime) machineFailure() Command {
 	machine := fmt.Sprintf("n%d", l.random.IntN(3))
 	m := l.s.byName[machine]
 	if l.random.IntN(4) == 0 {
@@ -117,7 +117,7 @@ func (l *lifetime) mishap() Command {
 
 // step does one thing, and reports whether anything could lead on.
 func (l *lifetime) step() bool {
-	if l.luck > 0 && l.random.IntN(l.luck) == 0 && l.apply(l.mishap()) {
+	if l.failOneIn > 0 && l.random.IntN(l.failOneIn) == 0 && l.apply(l.machineFailure()) {
 		return true
 	}
 	all := append(l.starts(), l.ends()...)
@@ -149,7 +149,7 @@ func TestEveryGraphEnds(t *testing.T) {
 		l := &lifetime{t, s, s.jobs[0], r, int(seed%3) * 2}
 		for steps := 0; l.j.State == JobRunning; steps++ {
 			if steps == 150 {
-				l.luck = 0
+				l.failOneIn = 0
 			}
 			if !l.step() || steps > 2000 {
 				t.Fatalf("seed %d: stuck after %d steps\n%+v\n%s", seed, steps, l.j.Spec.Graph, dump(s))

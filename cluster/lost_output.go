@@ -138,22 +138,22 @@ func (d *demand) needs(j *Job, writer *Task, fetched bool) bool {
 
 // loseOutputs marks the output of a job on a lost machine as lost, except that of the
 // attempts in held, and revokes what is needed. Stored output does not lie on machines.
-func (tx *transition) loseOutputs(j *Job, machine, cause string, held []AttemptID, fetched Fetched) {
+func (tx *transition) loseOutputs(j *Job, machine, cause string, retained []AttemptID, fetched Fetched) {
 	if j.State != JobRunning {
 		return
 	}
 	for _, stage := range j.Stages {
 		if !stage.Stored {
-			tx.loseStageOutputs(taskRef{job: j, stage: stage}, machine, cause, held, fetched)
+			tx.loseStageOutputs(taskRef{job: j, stage: stage}, machine, cause, retained, fetched)
 		}
 	}
 	j.markMissingInput(fetched)
 }
 
-func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, held []AttemptID, fetched Fetched) {
+func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, retained []AttemptID, fetched Fetched) {
 	demands := p.job.demands(p.stage, fetched)
 	for _, t := range p.stage.Tasks {
-		if t.Winner == nil || t.Winner.Lost() || t.Winner.DataMachine() != machine || containsID(held, t.Winner.ID) {
+		if t.Winner == nil || t.Winner.Lost() || t.Winner.DataMachine() != machine || containsID(retained, t.Winner.ID) {
 			continue
 		}
 		p.stage.loseOutput(t)
@@ -233,9 +233,9 @@ func (j *Job) needsLostOutput(s *Stage, t *Task) bool {
 func (c *checker) lostOutputs(j *Job) {
 	for _, stage := range j.Stages {
 		for n, t := range stage.Tasks {
-			gone := t.Winner != nil && t.Winner.Lost()
-			c.require(stage.lostUnneeded.has(n) == gone, "%v has lost its output: %v, in the index: %v", t.ID, gone, !gone)
-			c.require(!gone || !stage.Stored, "%v is stored and lost", t.ID)
+			isLost := t.Winner != nil && t.Winner.Lost()
+			c.require(stage.lostUnneeded.has(n) == isLost, "%v has lost its output: %v, in the index: %v", t.ID, isLost, !isLost)
+			c.require(!isLost || !stage.Stored, "%v is stored and lost", t.ID)
 			lacks := j.State == JobRunning && t.isWaiting() && !t.hasInput() && j.needsLostOutput(stage, t)
 			c.require(!lacks, "%v waits and needs output that is lost", t.ID)
 		}

@@ -110,21 +110,21 @@ func (f fetches) checkReaders(t *rapid.T, j *Job, w *Task) {
 // fetch available output at random, and report it when a machine is lost or its tasknode
 // restarts.
 func TestEveryReaderHasItsInput(t *testing.T) {
-	var lost, anew int
-	for round := 0; round < 3 || (lost < 10 || anew < 10) && round < 30; round++ { // the cases are random, and few with -short
+	var lost, startedOver int
+	for round := 0; round < 3 || (lost < 10 || startedOver < 10) && round < 30; round++ { // the cases are random, and few with -short
 		rapid.Check(t, func(t *rapid.T) {
 			l, a := playFetches(t)
-			lost, anew = lost+l, anew+a
+			lost, startedOver = lost+l, startedOver+a
 		})
 	}
-	if lost < 10 || anew < 10 {
-		t.Errorf("%d times only was something spared that was lost with a machine, %d times with a tasknode", lost, anew)
+	if lost < 10 || startedOver < 10 {
+		t.Errorf("%d times only was something spared that was lost with a machine, %d times with a tasknode", lost, startedOver)
 	}
 }
 
 // playFetches returns how many outputs that had been fetched were lost, by losses of
 // machines and by restarts of tasknodes.
-func playFetches(t *rapid.T) (lost, anew int) {
+func playFetches(t *rapid.T) (lost, startedOver int) {
 	s, f := New("1"), make(fetches)
 	spec := JobSpec{Graph: drawFetching(t), MaxAttempts: [2]int{9, 9}}
 	for _, c := range []Command{joinOf("n0", "x"), joinOf("n1", "x"), joinOf("n2", "x"), SubmitJob{spec}, StartJob{job1}} {
@@ -146,14 +146,14 @@ func playFetches(t *rapid.T) (lost, anew int) {
 		case ExpireMachine:
 			lost += more
 		case JoinMachine:
-			anew += more
+			startedOver += more
 		}
-		if fault := s.CheckInvariants(); fault != nil {
-			t.Fatalf("after %T %+v:\n%v", c, c, fault)
+		if problem := s.CheckInvariants(); problem != nil {
+			t.Fatalf("after %T %+v:\n%v", c, c, problem)
 		}
 		f.check(t, s)
 	}
-	return lost, anew
+	return lost, startedOver
 }
 
 // spared is the number of lost outputs that an attempt has fetched.
@@ -196,7 +196,7 @@ func (f fetches) draw(t *rapid.T, s *State) Command {
 		return drawFitting(t, s)
 	case "join":
 		name := drawHost(t)
-		return joinWith(f.all(s, name), joinOf(name, rapid.SampledFrom([]string{"x", "x", "y"}).Draw(t, "instance"), f.held(t, s)...))
+		return joinWith(f.all(s, name), joinOf(name, rapid.SampledFrom([]string{"x", "x", "y"}).Draw(t, "instance"), f.retained(t, s)...))
 	case "finish":
 		if stage := j.stage(id.Task.Stage); stage.Sink && rapid.IntRange(0, 7).Draw(t, "at its end") > 0 {
 			return drawFitting(t, s)
@@ -225,13 +225,13 @@ func drawHost(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"n0", "n1", "n2"}).Draw(t, "host")
 }
 
-// held returns some attempts, in order.
-func (f fetches) held(t *rapid.T, s *State) (held []AttemptID) {
+// retained returns some attempts, in order.
+func (f fetches) retained(t *rapid.T, s *State) (retained []AttemptID) {
 	for range rapid.IntRange(0, 3).Draw(t, "held") {
-		held = append(held, drawAttempt(t, s))
+		retained = append(retained, drawAttempt(t, s))
 	}
-	slices.SortFunc(held, AttemptID.Compare)
-	return held
+	slices.SortFunc(retained, AttemptID.Compare)
+	return retained
 }
 
 // drawFitting starts a task that can start, if there is one.

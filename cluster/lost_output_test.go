@@ -99,8 +99,8 @@ func TestFetchedOutputRunsAgainWhenItIsNeeded(t *testing.T) {
 		"its machine is drained":       {[]Command{DrainMachine{"c", "away"}}, false},
 		"the machine comes back empty": {[]Command{joinOf("a", "2")}, false},
 	} {
-		for way, lose := range losses {
-			t.Run(way+", "+name, func(t *testing.T) {
+		for mode, lose := range losses {
+			t.Run(mode+", "+name, func(t *testing.T) {
 				s := spared(t, lose)
 				apply(t, s, c.commands...)
 				if !c.again {
@@ -140,8 +140,8 @@ func TestUnfetchedOutputRunsAgain(t *testing.T) {
 			[]Command{SpeculateTask{firstReduce, "b"}}, fetchedBy(r, attemptAt(firstReduce, 1), other), false,
 		},
 	} {
-		for way, lose := range losses {
-			t.Run(way+", "+name, func(t *testing.T) {
+		for mode, lose := range losses {
+			t.Run(mode+", "+name, func(t *testing.T) {
 				s := fetching(t)
 				apply(t, s, c.before...)
 				apply(t, s, lose(c.fetched))
@@ -165,12 +165,12 @@ func TestRetainedOutputIsNotLost(t *testing.T) {
 	if w := s.jobs[0].Stages[0].Tasks[0].Winner; w.Lost() {
 		t.Errorf("%v is found and lost", w.ID)
 	}
-	for _, held := range []bool{false, true} {
+	for _, retained := range []bool{false, true} {
 		s := New("1")
 		apply(t, s, joinOf("a", "1"), submit(1, 1), StartJob{job1}, StartAttempt{Task: mapTask(0), Machine: "a"})
 		finish(t, s, mapTask(0), 0)
 		apply(t, s, StartAttempt{Task: firstReduce, Machine: "a"}, CheckpointAttempt{Attempt: r})
-		if !held {
+		if !retained {
 			apply(t, s, joinWith(fetchedBy(r), joinOf("a", "2")))
 			wantTask(t, s, mapTask(0), TaskPending, -1)
 			continue
@@ -233,10 +233,10 @@ func TestReaderOfLostOutputIsNotTriedTwice(t *testing.T) {
 
 func TestFetchedOutOfOrderIsRefused(t *testing.T) {
 	s := fetching(t)
-	for way, lose := range losses {
+	for mode, lose := range losses {
 		c := lose(fetchedBy(attemptAt(secondReduce, 0), attemptAt(firstReduce, 0)))
 		if _, err := s.Apply(Entry{Command: c}); !errors.Is(err, ErrRefused) {
-			t.Errorf("%s, attempts out of order: %v", way, err)
+			t.Errorf("%s, attempts out of order: %v", mode, err)
 		}
 	}
 }

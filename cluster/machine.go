@@ -43,15 +43,15 @@ func (m *Machine) hasSlotsToResume(slots, taken Slots) bool {
 // FirstOverSuspended returns the first machine that would have more suspended attempts than
 // slots, if these attempts were suspended; nil if there is none. Others are about to be
 // suspended: beside has their number by machine.
-func (v View) FirstOverSuspended(attempts []*Attempt, beside map[string]Slots) *Machine {
-	still := maps.Clone(beside)
-	if still == nil {
-		still = make(map[string]Slots)
+func (v View) FirstOverSuspended(attempts []*Attempt, planned map[string]Slots) *Machine {
+	suspending := maps.Clone(planned)
+	if suspending == nil {
+		suspending = make(map[string]Slots)
 	}
 	for _, a := range attempts {
-		m, n := v.Machine(a.Machine), still[a.Machine]
+		m, n := v.Machine(a.Machine), suspending[a.Machine]
 		n[a.Slot]++
-		still[a.Machine] = n
+		suspending[a.Machine] = n
 		if m.suspendedCount(a.Slot)+n[a.Slot] > m.Offered[a.Slot] {
 			return m
 		}

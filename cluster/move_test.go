@@ -13,37 +13,37 @@ func TestMoveAttempt(t *testing.T) {
 	first := attemptAt(mapTask(0), 0)
 	stop, move := PreemptAttempt{Attempt: first, Mode: preempt.Suspend}, MoveAttempt{Attempt: first, Cause: "its machine is full"}
 	for name, tt := range map[string]struct {
-		before []Command
-		barred preempt.ModeSet
-		fault  error
+		before     []Command
+		disallowed preempt.ModeSet
+		problem    error
 	}{
 		"stands still":                         {before: []Command{stop}},
-		"runs":                                 {fault: ErrRefused},
-		"went on":                              {before: []Command{stop, ResumeAttempt{Attempt: first}}, fault: ErrRefused},
-		"was moved already":                    {before: []Command{stop, move}, fault: ErrRefused},
-		"has a job that is suspended":          {before: []Command{SuspendJob{Job: job1, PreferSuspend: true}}, fault: ErrRefused},
+		"runs":                                 {problem: ErrRefused},
+		"went on":                              {before: []Command{stop, ResumeAttempt{Attempt: first}}, problem: ErrRefused},
+		"was moved already":                    {before: []Command{stop, move}, problem: ErrRefused},
+		"has a job that is suspended":          {before: []Command{SuspendJob{Job: job1, PreferSuspend: true}}, problem: ErrRefused},
 		"has a job that is resumed":            {before: []Command{SuspendJob{Job: job1, PreferSuspend: true}, ResumeJob{Job: job1}}},
-		"bars what keeps its work":             {before: []Command{stop}, barred: preempt.SetOf(preempt.Split, preempt.Checkpoint), fault: ErrRefused},
-		"bars being split":                     {before: []Command{stop}, barred: preempt.SetOf(preempt.Split)},
+		"bars what keeps its work":             {before: []Command{stop}, disallowed: preempt.SetOf(preempt.Split, preempt.Checkpoint), problem: ErrRefused},
+		"bars being split":                     {before: []Command{stop}, disallowed: preempt.SetOf(preempt.Split)},
 		"has declined, and stands still again": {before: []Command{stop, move, DeclinePreemption{Attempt: first}, stop}},
-		"is lost with its machine":             {before: []Command{stop, ExpireMachine{Name: "a", Epoch: 1}}, fault: ErrRefused},
-		"is of a job that is killed":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, fault: ErrRefused},
+		"is lost with its machine":             {before: []Command{stop, ExpireMachine{Name: "a", Epoch: 1}}, problem: ErrRefused},
+		"is of a job that is killed":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, problem: ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New("1")
 			spec := submit(1, 0)
-			spec.Spec.DisallowedModes = []preempt.ModeSet{tt.barred, tt.barred}[:len(spec.Spec.Graph.Stages)]
+			spec.Spec.DisallowedModes = []preempt.ModeSet{tt.disallowed, tt.disallowed}[:len(spec.Spec.Graph.Stages)]
 			apply(t, s, joinOf("a", "1"), joinOf("b", "1"), spec, StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"})
 			apply(t, s, tt.before...)
 			delta, err := s.Apply(Entry{At: 50, Command: move})
-			if !errors.Is(err, tt.fault) || (err == nil) != (tt.fault == nil) {
-				t.Fatalf("%v, want %v", err, tt.fault)
+			if !errors.Is(err, tt.problem) || (err == nil) != (tt.problem == nil) {
+				t.Fatalf("%v, want %v", err, tt.problem)
 			}
 			if err != nil {
 				return
 			}
 			_, _, a, _ := s.View().Attempt(first)
-			if a.Suspended() || !a.Preempting() || a.Cause != move.Cause || !a.HoldsSlot() || !slices.Contains(delta.OrdersChanged, first) {
+			if a.Suspended() || !a.Preempting() || a.Cause != move.Cause || !a.OccupiesSlot() || !slices.Contains(delta.OrdersChanged, first) {
 				t.Errorf("it is %+v, told were %v", a, delta.OrdersChanged)
 			}
 			apply(t, s, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "c"}}, StartAttempt{Task: first.Task, Machine: "b"})
@@ -64,19 +64,19 @@ func TestMoveOutput(t *testing.T) {
 	move := func(machine string, segments ...Segments) MoveOutput { return MoveOutput{first, machine, segments} }
 	copied := Segments{Edge: 0, Path: "/b/out", IndexChecksum: 7}
 	for name, tt := range map[string]struct {
-		before []Command
-		move   MoveOutput
-		fault  error
-		home   string
+		before        []Command
+		move          MoveOutput
+		problem       error
+		machineOfData string
 	}{
-		"elsewhere":                 {move: move("b", copied), home: "b"},
-		"back":                      {before: []Command{move("b", copied)}, move: move("a", written...), home: "a"},
-		"to nobody":                 {move: move("c", copied), fault: ErrUnknown},
-		"to a machine that is lost": {before: []Command{ExpireMachine{Name: "b", Epoch: 1}}, move: move("b", copied), fault: ErrUnknown},
-		"in part":                   {move: move("b"), fault: ErrRefused},
-		"damaged":                   {move: move("b", Segments{Path: "/b/out", IndexChecksum: 8}), fault: ErrRefused},
-		"of an attempt that lost":   {before: []Command{LoseOutput{first, "bad"}}, move: move("b", copied), fault: ErrRefused},
-		"of a job that is over":     {before: []Command{KillJob{Job: job1, Cause: "test"}}, move: move("b", copied), fault: ErrRefused},
+		"elsewhere":                 {move: move("b", copied), machineOfData: "b"},
+		"back":                      {before: []Command{move("b", copied)}, move: move("a", written...), machineOfData: "a"},
+		"to nobody":                 {move: move("c", copied), problem: ErrUnknown},
+		"to a machine that is lost": {before: []Command{ExpireMachine{Name: "b", Epoch: 1}}, move: move("b", copied), problem: ErrUnknown},
+		"in part":                   {move: move("b"), problem: ErrRefused},
+		"damaged":                   {move: move("b", Segments{Path: "/b/out", IndexChecksum: 8}), problem: ErrRefused},
+		"of an attempt that lost":   {before: []Command{LoseOutput{first, "bad"}}, move: move("b", copied), problem: ErrRefused},
+		"of a job that is over":     {before: []Command{KillJob{Job: job1, Cause: "test"}}, move: move("b", copied), problem: ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New("1")
@@ -84,17 +84,17 @@ func TestMoveOutput(t *testing.T) {
 				FinishAttempt{Attempt: first, Output: Manifest{Bytes: 7, Segments: written}})
 			apply(t, s, tt.before...)
 			delta, err := s.Apply(Entry{At: 50, Command: tt.move})
-			if !errors.Is(err, tt.fault) || (err == nil) != (tt.fault == nil) {
-				t.Fatalf("%v, want %v", err, tt.fault)
+			if !errors.Is(err, tt.problem) || (err == nil) != (tt.problem == nil) {
+				t.Fatalf("%v, want %v", err, tt.problem)
 			}
 			if err != nil {
 				return
 			}
 			_, task, a, _ := s.View().Attempt(first)
-			if a.DataMachine() != tt.home || !slices.Equal(task.Output.Segments, tt.move.Segments) || !slices.Contains(delta.Moved, first) {
+			if a.DataMachine() != tt.machineOfData || !slices.Equal(task.Output.Segments, tt.move.Segments) || !slices.Contains(delta.Moved, first) {
 				t.Errorf("it lies on %s as %+v, moved were %v", a.DataMachine(), task.Output.Segments, delta.Moved)
 			}
-			other := map[string]string{"a": "b", "b": "a"}[tt.home]
+			other := map[string]string{"a": "b", "b": "a"}[tt.machineOfData]
 			apply(t, s, ExpireMachine{Name: other, Epoch: 1})
 			wantTask(t, s, mapTask(0), TaskSucceeded, 0)
 		})

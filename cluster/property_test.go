@@ -28,8 +28,8 @@ func TestRandomCommandsKeepTheInvariants(t *testing.T) {
 			if err != nil && dump(s) != before {
 				t.Fatalf("refused %T %+v changed the state: %v", e.Command, e.Command, err)
 			}
-			if fault := s.CheckInvariants(); fault != nil {
-				t.Fatalf("after %T %+v:\n%v", e.Command, e.Command, fault)
+			if problem := s.CheckInvariants(); problem != nil {
+				t.Fatalf("after %T %+v:\n%v", e.Command, e.Command, problem)
 			}
 			checkReadyAt(t, s, e.At)
 			loadSplits(s, twin)

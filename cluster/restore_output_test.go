@@ -16,8 +16,8 @@ func twoMachines(t *testing.T) *State {
 	return s
 }
 
-func joinOf(name, instance string, held ...AttemptID) JoinMachine {
-	return JoinMachine{Name: name, Instance: instance, Slots: Slots{2, 1}, Retained: held}
+func joinOf(name, instance string, retained ...AttemptID) JoinMachine {
+	return JoinMachine{Name: name, Instance: instance, Slots: Slots{2, 1}, Retained: retained}
 }
 
 func finish(t *testing.T, s *State, task TaskID, number int) {

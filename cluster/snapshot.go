@@ -111,11 +111,11 @@ func recordTasks(s *Stage) []taskRecord {
 
 // recordAttempt writes the columns of the attempt's state instead of the state.
 func recordAttempt(a *Attempt) attemptRecord {
-	info, asked := a.State.info(), a.PreemptRequested()
+	info, requested := a.State.info(), a.PreemptRequested()
 	return attemptRecord{
 		Machine: a.Machine, Status: info.status, OnMachine: info.place != gone, Suspended: info.place == inMemory,
 		Lost: info.lost, Revoked: info.revoked, WorkLost: info.workLost,
-		Preempting: asked, Splitting: asked && a.PreemptMode == preempt.Split, PreemptRequestedAt: a.PreemptRequestedAt, DeclinedAt: a.DeclinedAt,
+		Preempting: requested, Splitting: requested && a.PreemptMode == preempt.Split, PreemptRequestedAt: a.PreemptRequestedAt, DeclinedAt: a.DeclinedAt,
 		Range: recordRange(a.Range), From: a.From, MovedTo: a.MovedTo, CheckpointMoved: a.CheckpointMoved,
 		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause,
 		SuspendedAt: a.SuspendedAt, SuspendedMillis: a.SuspendedMillis, ResumedAt: a.ResumedAt,

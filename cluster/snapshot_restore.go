@@ -41,9 +41,9 @@ type restorer struct {
 // maxRestoreErrors keeps the error for a damaged snapshot readable.
 const maxRestoreErrors = 20
 
-func (r *restorer) addError(fault error) {
-	if fault != nil && len(r.errs) < maxRestoreErrors {
-		r.errs = append(r.errs, fault)
+func (r *restorer) addError(problem error) {
+	if problem != nil && len(r.errs) < maxRestoreErrors {
+		r.errs = append(r.errs, problem)
 	}
 }
 
@@ -210,7 +210,7 @@ func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 			return fmt.Errorf("%v is on the unknown machine %q", a.ID, a.Machine)
 		}
 		p.job.Occupied++
-		if a.HoldsSlot() {
+		if a.OccupiesSlot() {
 			m.Used = m.Used.Plus(p.stage.Slots)
 		} else if a.Suspended() {
 			p.stage.noteSuspended(a)

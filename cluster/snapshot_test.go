@@ -83,8 +83,8 @@ func applyToBoth(t *rapid.T, s, twin *State, e Entry) {
 	if fmt.Sprint(err) != fmt.Sprint(twinErr) || !reflect.DeepEqual(delta, twinDelta) {
 		t.Fatalf("%+v: %v %+v, in the copy: %v %+v", e, err, delta, twinErr, twinDelta)
 	}
-	if fault := twin.CheckInvariants(); fault != nil {
-		t.Fatalf("after %+v: %v", e, fault)
+	if problem := twin.CheckInvariants(); problem != nil {
+		t.Fatalf("after %+v: %v", e, problem)
 	}
 }
 
@@ -193,9 +193,9 @@ func TestSnapshotsOfEarlierVersionsAreRead(t *testing.T) {
 	}
 }
 
-// TestSnapshotsHoldEveryField finds fields of the state that a snapshot neither has nor
+// TestSnapshotsHaveEveryField finds fields of the state that a snapshot neither has nor
 // computes.
-func TestSnapshotsHoldEveryField(t *testing.T) {
+func TestSnapshotsHaveEveryField(t *testing.T) {
 	for _, c := range []struct {
 		of, in   any
 		computed string // or known otherwise
@@ -213,11 +213,11 @@ func TestSnapshotsHoldEveryField(t *testing.T) {
 		in := reflect.TypeOf(c.in)
 		for i := range reflect.TypeOf(c.of).NumField() {
 			name := reflect.TypeOf(c.of).Field(i).Name
-			_, held := in.FieldByNameFunc(func(field string) bool {
+			_, retained := in.FieldByNameFunc(func(field string) bool {
 				return strings.EqualFold(field, name) || name == "names" && field == "Counters"
 			})
-			if computed := slices.Contains(strings.Fields(c.computed), name); held == computed {
-				t.Errorf("%T.%s: held by snapshots: %v, computed by Restore: %v", c.of, name, held, computed)
+			if computed := slices.Contains(strings.Fields(c.computed), name); retained == computed {
+				t.Errorf("%T.%s: held by snapshots: %v, computed by Restore: %v", c.of, name, retained, computed)
 			}
 		}
 	}

@@ -24,8 +24,8 @@ func apply(t *testing.T, s *State, commands ...Command) (last Delta) {
 		if err != nil {
 			t.Fatalf("%T %+v: %v", c, c, err)
 		}
-		if fault := s.CheckInvariants(); fault != nil {
-			t.Fatalf("after %T: %v", c, fault)
+		if problem := s.CheckInvariants(); problem != nil {
+			t.Fatalf("after %T: %v", c, problem)
 		}
 		last = delta
 	}

@@ -35,7 +35,7 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, j := busy(t)
 			mustApply(t, s, tt.command)
-			if got := asked(j); got != tt.want {
+			if got := orders(j); got != tt.want {
 				t.Errorf("attempts are asked for %q, want %q", got, tt.want)
 			}
 			maps := j.Stages[0]
@@ -57,8 +57,8 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 	}
 }
 
-// asked lists the orders to active attempts of a job.
-func asked(j *Job) (text string) {
+// orders lists the orders to active attempts of a job.
+func orders(j *Job) (text string) {
 	for _, a := range j.Attempts() {
 		if !a.Active() {
 			continue
@@ -85,7 +85,7 @@ func TestSuspendedAttemptsOfASuspendedJobAreNotResumed(t *testing.T) {
 	mustApply(t, s, PreemptAttempt{Attempt: attemptAt(mapTask(0), 0), Mode: preempt.Suspend}, SuspendJob{Job: job1})
 	wantRefused(t, s, "is suspended", ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})
 	mustApply(t, s, ResumeJob{job1}, ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})
-	if got := asked(j); got != "nothing pause pause" {
+	if got := orders(j); got != "nothing pause pause" {
 		t.Errorf("attempts are asked for %q", got)
 	}
 }
@@ -102,20 +102,20 @@ func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 // TestAGangOfASuspendedJob checkpoints a gang as a whole. It is suspended if its job rules
 // that out for one of its stages, or runs on.
 func TestAGangOfASuspendedJob(t *testing.T) {
-	for barred, want := range map[preempt.ModeSet]string{0: "pause pause", preempt.SetOf(preempt.Checkpoint): "still still", preempt.SetOf(preempt.Suspend, preempt.Checkpoint): "nothing nothing"} {
+	for disallowed, want := range map[preempt.ModeSet]string{0: "pause pause", preempt.SetOf(preempt.Checkpoint): "still still", preempt.SetOf(preempt.Suspend, preempt.Checkpoint): "nothing nothing"} {
 		s := New("1")
 		spec := submit(0, 0)
-		spec.Spec.Graph, spec.Spec.DisallowedModes = gangGraph(1), []preempt.ModeSet{0, barred, 0}
+		spec.Spec.Graph, spec.Spec.DisallowedModes = gangGraph(1), []preempt.ModeSet{0, disallowed, 0}
 		mustApply(t, s, JoinMachine{Name: "n0", Slots: Slots{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
 		j := s.jobs[0]
 		mustApply(t, s, bundleStart(j, 0, 0, "n0"), SuspendJob{Job: job1, Split: true})
-		if got := asked(j); got != want {
-			t.Errorf("barred %b: attempts are asked for %q, want %q", barred, got, want)
+		if got := orders(j); got != want {
+			t.Errorf("barred %b: attempts are asked for %q, want %q", disallowed, got, want)
 		}
 		if j.SuspendedBundles(j.Bundles[0]) != nil {
-			t.Errorf("barred %b: a gang of a suspended job wants its slots", barred)
+			t.Errorf("barred %b: a gang of a suspended job wants its slots", disallowed)
 		}
 		if err := s.CheckInvariants(); err != nil {
 			t.Error(err)
@@ -128,7 +128,7 @@ func TestADrainedMachine(t *testing.T) {
 	wantRefused(t, s, "no other tasknode takes tasks", DrainMachine{Name: "n"})
 	mustApply(t, s, JoinMachine{Name: "n2", Slots: Slots{1, 1}}, PreemptAttempt{Attempt: attemptAt(mapTask(1), 0), Mode: preempt.Suspend})
 	mustApply(t, s, DrainMachine{Name: "n", Cause: "it goes"})
-	if got := asked(j); got != "split split pause" {
+	if got := orders(j); got != "split split pause" {
 		t.Errorf("attempts are asked for %q", got)
 	}
 	m := s.View().Machine("n")

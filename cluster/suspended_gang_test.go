@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// stillGang is a job with a suspended gang of two on n2 and n0.
-func stillGang(t *testing.T) (*State, *Job) {
+// suspendedGang is a job with a suspended gang of two on n2 and n0.
+func suspendedGang(t *testing.T) (*State, *Job) {
 	t.Helper()
 	s, j := running(t, gangGraph(1))
 	mustApply(t, s, bundleStart(j, 0, 0, "n2", "n0"))
@@ -20,11 +20,11 @@ func stillGang(t *testing.T) (*State, *Job) {
 // TestGangIsSuspendedAsAWhole takes the slots of both attempts, whichever is named, and gives
 // back both or none.
 func TestGangIsSuspendedAsAWhole(t *testing.T) {
-	s, j := stillGang(t)
+	s, j := suspendedGang(t)
 	v := s.View()
 	one, two := newest(j, 0, 0), newest(j, 1, 0)
 	_, _, a, _ := v.Attempt(one)
-	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0]), len(v.GangOf(a))); got != "still still0 map 0 map [0] 2" {
+	if got := fmt.Sprint(orders(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0]), len(v.GangOf(a))); got != "still still0 map 0 map [0] 2" {
 		t.Errorf("standing still: %s", got)
 	}
 	wantRefused(t, s, "is Suspended", PreemptAttempt{Attempt: one, Mode: preempt.Suspend})
@@ -43,7 +43,7 @@ func TestGangIsSuspendedAsAWhole(t *testing.T) {
 	}
 	mustApply(t, s, KillAttempt{Attempt: AttemptID{Task: other}}, ExitAttempt{Attempt: AttemptID{Task: other}})
 	mustApply(t, s, ResumeAttempt{Attempt: two})
-	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0])); got != "nothing nothing1 reduce 1 map []" {
+	if got := fmt.Sprint(orders(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0])); got != "nothing nothing1 reduce 1 map []" {
 		t.Errorf("going on: %s", got)
 	}
 }
@@ -63,7 +63,7 @@ func TestSuspendedGangEnds(t *testing.T) {
 		"the job is killed":    {func(j *Job) Command { return KillJob{j.ID, "enough"} }, "KILLED | KILLED | KILLED"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, j := stillGang(t)
+			s, j := suspendedGang(t)
 			mustApply(t, s, tt.end(j))
 			wantStates(t, j, tt.want)
 			if err := s.CheckInvariants(); err != nil {
@@ -79,12 +79,12 @@ func TestSuspendedGangEnds(t *testing.T) {
 // TestSuspendedGangOfADrainedMachineResumes resumes a gang that cannot be checkpointed in the
 // slots that its drained machine had for it.
 func TestSuspendedGangOfADrainedMachineResumes(t *testing.T) {
-	s, j := stillGang(t)
+	s, j := suspendedGang(t)
 	for _, stage := range j.Bundles[0].Stages {
 		stage.DisallowedModes |= preempt.SetOf(preempt.Checkpoint)
 	}
 	mustApply(t, s, DrainMachine{Name: "n2"}, ResumeAttempt{Attempt: newest(j, 0, 0)})
-	if got := asked(j); got != "nothing nothing" {
+	if got := orders(j); got != "nothing nothing" {
 		t.Errorf("attempts are asked for %q", got)
 	}
 }

@@ -36,7 +36,7 @@ func New(view cluster.View, policy sched.Policy) *Controller {
 
 // UseSoftState replaces what attempts report by another source. A simulator uses it, which
 // knows without reports.
-func (c *Controller) UseSoftState(facts sched.SoftState) { c.softState = facts }
+func (c *Controller) UseSoftState(source sched.SoftState) { c.softState = source }
 
 // Step handles events, in the order in which they occurred, and returns what the body has to
 // do. Now is in ms since the epoch and never decreases.

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestOneBatchIsOnItsWayAtATime(t *testing.T) {
+func TestOneBatchIsInFlightAtATime(t *testing.T) {
 	s := newStage(t)
 	join := func(name string) Event {
 		return Requested{Command: cluster.JoinMachine{Name: name, Slots: cluster.Slots{1, 1}}}
@@ -72,7 +72,7 @@ func TestRandomLivesEnd(t *testing.T) {
 			s.run([]Event{Requested{Command: cluster.ResumeJob{Job: s.job(fmt.Sprint(n + 1))}}})
 		}
 		for range 200 {
-			s.run(s.luck())
+			s.run(s.failOneIn())
 		}
 		for j := range s.state.View().Jobs() {
 			if !j.State.Final() {
@@ -178,8 +178,8 @@ func (s *stage) finish(id cluster.AttemptID) []Event {
 	return []Event{AttemptFinished{Attempt: id, Range: s.rangeOf(id), Output: s.segments(id)}}
 }
 
-// luck returns everything that is due, without failures.
-func (s *stage) luck() (events []Event) {
+// failOneIn returns everything that is due, without failures.
+func (s *stage) failOneIn() (events []Event) {
 	for _, id := range s.running() {
 		events = append(events, s.finish(id)...)
 	}

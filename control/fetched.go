@@ -36,8 +36,8 @@ func (l loss) includes(w *cluster.Task) bool {
 
 // retains reports whether the files of an attempt are still there.
 func (l loss) retains(id cluster.AttemptID) bool {
-	_, held := slices.BinarySearchFunc(l.retained, id, cluster.AttemptID.Compare)
-	return held
+	_, found := slices.BinarySearchFunc(l.retained, id, cluster.AttemptID.Compare)
+	return found
 }
 
 // fetchedFrom returns which tasks have fetched lost output.
@@ -103,7 +103,7 @@ type fetchedBy struct {
 }
 
 func (h fetchedBy) has(w *cluster.Task) bool {
-	return slices.ContainsFunc(h.sets[:], func(haul FetchedSet) bool { return haul != nil && haul.Has(w) })
+	return slices.ContainsFunc(h.sets[:], func(set FetchedSet) bool { return set != nil && set.Has(w) })
 }
 
 func newFetchedBy(a *cluster.Attempt, known FetchReporter) fetchedBy {

@@ -134,19 +134,19 @@ func with(fetched []EdgeFetched, edge, node int) []EdgeFetched {
 // progress returns everything that is due, without failures. Attempts that wait for output
 // go on waiting until they are ordered to exit.
 func (s *stage) progress() (events []Event) {
-	for _, e := range s.luck() {
+	for _, e := range s.failOneIn() {
 		done, ok := e.(AttemptFinished)
 		switch {
 		case !ok || s.read(done.Attempt):
 			events = append(events, e)
-		case s.toldToEnd(done.Attempt):
+		case s.isOrderedToEnd(done.Attempt):
 			events = append(events, AttemptExited{Attempt: done.Attempt})
 		}
 	}
 	return events
 }
 
-func (s *stage) toldToEnd(id cluster.AttemptID) bool {
+func (s *stage) isOrderedToEnd(id cluster.AttemptID) bool {
 	_, _, a, ok := s.state.View().Attempt(id)
 	return ok && !a.Active()
 }

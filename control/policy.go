@@ -27,8 +27,8 @@ func (c *Controller) replacePolicy(now int64, policy sched.Policy) {
 	before := c.policy
 	c.policy, c.decide = policy, true
 	policy.Reset(now, c.policyView())
-	if heir, ok := policy.(sched.StateTransfer); ok {
-		heir.TransferFrom(before)
+	if successor, ok := policy.(sched.StateTransfer); ok {
+		successor.TransferFrom(before)
 	}
 }
 

@@ -8,25 +8,25 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// heir is a policy that notes how it replaces another.
-type heir struct {
+// successor is a policy that notes how it replaces another.
+type successor struct {
 	*fifo.Policy
-	told *[]string
-	from sched.Policy
+	calls *[]string
+	from  sched.Policy
 }
 
-func (h *heir) Reset(now int64, view sched.View) {
-	*h.told = append(*h.told, "reset")
+func (h *successor) Reset(now int64, view sched.View) {
+	*h.calls = append(*h.calls, "reset")
 	h.Policy.Reset(now, view)
 }
 
-func (h *heir) TransferFrom(from sched.Policy) {
-	*h.told = append(*h.told, "inherit")
+func (h *successor) TransferFrom(from sched.Policy) {
+	*h.calls = append(*h.calls, "inherit")
 	h.from = from
 }
 
-func (h *heir) Decide(now int64, view sched.View) sched.Plan {
-	*h.told = append(*h.told, "decide")
+func (h *successor) Decide(now int64, view sched.View) sched.Plan {
+	*h.calls = append(*h.calls, "decide")
 	return h.Policy.Decide(now, view)
 }
 
@@ -34,11 +34,11 @@ func (h *heir) Decide(now int64, view sched.View) sched.Plan {
 // and decides at once.
 func TestAPolicyInheritsFromTheOneBefore(t *testing.T) {
 	s := newStage(t)
-	var told []string
-	first, second := &heir{Policy: fifo.New(sched.Placement{}), told: new([]string)}, &heir{Policy: fifo.New(sched.Placement{}), told: &told}
+	var calls []string
+	first, second := &successor{Policy: fifo.New(sched.Placement{}), calls: new([]string)}, &successor{Policy: fifo.New(sched.Placement{}), calls: &calls}
 	s.run([]Event{PolicyChanged{first}})
 	s.run([]Event{PolicyChanged{second}})
-	if second.from != first || !slices.Equal(told, []string{"reset", "inherit", "decide"}) {
-		t.Errorf("it is told %v, and inherits from %T", told, second.from)
+	if second.from != first || !slices.Equal(calls, []string{"reset", "inherit", "decide"}) {
+		t.Errorf("it is told %v, and inherits from %T", calls, second.from)
 	}
 }

@@ -38,15 +38,15 @@ func TestMemoryOfMachines(t *testing.T) {
 		r, _ := c.policyView().MemHeadroom(name)
 		return r
 	}
-	told := MachineMeasured{Name: "m", Headroom: preempt.MemHeadroom{Free: 5, Swap: 7}}
-	c.Step(1, []Event{told})
+	measured := MachineMeasured{Name: "m", Headroom: preempt.MemHeadroom{Free: 5, Swap: 7}}
+	c.Step(1, []Event{measured})
 	if got := known("m"); got != (preempt.MemHeadroom{}) {
 		t.Errorf("of a machine that never came: %+v", got)
 	}
 	apply(cluster.JoinMachine{Name: "m", Slots: cluster.Slots{1, 1}})
-	c.Step(2, []Event{told})
-	if got := known("m"); got != told.Headroom {
-		t.Errorf("%+v, want %+v", got, told.Headroom)
+	c.Step(2, []Event{measured})
+	if got := known("m"); got != measured.Headroom {
+		t.Errorf("%+v, want %+v", got, measured.Headroom)
 	}
 	delta := apply(cluster.ExpireMachine{Name: "m", Epoch: state.View().Machine("m").Epoch})
 	c.Step(3, []Event{Applied{Results: []Result{{Delta: delta}}}})

@@ -109,8 +109,8 @@ func (s *stage) apply(batch []cluster.Entry) Event {
 			mark = "x"
 		}
 		s.print(mark, describe(e.Command))
-		if fault := s.state.CheckInvariants(); fault != nil {
-			s.t.Fatalf("after %+v:\n%v", e.Command, fault)
+		if err := s.state.CheckInvariants(); err != nil {
+			s.t.Fatalf("after %+v:\n%v", e.Command, err)
 		}
 		done.Results = append(done.Results, Result{e, delta, err})
 	}
@@ -179,8 +179,8 @@ func (s *stage) event(words []string) []Event {
 		return nil
 	case "join": // NAME MAP-SLOTS REDUCE-SLOTS [INSTANCE [ATTEMPT that it holds]...]
 		join := cluster.JoinMachine{Name: arg(1), Instance: arg(4), Address: arg(1) + ":1", Hosts: []string{arg(1)}, Slots: cluster.Slots{int(s.number(arg(2))), int(s.number(arg(3)))}}
-		for _, held := range words[min(5, len(words)):] {
-			join.Retained = append(join.Retained, s.attempt(held))
+		for _, retained := range words[min(5, len(words)):] {
+			join.Retained = append(join.Retained, s.attempt(retained))
 		}
 		return request(join)
 	case "expire": // NAME EPOCH

@@ -67,13 +67,13 @@ func (c *Controller) breakDeadlock(now int64, j *cluster.Job, stage *cluster.Sta
 	if !j.Ready(stage) {
 		return
 	}
-	homeless := c.countUnplaceable(now, j, stage)
-	if homeless == 0 {
+	unplaceable := c.countUnplaceable(now, j, stage)
+	if unplaceable == 0 {
 		return
 	}
 	for kind, slots := range stage.Slots {
 		if slots > 0 {
-			c.preemptReaders(now, j, stage, cluster.Slot(kind), slots*homeless)
+			c.preemptReaders(now, j, stage, cluster.Slot(kind), slots*unplaceable)
 		}
 	}
 	if stage.Slots[cluster.MapSlot] == 0 && c.mapTasksWait(now) {
@@ -88,8 +88,8 @@ func (c *Controller) mapTasksWait(now int64) bool {
 			if stage.Slots[cluster.MapSlot] == 0 || j.State != cluster.JobRunning {
 				continue
 			}
-			still := slices.ContainsFunc(stage.Suspended(), func(a *cluster.Attempt) bool { return !c.view.CanResume(a) })
-			if still || stage.Waiting() > 0 && j.Ready(stage) && c.countUnplaceable(now, j, stage) > 0 {
+			suspended := slices.ContainsFunc(stage.Suspended(), func(a *cluster.Attempt) bool { return !c.view.CanResume(a) })
+			if suspended || stage.Waiting() > 0 && j.Ready(stage) && c.countUnplaceable(now, j, stage) > 0 {
 				return true
 			}
 		}
@@ -113,7 +113,7 @@ func (c *Controller) preemptIdleReaders(now int64, j *cluster.Job, stage *cluste
 // without waiting for unfinished tasks.
 func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 	_, stage, _, ok := c.view.Task(a.ID.Task)
-	if !ok || !a.HoldsSlot() || stage.Slots[cluster.MapSlot] == 0 {
+	if !ok || !a.OccupiesSlot() || stage.Slots[cluster.MapSlot] == 0 {
 		return false
 	}
 	return !a.Active() || stage.Bundle.InputsComplete()
@@ -177,7 +177,7 @@ func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (ru
 	for _, reader := range readersOf(j, stage) {
 		for _, a := range reader.Attempts() {
 			switch {
-			case !a.HoldsSlot() || reader.Slots[kind] == 0:
+			case !a.OccupiesSlot() || reader.Slots[kind] == 0:
 			case a.Active():
 				running = append(running, a)
 			default:

@@ -53,7 +53,7 @@ func newQueue(name, state string) *wire.Queue {
 func addToQueue(q *wire.Queue, j *cluster.Job) {
 	runs := slices.ContainsFunc(j.Stages, func(s *cluster.Stage) bool { return s.Running > 0 })
 	for stage, a := range j.Attempts() {
-		if a.HoldsSlot() {
+		if a.OccupiesSlot() {
 			addSlots(q.Running, stage.Slots)
 		}
 	}

@@ -47,7 +47,7 @@ func suspension(j *cluster.Job) string {
 	ending, running := 0, 0
 	for _, a := range j.Attempts() {
 		switch {
-		case !a.HoldsSlot():
+		case !a.OccupiesSlot():
 		case a.Preempting() || !a.Active():
 			ending++
 		default:

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-func TestNowhereIsNearerThanHome(t *testing.T) {
+func TestNoMachineIsNearerThanThatOfTheCheckpoint(t *testing.T) {
 	for seed := range uint64(2000) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 1)))
 		places := newMachineIndex(p.topology, p.machines)
 		for _, d := range p.demands {
 			for _, task := range d.Tasks {
-				home, ok := places.byName[task.CheckpointOn]
+				checkpointMachine, ok := places.byName[task.CheckpointOn]
 				for m := range p.machines {
-					if cost := places.distance(task, m); ok && (cost == 0) != (m == home) {
-						t.Fatalf("seed %d: %+v costs %d on machine %d; its home is %d", seed, task, cost, m, home)
+					if cost := places.distance(task, m); ok && (cost == 0) != (m == checkpointMachine) {
+						t.Fatalf("seed %d: %+v costs %d on machine %d; its home is %d", seed, task, cost, m, checkpointMachine)
 					}
 				}
 			}
@@ -48,7 +48,7 @@ func TestCheckpointOnUnknownMachine(t *testing.T) {
 // TestEnoughSlotsStartEachTaskAtItsCheckpoint has enough slots on every machine: each task starts where
 // its checkpoint is.
 func TestEnoughSlotsStartEachTaskAtItsCheckpoint(t *testing.T) {
-	gone := 0
+	lost := 0
 	for seed := range uint64(1000) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 4)))
 		for i := range p.machines {
@@ -58,18 +58,18 @@ func TestEnoughSlotsStartEachTaskAtItsCheckpoint(t *testing.T) {
 		for i := range p.demands {
 			p.demands[i].Grant = len(p.demands[i].Tasks)
 			demand := p.demands[i : i+1]
-			gone += checkCheckpoints(t, p, demand[0], p.topology.Flow(p.machines, demand))
+			lost += checkCheckpoints(t, p, demand[0], p.topology.Flow(p.machines, demand))
 			checkCheckpoints(t, p, demand[0], p.topology.Nearest(p.machines, waiting, demand[0]))
 		}
 	}
-	if gone < 100 {
-		t.Errorf("%d tasks only went home", gone)
+	if lost < 100 {
+		t.Errorf("%d tasks only went home", lost)
 	}
 }
 
 // checkCheckpoints returns the number of starts on the machine of the task's checkpoint, and fails
 // unless all that can be there are.
-func checkCheckpoints(t *testing.T, p problem, d Demand, starts []Start) (gone int) {
+func checkCheckpoints(t *testing.T, p problem, d Demand, starts []Start) (lost int) {
 	t.Helper()
 	places := newMachineIndex(p.topology, p.machines)
 	at := make(map[int]int)
@@ -77,22 +77,22 @@ func checkCheckpoints(t *testing.T, p problem, d Demand, starts []Start) (gone i
 		at[s.Task] = s.Machine
 	}
 	for i, task := range d.Tasks {
-		home, ok := places.byName[task.CheckpointOn]
-		if !ok || slices.Contains(places.avoided(d, task), home) {
+		checkpointMachine, ok := places.byName[task.CheckpointOn]
+		if !ok || slices.Contains(places.avoided(d, task), checkpointMachine) {
 			continue
 		}
-		if m, started := at[i]; !started || m != home {
-			t.Fatalf("task %d starts: %v, on %d; its home is %d\n%+v", i, started, m, home, p)
+		if m, started := at[i]; !started || m != checkpointMachine {
+			t.Fatalf("task %d starts: %v, on %d; its home is %d\n%+v", i, started, m, checkpointMachine, p)
 		}
-		gone++
+		lost++
 	}
-	return gone
+	return lost
 }
 
 // TestFlowPrefersCheckpoint has one checkpointed task, whose checkpoint is on machine c.
 func TestFlowPrefersCheckpoint(t *testing.T) {
-	paused := on(1<<30, "a")
-	paused.CheckpointOn = "c"
+	checkpointed := on(1<<30, "a")
+	checkpointed.CheckpointOn = "c"
 	for _, tt := range []struct {
 		name   string
 		free   [3]int
@@ -103,11 +103,11 @@ func TestFlowPrefersCheckpoint(t *testing.T) {
 		{"to its input when that is full", [3]int{1, 1, 0}, nil, []Start{{0, 0, 0, MachineLocal}}},
 		{"anywhere when both are", [3]int{0, 1, 0}, nil, []Start{{0, 0, 1, RackLocal}}},
 		{"before another that is local", [3]int{0, 1, 1}, []Task{on(1<<30, "c")}, []Start{{0, 1, 1, Remote}, {0, 0, 2, Remote}}},
-		{"once of two", [3]int{1, 1, 1}, []Task{paused}, []Start{{0, 0, 0, MachineLocal}, {0, 1, 2, Remote}}},
+		{"once of two", [3]int{1, 1, 1}, []Task{checkpointed}, []Start{{0, 0, 0, MachineLocal}, {0, 1, 2, Remote}}},
 		{"beside another that is local there", [3]int{1, 0, 1}, []Task{on(1<<30, "a")}, []Start{{0, 1, 0, MachineLocal}, {0, 0, 2, Remote}}},
 	} {
 		machines := []Machine{machine("a", "/1", tt.free[0], 0), machine("b", "/1", tt.free[1], 0), machine("c", "/2", tt.free[2], 0)}
-		tasks := append([]Task{paused}, tt.others...)
+		tasks := append([]Task{checkpointed}, tt.others...)
 		got := joined(machines...).Flow(machines, []Demand{{Tasks: tasks, Grant: len(tasks)}})
 		if !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)

@@ -41,7 +41,7 @@ func (d Delay) Remaining(waited int64) int64 {
 func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) []Start {
 	n := &nearest{
 		machineIndex: newMachineIndex(t, machines), demand: demand, allowed: allowed,
-		byHome: make([][]int, len(machines)), byMachine: make([][]int, len(machines)), taken: make([]bool, len(demand.Tasks)), free: make([]int, len(machines)),
+		byCheckpoint: make([][]int, len(machines)), byMachine: make([][]int, len(machines)), taken: make([]bool, len(demand.Tasks)), free: make([]int, len(machines)),
 	}
 	n.byRack = make([][]int, len(n.racks))
 	for i, m := range machines {
@@ -49,7 +49,7 @@ func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) [
 	}
 	n.index()
 	for i := range machines {
-		n.take(i, MachineLocal, n.byHome[i])
+		n.take(i, MachineLocal, n.byCheckpoint[i])
 	}
 	for i := range machines {
 		n.take(i, MachineLocal, n.byMachine[i])
@@ -76,14 +76,14 @@ type nearest struct {
 	avoid   [][]int // by task, machines
 	starts  []Start
 
-	byHome, byMachine, byRack [][]int // task indexes, in order
-	anywhere, all             []int
+	byCheckpoint, byMachine, byRack [][]int // task indexes, in order
+	anywhere, all                   []int
 }
 
 func (n *nearest) index() {
 	for i, t := range n.demand.Tasks {
 		if m, ok := n.byName[t.CheckpointOn]; ok {
-			n.byHome[m] = append(n.byHome[m], i)
+			n.byCheckpoint[m] = append(n.byCheckpoint[m], i)
 		}
 		_, machines, racks := n.inputBytes(t)
 		for _, s := range machines {

@@ -205,8 +205,8 @@ func TestFlowSpreadsLoad(t *testing.T) {
 // its checkpoint although a slot is free where its input is.
 func TestQuotaMakesTasksWaitForTheirCheckpoint(t *testing.T) {
 	machines := []Machine{machine("a", "", 0, 2), machine("b", "", 2, 0)}
-	paused := on(9, "b")
-	paused.CheckpointOn = "a"
+	checkpointed := on(9, "b")
+	checkpointed.CheckpointOn = "a"
 	for _, tt := range []struct {
 		quota []int
 		want  []Start
@@ -214,7 +214,7 @@ func TestQuotaMakesTasksWaitForTheirCheckpoint(t *testing.T) {
 		{[]int{1, 2}, []Start{{0, 1, 1, MachineLocal}}},
 		{[]int{0, 2}, []Start{{0, 0, 1, MachineLocal}, {0, 1, 1, MachineLocal}}},
 	} {
-		demand := Demand{Tasks: []Task{paused, on(1, "b")}, Quota: tt.quota}
+		demand := Demand{Tasks: []Task{checkpointed, on(1, "b")}, Quota: tt.quota}
 		if got := joined(machines...).Flow(machines, []Demand{demand}); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("with quotas of %v starts are %v, want %v", tt.quota, got, tt.want)
 		}

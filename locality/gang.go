@@ -32,8 +32,8 @@ func (t *Topology) GangPlacer(machines []Machine) *GangPlacer {
 // If the last groups do not fit, Place tries other machines for the first ones, up to a
 // bound. With many groups of different sizes it may miss a solution. With groups of equal
 // size it misses none.
-func (p *GangPlacer) Place(rooms []MachineSlots, groups []Group) (at []int, ok bool) {
-	b := newGangPlacement(p.places, rooms, groups)
+func (p *GangPlacer) Place(machineSlots []MachineSlots, groups []Group) (at []int, ok bool) {
+	b := newGangPlacement(p.places, machineSlots, groups)
 	everywhere := func(int) bool { return true }
 	if slices.ContainsFunc(groups, func(g Group) bool { return g.CheckpointOn != "" }) {
 		at, _, ok = b.within(everywhere)
@@ -52,8 +52,8 @@ func (p *GangPlacer) Place(rooms []MachineSlots, groups []Group) (at []int, ok b
 }
 
 // Fits reports whether Place finds machines for the groups.
-func (p *GangPlacer) Fits(rooms []MachineSlots, groups []Group) bool {
-	b := newGangPlacement(p.places, rooms, groups)
+func (p *GangPlacer) Fits(machineSlots []MachineSlots, groups []Group) bool {
+	b := newGangPlacement(p.places, machineSlots, groups)
 	if !b.anyAvoids {
 		b.singles = [2][]int{} // counting their slots suffices
 	}
@@ -67,8 +67,8 @@ func (p *GangPlacer) Level(t Task, machine int) Level { return p.places.level(t,
 // gangPlacement is the placement of one gang.
 type gangPlacement struct {
 	*machineIndex
-	rooms  []MachineSlots
-	groups []Group
+	machineSlots []MachineSlots
+	groups       []Group
 
 	need      dag.Slots
 	costs     [][]int64 // by group and machine: bytes times distance; nil if there are none
@@ -86,8 +86,8 @@ type shape struct {
 	count int
 }
 
-func newGangPlacement(p *machineIndex, rooms []MachineSlots, groups []Group) *gangPlacement {
-	b := &gangPlacement{machineIndex: p, rooms: rooms, groups: groups}
+func newGangPlacement(p *machineIndex, machineSlots []MachineSlots, groups []Group) *gangPlacement {
+	b := &gangPlacement{machineIndex: p, machineSlots: machineSlots, groups: groups}
 	for i, g := range groups {
 		b.need = b.need.Plus(g.Slots)
 		b.costs = append(b.costs, p.costs(g.Task))
@@ -153,15 +153,15 @@ func (b *gangPlacement) avoids(group, machine int) bool {
 // input, and among those the least loaded.
 func (b *gangPlacement) onOneMachine() (at []int, ok bool) {
 	best, least := -1, int64(0)
-	for m, room := range b.rooms {
-		if !b.need.FitsIn(room.Free) || b.avoidedBySome(m) {
+	for m, slots := range b.machineSlots {
+		if !b.need.FitsIn(slots.Free) || b.avoidedBySome(m) {
 			continue
 		}
 		var cost int64
 		for g := range b.groups {
 			cost += b.cost(g, m)
 		}
-		if best < 0 || cost < least || cost == least && room.Used.Total() < b.rooms[best].Used.Total() {
+		if best < 0 || cost < least || cost == least && slots.Used.Total() < b.machineSlots[best].Used.Total() {
 			best, least = m, cost
 		}
 	}
@@ -194,10 +194,10 @@ func (b *gangPlacement) inOneRack() (at []int, ok bool) {
 
 // within places the groups on machines in scope, and returns the transfer cost.
 func (b *gangPlacement) within(scope func(machine int) bool) (at []int, cost int64, ok bool) {
-	p := &packing{gangPlacement: b, free: make([]dag.Slots, len(b.rooms)), at: make([]int, len(b.groups)), tries: maxTries}
-	for m, room := range b.rooms {
+	p := &packing{gangPlacement: b, free: make([]dag.Slots, len(b.machineSlots)), at: make([]int, len(b.groups)), tries: maxTries}
+	for m, slots := range b.machineSlots {
 		if scope(m) {
-			p.free[m] = room.Free
+			p.free[m] = slots.Free
 		}
 	}
 	if p.isHopeless() || !p.placeLarge(0) {

@@ -11,8 +11,8 @@ import (
 
 func group(maps int, t Task) Group { return Group{Task: t, Slots: dag.Slots{maps, 0}} }
 
-// rooms returns the free slots of machines, all of one kind.
-func rooms(machines []Machine) (out []MachineSlots) {
+// machineSlots returns the free slots of machines, all of one kind.
+func machineSlots(machines []Machine) (out []MachineSlots) {
 	for _, m := range machines {
 		out = append(out, MachineSlots{Free: dag.Slots{m.Free, 0}, Used: dag.Slots{m.Used, 0}})
 	}
@@ -38,7 +38,7 @@ func TestBundle(t *testing.T) {
 		{"a group larger than any machine", []Group{group(4, Task{})}, nil},
 		{"avoided by all", []Group{group(1, Task{Avoid: []string{"a", "b", "c", "d"}})}, nil},
 	} {
-		got, ok := joined(racks...).GangPlacer(racks).Place(rooms(racks), tt.groups)
+		got, ok := joined(racks...).GangPlacer(racks).Place(machineSlots(racks), tt.groups)
 		if ok != (tt.want != nil) || !sameLoad(tt.groups, got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
@@ -67,15 +67,15 @@ func sameLoad(groups []Group, got, want []int) bool {
 // gang is a small random gang on a small random cluster.
 type gang struct {
 	problem
-	rooms  []MachineSlots
-	groups []Group
+	machineSlots []MachineSlots
+	groups       []Group
 }
 
 // randomGang has groups of up to most slots of each kind.
 func randomGang(r *rand.Rand, most int) gang {
 	g := gang{problem: randomProblem(r)}
 	for range g.machines {
-		g.rooms = append(g.rooms, MachineSlots{Free: dag.Slots{r.IntN(4) - 1, r.IntN(3)}, Used: dag.Slots{r.IntN(2), r.IntN(2)}})
+		g.machineSlots = append(g.machineSlots, MachineSlots{Free: dag.Slots{r.IntN(4) - 1, r.IntN(3)}, Used: dag.Slots{r.IntN(2), r.IntN(2)}})
 	}
 	for range 1 + r.IntN(4) {
 		slots := dag.Slots{r.IntN(most + 1), r.IntN(most + 1)}
@@ -117,7 +117,7 @@ func (g gang) measure(places *machineIndex, at []int) (far int, cost int64) {
 	load := make([]dag.Slots, len(g.machines))
 	for i, m := range at {
 		load[m] = load[m].Plus(g.groups[i].Slots)
-		if !load[m].FitsIn(g.rooms[m].Free) || slices.Contains(g.groups[i].Avoid, g.machines[m].Name) {
+		if !load[m].FitsIn(g.machineSlots[m].Free) || slices.Contains(g.groups[i].Avoid, g.machines[m].Name) {
 			return 3, 0
 		}
 		switch {
@@ -139,13 +139,13 @@ func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 	for seed := range uint64(15_000) {
 		most := 1 + int(seed%3)
 		g := randomGang(rand.New(rand.NewPCG(seed, 3)), most)
-		at, ok := g.topology.GangPlacer(g.machines).Place(g.rooms, g.groups)
+		at, ok := g.topology.GangPlacer(g.machines).Place(g.machineSlots, g.groups)
 		far, cost := g.best()
 		count[far]++
 		if ok != (far < 3) {
 			t.Fatalf("seed %d: placed at %v, trying all gives distance %d\n%+v", seed, at, far, g)
 		}
-		if fits := g.topology.GangPlacer(g.machines).Fits(g.rooms, g.groups); fits != ok {
+		if fits := g.topology.GangPlacer(g.machines).Fits(g.machineSlots, g.groups); fits != ok {
 			t.Fatalf("seed %d: placed is %v, fits is %v", seed, ok, fits)
 		}
 		if !ok {
@@ -155,7 +155,7 @@ func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 		if gotFar != far || gotCost < cost || gotCost > cost && (most == 1 || far == 0) {
 			t.Fatalf("seed %d: %v is %d apart and costs %d, trying all gives %d and %d\n%+v", seed, at, gotFar, gotCost, far, cost, g)
 		}
-		if again, _ := g.topology.GangPlacer(g.machines).Place(g.rooms, g.groups); !slices.Equal(again, at) {
+		if again, _ := g.topology.GangPlacer(g.machines).Place(g.machineSlots, g.groups); !slices.Equal(again, at) {
 			t.Fatalf("seed %d: a second run gives %v, the first gave %v", seed, again, at)
 		}
 	}
@@ -168,14 +168,14 @@ func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 
 func TestCountIn(t *testing.T) {
 	for _, tt := range []struct {
-		slots, room dag.Slots
+		slots, free dag.Slots
 		want        int
 	}{
 		{dag.Slots{1, 0}, dag.Slots{3, 0}, 3}, {dag.Slots{2, 0}, dag.Slots{3, 9}, 1}, {dag.Slots{2, 1}, dag.Slots{9, 2}, 2},
 		{dag.Slots{0, 2}, dag.Slots{-1, 5}, 2}, {dag.Slots{1, 0}, dag.Slots{-1, 5}, 0},
 	} {
-		if got := tt.slots.CountIn(tt.room); got != tt.want {
-			t.Errorf("%v goes %d times into %v, want %d", tt.slots, got, tt.room, tt.want)
+		if got := tt.slots.CountIn(tt.free); got != tt.want {
+			t.Errorf("%v goes %d times into %v, want %d", tt.slots, got, tt.free, tt.want)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func BenchmarkBundle(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := topology.GangPlacer(machines).Place(rooms(machines), groups); !ok {
+				if _, ok := topology.GangPlacer(machines).Place(machineSlots(machines), groups); !ok {
 					b.Fatal("it does not start")
 				}
 			}

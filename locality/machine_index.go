@@ -112,11 +112,11 @@ func (p *machineIndex) inputBytes(t Task) (total int64, machines, racks []byteSh
 // and nothing is transferred to the machine that has it.
 func (p *machineIndex) costBytes(t Task) (total int64, machines, racks []byteShare) {
 	total, machines, racks = p.inputBytes(t)
-	home := p.checkpointLocation(t)
+	checkpoint := p.checkpointLocation(t)
 	done, block := t.checkpointBytes(total), len(t.Blocks)
 	total += done
-	racks = addShares(racks, home.racks, done, block)
-	for _, m := range home.machines {
+	racks = addShares(racks, checkpoint.racks, done, block)
+	for _, m := range checkpoint.machines {
 		machines = slices.DeleteFunc(machines, func(s byteShare) bool { return s.place == m })
 		machines = append(machines, byteShare{m, 2*total - shareOf(racks, p.rackOf[m]), block})
 	}

@@ -25,17 +25,17 @@ type packing struct {
 // isHopeless reports whether there are too few slots for any assignment.
 func (p *packing) isHopeless() bool {
 	var total dag.Slots
-	rooms := make([]int, len(p.shapes))
+	fitting := make([]int, len(p.shapes))
 	for _, free := range p.free {
 		for kind, n := range free {
 			total[kind] += max(n, 0)
 		}
 		for i, s := range p.shapes {
-			rooms[i] += s.slots.CountIn(free)
+			fitting[i] += s.slots.CountIn(free)
 		}
 	}
 	for i, s := range p.shapes {
-		if rooms[i] < s.count {
+		if fitting[i] < s.count {
 			return true
 		}
 	}
@@ -141,9 +141,9 @@ func (p *packing) put(group, machine int) {
 // takes, and their indexes.
 func (p *packing) machinesOf(kind int) (machines []Machine, places []int) {
 	for i, m := range p.machines {
-		free, room := p.free[i][kind], p.rooms[i]
+		free, slots := p.free[i][kind], p.machineSlots[i]
 		if free > 0 {
-			m.Free, m.Used = free, room.Free[kind]+room.Used[kind]-free
+			m.Free, m.Used = free, slots.Free[kind]+slots.Used[kind]-free
 			machines, places = append(machines, m), append(places, i)
 		}
 	}

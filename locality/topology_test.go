@@ -70,8 +70,8 @@ func TestDelay(t *testing.T) {
 func TestNearestPrefersCheckpoint(t *testing.T) {
 	machines := []Machine{machine("a", "/1", 1, 0), machine("b", "/1", 1, 0), machine("c", "/2", 1, 0)}
 	waiting := []Level{MachineLocal, MachineLocal, MachineLocal}
-	paused := func(home string, t Task) Task {
-		t.CheckpointOn = home
+	checkpointed := func(checkpointMachine string, t Task) Task {
+		t.CheckpointOn = checkpointMachine
 		return t
 	}
 	for _, tt := range []struct {
@@ -80,15 +80,15 @@ func TestNearestPrefersCheckpoint(t *testing.T) {
 		tasks   []Task
 		want    []Start
 	}{
-		{"before its input", waiting, []Task{paused("c", on(1, "a"))}, []Start{{0, 0, 2, Remote}}},
-		{"before others", waiting, []Task{on(1, "c"), paused("c", on(1, "a"))}, []Start{{0, 1, 2, Remote}}},
-		{"which go where they are local too", waiting, []Task{on(1, "b", "c"), paused("c", on(1, "a"))}, []Start{{0, 1, 2, Remote}, {0, 0, 1, MachineLocal}}},
-		{"one of two, the other to its input", waiting, []Task{paused("c", on(1, "a")), paused("c", on(1, "a"))}, []Start{{0, 0, 2, Remote}, {0, 1, 0, MachineLocal}}},
-		{"the other waits", waiting, []Task{paused("c", on(1, "c")), paused("c", on(1, "c"))}, []Start{{0, 0, 2, MachineLocal}}},
-		{"until it has waited", []Level{RackLocal, Remote, MachineLocal}, []Task{paused("c", on(1, "c")), paused("c", on(1, "c"))}, []Start{{0, 0, 2, MachineLocal}, {0, 1, 1, Remote}}},
-		{"without input", waiting, []Task{paused("c", Task{})}, []Start{{0, 0, 2, Remote}}},
-		{"not where it is avoided", waiting, []Task{paused("c", Task{Avoid: []string{"c"}})}, []Start{{0, 0, 0, Remote}}},
-		{"not to one that is not there", waiting, []Task{paused("d", on(1, "b"))}, []Start{{0, 0, 1, MachineLocal}}},
+		{"before its input", waiting, []Task{checkpointed("c", on(1, "a"))}, []Start{{0, 0, 2, Remote}}},
+		{"before others", waiting, []Task{on(1, "c"), checkpointed("c", on(1, "a"))}, []Start{{0, 1, 2, Remote}}},
+		{"which go where they are local too", waiting, []Task{on(1, "b", "c"), checkpointed("c", on(1, "a"))}, []Start{{0, 1, 2, Remote}, {0, 0, 1, MachineLocal}}},
+		{"one of two, the other to its input", waiting, []Task{checkpointed("c", on(1, "a")), checkpointed("c", on(1, "a"))}, []Start{{0, 0, 2, Remote}, {0, 1, 0, MachineLocal}}},
+		{"the other waits", waiting, []Task{checkpointed("c", on(1, "c")), checkpointed("c", on(1, "c"))}, []Start{{0, 0, 2, MachineLocal}}},
+		{"until it has waited", []Level{RackLocal, Remote, MachineLocal}, []Task{checkpointed("c", on(1, "c")), checkpointed("c", on(1, "c"))}, []Start{{0, 0, 2, MachineLocal}, {0, 1, 1, Remote}}},
+		{"without input", waiting, []Task{checkpointed("c", Task{})}, []Start{{0, 0, 2, Remote}}},
+		{"not where it is avoided", waiting, []Task{checkpointed("c", Task{Avoid: []string{"c"}})}, []Start{{0, 0, 0, Remote}}},
+		{"not to one that is not there", waiting, []Task{checkpointed("d", on(1, "b"))}, []Start{{0, 0, 1, MachineLocal}}},
 	} {
 		got := joined(machines...).Nearest(machines, tt.allowed, Demand{Tasks: tt.tasks, Grant: len(tt.tasks)})
 		if !reflect.DeepEqual(got, tt.want) {

@@ -50,37 +50,37 @@ func (m Config) Choose(v Victim) Mode {
 	if v.Remaining < 0 {
 		return Wait
 	}
-	way := cmp.Or(m.Map, Kill)
+	mode := cmp.Or(m.Map, Kill)
 	if v.Reduce {
-		way = cmp.Or(m.Reduce, Kill)
+		mode = cmp.Or(m.Reduce, Kill)
 	}
-	if way == Auto {
+	if mode == Auto {
 		return m.cheapest(v)
 	}
-	return v.fallback(way)
+	return v.fallback(mode)
 }
 
 // fallback returns the mode, or the next one that the victim allows: Split, Checkpoint and
 // Suspend keep its work and are tried in this order; then Kill; at last Wait.
-func (v Victim) fallback(way Mode) Mode {
-	if way == Split && (v.Reduce || !v.CanSplit || v.DisallowedModes.Has(Split)) {
-		way = Checkpoint
+func (v Victim) fallback(mode Mode) Mode {
+	if mode == Split && (v.Reduce || !v.CanSplit || v.DisallowedModes.Has(Split)) {
+		mode = Checkpoint
 	}
-	if way == Checkpoint && v.DisallowedModes.Has(Checkpoint) {
-		way = Suspend
+	if mode == Checkpoint && v.DisallowedModes.Has(Checkpoint) {
+		mode = Suspend
 	}
 	switch {
-	case way == Suspend && !v.DisallowedModes.Has(Suspend):
+	case mode == Suspend && !v.DisallowedModes.Has(Suspend):
 		if !v.CanSuspend || v.exceedsMemory() {
 			return Wait
 		}
-	case way == Suspend:
-		way = Kill
+	case mode == Suspend:
+		mode = Kill
 	}
-	if way == Kill && v.DisallowedModes.Has(Kill) {
+	if mode == Kill && v.DisallowedModes.Has(Kill) {
 		return Wait
 	}
-	return way
+	return mode
 }
 
 // cheapest returns the mode with the lowest cost: of writing and reading the state again, of
@@ -91,9 +91,9 @@ func (m Config) cheapest(v Victim) Mode {
 	if price <= c.SlotFreeLatency {
 		return Wait
 	}
-	try := func(way Mode, cost int64) {
-		if v.fallback(way) == way && cost < price {
-			best, price = way, cost
+	try := func(mode Mode, cost int64) {
+		if v.fallback(mode) == mode && cost < price {
+			best, price = mode, cost
 		}
 	}
 	try(Kill, v.Elapsed)

@@ -11,7 +11,7 @@ func TestNamedModes(t *testing.T) {
 	able := Victim{Elapsed: 1000, Remaining: 1000, CanSplit: true, CanSuspend: true}
 	for name, tt := range map[string]struct {
 		change func(*Victim)
-		ways   []Mode // chosen for each of Modes without Auto
+		modes  []Mode // chosen for each of Modes without Auto
 	}{
 		"bears all":             {func(*Victim) {}, []Mode{Wait, Split, Checkpoint, Suspend, Kill}},
 		"a reduce":              {func(v *Victim) { v.Reduce = true }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},
@@ -28,11 +28,11 @@ func TestNamedModes(t *testing.T) {
 		v := able
 		tt.change(&v)
 		var got []Mode
-		for _, way := range Modes[1:] {
-			got = append(got, Config{Map: way, Reduce: way}.Choose(v))
+		for _, mode := range Modes[1:] {
+			got = append(got, Config{Map: mode, Reduce: mode}.Choose(v))
 		}
-		if !slices.Equal(got, tt.ways) {
-			t.Errorf("%s: %v of %v, want %v", name, got, Modes[1:], tt.ways)
+		if !slices.Equal(got, tt.modes) {
+			t.Errorf("%s: %v of %v, want %v", name, got, Modes[1:], tt.modes)
 		}
 	}
 }
@@ -40,23 +40,23 @@ func TestNamedModes(t *testing.T) {
 // TestDisallowedModesAreNeverChosen visits all victims: the chosen mode is allowed, and Auto keeps
 // the work wherever that is possible.
 func TestDisallowedModesAreNeverChosen(t *testing.T) {
-	for barred := range AllModes + 1 {
+	for disallowed := range AllModes + 1 {
 		for shape := range 16 {
 			v := Victim{
-				DisallowedModes: barred, Elapsed: 1e6, Remaining: 1e6,
+				DisallowedModes: disallowed, Elapsed: 1e6, Remaining: 1e6,
 				Reduce: shape&1 > 0, CanSplit: shape&2 > 0, CanSuspend: shape&4 > 0,
 			}
-			for _, way := range Modes {
-				m := Config{Map: way, Reduce: way, Costs: Costs{MemoryShort: shape&8 > 0}}
+			for _, mode := range Modes {
+				m := Config{Map: mode, Reduce: mode, Costs: Costs{MemoryShort: shape&8 > 0}}
 				got := m.Choose(v)
-				if barred.Has(got) {
-					t.Errorf("%s of %+v: %s", way, v, got)
+				if disallowed.Has(got) {
+					t.Errorf("%s of %+v: %s", mode, v, got)
 				}
 				if got == Split && (v.Reduce || !v.CanSplit) || got == Suspend && !v.CanSuspend {
-					t.Errorf("%s of %+v: %s, which it cannot", way, v, got)
+					t.Errorf("%s of %+v: %s, which it cannot", mode, v, got)
 				}
-				if way == Auto && !barred.Has(Checkpoint) && (got == Kill || got == Wait) {
-					t.Errorf("%s of %+v: %s, and its work could be kept", way, v, got)
+				if mode == Auto && !disallowed.Has(Checkpoint) && (got == Kill || got == Wait) {
+					t.Errorf("%s of %+v: %s, and its work could be kept", mode, v, got)
 				}
 			}
 		}

@@ -11,9 +11,9 @@ func victim(change func(*Victim)) Victim {
 
 const mb = 1_000_000
 
-// TestTheCheapestWay checks the choice of Auto for what is known of attempts and machines,
+// TestCheapestMode checks the choice of Auto for what is known of attempts and machines,
 // at 100 MB/s and 500 ms to publish a map.
-func TestTheCheapestWay(t *testing.T) {
+func TestCheapestMode(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*Victim)
 		costs  Costs
@@ -99,7 +99,7 @@ func TestGangIsSuspendedIfAllMembersCanBe(t *testing.T) {
 	for _, tt := range []struct {
 		first, second Footprint
 		cost          int64
-		way           Mode
+		mode          Mode
 	}{
 		{roomy, roomy, 12, Suspend},
 		{roomy, tight, 10_000, Suspend},
@@ -111,8 +111,8 @@ func TestGangIsSuspendedIfAllMembersCanBe(t *testing.T) {
 		if cost := (Costs{}).WithDefaults().suspendCost(v); cost != tt.cost {
 			t.Errorf("%+v: %d ms", v, cost)
 		}
-		if way := (Config{Map: Suspend}).Choose(v); way != tt.way {
-			t.Errorf("%+v: %s", v, way)
+		if mode := (Config{Map: Suspend}).Choose(v); mode != tt.mode {
+			t.Errorf("%+v: %s", v, mode)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (b *body) countSlots(j *job, id cluster.AttemptID) {
 	_, _, a, _ := b.view.Attempt(id)
 	is := usesNothing
 	switch {
-	case a.HoldsSlot() && !isMigrating(a):
+	case a.OccupiesSlot() && !isMigrating(a):
 		is = usesSlot
 	case a.OnMachine():
 		is = usesMemory

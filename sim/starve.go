@@ -111,7 +111,7 @@ func (b *body) describeHolders(text *strings.Builder) {
 		var used cluster.Slots
 		for m := range b.view.Machines() {
 			for _, a := range m.Attempts {
-				if a.ID.Task.Job == j.id && a.HoldsSlot() {
+				if a.ID.Task.Job == j.id && a.OccupiesSlot() {
 					used[a.Slot]++
 				}
 			}

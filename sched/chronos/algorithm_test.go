@@ -11,16 +11,16 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// TestAlgorithmByHand checks three jobs against the example worked out by hand: the job of
+// TestAlgorithmOnThreeJobs checks three jobs against the example worked out by hand: the job of
 // the lowest priority first, then the attempt that has done least, each attempt once.
-func TestAlgorithmByHand(t *testing.T) {
-	w := newWorld(t, Config{})
+func TestAlgorithmOnThreeJobs(t *testing.T) {
+	w := newTestCluster(t, Config{})
 	w.join("abc", 3, 0)
 	w.start(w.job(0, "ab", "ab", "ac"), 0, 0, "aaa")
 	w.start(w.job(0, "", "", ""), 0, 0, "bbc")
 	w.start(w.job(0, "", "", ""), 0, 0, "bcc")
 	w.expire("a")
-	w.beat(map[string]float64{"2m.0": .8, "2m.1": .3, "2m.2": .1, "3m.0": .9, "3m.1": .6, "3m.2": .4})
+	w.heartbeat(map[string]float64{"2m.0": .8, "2m.1": .3, "2m.2": .1, "3m.0": .9, "3m.1": .6, "3m.2": .4})
 	got := w.settle()
 	slices.Sort(got)
 	// On b only one attempt belongs to job 3; the second map takes the attempt of job 2 that
@@ -31,7 +31,7 @@ func TestAlgorithmByHand(t *testing.T) {
 // TestNoCandidateNearTheInput has only tasks of the same job near the input. Attempts
 // elsewhere are preempted, once they have reported.
 func TestNoCandidateNearTheInput(t *testing.T) {
-	w := newWorld(t, Config{})
+	w := newTestCluster(t, Config{})
 	w.join("abc", 1, 0)
 	w.start(w.job(0, "ab", "b"), 0, 0, "ab")
 	w.start(w.job(0, ""), 0, 0, "c")
@@ -40,7 +40,7 @@ func TestNoCandidateNearTheInput(t *testing.T) {
 	if wake := w.policy.NextWake(); wake == 0 || wake > w.Now+DefaultWait/freshChecks {
 		t.Errorf("at %d it wakes at %d", w.Now, wake)
 	}
-	w.beat(nil)
+	w.heartbeat(nil)
 	w.want(w.settle(), "kill 2m.0")
 	w.end()
 	w.want(w.settle(), "1m.0@c rack")
@@ -53,7 +53,7 @@ func TestAlgorithmEqualsTwin(t *testing.T) {
 	chosen := 0
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 7))
-		w := newWorld(t, Config{})
+		w := newTestCluster(t, Config{})
 		names := "abcdef"[:3+random.IntN(4)]
 		w.join(names, 1+random.IntN(3), 0)
 		for range 2 + random.IntN(4) {
@@ -76,7 +76,7 @@ func TestAlgorithmEqualsTwin(t *testing.T) {
 			continue
 		}
 		w.expire(names[:1])
-		w.beat(fractions)
+		w.heartbeat(fractions)
 		want := w.algorithm1()
 		w.settle()
 		got := make(map[string]string)
@@ -94,7 +94,7 @@ func TestAlgorithmEqualsTwin(t *testing.T) {
 }
 
 // algorithm1 returns the attempt that each lost map preempts, by short name.
-func (w *world) algorithm1() map[string]string {
+func (w *testCluster) algorithm1() map[string]string {
 	var recover []*cluster.Task
 	var running []*cluster.Attempt
 	for j := range w.View().Jobs() {
@@ -109,7 +109,7 @@ func (w *world) algorithm1() map[string]string {
 	slices.SortFunc(running, func(a, b *cluster.Attempt) int {
 		return cmp.Or(
 			-a.ID.Task.Job.Compare(b.ID.Task.Job),
-			cmp.Compare(w.heard[a.ID].Fraction, w.heard[b.ID].Fraction),
+			cmp.Compare(w.reports[a.ID].Fraction, w.reports[b.ID].Fraction),
 			a.ID.Compare(b.ID),
 		)
 	})
@@ -136,6 +136,6 @@ func (w *world) algorithm1() map[string]string {
 }
 
 // anyAlive reports whether any of the machines is alive.
-func (w *world) anyAlive(names string) bool {
+func (w *testCluster) anyAlive(names string) bool {
 	return slices.ContainsFunc(strings.Split(names, ""), func(name string) bool { return !w.View().Machine(name).Lost })
 }

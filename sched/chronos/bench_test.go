@@ -14,8 +14,8 @@ import (
 
 // busy returns a cluster of machines with 12 map slots, all taken by 20 jobs, after the loss
 // of one machine.
-func busy(b *testing.B, machines int) *world {
-	w, random := newWorld(b, Config{}), rand.New(rand.NewPCG(1, 1))
+func busy(b *testing.B, machines int) *testCluster {
+	w, random := newTestCluster(b, Config{}), rand.New(rand.NewPCG(1, 1))
 	name := func(i int) string { return fmt.Sprintf("host%d", i%machines) }
 	for i := range machines {
 		w.Apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Slots: cluster.Slots{12, 1}})
@@ -36,7 +36,7 @@ func busy(b *testing.B, machines int) *world {
 		}
 	}
 	w.Apply(cluster.ExpireMachine{Name: name(0), Epoch: 1})
-	w.beat(nil)
+	w.heartbeat(nil)
 	w.policy.Reset(w.Now, w.PolicyView())
 	return w
 }

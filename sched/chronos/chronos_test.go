@@ -13,8 +13,8 @@ import (
 
 // twoJobs returns machines a to d with two slots of each kind. Job 1 runs two maps on a, and
 // b has the other replica; job 2 runs two on each of b, c and d and has more.
-func twoJobs(t testing.TB, conf Config) *world {
-	w := newWorld(t, conf)
+func twoJobs(t testing.TB, conf Config) *testCluster {
+	w := newTestCluster(t, conf)
 	w.join("abcd", 2, 2)
 	w.start(w.job(1, "ab", "ab"), 0, 0, "aa")
 	w.start(w.job(1, "", "", "", "", "", "", "", ""), 0, 0, "bbccdd")
@@ -23,14 +23,14 @@ func twoJobs(t testing.TB, conf Config) *world {
 
 func TestRecoveryStepByStep(t *testing.T) {
 	w := twoJobs(t, Config{Preempt: preempt.Config{Map: preempt.Split}})
-	w.beat(nil)
+	w.heartbeat(nil)
 	w.expire("a")
 	lost := w.Now
 	w.want(w.decide())
 	if at := w.policy.NextWake(); at <= w.Now || at > lost+DefaultWait {
 		t.Errorf("it looks again at %d, not soon after %d", at, w.Now)
 	}
-	w.beat(map[string]float64{"2m.0": .9, "2m.1": .2, "2m.2": .1})
+	w.heartbeat(map[string]float64{"2m.0": .9, "2m.1": .2, "2m.2": .1})
 	w.want(w.settle(), "split 2m.1", "split 2m.0") // beside the input, least progress first
 	w.want(w.decide())                             // nothing twice
 	w.end("2m.0")
@@ -50,15 +50,15 @@ func TestRecoveryStepByStep(t *testing.T) {
 	}
 }
 
-// TestWays checks that the lost maps take slots in each mode.
-func TestWays(t *testing.T) {
-	for _, way := range preempt.Modes {
-		w := twoJobs(t, Config{Preempt: preempt.Config{Map: way}})
+// TestModes checks that the lost maps take slots in each mode.
+func TestModes(t *testing.T) {
+	for _, mode := range preempt.Modes {
+		w := twoJobs(t, Config{Preempt: preempt.Config{Map: mode}})
 		w.expire("a")
 		w.Now += 5000
-		w.beat(nil)
+		w.heartbeat(nil)
 		got := w.settle()
-		switch way {
+		switch mode {
 		case preempt.Wait:
 			w.want(got)
 		case preempt.Suspend, preempt.Auto: // the slots are free at once; the attempts resume there when slots are free
@@ -66,7 +66,7 @@ func TestWays(t *testing.T) {
 			w.finish(w.View().Machine("b").Attempts[3].ID, 1)
 			w.want(w.settle(), "resume 2m.0")
 		default:
-			w.want(got, string(way)+" 2m.0", string(way)+" 2m.1")
+			w.want(got, string(mode)+" 2m.0", string(mode)+" 2m.1")
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestWays(t *testing.T) {
 // TestFalseSuspicion returns a lost machine with the output of a map that is to be
 // recovered, while a slot is being freed for it.
 func TestFalseSuspicion(t *testing.T) {
-	w := newWorld(t, Config{})
+	w := newTestCluster(t, Config{})
 	w.join("abc", 1, 1)
 	first := w.job(1, "ab", "c")
 	w.start(first, 0, 0, "ac")
@@ -82,7 +82,7 @@ func TestFalseSuspicion(t *testing.T) {
 	w.finish(winner, 7)
 	w.start(w.job(0, "", "", "", ""), 0, 0, "ab")
 	w.expire("a")
-	w.beat(nil)
+	w.heartbeat(nil)
 	w.want(w.settle(), "kill 2m.1")
 	w.do(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: cluster.Slots{1, 1}})
 	w.do(cluster.RestoreOutput{Attempt: winner, Range: first.Stages[0].Tasks[0].Range, Output: cluster.Manifest{Bytes: 7}})
@@ -92,15 +92,15 @@ func TestFalseSuspicion(t *testing.T) {
 
 // TestDoubleFailure loses the machine on which a slot is being freed.
 func TestDoubleFailure(t *testing.T) {
-	w := newWorld(t, Config{})
+	w := newTestCluster(t, Config{})
 	w.join("abc", 1, 0)
 	w.start(w.job(0, "abc"), 0, 0, "a")
 	w.start(w.job(0, "", "", ""), 0, 0, "bc")
 	w.expire("a")
-	w.beat(map[string]float64{"2m.0": .1})
+	w.heartbeat(map[string]float64{"2m.0": .1})
 	w.want(w.settle(), "kill 2m.0")
 	w.expire("b")
-	w.beat(nil)
+	w.heartbeat(nil)
 	w.want(w.settle(), "kill 2m.1")
 	w.end()
 	w.want(w.settle(), "1m.0@c local")
@@ -109,7 +109,7 @@ func TestDoubleFailure(t *testing.T) {
 // TestReducesGoWhereMapsHaveWritten checks that a reduce takes the slot of another job's
 // attempt near most of its input.
 func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
-	w := newWorld(t, Config{Preempt: preempt.Config{Reduce: preempt.Checkpoint}})
+	w := newTestCluster(t, Config{Preempt: preempt.Config{Reduce: preempt.Checkpoint}})
 	w.join("abc", 2, 1)
 	first, second := w.job(1, "b", "c"), w.job(2, "b", "c")
 	for _, j := range []*cluster.Job{first, second} {
@@ -123,12 +123,12 @@ func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
 	w.start(second, 1, 0, "bc")
 	w.expire("a")
 	w.want(w.decide())
-	w.beat(map[string]float64{"2r.0": .1})
+	w.heartbeat(map[string]float64{"2r.0": .1})
 	better := second.Stages[1].Tasks[1].Attempts[0].ID
-	said := w.heard[better]
-	delete(w.heard, better)
+	said := w.reports[better]
+	delete(w.reports, better)
 	w.want(w.decide()) // a report may arrive
-	w.heard[better] = said
+	w.reports[better] = said
 	w.want(w.settle(), "checkpoint 2r.1")
 	w.end()
 	w.want(w.settle(), "1r.0@c")
@@ -137,15 +137,15 @@ func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
 // TestNewMasterKeepsPromises resets the policy while slots are being freed. It preempts no
 // more, and starts the same tasks.
 func TestNewMasterKeepsPromises(t *testing.T) {
-	w := newWorld(t, Config{})
+	w := newTestCluster(t, Config{})
 	w.join("abcd", 1, 0)
 	w.start(w.job(0, "abc", "db"), 0, 0, "ad")
 	w.start(w.job(0, "", "", "", ""), 0, 0, "bc")
 	w.expire("d")
-	w.beat(nil)
+	w.heartbeat(nil)
 	w.want(w.settle(), "kill 2m.0") // on b, the only place of map 1
 	w.expire("a")
-	w.beat(nil)
+	w.heartbeat(nil)
 	w.want(w.settle(), "kill 2m.1") // on c, so that map 0 must not be promised b now
 	w.policy.Reset(w.Now, w.PolicyView())
 	w.want(w.settle())
@@ -162,18 +162,18 @@ func TestExplain(t *testing.T) {
 	explained := func(want string) {
 		t.Helper()
 		w.decide()
-		facts := slices.DeleteFunc(w.policy.Explain(w.Now, w.PolicyView(), first), func(f sched.Detail) bool { return !strings.HasPrefix(f.Name, "recovery") })
-		if want == "" && len(facts) == 0 {
+		progress := slices.DeleteFunc(w.policy.Explain(w.Now, w.PolicyView(), first), func(f sched.Detail) bool { return !strings.HasPrefix(f.Name, "recovery") })
+		if want == "" && len(progress) == 0 {
 			return
 		}
-		if len(facts) != 2 || facts[0].Name != "recovery of "+first.Stages[0].Tasks[0].ID.String() || !strings.Contains(facts[0].Value, want) {
-			t.Errorf("explained by %q, want %q", facts, want)
+		if len(progress) != 2 || progress[0].Name != "recovery of "+first.Stages[0].Tasks[0].ID.String() || !strings.Contains(progress[0].Value, want) {
+			t.Errorf("explained by %q, want %q", progress, want)
 		}
 	}
 	explained("")
 	w.expire("a")
 	explained("waits for fresh heartbeats")
-	w.beat(nil)
+	w.heartbeat(nil)
 	explained("slot on b by splitting " + w.View().Machine("b").Attempts[0].ID.String())
 	w.settle()
 	explained("slot on b by splitting")
@@ -233,17 +233,17 @@ func (s sharing) has(j *cluster.Job) (n int) {
 // TestStopsWhenTheObjectiveHolds loses four maps of a job that is then below its share. The
 // other job keeps its own share.
 func TestStopsWhenTheObjectiveHolds(t *testing.T) {
-	for _, way := range []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend} {
-		w := newWorld(t, Config{Inner: sharing{fifo.New(sched.Placement{}), 5}, Preempt: preempt.Config{Map: way}})
+	for _, mode := range []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend} {
+		w := newTestCluster(t, Config{Inner: sharing{fifo.New(sched.Placement{}), 5}, Preempt: preempt.Config{Map: mode}})
 		w.join("abc", 4, 0)
 		w.start(w.job(0, "ab", "ab", "ab", "ab"), 0, 0, "aaaa")
 		second := w.job(0, make([]string, 8)...)
 		w.start(second, 0, 0, "bbbbcccc")
 		w.expire("a")
-		w.beat(nil)
+		w.heartbeat(nil)
 		w.settle()
 		if left := (sharing{}).has(second); left != 5 {
-			t.Errorf("%s: the other job is left with %d slots, of which 5 are its own", way, left)
+			t.Errorf("%s: the other job is left with %d slots, of which 5 are its own", mode, left)
 		}
 	}
 }

@@ -30,16 +30,16 @@ func (p *Policy) setStatus(t *task, text string) {
 
 // Explain implements sched.Explainer: what the wrapped policy says, and what the job's
 // tasks to be recovered wait for.
-func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) (facts []sched.Detail) {
+func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) (details []sched.Detail) {
 	if inner, ok := p.conf.Inner.(sched.Explainer); ok {
-		facts = inner.Explain(now, view, job)
+		details = inner.Explain(now, view, job)
 	}
 	listed := 0
 	for _, id := range slices.SortedFunc(maps.Keys(p.status), cluster.TaskID.Compare) {
 		if id.Job == job.ID && listed < maxExplained {
-			facts = append(facts, sched.Detail{Name: "recovery of " + id.String(), Value: p.status[id]})
+			details = append(details, sched.Detail{Name: "recovery of " + id.String(), Value: p.status[id]})
 			listed++
 		}
 	}
-	return facts
+	return details
 }

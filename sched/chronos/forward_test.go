@@ -18,32 +18,32 @@ import (
 // able is a policy with all optional interfaces that notes which one was called.
 type able struct {
 	plain
-	asked *string
+	called *string
 }
 
 func (a able) Precedes(int64, sched.View, cluster.Slot, *cluster.Job, *cluster.Job) bool {
-	*a.asked = "JobComparer"
+	*a.called = "JobComparer"
 	return true
 }
 
 func (a able) Explain(int64, sched.View, *cluster.Job) []sched.Detail {
-	*a.asked = "Explainer"
+	*a.called = "Explainer"
 	return []sched.Detail{{Name: "turn", Value: "next"}}
 }
 
 func (a able) Pools(int64, sched.View) []sched.Pool {
-	*a.asked = "PoolReporter"
+	*a.called = "PoolReporter"
 	return []sched.Pool{{Name: "a"}}
 }
 
 func (a able) Limit(*cluster.Job) cluster.Slots {
-	*a.asked = "JobLimiter"
+	*a.called = "JobLimiter"
 	return cluster.Slots{3, 4}
 }
 
 func (a able) TransferFrom(from sched.Policy) {
 	if _, ok := sched.Innermost(from).(plain); ok {
-		*a.asked = "StateTransfer"
+		*a.called = "StateTransfer"
 	}
 }
 
@@ -69,8 +69,8 @@ var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
 	},
 }
 
-// notAsked are the interfaces of sched that Chronos does not forward, and why.
-var notAsked = map[string]string{
+// notCalled are the interfaces of sched that Chronos does not forward, and why.
+var notCalled = map[string]string{
 	"Policy":      "Chronos is one",
 	"Wrapper":     "Chronos is one",
 	"Ranker":      "pools use it",
@@ -82,14 +82,14 @@ var notAsked = map[string]string{
 // to be forwarded, or to be listed in notAsked.
 func TestOptionalInterfacesAreForwarded(t *testing.T) {
 	known := slices.Sorted(maps.Keys(passedOn))
-	known = slices.Sorted(slices.Values(append(known, slices.Collect(maps.Keys(notAsked))...)))
+	known = slices.Sorted(slices.Values(append(known, slices.Collect(maps.Keys(notCalled))...)))
 	if got := interfaces(t, ".."); !slices.Equal(got, known) {
 		t.Errorf("package sched has the interfaces %v, want %v", got, known)
 	}
 	job := new(cluster.Job)
 	for name, answers := range passedOn {
-		var asked string
-		if p := New(Config{Inner: able{asked: &asked}}); !answers(p, job) || asked != name {
+		var called string
+		if p := New(Config{Inner: able{called: &called}}); !answers(p, job) || called != name {
 			t.Errorf("%s: the call is not forwarded, or its result is lost", name)
 		}
 	}
@@ -132,8 +132,8 @@ func TestWithoutOptionalInterfaces(t *testing.T) {
 	if most := p.Limit(job); most != (cluster.Slots{sched.Unlimited, sched.Unlimited}) {
 		t.Errorf("limit %v", most)
 	}
-	if facts := p.Explain(0, sched.View{}, job); facts != nil {
-		t.Errorf("facts %v", facts)
+	if progress := p.Explain(0, sched.View{}, job); progress != nil {
+		t.Errorf("facts %v", progress)
 	}
 	p.TransferFrom(plain{})
 }
@@ -142,12 +142,12 @@ func TestWithoutOptionalInterfaces(t *testing.T) {
 // reservation ended, and another job has the slot. Nothing more is preempted for the task.
 func TestTransferKeepsPromises(t *testing.T) {
 	for inherits, want := range map[bool][]string{true: nil, false: {"kill 2m.1"}} {
-		w := newWorld(t, Config{})
+		w := newTestCluster(t, Config{})
 		w.join("abc", 1, 0)
 		w.start(w.job(0, "ab"), 0, 0, "a")
 		w.start(w.job(0, "", ""), 0, 0, "bc")
 		w.expire("a")
-		w.beat(nil)
+		w.heartbeat(nil)
 		w.want(w.settle(), "kill 2m.0")
 		w.Now += DefaultReserve
 		urgent := w.job(0, "")
@@ -160,7 +160,7 @@ func TestTransferKeepsPromises(t *testing.T) {
 		if inherits {
 			w.policy.TransferFrom(before)
 		}
-		w.beat(nil)
+		w.heartbeat(nil)
 		w.want(w.settle(), want...)
 	}
 }

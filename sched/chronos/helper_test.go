@@ -13,34 +13,34 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// world is a cluster under Chronos that a test drives by hand.
-type world struct {
+// testCluster is a cluster under Chronos that a test drives by hand.
+type testCluster struct {
 	*schedtest.Cluster
-	heard  heard
-	policy *Policy
+	reports reports
+	policy  *Policy
 }
 
-// heard is the progress reports of attempts.
-type heard map[cluster.AttemptID]sched.Progress
+// reports is the progress reports of attempts.
+type reports map[cluster.AttemptID]sched.Progress
 
-func (h heard) Progress(id cluster.AttemptID) (sched.Progress, bool) {
+func (h reports) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	p, ok := h[id]
 	return p, ok
 }
 
-// newWorld returns a cluster with Chronos around FIFO.
-func newWorld(t testing.TB, conf Config) *world {
+// newTestCluster returns a cluster with Chronos around FIFO.
+func newTestCluster(t testing.TB, conf Config) *testCluster {
 	if conf.Inner == nil {
 		conf.Inner = fifo.New(sched.Placement{})
 	}
-	w := &world{Cluster: schedtest.New(t), heard: make(heard), policy: New(conf)}
-	w.SoftState = w.heard
+	w := &testCluster{Cluster: schedtest.New(t), reports: make(reports), policy: New(conf)}
+	w.SoftState = w.reports
 	w.policy.Reset(w.Now, w.PolicyView())
 	return w
 }
 
 // do applies a command that the policy observes.
-func (w *world) do(c cluster.Command) cluster.Delta {
+func (w *testCluster) do(c cluster.Command) cluster.Delta {
 	w.T.Helper()
 	delta := w.Apply(c)
 	w.policy.Observe(w.Now, w.PolicyView(), delta)
@@ -48,14 +48,14 @@ func (w *world) do(c cluster.Command) cluster.Delta {
 }
 
 // join adds machines, named by letters, with equal slots.
-func (w *world) join(names string, maps, reduces int) {
+func (w *testCluster) join(names string, maps, reduces int) {
 	for _, name := range strings.Split(names, "") {
 		w.do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{maps, reduces}})
 	}
 }
 
 // job runs a job; the machines of split i are the letters of hosts[i].
-func (w *world) job(reduces int, hosts ...string) *cluster.Job {
+func (w *testCluster) job(reduces int, hosts ...string) *cluster.Job {
 	w.T.Helper()
 	id := w.do(cluster.SubmitJob{Spec: schedtest.Spec(dag.MapReduce(len(hosts), reduces))}).Submitted
 	splits := make([]cluster.Split, len(hosts))
@@ -73,7 +73,7 @@ func (w *world) job(reduces int, hosts ...string) *cluster.Job {
 }
 
 // start starts tasks of a stage, one on each machine named by a letter.
-func (w *world) start(j *cluster.Job, stage, first int, machines string) {
+func (w *testCluster) start(j *cluster.Job, stage, first int, machines string) {
 	w.T.Helper()
 	for i, name := range strings.Split(machines, "") {
 		t := j.Stages[stage].Tasks[first+i]
@@ -81,20 +81,20 @@ func (w *world) start(j *cluster.Job, stage, first int, machines string) {
 	}
 }
 
-func (w *world) finish(id cluster.AttemptID, bytes int64) {
+func (w *testCluster) finish(id cluster.AttemptID, bytes int64) {
 	w.T.Helper()
 	_, t, _, _ := w.View().Attempt(id)
 	w.do(cluster.FinishAttempt{Attempt: id, Range: t.Range, Output: cluster.Manifest{Bytes: bytes}})
 }
 
-func (w *world) expire(name string) {
+func (w *testCluster) expire(name string) {
 	w.T.Helper()
 	w.do(cluster.ExpireMachine{Name: name, Epoch: w.View().Machine(name).Epoch})
 }
 
-// beat lets all attempts report, a moment later, that half of their work is done, or the
+// heartbeat lets all attempts report, a moment later, that half of their work is done, or the
 // fractions given by short name.
-func (w *world) beat(fractions map[string]float64) {
+func (w *testCluster) heartbeat(fractions map[string]float64) {
 	w.Now += 10
 	for m := range w.View().Machines() {
 		for _, a := range m.Attempts {
@@ -102,7 +102,7 @@ func (w *world) beat(fractions map[string]float64) {
 			if f, ok := fractions[short(a.ID)]; ok {
 				done = f
 			}
-			w.heard[a.ID] = sched.Progress{ReportedAt: w.Now, Fraction: done}
+			w.reports[a.ID] = sched.Progress{ReportedAt: w.Now, Fraction: done}
 		}
 	}
 }
@@ -113,7 +113,7 @@ func short(id cluster.AttemptID) string {
 }
 
 // decide formats the plan of the policy: preemptions, then resumes, then starts.
-func (w *world) decide() (lines []string) {
+func (w *testCluster) decide() (lines []string) {
 	w.T.Helper()
 	plan := w.policy.Decide(w.Now, w.PolicyView())
 	return linesOf(plan)
@@ -130,7 +130,7 @@ func linesOf(plan sched.Plan) (lines []string) {
 }
 
 // settle applies plans until one is empty, and returns all of them.
-func (w *world) settle() (lines []string) {
+func (w *testCluster) settle() (lines []string) {
 	w.T.Helper()
 	for round := 0; ; round++ {
 		plan := w.policy.Decide(w.Now, w.PolicyView())
@@ -150,19 +150,19 @@ func (w *world) settle() (lines []string) {
 
 // end ends the attempts that are ordered to end, or, if no names are given, all such
 // attempts on a machine.
-func (w *world) end(names ...string) {
+func (w *testCluster) end(names ...string) {
 	w.T.Helper()
 	for m := range w.View().Machines() {
 		for _, a := range slices.Clone(m.Attempts) {
-			told := !a.Active() || a.Preempting()
-			if told && (len(names) == 0 || slices.Contains(names, short(a.ID))) {
+			ordered := !a.Active() || a.Preempting()
+			if ordered && (len(names) == 0 || slices.Contains(names, short(a.ID))) {
 				w.do(cluster.ExitAttempt{Attempt: a.ID})
 			}
 		}
 	}
 }
 
-func (w *world) want(got []string, want ...string) {
+func (w *testCluster) want(got []string, want ...string) {
 	w.T.Helper()
 	if !slices.Equal(got, want) {
 		w.T.Errorf("got %q, want %q", got, want)

@@ -20,7 +20,7 @@ import (
 
 // life applies random commands to a small cluster, with replicas and failures.
 type life struct {
-	*world
+	*testCluster
 	random   *rand.Rand
 	allowed  int // how many attempts may have been preempted so far
 	preempts int // how many have been
@@ -32,9 +32,9 @@ const machines = "abcde"
 
 func newLife(t *testing.T, seed uint64) *life {
 	random := rand.New(rand.NewPCG(seed, 11))
-	ways := []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend, preempt.Checkpoint, preempt.Auto}
-	l := &life{random: random, spent: make(map[cluster.AttemptID]bool), world: newWorld(t, Config{
-		Preempt: preempt.Config{Map: ways[random.IntN(len(ways))], Reduce: ways[random.IntN(len(ways))]},
+	modes := []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend, preempt.Checkpoint, preempt.Auto}
+	l := &life{random: random, spent: make(map[cluster.AttemptID]bool), testCluster: newTestCluster(t, Config{
+		Preempt: preempt.Config{Map: modes[random.IntN(len(modes))], Reduce: modes[random.IntN(len(modes))]},
 		SameJob: seed%4 == 0, Wait: 30, Reserve: 200,
 	})}
 	l.join(machines, 2, 1)
@@ -62,7 +62,7 @@ func (l *life) step() {
 	case verb == 3 && len(m.Attempts) > 0:
 		l.do(cluster.FailAttempt{Attempt: m.Attempts[0].ID, Uncharged: true})
 	case verb < 6:
-		l.beat(map[string]float64{"1m.0": l.random.Float64()})
+		l.heartbeat(map[string]float64{"1m.0": l.random.Float64()})
 	case verb < 8:
 		l.apply()
 	case verb == 8:

@@ -61,17 +61,17 @@ func (p *Policy) infer(now int64, view sched.View) {
 	m := matching{taken: make(map[cluster.AttemptID]int)}
 	leaving := r.leaving()
 	for _, t := range r.tasks {
-		var home, far []*candidate
+		var near, far []*candidate
 		for _, c := range leaving {
 			switch {
 			case c.attempt.Slot != t.kind() || slices.Contains(t.avoid, c.attempt.Machine) || !r.mayInherit(t, c):
 			case t.hasInputOn(c.attempt.Machine):
-				home = append(home, c)
+				near = append(near, c)
 			default:
 				far = append(far, c)
 			}
 		}
-		m.may = append(m.may, append(home, far...))
+		m.may = append(m.may, append(near, far...))
 	}
 	for i := range r.tasks {
 		m.match(i, make(map[cluster.AttemptID]bool))
@@ -96,7 +96,7 @@ func (r *recovery) mayInherit(t *task, c *candidate) bool {
 func (r *recovery) leaving() (leaving []*candidate) {
 	for m := range r.view.Machines() {
 		for _, a := range m.Attempts {
-			if !a.HoldsSlot() || a.Active() && !a.Preempting() {
+			if !a.OccupiesSlot() || a.Active() && !a.Preempting() {
 				continue
 			}
 			if j, stage, _, ok := r.view.Task(a.ID.Task); ok && stage.StartsAlone() {
@@ -122,8 +122,8 @@ func (m *matching) match(task int, tried map[cluster.AttemptID]bool) bool {
 			return false
 		}
 		tried[id] = true
-		holder, held := m.taken[id]
-		if held && !m.match(holder, tried) {
+		winner, isTaken := m.taken[id]
+		if isTaken && !m.match(winner, tried) {
 			return false
 		}
 		m.taken[id] = task

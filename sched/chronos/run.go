@@ -15,7 +15,7 @@ const (
 
 // run works the tasks to be recovered into a plan.
 func (r *recovery) run(plan *sched.Plan) {
-	d, h := r.newSlotPlan(plan), r.hunt(plan)
+	d, h := r.newSlotPlan(plan), r.victimSearch(plan)
 	r.keepPromises(d)
 	for _, t := range r.tasks {
 		if t.own != nil && t.grant == nil && t.promise == nil && t.hasInputOn(t.own.machine) {
@@ -73,7 +73,7 @@ func (r *recovery) waits(t *task) bool {
 }
 
 // preempt frees a slot for a task.
-func (r *recovery) preempt(h *hunt, plan *sched.Plan, t *task) {
+func (r *recovery) preempt(h *victimSearch, plan *sched.Plan, t *task) {
 	if t.hadPromise {
 		return
 	}

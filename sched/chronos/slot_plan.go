@@ -142,11 +142,11 @@ func (d *slotPlan) swap(t *task, among []*grant) bool {
 }
 
 // localSlots returns the slots on machines with the input of a task.
-func (d *slotPlan) localSlots(t *task) (home []*grant) {
+func (d *slotPlan) localSlots(t *task) (local []*grant) {
 	for _, machine := range t.inputMachines {
-		home = append(home, d.on[slotKey{machine, t.kind()}]...)
+		local = append(local, d.on[slotKey{machine, t.kind()}]...)
 	}
-	return home
+	return local
 }
 
 // mayMove reports whether the task of a grant may start on another machine instead.

@@ -19,8 +19,8 @@ type candidate struct {
 	written  int64          // bytes on its machine of the input of the task to be recovered
 }
 
-// hunt freshChecks for attempts to preempt.
-type hunt struct {
+// victimSearch freshChecks for attempts to preempt.
+type victimSearch struct {
 	*recovery
 	finder        victim.Finder
 	all           map[string][]*candidate    // by machine
@@ -37,10 +37,10 @@ type source struct {
 	stage string
 }
 
-// hunt starts a search for victims. Attempts that the plan preempts already are left
+// victimSearch starts a search for victims. Attempts that the plan preempts already are left
 // out.
-func (r *recovery) hunt(plan *sched.Plan) *hunt {
-	h := &hunt{
+func (r *recovery) victimSearch(plan *sched.Plan) *victimSearch {
+	h := &victimSearch{
 		recovery:      r,
 		finder:        victim.Finder{Now: r.now, View: r.view, Preempt: r.policy.conf.Preempt, Urgent: true},
 		all:           make(map[string][]*candidate),
@@ -56,7 +56,7 @@ func (r *recovery) hunt(plan *sched.Plan) *hunt {
 }
 
 // on returns the candidates on a machine.
-func (h *hunt) on(machine string) []*candidate {
+func (h *victimSearch) on(machine string) []*candidate {
 	found, known := h.all[machine]
 	if known {
 		return found
@@ -73,7 +73,7 @@ func (h *hunt) on(machine string) []*candidate {
 }
 
 // candidate returns an attempt as a candidate; nil if it must not be preempted.
-func (h *hunt) candidate(a *cluster.Attempt) *candidate {
+func (h *victimSearch) candidate(a *cluster.Attempt) *candidate {
 	j, stage, _, ok := h.view.Task(a.ID.Task)
 	if !ok || !stage.StartsAlone() || j.State != cluster.JobRunning || h.preempted[a.ID] ||
 		a.State != cluster.AttemptRunning {
@@ -86,7 +86,7 @@ func (h *hunt) candidate(a *cluster.Attempt) *candidate {
 
 // near returns the candidates for a task near its input. Tasks of a stage without
 // inputMachines share a list.
-func (h *hunt) near(t *task) []*candidate {
+func (h *victimSearch) near(t *task) []*candidate {
 	if h.never(t.kind()) || t.job.Spec.Passive {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (h *hunt) near(t *task) []*candidate {
 	if known && alike {
 		return near
 	}
-	near = h.beside(t)
+	near = h.searchNear(t)
 	if alike {
 		h.alike[key] = near
 	}
@@ -104,13 +104,13 @@ func (h *hunt) near(t *task) []*candidate {
 }
 
 // far returns the candidates for a task on all machines.
-func (h *hunt) far(t *task) []*candidate {
+func (h *victimSearch) far(t *task) []*candidate {
 	anywhere := *t
 	anywhere.inputMachines = nil
 	return h.near(&anywhere)
 }
 
-func (h *hunt) beside(t *task) (near []*candidate) {
+func (h *victimSearch) searchNear(t *task) (near []*candidate) {
 	add := func(machine string) {
 		if !t.hasInputOn(machine) {
 			return
@@ -141,12 +141,12 @@ func (h *hunt) beside(t *task) (near []*candidate) {
 }
 
 // never reports whether slots of a kind are not taken at all.
-func (h *hunt) never(kind cluster.Slot) bool {
-	means := h.policy.conf.Preempt
-	return [...]preempt.Mode{means.Map, means.Reduce}[kind] == preempt.Wait
+func (h *victimSearch) never(kind cluster.Slot) bool {
+	config := h.policy.conf.Preempt
+	return [...]preempt.Mode{config.Map, config.Reduce}[kind] == preempt.Wait
 }
 
-func (h *hunt) mayPreempt(t *task, c *candidate) bool {
+func (h *victimSearch) mayPreempt(t *task, c *candidate) bool {
 	if c.job == t.job {
 		return h.policy.conf.SameJob
 	}
@@ -155,7 +155,7 @@ func (h *hunt) mayPreempt(t *task, c *candidate) bool {
 
 // writtenFor returns how many bytes of the input of a task each machine holds, as
 // output of other tasks.
-func (h *hunt) writtenFor(t *task) map[string]int64 {
+func (h *victimSearch) writtenFor(t *task) map[string]int64 {
 	key := source{t.job.ID, t.stage.Code}
 	sum, known := h.written[key]
 	if known {
@@ -175,15 +175,15 @@ func (h *hunt) writtenFor(t *task) map[string]int64 {
 
 // look finds out whether attempts that a task may preempt have not reported since it
 // was lost.
-func (h *hunt) look(t *task) { t.stale = h.anyStale(t, h.near(t)) }
+func (h *victimSearch) look(t *task) { t.stale = h.anyStale(t, h.near(t)) }
 
-func (h *hunt) anyStale(t *task, among []*candidate) bool {
+func (h *victimSearch) anyStale(t *task, among []*candidate) bool {
 	return slices.ContainsFunc(among, func(c *candidate) bool { return c.progress.ReportedAt <= t.lostAt && !h.preempted[c.attempt.ID] })
 }
 
 // choose preempts an attempt for a task: one near its input or, if none of those may be
 // preempted, any other.
-func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
+func (h *victimSearch) choose(t *task) (taken sched.Preempt, again bool) {
 	taken, again = h.chooseAmong(t, h.near(t))
 	if t.inputMachines == nil || again || taken.Attempt != (cluster.AttemptID{}) {
 		return taken, again
@@ -197,7 +197,7 @@ func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
 // job with the lowest priority, and of these the one that has done least. It preempts
 // one attempt of a job at a time, since one may be enough for the policy's objective;
 // again reports that it stopped for this reason.
-func (h *hunt) chooseAmong(t *task, among []*candidate) (taken sched.Preempt, again bool) {
+func (h *victimSearch) chooseAmong(t *task, among []*candidate) (taken sched.Preempt, again bool) {
 	fresh := slices.DeleteFunc(slices.Clone(among), func(c *candidate) bool {
 		return c.progress.ReportedAt <= t.lostAt || h.preempted[c.attempt.ID]
 	})
@@ -219,7 +219,7 @@ func (h *hunt) chooseAmong(t *task, among []*candidate) (taken sched.Preempt, ag
 }
 
 // order returns the priority of the jobs of all candidates found so far.
-func (h *hunt) order(kind cluster.Slot) order {
+func (h *victimSearch) order(kind cluster.Slot) order {
 	if h.orders[kind].place == nil {
 		var jobs []*cluster.Job
 		for _, found := range h.all {

@@ -13,7 +13,7 @@ import (
 func BenchmarkStep(b *testing.B) {
 	for _, jobs := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("%d jobs", jobs), func(b *testing.B) {
-			s := newScene(b, Config{Placement: sched.Placement{Method: sched.None}}, 100, 10, 5)
+			s := newFixture(b, Config{Placement: sched.Placement{Method: sched.None}}, 100, 10, 5)
 			for range jobs {
 				s.maps(1000)
 			}

@@ -14,7 +14,7 @@ import (
 // production job that is submitted 20 s after a research job. It gets its half at once, and
 // research loses 20 s of five slots.
 func TestProductionAndResearch(t *testing.T) {
-	s := newScene(t, Config{}, 5, 2, 0)
+	s := newFixture(t, Config{}, 5, 2, 0)
 	research := s.maps(25)
 	s.settle()
 	want(t, "before", s.running(), []int{10})
@@ -36,7 +36,7 @@ func TestProductionAndResearch(t *testing.T) {
 
 // TestShares checks the paper's shares, by kind of slot.
 func TestShares(t *testing.T) {
-	s := newScene(t, Config{}, 1, 10, 4)
+	s := newFixture(t, Config{}, 1, 10, 4)
 	for _, g := range []dag.Graph{dag.MapReduce(5, 0), dag.MapReduce(5, 3), dag.MapReduce(0, 9)} {
 		s.submit(g)
 	}
@@ -60,7 +60,7 @@ func TestBundleGetsItsShareWhole(t *testing.T) {
 		{"groups of two slots", schedtest.TwoSlotGroups(9), map[int]int{1: 4}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newScene(t, Config{}, 1, 10, 10)
+			s := newFixture(t, Config{}, 1, 10, 10)
 			s.maps(25)
 			s.settle()
 			s.submit(tt.g)
@@ -72,10 +72,10 @@ func TestBundleGetsItsShareWhole(t *testing.T) {
 }
 
 func TestVictimsAreTakenAsConfigured(t *testing.T) {
-	for way, then := range map[preempt.Mode]string{
+	for mode, then := range map[preempt.Mode]string{
 		preempt.Kill: "[kill kill]", preempt.Suspend: "[suspend suspend]", preempt.Checkpoint: "[checkpoint checkpoint]", preempt.Wait: "[]",
 	} {
-		s := newScene(t, Config{Preempt: preempt.Config{Map: way}}, 1, 4, 0)
+		s := newFixture(t, Config{Preempt: preempt.Config{Map: mode}}, 1, 4, 0)
 		s.maps(9)
 		s.settle()
 		s.maps(9)
@@ -83,14 +83,14 @@ func TestVictimsAreTakenAsConfigured(t *testing.T) {
 		for _, p := range s.decide().Preempts {
 			how = append(how, p.Mode)
 		}
-		want(t, string(way), how, then)
+		want(t, string(mode), how, then)
 	}
 }
 
 // TestSuspendedAttemptsResume suspends attempts for a new job, and checks that they resume
 // when that job is over.
 func TestSuspendedAttemptsResume(t *testing.T) {
-	s := newScene(t, Config{Preempt: preempt.Config{Map: preempt.Suspend}}, 1, 4, 0)
+	s := newFixture(t, Config{Preempt: preempt.Config{Map: preempt.Suspend}}, 1, 4, 0)
 	old := s.maps(4)
 	s.settle()
 	young := s.maps(9)
@@ -113,7 +113,7 @@ func (f forgetful) Progress(cluster.AttemptID) (sched.Progress, bool) {
 }
 
 func TestAttemptsOfUnknownProgressAreSpared(t *testing.T) {
-	s := newScene(t, Config{}, 1, 4, 0)
+	s := newFixture(t, Config{}, 1, 4, 0)
 	s.maps(9)
 	s.settle()
 	s.maps(9)
@@ -125,7 +125,7 @@ func TestAttemptsOfUnknownProgressAreSpared(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	s := newScene(t, Config{}, 1, 4, 2)
+	s := newFixture(t, Config{}, 1, 4, 2)
 	old := s.submit(dag.MapReduce(3, 2))
 	s.settle()
 	young := s.maps(9)
@@ -145,7 +145,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestDecisions(t *testing.T) {
-	s := newScene(t, Config{}, 1, 5, 0)
+	s := newFixture(t, Config{}, 1, 5, 0)
 	s.maps(1)
 	s.maps(9)
 	view := s.PolicyView()

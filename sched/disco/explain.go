@@ -8,7 +8,7 @@ import (
 )
 
 // Explain implements sched.Explainer.
-func (p *Policy) Explain(_ int64, view sched.View, of *cluster.Job) (facts []sched.Detail) {
+func (p *Policy) Explain(_ int64, view sched.View, of *cluster.Job) (details []sched.Detail) {
 	j := p.find(of.ID)
 	if j == nil {
 		return nil
@@ -17,15 +17,15 @@ func (p *Policy) Explain(_ int64, view sched.View, of *cluster.Job) (facts []sch
 	for kind, share := range j.share {
 		name := cluster.Slot(kind).String()
 		if !j.participates[kind] {
-			facts = append(facts, sched.Detail{Name: name + " slots", Value: "none needed now"})
+			details = append(details, sched.Detail{Name: name + " slots", Value: "none needed now"})
 			continue
 		}
-		facts = append(facts,
+		details = append(details,
 			sched.Detail{Name: name + " slots", Value: fmt.Sprintf("%d of a share of %d, %d more wanted", j.Running[kind], share, j.Waiting[kind])},
 			sched.Detail{Name: name + " turn", Value: p.turn(j, kind)},
 		)
 	}
-	return facts
+	return details
 }
 
 // turn describes how a job stands in the order.

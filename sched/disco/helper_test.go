@@ -13,15 +13,15 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// scene is a cluster under the policy that a test drives by hand.
-type scene struct {
+// fixture is a cluster under the policy that a test drives by hand.
+type fixture struct {
 	*schedtest.Cluster
 	policy *Policy
 }
 
-// newScene returns a cluster of machines m0, m1, … with equal slots.
-func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
-	s := &scene{Cluster: schedtest.New(t), policy: New(conf)}
+// newFixture returns a cluster of machines m0, m1, … with equal slots.
+func newFixture(t testing.TB, conf Config, machines, maps, reduces int) *fixture {
+	s := &fixture{Cluster: schedtest.New(t), policy: New(conf)}
 	s.SoftState = schedtest.FullKnowledge{}
 	for i := range machines {
 		s.Join(fmt.Sprintf("m%d", i), maps, reduces)
@@ -30,7 +30,7 @@ func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
 	return s
 }
 
-func (s *scene) do(c cluster.Command) cluster.Delta {
+func (s *fixture) do(c cluster.Command) cluster.Delta {
 	s.T.Helper()
 	delta := s.Apply(c)
 	s.policy.Observe(s.Now, s.PolicyView(), delta)
@@ -38,7 +38,7 @@ func (s *scene) do(c cluster.Command) cluster.Delta {
 }
 
 // submit starts a job whose reduces wait for all maps.
-func (s *scene) submit(g dag.Graph) *cluster.Job {
+func (s *fixture) submit(g dag.Graph) *cluster.Job {
 	s.T.Helper()
 	id := s.do(cluster.SubmitJob{Spec: schedtest.Spec(g)}).Submitted
 	if err := s.State.Load(id, make([]cluster.Split, g.Stages[0].Nodes)); err != nil {
@@ -48,13 +48,13 @@ func (s *scene) submit(g dag.Graph) *cluster.Job {
 	return s.View().Job(id)
 }
 
-func (s *scene) maps(n int) *cluster.Job { s.T.Helper(); return s.submit(dag.MapReduce(n, 0)) }
+func (s *fixture) maps(n int) *cluster.Job { s.T.Helper(); return s.submit(dag.MapReduce(n, 0)) }
 
 // decide returns the plan of the policy now.
-func (s *scene) decide() sched.Plan { return s.policy.Decide(s.Now, s.PolicyView()) }
+func (s *fixture) decide() sched.Plan { return s.policy.Decide(s.Now, s.PolicyView()) }
 
 // settle applies plans until one is empty, and returns what was preempted, by number of job.
-func (s *scene) settle() (preempted map[int]int) {
+func (s *fixture) settle() (preempted map[int]int) {
 	s.T.Helper()
 	preempted = make(map[int]int)
 	for {
@@ -73,7 +73,7 @@ func (s *scene) settle() (preempted map[int]int) {
 }
 
 // clear ends the attempts that are ordered to end.
-func (s *scene) clear() {
+func (s *fixture) clear() {
 	s.T.Helper()
 	for m := range s.View().Machines() {
 		for _, a := range slices.Clone(m.Attempts) {
@@ -85,7 +85,7 @@ func (s *scene) clear() {
 }
 
 // finish ends running tasks of a stage, the oldest first.
-func (s *scene) finish(stage *cluster.Stage, n int) {
+func (s *fixture) finish(stage *cluster.Stage, n int) {
 	s.T.Helper()
 	for _, t := range stage.Tasks {
 		if n > 0 && t.State == cluster.TaskRunning {
@@ -101,7 +101,7 @@ func (s *scene) finish(stage *cluster.Stage, n int) {
 }
 
 // running returns how many tasks of the first stage of each job run.
-func (s *scene) running() (n []int) {
+func (s *fixture) running() (n []int) {
 	for j := range s.View().Jobs() {
 		n = append(n, j.Stages[0].Running)
 	}
@@ -123,8 +123,8 @@ var placements = []sched.Placement{
 	{Method: sched.None},
 }
 
-// means are preemption configurations.
-var means = []preempt.Config{
+// config are preemption configurations.
+var config = []preempt.Config{
 	{},
 	{Map: preempt.Split, Reduce: preempt.Suspend},
 	{Map: preempt.Suspend, Reduce: preempt.Checkpoint},

@@ -24,9 +24,9 @@ func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 // or with tasks that fail, but not both: a task that avoids a machine may find all others
 // full of readers that wait for it.
 func TestEveryJobEnds(t *testing.T) {
-	killed, held := 0, 0
+	killed, reservations := 0, 0
 	for seed := range uint64(120) {
-		b := newBustle(t, seed, Config{Placement: placements[seed%4], Preempt: means[seed/4%2*3], ReserveMillis: int64(1 + seed%7*20)})
+		b := newBustle(t, seed, Config{Placement: placements[seed%4], Preempt: config[seed/4%2*3], ReserveMillis: int64(1 + seed%7*20)})
 		early := int(seed / 8 % 2 * 1_000_000) // lowers the slow-start fraction
 		if early > 0 {
 			b.FailOneIn = 0
@@ -48,11 +48,11 @@ func TestEveryJobEnds(t *testing.T) {
 			kept, _ := p.reserve(b.Now, b.View())
 			plan := p.Decide(b.Now, b.PolicyView())
 			checkPreempts(t, b.View(), p, plan)
-			held, killed = held+len(kept), killed+len(plan.Preempts)
+			reservations, killed = reservations+len(kept), killed+len(plan.Preempts)
 		})
 	}
-	if held < 100 || killed < 100 {
-		t.Errorf("slots have been kept on %d machines, and taken from %d attempts", held, killed)
+	if reservations < 100 || killed < 100 {
+		t.Errorf("slots have been kept on %d machines, and taken from %d attempts", reservations, killed)
 	}
 }
 

@@ -24,7 +24,7 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 	if len(needs[0])+len(needs[1]) == 0 {
 		return nil, 0
 	}
-	w := &wave{finder: &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}, needs: needs, asked: make(map[cluster.AttemptID]request)}
+	w := &wave{finder: &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}, needs: needs, requests: make(map[cluster.AttemptID]request)}
 	for _, j := range p.jobs {
 		w.donors = append(w.donors, &donor{job: j, left: j.Running})
 	}
@@ -33,7 +33,7 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 			wake = now + retry
 		}
 	}
-	p.requested = w.asked
+	p.requested = w.requests
 	return w.preempts, wake
 }
 
@@ -72,7 +72,7 @@ type request struct {
 // confirm counts the slots of a victim for the job that requested them, once the victim
 // has been ordered to give them up.
 func (p *Policy) confirm(view cluster.View, id cluster.AttemptID) {
-	asked, ok := p.requested[id]
+	requests, ok := p.requested[id]
 	if !ok {
 		return
 	}
@@ -80,8 +80,8 @@ func (p *Policy) confirm(view cluster.View, id cluster.AttemptID) {
 		return
 	}
 	delete(p.requested, id)
-	if j := p.find(asked.whose); j != nil {
-		j.preemptedFor = j.preemptedFor.Plus(asked.slots)
+	if j := p.find(requests.whose); j != nil {
+		j.preemptedFor = j.preemptedFor.Plus(requests.slots)
 	}
 }
 
@@ -108,10 +108,10 @@ func (j *job) unusedShare(view sched.View) (rest cluster.Slots) {
 
 // donor is a job that can lose slots.
 type donor struct {
-	job     *job
-	left    cluster.Slots      // slots that it keeps
-	victims [2][]victim.Victim // that can still be taken, by kind, the youngest first; filled in when needed
-	looked  [2]bool
+	job      *job
+	left     cluster.Slots      // slots that it keeps
+	victims  [2][]victim.Victim // that can still be taken, by kind, the youngest first; filled in when needed
+	searched [2]bool
 }
 
 // excess returns how many slots a job has beyond its share.
@@ -122,7 +122,7 @@ type wave struct {
 	finder   *victim.Finder
 	donors   []*donor
 	needs    [2][]need
-	asked    map[cluster.AttemptID]request
+	requests map[cluster.AttemptID]request
 	preempts []sched.Preempt
 }
 
@@ -153,8 +153,8 @@ func compareAbove(kind cluster.Slot) func(a, b *donor) int {
 
 // take takes the next victim of a job; false if no victim leaves the job its share.
 func (w *wave) take(d *donor, kind cluster.Slot) bool {
-	if !d.looked[kind] {
-		d.victims[kind], d.looked[kind] = w.finder.VictimsOf(d.job.Account, kind), true
+	if !d.searched[kind] {
+		d.victims[kind], d.searched[kind] = w.finder.VictimsOf(d.job.Account, kind), true
 	}
 	for len(d.victims[kind]) > 0 {
 		v := d.victims[kind][0]
@@ -166,7 +166,7 @@ func (w *wave) take(d *donor, kind cluster.Slot) bool {
 		cause := fmt.Sprintf("job %v has more than its share, and job %v is new", d.job.Job, whose)
 		if p, ok := w.finder.Take(v, cause); ok {
 			d.left = d.left.Minus(v.Slots)
-			w.preempts, w.asked[v.Attempt] = append(w.preempts, p), request{v.Slots, whose}
+			w.preempts, w.requests[v.Attempt] = append(w.preempts, p), request{v.Slots, whose}
 			w.meet(v.Slots)
 			return true
 		}

@@ -19,7 +19,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		conf := Config{
 			Placement:     rapid.SampledFrom(placements).Draw(rt, "placement"),
-			Preempt:       rapid.SampledFrom(means).Draw(rt, "means"),
+			Preempt:       rapid.SampledFrom(config).Draw(rt, "means"),
 			ReserveMillis: rapid.Int64Range(1, 200).Draw(rt, "hold"),
 		}
 		l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: New(conf)}

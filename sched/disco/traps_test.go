@@ -12,7 +12,7 @@ import (
 // Trap 1: with fewer slots than jobs only the oldest have a share. The others get what those
 // do not want.
 func TestMoreJobsThanSlots(t *testing.T) {
-	s := newScene(t, Config{}, 1, 2, 0)
+	s := newFixture(t, Config{}, 1, 2, 0)
 	first := s.maps(5)
 	s.settle()
 	s.maps(5)
@@ -29,7 +29,7 @@ func TestMoreJobsThanSlots(t *testing.T) {
 
 // Trap 2: the remainder of rounded shares goes to the oldest.
 func TestRemainderGoesToOldestJobs(t *testing.T) {
-	s := newScene(t, Config{}, 1, 11, 0)
+	s := newFixture(t, Config{}, 1, 11, 0)
 	for range 3 {
 		s.maps(20)
 	}
@@ -39,7 +39,7 @@ func TestRemainderGoesToOldestJobs(t *testing.T) {
 
 // Trap 3: others use the slots that jobs below their share do not want.
 func TestNoSlotIdlesForShare(t *testing.T) {
-	s := newScene(t, Config{}, 1, 10, 0)
+	s := newFixture(t, Config{}, 1, 10, 0)
 	s.maps(2)
 	s.maps(25)
 	s.maps(3)
@@ -49,8 +49,8 @@ func TestNoSlotIdlesForShare(t *testing.T) {
 
 // between returns a cluster of three reduce slots on which job 2 runs three reduces, while
 // all maps of job 1 run and its reduces wait for them.
-func between(t *testing.T) (s *scene, first, second *cluster.Job) {
-	s = newScene(t, Config{ReserveMillis: 600}, 1, 4, 3)
+func between(t *testing.T) (s *fixture, first, second *cluster.Job) {
+	s = newFixture(t, Config{ReserveMillis: 600}, 1, 4, 3)
 	second = s.submit(dag.MapReduce(1, 9))
 	s.settle()
 	s.finish(second.Stages[0], 1)
@@ -89,7 +89,7 @@ func TestReservationExpires(t *testing.T) {
 }
 
 func TestNothingIsReservedWithoutDemand(t *testing.T) {
-	s := newScene(t, Config{}, 1, 4, 3)
+	s := newFixture(t, Config{}, 1, 4, 3)
 	s.submit(dag.MapReduce(3, 3))
 	s.settle()
 	want(t, "wake", s.policy.NextWake(), 0)
@@ -97,7 +97,7 @@ func TestNothingIsReservedWithoutDemand(t *testing.T) {
 
 // Trap 5: many jobs that arrive at once cause one round of preemptions.
 func TestBurstIsOneStep(t *testing.T) {
-	s := newScene(t, Config{}, 1, 10, 0)
+	s := newFixture(t, Config{}, 1, 10, 0)
 	s.maps(50)
 	s.settle()
 	for range 4 {
@@ -112,7 +112,7 @@ func TestBurstIsOneStep(t *testing.T) {
 
 // Trap 6: what is preempted has not failed.
 func TestPreemptionIsNotAFailure(t *testing.T) {
-	s := newScene(t, Config{}, 1, 4, 0)
+	s := newFixture(t, Config{}, 1, 4, 0)
 	j := s.maps(4)
 	s.settle()
 	s.maps(4)
@@ -126,7 +126,7 @@ func TestPreemptionIsNotAFailure(t *testing.T) {
 
 // Trap 7: the job most above its share loses first, and its youngest attempts.
 func TestVictimsAreTakenEvenly(t *testing.T) {
-	s := newScene(t, Config{Placement: sched.Placement{Method: sched.None}}, 1, 12, 0)
+	s := newFixture(t, Config{Placement: sched.Placement{Method: sched.None}}, 1, 12, 0)
 	first, second := s.maps(7), s.maps(50)
 	s.settle()
 	want(t, "before", s.running(), []int{6, 6})
@@ -144,7 +144,7 @@ func TestVictimsAreTakenEvenly(t *testing.T) {
 // Trap 8: a decision for a job that is over, or about an attempt that has ended, has no
 // effect.
 func TestFinishedJobPreemptsNothing(t *testing.T) {
-	s := newScene(t, Config{}, 1, 4, 0)
+	s := newFixture(t, Config{}, 1, 4, 0)
 	old := s.maps(9)
 	s.settle()
 	young := s.maps(9)
@@ -164,7 +164,7 @@ func TestFinishedJobPreemptsNothing(t *testing.T) {
 
 // TestSuspendedJobHasNoShare checks that a suspended job limits no other.
 func TestSuspendedJobHasNoShare(t *testing.T) {
-	s := newScene(t, Config{}, 1, 6, 0)
+	s := newFixture(t, Config{}, 1, 6, 0)
 	first := s.maps(20)
 	s.settle()
 	s.do(cluster.SuspendJob{Job: first.ID, PreferSuspend: true})

@@ -10,7 +10,7 @@ import (
 // oneAtATime returns a cluster of two slots whose pools run one job each, with two jobs in
 // one pool, and a policy that observes it.
 func oneAtATime(t *testing.T) (first, second *cluster.Job, change func(...cluster.Command)) {
-	w, p := world(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
+	w, p := newCluster(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
 	w.Join("m", 2, 0)
 	first, second = w.Run(in("a", 4, 0)), w.Run(in("a", 4, 0))
 	p.Reset(w.Now, w.PolicyView())
@@ -95,13 +95,13 @@ func TestStartedJobsStayAdmitted(t *testing.T) {
 // TestExplainSuspended checks why a suspended job does not run; it is not counted among the
 // queued ones.
 func TestExplainSuspended(t *testing.T) {
-	w, p := world(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
+	w, p := newCluster(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
 	w.Join("m", 2, 0)
 	j := w.Run(in("a", 4, 0))
 	w.Apply(cluster.SuspendJob{Job: j.ID})
 	p.Reset(w.Now, w.PolicyView())
-	if facts := p.Explain(w.Now, w.PolicyView(), j); facts[1] != (sched.Detail{Name: "may run", Value: "no: it is suspended"}) {
-		t.Errorf("facts are %v", facts)
+	if progress := p.Explain(w.Now, w.PolicyView(), j); progress[1] != (sched.Detail{Name: "may run", Value: "no: it is suspended"}) {
+		t.Errorf("facts are %v", progress)
 	}
 	for _, pool := range p.Pools(w.Now, w.PolicyView()) {
 		if pool.QueuedJobs > 0 {

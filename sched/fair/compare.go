@@ -22,14 +22,14 @@ type schedulable struct {
 // are equal.
 func (s schedulable) compare(kind int, other schedulable, ratio func(kind int, a, b schedulable) int) int {
 	mine, others := min(s.min, s.demand), min(other.min, other.demand)
-	needy, otherNeedy := s.running[kind] < mine, other.running[kind] < others
+	belowMin, otherBelowMin := s.running[kind] < mine, other.running[kind] < others
 	switch {
-	case needy && otherNeedy:
+	case belowMin && otherBelowMin:
 		filled := func(s schedulable, least int) float64 { return float64(s.running[kind]) / max(float64(least), 1) }
 		return cmp.Compare(filled(s, mine), filled(other, others))
-	case needy:
+	case belowMin:
 		return -1
-	case otherNeedy:
+	case otherBelowMin:
 		return 1
 	}
 	return ratio(kind, s, other)
@@ -123,11 +123,11 @@ func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *c
 
 // outranks reports whether a slot of their pool goes to one job rather than to another.
 func (p *Policy) outranks(now int64, view sched.View, kind cluster.Slot, one, other *entry) bool {
-	asked := sched.Queue{Pool: one.queue.Name, Kind: kind, Slots: p.slots, Share: one.queue.share[kind]}
+	request := sched.Queue{Pool: one.queue.Name, Kind: kind, Slots: p.slots, Share: one.queue.share[kind]}
 	for _, e := range []*entry{one, other} {
-		asked.Jobs = append(asked.Jobs, p.claimant(now, view, e))
+		request.Jobs = append(request.Jobs, p.claimant(now, view, e))
 	}
-	return p.rank(now, view, one.queue.Order, asked)(asked.Jobs[0], asked.Jobs[1]) < 0
+	return p.rank(now, view, one.queue.Order, request)(request.Jobs[0], request.Jobs[1]) < 0
 }
 
 // jobShares returns the part of its pool's share that each job has a right to.

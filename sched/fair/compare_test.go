@@ -108,12 +108,12 @@ func TestPrecedes(t *testing.T) {
 		{"jobs in line", "<pool name='a'><schedulingMode>fifo</schedulingMode></pool>", [3]string{"a", "a", "a"}, "[[false true true] [false false true] [false false false]]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := world(t)
+			w := newCluster(t)
 			w.Join("m", 10, 0)
 			var jobs []*cluster.Job
-			for i, held := range []int{6, 3, 1} {
+			for i, occupied := range []int{6, 3, 1} {
 				j := w.Run(in(tt.pools[i], 20, 0))
-				for n := range held {
+				for n := range occupied {
 					w.Start(j, 0, n, "m")
 				}
 				jobs = append(jobs, j)

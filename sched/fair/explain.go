@@ -18,19 +18,19 @@ func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) []sched.D
 	}
 	p.refreshSlots(view.View)
 	p.computeShares()
-	facts := []sched.Detail{{Name: "pool", Value: e.queue.Name}, {Name: "may run", Value: e.admission(p)}}
+	details := []sched.Detail{{Name: "pool", Value: e.queue.Name}, {Name: "may run", Value: e.admission(p)}}
 	for kind, share := range e.queue.share {
 		name := cluster.Slot(kind).String()
-		facts = append(facts,
+		details = append(details,
 			sched.Detail{Name: name + " slots of the pool", Value: fmt.Sprintf("%d of a fair share of %s", e.queue.running[kind], amount(share))},
 			sched.Detail{Name: name + " slots of the job", Value: fmt.Sprintf("%d, wants %d", e.counted.running[kind], e.counted.demand[kind])},
 			sched.Detail{Name: name + " weight", Value: amount(p.weight(e, kind, now))},
 		)
 		if most := e.queue.Max[kind]; most < sched.Unlimited {
-			facts = append(facts, sched.Detail{Name: name + " slots, maximum of the pool", Value: strconv.Itoa(most)})
+			details = append(details, sched.Detail{Name: name + " slots, maximum of the pool", Value: strconv.Itoa(most)})
 		}
 	}
-	return append(facts, sched.Detail{Name: "jobs before it by priority", Value: strconv.Itoa(slices.Index(p.byPriority, e))})
+	return append(details, sched.Detail{Name: "jobs before it by priority", Value: strconv.Itoa(slices.Index(p.byPriority, e))})
 }
 
 // admission returns whether a job may run, and why not.

@@ -17,7 +17,7 @@ func (a around) Unwrap() sched.Policy { return a.Policy }
 
 // TestTransferKeepsClocks replaces a policy when a pool has waited for half of its time-out.
 func TestTransferKeepsClocks(t *testing.T) {
-	s := newScene(t, "", in("b", 9, 0))
+	s := newFixture(t, "", in("b", 9, 0))
 	wantLine(t, s.after(60_000), "[]")
 	before, file := s.policy, minutes+"<pool name='b'><weight>4</weight></pool>"
 	s.policy = New(Config{Allocations: allocations(t, file), Preemption: true})
@@ -34,26 +34,26 @@ func TestTransferKeepsClocks(t *testing.T) {
 
 // TestExplain checks the details of a job in the pools of a file.
 func TestExplain(t *testing.T) {
-	w := world(t)
+	w := newCluster(t)
 	w.Join("m", 4, 0)
 	w.Run(in("a", 9, 0))
 	first, second := w.Run(in("b", 2, 0)), w.Run(in("b", 2, 0))
 	p := New(Config{Allocations: allocations(t, "<pool name='b'><weight>3</weight><maxRunningJobs>1</maxRunningJobs><maxMaps>3</maxMaps></pool>")})
 	p.Reset(w.Now, w.PolicyView())
-	facts := func(facts []sched.Detail) string {
+	progress := func(progress []sched.Detail) string {
 		var lines []string
-		for _, f := range facts {
+		for _, f := range progress {
 			lines = append(lines, f.Name+"="+f.Value)
 		}
 		return strings.Join(lines, "; ")
 	}
-	got := facts(p.Explain(w.Now, w.PolicyView(), first))
+	got := progress(p.Explain(w.Now, w.PolicyView(), first))
 	for _, want := range []string{"pool=b; may run=yes", "map slots of the pool=0 of a fair share of 2", "map slots of the job=0, wants 2", "map slots, maximum of the pool=3"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
 		}
 	}
-	got = facts(p.Explain(w.Now, w.PolicyView(), second))
+	got = progress(p.Explain(w.Now, w.PolicyView(), second))
 	if want := "may run=not yet: user \"\" may run any number of jobs at a time, pool b 1 jobs"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %q", want, got)
 	}
@@ -73,7 +73,7 @@ func TestExplain(t *testing.T) {
 
 // TestLimitIsTheLeastOfAllPoolsAbove checks the slot limit of a job.
 func TestLimitIsTheLeastOfAllPoolsAbove(t *testing.T) {
-	w := world(t)
+	w := newCluster(t)
 	w.Join("m", 4, 4)
 	p := New(Config{Allocations: allocations(t, "<pool name='x'><maxMaps>3</maxMaps><maxReduces>9</maxReduces><pool name='y'><maxReduces>2</maxReduces></pool></pool>")})
 	nested, free := w.Run(in("x.y", 9, 0)), w.Run(in("c", 9, 0))
@@ -88,7 +88,7 @@ func TestLimitIsTheLeastOfAllPoolsAbove(t *testing.T) {
 
 // TestSharesAreTraced checks that shares are traced only on request.
 func TestSharesAreTraced(t *testing.T) {
-	w := world(t)
+	w := newCluster(t)
 	w.Join("m", 4, 0)
 	w.Run(in("a", 9, 0))
 	w.Run(in("b", 1, 0))

@@ -21,7 +21,7 @@ type scenario struct {
 func check(t *testing.T, scenarios []scenario) {
 	for _, tt := range scenarios {
 		t.Run(tt.name, func(t *testing.T) {
-			w := world(t)
+			w := newCluster(t)
 			tt.build(w)
 			want(t, w, Config{Allocations: allocations(t, tt.pools)}, tt.want...)
 		})
@@ -167,7 +167,7 @@ func TestStagesAndGangs(t *testing.T) {
 
 // TestGangThatNeverFits checks that such a gang does not block others.
 func TestGangThatNeverFits(t *testing.T) {
-	w, p := world(t), New(Config{})
+	w, p := newCluster(t), New(Config{})
 	w.Join("m", 4, 1)
 	w.Run(of("a", schedtest.Streamed(3, 2)))
 	j := w.Run(in("b", 9, 0))
@@ -182,7 +182,7 @@ func TestGangThatNeverFits(t *testing.T) {
 // and one would start, and slots would be reserved for a fifth.
 func TestDominantShares(t *testing.T) {
 	for order, want := range map[string][2]int{"drf": {3, 2}, "fair": {4, 1}} {
-		w := world(t)
+		w := newCluster(t)
 		w.Join("m", 9, 18)
 		for range 9 {
 			w.Run(of("x.y", schedtest.Streamed(1, 4)))
@@ -200,18 +200,18 @@ func TestDominantShares(t *testing.T) {
 }
 
 // backwards serves the youngest job first.
-type backwards struct{ asked []sched.Queue }
+type backwards struct{ request []sched.Queue }
 
 func (*backwards) Reset(int64, sched.View)                  {}
 func (*backwards) Observe(int64, sched.View, cluster.Delta) {}
 
 func (r *backwards) Rank(_ int64, _ sched.View, q sched.Queue) func(a, b *sched.Claimant) int {
-	r.asked = append(r.asked, q)
+	r.request = append(r.request, q)
 	return func(a, b *sched.Claimant) int { return b.Job.ID.Compare(a.Job.ID) }
 }
 
 func TestRankers(t *testing.T) {
-	w := world(t)
+	w := newCluster(t)
 	w.Join("m", 6, 1)
 	w.Run(in("a", 9, 0))
 	w.Run(in("a", 2, 0))
@@ -221,15 +221,15 @@ func TestRankers(t *testing.T) {
 	want(t, w, conf, [2]int{2}, [2]int{1}, [2]int{3})
 	conf.Rankers = map[pool.Order]sched.Ranker{pool.HFSP: r}
 	want(t, w, conf, [2]int{1}, [2]int{2}, [2]int{3})
-	if len(r.asked) != 1 || r.asked[0].Share != 3 || r.asked[0].Pool != "a" || r.asked[0].Slots != [2]int{6, 1} || len(r.asked[0].Jobs) != 2 {
-		t.Errorf("the ranker is asked %+v", r.asked)
+	if len(r.request) != 1 || r.request[0].Share != 3 || r.request[0].Pool != "a" || r.request[0].Slots != [2]int{6, 1} || len(r.request[0].Jobs) != 2 {
+		t.Errorf("the ranker is asked %+v", r.request)
 	}
 }
 
 // TestLightLoadIsSpread has tasks whose input is all on one machine.
 func TestLightLoadIsSpread(t *testing.T) {
 	for diff, most := range map[float64]int{0: 1, .25: 2, 1: 4} {
-		w := world(t)
+		w := newCluster(t)
 		for _, m := range []string{"m0", "m1", "m2", "m3"} {
 			w.Join(m, 4, 0)
 		}

@@ -16,8 +16,8 @@ import (
 // pools are the pools of the tests' jobs.
 var pools = []string{"a", "b", "c", "x.y", "x.z", "other", "more"}
 
-// world is a cluster with pools.
-func world(t testing.TB) *schedtest.Cluster {
+// newCluster is a cluster with pools.
+func newCluster(t testing.TB) *schedtest.Cluster {
 	w := schedtest.New(t)
 	w.Apply(cluster.SetPools{Names: pools})
 	return w

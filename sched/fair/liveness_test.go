@@ -117,7 +117,7 @@ func TestNoJobStarves(t *testing.T) {
 // TestSharesOverTime keeps pools of weights 1 to 3 busy on six slots, as in the evaluation
 // of Hammr's paper: over time each gets its share.
 func TestSharesOverTime(t *testing.T) {
-	w := world(t)
+	w := newCluster(t)
 	w.Join("m", 6, 0)
 	p := New(Config{Allocations: allocations(t, "<pool name='b'><weight>2</weight></pool><pool name='c'><weight>3</weight></pool>")})
 	var jobs []*cluster.Job

@@ -66,14 +66,14 @@ func (p *Policy) compareJobs(q *queue) func(kind int, a, b *sharetree.Entry) int
 // rankJobs returns the order of the jobs of a queue for one allocation.
 func (p *Policy) rankJobs(q *queue) func(kind int, seats []*sharetree.Entry) func(a, b *sharetree.Entry) int {
 	return func(kind int, seats []*sharetree.Entry) func(a, b *sharetree.Entry) int {
-		asked := sched.Queue{Pool: q.Name, Kind: cluster.Slot(kind), Slots: p.slots, Share: q.share[kind]}
+		request := sched.Queue{Pool: q.Name, Kind: cluster.Slot(kind), Slots: p.slots, Share: q.share[kind]}
 		claimants := make(map[*sharetree.Entry]*sched.Claimant, len(seats))
 		for _, s := range slices.SortedFunc(slices.Values(seats), compareEntries) {
 			c := p.claimant(p.now, p.view, s.Value.(*entry))
-			asked.Jobs = append(asked.Jobs, c)
+			request.Jobs = append(request.Jobs, c)
 			claimants[s] = c
 		}
-		compare := p.rank(p.now, p.view, q.Order, asked)
+		compare := p.rank(p.now, p.view, q.Order, request)
 		of := func(s *sharetree.Entry) *sched.Claimant {
 			c := claimants[s]
 			c.Running = s.Value.(*entry).counted.running.Plus(s.Granted())

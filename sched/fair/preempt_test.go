@@ -13,9 +13,9 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// scene is a cluster of ten map slots and one reduce slot, taken by pool a one after the
+// fixture is a cluster of ten map slots and one reduce slot, taken by pool a one after the
 // other, while a job of pool b waits.
-type scene struct {
+type fixture struct {
 	*schedtest.Cluster
 	policy *Policy
 	begin  int64 // since when pool b waits
@@ -24,8 +24,8 @@ type scene struct {
 const minutes = `<defaultMinSharePreemptionTimeout>60</defaultMinSharePreemptionTimeout>
 	<fairSharePreemptionTimeout>120</fairSharePreemptionTimeout>`
 
-func newScene(t testing.TB, file string, waiting cluster.JobSpec) *scene {
-	s := &scene{Cluster: world(t), policy: New(Config{Allocations: allocations(t, minutes+file), Preemption: true})}
+func newFixture(t testing.TB, file string, waiting cluster.JobSpec) *fixture {
+	s := &fixture{Cluster: newCluster(t), policy: New(Config{Allocations: allocations(t, minutes+file), Preemption: true})}
 	s.SoftState = schedtest.FullKnowledge{}
 	s.Join("m", 10, 1)
 	s.policy.Reset(s.Now, s.PolicyView())
@@ -42,7 +42,7 @@ func newScene(t testing.TB, file string, waiting cluster.JobSpec) *scene {
 
 // after returns what is preempted the given number of ms after the job began to wait, by
 // number of task.
-func (s *scene) after(ms int64) (numbers []int) {
+func (s *fixture) after(ms int64) (numbers []int) {
 	s.Now = s.begin + ms
 	for _, p := range s.policy.Decide(s.Now, s.PolicyView()).Preempts {
 		numbers = append(numbers, p.Attempt.Task.Number)
@@ -50,7 +50,7 @@ func (s *scene) after(ms int64) (numbers []int) {
 	return numbers
 }
 
-func (s *scene) do(c cluster.Command) { s.policy.Observe(s.Now, s.PolicyView(), s.Apply(c)) }
+func (s *fixture) do(c cluster.Command) { s.policy.Observe(s.Now, s.PolicyView(), s.Apply(c)) }
 
 func wantLine(t *testing.T, got any, want string) {
 	t.Helper()
@@ -78,7 +78,7 @@ func TestTimeouts(t *testing.T) {
 		{"a gang", "", of("b", schedtest.Streamed(4, 1)), "[]", "[9 8 7 6]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newScene(t, tt.file, tt.waiting)
+			s := newFixture(t, tt.file, tt.waiting)
 			wantLine(t, s.after(0), "[]")
 			wantLine(t, s.after(60_000), "[]")
 			wantLine(t, s.after(60_001), tt.min)
@@ -91,7 +91,7 @@ func TestTimeouts(t *testing.T) {
 func TestThreshold(t *testing.T) {
 	for threshold, want := range map[string]string{"0.5": "[]", "0.9": "[19 9]"} {
 		file := "<queue name='b'><fairSharePreemptionThreshold>" + threshold + "</fairSharePreemptionThreshold></queue>"
-		s := newScene(t, file, in("b", 0, 0))
+		s := newFixture(t, file, in("b", 0, 0))
 		w := s.Cluster
 		j := w.Run(in("b", 9, 0))
 		for n := range 7 {
@@ -115,7 +115,7 @@ func TestThreshold(t *testing.T) {
 }
 
 func TestWakes(t *testing.T) {
-	s := newScene(t, "<pool name='b'><minMaps>3</minMaps></pool>", in("b", 9, 0))
+	s := newFixture(t, "<pool name='b'><minMaps>3</minMaps></pool>", in("b", 9, 0))
 	wantLine(t, s.policy.NextWake()-s.begin, "60001")
 	s.after(60_001)
 	wantLine(t, s.policy.NextWake()-s.begin, "120001")
@@ -125,7 +125,7 @@ func TestWakes(t *testing.T) {
 }
 
 func TestClockRestartsAtFairShare(t *testing.T) {
-	s := newScene(t, "<pool name='b'><minMaps>1</minMaps></pool>", in("b", 9, 0))
+	s := newFixture(t, "<pool name='b'><minMaps>1</minMaps></pool>", in("b", 9, 0))
 	s.after(100_000)
 	id := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m"}}
 	s.do(cluster.FinishAttempt{Attempt: id})
@@ -141,7 +141,7 @@ func TestClockRestartsAtFairShare(t *testing.T) {
 
 // TestLeavingSlotsCount has killed attempts that stay on their machines for a while.
 func TestLeavingSlotsCount(t *testing.T) {
-	s := newScene(t, "", in("b", 9, 0))
+	s := newFixture(t, "", in("b", 9, 0))
 	s.Now = s.begin + 120_001
 	preempts := apply(s.Cluster, s.policy)
 	if len(preempts) != 5 || preempts[0].Mode != preempt.Kill || !strings.Contains(preempts[0].Cause, "pool a has more than its fair share, and pool b") {
@@ -160,7 +160,7 @@ func TestLeavingSlotsCount(t *testing.T) {
 // TestSlotsBeingFreedAreNotTakenAgain has slots freed from one pool, and another pool that may
 // not take any yet.
 func TestSlotsBeingFreedAreNotTakenAgain(t *testing.T) {
-	s := newScene(t, "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 3, 0))
+	s := newFixture(t, "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 3, 0))
 	s.Run(in("c", 3, 0))
 	s.policy.Reset(s.Now, s.PolicyView())
 	s.policy.Decide(s.Now, s.PolicyView())
@@ -173,7 +173,7 @@ func TestSlotsBeingFreedAreNotTakenAgain(t *testing.T) {
 }
 
 func TestUnknownProgressPreemptsNothing(t *testing.T) {
-	s := newScene(t, "", in("b", 9, 0))
+	s := newFixture(t, "", in("b", 9, 0))
 	s.SoftState = nil
 	wantLine(t, s.after(500_000), "[]")
 	s.SoftState = schedtest.FullKnowledge{}
@@ -185,7 +185,7 @@ func TestUnknownProgressPreemptsNothing(t *testing.T) {
 }
 
 func TestGangsAreKilledWhole(t *testing.T) {
-	s := newScene(t, "", in("b", 0, 0))
+	s := newFixture(t, "", in("b", 0, 0))
 	for n := range 10 {
 		id := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}
 		s.do(cluster.KillAttempt{Attempt: id})
@@ -228,7 +228,7 @@ func TestPreemptionBringsShares(t *testing.T) {
 			file += fmt.Sprintf("<pool name='%s'><weight>%v</weight><minMaps>%d</minMaps></pool>", name,
 				rapid.Float64Range(.1, 4).Draw(rt, "weight"), rapid.IntRange(0, 3).Draw(rt, "min"))
 		}
-		w, p := world(t), New(Config{Allocations: allocations(rt, file), Preemption: true})
+		w, p := newCluster(t), New(Config{Allocations: allocations(rt, file), Preemption: true})
 		w.SoftState = schedtest.FullKnowledge{}
 		p.Reset(w.Now, w.PolicyView())
 		submit := func(pool string) {
@@ -267,14 +267,16 @@ func TestPreemptionBringsShares(t *testing.T) {
 	}
 }
 
-// facts knows the progress of some attempts only.
-type facts map[cluster.AttemptID]bool
+// progress knows the progress of some attempts only.
+type progress map[cluster.AttemptID]bool
 
-func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) { return sched.Progress{}, f[id] }
+func (f progress) Progress(id cluster.AttemptID) (sched.Progress, bool) {
+	return sched.Progress{}, f[id]
+}
 
 func TestOnlyAttemptsOfKnownProgressArePreempted(t *testing.T) {
-	s := newScene(t, "", in("b", 9, 0))
-	known := make(facts)
+	s := newFixture(t, "", in("b", 9, 0))
+	known := make(progress)
 	for _, n := range []int{1, 3, 9} {
 		known[cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}] = true
 	}
@@ -284,12 +286,12 @@ func TestOnlyAttemptsOfKnownProgressArePreempted(t *testing.T) {
 
 // TestPreemptConfig takes five of ten slots in the configured mode.
 func TestPreemptConfig(t *testing.T) {
-	for way, want := range map[preempt.Mode]string{
+	for mode, want := range map[preempt.Mode]string{
 		preempt.Kill: "[kill kill kill kill kill]", preempt.Suspend: "[suspend suspend suspend suspend suspend]",
 		preempt.Checkpoint: "[checkpoint checkpoint checkpoint checkpoint checkpoint]", preempt.Wait: "[]",
 	} {
-		s := newScene(t, "", in("b", 9, 0))
-		s.policy.conf.Preempt.Map = way
+		s := newFixture(t, "", in("b", 9, 0))
+		s.policy.conf.Preempt.Map = mode
 		s.Now = s.begin + 120_001
 		var how []preempt.Mode
 		for _, p := range s.policy.Decide(s.Now, s.PolicyView()).Preempts {

@@ -32,13 +32,13 @@ type queue struct {
 // tree is all pools that are configured or have jobs.
 type tree struct {
 	*pool.Allocations
-	root   *queue
-	byName map[string]*queue
-	seat   func(*queue) // makes the share tree's entry of a new queue
+	root         *queue
+	byName       map[string]*queue
+	addTreeEntry func(*queue) // makes the share tree's entry of a new queue
 }
 
-func newTree(a *pool.Allocations, seat func(*queue)) *tree {
-	t := &tree{Allocations: a, byName: make(map[string]*queue), seat: seat}
+func newTree(a *pool.Allocations, addTreeEntry func(*queue)) *tree {
+	t := &tree{Allocations: a, byName: make(map[string]*queue), addTreeEntry: addTreeEntry}
 	t.root = t.add(a.Root, nil)
 	return t
 }
@@ -47,7 +47,7 @@ func newTree(a *pool.Allocations, seat func(*queue)) *tree {
 func (t *tree) add(p *pool.Pool, parent *queue) *queue {
 	q := &queue{Pool: p, parent: parent, stale: true}
 	t.byName[p.Name] = q
-	t.seat(q)
+	t.addTreeEntry(q)
 	if parent != nil {
 		i, _ := slices.BinarySearchFunc(parent.children, p.Name, compareName)
 		parent.children = slices.Insert(parent.children, i, q)

@@ -35,7 +35,7 @@ func drawConfig(rt *rapid.T) Config {
 }
 
 func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
-	l := &schedtest.ModelTest{Cluster: world(t), Random: rt, Policy: New(conf)}
+	l := &schedtest.ModelTest{Cluster: newCluster(t), Random: rt, Policy: New(conf)}
 	l.SoftState = schedtest.FullKnowledge{}
 	l.Draw = func(s *cluster.JobSpec) {
 		s.Pool = rapid.SampledFrom(pools).Draw(rt, "pool")
@@ -154,12 +154,12 @@ func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	}
 }
 
-// held returns the slots that the jobs of pools occupy, summed up the tree.
-func held(view cluster.View, a *pool.Allocations) map[string]cluster.Slots {
+// occupied returns the slots that the jobs of pools occupy, summed up the tree.
+func occupied(view cluster.View, a *pool.Allocations) map[string]cluster.Slots {
 	out := make(map[string]cluster.Slots)
 	for m := range view.Machines() {
 		for _, attempt := range m.Attempts {
-			if !attempt.HoldsSlot() {
+			if !attempt.OccupiesSlot() {
 				continue
 			}
 			j, s, _, _ := view.Task(attempt.ID.Task)
@@ -173,7 +173,7 @@ func held(view cluster.View, a *pool.Allocations) map[string]cluster.Slots {
 
 // checkMaxima checks that no pool exceeds its maximum.
 func checkMaxima(rt *rapid.T, before, after cluster.View, a *pool.Allocations) {
-	had, has := held(before, a), held(after, a)
+	had, has := occupied(before, a), occupied(after, a)
 	for j := range after.Jobs() {
 		for p := a.Find(j.Spec.Pool); p != nil; p = p.Parent {
 			for kind, most := range p.Max {
@@ -192,7 +192,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	if p.tree.root.bundled > 0 {
 		return
 	}
-	all := held(view, p.conf.Allocations)
+	all := occupied(view, p.conf.Allocations)
 	for _, e := range p.byPriority {
 		j := view.Job(e.id)
 		for _, s := range j.Stages {

@@ -13,8 +13,8 @@ import (
 
 // full returns a cluster of machines with 12 map slots and one job of many maps with three
 // hosts each; only a few slots are free.
-func full(b *testing.B, machines, maps, free int) *world {
-	w, random := newWorld(b), rand.New(rand.NewPCG(1, 1))
+func full(b *testing.B, machines, maps, free int) *testCluster {
+	w, random := newTestCluster(b), rand.New(rand.NewPCG(1, 1))
 	name := func(i int) string { return fmt.Sprintf("host%d", i) }
 	for i := range machines {
 		w.Apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Rack: fmt.Sprintf("/rack%d", i/40), Slots: cluster.Slots{12, 1}})

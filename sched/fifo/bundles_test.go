@@ -12,7 +12,7 @@ import (
 )
 
 // run starts a job of a graph. Splits beyond hosts have no location.
-func (w *world) run(priority int, g dag.Graph, hosts ...string) *cluster.Job {
+func (w *testCluster) run(priority int, g dag.Graph, hosts ...string) *cluster.Job {
 	w.T.Helper()
 	s := withPriority(spec(0, 0), priority)
 	s.Graph, s.SlowStartPPM = g, 0
@@ -20,14 +20,14 @@ func (w *world) run(priority int, g dag.Graph, hosts ...string) *cluster.Job {
 }
 
 // whole formats the plan of a new policy, bundles in braces.
-func (w *world) whole(placement sched.Placement) []string {
+func (w *testCluster) whole(placement sched.Placement) []string {
 	p := New(placement)
 	p.Reset(w.Now, seen(w.State.View()))
 	return schedtest.Lines(p.Decide(w.Now, seen(w.State.View())))
 }
 
 // join2 adds machines a and b with equal slots.
-func (w *world) join2(maps, reduces int) {
+func (w *testCluster) join2(maps, reduces int) {
 	w.Join("a", maps, reduces)
 	w.Join("b", maps, reduces)
 }
@@ -35,41 +35,41 @@ func (w *world) join2(maps, reduces int) {
 func TestBundles(t *testing.T) {
 	tests := []struct {
 		name  string
-		build func(w *world)
+		build func(w *testCluster)
 		want  []string
 	}{
-		{"whole, on the machine of their input", func(w *world) {
+		{"whole, on the machine of their input", func(w *testCluster) {
 			w.join2(2, 2)
 			w.run(0, schedtest.Streamed(2, 1), "b", "b")
 		}, []string{"{1m.0@b local, 1m.1@b local, 1r.0@b}"}},
-		{"on several machines when one has no room", func(w *world) {
+		{"on several machines when one has no room", func(w *testCluster) {
 			w.join2(1, 1)
 			w.run(0, schedtest.Streamed(2, 1), "b")
 		}, []string{"{1m.0@b local, 1m.1@a, 1r.0@a}"}},
-		{"in the order of jobs, others get what is left", func(w *world) {
+		{"in the order of jobs, others get what is left", func(w *testCluster) {
 			w.join2(2, 1)
 			w.run(0, schedtest.Streamed(1, 1))
 			w.run(1, dag.MapReduce(1, 0))
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@a", "3m.0@a", "3m.1@b", "{1m.0@b, 1r.0@b}"}},
-		{"two gangs of one job, each half of the cluster", func(w *world) {
+		{"two gangs of one job, each half of the cluster", func(w *testCluster) {
 			w.join2(2, 1)
 			w.run(0, dag.Graph{
 				Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 1}, {Name: "c", Nodes: 2}, {Name: "d", Nodes: 1}},
 				Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelTCP}, {From: "c", To: "d", Channel: dag.ChannelTCP}},
 			})
 		}, []string{"{1s0.0@a, 1s0.1@a, 1s1.0@a}", "{1s2.0@b, 1s2.1@b, 1s3.0@b}"}},
-		{"many of a class, as far as slots go", func(w *world) {
+		{"many of a class, as far as slots go", func(w *testCluster) {
 			w.join2(2, 1)
 			w.run(0, schedtest.Pairs(3))
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@b", "{1m.0@a, 1r.0@a}", "{1m.1@b, 1r.1@b}"}},
-		{"a bundle that never fits does not block others", func(w *world) {
+		{"a bundle that never fits does not block others", func(w *testCluster) {
 			w.Join("a", 2, 1)
 			w.run(1, schedtest.Streamed(1, 2))
 			w.run(0, dag.MapReduce(1, 0))
 		}, []string{"2m.0@a"}},
-		{"held slots are only as many as are needed", func(w *world) {
+		{"held slots are only as many as are needed", func(w *testCluster) {
 			w.join2(2, 2)
 			busy := w.run(0, dag.MapReduce(2, 0))
 			w.Start(busy, 0, 0, "a")
@@ -78,7 +78,7 @@ func TestBundles(t *testing.T) {
 			w.run(0, dag.MapReduce(1, 0))
 			w.run(0, dag.MapReduce(0, 9))
 		}, []string{"4r.0@b", "4r.1@a", "4r.2@b"}},
-		{"all that may be of use are held for groups of several slots", func(w *world) {
+		{"all that may be of use are held for groups of several slots", func(w *testCluster) {
 			w.Join("a", 3, 0)
 			w.Join("b", 2, 0)
 			busy := w.run(0, dag.MapReduce(3, 0))
@@ -88,12 +88,12 @@ func TestBundles(t *testing.T) {
 			w.run(0, schedtest.TwoSlotGroups(1))
 			w.run(0, dag.MapReduce(9, 0))
 		}, nil},
-		{"slots that will never be of use are given to others", func(w *world) {
+		{"slots that will never be of use are given to others", func(w *testCluster) {
 			w.join2(3, 0)
 			w.run(0, schedtest.TwoSlotGroups(9), "b", "b", "a")
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@a", "2m.1@b", "{1s0.2@a local}", "{1s0.1@b local}"}},
-		{"writers for readers in awaited slots keep starting", func(w *world) {
+		{"writers for readers in awaited slots keep starting", func(w *testCluster) {
 			w.Join("a", 1, 1)
 			early := w.run(0, dag.MapReduce(1, 1))
 			w.Start(early, 1, 0, "a")
@@ -103,7 +103,7 @@ func TestBundles(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestCluster(t)
 			tt.build(w)
 			if got := w.whole(sched.Placement{}); !slices.Equal(got, tt.want) {
 				t.Errorf("plan is\n%q, want\n%q", got, tt.want)
@@ -114,18 +114,18 @@ func TestBundles(t *testing.T) {
 
 // TestGangsAvoidMachines has a gang with one task that has failed on a.
 func TestGangsAvoidMachines(t *testing.T) {
-	for want, build := range map[string]func(w *world){
-		"[{1m.0@b rack, 1r.0@b}]": func(w *world) { w.join2(1, 1) },
-		"[{1m.0@a local, 1r.0@a}]": func(w *world) {
+	for want, build := range map[string]func(w *testCluster){
+		"[{1m.0@b rack, 1r.0@b}]": func(w *testCluster) { w.join2(1, 1) },
+		"[{1m.0@a local, 1r.0@a}]": func(w *testCluster) {
 			w.Join("a", 1, 1)
 			w.Join("b", 0, 1) // the gang cannot use it
 		},
-		"[]": func(w *world) { // b has free slots soon
+		"[]": func(w *testCluster) { // b has free slots soon
 			w.join2(1, 1)
 			w.Start(w.run(1, dag.MapReduce(1, 0)), 0, 0, "b")
 		},
 	} {
-		w := newWorld(t)
+		w := newTestCluster(t)
 		gang := w.run(0, schedtest.Streamed(1, 1), "a")
 		build(w)
 		start := cluster.StartBundle{Job: gang.ID}
@@ -152,7 +152,7 @@ func TestGangsAvoidMachines(t *testing.T) {
 
 func TestGroupsOfSeveralSlotsArePlacedByAllMethods(t *testing.T) {
 	for _, placement := range placements {
-		w := newWorld(t)
+		w := newTestCluster(t)
 		w.join2(4, 0)
 		w.run(0, schedtest.TwoSlotGroups(3), "b", "b", "a")
 		w.Now += 1000 // longer than any delay

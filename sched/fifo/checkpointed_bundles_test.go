@@ -12,7 +12,7 @@ import (
 
 // checkpointed starts a gang and checkpoints it. The map has finished by then, or has a
 // checkpoint like the reduce.
-func (w *world) checkpointed(priority int, finished bool) *cluster.Job {
+func (w *testCluster) checkpointed(priority int, finished bool) *cluster.Job {
 	w.T.Helper()
 	j, starts := w.gang(priority)
 	first, second := cluster.AttemptID{Task: starts[0].Task}, cluster.AttemptID{Task: starts[1].Task}
@@ -31,39 +31,39 @@ func (w *world) checkpointed(priority int, finished bool) *cluster.Job {
 func TestCheckpointedBundles(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		build func(w *world)
+		build func(w *testCluster)
 		want  []string
 	}{
-		{"each at home, though one machine has room for both", func(w *world) {
+		{"each at home, though one machine has room for both", func(w *testCluster) {
 			w.join2(1, 1)
 			w.checkpointed(0, false)
 		}, []string{"{1m.0@a, 1r.0@b}"}},
-		{"elsewhere when its home is full", func(w *world) {
+		{"elsewhere when its home is full", func(w *testCluster) {
 			w.join2(1, 1)
 			w.checkpointed(0, false)
 			w.Start(w.run(0, dag.MapReduce(1, 0)), 0, 0, "a")
 		}, []string{"{1m.0@b, 1r.0@b}"}},
-		{"without what has finished", func(w *world) {
+		{"without what has finished", func(w *testCluster) {
 			w.join2(1, 1)
 			w.checkpointed(0, true)
 			for range 2 {
 				w.run(1, dag.MapReduce(1, 0))
 			}
 		}, []string{"2m.0@a", "3m.0@b", "{1r.0@b}"}},
-		{"not until there are slots for both, and one is held", func(w *world) {
+		{"not until there are slots for both, and one is held", func(w *testCluster) {
 			w.Join("a", 1, 0)
 			w.Join("b", 0, 1)
 			w.checkpointed(0, false)
 			w.run(1, dag.MapReduce(1, 0))
 			w.run(0, dag.MapReduce(0, 1))
 		}, []string{"2m.0@a"}},
-		{"not while its job is suspended", func(w *world) {
+		{"not while its job is suspended", func(w *testCluster) {
 			w.join2(1, 1)
 			w.Apply(cluster.SuspendJob{Job: w.checkpointed(0, false).ID})
 		}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestCluster(t)
 			tt.build(w)
 			if got := w.whole(sched.Placement{}); !slices.Equal(got, tt.want) {
 				t.Errorf("plan is\n%q, want\n%q", got, tt.want)

@@ -68,7 +68,7 @@ func TestCheckpointedMapResumesOnItsMachine(t *testing.T) {
 		"the machine of the checkpoint was restarted": {then: []cluster.Command{cluster.JoinMachine{Name: "c", Instance: "2", Slots: cluster.Slots{1, 0}}}, want: all("1m0@a local")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestCluster(t)
 			for _, m := range []string{"a", "b", "c", "d"} {
 				w.Join(m, 1, 0)
 			}
@@ -97,7 +97,7 @@ func TestCheckpointedTasksAmongManyResumeOnTheirMachines(t *testing.T) {
 		if placement.Method == sched.None {
 			continue // locality does not decide which tasks start
 		}
-		w := newWorld(t)
+		w := newTestCluster(t)
 		for i := range 11 {
 			w.Join(fmt.Sprintf("m%d", i), 3, 0)
 		}

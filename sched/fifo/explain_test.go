@@ -6,7 +6,7 @@ import (
 )
 
 func TestExplainCountsJobsBefore(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	w.Join("a", 1, 0)
 	w.submit(0, 0, "a", "a")
 	w.submit(0, 1, "a")

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is a cluster that tests drive by hand.
-type world struct{ *schedtest.Cluster }
+// testCluster is a cluster that tests drive by hand.
+type testCluster struct{ *schedtest.Cluster }
 
-func newWorld(t testing.TB) *world { return &world{schedtest.New(t)} }
+func newTestCluster(t testing.TB) *testCluster { return &testCluster{schedtest.New(t)} }
 
 func spec(maps, reduces int) cluster.JobSpec {
 	return schedtest.Spec(dag.MapReduce(maps, reduces))
@@ -27,7 +27,7 @@ func withPriority(s cluster.JobSpec, priority int) cluster.JobSpec {
 }
 
 // submit starts a job whose split i is on hosts[i]; "" is unknown.
-func (w *world) submit(priority, reduces int, hosts ...string) cluster.JobID {
+func (w *testCluster) submit(priority, reduces int, hosts ...string) cluster.JobID {
 	w.T.Helper()
 	delta := w.Apply(cluster.SubmitJob{Spec: withPriority(spec(len(hosts), reduces), priority)})
 	splits := make([]cluster.Split, len(hosts))
@@ -43,7 +43,7 @@ func (w *world) submit(priority, reduces int, hosts ...string) cluster.JobID {
 	return delta.Submitted
 }
 
-func decide(w *world) []string {
+func decide(w *testCluster) []string {
 	p := new(Policy)
 	p.Reset(w.Now, seen(w.State.View()))
 	var out []string
@@ -60,48 +60,48 @@ func decide(w *world) []string {
 func TestDecide(t *testing.T) {
 	tests := []struct {
 		name  string
-		build func(w *world)
+		build func(w *testCluster)
 		want  []string
 	}{
-		{"nothing to do", func(w *world) { w.Join("a", 2, 2) }, nil},
-		{"no machines", func(w *world) { w.submit(0, 0, "") }, nil},
-		{"first job first", func(w *world) {
+		{"nothing to do", func(w *testCluster) { w.Join("a", 2, 2) }, nil},
+		{"no machines", func(w *testCluster) { w.submit(0, 0, "") }, nil},
+		{"first job first", func(w *testCluster) {
 			w.Join("a", 3, 0)
 			w.submit(0, 0, "", "")
 			w.submit(0, 0, "", "")
 		}, []string{"1m0@a", "1m1@a", "2m0@a"}},
-		{"priority before time", func(w *world) {
+		{"priority before time", func(w *testCluster) {
 			w.Join("a", 1, 0)
 			w.submit(0, 0, "")
 			w.submit(5, 0, "")
 		}, []string{"2m0@a"}},
-		{"priority changed while waiting", func(w *world) {
+		{"priority changed while waiting", func(w *testCluster) {
 			w.Join("a", 1, 0)
 			w.submit(0, 0, "")
 			late := w.submit(0, 0, "")
 			w.Apply(cluster.SetPriority{Job: late, Priority: 1})
 		}, []string{"2m0@a"}},
-		{"local tasks first, the rest spread", func(w *world) {
+		{"local tasks first, the rest spread", func(w *testCluster) {
 			w.Join("a", 2, 0)
 			w.Join("b", 2, 0)
 			w.submit(0, 0, "", "b", "a", "", "c")
 		}, []string{"1m2@a local", "1m1@b local", "1m0@a", "1m3@b"}},
-		{"reduces wait for maps", func(w *world) {
+		{"reduces wait for maps", func(w *testCluster) {
 			w.Join("a", 1, 1)
 			w.submit(0, 1, "", "")
 		}, []string{"1m0@a"}},
-		{"reduces of a job without maps", func(w *world) {
+		{"reduces of a job without maps", func(w *testCluster) {
 			w.Join("a", 1, 1)
 			w.submit(0, 2)
 		}, []string{"1r0@a"}},
-		{"a killed job gets nothing", func(w *world) {
+		{"a killed job gets nothing", func(w *testCluster) {
 			w.Join("a", 1, 0)
 			w.Apply(cluster.KillJob{Job: w.submit(0, 0, ""), Cause: "test"})
 		}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newTestCluster(t)
 			tt.build(w)
 			if got := decide(w); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("plan is %q, want %q", got, tt.want)
@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 // under the same random commands.
 func TestRandomRuns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
+		w := newTestCluster(t)
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
 		policies := newObservers(placement, 0, seen(w.State.View()))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
@@ -128,7 +128,7 @@ func TestRandomRuns(t *testing.T) {
 	})
 }
 
-func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
+func randomStep(rt *rapid.T, w *testCluster, p *Policy) (deltas []cluster.Delta) {
 	try := func(c cluster.Command) {
 		w.Now++
 		if delta, err := w.State.Apply(cluster.Entry{At: w.Now / 3, Command: c}); err == nil {

@@ -73,7 +73,7 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 // TestMapTasksDoNotWaitInSlots has a reduce that waits early for maps. A later stage of
 // another job must not take their slot to wait for reduces.
 func TestMapTasksDoNotWaitInSlots(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	w.Join("a", 1, 1)
 	early := w.run(0, dag.MapReduce(2, 1))
 	first := w.Start(early, 0, 0, "a")

@@ -10,7 +10,7 @@ import (
 )
 
 // plan lists the starts of p, in order of tasks.
-func (w *world) plan(placement sched.Placement) (out []string) {
+func (w *testCluster) plan(placement sched.Placement) (out []string) {
 	p := New(placement)
 	p.Reset(w.Now, seen(w.State.View()))
 	for _, s := range p.Decide(w.Now, seen(w.State.View())).Starts {
@@ -27,7 +27,7 @@ func (w *world) plan(placement sched.Placement) (out []string) {
 	return out
 }
 
-func (w *world) wantPlan(placement sched.Placement, want ...string) {
+func (w *testCluster) wantPlan(placement sched.Placement, want ...string) {
 	w.T.Helper()
 	if got := w.plan(placement); !slices.Equal(got, want) {
 		w.T.Errorf("%+v: plan is %q, want %q", placement, got, want)
@@ -35,7 +35,7 @@ func (w *world) wantPlan(placement sched.Placement, want ...string) {
 }
 
 func TestRacks(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	for _, m := range []cluster.JoinMachine{
 		{Name: "a", Hosts: []string{"10.0.0.1"}, Rack: "/1", Slots: cluster.Slots{0, 1}},
 		{Name: "b", Hosts: []string{"10.0.0.2"}, Slots: cluster.Slots{1, 1}},
@@ -54,7 +54,7 @@ func TestRacks(t *testing.T) {
 // TestJobsArePlacedByOneFlow has a first job whose tasks may run on two machines, and a
 // second one that needs one of the two.
 func TestJobsArePlacedByOneFlow(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
 	delta := w.Apply(cluster.SubmitJob{Spec: spec(1, 0)})
@@ -68,7 +68,7 @@ func TestJobsArePlacedByOneFlow(t *testing.T) {
 }
 
 func TestJobChoosesPlacement(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
 	s := spec(1, 0)
@@ -82,7 +82,7 @@ func TestJobChoosesPlacement(t *testing.T) {
 }
 
 func TestReducesFollowTheirInput(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	for _, name := range []string{"a", "b", "c"} {
 		w.Join(name, 2, 2)
 	}
@@ -109,7 +109,7 @@ func TestReducesFollowTheirInput(t *testing.T) {
 
 func TestFailedTasksAvoidTheMachine(t *testing.T) {
 	for _, placement := range placements {
-		w := newWorld(t)
+		w := newTestCluster(t)
 		w.Join("a", 1, 1)
 		w.Join("b", 1, 1)
 		w.Join("c", 0, 1) // alive, but without map slots
@@ -135,7 +135,7 @@ func TestFailedTasksAvoidTheMachine(t *testing.T) {
 func TestManyTasks(t *testing.T) {
 	const maps = 5000
 	for _, placement := range placements {
-		w := newWorld(t)
+		w := newTestCluster(t)
 		hosts := make([]string, maps)
 		for i := range hosts {
 			hosts[i] = fmt.Sprintf("m%d", 9-i*10/maps) // the first tasks are on the last machine

@@ -12,7 +12,7 @@ import (
 
 // replay runs one job of maps in virtual time.
 type replay struct {
-	*world
+	*testCluster
 	policy   *Policy
 	duration func(machine string) int64 // duration of a task, ms
 	ends     map[cluster.AttemptID]int64
@@ -113,12 +113,12 @@ func measure(t *testing.T, placement sched.Placement, jitter int64) (o outcome) 
 	for seed := range uint64(runs) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		hosts, best := blocks(random)
-		w := newWorld(t)
+		w := newTestCluster(t)
 		for i := range 4 {
 			w.Apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: cluster.Slots{2, 1}})
 		}
 		job := w.submit(0, 0, hosts...)
-		r := &replay{world: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
+		r := &replay{testCluster: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
 		r.duration = func(string) int64 { return 5000 - jitter + random.Int64N(2*jitter+1) }
 		local, elapsed := r.run(job)
 		o.local += float64(local) / runs
@@ -163,12 +163,12 @@ func TestReplayOfThePapersEvaluation(t *testing.T) {
 // free for three tasks' time.
 func TestOneSlowMachine(t *testing.T) {
 	elapsed := func(placement sched.Placement) int64 {
-		w := newWorld(t)
+		w := newTestCluster(t)
 		for i := range 4 {
 			w.Apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: cluster.Slots{2, 1}})
 		}
 		hosts, _ := blocks(rand.New(rand.NewPCG(1, 1)))
-		r := &replay{world: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
+		r := &replay{testCluster: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
 		job := w.submit(0, 0, hosts...)
 		r.duration = func(machine string) int64 {
 			if machine == "n0" {

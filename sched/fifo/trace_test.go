@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// told formats the offers of a round: "1map skip 2: why".
-func (w *world) told(placement sched.Placement) (out []string) {
+// offers formats the offers of a round: "1map skip 2: why".
+func (w *testCluster) offers(placement sched.Placement) (out []string) {
 	view := w.PolicyView()
 	view.Trace = true
 	p := New(placement)
@@ -31,38 +31,38 @@ func (w *world) told(placement sched.Placement) (out []string) {
 	return out
 }
 
-func (w *world) wantTold(placement sched.Placement, want ...string) {
+func (w *testCluster) wantOffers(placement sched.Placement, want ...string) {
 	w.T.Helper()
-	if got := w.told(placement); !slices.Equal(got, want) {
+	if got := w.offers(placement); !slices.Equal(got, want) {
 		w.T.Errorf("traced %q, want %q", got, want)
 	}
 }
 
 func TestOffersAreTraced(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	w.Join("a", 1, 0)
 	w.submit(0, 0, "a", "b")
-	w.wantTold(sched.Placement{}, "1map offer 2", "1map skip 1: no slot is free")
+	w.wantOffers(sched.Placement{}, "1map offer 2", "1map skip 1: no slot is free")
 	if d := w.Cluster.Plan(New(sched.Placement{})).Decisions; d != nil {
 		t.Errorf("decisions without a trace: %v", d)
 	}
 }
 
 func TestSkipHasEndOfWait(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
 	w.submit(0, 0, "c")
 	w.Join("c", 0, 0)
 	delay := sched.DefaultDelay
-	w.wantTold(sched.Placement{Method: sched.Delay, Delay: delay},
+	w.wantOffers(sched.Placement{Method: sched.Delay, Delay: delay},
 		"1map offer 1", fmt.Sprintf("1map skip 1: waits for a slot where its input is for %d", delay.MachineWait-1))
 }
 
 // TestSkipHasLocalityLevel checks the cause while a task waits: no other machine at first,
 // then the same rack too.
 func TestSkipHasLocalityLevel(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	for name, rack := range map[string]string{"a": "/1", "b": "/2", "c": "/2"} {
 		slots := 1
 		if name == "a" {
@@ -77,31 +77,31 @@ func TestSkipHasLocalityLevel(t *testing.T) {
 		100: "1map skip 1: waits for a slot in the rack of its input for 50", 149: "1map skip 1: waits for a slot in the rack of its input for 1",
 	} {
 		w.Now = begin + after
-		w.wantTold(placement, "1map offer 1", want)
+		w.wantOffers(placement, "1map offer 1", want)
 	}
 	w.Now = begin + 150
-	w.wantTold(placement, "1map offer 1")
+	w.wantOffers(placement, "1map offer 1")
 }
 
 func TestSkipNamesAvoidedMachines(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
 	j := w.Run(schedtest.Spec(dag.MapReduce(2, 0)))
 	id := w.Start(j, 0, 0, "a")
 	w.Apply(cluster.FailAttempt{Attempt: id, Failure: cluster.Failure{Cause: "bad", Offset: -1}})
 	w.Start(j, 0, 1, "b")
-	w.wantTold(sched.Placement{}, "1map offer 1", "1map skip 1: avoids the machines with free slots: a")
+	w.wantOffers(sched.Placement{}, "1map offer 1", "1map skip 1: avoids the machines with free slots: a")
 }
 
 func TestSkipReportsReservedSlots(t *testing.T) {
-	w := newWorld(t)
+	w := newTestCluster(t)
 	w.Join("a", 1, 1)
 	w.Join("b", 1, 0)
 	j := w.Run(schedtest.Spec(dag.MapReduce(1, 0)))
 	w.Start(j, 0, 0, "a")
 	w.Run(schedtest.Spec(schedtest.Streamed(2, 1)))
 	w.Run(schedtest.Spec(dag.MapReduce(1, 0)))
-	w.wantTold(sched.Placement{}, "2map offer 1", "2map skip 1: needs 2 map and 1 reduce slots at once",
+	w.wantOffers(sched.Placement{}, "2map offer 1", "2map skip 1: needs 2 map and 1 reduce slots at once",
 		"3map offer 1", "3map skip 1: free slots are reserved for tasks that start together")
 }

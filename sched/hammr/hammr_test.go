@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func world(t testing.TB) *schedtest.Cluster {
+func newCluster(t testing.TB) *schedtest.Cluster {
 	w := schedtest.New(t)
 	w.SoftState = schedtest.FullKnowledge{}
 	w.Apply(cluster.SetPools{Names: []string{"a", "b", "c"}})
@@ -69,7 +69,7 @@ func TestShares(t *testing.T) {
 		{"maxima hold", "<pool name='a'><maxMaps>1</maxMaps></pool>", 6, map[string]int{"a": 50, "b": 50}, map[int]int{1: 1, 2: 5}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := world(t)
+			w := newCluster(t)
 			w.Join("m", tt.slots, 0)
 			for _, pool := range []string{"a", "b", "c"} {
 				if n := tt.demand[pool]; n > 0 {
@@ -83,7 +83,7 @@ func TestShares(t *testing.T) {
 
 func TestPoolOrdersItsJobs(t *testing.T) {
 	for order, then := range map[string]map[int]int{"fair": {1: 3, 2: 3}, "fifo": {1: 6}} {
-		w := world(t)
+		w := newCluster(t)
 		w.Join("m", 6, 0)
 		w.Run(in("a", dag.MapReduce(9, 0)))
 		w.Run(in("a", dag.MapReduce(9, 0)))
@@ -102,7 +102,7 @@ func (last) Rank(int64, sched.View, sched.Queue) func(a, b *sched.Claimant) int 
 }
 
 func TestRankerOrdersPool(t *testing.T) {
-	w := world(t)
+	w := newCluster(t)
 	w.Join("m", 6, 0)
 	w.Run(in("a", dag.MapReduce(9, 0)))
 	w.Run(in("a", dag.MapReduce(9, 0)))
@@ -127,7 +127,7 @@ func TestStarving(t *testing.T) {
 		{"no preemption", Config{NoPreemption: true}, 0, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := world(t)
+			w := newCluster(t)
 			w.Join("m", 6, 0)
 			a, b := w.Run(in("a", dag.MapReduce(9, 0))), w.Run(in("b", dag.MapReduce(9, 0)))
 			for n := range 6 - tt.has {
@@ -152,7 +152,7 @@ func TestStarving(t *testing.T) {
 
 // TestGangLosesAllSlotsOrNone has a pool above its share with gangs of a map and a reduce.
 func TestGangLosesAllSlotsOrNone(t *testing.T) {
-	w := world(t)
+	w := newCluster(t)
 	w.Join("m", 6, 6)
 	a := w.Run(in("a", schedtest.Pairs(6)))
 	for n := range 6 {
@@ -183,7 +183,7 @@ func TestLocality(t *testing.T) {
 	sum := map[bool]int{}
 	for _, blind := range []bool{false, true} {
 		for seed := range uint64(10) {
-			b := schedtest.RandomCluster{Cluster: world(t), Random: rand.New(rand.NewPCG(seed, 1))}
+			b := schedtest.RandomCluster{Cluster: newCluster(t), Random: rand.New(rand.NewPCG(seed, 1))}
 			var hosts []string
 			for range 26 {
 				hosts = append(hosts, fmt.Sprintf("m%d", b.Random.IntN(4)))
@@ -215,7 +215,7 @@ func TestLocality(t *testing.T) {
 
 // TestNewPoolsInheritTheWait replaces a policy when pool b has waited for 10 s.
 func TestNewPoolsInheritTheWait(t *testing.T) {
-	w := world(t)
+	w := newCluster(t)
 	w.Join("m", 6, 0)
 	a := w.Run(in("a", dag.MapReduce(9, 0)))
 	for n := range 6 {

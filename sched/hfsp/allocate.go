@@ -166,7 +166,7 @@ func (m *model) sampling(kind cluster.Slot) (out []portion) {
 		if left <= 0 {
 			break
 		}
-		n := min(m.conf.Samples[kind]-p.noted.begun, p.alone, left)
+		n := min(m.conf.Samples[kind]-p.listed.begun, p.alone, left)
 		out = append(out, portion{phase: p, slots: n})
 		left -= n
 	}

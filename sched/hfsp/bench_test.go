@@ -87,7 +87,7 @@ func BenchmarkVirtual(b *testing.B) {
 			for b.Loop() {
 				v.advance(v.clock + 1e-6)
 				v.resize(last, 1e9*random.Float64())
-				v.project()
+				v.computeDone()
 			}
 		})
 	}

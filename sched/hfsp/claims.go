@@ -22,7 +22,7 @@ type claims struct {
 	finder    victim.Finder
 	leaving   map[string]int // slots of attempts that were ordered to end, by machine
 	coming    int            // slots that are free or about to be, and not claimed
-	still     int            // slots of attempts that are suspended, or are about to be
+	suspended int            // slots of attempts that are suspended, or are about to be
 
 	lacking bool  // a phase lacks slots
 	wake    int64 // when more may be taken although nothing changes; 0 is never
@@ -36,8 +36,8 @@ type claimant struct {
 	more     int  // further slots that it wants for tasks that start alone
 	first    bool // it comes before the order: for samples, or because it is late
 
-	suspects []victim.Victim // its victims, the youngest first; valid if looked is set
-	looked   bool
+	victims  []victim.Victim // its victims, the youngest first; valid if searched is set
+	searched bool
 }
 
 // A phase loses slots to another only if it finishes later in the virtual cluster by these
@@ -51,8 +51,8 @@ const (
 func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sched.Plan) *claims {
 	c := &claims{
 		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int), byPhase: make(map[*phase]*claimant),
-		finder: victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt},
-		still:  p.queues[kind].still,
+		finder:    victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt},
+		suspended: p.queues[kind].suspended,
 	}
 	c.gather(c.got(plan))
 	return c
@@ -67,7 +67,7 @@ func (c *claims) gather(got map[*phase]int) {
 		return
 	}
 	c.coming = total
-	for _, ph := range q.holding {
+	for _, ph := range q.occupying {
 		c.add(ph, got[ph])
 	}
 	for ph, n := range got {
@@ -132,7 +132,7 @@ func (c *claims) share(slots int) {
 		slots -= cl.due
 	}
 	for _, cl := range c.claimants {
-		if cl.noted.trainee && !cl.first { // there are no slots for more samples
+		if cl.listed.trainee && !cl.first { // there are no slots for more samples
 			cl.due = min(cl.has, slots)
 			slots -= cl.due
 		}
@@ -211,21 +211,21 @@ func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
 		if w.Bundle != nil {
 			continue
 		}
-		for _, still := range w.Stage.Suspended() {
+		for _, suspended := range w.Stage.Suspended() {
 			if *lacks == 0 {
 				return preempts
 			}
-			m := c.view.Machine(still.Machine)
+			m := c.view.Machine(suspended.Machine)
 			if m.Free(c.kind) > 0 {
 				continue // it resumes, or another attempt came first
 			}
 			if c.leavingOn(m) > 0 {
-				c.leaving[still.Machine]--
+				c.leaving[suspended.Machine]--
 				*lacks--
 				continue
 			}
 			c.lacking = true
-			if p, ok := c.take(cl, func(a *cluster.Attempt) bool { return a.Machine == still.Machine }); ok {
+			if p, ok := c.take(cl, func(a *cluster.Attempt) bool { return a.Machine == suspended.Machine }); ok {
 				preempts = append(preempts, p)
 				*lacks--
 			}

@@ -18,36 +18,36 @@ var sized = Oracle(func(j *cluster.Job, kind cluster.Slot) (int64, bool) {
 
 // occupied returns four map slots on two machines that a large job has; two of its attempts
 // started later than the others.
-func occupied(t *testing.T, conf Config) (*scene, *cluster.Job) {
+func occupied(t *testing.T, conf Config) (*fixture, *cluster.Job) {
 	conf.Placement, conf.Estimator = blind, sized
-	s := newScene(t, conf, 2, 2, 2)
+	s := newFixture(t, conf, 2, 2, 2)
 	large := s.submit(1000, 20, 0)
 	for i, at := range []int64{1000, 1000, 2000, 2000} {
 		s.do(at, cluster.StartAttempt{Task: large.Stages[0].Tasks[i].ID, Machine: []string{"m0", "m1"}[i%2], Range: large.RangeOf(large.Stages[0].Tasks[i])})
 	}
-	s.tell(5000, .05)
+	s.reportProgress(5000, .05)
 	return s, large
 }
 
 // statesOf counts the attempts of a job: running, suspended, over.
-func (s *scene) statesOf(j *cluster.Job) (running, still, ended int) {
+func (s *fixture) statesOf(j *cluster.Job) (running, suspended, ended int) {
 	for _, a := range j.Attempts() {
 		switch {
 		case !a.Active():
 			ended++
 		case a.Suspended():
-			still++
+			suspended++
 		default:
 			running++
 		}
 	}
-	return running, still, ended
+	return running, suspended, ended
 }
 
-func (s *scene) wantStates(what string, j *cluster.Job, running, still, ended int) {
+func (s *fixture) wantStates(what string, j *cluster.Job, running, suspended, ended int) {
 	s.T.Helper()
-	if r, st, e := s.statesOf(j); r != running || st != still || e != ended {
-		s.T.Errorf("%s: %d attempts of %v run, %d are suspended, %d are over; want %d, %d, %d", what, r, j.ID, st, e, running, still, ended)
+	if r, st, e := s.statesOf(j); r != running || st != suspended || e != ended {
+		s.T.Errorf("%s: %d attempts of %v run, %d are suspended, %d are over; want %d, %d, %d", what, r, j.ID, st, e, running, suspended, ended)
 	}
 }
 
@@ -72,8 +72,8 @@ func TestYoungestAttemptsAreSuspended(t *testing.T) {
 // TestPreemptionModes repeats it with other preemption settings.
 func TestPreemptionModes(t *testing.T) {
 	for name, c := range map[string]struct {
-		means                 preempt.Config
-		running, still, ended int
+		config                    preempt.Config
+		running, suspended, ended int
 	}{
 		"none":       {preempt.Config{}, 4, 0, 0},
 		"wait":       {waits, 4, 0, 0},
@@ -81,10 +81,10 @@ func TestPreemptionModes(t *testing.T) {
 		"of reduces": {preempt.Config{Map: preempt.Wait, Reduce: preempt.Suspend}, 4, 0, 0},
 		"auto":       {preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}, 2, 2, 0},
 	} {
-		s, large := occupied(t, Config{Preempt: c.means})
+		s, large := occupied(t, Config{Preempt: c.config})
 		s.submit(6000, 2, 0)
 		s.settle(6000)
-		s.wantStates(name, large, c.running, c.still, c.ended)
+		s.wantStates(name, large, c.running, c.suspended, c.ended)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestClaimEndsWithItsCause(t *testing.T) {
 // again.
 func TestUnknownProgress(t *testing.T) {
 	s, large := occupied(t, Config{Preempt: suspends})
-	clear(s.facts)
+	clear(s.progress)
 	s.submit(6000, 2, 0)
 	s.settle(6000)
 	s.wantStates("nothing is known", large, 4, 0, 0)
@@ -128,14 +128,14 @@ func TestUnknownProgress(t *testing.T) {
 
 // TestMargin is trap 12: a phase that finishes only a little later keeps its slots.
 func TestMargin(t *testing.T) {
-	for maps, still := range map[int]int{20: 0, 19: 0, 15: 4} {
-		s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 2)
+	for maps, suspended := range map[int]int{20: 0, 19: 0, 15: 4} {
+		s := newFixture(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 2)
 		first := s.submit(1000, 20, 0)
 		s.settle(1000)
-		s.tell(1000, .01)
+		s.reportProgress(1000, .01)
 		s.submit(1500, maps, 0)
 		s.settle(2000)
-		if s.wantStates("a job comes", first, 4-still, still, 0); t.Failed() {
+		if s.wantStates("a job comes", first, 4-suspended, suspended, 0); t.Failed() {
 			t.Fatalf("of %d maps", maps)
 		}
 	}
@@ -145,10 +145,10 @@ func TestMargin(t *testing.T) {
 // first.
 func TestSamplesKeepTheirSlots(t *testing.T) {
 	small := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return 1000, j.ID.Number > 1 })
-	s := newScene(t, Config{Placement: blind, Estimator: small, Preempt: suspends, Samples: [2]int{3, 3}}, 2, 2, 2)
+	s := newFixture(t, Config{Placement: blind, Estimator: small, Preempt: suspends, Samples: [2]int{3, 3}}, 2, 2, 2)
 	large := s.submit(1000, 20, 0)
 	s.settle(1000)
-	s.tell(1000, .01)
+	s.reportProgress(1000, .01)
 	s.submit(2000, 4, 0)
 	s.settle(2000)
 	s.wantStates("three samples", large, 3, 1, 0)
@@ -177,7 +177,7 @@ func TestMinRun(t *testing.T) {
 // TestAttemptsResumeOnTheirMachine: for a suspended attempt a slot of its machine is
 // taken, and no other.
 func TestAttemptsResumeOnTheirMachine(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
+	s := newFixture(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
 	first := s.submit(1000, 4, 0)
 	s.settle(1000)
 	id := s.View().Machine("m1").Attempts[0].ID
@@ -188,12 +188,12 @@ func TestAttemptsResumeOnTheirMachine(t *testing.T) {
 		start := later.Stages[0].Tasks[i]
 		s.do(2000+int64(i), cluster.StartAttempt{Task: start.ID, Machine: machine, Range: later.RangeOf(start)})
 	}
-	s.tell(3000, .1)
+	s.reportProgress(3000, .1)
 	s.settle(3000)
 	s.wantStates("it resumes", first, 1, 0, 3)
 	s.wantStates("one of the other job", later, 3, 1, 0)
-	if still := later.Stages[0].Suspended()[0]; still.Machine != "m1" {
-		t.Errorf("a slot of %s was taken", still.Machine)
+	if suspended := later.Stages[0].Suspended()[0]; suspended.Machine != "m1" {
+		t.Errorf("a slot of %s was taken", suspended.Machine)
 	}
 }
 
@@ -202,20 +202,20 @@ func TestAttemptsResumeOnTheirMachine(t *testing.T) {
 func TestLimitOfSuspendedAttempts(t *testing.T) {
 	restless := suspends
 	restless.MinRunMillis = -1
-	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: restless}, 1, 4, 1)
+	s := newFixture(t, Config{Placement: blind, Estimator: sized, Preempt: restless}, 1, 4, 1)
 	var jobs []*cluster.Job
 	for i := range int64(3) {
 		jobs = append(jobs, s.submit(1000+i*1000, []int{400, 40, 4}[i], 0))
 		s.settle(1000 + i*1000)
-		s.tell(1000+i*1000, .01)
+		s.reportProgress(1000+i*1000, .01)
 	}
 	s.wantStates("the first", jobs[0], 0, 4, 0)
 	s.wantStates("the second waits for no suspension", jobs[1], 4, 0, 0)
 	s.want("the third has to wait", "0/0", "4/0", "0/0")
 	s.virtual[cluster.MapSlot].slots = 8
-	for i, still := range []int{7, 8, 7, 6, 7} {
-		if full := s.isFull(cluster.MapSlot, still); full != (i == 1 || i == 2) {
-			t.Errorf("step %d: with %d suspended attempts it is full: %v", i, still, full)
+	for i, suspended := range []int{7, 8, 7, 6, 7} {
+		if full := s.isFull(cluster.MapSlot, suspended); full != (i == 1 || i == 2) {
+			t.Errorf("step %d: with %d suspended attempts it is full: %v", i, suspended, full)
 		}
 	}
 }
@@ -225,14 +225,14 @@ func TestLimitOfSuspendedAttempts(t *testing.T) {
 func TestReducesThatCouldNotWork(t *testing.T) {
 	spec := schedtest.Spec(dag.MapReduce(5, 2))
 	spec.SlowStartPPM = 0
-	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
+	s := newFixture(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
 	first := s.submitSpec(1000, spec)
 	s.settle(1000)
 	s.want("one map waits", "4/0")
 	s.finish(101_000, first, cluster.MapSlot, 3)
 	s.settle(101_000)
 	s.want("none waits", "2/2")
-	s.tell(102_000, .02)
+	s.reportProgress(102_000, .02)
 	second := s.submit(102_000, 0+1, 2)
 	s.settle(102_000)
 	for _, a := range s.attempts(first, cluster.MapSlot) {
@@ -242,7 +242,7 @@ func TestReducesThatCouldNotWork(t *testing.T) {
 		t.Fatalf("its maps are suspended: %+v", p)
 	}
 	s.finish(104_000, second, cluster.MapSlot, -1)
-	s.facts[s.attempts(first, cluster.ReduceSlot)[0].ID] = sched.Progress{ReportedAt: 104_000, Fraction: .1}
+	s.progress[s.attempts(first, cluster.ReduceSlot)[0].ID] = sched.Progress{ReportedAt: 104_000, Fraction: .1}
 	s.settle(104_000)
 	s.want("the maps resume, and so may the reduces", "2/2", "0/0")
 }
@@ -250,7 +250,7 @@ func TestReducesThatCouldNotWork(t *testing.T) {
 // TestLateJobsShare checks that late jobs share by weight, before all others.
 func TestLateJobsShare(t *testing.T) {
 	wrong := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return int64(j.ID.Number) * 1000, true })
-	s := newScene(t, Config{Placement: blind, Estimator: wrong}, 1, 6, 1)
+	s := newFixture(t, Config{Placement: blind, Estimator: wrong}, 1, 6, 1)
 	for i := range 3 {
 		spec := schedtest.Spec(dag.MapReduce(20, 0))
 		if i == 1 {
@@ -268,11 +268,11 @@ func TestLateJobsShare(t *testing.T) {
 // TestLocalSlotIsUsable checks a stage of several waves with splits elsewhere: a slot is
 // usable if the machine has the checkpoint of one of its tasks.
 func TestLocalSlotIsUsable(t *testing.T) {
-	for _, paused := range []bool{false, true} {
-		s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
+	for _, checkpointed := range []bool{false, true} {
+		s := newFixture(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
 		waves := s.Run(schedtest.Spec(dag.MapReduce(40, 0)), slices.Repeat([]string{"m0"}, 40)...)
 		first := s.Start(waves, 0, 0, "m1")
-		if paused {
+		if checkpointed {
 			s.Apply(cluster.CheckpointAttempt{Attempt: first})
 		} else {
 			s.Apply(cluster.KillAttempt{Attempt: first})
@@ -282,10 +282,10 @@ func TestLocalSlotIsUsable(t *testing.T) {
 		s.Reset(s.Cluster.Now, s.PolicyView())
 		c := newClaims(s.Policy, s.Cluster.Now, s.PolicyView(), cluster.MapSlot, sched.Plan{})
 		claimant := c.byPhase[s.phaseOf(waves, cluster.MapSlot)]
-		for id, want := range map[cluster.AttemptID]bool{near: true, far: paused} {
+		for id, want := range map[cluster.AttemptID]bool{near: true, far: checkpointed} {
 			_, _, a, _ := s.View().Attempt(id)
 			if got := c.usable(claimant, a); got != want {
-				t.Errorf("paused on m1: %v; a slot of %s is of use: %v", paused, a.Machine, got)
+				t.Errorf("paused on m1: %v; a slot of %s is of use: %v", checkpointed, a.Machine, got)
 			}
 		}
 	}

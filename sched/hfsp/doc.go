@@ -12,7 +12,7 @@
 //
 // Sizes are estimated. A phase in training gets slots for its first tasks, its samples,
 // regardless of its order. Until they have finished, or have run long enough to be
-// judged by their progress, its size is a guess from other jobs. Samples choose their
+// projected by their progress, its size is a guess from other jobs. Samples choose their
 // machines before all other tasks, since one that reads remote input is not typical,
 // but they wait for none. When a size changes, the phase keeps what it has received on
 // the virtual cluster. A phase that is done there but not here is larger than

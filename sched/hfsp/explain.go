@@ -11,14 +11,14 @@ import (
 )
 
 // Explain implements sched.Explainer.
-func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (facts []sched.Detail) {
+func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (details []sched.Detail) {
 	for kind := range m.queues {
 		p := m.phases[phaseID{job.ID, cluster.Slot(kind)}]
 		if p == nil {
 			continue
 		}
 		add := func(name, format string, args ...any) {
-			facts = append(facts, sched.Detail{Name: cluster.Slot(kind).String() + " " + name, Value: fmt.Sprintf(format, args...)})
+			details = append(details, sched.Detail{Name: cluster.Slot(kind).String() + " " + name, Value: fmt.Sprintf(format, args...)})
 		}
 		if !p.entered {
 			add("phase", "has not begun")
@@ -34,7 +34,7 @@ func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (facts []sche
 			add("training", "%d of %d samples have finished", min(p.finished, m.conf.Samples[kind]), min(m.conf.Samples[kind], p.tasks))
 		}
 	}
-	return facts
+	return details
 }
 
 // leftAt returns an upper bound of what is left of a phase on the virtual cluster. What

@@ -12,25 +12,25 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// scene is a cluster under HFSP that observes every change.
-type scene struct {
+// fixture is a cluster under HFSP that observes every change.
+type fixture struct {
 	*schedtest.Cluster
 	*Policy
-	facts facts
+	progress progress
 }
 
-// facts are the progress reports of attempts.
-type facts map[cluster.AttemptID]sched.Progress
+// progress are the progress reports of attempts.
+type progress map[cluster.AttemptID]sched.Progress
 
-func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) {
+func (f progress) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	p, ok := f[id]
 	return p, ok
 }
 
-// newScene returns a cluster of machines m0, m1, … with equal slots.
-func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
-	s := &scene{schedtest.New(t), New(conf), make(facts)}
-	s.Cluster.Now, s.Cluster.SoftState = 1000, s.facts
+// newFixture returns a cluster of machines m0, m1, … with equal slots.
+func newFixture(t testing.TB, conf Config, machines, maps, reduces int) *fixture {
+	s := &fixture{schedtest.New(t), New(conf), make(progress)}
+	s.Cluster.Now, s.Cluster.SoftState = 1000, s.progress
 	for i := range machines {
 		s.Join(fmt.Sprintf("m%d", i), maps, reduces)
 	}
@@ -39,7 +39,7 @@ func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
 }
 
 // do applies a command at a time, which must not go back.
-func (s *scene) do(at int64, c cluster.Command) cluster.Delta {
+func (s *fixture) do(at int64, c cluster.Command) cluster.Delta {
 	s.T.Helper()
 	s.Cluster.Now = at - 1
 	delta := s.Apply(c)
@@ -48,11 +48,11 @@ func (s *scene) do(at int64, c cluster.Command) cluster.Delta {
 }
 
 // submit starts a job at a time.
-func (s *scene) submit(at int64, maps, reduces int) *cluster.Job {
+func (s *fixture) submit(at int64, maps, reduces int) *cluster.Job {
 	return s.submitSpec(at, schedtest.Spec(dag.MapReduce(maps, reduces)))
 }
 
-func (s *scene) submitSpec(at int64, spec cluster.JobSpec) *cluster.Job {
+func (s *fixture) submitSpec(at int64, spec cluster.JobSpec) *cluster.Job {
 	s.T.Helper()
 	id := s.do(at, cluster.SubmitJob{Spec: spec}).Submitted
 	var splits []cluster.Split
@@ -69,7 +69,7 @@ func (s *scene) submitSpec(at int64, spec cluster.JobSpec) *cluster.Job {
 }
 
 // decide applies the plan of the policy at a time, once.
-func (s *scene) decide(at int64) sched.Plan {
+func (s *fixture) decide(at int64) sched.Plan {
 	s.T.Helper()
 	plan := s.Decide(at, s.PolicyView())
 	for _, c := range plan.Commands(s.View()) {
@@ -79,7 +79,7 @@ func (s *scene) decide(at int64) sched.Plan {
 }
 
 // settle applies plans until one is empty.
-func (s *scene) settle(at int64) {
+func (s *fixture) settle(at int64) {
 	s.T.Helper()
 	for range 100 {
 		plan := s.decide(at)
@@ -87,21 +87,21 @@ func (s *scene) settle(at int64) {
 			return
 		}
 		for _, p := range plan.Preempts {
-			s.gone(at, p.Attempt)
+			s.lost(at, p.Attempt)
 		}
 	}
 	s.T.Fatalf("at %d it plans without end", at)
 }
 
-// gone ends an attempt that was ordered to end.
-func (s *scene) gone(at int64, id cluster.AttemptID) {
+// lost ends an attempt that was ordered to end.
+func (s *fixture) lost(at int64, id cluster.AttemptID) {
 	if _, _, a, ok := s.View().Attempt(id); ok && !a.Active() && a.OnMachine() {
 		s.do(at, cluster.ExitAttempt{Attempt: id})
 	}
 }
 
 // attempts returns those of a phase with slots, by start.
-func (s *scene) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Attempt) {
+func (s *fixture) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Attempt) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
 			if a.ID.Task.Job == j.ID && a.Slot == kind && a.Active() && !a.Suspended() {
@@ -113,7 +113,7 @@ func (s *scene) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Atte
 }
 
 // finish ends the given number of attempts of a phase with success; -1 is all.
-func (s *scene) finish(at int64, j *cluster.Job, kind cluster.Slot, count int) {
+func (s *fixture) finish(at int64, j *cluster.Job, kind cluster.Slot, count int) {
 	s.T.Helper()
 	for i, a := range s.attempts(j, kind) {
 		if i != count {
@@ -125,22 +125,22 @@ func (s *scene) finish(at int64, j *cluster.Job, kind cluster.Slot, count int) {
 	}
 }
 
-// tell lets all running attempts report a fraction.
-func (s *scene) tell(at int64, fraction float64) {
+// reportProgress lets all running attempts report a fraction.
+func (s *fixture) reportProgress(at int64, fraction float64) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
-			s.facts[a.ID] = sched.Progress{ReportedAt: at, Fraction: fraction}
+			s.progress[a.ID] = sched.Progress{ReportedAt: at, Fraction: fraction}
 		}
 	}
 }
 
 // phaseOf returns a phase of a job.
-func (s *scene) phaseOf(j *cluster.Job, kind cluster.Slot) *phase {
+func (s *fixture) phaseOf(j *cluster.Job, kind cluster.Slot) *phase {
 	return s.phases[phaseID{j.ID, kind}]
 }
 
 // want checks what jobs run, "maps/reduces" each, in order.
-func (s *scene) want(what string, wanted ...string) {
+func (s *fixture) want(what string, wanted ...string) {
 	s.T.Helper()
 	var got []string
 	for j := range s.View().Jobs() {
@@ -152,7 +152,7 @@ func (s *scene) want(what string, wanted ...string) {
 }
 
 // wantSize checks the size of a phase in ms, and where it comes from.
-func (s *scene) wantSize(what string, j *cluster.Job, kind cluster.Slot, ms float64, found sizeSource) {
+func (s *fixture) wantSize(what string, j *cluster.Job, kind cluster.Slot, ms float64, found sizeSource) {
 	s.T.Helper()
 	if p := s.phaseOf(j, kind); p == nil || !p.entered || !near(p.size, ms) || p.sized != found {
 		s.T.Errorf("%s: the %v phase of %v has size %+v, want %v, %v", what, kind, j.ID, p, ms, found)

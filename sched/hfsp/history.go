@@ -113,8 +113,8 @@ func (m *model) guess(p *phase, at int64) float64 {
 			task += k.ms / float64(len(known))
 		}
 	}
-	if doubt := m.conf.UnknownSizeFactor[kind]; !math.IsInf(doubt, 1) {
-		task *= doubt
+	if factor := m.conf.UnknownSizeFactor[kind]; !math.IsInf(factor, 1) {
+		task *= factor
 	}
 	return task * float64(p.tasks)
 }

@@ -29,7 +29,7 @@ func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(120) {
 		conf := Config{
 			Placement:  everyPlacement[seed%uint64(len(everyPlacement))],
-			Preempt:    everyMeans[seed%uint64(len(everyMeans))],
+			Preempt:    everyConfig[seed%uint64(len(everyConfig))],
 			Estimator:  NoisyEstimator{Estimator: Mean{}, Error: float64(seed%3) / 2, Seed: seed},
 			TrainSlots: [2]int{int(seed%5) - 1, int(seed%3) - 1},
 		}
@@ -70,7 +70,7 @@ func TestNoJobStarves(t *testing.T) {
 	} {
 		for kind, of := range small {
 			for seed := range uint64(6) {
-				b := bustle(t, seed, Config{Placement: sched.Placement{}, Preempt: everyMeans[seed]})
+				b := bustle(t, seed, Config{Placement: sched.Placement{}, Preempt: everyConfig[seed]})
 				for range 8 {
 					b.Submit(schedtest.Spec(of(b)))
 				}
@@ -93,7 +93,7 @@ func TestNoJobStarves(t *testing.T) {
 // in which maps are iterated.
 func TestDecisionsAreDeterministic(t *testing.T) {
 	end := func(seed uint64) int64 {
-		b := bustle(t, seed, Config{Preempt: everyMeans[seed%uint64(len(everyMeans))]})
+		b := bustle(t, seed, Config{Preempt: everyConfig[seed%uint64(len(everyConfig))]})
 		var jobs []*cluster.Job
 		for range 6 {
 			jobs = append(jobs, b.Submit(spec(b, dag.MapReduce(4+b.Random.IntN(8), b.Random.IntN(3)))))

@@ -21,7 +21,7 @@ type model struct {
 	virtual      [2]virtual
 	measurements [2][]measurement // in the order of measurement.compare
 	queues       [2]queue
-	judging      judging
+	projections  projections
 }
 
 // measurement is the average duration of the tasks of a measured phase.
@@ -139,10 +139,10 @@ func (m *model) settle(j *cluster.Job) {
 	wants := m.wantsOf(j, active)
 	for _, p := range m.open(j) {
 		m.change(p, state{
-			tally: tallyOf(j, p.id.kind), wants: wants[p.id.kind], holds: m.running(p) > 0, over: p.over || !active,
+			tally: tallyOf(j, p.id.kind), wants: wants[p.id.kind], hasSlots: m.running(p) > 0, over: p.over || !active,
 		})
 		if m.conf.DeltaMillis >= 0 {
-			m.judging.touch(p)
+			m.projections.touch(p)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (m *model) rank(p *phase) int {
 		return 3
 	case p.stalled:
 		return 2
-	case p.sized < judged && math.IsInf(m.conf.UnknownSizeFactor[p.id.kind], 1):
+	case p.sized < projected && math.IsInf(m.conf.UnknownSizeFactor[p.id.kind], 1):
 		return 1
 	}
 	return 0

@@ -12,7 +12,7 @@ import (
 )
 
 // submitAt starts a job of as many maps as hosts, with splits of equal size on them.
-func (s *scene) submitAt(at, bytes int64, hosts ...string) *cluster.Job {
+func (s *fixture) submitAt(at, bytes int64, hosts ...string) *cluster.Job {
 	s.T.Helper()
 	id := s.do(at, cluster.SubmitJob{Spec: schedtest.Spec(dag.MapReduce(len(hosts), 0))}).Submitted
 	var splits []cluster.Split
@@ -34,7 +34,7 @@ func TestSamplesChooseMachinesFirst(t *testing.T) {
 	for name, place := range map[string]sched.Placement{
 		"flow": {}, "patience": {Patience: 60_000}, "delay": {Method: sched.Delay, Delay: locality.Delay{MachineWait: 60_000, RackWait: 60_000}},
 	} {
-		s := newScene(t, Config{Placement: place, Estimator: known, Samples: [2]int{1, 1}}, 2, 1, 1)
+		s := newFixture(t, Config{Placement: place, Estimator: known, Samples: [2]int{1, 1}}, 2, 1, 1)
 		s.submitAt(1000, 9999, "m0", "m0", "m0")
 		s.submitAt(1000, 100, "m0", "m0", "m1")
 		lines := schedtest.Lines(s.Decide(1000, s.PolicyView()))
@@ -46,7 +46,7 @@ func TestSamplesChooseMachinesFirst(t *testing.T) {
 
 // TestSamplesTakeTheNearestTasks checks that a phase chooses its samples by the free slots.
 func TestSamplesTakeTheNearestTasks(t *testing.T) {
-	s := newScene(t, Config{Samples: [2]int{1, 1}, TrainSlots: [2]int{1, 1}}, 2, 1, 1)
+	s := newFixture(t, Config{Samples: [2]int{1, 1}, TrainSlots: [2]int{1, 1}}, 2, 1, 1)
 	s.submitAt(1000, 100, "elsewhere", "elsewhere", "m1", "m1")
 	s.submitAt(1000, 100, "elsewhere", "elsewhere", "m1", "m1")
 	if lines := schedtest.Lines(s.Decide(1000, s.PolicyView())); !slices.Contains(lines, "1m.2@m1 local") {
@@ -60,7 +60,7 @@ func TestSamplesWaitForNoMachine(t *testing.T) {
 	for name, place := range map[string]sched.Placement{
 		"flow": {}, "patience": {Patience: 60_000}, "delay": {Method: sched.Delay, Delay: locality.Delay{MachineWait: 60_000, RackWait: 60_000}},
 	} {
-		s := newScene(t, Config{Placement: place, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 3, 1, 1)
+		s := newFixture(t, Config{Placement: place, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 3, 1, 1)
 		j := s.submitAt(1000, 100, "m0", "m0", "m0", "m0", "m0", "m0", "m0", "m0", "m0")
 		s.decide(1000)
 		if n := len(s.attempts(j, cluster.MapSlot)); n < 2 {
@@ -72,7 +72,7 @@ func TestSamplesWaitForNoMachine(t *testing.T) {
 // TestAttemptsNearTheirInputAreSamples starts tasks together: of those, the ones with local
 // input are timed.
 func TestAttemptsNearTheirInputAreSamples(t *testing.T) {
-	s := newScene(t, Config{Samples: [2]int{1, 1}}, 2, 1, 1)
+	s := newFixture(t, Config{Samples: [2]int{1, 1}}, 2, 1, 1)
 	j := s.submitAt(1000, 100, "m1", "m1")
 	for i, machine := range []string{"m0", "m1"} {
 		s.do(1000, cluster.StartAttempt{Task: j.Stages[0].Tasks[i].ID, Machine: machine, Range: j.RangeOf(j.Stages[0].Tasks[i])})

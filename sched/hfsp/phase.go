@@ -27,13 +27,13 @@ type phase struct {
 	sized   sizeSource // where size comes from
 
 	sampleAttempts []sampleAttempt // in order of start; until it is measured
-	judgeAt        int64           // when its samples are judged again if nothing changes, ms; 0 is never
+	projectAt      int64           // when its samples are judged again if nothing changes, ms; 0 is never
 	touched        bool            // they are judged in the next decision
 
 	state
 	wanted int     // slots of its kind that wants need
 	alone  int     // the part of wanted for tasks that start alone
-	noted  listing // what its queue has noted
+	listed listing // what its queue has noted
 }
 
 // sizeSource is where the size of a phase comes from. It only increases:
@@ -46,7 +46,7 @@ type sizeSource int
 const (
 	guessed       sizeSource = iota // from its number of tasks and from other jobs
 	samplesFailed                   // the same; too many samples have failed to wait for more
-	judged                          // from the progress of samples, some of which still run
+	projected                       // from the progress of samples, some of which still run
 	measured                        // from samples, or known in advance
 )
 
@@ -151,7 +151,7 @@ func tallyOf(j *cluster.Job, kind cluster.Slot) (t tally) {
 	t.halted = j.Suspended
 	for _, s := range stagesOf(j, kind) {
 		t.finished, t.started = t.finished+s.Finished, t.started+s.Running
-		t.still += len(s.Suspended()) * s.Slots[kind]
+		t.suspended += len(s.Suspended()) * s.Slots[kind]
 		if canWork(s) {
 			works = works || s.Running+s.Waiting() > 0
 		} else {

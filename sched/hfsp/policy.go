@@ -25,7 +25,7 @@ func (p *Policy) Reset(_ int64, view sched.View) {
 	p.placer.Reset()
 	p.model.reset(view.View)
 	for kind := range p.full {
-		p.full[kind] = p.queues[kind].still > p.lowWater(kind)
+		p.full[kind] = p.queues[kind].suspended > p.lowWater(kind)
 	}
 }
 
@@ -41,10 +41,10 @@ func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
-	judge := p.judge(now, view)
+	projectSizes := p.projectSizes(now, view)
 	round := p.placer.Round(now, view)
 	for kind := range p.queues {
-		if p.queues[kind].hungry > 1 {
+		if p.queues[kind].wantingCount > 1 {
 			round.DisableLocalityWait(cluster.Slot(kind))
 		}
 	}
@@ -63,7 +63,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		c := newClaims(p, now, view, cluster.Slot(kind), plan)
 		plan.Preempts = append(plan.Preempts, c.run()...)
 		if c.lacking {
-			p.wake = sched.Earliest(p.wake, sched.Earliest(judge, sched.Earliest(c.wake, c.finder.Wake)))
+			p.wake = sched.Earliest(p.wake, sched.Earliest(projectSizes, sched.Earliest(c.wake, c.finder.Wake)))
 		}
 	}
 	return plan

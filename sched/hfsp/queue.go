@@ -17,39 +17,39 @@ import (
 // itself. After an event all phases may finish at other times: the lists are sorted
 // again when they are needed.
 type queue struct {
-	all     []*phase
-	wanting []*phase // phases with wants
-	holding []*phase // phases with slots of attempts that keep running
-	sorted  bool     // the three lists are sorted; if not, all may contain phases that are over
+	all       []*phase
+	wanting   []*phase // phases with wants
+	occupying []*phase // phases with slots of attempts that keep running
+	sorted    bool     // the three lists are sorted; if not, all may contain phases that are over
 
-	trainees []*phase // phases whose next samples want slots, in the order of compareTrainees
-	samples  int      // running samples of phases in training
-	hungry   int      // phases that want slots
-	still    int      // slots that suspended attempts had
+	trainees     []*phase // phases whose next samples want slots, in the order of compareTrainees
+	samples      int      // running samples of phases in training
+	wantingCount int      // phases that want slots
+	suspended    int      // slots that suspended attempts had
 }
 
 // listing is what a queue has noted of a phase: the lists that it is in, and what it
 // adds to the counts.
 type listing struct {
-	wanting, holding bool
+	wanting, occupying bool
 
 	trainee bool
 	begun   int // samples of a trainee, running or finished
 	samples int
 
-	hungry, still int
+	wantingCount, suspended int
 }
 
 // compareTrainees puts phases with the most samples first, since one known size is
 // worth more than two that are almost known.
 func compareTrainees(a, b *phase) int {
-	return cmp.Or(-cmp.Compare(a.noted.begun, b.noted.begun), a.id.compare(b.id))
+	return cmp.Or(-cmp.Compare(a.listed.begun, b.listed.begun), a.id.compare(b.id))
 }
 
 // tally is the counts of a phase's tasks.
 type tally struct {
 	finished, started int  // tasks that are over, and that run or are suspended
-	still             int  // slots that suspended attempts had
+	suspended         int  // slots that suspended attempts had
 	stalled           bool // running tasks wait for tasks that have no slots
 	halted            bool // the job is suspended: other phases do not wait for its samples
 }
@@ -58,9 +58,9 @@ type tally struct {
 // cluster.
 type state struct {
 	tally
-	wants []sched.Want // what it could start now and put to use
-	holds bool         // it has slots of attempts that keep running
-	over  bool         // none of its tasks starts any more
+	wants    []sched.Want // what it could start now and put to use
+	hasSlots bool         // it has slots of attempts that keep running
+	over     bool         // none of its tasks starts any more
 }
 
 // change sets the state of a phase and updates its queue.
@@ -68,31 +68,31 @@ func (m *model) change(p *phase, to state) {
 	kind := p.id.kind
 	q := &m.queues[kind]
 	inOrder := m.inOrder(kind)
-	is := listing{wanting: len(to.wants) > 0 && !to.over, holding: to.holds && !to.over}
+	is := listing{wanting: len(to.wants) > 0 && !to.over, occupying: to.hasSlots && !to.over}
 	moves := to.stalled != p.stalled || to.over != p.over
 	if inOrder {
 		m.unlist(&q.all, p, moves)
-		m.unlist(&q.wanting, p, p.noted.wanting && (moves || !is.wanting))
-		m.unlist(&q.holding, p, p.noted.holding && (moves || !is.holding))
+		m.unlist(&q.wanting, p, p.listed.wanting && (moves || !is.wanting))
+		m.unlist(&q.occupying, p, p.listed.occupying && (moves || !is.occupying))
 	}
-	was := p.noted
+	was := p.listed
 	p.state = to
 	p.countWanted()
 	if inOrder {
 		m.list(&q.all, p, moves && !p.over)
 		m.list(&q.wanting, p, is.wanting && (moves || !was.wanting))
-		m.list(&q.holding, p, is.holding && (moves || !was.holding))
+		m.list(&q.occupying, p, is.occupying && (moves || !was.occupying))
 	}
 	m.train(q, p, &is)
 	if p.wanted > 0 {
-		is.hungry = 1
+		is.wantingCount = 1
 	}
 	if !p.over {
-		is.still = p.still
+		is.suspended = p.suspended
 	}
-	q.hungry += is.hungry - was.hungry
-	q.still += is.still - was.still
-	p.noted = is
+	q.wantingCount += is.wantingCount - was.wantingCount
+	q.suspended += is.suspended - was.suspended
+	p.listed = is
 }
 
 // train updates what a queue has noted of a phase's training.
@@ -105,14 +105,14 @@ func (m *model) train(q *queue, p *phase, is *listing) {
 		is.begun = p.started + p.finished
 		is.trainee = is.begun < most && p.alone > 0
 	}
-	q.samples += is.samples - p.noted.samples
-	if is.trainee == p.noted.trainee && is.begun == p.noted.begun {
+	q.samples += is.samples - p.listed.samples
+	if is.trainee == p.listed.trainee && is.begun == p.listed.begun {
 		return
 	}
-	if i, there := slices.BinarySearchFunc(q.trainees, p, compareTrainees); there && p.noted.trainee {
+	if i, there := slices.BinarySearchFunc(q.trainees, p, compareTrainees); there && p.listed.trainee {
 		q.trainees = slices.Delete(q.trainees, i, i+1)
 	}
-	p.noted.begun = is.begun
+	p.listed.begun = is.begun
 	if is.trainee {
 		i, _ := slices.BinarySearchFunc(q.trainees, p, compareTrainees)
 		q.trainees = slices.Insert(q.trainees, i, p)
@@ -157,16 +157,16 @@ func (m *model) inLine(kind cluster.Slot) *queue {
 	if m.inOrder(kind) {
 		return q
 	}
-	m.virtual[kind].project()
+	m.virtual[kind].computeDone()
 	q.all = slices.DeleteFunc(q.all, func(p *phase) bool { return p.over })
 	insertionSort(q.all, m.compare)
-	q.wanting, q.holding, q.sorted = q.wanting[:0], q.holding[:0], true
+	q.wanting, q.occupying, q.sorted = q.wanting[:0], q.occupying[:0], true
 	for _, p := range q.all {
-		if p.noted.wanting {
+		if p.listed.wanting {
 			q.wanting = append(q.wanting, p)
 		}
-		if p.noted.holding {
-			q.holding = append(q.holding, p)
+		if p.listed.occupying {
+			q.occupying = append(q.occupying, p)
 		}
 	}
 	return q

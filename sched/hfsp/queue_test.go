@@ -63,7 +63,7 @@ func (w *wholly) checkLists(rt *rapid.T) {
 	}{
 		{"all", q.all, w.filter(func(*phase) bool { return true })},
 		{"wanting", q.wanting, w.filter(func(p *phase) bool { return len(p.wants) > 0 })},
-		{"holding", q.holding, w.filter(func(p *phase) bool { return w.running(p) > 0 })},
+		{"holding", q.occupying, w.filter(func(p *phase) bool { return w.running(p) > 0 })},
 		{
 			"late", slices.Collect(w.late(w.now, q.wanting)),
 			w.filter(func(p *phase) bool { return len(p.wants) > 0 && p.late(w.now) }),
@@ -73,12 +73,12 @@ func (w *wholly) checkLists(rt *rapid.T) {
 			rt.Fatalf("%v phases, %s: %v, by the twin %v", w.kind, c.what, names(c.got), names(c.want))
 		}
 	}
-	still := 0
+	suspended := 0
 	for _, p := range q.all {
-		still += p.still
+		suspended += p.suspended
 	}
-	if hungry := len(w.filter(func(p *phase) bool { return p.wanted > 0 })); q.hungry != hungry || q.still != still {
-		rt.Fatalf("%d want slots and %d are suspended, by the twin %d and %d", q.hungry, q.still, hungry, still)
+	if wantingCount := len(w.filter(func(p *phase) bool { return p.wanted > 0 })); q.wantingCount != wantingCount || q.suspended != suspended {
+		rt.Fatalf("%d want slots and %d are suspended, by the twin %d and %d", q.wantingCount, q.suspended, wantingCount, suspended)
 	}
 }
 

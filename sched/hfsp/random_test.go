@@ -17,17 +17,17 @@ import (
 // placements are all but delay scheduling, whose clocks a reset restarts.
 var placements = []sched.Placement{{}, {Patience: 100}, {Method: sched.None}}
 
-var everyMeans = []preempt.Config{
+var everyConfig = []preempt.Config{
 	{}, waits, suspends, kills, {Map: preempt.Auto, Reduce: preempt.Auto}, {Map: preempt.Split, Reduce: preempt.Checkpoint},
 	{Map: preempt.Suspend, Reduce: preempt.Wait},
 }
 
 func drawConfig(rt *rapid.T) Config {
-	means := rapid.SampledFrom(everyMeans).Draw(rt, "means")
-	means.MinRunMillis = 5
+	config := rapid.SampledFrom(everyConfig).Draw(rt, "means")
+	config.MinRunMillis = 5
 	return Config{
 		Placement:         rapid.SampledFrom(placements).Draw(rt, "placement"),
-		Preempt:           means,
+		Preempt:           config,
 		Estimator:         rapid.SampledFrom([]Estimator{Mean{}, Lognormal{}, sized, NoisyEstimator{Estimator: Mean{}, Error: 1}}).Draw(rt, "estimator"),
 		Samples:           [2]int{rapid.IntRange(1, 3).Draw(rt, "samples"), rapid.IntRange(1, 3).Draw(rt, "samples")},
 		TrainSlots:        [2]int{rapid.IntRange(-1, 3).Draw(rt, "train"), rapid.IntRange(-1, 3).Draw(rt, "train")},

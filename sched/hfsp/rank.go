@@ -30,10 +30,10 @@ func (r *Ranker) Observe(now int64, view sched.View, delta cluster.Delta) {
 // Rank implements sched.Ranker: samples first, then late jobs by running slots per
 // weight, then the others in order.
 func (r *Ranker) Rank(now int64, view sched.View, queue sched.Queue) func(a, b *sched.Claimant) int {
-	r.judge(now, view)
+	r.projectSizes(now, view)
 	r.inLine(queue.Kind)
 	return func(a, b *sched.Claimant) int {
-		x, y := r.standing(now, queue.Kind, a), r.standing(now, queue.Kind, b)
+		x, y := r.place(now, queue.Kind, a), r.place(now, queue.Kind, b)
 		return cmp.Or(x.compare(y), r.compareJobs(queue.Kind, a.Job.ID, b.Job.ID), a.Job.ID.Compare(b.Job.ID))
 	}
 }
@@ -47,25 +47,25 @@ func (r *Ranker) compareJobs(kind cluster.Slot, a, b cluster.JobID) int {
 	return r.compare(x, y)
 }
 
-// standing is the rank of a job among those of its pool.
-type standing struct {
+// place is the rank of a job among those of its pool.
+type place struct {
 	class int     // 0 for samples, 1 for late jobs, 2 for others, 3 for those that have not entered
 	part  float64 // of late jobs, running slots per weight
 }
 
-func (s standing) compare(other standing) int {
+func (s place) compare(other place) int {
 	return cmp.Or(cmp.Compare(s.class, other.class), cmp.Compare(s.part, other.part))
 }
 
-func (r *Ranker) standing(now int64, kind cluster.Slot, c *sched.Claimant) standing {
+func (r *Ranker) place(now int64, kind cluster.Slot, c *sched.Claimant) place {
 	p := r.phases[phaseID{c.Job.ID, kind}]
 	switch {
 	case p == nil || !p.entered:
-		return standing{class: 3}
+		return place{class: 3}
 	case p.training() && c.Running[kind]+p.finished < min(r.conf.Samples[kind], p.tasks):
-		return standing{}
+		return place{}
 	case p.late(now):
-		return standing{1, float64(c.Running[kind]) / p.weight}
+		return place{1, float64(c.Running[kind]) / p.weight}
 	}
-	return standing{class: 2}
+	return place{class: 2}
 }

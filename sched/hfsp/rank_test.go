@@ -10,7 +10,7 @@ import (
 )
 
 // ranked returns the order of all jobs if one pool has them all.
-func (s *scene) ranked(at int64, conf Config) (order []int) {
+func (s *fixture) ranked(at int64, conf Config) (order []int) {
 	r := NewRanker(conf)
 	r.Reset(at, s.PolicyView())
 	queue := sched.Queue{Kind: cluster.MapSlot}
@@ -29,7 +29,7 @@ func TestRanks(t *testing.T) {
 	conf := Config{Placement: blind, Estimator: Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) {
 		return []int64{0, 50_000, 20_000, 100, 0}[j.ID.Number], j.ID.Number < 4
 	})}
-	s := newScene(t, conf, 1, 2, 1)
+	s := newFixture(t, conf, 1, 2, 1)
 	for range 4 {
 		s.submit(1000, 9, 0)
 	}
@@ -47,7 +47,7 @@ func TestRanks(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 1, 4, 1)
+	s := newFixture(t, Config{Placement: blind, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 1, 4, 1)
 	first := s.submit(1000, 4, 1)
 	second := s.submit(1000, 40, 0)
 	s.settle(1000)

@@ -106,16 +106,16 @@ func (p *phase) giveUpAt(view cluster.View, j *cluster.Job, failures int) int64 
 // submitted with, times its slots; at least 1 ms.
 func timeOf(view cluster.View, a *cluster.Attempt) float64 {
 	_, stage, t, _ := view.Task(a.ID.Task)
-	held := a.SlotTime(a.EndedAt)
+	worked := a.SlotTime(a.EndedAt)
 	for _, before := range t.Attempts {
 		if before.WorkKept() { // a checkpoint kept its work
-			held += before.SlotTime(before.EndedAt)
+			worked += before.SlotTime(before.EndedAt)
 		}
 	}
 	if since, ok := completeAt(stage); ok && since > a.StartedAt && since < a.EndedAt {
-		held = min(held, a.EndedAt-since) // it had no input to work on before
+		worked = min(worked, a.EndedAt-since) // it had no input to work on before
 	}
-	return max(float64(held)*float64(stage.Slots[stage.Slot])/partOf(stage, t), 1)
+	return max(float64(worked)*float64(stage.Slots[stage.Slot])/partOf(stage, t), 1)
 }
 
 // partOf returns the fraction of a task's original input that it still has, in (0, 1].
@@ -144,10 +144,10 @@ func length(t *cluster.Task) int64 {
 	return t.Range.End.Offset - t.Range.Start.Offset
 }
 
-// judge returns the durations of the samples: of finished ones as measured, and of
+// projectSizes returns the durations of the samples: of finished ones as measured, and of
 // those that have run for delta or longer as projected from their progress. ok is false
 // if one is unknown; soon is when it may be known, 0 if only a change can tell.
-func (p *phase) judge(now int64, view sched.View, most int, delta int64) (times []float64, soon int64, ok bool) {
+func (p *phase) projectSizes(now int64, view sched.View, most int, delta int64) (times []float64, soon int64, ok bool) {
 	ok = true
 	for _, t := range p.sampleAttempts {
 		if len(times) == most {
@@ -159,7 +159,7 @@ func (p *phase) judge(now int64, view sched.View, most int, delta int64) (times 
 		case a.Status() == cluster.StatusSucceeded:
 			times = append(times, timeOf(view.View, a))
 		case a.Active():
-			time, known := judgedTime(now, view, a, delta)
+			time, known := projectedTime(now, view, a, delta)
 			if at := a.StartedAt + a.SuspendedMillis + delta; !known {
 				soon, ok = sched.Earliest(soon, max(at, now+retry)), false
 			}
@@ -173,10 +173,10 @@ func (p *phase) judge(now int64, view sched.View, most int, delta int64) (times 
 // retry is how long to wait for missing progress reports, in ms.
 const retry = 1000
 
-// judgedTime projects the duration of a running attempt from its progress. For a reduce
+// projectedTime projects the duration of a running attempt from its progress. For a reduce
 // it adds the copying time to the work at the pace of the user's function. ok is false
 // if it has run for less than delta.
-func judgedTime(now int64, view sched.View, a *cluster.Attempt, delta int64) (ms float64, ok bool) {
+func projectedTime(now int64, view sched.View, a *cluster.Attempt, delta int64) (ms float64, ok bool) {
 	known, ok := view.Progress(a.ID)
 	_, stage, t, _ := view.Task(a.ID.Task)
 	worked, fraction := a.SlotTime(known.ReportedAt), known.Fraction

@@ -26,7 +26,7 @@ func serve(slots float64, arrivals []arrival, estimates []float64) []float64 {
 	tasks := make([]*task, len(arrivals))
 	now, come := 0.0, 0
 	for over := 0; over < len(arrivals); {
-		v.project()
+		v.computeDone()
 		rates, step := rates(slots, now, tasks[:come])
 		if come < len(arrivals) {
 			step = min(step, arrivals[come].at-now)

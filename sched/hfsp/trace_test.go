@@ -11,7 +11,7 @@ import (
 // TestShares checks the shares of the virtual cluster: by weight, and at most as many as a
 // job has tasks.
 func TestShares(t *testing.T) {
-	s := newScene(t, Config{Placement: blind}, 1, 10, 1)
+	s := newFixture(t, Config{Placement: blind}, 1, 10, 1)
 	s.submit(1000, 20, 0)
 	s.submit(1000, 2, 0)
 	s.submit(1000, 20, 0)

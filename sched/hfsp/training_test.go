@@ -12,8 +12,8 @@ import (
 )
 
 // training submits two jobs on a cluster of four slots, of which samples may have two.
-func training(t *testing.T) (*scene, *cluster.Job, *cluster.Job) {
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 1, 4, 4)
+func training(t *testing.T) (*fixture, *cluster.Job, *cluster.Job) {
+	s := newFixture(t, Config{Placement: blind, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 1, 4, 4)
 	return s, s.submit(1000, 4, 0), s.submit(1000, 10, 0)
 }
 
@@ -36,7 +36,7 @@ func TestSamplesComeFirst(t *testing.T) {
 // TestStartedTrainingIsFinishedFirst checks that the training of one job ends before that of
 // another begins.
 func TestStartedTrainingIsFinishedFirst(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{3, 3}, TrainSlots: [2]int{9, 9}}, 1, 2, 1)
+	s := newFixture(t, Config{Placement: blind, Samples: [2]int{3, 3}, TrainSlots: [2]int{9, 9}}, 1, 2, 1)
 	first := s.submit(1000, 9, 0)
 	s.settle(1000)
 	s.want("two samples", "2/0")
@@ -48,23 +48,23 @@ func TestStartedTrainingIsFinishedFirst(t *testing.T) {
 
 // TestOnlyOneJobWantsSlots checks that samples, or other tasks, may have all slots.
 func TestOnlyOneJobWantsSlots(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, TrainSlots: [2]int{1, 1}}, 1, 8, 1)
+	s := newFixture(t, Config{Placement: blind, TrainSlots: [2]int{1, 1}}, 1, 8, 1)
 	s.submit(1000, 9, 0)
 	s.settle(1000)
 	s.want("a job in training alone", "8/0")
 }
 
 func TestGuesses(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, UnknownSizeFactor: [2]float64{2, 1}, InitialMillis: [2]int64{1000, 0}}, 1, 2, 2)
+	s := newFixture(t, Config{Placement: blind, UnknownSizeFactor: [2]float64{2, 1}, InitialMillis: [2]int64{1000, 0}}, 1, 2, 2)
 	j := s.submit(1000, 4, 0)
 	s.wantSize("doubt of 2", j, cluster.MapSlot, 4*2*1000, guessed)
 }
 
-// TestInfiniteDoubt checks that unsampled tasks of unknown size wait for all jobs of known
+// TestInfiniteUnknownSizeFactor checks that unsampled tasks of unknown size wait for all jobs of known
 // size.
-func TestInfiniteDoubt(t *testing.T) {
+func TestInfiniteUnknownSizeFactor(t *testing.T) {
 	conf := Config{Placement: blind, Samples: [2]int{1, 1}, TrainSlots: [2]int{1, 1}, UnknownSizeFactor: [2]float64{math.Inf(1), 1}}
-	s := newScene(t, conf, 1, 2, 1)
+	s := newFixture(t, conf, 1, 2, 1)
 	known := s.submit(1000, 30, 0)
 	s.settle(1000)
 	s.finish(61_000, known, cluster.MapSlot, -1)
@@ -75,7 +75,7 @@ func TestInfiniteDoubt(t *testing.T) {
 
 // TestReducesEnterWhenTheyMayStart is trap 1.
 func TestReducesEnterWhenTheyMayStart(t *testing.T) {
-	s := newScene(t, Config{Placement: blind}, 1, 2, 2)
+	s := newFixture(t, Config{Placement: blind}, 1, 2, 2)
 	spec := schedtest.Spec(dag.MapReduce(4, 1))
 	spec.SlowStartPPM = 500_000
 	j := s.submitSpec(1000, spec)
@@ -95,7 +95,7 @@ func TestReducesEnterWhenTheyMayStart(t *testing.T) {
 
 // TestPhaseWithoutTasks is trap 4.
 func TestPhaseWithoutTasks(t *testing.T) {
-	s := newScene(t, Config{Placement: blind}, 1, 2, 2)
+	s := newFixture(t, Config{Placement: blind}, 1, 2, 2)
 	j := s.submit(1000, 1, 0)
 	if s.phaseOf(j, cluster.ReduceSlot) != nil {
 		t.Error("a job without reduces has a reduce phase")
@@ -106,7 +106,7 @@ func TestPhaseWithoutTasks(t *testing.T) {
 // not precede others for ever.
 func TestSizesAreNeverZero(t *testing.T) {
 	nothing := Oracle(func(*cluster.Job, cluster.Slot) (int64, bool) { return 0, true })
-	s := newScene(t, Config{Placement: blind, Estimator: nothing}, 1, 2, 2)
+	s := newFixture(t, Config{Placement: blind, Estimator: nothing}, 1, 2, 2)
 	s.wantSize("nothing", s.submit(1000, 7, 0), cluster.MapSlot, 7, measured)
 }
 
@@ -115,7 +115,7 @@ func TestSizesAreNeverZero(t *testing.T) {
 func TestSamplesThatFail(t *testing.T) {
 	spec := schedtest.Spec(dag.MapReduce(3, 0))
 	spec.MaxAttempts = [2]int{99, 99}
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{1, 1}}, 1, 1, 1)
+	s := newFixture(t, Config{Placement: blind, Samples: [2]int{1, 1}}, 1, 1, 1)
 	j := s.submitSpec(1000, spec)
 	for i := range int64(maxFailures) {
 		s.settle(1000 + i*10_000)
@@ -133,11 +133,11 @@ func TestSamplesThatFail(t *testing.T) {
 // TestSizeByProgress is Delta, with traps 6 and 7: samples that run for long are judged by
 // their progress once it is known.
 func TestSizeByProgress(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Preempt: suspends, Samples: [2]int{2, 2}, DeltaMillis: 10_000}, 1, 2, 1)
+	s := newFixture(t, Config{Placement: blind, Preempt: suspends, Samples: [2]int{2, 2}, DeltaMillis: 10_000}, 1, 2, 1)
 	j := s.submit(1000, 4, 0)
 	s.settle(1000)
 	s.submit(2000, 1, 0) // wants a slot
-	s.facts[s.attempts(j, cluster.MapSlot)[0].ID] = sched.Progress{ReportedAt: 9000, Fraction: .25}
+	s.progress[s.attempts(j, cluster.MapSlot)[0].ID] = sched.Progress{ReportedAt: 9000, Fraction: .25}
 	s.decide(10_000)
 	s.wantSize("before it is time", j, cluster.MapSlot, 4*60_000, guessed)
 	if wake := s.NextWake(); wake != 11_000 {
@@ -148,12 +148,12 @@ func TestSizeByProgress(t *testing.T) {
 	if wake := s.NextWake(); wake != 12_000 {
 		t.Errorf("it wakes up at %d to ask again", wake)
 	}
-	s.facts[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{ReportedAt: 12_000}
+	s.progress[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{ReportedAt: 12_000}
 	s.decide(12_000)
 	s.wantSize("one has got nowhere", j, cluster.MapSlot, 4*60_000, guessed)
-	s.facts[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{ReportedAt: 11_000, Fraction: .5}
+	s.progress[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{ReportedAt: 11_000, Fraction: .5}
 	s.Decide(13_000, s.PolicyView())
-	s.wantSize("of both", j, cluster.MapSlot, 4*(8000/.25+10_000/.5)/2, judged)
+	s.wantSize("of both", j, cluster.MapSlot, 4*(8000/.25+10_000/.5)/2, projected)
 	s.finish(25_000, j, cluster.MapSlot, -1)
 	s.wantSize("they are through", j, cluster.MapSlot, 4*24_000, measured)
 }
@@ -161,7 +161,7 @@ func TestSizeByProgress(t *testing.T) {
 // TestReducesAreSizedByTheUserFunction: a reduce copies first, as fast as maps write, which
 // says nothing about its size.
 func TestReducesAreSizedByTheUserFunction(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{1, 1}, DeltaMillis: 10_000}, 1, 1, 1)
+	s := newFixture(t, Config{Placement: blind, Samples: [2]int{1, 1}, DeltaMillis: 10_000}, 1, 1, 1)
 	spec := schedtest.Spec(dag.MapReduce(1, 3))
 	spec.SlowStartPPM = 0
 	j := s.submitSpec(1000, spec)
@@ -169,24 +169,24 @@ func TestReducesAreSizedByTheUserFunction(t *testing.T) {
 	s.want("map and reduce", "1/1")
 	s.finish(5000, j, cluster.MapSlot, -1) // the reduce has copied for 2 s since
 	reduce := s.attempts(j, cluster.ReduceSlot)[0].ID
-	s.facts[reduce] = sched.Progress{ReportedAt: 12_000, Fraction: 2. / 3, ReducingSince: 0}
+	s.progress[reduce] = sched.Progress{ReportedAt: 12_000, Fraction: 2. / 3, ReducingSince: 0}
 	s.decide(12_000)
 	s.wantSize("it still copies", j, cluster.ReduceSlot, 3*60_000, guessed)
-	s.facts[reduce] = sched.Progress{ReportedAt: 13_000, Fraction: .7, ReducingSince: 7000}
+	s.progress[reduce] = sched.Progress{ReportedAt: 13_000, Fraction: .7, ReducingSince: 7000}
 	s.decide(14_000)
-	s.wantSize("a tenth of the function in 6 s", j, cluster.ReduceSlot, 3*(2000+60_000), judged)
+	s.wantSize("a tenth of the function in 6 s", j, cluster.ReduceSlot, 3*(2000+60_000), projected)
 	s.finish(70_000, j, cluster.ReduceSlot, -1)
 	s.wantSize("it is through, 65 s after the map", j, cluster.ReduceSlot, 3*65_000, measured)
 }
 
 // TestSuspendedTimeDoesNotCount is trap 8.
 func TestSuspendedTimeDoesNotCount(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{1, 1}, DeltaMillis: 10_000}, 1, 1, 1)
+	s := newFixture(t, Config{Placement: blind, Samples: [2]int{1, 1}, DeltaMillis: 10_000}, 1, 1, 1)
 	j := s.submit(1000, 1, 0)
 	s.settle(1000)
 	id := s.attempts(j, cluster.MapSlot)[0].ID
 	s.do(5000, cluster.PreemptAttempt{Attempt: id, Mode: preempt.Suspend})
-	s.facts[id] = sched.Progress{ReportedAt: 5000, Fraction: .5}
+	s.progress[id] = sched.Progress{ReportedAt: 5000, Fraction: .5}
 	s.Decide(30_000, s.PolicyView())
 	s.wantSize("it has run for 4 s", j, cluster.MapSlot, 60_000, guessed)
 	s.settle(31_000)
@@ -197,24 +197,24 @@ func TestSuspendedTimeDoesNotCount(t *testing.T) {
 
 // TestSuspendedAttemptsOnLostMachines is trap 9: they are lost, and their tasks start over.
 func TestSuspendedAttemptsOnLostMachines(t *testing.T) {
-	s := newScene(t, Config{Placement: blind}, 2, 1, 1)
+	s := newFixture(t, Config{Placement: blind}, 2, 1, 1)
 	j := s.submit(1000, 2, 0)
 	s.settle(1000)
 	m := s.View().Machine("m0")
 	s.do(2000, cluster.PreemptAttempt{Attempt: m.Attempts[0].ID, Mode: preempt.Suspend})
-	if p := s.phaseOf(j, cluster.MapSlot); p.still != 1 {
-		t.Fatalf("%d attempts are suspended", p.still)
+	if p := s.phaseOf(j, cluster.MapSlot); p.suspended != 1 {
+		t.Fatalf("%d attempts are suspended", p.suspended)
 	}
 	s.do(3000, cluster.ExpireMachine{Name: "m0", Epoch: m.Epoch})
-	if p := s.phaseOf(j, cluster.MapSlot); p.still != 0 || p.wanted != 1 {
-		t.Errorf("%d attempts are suspended, %d slots are wanted", p.still, p.wanted)
+	if p := s.phaseOf(j, cluster.MapSlot); p.suspended != 0 || p.wanted != 1 {
+		t.Errorf("%d attempts are suspended, %d slots are wanted", p.suspended, p.wanted)
 	}
 }
 
 // TestSplitTasksAddNoWork is trap 11: a split leaves a part of the map's range to a new
 // task.
 func TestSplitTasksAddNoWork(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{2, 2}}, 1, 1, 1)
+	s := newFixture(t, Config{Placement: blind, Samples: [2]int{2, 2}}, 1, 1, 1)
 	j := s.submit(1000, 4, 0)
 	s.settle(1000)
 	id := s.attempts(j, cluster.MapSlot)[0].ID
@@ -230,7 +230,7 @@ func TestSplitTasksAddNoWork(t *testing.T) {
 
 // TestRetriesAddNoWork is the other half of it.
 func TestRetriesAddNoWork(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{1, 1}}, 2, 1, 1)
+	s := newFixture(t, Config{Placement: blind, Samples: [2]int{1, 1}}, 2, 1, 1)
 	spec := schedtest.Spec(dag.MapReduce(1, 0))
 	spec.Speculative = [2]bool{true, true}
 	j := s.submitSpec(1000, spec)

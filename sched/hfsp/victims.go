@@ -20,21 +20,21 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 		if loser == cl || !c.yields(loser, cl) {
 			continue
 		}
-		for i, v := range c.suspectsOf(loser) {
+		for i, v := range c.victimsOf(loser) {
 			_, _, a, there := c.view.Attempt(v.Attempt)
-			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.begins(a) || c.hitsLate(v) {
+			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.hasJustStarted(a) || c.hitsLate(v) {
 				continue
 			}
 			if p, ok = c.finder.Take(v, c.cause(cl, loser)); !ok {
 				continue
 			}
-			if p.Mode == preempt.Suspend && c.policy.isFull(c.kind, c.still) {
+			if p.Mode == preempt.Suspend && c.policy.isFull(c.kind, c.suspended) {
 				continue
 			}
 			if p.Mode == preempt.Suspend {
-				c.still += v.Slots[c.kind]
+				c.suspended += v.Slots[c.kind]
 			}
-			loser.suspects = slices.Delete(loser.suspects, i, i+1)
+			loser.victims = slices.Delete(loser.victims, i, i+1)
 			loser.has -= v.Slots[c.kind]
 			return p, true
 		}
@@ -67,7 +67,7 @@ func (cl *claimant) spare(c *claims) int {
 // yields reports whether a phase may lose slots to another. A late phase never does.
 func (c *claims) yields(loser, to *claimant) bool {
 	switch {
-	case loser.spare(c) <= 0 || loser.late(c.now) || c.feeds(loser):
+	case loser.spare(c) <= 0 || loser.late(c.now) || c.isAwaited(loser):
 		return false
 	case to.first:
 		return true
@@ -77,9 +77,9 @@ func (c *claims) yields(loser, to *claimant) bool {
 		loser.done-now > (to.done-now)*(1+marginPart)+marginMillis
 }
 
-// feeds reports whether tasks of the other kind wait for a phase in slots that cannot
+// isAwaited reports whether tasks of the other kind wait for a phase in slots that cannot
 // be taken from them: their job's turn ends when the phase does.
-func (c *claims) feeds(p *claimant) bool {
+func (c *claims) isAwaited(p *claimant) bool {
 	other := cluster.MapSlot + cluster.ReduceSlot - c.kind
 	account := c.policy.ledger.Account(p.id.job)
 	if c.policy.conf.preempts(other) || account == nil || account.Running[other] == 0 {
@@ -95,14 +95,14 @@ func (c *claims) feeds(p *claimant) bool {
 	return false
 }
 
-func (c *claims) suspectsOf(loser *claimant) []victim.Victim {
-	if account := c.policy.ledger.Account(loser.id.job); !loser.looked && account != nil {
-		loser.suspects, loser.looked = c.finder.VictimsOf(account, c.kind), true
-		if c.view.SoftState != nil && len(loser.suspects) < len(account.Attempts) && !c.allKnown(account) {
+func (c *claims) victimsOf(loser *claimant) []victim.Victim {
+	if account := c.policy.ledger.Account(loser.id.job); !loser.searched && account != nil {
+		loser.victims, loser.searched = c.finder.VictimsOf(account, c.kind), true
+		if c.view.SoftState != nil && len(loser.victims) < len(account.Attempts) && !c.allKnown(account) {
 			c.wake = sched.Earliest(c.wake, c.now+retry)
 		}
 	}
-	return loser.suspects
+	return loser.victims
 }
 
 // allKnown reports whether the progress of every attempt of a job is known.
@@ -115,9 +115,9 @@ func (c *claims) allKnown(account *ledger.Account) bool {
 	return true
 }
 
-// begins reports whether an attempt has started at this very moment. Without the rule
+// hasJustStarted reports whether an attempt has started at this very moment. Without the rule
 // two phases could take a slot from each other without end.
-func (c *claims) begins(a *cluster.Attempt) bool {
+func (c *claims) hasJustStarted(a *cluster.Attempt) bool {
 	if a.StartedAt < c.now {
 		return false
 	}
@@ -134,7 +134,7 @@ func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 	if slices.Contains(c.view.Avoided(j, c.now), a.Machine) {
 		return false
 	}
-	welcome := func(t *cluster.Task) bool {
+	mayStart := func(t *cluster.Task) bool {
 		return t.Charged == 0 || !slices.Contains(c.view.FailedOn(t), a.Machine)
 	}
 	for _, w := range cl.wants {
@@ -142,16 +142,16 @@ func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 			continue
 		}
 		if !w.Stage.Located() || float64(len(w.Stage.Tasks)) <= c.policy.virtual[c.kind].slots {
-			if anyTask(w.Stage.Pending(), welcome) {
+			if anyTask(w.Stage.Pending(), mayStart) {
 				return true
 			}
 			continue
 		}
-		if anyTask(w.Stage.CheckpointedOn(a.Machine), welcome) {
+		if anyTask(w.Stage.CheckpointedOn(a.Machine), mayStart) {
 			return true
 		}
 		for _, host := range m.Hosts {
-			if anyTask(w.Stage.PendingOn(host), welcome) {
+			if anyTask(w.Stage.PendingOn(host), mayStart) {
 				return true
 			}
 		}
@@ -189,11 +189,11 @@ func (p *Policy) lowWater(kind int) int {
 }
 
 // isFull reports whether no more attempts may be suspended if so many are.
-func (p *Policy) isFull(kind cluster.Slot, still int) bool {
+func (p *Policy) isFull(kind cluster.Slot, suspended int) bool {
 	switch {
-	case float64(still) >= p.virtual[kind].slots:
+	case float64(suspended) >= p.virtual[kind].slots:
 		p.full[kind] = true
-	case still <= p.lowWater(int(kind)):
+	case suspended <= p.lowWater(int(kind)):
 		p.full[kind] = false
 	}
 	return p.full[kind]

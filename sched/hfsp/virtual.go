@@ -76,9 +76,9 @@ func (v *virtual) remove(s *member) {
 	v.stale = true
 }
 
-func (v *virtual) drop(gone func(*member) bool) {
+func (v *virtual) drop(isGone func(*member) bool) {
 	for _, list := range []*[]*member{&v.members, &v.byLag, &v.byMost} {
-		*list = slices.DeleteFunc(*list, gone)
+		*list = slices.DeleteFunc(*list, isGone)
 	}
 }
 
@@ -110,8 +110,8 @@ func (v *virtual) advance(to float64) {
 	v.clock, v.stale = to, true
 }
 
-// project computes when each phase finishes if nothing changes.
-func (v *virtual) project() {
+// computeDone computes when each phase finishes if nothing changes.
+func (v *virtual) computeDone() {
 	if v.stale {
 		v.run(math.Inf(1), func(s *member, at float64) { s.done = at })
 		v.stale = false

@@ -26,7 +26,7 @@ func ends(slots float64, arrivals ...arrival) []float64 {
 		shares[i] = &member{id: number(i), weight: a.weight, most: a.most}
 		v.resize(shares[i], a.size)
 	}
-	v.project()
+	v.computeDone()
 	out := make([]float64, len(arrivals))
 	for i, s := range shares {
 		out[i] = s.done
@@ -69,7 +69,7 @@ func TestAgeSurvivesUpdates(t *testing.T) {
 		v.resize(m, 100)
 		v.advance(5)
 		v.resize(m, size)
-		v.project()
+		v.computeDone()
 		if m.remaining() != left || !near(m.done, 5+left/10) {
 			t.Errorf("a phase that has got 50 and is of %v now has %v left until %v", size, m.remaining(), m.done)
 		}
@@ -88,7 +88,7 @@ func TestDoneAndLargerAgain(t *testing.T) {
 		t.Fatalf("a is done at %v, b has %v left", a.done, b.remaining())
 	}
 	v.resize(a, 15)
-	v.project()
+	v.computeDone()
 	if !near(a.done, 40) || !near(b.done, 45) {
 		t.Errorf("a is done at %v, b at %v", a.done, b.done)
 	}
@@ -99,12 +99,12 @@ func TestSlotsChange(t *testing.T) {
 	m := &member{id: number(1), weight: 1, most: 100}
 	v.resize(m, 100)
 	v.setSlots(2, 0)
-	v.project()
+	v.computeDone()
 	if !math.IsInf(m.done, 1) {
 		t.Errorf("without slots it is done at %v", m.done)
 	}
 	v.setSlots(7, 40)
-	v.project()
+	v.computeDone()
 	if !near(m.done, 9) || m.remaining() != 80 {
 		t.Errorf("with slots again it is done at %v, %v being left", m.done, m.remaining())
 	}
@@ -181,7 +181,7 @@ func TestVirtualClusterEqualsTwin(t *testing.T) {
 				t.Fatalf("round %d: %v of %v is left, by the twin %v", round, m.remaining(), m.id, b.remaining())
 			}
 		}
-		v.project()
+		v.computeDone()
 		done := w.advance(now, math.Inf(1))
 		for _, m := range v.members {
 			if at, ok := done[m.id]; ok && math.Abs(at-m.done) > 1e-5*at || !ok && !math.IsInf(m.done, 1) && m.remaining() > 1e-6*m.size {

@@ -136,7 +136,7 @@ func (l *Ledger) update(view cluster.View, id cluster.AttemptID) {
 		l.add(account, was, -1)
 	}
 	_, _, a, ok := view.Attempt(id)
-	if !ok || !a.HoldsSlot() {
+	if !ok || !a.OccupiesSlot() {
 		return
 	}
 	_, stage, _, _ := view.Task(id.Task)

@@ -215,7 +215,7 @@ func (p Problems) Unwrap() []error {
 	return errs
 }
 
-func byLine(faults []Problem) []Problem {
-	slices.SortStableFunc(faults, func(a, b Problem) int { return a.Line - b.Line })
-	return faults
+func byLine(problems []Problem) []Problem {
+	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
+	return problems
 }

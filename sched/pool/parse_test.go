@@ -138,7 +138,7 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         `f.xml:1: no element; expected <allocations>`,
 		"pools":                    `f.xml:1: no element; expected <allocations>`,
@@ -156,7 +156,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestAllFaultsAtOnce(t *testing.T) {
+func TestAllProblemsAtOnce(t *testing.T) {
 	_, err := Parse("f.xml", []byte(`<allocations>
 <pool name="a"><weight>-1</weight></pool>
 <pool name="a"/>
@@ -193,9 +193,9 @@ f.xml:16: <defaultPoolSchedulingMode> "lifo"; expected one of [fair fifo hfsp dr
 	if err == nil || err.Error() != want {
 		t.Errorf("faults are\n%v, want\n%s", err, want)
 	}
-	var fault Problem
-	if !errors.As(err, &fault) || fault.Line != 2 {
-		t.Errorf("the first fault is %+v", fault)
+	var problem Problem
+	if !errors.As(err, &problem) || problem.Line != 2 {
+		t.Errorf("the first fault is %+v", problem)
 	}
 }
 
@@ -234,8 +234,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := Parse("f.xml", data)
 		if err != nil {
-			var faults Problems
-			if !errors.As(err, &faults) || len(faults) == 0 {
+			var problems Problems
+			if !errors.As(err, &problems) || len(problems) == 0 {
 				t.Fatalf("error %v holds no faults", err)
 			}
 			return

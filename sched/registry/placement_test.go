@@ -19,10 +19,10 @@ func TestPlacementOfEveryPolicy(t *testing.T) {
 		return sched.Placement{Method: method, Patience: 9, Delay: locality.Delay{MachineWait: node, RackWait: rack}}
 	}
 	for name, tt := range map[string]struct {
-		conf   map[string]string
-		want   sched.Placement
-		rest   string // settings that are left, joined
-		faults []string
+		conf  map[string]string
+		want  sched.Placement
+		rest  string // settings that are left, joined
+		wrong []string
 	}{
 		"none":             {want: before},
 		"one of others":    {conf: map[string]string{"mapred.x": "y"}, want: before, rest: "mapred.x"},
@@ -36,7 +36,7 @@ func TestPlacementOfEveryPolicy(t *testing.T) {
 		"empty":            {conf: map[string]string{LocalityDelay: "", PlacementMethod: ""}, want: before},
 		"faults, all of them": {
 			conf: map[string]string{PlacementMethod: "chance", LocalityDelay: "-2", NodeDelay: "1s", RackDelay: "10000000000000000"},
-			want: with(sched.Delay, 4500, 4500), faults: []string{PlacementMethod, LocalityDelay, NodeDelay, RackDelay},
+			want: with(sched.Delay, 4500, 4500), wrong: []string{PlacementMethod, LocalityDelay, NodeDelay, RackDelay},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,10 +48,10 @@ func TestPlacementOfEveryPolicy(t *testing.T) {
 			if left := strings.Join(keysOf(rest), " "); left != tt.rest {
 				t.Errorf("left are %q, want %q", left, tt.rest)
 			}
-			if (err == nil) != (len(tt.faults) == 0) {
+			if (err == nil) != (len(tt.wrong) == 0) {
 				t.Errorf("error %v", err)
 			}
-			for _, f := range tt.faults {
+			for _, f := range tt.wrong {
 				if strings.Count(err.Error(), f+": ") != 1 {
 					t.Errorf("no %s in %v", f, err)
 				}

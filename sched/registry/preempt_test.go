@@ -13,10 +13,10 @@ import (
 func TestPreemptSettingsOfEveryPolicy(t *testing.T) {
 	before := preempt.Config{MinRunMillis: 5, Costs: preempt.Costs{TaskBytes: 7, DiskRate: 8, SplitMillis: 9, SlotFreeLatency: 10}}
 	for name, tt := range map[string]struct {
-		conf   map[string]string
-		want   preempt.Config
-		rest   string // settings that are left, joined
-		faults []string
+		conf  map[string]string
+		want  preempt.Config
+		rest  string // settings that are left, joined
+		wrong []string
 	}{
 		"none": {want: before},
 		"all": {
@@ -34,14 +34,14 @@ func TestPreemptSettingsOfEveryPolicy(t *testing.T) {
 		"none at all": {conf: map[string]string{MinRun: "never"}, want: preempt.Config{MinRunMillis: -1, Costs: before.Costs}},
 		"faults": {
 			conf: map[string]string{MinRun: "-1", TaskMemory: "1g", DiskRate: "0", SplitTime: "1e3", SlotFreeLatency: "10000000000000000"},
-			want: before, faults: []string{MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency},
+			want: before, wrong: []string{MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			means, given := before, maps.Clone(tt.conf)
-			rest, err := takePreempt("fifo", tt.conf, &means)
-			if means != tt.want {
-				t.Errorf("%+v, want %+v", means, tt.want)
+			config, given := before, maps.Clone(tt.conf)
+			rest, err := takePreempt("fifo", tt.conf, &config)
+			if config != tt.want {
+				t.Errorf("%+v, want %+v", config, tt.want)
 			}
 			if !maps.Equal(tt.conf, given) {
 				t.Errorf("what was given is now %v", tt.conf)
@@ -49,10 +49,10 @@ func TestPreemptSettingsOfEveryPolicy(t *testing.T) {
 			if got := strings.Join(keysOf(rest), " "); got != tt.rest {
 				t.Errorf("left are %q, want %q", got, tt.rest)
 			}
-			if (err == nil) != (len(tt.faults) == 0) {
+			if (err == nil) != (len(tt.wrong) == 0) {
 				t.Errorf("error %v", err)
 			}
-			for _, f := range tt.faults {
+			for _, f := range tt.wrong {
 				if !strings.Contains(err.Error(), f+": ") {
 					t.Errorf("no %s in %v", f, err)
 				}

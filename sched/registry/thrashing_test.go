@@ -12,10 +12,10 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// strife is a cluster in virtual time whose jobs want more slots than there are, and whose
+// contention is a cluster in virtual time whose jobs want more slots than there are, and whose
 // attempts obey preemptions at once. Tasks last for ever unless a test ends them. Every
 // preemption is checked against the rules of all policies.
-type strife struct {
+type contention struct {
 	*schedtest.Cluster
 	random *rand.Rand
 	policy sched.Policy
@@ -45,21 +45,21 @@ var tried = map[string]map[string]string{
 	"disco": nil,
 }
 
-var ways = []preempt.Mode{preempt.Kill, preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Auto}
+var modes = []preempt.Mode{preempt.Kill, preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Auto}
 
-// newStrife returns a cluster of three machines under a policy, alone or wrapped by chronos.
-func newStrife(t *testing.T, name string, seed uint64) *strife {
-	s := &strife{
+// newContention returns a cluster of three machines under a policy, alone or wrapped by chronos.
+func newContention(t *testing.T, name string, seed uint64) *contention {
+	s := &contention{
 		Cluster: schedtest.New(t), random: rand.New(rand.NewPCG(seed, 6)),
 		wentOn: make(map[cluster.AttemptID]int64), hows: make(map[preempt.Mode]int),
 	}
-	means := preempt.Config{Map: ways[s.random.IntN(len(ways))], Reduce: ways[s.random.IntN(len(ways))], MinRunMillis: rest}
+	config := preempt.Config{Map: modes[s.random.IntN(len(modes))], Reduce: modes[s.random.IntN(len(modes))], MinRunMillis: rest}
 	conf := tried[name]
 	if seed%2 == 1 {
 		name = chronosPrefix + name
 	}
 	var err error
-	if s.policy, err = New(name, conf, sched.Setup{Placement: sched.Placement{}, Preempt: means}); err != nil {
+	if s.policy, err = New(name, conf, sched.Setup{Placement: sched.Placement{}, Preempt: config}); err != nil {
 		t.Fatal(err)
 	}
 	s.SoftState = s
@@ -73,7 +73,7 @@ func newStrife(t *testing.T, name string, seed uint64) *strife {
 
 // Progress implements sched.SoftState: maps are a third done, reduces run the user's
 // function.
-func (s *strife) Progress(id cluster.AttemptID) (sched.Progress, bool) {
+func (s *contention) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	_, _, a, ok := s.View().Attempt(id)
 	if !ok {
 		return sched.Progress{}, false
@@ -85,7 +85,7 @@ func (s *strife) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 	return p, true
 }
 
-func (s *strife) do(c cluster.Command) cluster.Delta {
+func (s *contention) do(c cluster.Command) cluster.Delta {
 	s.T.Helper()
 	delta := s.Apply(c)
 	for _, id := range delta.Started {
@@ -103,7 +103,7 @@ func (s *strife) do(c cluster.Command) cluster.Delta {
 
 // submit starts a job of splittable tasks in some pool. The job may preempt no others, and
 // may disallow modes.
-func (s *strife) submit() *cluster.Job {
+func (s *contention) submit() *cluster.Job {
 	spec := schedtest.Spec(s.graph())
 	spec.SlowStartPPM, spec.Priority = s.random.IntN(2)*1_000_000, s.random.IntN(3)-1
 	spec.Pool = []string{"a", "b", "c"}[s.random.IntN(3)]
@@ -124,7 +124,7 @@ func (s *strife) submit() *cluster.Job {
 	return s.View().Job(id)
 }
 
-func (s *strife) graph() dag.Graph {
+func (s *contention) graph() dag.Graph {
 	switch n := 1 + s.random.IntN(4); s.random.IntN(8) {
 	case 0:
 		return schedtest.TwoSlotGroups(n)
@@ -137,7 +137,7 @@ func (s *strife) graph() dag.Graph {
 
 // pass advances the time, by at most the given ms, until the policy wakes, and applies its
 // plans.
-func (s *strife) pass(most int64) {
+func (s *contention) pass(most int64) {
 	s.T.Helper()
 	s.settle()
 	until := s.Now + most
@@ -149,7 +149,7 @@ func (s *strife) pass(most int64) {
 }
 
 // settle applies plans, which attempts obey, until one is empty.
-func (s *strife) settle() {
+func (s *contention) settle() {
 	s.T.Helper()
 	for {
 		plan := s.policy.Decide(s.Now, s.PolicyView())
@@ -165,7 +165,7 @@ func (s *strife) settle() {
 }
 
 // answers lets attempts respond that are ordered to end.
-func (s *strife) answers() (all []cluster.Command) {
+func (s *contention) answers() (all []cluster.Command) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
 			_, t, _, _ := s.View().Attempt(a.ID)
@@ -185,7 +185,7 @@ func (s *strife) answers() (all []cluster.Command) {
 }
 
 // check checks the preemptions of a plan against the rules.
-func (s *strife) check(plan sched.Plan) {
+func (s *contention) check(plan sched.Plan) {
 	s.T.Helper()
 	claims := s.claims()
 	for _, p := range plan.Preempts {
@@ -193,7 +193,7 @@ func (s *strife) check(plan sched.Plan) {
 		if at, ok := s.wentOn[p.Attempt]; ok && s.Now-at < rest {
 			s.T.Fatalf("%v is to make room by %s %d ms after it went on: %s", p.Attempt, p.Mode, s.Now-at, p.Cause)
 		}
-		if b := barred(stage); b.Has(p.Mode) {
+		if b := disallowed(stage); b.Has(p.Mode) {
 			s.T.Fatalf("%v is to make room by %s, and its job rules out %b", p.Attempt, p.Mode, b)
 		}
 		if claims[stage.Slot]--; claims[stage.Slot] < 0 && !stage.Bundle.Gang {
@@ -205,7 +205,7 @@ func (s *strife) check(plan sched.Plan) {
 }
 
 // claims returns how many slots jobs want that may preempt others.
-func (s *strife) claims() (n cluster.Slots) {
+func (s *contention) claims() (n cluster.Slots) {
 	for j := range s.View().Jobs() {
 		for w := range sched.Wants(j) {
 			if !j.Spec.Passive {
@@ -216,8 +216,8 @@ func (s *strife) claims() (n cluster.Slots) {
 	return n
 }
 
-// barred returns the modes that a stage, or a stage in a bundle with it, disallows.
-func barred(s *cluster.Stage) (w preempt.ModeSet) {
+// disallowed returns the modes that a stage, or a stage in a bundle with it, disallows.
+func disallowed(s *cluster.Stage) (w preempt.ModeSet) {
 	w = s.DisallowedModes
 	for _, mate := range s.Bundle.Stages {
 		if s.Bundle.Gang {
@@ -228,7 +228,7 @@ func barred(s *cluster.Stage) (w preempt.ModeSet) {
 }
 
 // end finishes a running task, if there is one.
-func (s *strife) end() {
+func (s *contention) end() {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
 			_, t, _, _ := s.View().Attempt(a.ID)
@@ -247,7 +247,7 @@ func TestSlotsDoNotAlternateBetweenJobs(t *testing.T) {
 	for name := range tried {
 		hows := make(map[preempt.Mode]int)
 		for seed := range uint64(seeds) {
-			s := newStrife(t, name, seed)
+			s := newContention(t, name, seed)
 			for range 4 + s.random.IntN(40) {
 				switch s.random.IntN(5) {
 				case 0, 1:
@@ -268,7 +268,7 @@ func TestSlotsDoNotAlternateBetweenJobs(t *testing.T) {
 				hows[how] += n
 			}
 		}
-		for _, how := range ways[:4] {
+		for _, how := range modes[:4] {
 			if hows[how] == 0 {
 				t.Errorf("%s: no attempt was preempted by %s", name, how)
 			}

@@ -99,8 +99,8 @@ func (l *ModelTest) StateAfter(plan sched.Plan) cluster.View {
 			l.Random.Fatalf("%+v: %v\nof plan %q", c, err, Lines(plan))
 		}
 	}
-	if fault := twin.CheckInvariants(); fault != nil {
-		l.Random.Fatal(fault)
+	if err := twin.CheckInvariants(); err != nil {
+		l.Random.Fatal(err)
 	}
 	return twin.View()
 }

@@ -16,17 +16,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// guest is a job or a pool of a test.
-type guest struct {
+// testEntry is a job or a pool of a test.
+type testEntry struct {
 	*Entry
 	has    cluster.Slots
 	weight int
 	place  int           // unique
 	most   cluster.Slots // of a pool
-	within []*guest
+	within []*testEntry
 }
 
-func of(s *Entry) *guest { return s.Value.(*guest) }
+func of(s *Entry) *testEntry { return s.Value.(*testEntry) }
 
 // compare is weighted fair sharing; of equals, the smaller place comes first.
 func compare(kind int, a, b *Entry) int {
@@ -37,17 +37,17 @@ func compare(kind int, a, b *Entry) int {
 	)
 }
 
-// hall is a cluster with jobs in pools that want slots of it.
-type hall struct {
+// testTree is a cluster with jobs in pools that want slots of it.
+type testTree struct {
 	*schedtest.Cluster
 	placer placement.Placer
-	root   *guest
-	pools  []*guest
-	jobs   []*guest
+	root   *testEntry
+	pools  []*testEntry
+	jobs   []*testEntry
 }
 
-func newHall(t *testing.T, rt *rapid.T) *hall {
-	h := &hall{Cluster: schedtest.New(t), placer: placement.Placer{Placement: sched.Placement{Method: sched.None}}}
+func newTestTree(t *testing.T, rt *rapid.T) *testTree {
+	h := &testTree{Cluster: schedtest.New(t), placer: placement.Placer{Placement: sched.Placement{Method: sched.None}}}
 	for i := range 3 {
 		h.Join(fmt.Sprintf("m%d", i), rapid.IntRange(0, 3).Draw(rt, "maps"), rapid.IntRange(0, 2).Draw(rt, "reduces"))
 	}
@@ -58,7 +58,7 @@ func newHall(t *testing.T, rt *rapid.T) *hall {
 	for range rapid.IntRange(1, 6).Draw(rt, "jobs") {
 		spec := schedtest.Spec(dag.MapReduce(rapid.IntRange(1, 5).Draw(rt, "tasks"), rapid.IntRange(0, 3).Draw(rt, "more")))
 		spec.SlowStartPPM = 0
-		j := &guest{Entry: &Entry{Job: h.Run(spec).ID}, place: len(h.jobs), weight: rapid.IntRange(1, 3).Draw(rt, "weight")}
+		j := &testEntry{Entry: &Entry{Job: h.Run(spec).ID}, place: len(h.jobs), weight: rapid.IntRange(1, 3).Draw(rt, "weight")}
 		j.Value = j
 		h.join(j, rapid.SampledFrom(h.pools).Draw(rt, "pool"))
 		h.jobs = append(h.jobs, j)
@@ -66,8 +66,8 @@ func newHall(t *testing.T, rt *rapid.T) *hall {
 	return h
 }
 
-func (h *hall) pool(rt *rapid.T, within *guest) *guest {
-	p := &guest{Entry: &Entry{}, place: len(h.pools), weight: 1 + len(h.pools)}
+func (h *testTree) pool(rt *rapid.T, within *testEntry) *testEntry {
+	p := &testEntry{Entry: &Entry{}, place: len(h.pools), weight: 1 + len(h.pools)}
 	p.Value = p
 	p.most = cluster.Slots{rapid.IntRange(0, 9).Draw(rt, "most maps"), rapid.IntRange(0, 9).Draw(rt, "most reduces")}
 	p.Limit = func(kind int) int { return p.most[kind] }
@@ -82,16 +82,16 @@ func (h *hall) pool(rt *rapid.T, within *guest) *guest {
 	return p
 }
 
-func (h *hall) join(g, pool *guest) {
+func (h *testTree) join(g, pool *testEntry) {
 	for _, p := range append(slices.Clone(h.pools), h.root) {
-		p.within = slices.DeleteFunc(p.within, func(o *guest) bool { return o == g })
+		p.within = slices.DeleteFunc(p.within, func(o *testEntry) bool { return o == g })
 	}
 	g.Join(pool.Entry)
 	pool.within = append(pool.within, g)
 }
 
 // wants returns the demand of a job, or of all jobs in a pool.
-func (h *hall) wants(g *guest) (n cluster.Slots) {
+func (h *testTree) wants(g *testEntry) (n cluster.Slots) {
 	for _, in := range g.within {
 		n = n.Plus(h.wants(in))
 	}
@@ -103,15 +103,15 @@ func (h *hall) wants(g *guest) (n cluster.Slots) {
 	return n
 }
 
-// sit updates the demand of a job and of the pools above it.
-func (h *hall) sit(g *guest) {
+// place updates the demand of a job and of the pools above it.
+func (h *testTree) place(g *testEntry) {
 	for s := g.Entry; s != nil; s = s.parent {
 		s.SetDemand(h.wants(of(s)))
 	}
 }
 
 // change changes a job at random.
-func (h *hall) change(rt *rapid.T) {
+func (h *testTree) change(rt *rapid.T) {
 	j := rapid.SampledFrom(h.jobs).Draw(rt, "job")
 	switch rapid.IntRange(0, 2).Draw(rt, "what") {
 	case 0:
@@ -120,7 +120,7 @@ func (h *hall) change(rt *rapid.T) {
 		before := of(j.parent)
 		j.SetDemand(cluster.Slots{})
 		h.join(j, rapid.SampledFrom(h.pools).Draw(rt, "to"))
-		h.sit(before)
+		h.place(before)
 	case 2:
 		for m := range h.View().Machines() {
 			for t := range h.View().Job(j.Job).Stages[0].Pending() {
@@ -131,22 +131,22 @@ func (h *hall) change(rt *rapid.T) {
 			}
 		}
 	}
-	h.sit(j)
+	h.place(j)
 }
 
-// byHand is the dumb twin of Allocate: it scans all entries for each slot.
-func (h *hall) byHand() map[*Entry]cluster.Slots {
+// allocateByScan is the dumb twin of Allocate: it scans all entries for each slot.
+func (h *testTree) allocateByScan() map[*Entry]cluster.Slots {
 	round := h.placer.Round(h.Now, h.PolicyView())
 	left := cluster.Slots{round.RemainingOf(cluster.MapSlot), round.RemainingOf(cluster.ReduceSlot)}
 	given, granted := make(map[*Entry]cluster.Slots), make(map[*cluster.Stage]int)
-	var take func(g *guest, kind int) bool
-	take = func(g *guest, kind int) bool {
+	var take func(g *testEntry, kind int) bool
+	take = func(g *testEntry, kind int) bool {
 		if g.isPool() {
 			if g.granted[kind] >= g.most[kind] {
 				return false
 			}
-			slices.SortFunc(g.within, func(a, b *guest) int { return compare(kind, a.Entry, b.Entry) })
-			return slices.ContainsFunc(g.within, func(in *guest) bool { return take(in, kind) })
+			slices.SortFunc(g.within, func(a, b *testEntry) int { return compare(kind, a.Entry, b.Entry) })
+			return slices.ContainsFunc(g.within, func(in *testEntry) bool { return take(in, kind) })
 		}
 		for w := range sched.Wants(h.View().Job(g.Job)) {
 			if w.Need[kind] == 0 || granted[w.Stage] == w.Count {
@@ -161,11 +161,11 @@ func (h *hall) byHand() map[*Entry]cluster.Slots {
 		}
 		return false
 	}
-	dealt, over := cluster.Slots{}, [2]bool{}
+	total, over := cluster.Slots{}, [2]bool{}
 	for {
 		kind := -1
 		for k := range left {
-			if left[k] > 0 && !over[k] && (kind < 0 || dealt[k] < dealt[kind]) {
+			if left[k] > 0 && !over[k] && (kind < 0 || total[k] < total[kind]) {
 				kind = k
 			}
 		}
@@ -173,7 +173,7 @@ func (h *hall) byHand() map[*Entry]cluster.Slots {
 			break
 		}
 		if over[kind] = !take(h.root, kind); !over[kind] {
-			dealt[kind]++
+			total[kind]++
 			left[kind]--
 		}
 	}
@@ -183,7 +183,7 @@ func (h *hall) byHand() map[*Entry]cluster.Slots {
 	return given
 }
 
-func (h *hall) everybody() iter.Seq[*Entry] {
+func (h *testTree) everybody() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for _, j := range h.jobs {
 			if !yield(j.Entry) {
@@ -196,15 +196,15 @@ func (h *hall) everybody() iter.Seq[*Entry] {
 // TestAllocateEqualsTwin compares entries that are kept through changes and allocations with
 // a full scan.
 func TestAllocateEqualsTwin(t *testing.T) {
-	dealt := 0
+	total := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		h := newHall(t, rt)
+		h := newTestTree(t, rt)
 		for _, j := range h.jobs {
-			h.sit(j)
+			h.place(j)
 		}
 		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
 			h.change(rt)
-			want := h.byHand()
+			want := h.allocateByScan()
 			for range 2 { // the second allocation finds the tree as the first did
 				given := Allocate(h.placer.Round(h.Now, h.PolicyView()), h.View(), h.root.Entry, h.everybody())
 				if !maps.Equal(given, want) {
@@ -212,17 +212,17 @@ func TestAllocateEqualsTwin(t *testing.T) {
 				}
 				h.checkRows(rt)
 			}
-			dealt += want[h.root.Entry].Total()
+			total += want[h.root.Entry].Total()
 		}
 	})
-	if dealt < 100 { // the cases are random
-		t.Errorf("only %d slots have been dealt", dealt)
+	if total < 100 { // the cases are random
+		t.Errorf("only %d slots have been dealt", total)
 	}
 }
 
 // checkRows checks that the heaps of pools contain the entries that want slots, counted,
 // without state of an allocation.
-func (h *hall) checkRows(rt *rapid.T) {
+func (h *testTree) checkRows(rt *rapid.T) {
 	for kind := range h.root.heaps {
 		jobs := 0
 		for _, p := range h.pools {
@@ -247,16 +247,16 @@ func (h *hall) checkRows(rt *rapid.T) {
 // TestReorderAfterManyChanges changes the rank of many entries at once.
 func TestReorderAfterManyChanges(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		h := newHall(t, rt)
+		h := newTestTree(t, rt)
 		for _, j := range h.jobs {
-			h.sit(j)
+			h.place(j)
 		}
 		for _, g := range append(h.jobs, h.pools...) {
 			g.weight = rapid.IntRange(1, 9).Draw(rt, "weight")
 			g.has = cluster.Slots{rapid.IntRange(0, 9).Draw(rt, "has"), rapid.IntRange(0, 9).Draw(rt, "has too")}
 		}
 		h.root.Reorder()
-		want := h.byHand()
+		want := h.allocateByScan()
 		if given := Allocate(h.placer.Round(h.Now, h.PolicyView()), h.View(), h.root.Entry, h.everybody()); !maps.Equal(given, want) {
 			rt.Fatalf("given %v, want %v", given, want)
 		}

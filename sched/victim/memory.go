@@ -16,19 +16,19 @@ func (f *Finder) footprint(a *cluster.Attempt) (memory, unwritten int64) {
 
 // footprints returns the memory of attempts by machine, in the order in which the
 // machines come up.
-func (f *Finder) footprints(together []*cluster.Attempt) (held []preempt.Footprint) {
+func (f *Finder) footprints(together []*cluster.Attempt) (found []preempt.Footprint) {
 	var machines []string
 	for _, a := range together {
 		i := slices.Index(machines, a.Machine)
 		if i < 0 {
 			i, machines = len(machines), append(machines, a.Machine)
-			held = append(held, preempt.Footprint{Headroom: f.headroom(a.Machine)})
+			found = append(found, preempt.Footprint{Headroom: f.headroom(a.Machine)})
 		}
 		memory, unwritten := f.footprint(a)
-		held[i].Memory += memory
-		held[i].Unwritten += unwritten
+		found[i].Memory += memory
+		found[i].Unwritten += unwritten
 	}
-	return held
+	return found
 }
 
 // headroom returns the memory that a machine has left, once each attempt to be

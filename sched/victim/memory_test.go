@@ -14,14 +14,14 @@ const gb = 1_000_000_000
 
 // measured starts equal attempts on machines of known memory.
 type measured struct {
-	each  sched.Progress
-	rooms map[string]preempt.MemHeadroom
+	each      sched.Progress
+	headrooms map[string]preempt.MemHeadroom
 }
 
 func (m measured) Progress(cluster.AttemptID) (sched.Progress, bool) { return m.each, true }
 
 func (m measured) MemHeadroom(machine string) (r preempt.MemHeadroom, ok bool) {
-	r, ok = m.rooms[machine]
+	r, ok = m.headrooms[machine]
 	return r, ok
 }
 
@@ -35,7 +35,7 @@ func TestMemoryDecides(t *testing.T) {
 	for name, tt := range map[string]struct {
 		how       preempt.Mode
 		unwritten int64
-		room      preempt.MemHeadroom // of m; no Free: unknown
+		headroom  preempt.MemHeadroom // of m; no Free: unknown
 		want      []preempt.Mode
 	}{
 		"unknown":                      {preempt.Auto, 0, preempt.MemHeadroom{}, []preempt.Mode{stop, stop, stop, stop}},
@@ -46,16 +46,16 @@ func TestMemoryDecides(t *testing.T) {
 		"for two, one of them swapped": {preempt.Suspend, 0, preempt.MemHeadroom{Free: gb, Swap: gb}, []preempt.Mode{stop, stop, wait, wait}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, dag.MapReduce(4, 0))
+			s := newFixture(t, dag.MapReduce(4, 0))
 			for n := range 4 {
 				s.Start(s.job, 0, n, "m")
 			}
 			s.Now += 100_000
-			facts := measured{each: sched.Progress{ReportedAt: s.Now, Fraction: .5, Memory: gb, Unwritten: tt.unwritten}}
-			if tt.room.Free > 0 {
-				facts.rooms = map[string]preempt.MemHeadroom{"m": tt.room}
+			progress := measured{each: sched.Progress{ReportedAt: s.Now, Fraction: .5, Memory: gb, Unwritten: tt.unwritten}}
+			if tt.headroom.Free > 0 {
+				progress.headrooms = map[string]preempt.MemHeadroom{"m": tt.headroom}
 			}
-			s.SoftState = facts
+			s.SoftState = progress
 			f := s.finder(preempt.Config{Map: tt.how})
 			var got []preempt.Mode
 			for _, v := range s.among(f, cluster.MapSlot) {

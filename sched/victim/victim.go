@@ -56,8 +56,8 @@ type Finder struct {
 // It leaves out attempts of unknown progress, attempts protected by the least run time,
 // and attempts on machines whose slots are not given out again.
 func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims []Victim) {
-	for id, hold := range account.Attempts {
-		if v, ok := f.victim(id, hold); ok && v.Slots[kind] > 0 {
+	for id, usage := range account.Attempts {
+		if v, ok := f.victim(id, usage); ok && v.Slots[kind] > 0 {
 			victims = append(victims, v)
 		}
 	}
@@ -67,13 +67,13 @@ func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims 
 
 // victim returns an attempt with all attempts that are preempted with it. Of a gang
 // only the first attempt counts as a victim.
-func (f *Finder) victim(id cluster.AttemptID, hold ledger.Usage) (v Victim, ok bool) {
+func (f *Finder) victim(id cluster.AttemptID, usage ledger.Usage) (v Victim, ok bool) {
 	_, _, a, ok := f.View.Attempt(id)
-	if !ok || hold.Leaving {
+	if !ok || usage.Leaving {
 		return v, false
 	}
 	_, stage, _, _ := f.View.Task(id.Task)
-	v = Victim{Attempt: id, Slots: hold.Slots, StartedAt: a.StartedAt}
+	v = Victim{Attempt: id, Slots: usage.Slots, StartedAt: a.StartedAt}
 	if !stage.Bundle.Gang {
 		return v, f.isEligible(a)
 	}
@@ -120,14 +120,14 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 		return p, false
 	}
 	_, stage, _, _ := f.View.Task(v.Attempt.Task)
-	asked := preempt.Victim{
+	request := preempt.Victim{
 		Reduce:          stage.Slot == cluster.ReduceSlot,
 		CanSplit:        j.CanSplit(t),
 		DisallowedModes: stage.DisallowedModes,
 	}
 	together := f.View.GangOf(a)
-	f.describe(&asked, together)
-	how := f.Preempt.Choose(asked)
+	f.describe(&request, together)
+	how := f.Preempt.Choose(request)
 	if how == preempt.Wait {
 		return p, false
 	}
@@ -137,8 +137,8 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 
 // describe fills in what is known of attempts that lose their slots together.
 func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
-	held := f.footprints(together)
-	v.Footprint, v.Others = held[0], held[1:]
+	found := f.footprints(together)
+	v.Footprint, v.Others = found[0], found[1:]
 	v.CanSuspend = f.View.FirstOverSuspended(together, f.suspending) == nil
 	if f.View.FirstFullDisk(together) != nil {
 		v.DisallowedModes |= preempt.SetOf(preempt.Checkpoint)
@@ -178,9 +178,9 @@ func (f *Finder) noteTaken(together []*cluster.Attempt, how preempt.Mode) {
 		if how != preempt.Suspend {
 			continue
 		}
-		still := f.suspending[a.Machine]
-		still[a.Slot]++
-		f.suspending[a.Machine] = still
+		count := f.suspending[a.Machine]
+		count[a.Slot]++
+		f.suspending[a.Machine] = count
 		memory, _ := f.footprint(a)
 		f.claimedMemory[a.Machine] += memory
 	}

@@ -12,25 +12,25 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// scene is a machine on which a job runs.
-type scene struct {
+// fixture is a machine on which a job runs.
+type fixture struct {
 	*schedtest.Cluster
 	job *cluster.Job
 }
 
-func newScene(t *testing.T, g dag.Graph) *scene {
-	s := &scene{Cluster: schedtest.New(t)}
+func newFixture(t *testing.T, g dag.Graph) *fixture {
+	s := &fixture{Cluster: schedtest.New(t)}
 	s.SoftState = schedtest.FullKnowledge{}
 	s.Join("m", 4, 4)
 	s.job = s.Run(schedtest.Spec(g))
 	return s
 }
 
-func (s *scene) finder(means preempt.Config) *Finder {
-	return &Finder{Now: s.Now, View: s.PolicyView(), Preempt: means}
+func (s *fixture) finder(config preempt.Config) *Finder {
+	return &Finder{Now: s.Now, View: s.PolicyView(), Preempt: config}
 }
 
-func (s *scene) among(f *Finder, kind cluster.Slot) []Victim {
+func (s *fixture) among(f *Finder, kind cluster.Slot) []Victim {
 	var l ledger.Ledger
 	l.Reset(s.View())
 	return f.VictimsOf(l.Account(s.job.ID), kind)
@@ -62,7 +62,7 @@ func (k known) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 // TestStartingReduceIsNotNearlyDone has a reduce that has copied all its input: that says
 // nothing about its remaining time.
 func TestStartingReduceIsNotNearlyDone(t *testing.T) {
-	s := newScene(t, dag.MapReduce(0, 2))
+	s := newFixture(t, dag.MapReduce(0, 2))
 	v := Victim{Attempt: s.Start(s.job, 1, 0, "m")}
 	begun := s.Now
 	for _, tt := range []struct {
@@ -84,7 +84,7 @@ func TestStartingReduceIsNotNearlyDone(t *testing.T) {
 }
 
 func TestYoungestVictimFirst(t *testing.T) {
-	s := newScene(t, dag.MapReduce(9, 1))
+	s := newFixture(t, dag.MapReduce(9, 1))
 	for _, n := range []int{2, 0, 3} {
 		s.Start(s.job, 0, n, "m")
 	}
@@ -93,7 +93,7 @@ func TestYoungestVictimFirst(t *testing.T) {
 }
 
 func TestIneligibleAttemptsAreSpared(t *testing.T) {
-	s := newScene(t, dag.MapReduce(9, 0))
+	s := newFixture(t, dag.MapReduce(9, 0))
 	for n := range 4 {
 		s.Start(s.job, 0, n, "m")
 	}
@@ -108,7 +108,7 @@ func TestIneligibleAttemptsAreSpared(t *testing.T) {
 // TestGangIsOneVictim takes the slots of all attempts once, by suspending or killing them,
 // and not at all if one of them would exceed the limit of suspended attempts.
 func TestGangIsOneVictim(t *testing.T) {
-	s := newScene(t, schedtest.Streamed(3, 2))
+	s := newFixture(t, schedtest.Streamed(3, 2))
 	var starts []cluster.StartAttempt
 	for _, task := range s.job.Bundles[0].TasksOf(0) {
 		starts = append(starts, cluster.StartAttempt{Task: task.ID, Machine: "m", Range: s.job.RangeOf(task)})
@@ -133,12 +133,12 @@ func TestGangIsOneVictim(t *testing.T) {
 	}
 	other := s.Run(schedtest.Spec(dag.MapReduce(2, 0)))
 	s.Apply(cluster.PreemptAttempt{Attempt: s.Start(other, 0, 0, "m"), Mode: preempt.Suspend})
-	for still := range 2 {
+	for count := range 2 {
 		f := s.finder(preempt.Config{Map: preempt.Suspend})
-		if p, ok := f.Take(s.among(f, cluster.MapSlot)[0], "test"); ok != (still == 0) {
-			t.Errorf("with %d suspended: %+v", still+1, p)
+		if p, ok := f.Take(s.among(f, cluster.MapSlot)[0], "test"); ok != (count == 0) {
+			t.Errorf("with %d suspended: %+v", count+1, p)
 		}
-		if still == 0 {
+		if count == 0 {
 			s.Apply(cluster.PreemptAttempt{Attempt: s.Start(other, 0, 1, "m"), Mode: preempt.Suspend})
 		}
 	}
@@ -147,7 +147,7 @@ func TestGangIsOneVictim(t *testing.T) {
 func TestTake(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		means    preempt.Config
+		config   preempt.Config
 		ran      int64 // ms
 		progress sched.Progress
 		want     preempt.Mode
@@ -160,11 +160,11 @@ func TestTake(t *testing.T) {
 		{"got nowhere", preempt.Config{Map: preempt.Auto}, 10_000, sched.Progress{}, preempt.Suspend},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newScene(t, dag.MapReduce(1, 0))
+			s := newFixture(t, dag.MapReduce(1, 0))
 			id := s.Start(s.job, 0, 0, "m")
 			s.Now += tt.ran
 			s.SoftState = known{0: tt.progress}
-			p, _ := s.finder(tt.means).Take(Victim{Attempt: id}, "test")
+			p, _ := s.finder(tt.config).Take(Victim{Attempt: id}, "test")
 			if tt.want == preempt.Wait && p != (sched.Preempt{}) || tt.want != preempt.Wait && p != (sched.Preempt{Attempt: id, Mode: tt.want, Cause: "test"}) {
 				t.Errorf("%+v, want %s", p, tt.want)
 			}
@@ -175,7 +175,7 @@ func TestTake(t *testing.T) {
 // TestDeclinedModesAreNotRetriedAtOnce checks that another mode is used, and the same one
 // later.
 func TestDeclinedModesAreNotRetriedAtOnce(t *testing.T) {
-	s := newScene(t, dag.MapReduce(1, 0))
+	s := newFixture(t, dag.MapReduce(1, 0))
 	id := s.Start(s.job, 0, 0, "m")
 	s.Now += 1000
 	s.Apply(cluster.PreemptAttempt{Attempt: id, Mode: preempt.Checkpoint})
@@ -196,7 +196,7 @@ func TestDeclinedModesAreNotRetriedAtOnce(t *testing.T) {
 // TestSuspendedAttemptsAreBoundedBySlots suspends attempts on a machine of four slots, on
 // which two are suspended already.
 func TestSuspendedAttemptsAreBoundedBySlots(t *testing.T) {
-	s := newScene(t, dag.MapReduce(9, 0))
+	s := newFixture(t, dag.MapReduce(9, 0))
 	for n := range 2 {
 		s.Apply(cluster.PreemptAttempt{Attempt: s.Start(s.job, 0, n, "m"), Mode: preempt.Suspend})
 	}
@@ -216,7 +216,7 @@ func TestSuspendedAttemptsAreBoundedBySlots(t *testing.T) {
 // TestGangIsCheckpointedWhole takes a gang by checkpoint, which costs as much as the machine
 // with the most to write, or kills it if less work is lost since the last checkpoint.
 func TestGangIsCheckpointedWhole(t *testing.T) {
-	s := newScene(t, schedtest.Streamed(1, 1))
+	s := newFixture(t, schedtest.Streamed(1, 1))
 	start := func() (ids []cluster.AttemptID) {
 		c := cluster.StartBundle{Job: s.job.ID}
 		for _, task := range s.job.Bundles[0].WaitingIn(0) {
@@ -227,8 +227,8 @@ func TestGangIsCheckpointedWhole(t *testing.T) {
 		return ids
 	}
 	auto := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto, MinRunMillis: -1}
-	take := func(means preempt.Config) preempt.Mode {
-		f := s.finder(means)
+	take := func(config preempt.Config) preempt.Mode {
+		f := s.finder(config)
 		victims := s.among(f, cluster.MapSlot)
 		if len(victims) != 1 || victims[0].Slots != (cluster.Slots{1, 1}) {
 			t.Fatalf("victims are %+v", victims)

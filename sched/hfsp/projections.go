@@ -6,16 +6,16 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// judging is the phases in training that may be sized by the progress of their samples,
+// projections is the phases in training that may be sized by the progress of their samples,
 // and when: those that have changed at once, the others when another sample has run for
 // long enough.
-type judging struct {
+type projections struct {
 	touched []*phase
 	later   byTrial
 }
 
 // touch makes a phase that has changed due.
-func (g *judging) touch(p *phase) {
+func (g *projections) touch(p *phase) {
 	if p.training() && !p.touched {
 		p.touched = true
 		g.touched = append(g.touched, p)
@@ -23,7 +23,7 @@ func (g *judging) touch(p *phase) {
 }
 
 // due returns the phases that are due.
-func (g *judging) due(now int64) (due []*phase) {
+func (g *projections) due(now int64) (due []*phase) {
 	due, g.touched = g.touched, nil
 	for g.next() != 0 && g.next() <= now {
 		if p := heap.Pop(&g.later).(trial).phase; !p.touched {
@@ -38,17 +38,17 @@ func (g *judging) due(now int64) (due []*phase) {
 }
 
 // wait makes a phase due at a time, unless it changes before; 0 is never.
-func (g *judging) wait(p *phase, at int64) {
-	if at != 0 && at != p.judgeAt {
+func (g *projections) wait(p *phase, at int64) {
+	if at != 0 && at != p.projectAt {
 		heap.Push(&g.later, trial{p, at})
 	}
-	p.judgeAt = at
+	p.projectAt = at
 }
 
 // next returns when the next phase is due if nothing changes; 0 is never.
-func (g *judging) next() int64 {
+func (g *projections) next() int64 {
 	for len(g.later) > 0 {
-		if first := g.later[0]; first.training() && first.judgeAt == first.at {
+		if first := g.later[0]; first.training() && first.projectAt == first.at {
 			return first.at
 		}
 		heap.Pop(&g.later)
@@ -56,33 +56,33 @@ func (g *judging) next() int64 {
 	return 0
 }
 
-// judge sizes the phases that are due by the progress of their samples (the paper's
+// projectSizes sizes the phases that are due by the progress of their samples (the paper's
 // section on the reduce phase); wake is when the next one is due. The state has no
 // record of it: after a Reset it is done again.
-func (m *model) judge(now int64, view sched.View) (wake int64) {
+func (m *model) projectSizes(now int64, view sched.View) (wake int64) {
 	if view.SoftState == nil || m.conf.DeltaMillis < 0 {
 		return 0
 	}
-	for _, p := range m.judging.due(now) {
+	for _, p := range m.projections.due(now) {
 		if p.training() {
-			m.judgePhase(now, view, p)
+			m.projectPhase(now, view, p)
 		}
 	}
-	return m.judging.next()
+	return m.projections.next()
 }
 
-func (m *model) judgePhase(now int64, view sched.View, p *phase) {
+func (m *model) projectPhase(now int64, view sched.View, p *phase) {
 	kind := p.id.kind
-	times, soon, ok := p.judge(now, view, min(m.conf.Samples[kind], p.tasks), m.conf.DeltaMillis)
+	times, soon, ok := p.projectSizes(now, view, min(m.conf.Samples[kind], p.tasks), m.conf.DeltaMillis)
 	if !ok {
-		m.judging.wait(p, soon)
+		m.projections.wait(p, soon)
 		return
 	}
 	size, known := m.conf.Estimator.Size(view.Job(p.id.job), kind, p.tasks, times)
 	if !known {
 		return
 	}
-	p.sized = judged
+	p.sized = projected
 	m.virtual[kind].advance(float64(now))
 	m.virtual[kind].resize(&p.member, p.bound(size))
 	m.change(p, p.state)
