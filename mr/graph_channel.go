@@ -1,6 +1,8 @@
 package mr
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -147,21 +149,12 @@ func (g *Graph) link(l *link) bool {
 		l.to.errorf("a channel that no stage has made")
 	case l.from.graph != g:
 		l.to.errorfAt(l.declaredAt, "channel of stage %q, which belongs to another graph", l.from.name)
-	case g.linked(l.from, l.to):
+	case slices.ContainsFunc(g.links, func(other *link) bool { return other.from == l.from && other.to == l.to }):
 		l.to.errorfAt(l.declaredAt, "reads stage %q twice; put a stage between them, such as mr.Each with mr.IdentityMapper", l.from.name)
 	default:
 		g.links = append(g.links, l)
 		l.from.read = true
 		return true
-	}
-	return false
-}
-
-func (g *Graph) linked(from, to *stage) bool {
-	for _, l := range g.links {
-		if l.from == from && l.to == to {
-			return true
-		}
 	}
 	return false
 }

@@ -108,26 +108,25 @@ func (c channelTarget[K, V]) open(t *Task, n *task.NodeRun) (targetWriter[K, V],
 	return collectorWriter[K, V]{out, collector.Err}, nil
 }
 
+// edgeTo returns the channel from the Node's stage to another.
 func edgeTo(n *task.NodeRun, to string) (task.Channel, error) {
-	for _, c := range n.Outputs() {
-		if c.To == to {
-			return c, nil
-		}
-	}
-	return task.Channel{}, missingEdge(n.Stage(), to)
+	return findEdge(n.Outputs(), n.Stage(), to)
 }
 
+// edgeFrom returns the channel from another stage to the Node's.
 func edgeFrom(n *task.NodeRun, from string) (task.Channel, error) {
-	for _, c := range n.Inputs() {
-		if c.From == from {
+	return findEdge(n.Inputs(), from, n.Stage())
+}
+
+// findEdge is fatal if the edge is missing: this binary then builds another graph than the
+// one that was submitted, and no other attempt would do better.
+func findEdge(edges []task.Channel, from, to string) (task.Channel, error) {
+	for _, c := range edges {
+		if c.From == from && c.To == to {
 			return c, nil
 		}
 	}
-	return task.Channel{}, missingEdge(from, n.Stage())
-}
-
-func missingEdge(from, to string) error {
-	return &task.FatalError{Err: fmt.Errorf("no edge %s -> %s in the graph that was submitted", from, to)}
+	return task.Channel{}, &task.FatalError{Err: fmt.Errorf("no edge %s -> %s in the graph that was submitted", from, to)}
 }
 
 // collectorWriter feeds a collector. The Node finishes the collector.

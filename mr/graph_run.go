@@ -24,8 +24,8 @@ func (g *Graph) runNode(n *task.NodeRun, config any) (err error) {
 			err = fmt.Errorf("stage %s, node %d: %w", s.name, n.Number(), err)
 		}
 	}()
-	t := &Task{node: n, stage: s, config: config, named: make(map[string]closer)}
-	if err := g.named.openPending(t); err != nil {
+	t := &Task{node: n, stage: s, config: config}
+	if err := t.openOutputs(g.named); err != nil {
 		return err
 	}
 	return s.run(t, n)

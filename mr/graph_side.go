@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/shuffle"
@@ -93,7 +94,7 @@ func (s *Side[K, V]) All(t *Task) iter.Seq2[K, V] {
 }
 
 func (s *Side[K, V]) readAll(t *Task, yield func(K, V) bool) error {
-	if !t.given(s.from.stage) {
+	if t.stage == nil || !slices.ContainsFunc(t.stage.sides, func(l *link) bool { return l.from == s.from.stage }) {
 		return errors.New("not given to the stage that reads it; mr.With(stage, side) does that")
 	}
 	r := t.node.Reduce(s.from.name)
@@ -126,17 +127,4 @@ func (s *Side[K, V]) readGroup(t *Task, groups *shuffle.Groups, yield func(K, V)
 		}
 	}
 	return true, nil
-}
-
-// given reports whether the task's stage was given a side of the stage from.
-func (t *Task) given(from *stage) bool {
-	if t.stage == nil {
-		return false
-	}
-	for _, l := range t.stage.sides {
-		if l.from == from {
-			return true
-		}
-	}
-	return false
 }

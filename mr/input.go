@@ -69,10 +69,6 @@ type fileInput[K, V any] struct {
 	emptyRecords bool // an empty file holds a record
 }
 
-func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
-	return cutFiles(ctx, env, f.emptyRecords, func(path string) bool { return f.splittable(env.conf, path) })
-}
-
 // find lists the files that the paths match.
 func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
 	found, err := storage.Inputs(ctx, env.Files, env.Paths, env.conf.Bool(conf.InputDirRecursive))
@@ -90,9 +86,9 @@ func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
 // of larger inputs, while the job runs.
 const maxLocated = 256
 
-// cutFiles computes the splits of the files that the paths match, according to the
-// properties.
-func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable func(path string) bool) ([]Split, error) {
+// Splits implements Input. It divides the files that the paths match as Hadoop's
+// FileInputFormat does, by the same properties.
+func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
 	found, err := env.find(ctx)
 	if err != nil {
 		return nil, err
@@ -101,9 +97,9 @@ func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable 
 		MinSize:    env.conf.Bytes(conf.SplitMinSize),
 		MaxSize:    env.conf.Bytes(conf.SplitMaxSize),
 		Combine:    env.conf.Bool(conf.InputCombine),
-		Splittable: splittable,
+		Splittable: func(path string) bool { return f.splittable(env.conf, path) },
 
-		EmptyRecords: emptyRecords, MaxLocated: maxLocated,
+		EmptyRecords: f.emptyRecords, MaxLocated: maxLocated,
 	}, found)
 	return splitsOf(cuts), err
 }

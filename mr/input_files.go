@@ -154,7 +154,12 @@ func (r *jsonReader[T]) Record() (int64, T) {
 // SequenceFile reads Hadoop's SequenceFiles. key and value are the classes that the file
 // must hold; an error names both if it holds others.
 func SequenceFile[K, V any](key Writable[K], value Writable[V]) Input[K, V] {
-	return &sequenceInput[K, V]{key: key, value: value}
+	in := sequenceInput[K, V]{key, value}
+	return &fileInput[K, V]{
+		open:       func(*conf.Conf) format.Opener { return in.open },
+		splittable: func(*conf.Conf, string) bool { return true },
+		record:     in.record,
+	}
 }
 
 type sequenceInput[K, V any] struct {
@@ -162,15 +167,7 @@ type sequenceInput[K, V any] struct {
 	value Writable[V]
 }
 
-func (in *sequenceInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
-	return cutFiles(ctx, env, false, func(string) bool { return true })
-}
-
-func (in *sequenceInput[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
-	return &fileReader[K, V]{openParts(t, s, in.open), in.record}, nil
-}
-
-func (in *sequenceInput[K, V]) open(ctx context.Context, o format.Open) (format.Reader, error) {
+func (in sequenceInput[K, V]) open(ctx context.Context, o format.Open) (format.Reader, error) {
 	r, err := seqfile.Open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -182,7 +179,7 @@ func (in *sequenceInput[K, V]) open(ctx context.Context, o format.Open) (format.
 	return r, nil
 }
 
-func (in *sequenceInput[K, V]) record(r format.Reader) (K, V) {
+func (in sequenceInput[K, V]) record(r format.Reader) (K, V) {
 	key, err := in.key.Decode(r.Key())
 	if err != nil {
 		panic(thrown{fmt.Errorf("key: %w", err)})

@@ -15,10 +15,10 @@ import (
 
 // options are what a command line says, apart from the program's own arguments.
 type options struct {
-	define  [][2]string // -D, in order
-	conf    []string    // -conf
-	fs      string      // -fs
-	files   string      // -files
+	define  []string // -D, in order: property=value
+	conf    []string // -conf
+	fs      string   // -fs
+	files   string   // -files
 	report  string
 	quiet   bool
 	workers int // 0: as many as cores
@@ -103,7 +103,7 @@ func (o *options) setLong(name, value string) error {
 		o.cluster.tokenFile = value
 		return nil
 	case "--pool":
-		o.define = append(o.define, [2]string{conf.JobQueue, value})
+		o.define = append(o.define, conf.JobQueue+"="+value)
 		return nil
 	}
 	n, err := strconv.Atoi(value)
@@ -146,22 +146,17 @@ func (o *options) takeGeneric(args []string) (rest []string, err error) {
 }
 
 func (o *options) addDefine(definition string) error {
-	name, value, found := strings.Cut(definition, "=")
-	if !found || name == "" {
+	if name, _, found := strings.Cut(definition, "="); !found || name == "" {
 		return fmt.Errorf("option -D %s: write it as property=value", definition)
 	}
-	o.define = append(o.define, [2]string{name, value})
+	o.define = append(o.define, definition)
 	return nil
 }
 
 // configuration reads the files of HADOOP_CONF_DIR, -conf and -D. Warnings go to
 // the console. Errors wrap ErrUsage.
 func (o *options) configuration(show *console.Console) (*conf.Conf, error) {
-	var define []string
-	for _, d := range o.define {
-		define = append(define, d[0]+"="+d[1])
-	}
-	c, warnings, err := conf.Load(conf.Sources{Files: o.conf, Define: define})
+	c, warnings, err := conf.Load(conf.Sources{Files: o.conf, Define: o.define})
 	for _, w := range warnings {
 		show.Log(console.Warn, console.ClassDeprecation, w)
 	}

@@ -11,7 +11,7 @@ func TestParseArgs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := [][2]string{{"mapreduce.job.queuename", "nightly"}, {"a", "b"}, {"c", "d=e"}}; !slices.Equal(o.define, want) {
+	if want := []string{"mapreduce.job.queuename=nightly", "a=b", "c=d=e"}; !slices.Equal(o.define, want) {
 		t.Errorf("define %q, want %q", o.define, want)
 	}
 	if want := []string{"in", "-D", "out"}; !slices.Equal(o.args, want) {

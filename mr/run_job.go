@@ -56,11 +56,7 @@ func (d *Driver) watchToEnd(ctx context.Context, c client.Client, spec *wire.Job
 	})
 	defer stop()
 	// A killed job is watched until it has ended, when all of it is removed.
-	stopBar := d.console.StartRefresh()
-	progress := d.newProgressReporter()
-	status, err := c.Watch(context.WithoutCancel(ctx), id, progress.report)
-	stopBar()
-	progress.stop()
+	status, err := d.watch(context.WithoutCancel(ctx), c, id, func(*wire.JobStatus) {})
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +112,7 @@ func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, split
 // watchRemote watches a job until it ends or the user detaches from it.
 func (d *Driver) watchRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	var last *wire.JobStatus
-	progress := d.newProgressReporter()
-	stopBar := d.console.StartRefresh()
-	status, err := c.Watch(ctx, id, func(s *wire.JobStatus) { last = s; progress.report(s) })
-	stopBar()
-	progress.stop()
+	status, err := d.watch(ctx, c, id, func(s *wire.JobStatus) { last = s })
 	switch {
 	case err == nil:
 		return status, d.conclude(ctx, spec, status)
@@ -130,6 +122,15 @@ func (d *Driver) watchRemote(ctx context.Context, c client.Client, spec *wire.Jo
 		return d.watchToEnd(ctx, c, spec, id)
 	}
 	return nil, d.leave(spec, id, last)
+}
+
+// watch shows the progress of a job until it ends, and passes each status to observe. When
+// it returns, the console shows nothing more of the job.
+func (d *Driver) watch(ctx context.Context, c client.Client, id string, observe func(*wire.JobStatus)) (*wire.JobStatus, error) {
+	progress := d.newProgressReporter()
+	defer progress.stop()
+	defer d.console.StartRefresh()()
+	return c.Watch(ctx, id, func(s *wire.JobStatus) { observe(s); progress.report(s) })
 }
 
 func (d *Driver) interrupted() bool {

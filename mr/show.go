@@ -53,25 +53,16 @@ func (d *Driver) showAll() error {
 	if maps == 0 {
 		maps = shownMaps
 	}
-	for i, r := range d.program.Jobs {
-		j := r.(anyJob) // Program.jobs has checked it
-		det, err := j.details(nil)
-		if err != nil {
-			return err
-		}
-		c, err := d.runConf(det, JobRun{})
-		if err != nil {
-			return err
-		}
-		g, err := jobGraph(det, c, maps)
-		if err != nil {
-			return fmt.Errorf("%w: job %s: %w", ErrUsage, j.Name(), err)
-		}
+	graphs, err := d.program.graphs(maps, func(det details) (*conf.Conf, error) { return d.runConf(det, JobRun{}) })
+	if err != nil {
+		return err
+	}
+	for i, g := range graphs {
 		if i > 0 {
 			fmt.Fprintln(d.Stdout)
 		}
-		heading := fmt.Sprintf("Job %s, fingerprint %s. In a run the number of maps follows from the input; here it is %d.", j.Name(), g.Fingerprint(), maps)
-		if err := d.show.write(d.Stdout, heading, g); err != nil {
+		heading := fmt.Sprintf("Job %s, fingerprint %s. In a run the number of maps follows from the input; here it is %d.", g.Job, g.Graph.Fingerprint(), maps)
+		if err := d.show.write(d.Stdout, heading, g.Graph); err != nil {
 			return err
 		}
 	}
@@ -149,14 +140,19 @@ func (p *Program) Graphs(maps, reduces int) ([]JobGraph, error) {
 	if _, err := p.jobs(); err != nil {
 		return nil, err
 	}
+	return p.graphs(maps, func(det details) (*conf.Conf, error) { return det.defaults(reduces) })
+}
+
+// graphs returns the graph of each job under the configuration that configure makes.
+func (p *Program) graphs(maps int, configure func(details) (*conf.Conf, error)) ([]JobGraph, error) {
 	var graphs []JobGraph
 	for _, r := range p.Jobs {
-		j := r.(anyJob) // jobs has checked it
+		j := r.(anyJob) // Program.jobs has checked it
 		det, err := j.details(nil)
 		if err != nil {
 			return nil, err
 		}
-		c, err := det.defaults(reduces)
+		c, err := configure(det)
 		if err != nil {
 			return nil, err
 		}

@@ -189,17 +189,18 @@ func validate(config any) error {
 
 // newTask makes the Task of a Node of a Job.
 func newTask(n *task.NodeRun, config *configType, named outputNames) (*Task, error) {
-	t := &Task{node: n, named: make(map[string]closer)}
-	if err := named.openPending(t); err != nil {
-		return nil, err
+	t := &Task{node: n}
+	if config != nil {
+		var err error
+		if t.config, err = config.decode(n.Attempt.Start.Config); err != nil {
+			return nil, &task.FatalError{Err: err}
+		}
 	}
-	if config == nil {
-		return t, nil
-	}
-	c, err := config.decode(n.Attempt.Start.Config)
-	if err != nil {
-		return nil, &task.FatalError{Err: err}
-	}
-	t.config = c
-	return t, nil
+	return t, t.openOutputs(named)
+}
+
+// openOutputs prepares the named outputs, before the user's code runs.
+func (t *Task) openOutputs(named outputNames) error {
+	t.named = make(map[string]closer)
+	return named.openPending(t)
 }

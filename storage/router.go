@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +65,7 @@ func NewRouter(conf Config) (*Router, error) {
 		}
 		conf.WorkDir = dir
 	}
-	if conf.User == "" {
-		conf.User = defaultUser()
-	}
+	conf.User = cmp.Or(conf.User, os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "hammr")
 	r := &Router{conf: conf}
 	r.mu.open = map[string]*opened{}
 	scheme, authority, err := r.parseDefault(conf.Default)
@@ -75,15 +74,6 @@ func NewRouter(conf Config) (*Router, error) {
 	}
 	r.scheme, r.authority = scheme, authority
 	return r, nil
-}
-
-func defaultUser() string {
-	for _, name := range []string{"HADOOP_USER_NAME", "USER"} {
-		if user := os.Getenv(name); user != "" {
-			return user
-		}
-	}
-	return "hammr"
 }
 
 // parseDefault parses fs.defaultFS. As in Hadoop, "local" means file:///, and a bare

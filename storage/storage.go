@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path"
 	"time"
 )
 
@@ -105,6 +106,20 @@ type Block struct {
 
 // ErrCorrupt marks data that does not match its checksum or its format.
 var ErrCorrupt = errors.New("storage: corrupt data")
+
+// CleanPath checks a path for an FS: it cleans the path and rejects a relative one, since
+// the Router resolves names. It also returns the error of a cancelled context. Op is for the
+// error.
+func CleanPath(ctx context.Context, op, name string) (string, error) {
+	err := ctx.Err()
+	if err == nil && !path.IsAbs(name) {
+		err = fmt.Errorf("path is not absolute: %w", fs.ErrInvalid)
+	}
+	if err != nil {
+		return "", &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return path.Clean(name), nil
+}
 
 // EvenBlocks implements FS.Blocks for a file system that does not place blocks on hosts. It
 // returns the blocks of blockSize bytes that overlap [offset, offset+length) of a file of

@@ -1,5 +1,5 @@
 // Package invertedindex lists for each word the files in which it occurs, with the number of
-// times.
+// times. It writes full names of files, which are shortened here.
 //
 //	a.txt: the cat                 cat	a.txt:1
 //	b.txt: the dog the    ──>      dog	b.txt:1

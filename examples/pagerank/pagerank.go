@@ -1,9 +1,9 @@
 // Package pagerank ranks the nodes of a graph by the links between them. It runs one job a
 // round; each job reads what the job before has written.
 //
-//	a	b	c            a	1.433333333
-//	b	a      ──>     b	0.575000000
-//	c	a              c	0.575000000
+//	a	b	c            a	1.369003649
+//	b	a      ──>     b	0.815498172
+//	c	a              c	0.815498172
 //
 //	hammr run pagerank 10 links ranks
 //

@@ -183,14 +183,8 @@ func (f *FS) concatBatch(ctx context.Context, head *part, parts []part) error {
 	}
 }
 
+// exists reports whether a file may exist: an error other than its absence counts as yes.
 func (f *FS) exists(ctx context.Context, name string) bool {
-	found := true
-	err := f.do(ctx, f.reads, "stat", name, func(c *session, _ int) error {
-		_, err := c.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			found, err = false, nil
-		}
-		return err
-	})
-	return err != nil || found
+	_, err := f.status(ctx, "stat", name)
+	return !errors.Is(err, fs.ErrNotExist)
 }

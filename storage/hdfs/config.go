@@ -1,6 +1,7 @@
 package hdfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -95,14 +96,10 @@ func (c *Config) EnsureDefaults() {
 	if c.URI == "" && len(addresses) > 0 {
 		c.URI = "hdfs://" + addresses[0]
 	}
-	if c.User == "" {
-		c.User = defaultUser()
-	}
+	c.User = cmp.Or(c.User, defaultUser())
+	c.SpoolDir = cmp.Or(c.SpoolDir, os.TempDir())
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.SpoolDir == "" {
-		c.SpoolDir = os.TempDir()
 	}
 	c.ensureNumbers()
 }
@@ -117,23 +114,19 @@ func (c *Config) ensureNumbers() {
 		&c.PenaltyTimeout:  60 * time.Second,
 		&c.CloseTimeout:    30 * time.Second,
 	} {
-		if *field == 0 {
-			*field = value
-		}
+		*field = cmp.Or(*field, value)
 	}
-	for field, value := range map[*int]int{&c.Connections: 2, &c.ReadAhead: 4 << 20, &c.SpoolMemory: 8 << 20} {
-		if *field == 0 {
-			*field = value
-		}
-	}
+	c.Connections = cmp.Or(c.Connections, 2)
+	c.ReadAhead = cmp.Or(c.ReadAhead, 4<<20)
+	c.SpoolMemory = cmp.Or(c.SpoolMemory, 8<<20)
 }
 
 // Validate reports all invalid fields at once.
 func (c *Config) Validate() error {
-	var faults []error
+	var errs []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
-			faults = append(faults, fmt.Errorf("hdfs: "+format, args...))
+			errs = append(errs, fmt.Errorf("hdfs: "+format, args...))
 		}
 	}
 	check(len(c.Addresses) > 0, "no address of a NameNode; set fs.defaultFS or write hdfs://host:port/…")
@@ -157,9 +150,9 @@ func (c *Config) Validate() error {
 		check(false, "DataTransferProtection is %q, not authentication, integrity or privacy", c.DataTransferProtection)
 	}
 	if c.Kerberos != nil {
-		faults = append(faults, c.Kerberos.validate())
+		errs = append(errs, c.Kerberos.validate())
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func withPort(address, port string) string {

@@ -1,6 +1,7 @@
 package hdfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -29,14 +30,14 @@ type Kerberos struct {
 }
 
 func (k *Kerberos) validate() error {
-	var faults []error
+	var errs []error
 	if k.ServicePrincipal == "" {
-		faults = append(faults, errors.New("hdfs: Kerberos without the NameNode's principal; set dfs.namenode.kerberos.principal"))
+		errs = append(errs, errors.New("hdfs: Kerberos without the NameNode's principal; set dfs.namenode.kerberos.principal"))
 	}
 	if k.Keytab != "" && !strings.Contains(k.Principal, "@") {
-		faults = append(faults, fmt.Errorf("hdfs: Kerberos principal %q is not like user@REALM", k.Principal))
+		errs = append(errs, fmt.Errorf("hdfs: Kerberos principal %q is not like user@REALM", k.Principal))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // service returns the principal without its realm, as the module expects it.
@@ -47,7 +48,7 @@ func (k *Kerberos) service() string {
 
 // login returns a client with credentials. Its Destroy stops their renewal.
 func (k *Kerberos) login() (*client.Client, error) {
-	file := firstOf(k.ConfigFile, os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf")
+	file := cmp.Or(k.ConfigFile, os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf")
 	conf, err := config.Load(file)
 	if err != nil {
 		return nil, fmt.Errorf("hdfs: Kerberos configuration %s: %w", file, err)
@@ -55,7 +56,7 @@ func (k *Kerberos) login() (*client.Client, error) {
 	if k.Keytab != "" {
 		return k.loginKeytab(conf)
 	}
-	cache := firstOf(k.CCache, os.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()))
+	cache := cmp.Or(k.CCache, os.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()))
 	cache = strings.TrimPrefix(cache, "FILE:")
 	tickets, err := credentials.LoadCCache(cache)
 	if err != nil {
@@ -79,13 +80,4 @@ func (k *Kerberos) loginKeytab(conf *config.Config) (*client.Client, error) {
 		return nil, fmt.Errorf("hdfs: Kerberos login of %s with keytab %s: %w", k.Principal, k.Keytab, err)
 	}
 	return c, nil
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

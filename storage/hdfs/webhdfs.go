@@ -67,16 +67,16 @@ func (w *webHDFS) call(ctx context.Context, method, path string, query url.Value
 	if w.user != "" {
 		query.Set("user.name", w.user)
 	}
-	var faults []error
+	var errs []error
 	for _, base := range w.bases {
 		err := w.callOne(ctx, method, base, path, query, result)
 		var remote *webError
 		if err == nil || ctx.Err() != nil || errors.As(err, &remote) && remote.Class != standbyException {
 			return err
 		}
-		faults = append(faults, err)
+		errs = append(errs, err)
 	}
-	return fmt.Errorf("%w: %w", errUnreachable, errors.Join(faults...))
+	return fmt.Errorf("%w: %w", errUnreachable, errors.Join(errs...))
 }
 
 func (w *webHDFS) callOne(ctx context.Context, method, base, path string, query url.Values, result any) error {

@@ -1,6 +1,7 @@
 package hdfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,12 +59,8 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 }
 
 func (f *FS) begin(u *upload) error {
-	if u.replication == 0 {
-		u.replication = firstPositive(f.cfg.Replication, f.defaults.Replication)
-	}
-	if u.blockSize == 0 {
-		u.blockSize = firstPositive(f.cfg.BlockSize, f.defaults.BlockSize)
-	}
+	u.replication = cmp.Or(u.replication, f.cfg.Replication, f.defaults.Replication)
+	u.blockSize = cmp.Or(u.blockSize, f.cfg.BlockSize, f.defaults.BlockSize)
 	if u.blockSize%512 != 0 || u.blockSize < 0 || u.replication < 0 {
 		return fmt.Errorf("hdfs: create %s: block size %d, replication %d: the size must be a multiple of 512", f.URI()+u.target, u.blockSize, u.replication)
 	}
@@ -92,15 +89,6 @@ func (f *FS) makeParent(ctx context.Context, name string) error {
 		return fmt.Errorf("hdfs: create %s: %w", f.URI()+name, err)
 	}
 	return nil
-}
-
-func firstPositive[T int | int64](values ...T) T {
-	for _, v := range values {
-		if v > 0 {
-			return v
-		}
-	}
-	return 0
 }
 
 func (w *writer) Write(p []byte) (int, error) {

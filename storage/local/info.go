@@ -15,7 +15,7 @@ import (
 
 // Stat describes a file or directory, following symbolic links.
 func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
-	name, err := check(ctx, "stat", name)
+	name, err := storage.CleanPath(ctx, "stat", name)
 	if err != nil {
 		return storage.FileInfo{}, err
 	}
@@ -29,7 +29,7 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 // List returns the entries of a directory, sorted by path. It describes a dangling symbolic
 // link as the link itself, and omits an entry that is removed while List runs.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
-	dir, err := check(ctx, "list", dir)
+	dir, err := storage.CleanPath(ctx, "list", dir)
 	if err != nil {
 		return nil, err
 	}

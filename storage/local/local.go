@@ -9,7 +9,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -52,21 +51,9 @@ func New(opts Options) *FS {
 // URI returns "file://".
 func (f *FS) URI() string { return "file://" }
 
-// check cleans a path and rejects a relative one, since the Router resolves names. It also
-// returns the error of a cancelled context.
-func check(ctx context.Context, op, name string) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", &fs.PathError{Op: op, Path: name, Err: err}
-	}
-	if !path.IsAbs(name) {
-		return "", &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("path is not absolute: %w", fs.ErrInvalid)}
-	}
-	return path.Clean(name), nil
-}
-
 // Open opens a file for reading. It fails for a directory.
 func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
-	name, err := check(ctx, "open", name)
+	name, err := storage.CleanPath(ctx, "open", name)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +73,7 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 
 // Create creates a file. It ignores the options.
 func (f *FS) Create(ctx context.Context, name string, _ storage.CreateOptions) (storage.Writer, error) {
-	name, err := check(ctx, "create", name)
+	name, err := storage.CleanPath(ctx, "create", name)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +95,7 @@ func createExclusive(name string) (*os.File, error) {
 
 // MkdirAll makes a directory and its missing parents.
 func (f *FS) MkdirAll(ctx context.Context, dir string) error {
-	dir, err := check(ctx, "mkdir", dir)
+	dir, err := storage.CleanPath(ctx, "mkdir", dir)
 	if err != nil {
 		return err
 	}
@@ -117,11 +104,11 @@ func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 
 // Rename moves a file or a directory within one device. The parent of the target must exist.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
-	from, err := check(ctx, "rename", from)
+	from, err := storage.CleanPath(ctx, "rename", from)
 	if err != nil {
 		return err
 	}
-	if to, err = check(ctx, "rename", to); err != nil {
+	if to, err = storage.CleanPath(ctx, "rename", to); err != nil {
 		return err
 	}
 	if err := renameNoReplace(from, to); err != nil {
@@ -132,7 +119,7 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 
 // Remove removes a file or directory.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
-	name, err := check(ctx, "remove", name)
+	name, err := storage.CleanPath(ctx, "remove", name)
 	if err != nil {
 		return err
 	}

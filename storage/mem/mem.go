@@ -90,25 +90,13 @@ func New(opts Options) *FS {
 // URI returns "mem://" followed by Options.Name.
 func (f *FS) URI() string { return "mem://" + f.opts.Name }
 
-// check cleans a path and rejects a relative one. It also returns the error of a cancelled
-// context.
-func check(ctx context.Context, op, name string) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", pathError(op, name, err)
-	}
-	if !path.IsAbs(name) {
-		return "", pathError(op, name, fmt.Errorf("path is not absolute: %w", fs.ErrInvalid))
-	}
-	return path.Clean(name), nil
-}
-
 func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
 // Open opens a snapshot of the file.
 func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
-	name, err := check(ctx, "open", name)
+	name, err := storage.CleanPath(ctx, "open", name)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +111,7 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 
 // Create creates a file. Its content appears when the Writer is closed.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
-	name, err := check(ctx, "create", name)
+	name, err := storage.CleanPath(ctx, "create", name)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +131,7 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 
 // MkdirAll makes a directory and its missing parents.
 func (f *FS) MkdirAll(ctx context.Context, dir string) error {
-	dir, err := check(ctx, "mkdir", dir)
+	dir, err := storage.CleanPath(ctx, "mkdir", dir)
 	if err != nil {
 		return err
 	}
@@ -155,7 +143,7 @@ func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 
 // Concat appends the sources to the target and removes them. On an error it changes nothing.
 func (f *FS) Concat(ctx context.Context, target string, sources []string) error {
-	target, err := check(ctx, "concat", target)
+	target, err := storage.CleanPath(ctx, "concat", target)
 	if err != nil {
 		return err
 	}
@@ -164,7 +152,7 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 	}
 	sources = slices.Clone(sources)
 	for i, source := range sources {
-		if sources[i], err = check(ctx, "concat", source); err != nil {
+		if sources[i], err = storage.CleanPath(ctx, "concat", source); err != nil {
 			return err
 		}
 	}

@@ -99,7 +99,7 @@ func (f *FS) unlinkLocked(name string) {
 
 // Stat describes a file or directory.
 func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
-	name, err := check(ctx, "stat", name)
+	name, err := storage.CleanPath(ctx, "stat", name)
 	if err != nil {
 		return storage.FileInfo{}, err
 	}
@@ -114,7 +114,7 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 
 // List returns the entries of a directory, sorted by path.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
-	dir, err := check(ctx, "list", dir)
+	dir, err := storage.CleanPath(ctx, "list", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -149,11 +149,11 @@ func (f *FS) describe(name string, n *node) storage.FileInfo {
 
 // Rename moves a file or a directory. The parent of the target must exist.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
-	from, err := check(ctx, "rename", from)
+	from, err := storage.CleanPath(ctx, "rename", from)
 	if err != nil {
 		return err
 	}
-	if to, err = check(ctx, "rename", to); err != nil {
+	if to, err = storage.CleanPath(ctx, "rename", to); err != nil {
 		return err
 	}
 	f.mu.Lock()
@@ -183,7 +183,7 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 
 // Remove removes a file or a directory other than the root.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
-	name, err := check(ctx, "remove", name)
+	name, err := storage.CleanPath(ctx, "remove", name)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 
 // Blocks divides the file by its block size and asks Placement for the hosts.
 func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
-	name, err := check(ctx, "blocks", name)
+	name, err := storage.CleanPath(ctx, "blocks", name)
 	if err != nil {
 		return nil, err
 	}
