@@ -19,7 +19,7 @@ type route[K, V any] struct {
 	combiner   Reducer[K, V, K, V]             // nil: none
 	partition  func(key K, partitions int) int // nil: by hash
 	groupFirst bool
-	totalOrder *sampling
+	totalOrder bool // partitions are ranges of keys, found by sampling
 }
 
 // newRoute returns a route with the default codecs of its types.

@@ -99,7 +99,7 @@ func cutLines(ctx context.Context, c *conf.Conf, f splits.File) ([]Split, error)
 	if err != nil {
 		return nil, err
 	}
-	cuts, err := splits.CutAt(ctx, 0, f, ranges)
+	cuts, err := splits.CutAt(ctx, f, ranges)
 	return splitsOf(cuts), err
 }
 

@@ -52,9 +52,7 @@ func New[KI, VI, K, V, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, V
 func MapOnly[KI, VI, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI, KO, VO], out Output[KO, VO]) *Job[KO, VO, KO, VO] {
 	j := &Job[KO, VO, KO, VO]{name: name, output: out}
 	j.init(false)
-	j.sources = append(j.sources, mapOnlySource(in, m))
-	j.checkSource(in == nil, m == nil)
-	return j
+	return AddInput(j, in, m)
 }
 
 func (j *Job[K, V, KO, VO]) init(noReducer bool) {
@@ -76,18 +74,14 @@ func (j *Job[K, V, KO, VO]) init(noReducer bool) {
 // AddInput adds an input with a mapper of its own. Inputs on the command line are assigned
 // to the sources in order; the last takes the rest.
 func AddInput[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], in Input[KI, VI], m Mapper[KI, VI, K, V]) *Job[K, V, KO, VO] {
-	j.sources = append(j.sources, shuffledSource[KI, VI, K, V, KO, VO](in, m))
-	j.checkSource(in == nil, m == nil)
-	return j
-}
-
-func (j *Job[K, V, KO, VO]) checkSource(noInput, noMapper bool) {
-	if noInput {
+	j.sources = append(j.sources, sourceOf[KI, VI, K, V, KO, VO](in, m))
+	if in == nil {
 		j.addErr(errors.New("an input that is nil"))
 	}
-	if noMapper {
+	if m == nil {
 		j.addErr(errors.New("a mapper that is nil"))
 	}
+	return j
 }
 
 // Combine sets the combiner, which joins values of a key before they leave the map. It must
@@ -133,7 +127,7 @@ func (j *Job[K, V, KO, VO]) GroupFirst() *Job[K, V, KO, VO] {
 // TotalOrder partitions keys by ranges, so that the output files, concatenated, are sorted.
 // It finds the ranges by sampling the input. With one reduce it samples nothing.
 func (j *Job[K, V, KO, VO]) TotalOrder() *Job[K, V, KO, VO] {
-	j.route.totalOrder = new(sampling)
+	j.route.totalOrder = true
 	return j
 }
 

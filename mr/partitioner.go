@@ -22,7 +22,7 @@ func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) 
 		return func([]byte) int { return 0 }, nil
 	case r.partition != nil:
 		return r.userPartition(n), nil
-	case r.totalOrder != nil:
+	case r.totalOrder:
 		return rangePartition(t)
 	case r.groupFirst:
 		groupLen := r.groupPrefix()
@@ -60,9 +60,6 @@ func (r *route[K, V]) groupPrefix() func(key []byte) int {
 		return n
 	}
 }
-
-// sampling marks a job whose partitions are ranges of keys, found by sampling.
-type sampling struct{}
 
 // The size of the sample. A partition with n sampled keys deviates from an equal share by
 // one part in √n.

@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// shuffledSource is an input whose mapper feeds the reducer, or the output if a property
-// leaves the reducer out.
-func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K, V]) source[K, V, KO, VO] {
+// sourceOf is an input with its mapper. The mapper feeds the reducer, or the output if the
+// job has no reducer or a property leaves it out.
+func sourceOf[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K, V]) source[K, V, KO, VO] {
 	return source[K, V, KO, VO]{
 		input:      in,
 		disallowed: disallowedModes[K, V](mapper),
@@ -29,21 +29,6 @@ func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI
 		},
 		sample: func(ctx context.Context, j *Job[K, V, KO, VO], s *sampler) error {
 			return sampleSource(ctx, j, in, mapper, s)
-		},
-	}
-}
-
-// mapOnlySource is an input whose mapper writes the output.
-func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, KO, VO]) source[KO, VO, KO, VO] {
-	return source[KO, VO, KO, VO]{
-		input:      in,
-		disallowed: disallowedModes[KO, VO](mapper),
-		mapAll: func(j *Job[KO, VO, KO, VO], m *task.Map) error {
-			t, err := newTask(m.Node, j.config, j.named)
-			if err != nil {
-				return err
-			}
-			return mapToOutput(t, m, in, instance(mapper), j.output)
 		},
 	}
 }

@@ -37,7 +37,7 @@ type details struct {
 	readers    []string // by input: the stage that reads it
 	hasReduce  bool
 	needReduce error // why it cannot run without reduces; nil if it can
-	totalOrder *sampling
+	totalOrder bool  // partitions are ranges of keys, found by sampling
 	properties map[string]string
 	disallowed map[string]preempt.ModeSet // by stage: modes that its functions do not support
 

@@ -57,7 +57,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	if det.hasReduce && spec.Reduces == 0 && det.needReduce != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUsage, det.needReduce)
 	}
-	if det.totalOrder != nil && spec.Reduces > 1 {
+	if det.totalOrder && spec.Reduces > 1 {
 		if err := d.sampleRanges(ctx, j, c, spec, splits); err != nil {
 			return nil, nil, err
 		}

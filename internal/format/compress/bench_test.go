@@ -15,7 +15,7 @@ func BenchmarkWriter(b *testing.B) {
 			w := newWriter(b, c, io.Discard, 0)
 			for b.Loop() {
 				_, _ = w.Write(plain)
-				_ = w.Flush()
+				_ = w.EndRecord()
 			}
 		})
 	}

@@ -74,14 +74,6 @@ func (z *Writer) EndRecord() error {
 // own; the two files joined are what one writer would have written.
 func (z *Writer) Pending() []byte { return z.plain }
 
-// Flush ends the frame here, if it holds anything.
-func (z *Writer) Flush() error {
-	if len(z.plain) > 0 {
-		z.endFrame()
-	}
-	return z.err
-}
-
 // Close ends the last frame. A file to which nothing was written holds one
 // empty frame, because not every tool takes a file of no bytes.
 func (z *Writer) Close() error {

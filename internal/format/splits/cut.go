@@ -19,6 +19,9 @@ import (
 // be, instead of leaving a tiny one.
 const slop = 1.1
 
+// lookups is how many files' blocks Cut asks for at once.
+const lookups = 16
+
 // Options are how files are cut.
 type Options struct {
 	// MinSize is the least size of a split in bytes, where the file has that
@@ -36,10 +39,6 @@ type Options struct {
 	// EmptyRecords makes a split for an empty file, with a part of one byte that does not
 	// exist. It is for formats such as package whole, in which an empty file is a record.
 	EmptyRecords bool
-	// Input is the number of the job's input that the files are of.
-	Input int32
-	// Lookups is how many files' blocks are asked for at once; default 16.
-	Lookups int
 	// MaxLocated is of how many files blocks are asked for. Of more files none is:
 	// their splits are cut all the same and Unlocated, for Locate. Default: no
 	// limit.
@@ -57,9 +56,6 @@ func (o *Options) EnsureDefaults() {
 	if o.Splittable == nil {
 		o.Splittable = func(string) bool { return true }
 	}
-	if o.Lookups <= 0 {
-		o.Lookups = 16
-	}
 	if o.MaxLocated <= 0 {
 		o.MaxLocated = math.MaxInt
 	}
@@ -76,9 +72,8 @@ func (o *Options) size(f File) int64 {
 
 // File is one file of the input.
 type File struct {
-	FS      storage.FS
-	Info    storage.FileInfo
-	Ordinal int32 // among all files of the job's input
+	FS   storage.FS
+	Info storage.FileInfo
 }
 
 func (f File) name() string { return f.FS.URI() + f.Info.Path }
@@ -92,7 +87,7 @@ func Cut(ctx context.Context, opts Options, files []File) ([]*taskproc.Split, er
 	blocks := make([][]storage.Block, len(files))
 	if !c.unlocated {
 		var err error
-		if blocks, err = lookUp(ctx, opts.Lookups, files); err != nil {
+		if blocks, err = lookUp(ctx, files); err != nil {
 			return nil, err
 		}
 	}
@@ -104,10 +99,10 @@ func Cut(ctx context.Context, opts Options, files []File) ([]*taskproc.Split, er
 }
 
 // lookUp asks for the blocks of every file that has bytes.
-func lookUp(ctx context.Context, limit int, files []File) ([][]storage.Block, error) {
+func lookUp(ctx context.Context, files []File) ([][]storage.Block, error) {
 	blocks := make([][]storage.Block, len(files))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(limit)
+	group.SetLimit(lookups)
 	for i, f := range files {
 		if f.Info.Size == 0 {
 			continue
@@ -166,7 +161,6 @@ func (c *cutter) emit(f File, start, length int64, blocks []storage.Block) {
 	l := make(load)
 	l.add(blocks, start, length)
 	c.splits = append(c.splits, &taskproc.Split{
-		Input: c.opts.Input,
 		Parts: []*taskproc.Split_Part{part(f, start, length)},
 		Hosts: l.best(), Unlocated: c.unlocated,
 	})
@@ -179,7 +173,7 @@ func (c *cutter) combine(f File, blocks []storage.Block, size int64) {
 		c.flush()
 	}
 	if c.pending == nil {
-		c.pending = &taskproc.Split{Input: c.opts.Input, Unlocated: c.unlocated}
+		c.pending = &taskproc.Split{Unlocated: c.unlocated}
 		c.pendingBytes, c.pendingLoad = 0, make(load)
 	}
 	c.pending.Parts = append(c.pending.Parts, part(f, 0, c.length(f)))
@@ -200,18 +194,18 @@ func (c *cutter) flush() {
 
 func part(f File, start, length int64) *taskproc.Split_Part {
 	return &taskproc.Split_Part{
-		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size, Ordinal: f.Ordinal,
+		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size,
 	}
 }
 
 // CutAt creates a split for each of the ranges of a plain file. The ranges are contiguous;
 // text.CutEvery returns such ranges.
-func CutAt(ctx context.Context, input int32, f File, ranges []dag.Range) ([]*taskproc.Split, error) {
-	blocks, err := lookUp(ctx, 1, []File{f})
+func CutAt(ctx context.Context, f File, ranges []dag.Range) ([]*taskproc.Split, error) {
+	blocks, err := lookUp(ctx, []File{f})
 	if err != nil {
 		return nil, err
 	}
-	c := cutter{opts: Options{Input: input}}
+	var c cutter
 	for _, r := range ranges {
 		end := min(r.End.Offset, f.Info.Size)
 		c.emit(f, r.Start.Offset, end-r.Start.Offset, blocks[0])

@@ -170,11 +170,3 @@ func (p *Parts) Path() string {
 	}
 	return p.current.Path
 }
-
-// Ordinal is the number of that file among all files of the job's input.
-func (p *Parts) Ordinal() int32 {
-	if p.current.Split_Part == nil {
-		return 0
-	}
-	return p.current.Ordinal
-}

@@ -62,7 +62,7 @@ func (w *world) put(t *testing.T, path string, data []byte, blockSize int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.files = append(w.files, File{w.fs, info, int32(len(w.files))})
+	w.files = append(w.files, File{w.fs, info})
 }
 
 func (w *world) cut(t *testing.T, opts Options) []*taskproc.Split {
@@ -121,7 +121,7 @@ func TestSmallNeighboursAreCombined(t *testing.T) {
 	for i, size := range []int{300, 400, 0, 300, 1, 2500, 999, 2, 1000, 5} {
 		w.put(t, fmt.Sprintf("/%d", i), make([]byte, size), 0)
 	}
-	splits := w.cut(t, Options{Combine: true, Input: 7})
+	splits := w.cut(t, Options{Combine: true})
 	want := `0[0+300) 1[0+400) 2[0+0) 3[0+300)
 4[0+1)
 5[0+1000)
@@ -134,15 +134,6 @@ func TestSmallNeighboursAreCombined(t *testing.T) {
 `
 	if got := picture(splits); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	var last int32
-	for _, s := range splits {
-		for _, p := range s.Parts {
-			if s.Input != 7 || p.Ordinal < last {
-				t.Errorf("input %d, ordinal %d after %d", s.Input, p.Ordinal, last)
-			}
-			last = p.Ordinal
-		}
 	}
 	if n := len(w.cut(t, Options{})); n != 12 {
 		t.Errorf("%d splits without combining, want 12", n)
@@ -192,7 +183,6 @@ func TestUnknownFileIsAnError(t *testing.T) {
 type line struct {
 	path, value string
 	offset      int64
-	ordinal     int32
 	position    dag.Position
 }
 
@@ -204,7 +194,7 @@ func (w *world) read(t *testing.T, open format.Opener, s *taskproc.Split, r dag.
 	}
 	var lines []line
 	for p.Next() {
-		lines = append(lines, line{p.Path(), string(p.Value()), p.Offset(), p.Ordinal(), p.Position()})
+		lines = append(lines, line{p.Path(), string(p.Value()), p.Offset(), p.Position()})
 	}
 	if err := errors.Join(p.Err(), p.Close()); err != nil {
 		t.Fatal(err)
@@ -280,7 +270,7 @@ func TestCombinedSplitIsCutAtAnyRecord(t *testing.T) {
 	s := splits[0]
 	open := text.Lines(text.Options{})
 	all := w.read(t, open, s, Range(s))
-	if len(all) != 8 || all[7].ordinal != 3 || all[7].offset != 2 || all[7].path != "mem://test/3" {
+	if len(all) != 8 || all[7].offset != 2 || all[7].path != "mem://test/3" {
 		t.Fatalf("lines %v", all)
 	}
 	for i, l := range all {
@@ -357,7 +347,7 @@ func TestSplitsOfLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	splits, err := CutAt(context.Background(), 0, f, ranges)
+	splits, err := CutAt(context.Background(), f, ranges)
 	if err != nil {
 		t.Fatal(err)
 	}
