@@ -66,18 +66,18 @@ func TestDetach(t *testing.T) {
 // TestCtrlCLeavesTheJob interrupts a client that has no terminal. The job keeps running.
 func TestCtrlCLeavesTheJob(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	goOn := make(chan struct{})
-	held := mr.New("held", mr.TextLines(), mr.MapFunc(func(t *mr.Task, offset int64, line []byte, out countEmitter) error {
+	proceed := make(chan struct{})
+	waiting := mr.New("waiting", mr.TextLines(), mr.MapFunc(func(t *mr.Task, offset int64, line []byte, out countEmitter) error {
 		cancel()
-		<-goOn
+		<-proceed
 		return words.Map(t, offset, line, out)
 	}), mr.Sum[string, int64](), mr.TextOutput[string, int64]())
-	c := newTestCluster(t, held)
+	c := newTestCluster(t, waiting)
 	dir, path := outputDir(t), filepath.Join(t.TempDir(), "report.json")
 	var stderr bytes.Buffer
-	code := mr.Run(ctx, held, []string{"--quiet", "--master", c.address, "--token-file", c.tokenFile, "--report", path,
+	code := mr.Run(ctx, waiting, []string{"--quiet", "--master", c.address, "--token-file", c.tokenFile, "--report", path,
 		inputDir(t, "a b\n"), dir}, os.Stdout, &stderr)
-	close(goOn)
+	close(proceed)
 	const id = "job_17_0001"
 	want := "Job " + id + " continues. Watch it with: hammr job wait " + id + " --master " + c.address + "\n"
 	if code != mr.ExitInterrupted || stderr.String() != want {

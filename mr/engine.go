@@ -71,14 +71,14 @@ func (e *engine) checkFits(g dag.Graph) error {
 }
 
 func (e *engine) close() error {
-	var faults []error
+	var errs []error
 	if e.embedded != nil {
-		faults = append(faults, e.embedded.Close())
+		errs = append(errs, e.embedded.Close())
 	}
 	if e.remote != nil {
-		faults = append(faults, e.remote.Close())
+		errs = append(errs, e.remote.Close())
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // localDir is the directory for spills: the first one that is set, else the system's

@@ -11,13 +11,13 @@ import (
 // TestGraphsOnACluster runs graphs on a cluster. Each task rebuilds the graph and compares
 // it with the submitted one.
 func TestGraphsOnACluster(t *testing.T) {
-	ways := waysToCount()
-	delete(ways, "stream") // streams between processes need the tasknodes' servers
+	graphs := countingGraphs()
+	delete(graphs, "stream") // streams between processes need the tasknodes' servers
 	in := inputDir(t, lines(2000), lines(50))
 	options := []string{"-D", "mapreduce.job.reduces=2", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000"}
 	want := outputDir(t)
 	mrtest.Command(t, wordCount(), append(options, in, want)...)
-	for name, d := range ways {
+	for name, d := range graphs {
 		t.Run(name, func(t *testing.T) {
 			c := newTestCluster(t, d)
 			got := outputDir(t)
@@ -32,9 +32,9 @@ func TestGraphsOnACluster(t *testing.T) {
 // TestGraphOfAnotherBinary checks that a binary with another graph is refused. The error
 // names the stages that differ.
 func TestGraphOfAnotherBinary(t *testing.T) {
-	ways := waysToCount()
-	c := newTestCluster(t, ways["two rounds"])
-	fails(t, ways["pipe"], mr.ExitFailed, []string{"--master", c.address, "--token-file", c.tokenFile, inputDir(t, "a\n"), outputDir(t)},
+	graphs := countingGraphs()
+	c := newTestCluster(t, graphs["two rounds"])
+	fails(t, graphs["pipe"], mr.ExitFailed, []string{"--master", c.address, "--token-file", c.tokenFile, inputDir(t, "a\n"), outputDir(t)},
 		"job count: this binary is not the one that submitted it: submitted with stage \"combine\" 1 reduce",
 		"here with stage \"first\" 3 reduce", "submitted with edge \"words\" -> \"combine\" shm one-to-one")
 }

@@ -62,11 +62,11 @@ func (e *multiEmitter[K, V]) error() error {
 }
 
 func (e *multiEmitter[K, V]) end(paused bool) error {
-	var faults []error
+	var errs []error
 	for _, out := range e.writers {
-		faults = append(faults, out.end(paused))
+		errs = append(errs, out.end(paused))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // outputTarget writes to files of the job's output.

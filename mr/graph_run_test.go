@@ -20,8 +20,8 @@ func countAs(connect func(g *mr.Graph, words *mr.Stage[string, int64]) *mr.Stage
 	})
 }
 
-// waysToCount returns graphs that all produce the same output.
-func waysToCount() map[string]*mr.Definition {
+// countingGraphs returns graphs that all produce the same output.
+func countingGraphs() map[string]*mr.Definition {
 	type stage = *mr.Stage[string, int64]
 	return map[string]*mr.Definition{
 		"shuffle": countAs(func(g *mr.Graph, words stage) stage {
@@ -75,7 +75,7 @@ func TestGraphsCountAsJobs(t *testing.T) {
 	want := outputDir(t)
 	options := []string{"-D", "mapreduce.job.reduces=2", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000", "--workers=4", in}
 	mrtest.Command(t, wordCount(), append(options, want)...)
-	for name, d := range waysToCount() {
+	for name, d := range countingGraphs() {
 		t.Run(name, func(t *testing.T) {
 			got := outputDir(t)
 			mrtest.Command(t, d, append(options, got)...)

@@ -183,14 +183,14 @@ func byteSliceOffsets(t reflect.Type, at uintptr) (places []uintptr, fixed bool)
 		}
 		return places, true
 	case reflect.Array:
-		return nil, t.Len() == 0 || holdsNoPointers(t.Elem())
+		return nil, t.Len() == 0 || hasNoPointers(t.Elem())
 	case reflect.Pointer, reflect.Map, reflect.Interface, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		return nil, false
 	}
 	return nil, true
 }
 
-func holdsNoPointers(t reflect.Type) bool {
+func hasNoPointers(t reflect.Type) bool {
 	places, fixed := byteSliceOffsets(t, 0)
 	return fixed && len(places) == 0
 }

@@ -69,11 +69,11 @@ func (s *streamWriters[K, V]) write(key, value []byte) {
 func (s *streamWriters[K, V]) error() error { return s.err }
 
 func (s *streamWriters[K, V]) end(paused bool) error {
-	faults := []error{s.err}
+	errs := []error{s.err}
 	for _, w := range s.writers {
-		faults = append(faults, w.End(paused))
+		errs = append(errs, w.End(paused))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // receive passes each record of a live channel to record.

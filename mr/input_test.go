@@ -35,7 +35,7 @@ func TestInputsOfDifferentFormats(t *testing.T) {
 	}
 }
 
-func TestSequenceFileGoesBackAndForth(t *testing.T) {
+func TestSequenceFileReadsWhatItWrote(t *testing.T) {
 	written := mr.New("write", mr.TextLines(), words, mr.Sum[string, int64](), mr.SequenceOutput(mr.TextString, mr.LongWritable))
 	read := mr.New("read", mr.SequenceFile(mr.TextString, mr.LongWritable), mr.IdentityMapper[string, int64](),
 		mr.IdentityReducer[string, int64](), mr.TextOutput[string, int64]())

@@ -160,19 +160,19 @@ func (j *Job[K, V, KO, VO]) addErr(err error) { j.errs = append(j.errs, err) }
 // check reports every error in how the job was built, with the position of the call that
 // built it.
 func (j *Job[K, V, KO, VO]) check() error {
-	faults := j.errs
+	errs := j.errs
 	if j.reducer != nil && j.route.keyErr != nil {
-		faults = append(faults, j.route.keyErr)
+		errs = append(errs, j.route.keyErr)
 	}
 	if j.route.groupFirst {
 		if _, ok := j.route.keys.(keys.Grouper); !ok {
-			faults = append(faults, errors.New("GroupFirst with a key that has no components: use mr.Pair or mr.Triple"))
+			errs = append(errs, errors.New("GroupFirst with a key that has no components: use mr.Pair or mr.Triple"))
 		}
 	}
-	if len(faults) == 0 {
+	if len(errs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: job %s: %w", j.declaredAt, j.name, errors.Join(faults...))
+	return fmt.Errorf("%s: job %s: %w", j.declaredAt, j.name, errors.Join(errs...))
 }
 
 // packagePrefix begins the names of this package's functions.

@@ -172,9 +172,9 @@ type schedule struct {
 // tally counts what happened to the attempts of a run.
 type tally struct{ splits, pauses, moves, kills int }
 
-// goOn lets the next attempt resume from a checkpoint. At random, it resumes on another
+// resume lets the next attempt resume from a checkpoint. At random, it resumes on another
 // machine and fetches the checkpoint.
-func (s *schedule) goOn(n *node, start *taskproc.Start, c *taskproc.Checkpoint) {
+func (s *schedule) resume(n *node, start *taskproc.Start, c *taskproc.Checkpoint) {
 	s.pauses++
 	start.Checkpoint, start.ShuffleAddress = c, ""
 	if s.rng.IntN(3) == 0 {
@@ -205,7 +205,7 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 			at, order := s.next(40, stopOrder, pauseOrder, killOrder)
 			last := n.attempt(start, at, order)
 			if p := last.GetCheckpointed(); p != nil {
-				s.goOn(n, start, p.Checkpoint)
+				s.resume(n, start, p.Checkpoint)
 				continue
 			}
 			done := last.GetFinished()
@@ -251,7 +251,7 @@ func (n *node) runGroups(g dag.Graph, splits []*taskproc.Split, s *schedule) (pi
 				break
 			}
 			if p := last.GetCheckpointed(); p != nil {
-				s.goOn(n, start, p.Checkpoint)
+				s.resume(n, start, p.Checkpoint)
 			} else {
 				s.kills++
 			}
@@ -288,7 +288,7 @@ func (n *node) runReduce(part int, outputs []*taskproc.MapOutput, s *schedule) [
 		}
 		last := n.attempt(start, at, order, messages...)
 		if p := last.GetCheckpointed(); p != nil {
-			s.goOn(n, start, p.Checkpoint)
+			s.resume(n, start, p.Checkpoint)
 			continue
 		}
 		if done := last.GetFinished(); done != nil {

@@ -51,7 +51,7 @@ func TestSoakSameBytesWhateverHappens(t *testing.T) {
 	over, next := time.Now().Add(soakDuration(t)), time.Now().Add(time.Minute)
 	runs, bytes := 0, 0
 	var all tally
-	tell := func() {
+	show := func() {
 		t.Logf("%d runs: %d splits, %d pauses, %d moves to another machine, %d kills, %d bytes compared", runs, all.splits, all.pauses, all.moves, all.kills, bytes)
 	}
 	for seed := soakSeed(t); runs == 0 || time.Now().Before(over) && !t.Failed(); seed++ {
@@ -63,9 +63,9 @@ func TestSoakSameBytesWhateverHappens(t *testing.T) {
 			bytes += size
 		})
 		if runs++; time.Now().After(next) {
-			tell()
+			show()
 			next = next.Add(time.Minute)
 		}
 	}
-	tell()
+	show()
 }

@@ -25,8 +25,8 @@ func TestTwoCrowds(t *testing.T) {
 	}
 }
 
-// TestKMeansUnderAllVariants compares with a twin that holds all points in memory.
-func TestKMeansUnderAllVariants(t *testing.T) {
+// TestSameBytesUnderAllVariants compares with a twin that holds all points in memory.
+func TestSameBytesUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	var text strings.Builder
 	var points []point
@@ -104,7 +104,7 @@ func TestFewerPointsThanCentres(t *testing.T) {
 	}
 }
 
-func TestUnknownFailpoints(t *testing.T) {
+func TestMalformedPoints(t *testing.T) {
 	for text, want := range map[string]string{
 		"1 2\n3 x\n":     "expected a decimal number",
 		"1 2\n1 2 3\n":   "coordinates among points of",
@@ -118,7 +118,7 @@ func TestUnknownFailpoints(t *testing.T) {
 	}
 }
 
-func TestKMeansRefuses(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	extest.Refused(t, Program(), "", "2", "3", "in")
 	extest.Refused(t, Program(), "at least 1", "0", "3", "in", "out")
 	extest.Refused(t, Program(), "at least 1", "2", "some", "in", "out")

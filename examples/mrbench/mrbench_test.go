@@ -51,8 +51,8 @@ func TestMrbench(t *testing.T) {
 	}
 }
 
-// TestEveryLineGoesThrough runs the job on lines cut into any number of pieces.
-func TestEveryLineGoesThrough(t *testing.T) {
+// TestEveryLineIsCopied runs the job on lines cut into any number of pieces.
+func TestEveryLineIsCopied(t *testing.T) {
 	o := options{lines: 1000, order: descending, maps: 1}
 	var in strings.Builder
 	if err := o.writeLines(&in); err != nil {

@@ -50,8 +50,8 @@ func TestSorted(t *testing.T) {
 	extest.Equal(t, validate(t, out), "checksum\t1f9ffe645ec\n")
 }
 
-// TestFaults has the report of Hadoop 3.4 for the same files.
-func TestFaults(t *testing.T) {
+// TestDisorders has the report of Hadoop 3.4 for the same files.
+func TestDisorders(t *testing.T) {
 	_, content := generate(t, 1000)
 	dir := directory(t, content[:400], content[len(content)-300:])
 	extest.Equal(t, validate(t, dir), `checksum	44e5d6413

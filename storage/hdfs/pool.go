@@ -63,7 +63,7 @@ func (p *pool) acquire() (*session, error) {
 		}
 		slot.current = s
 	}
-	return slot.current.hold(), nil
+	return slot.current.addUser(), nil
 }
 
 // connect creates a client. It requests the server's defaults at once, because the module
@@ -89,8 +89,8 @@ func rotate(addresses []string, by int) []string {
 	return slices.Concat(addresses[by:], addresses[:by])
 }
 
-// hold adds a user, which calls release.
-func (s *session) hold() *session {
+// addUser counts a user, which calls release.
+func (s *session) addUser() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.users++

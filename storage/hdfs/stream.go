@@ -68,7 +68,7 @@ func (st *stream) connect() error {
 		if _, err := r.Seek(st.offset, io.SeekStart); err != nil {
 			return fmt.Errorf("%w: the file was cut short while it was read", errRefused)
 		}
-		st.reader, st.session = r, c.hold()
+		st.reader, st.session = r, c.addUser()
 		return nil
 	})
 }

@@ -54,7 +54,7 @@ func (u *upload) create() error {
 		if err != nil {
 			return err
 		}
-		u.writer, u.session = w, c.hold()
+		u.writer, u.session = w, c.addUser()
 		return nil
 	})
 }
@@ -68,11 +68,11 @@ func isEmptyFile(c *session, name string) bool {
 func (u *upload) write(p []byte) error {
 	for len(p) > 0 {
 		full := u.spool.size() == u.blockSize
-		room := u.blockSize - u.spool.size()
+		free := u.blockSize - u.spool.size()
 		if full {
-			room = u.blockSize
+			free = u.blockSize
 		}
-		n := min(int64(len(p)), room)
+		n := min(int64(len(p)), free)
 		if _, err := u.writer.Write(p[:n]); err != nil {
 			if err := u.recover(err); err != nil {
 				return err
@@ -188,7 +188,7 @@ func (u *upload) remove(name string) {
 // explainWrite is explain for errors of a pipeline.
 func (f *FS) explainWrite(name string, err error) error {
 	if judge(err) == reconnect {
-		return fmt.Errorf("hdfs: write %s: no pipeline of DataNodes holds (are enough of them running, and is there room?): %w",
+		return fmt.Errorf("hdfs: write %s: no pipeline of DataNodes lasts (are enough of them running, and do they have free disk space?): %w",
 			f.URI()+name, err)
 	}
 	return f.explain("write", name, err)

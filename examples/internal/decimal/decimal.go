@@ -4,9 +4,11 @@
 package decimal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Number is a number in millionths.
@@ -20,56 +22,25 @@ const digits = 6
 
 var errSyntax = errors.New("expected a decimal number with at most six digits behind the point")
 
-// Parse reads a number like -12.5. It refuses what it cannot hold exactly.
+// Parse reads a number like -12.5. It refuses what it cannot represent exactly.
 func Parse(text []byte) (Number, error) {
-	rest, sign := text, Number(1)
-	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
-		if rest[0] == '-' {
-			sign = -1
-		}
-		rest = rest[1:]
-	}
-	var n Number // below 0, where there is one number more
-	seen, behind, point := 0, 0, false
-	for _, c := range rest {
-		switch {
-		case c == '.' && !point:
-			point = true
-			continue
-		case c < '0' || c > '9' || behind == digits:
-			return 0, fmt.Errorf("%q: %w", text, errSyntax)
-		}
-		if point {
-			behind++
-		}
-		seen++
-		var fits bool
-		if n, fits = shift(n, c); !fits {
-			return 0, outOfRange(text)
-		}
-	}
-	if seen == 0 {
+	whole, fraction, _ := bytes.Cut(text, []byte("."))
+	unsigned := bytes.TrimLeft(whole, "+-")
+	if len(fraction) > digits || len(unsigned)+len(fraction) == 0 || bytes.ContainsAny(fraction, "+-") {
 		return 0, fmt.Errorf("%q: %w", text, errSyntax)
 	}
-	for ; behind < digits; behind++ {
-		var fits bool
-		if n, fits = shift(n, '0'); !fits {
-			return 0, outOfRange(text)
-		}
-	}
-	if sign > 0 && n == math.MinInt64 {
+	// The number in millionths is all digits, with zeros for those that are missing.
+	var buffer [32]byte
+	all := append(append(buffer[:0], whole...), fraction...)
+	all = append(all, "000000"[len(fraction):]...)
+	n, err := strconv.ParseInt(string(all), 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
 		return 0, outOfRange(text)
+	case err != nil:
+		return 0, fmt.Errorf("%q: %w", text, errSyntax)
 	}
-	return n * -sign, nil
-}
-
-// shift appends a digit to a number below 0.
-func shift(n Number, digit byte) (Number, bool) {
-	d := Number(digit - '0')
-	if n < (math.MinInt64+d)/10 {
-		return 0, false
-	}
-	return n*10 - d, true
+	return Number(n), nil
 }
 
 func outOfRange(text []byte) error {

@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"", "-", ".", "+.", "1e3", "NaN", "0x1", "1.2.3", "1,5", " 1", "--1", "1.0000000"} {
+	for _, text := range []string{"", "-", ".", "+.", "1e3", "NaN", "0x1", "1.2.3", "1,5", " 1", "--1", ".+5", "+.-5", "1.0000000"} {
 		if got, err := Parse([]byte(text)); !errors.Is(err, errSyntax) {
 			t.Errorf("Parse(%q) = %v, %v, want a syntax error", text, got, err)
 		}

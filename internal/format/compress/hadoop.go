@@ -225,8 +225,8 @@ func decodeSnappy(dst, packed []byte, limit int) ([]byte, error) {
 // decodeLZ4 decodes a raw lz4 block of at most limit plain bytes. One compressed byte
 // expands to at most 255.
 func decodeLZ4(dst, packed []byte, limit int) ([]byte, error) {
-	room := min(limit, 255*len(packed)+64)
-	dst = growBy(dst, room)[:room]
+	most := min(limit, 255*len(packed)+64)
+	dst = growBy(dst, most)[:most]
 	n, err := lz4.UncompressBlock(packed, dst)
 	if err != nil {
 		return nil, err

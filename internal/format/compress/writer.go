@@ -48,9 +48,9 @@ func (c *Codec) NewWriter(w io.Writer, level int) (*Writer, error) {
 func (z *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 && z.err == nil {
-		room := min(maxFrameBytes-len(z.plain), len(p))
-		z.plain = append(z.plain, p[:room]...)
-		p = p[room:]
+		fits := min(maxFrameBytes-len(z.plain), len(p))
+		z.plain = append(z.plain, p[:fits]...)
+		p = p[fits:]
 		if len(z.plain) == maxFrameBytes {
 			z.endFrame()
 		}

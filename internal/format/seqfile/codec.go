@@ -85,11 +85,11 @@ func midway(err error) error {
 
 // appendAll appends r to dst, growing as data comes.
 func appendAll(dst []byte, r io.Reader, limit int) ([]byte, error) {
-	const room = 512
+	const growth = 512
 	end := len(dst) + limit
 	for {
 		if len(dst) == cap(dst) {
-			dst = append(dst, make([]byte, room)...)[:len(dst)]
+			dst = append(dst, make([]byte, growth)...)[:len(dst)]
 		}
 		n, err := r.Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]

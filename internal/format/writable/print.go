@@ -78,40 +78,14 @@ func appendUTF8(dst, text []byte) []byte {
 	return dst
 }
 
-// malformedLen is the length of the longest prefix of text that starts a valid
-// sequence, at least 1; text begins with a malformed part.
+// malformedLen returns the length of the longest prefix of text that starts a valid sequence,
+// at least 1. Text begins with a malformed part.
 func malformedLen(text []byte) int {
-	low, high, size := secondByte(text[0])
-	if size == 0 || len(text) < 2 || text[1] < low || text[1] > high {
-		return 1
-	}
-	n := 2
-	for n < size && n < len(text) && text[n]&0xC0 == 0x80 {
+	n := 1
+	for n < len(text) && !utf8.FullRune(text[:n+1]) {
 		n++
 	}
 	return n
-}
-
-// secondByte is what may follow the first byte of a sequence and how long the
-// sequence is; 0 where nothing may.
-func secondByte(first byte) (low, high byte, size int) {
-	switch {
-	case first >= 0xC2 && first <= 0xDF:
-		return 0x80, 0xBF, 2
-	case first == 0xE0:
-		return 0xA0, 0xBF, 3
-	case first == 0xED:
-		return 0x80, 0x9F, 3
-	case first >= 0xE1 && first <= 0xEF:
-		return 0x80, 0xBF, 3
-	case first == 0xF0:
-		return 0x90, 0xBF, 4
-	case first >= 0xF1 && first <= 0xF3:
-		return 0x80, 0xBF, 4
-	case first == 0xF4:
-		return 0x80, 0x8F, 4
-	}
-	return 0, 0, 0
 }
 
 // appendJavaFloat writes v as Java's Double.toString: decimal from 1e-3 to

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 )
 
 // MaxVLongSize is the longest encoding of AppendVLong, in bytes.
@@ -20,7 +21,7 @@ func AppendVLong(dst []byte, v int64) []byte {
 	if v < 0 {
 		lead, magnitude = 0x88, uint64(^v) // 0x88 is -120
 	}
-	size := bytesIn(magnitude)
+	size := (bits.Len64(magnitude) + 7) / 8
 	dst = append(dst, lead-byte(size))
 	for i := size - 1; i >= 0; i-- {
 		dst = append(dst, byte(magnitude>>(8*i)))
@@ -44,7 +45,10 @@ func VLong(b []byte) (v int64, n int, err error) {
 	for _, c := range b[1:n] {
 		magnitude = magnitude<<8 | uint64(c)
 	}
-	return signed(b[0], magnitude), n, nil
+	if int8(b[0]) < -120 {
+		magnitude = ^magnitude
+	}
+	return int64(magnitude), n, nil
 }
 
 // VInt decodes the vint at the start of b; a value beyond 32 bits is an error.
@@ -69,19 +73,4 @@ func vlongSize(lead byte) int {
 	default:
 		return int(-119 - c)
 	}
-}
-
-func signed(lead byte, magnitude uint64) int64 {
-	if int8(lead) < -120 {
-		return int64(^magnitude)
-	}
-	return int64(magnitude)
-}
-
-func bytesIn(magnitude uint64) int {
-	size := 0
-	for ; magnitude != 0; magnitude >>= 8 {
-		size++
-	}
-	return size
 }
