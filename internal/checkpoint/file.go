@@ -79,7 +79,8 @@ type FileRef struct {
 	Checksum uint64 // xxhash64 over the file
 }
 
-// Read reads and verifies a checkpoint file. Every error but that of ctx is a *SourceError.
+// Read reads and verifies a checkpoint file. Every error is a *SourceError: whatever the
+// cause, the file has not been read.
 func (r FileRef) Read(ctx context.Context, from Source, patience RetryPolicy) (*taskproc.CheckpointBody, error) {
 	if r.Bytes < 0 || r.Bytes > maxLength {
 		return nil, &SourceError{fmt.Errorf("%w: %d bytes recorded", storage.ErrCorrupt, r.Bytes)}

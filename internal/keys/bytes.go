@@ -5,8 +5,12 @@ import (
 	"unsafe"
 )
 
-// In a part, 0x00 is written as escape, escaped and the end as escape,
-// terminator. terminator < escaped makes a string sort before its extensions.
+// The part form of a string escapes its zeros and ends in a terminator:
+//
+//	a \x00 b   is   'a' 00 FF 'b' 00 01
+//
+// In a part, 0x00 is written as escape, escaped and the end as escape, terminator.
+// terminator < escaped makes a string sort before its extensions.
 const (
 	escape     = 0x00
 	terminator = 0x01
@@ -17,8 +21,10 @@ const (
 // Decode returns a view of src.
 type Bytes struct{}
 
-func (Bytes) Append(dst, v []byte) []byte           { return append(dst, v...) }
-func (Bytes) Decode(src []byte) ([]byte, error)     { return src, nil }
+func (Bytes) Append(dst, v []byte) []byte       { return append(dst, v...) }
+func (Bytes) Decode(src []byte) ([]byte, error) { return src, nil }
+
+// AppendPart appends the escaped form.
 func (Bytes) AppendPart(dst, v []byte) []byte       { return appendEscaped(dst, v) }
 func (Bytes) partLen(s []byte, m byte) (int, error) { return escapedLen(s, m) }
 
@@ -46,9 +52,11 @@ func (StringView) Decode(src []byte) (string, error) {
 	return unsafe.String(unsafe.SliceData(src), len(src)), nil
 }
 
-// stringBytes is a view of s that must not be written to.
+// stringBytes is a view of s that must not be written to. It spares a copy per record.
 func stringBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
+// appendEscaped appends v with its zeros escaped, and the terminator. Between zeros it
+// copies whole stretches: few strings have any.
 func appendEscaped(dst, v []byte) []byte {
 	for {
 		i := bytes.IndexByte(v, escape)
@@ -82,6 +90,8 @@ func escapedLen(src []byte, mask byte) (int, error) {
 	}
 }
 
+// unescape decodes the part that src begins with, and returns what follows it. v is a view
+// of src if nothing was escaped.
 func unescape(src []byte) (v, rest []byte, err error) {
 	n, err := escapedLen(src, 0)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 // ErrMalformed marks bytes that no value of the codec's type encodes to.
 var ErrMalformed = errors.New("keys: malformed encoding")
 
-// Codec turns values of T into bytes and back.
+// Codec turns values of T into bytes and back. It is called for each record, by any number
+// of goroutines, so it has no state. Decoding what Append has made gives an equal value.
 type Codec[T any] interface {
 	// Append appends the encoding of v to dst and returns the extended slice.
 	// A codec whose values can fail to encode (JSON, Gob, Proto) panics with
@@ -21,7 +22,7 @@ type Codec[T any] interface {
 }
 
 // Ordered is a Codec whose byte order is the order of the values, with a form for the
-// components of tuples.
+// components of tuples. Equal values have equal bytes, since the engine groups by bytes.
 type Ordered[T any] interface {
 	Codec[T]
 
@@ -33,8 +34,8 @@ type Ordered[T any] interface {
 	DecodePart(src []byte) (v T, rest []byte, err error)
 }
 
-// Grouper is a codec of tuples: it finds the bytes that all keys with the same
-// first component share.
+// Grouper is a codec of tuples: it finds the bytes that all keys with the same first
+// component share. A secondary sort groups by them, while the whole key decides the order.
 type Grouper interface {
 	// GroupLen is the length in bytes of the first component's encoding at
 	// the start of key, found without decoding the component.
@@ -46,7 +47,7 @@ type Grouper interface {
 type EncodeError struct {
 	Codec string // "json", "gob", "proto"
 	Type  string // Go type of the value
-	Err   error
+	Err   error  // of the encoder
 }
 
 func (e *EncodeError) Error() string {
@@ -55,6 +56,7 @@ func (e *EncodeError) Error() string {
 
 func (e *EncodeError) Unwrap() error { return e.Err }
 
+// malformed is an ErrMalformed that names the type and the length of the bytes.
 func malformed(what string, length int) error {
 	return fmt.Errorf("%w of %s in %d bytes", ErrMalformed, what, length)
 }

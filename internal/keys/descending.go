@@ -20,9 +20,14 @@ func Descending[T any](inner Ordered[T]) Ordered[Desc[T]] {
 	return d
 }
 
+// descending complements the part form of inner. Because no part is a prefix of another, the
+// complement of all bits reverses the order:
+//
+//	inner       1 < 2        01 < 02
+//	descending  1 > 2        FE > FD
 type descending[T any] struct {
-	inner Ordered[T]
-	fixed bool // encodings fit a scratch and values do not refer to them
+	inner Ordered[T] // whose order is reversed
+	fixed bool       // encodings fit a scratch and values do not refer to them
 }
 
 // scratch holds the flipped bytes of a short key while it is decoded.
@@ -49,6 +54,8 @@ func (c descending[T]) Decode(src []byte) (Desc[T], error) {
 
 func (c descending[T]) AppendPart(dst []byte, v Desc[T]) []byte { return c.Append(dst, v) }
 
+// DecodePart finds the end of the part, complements its bytes into a buffer, and decodes
+// that. A fixed codec does not refer to the buffer, so that it can be pooled.
 func (c descending[T]) DecodePart(src []byte) (v Desc[T], rest []byte, err error) {
 	n, err := partLen(c.inner, src, 0xFF)
 	if err != nil {
@@ -64,10 +71,13 @@ func (c descending[T]) DecodePart(src []byte) (v Desc[T], rest []byte, err error
 	return v, src[n:], err
 }
 
+// partLen measures the inner part with the mask complemented, without writing the plain
+// bytes anywhere.
 func (c descending[T]) partLen(src []byte, mask byte) (int, error) {
 	return partLen(c.inner, src, ^mask)
 }
 
+// size is that of inner, since complementing keeps the length.
 func (c descending[T]) size() int {
 	if n, ok := fixedSize(c.inner); ok {
 		return n
@@ -80,7 +90,7 @@ type maskedGrouper interface {
 	groupLen(key []byte, mask byte) (int, error)
 }
 
-// descendingTuple is descending for tuples.
+// descendingTuple is descending for tuples, whose groups it finds below the complement.
 type descendingTuple[T any] struct{ descending[T] }
 
 func (c descendingTuple[T]) GroupLen(key []byte) (int, error) { return c.groupLen(key, 0) }

@@ -5,6 +5,13 @@ import (
 	"math"
 )
 
+// Sign bits of IEEE 754. A number with the sign bit sorts in reverse, so all its bits are
+// flipped; of any other number only the sign bit is:
+//
+//	-2  C0000000…  ──►  3FFFFFFF…
+//	-1  BFF00000…  ──►  400FFFFF…
+//	 1  3FF00000…  ──►  BFF00000…
+//	 2  40000000…  ──►  C0000000…
 const (
 	sign32 = 1 << 31
 	sign64 = 1 << 63
@@ -15,6 +22,7 @@ const (
 // it was; all NaNs are one key, decoded as math.NaN().
 type Float64 struct{}
 
+// Append encodes any NaN as the same one, which sorts last.
 func (Float64) Append(dst []byte, v float64) []byte {
 	if v != v {
 		v = math.NaN()
@@ -50,6 +58,7 @@ func (Float64) size() int { return 8 }
 // Float32 encodes float32 in 4 bytes, in the order of Float64.
 type Float32 struct{}
 
+// Append encodes any NaN as the same one, which sorts last.
 func (Float32) Append(dst []byte, v float32) []byte {
 	if v != v {
 		v = float32(math.NaN())

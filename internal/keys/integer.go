@@ -5,8 +5,10 @@ import (
 	"unsafe"
 )
 
-// Signed encodes a signed integer type in its width, big-endian, with the sign
-// bit flipped; int takes 8 bytes.
+// Signed encodes a signed integer type in its width, big-endian, with the sign bit flipped,
+// so that negative numbers come first; int takes 8 bytes. As int16:
+//
+//	-1  7FFF    0  8000    1  8001
 type Signed[T ~int | ~int8 | ~int16 | ~int32 | ~int64] struct{}
 
 func (c Signed[T]) Append(dst []byte, v T) []byte {
@@ -30,6 +32,7 @@ func (c Signed[T]) partLen(src []byte, _ byte) (int, error) { return fixedPartLe
 
 func (Signed[T]) size() int { return int(unsafe.Sizeof(T(0))) }
 
+// sign is the sign bit of T.
 func (c Signed[T]) sign() uint64 { return 1 << (8*c.size() - 1) }
 
 // Unsigned encodes an unsigned integer type in its width, big-endian; uint
@@ -81,7 +84,8 @@ func readUint(src []byte) uint64 {
 	return uint64(src[0])
 }
 
-// fixedPart decodes a part of size bytes, whose form is the top-level one.
+// fixedPart decodes a part of size bytes. Codecs of fixed size need no terminator, so their
+// part form is the top-level one.
 func fixedPart[T any](src []byte, size int, decode func([]byte) (T, error)) (v T, rest []byte, err error) {
 	if len(src) < size {
 		return v, nil, malformed("a part that is cut short", len(src))
@@ -90,6 +94,7 @@ func fixedPart[T any](src []byte, size int, decode func([]byte) (T, error)) (v T
 	return v, src[size:], err
 }
 
+// fixedPartLen is the length of a part of fixed size, if src has that many bytes.
 func fixedPartLen(src []byte, size int) (int, error) {
 	if len(src) < size {
 		return 0, malformed("a part that is cut short", len(src))

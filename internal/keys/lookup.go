@@ -92,6 +92,8 @@ func byKind[T any]() (Ordered[T], bool) {
 	return integerByKind[T]()
 }
 
+// integerByKind is byKind for integers. int and uint have codecs of their own, since the
+// codec of another type would need a conversion for each record.
 func integerByKind[T any]() (Ordered[T], bool) {
 	switch reflect.TypeFor[T]().Kind() {
 	case reflect.Int:
@@ -127,6 +129,8 @@ func as[T, U any](inner Ordered[U]) (Ordered[T], bool) {
 	return defined[T, U]{inner}, true
 }
 
+// defined is a codec of a type that is defined from U, by the codec of U. Both types have
+// the same memory layout, so a value is converted without a copy.
 type defined[T, U any] struct{ inner Ordered[U] }
 
 func (c defined[T, U]) Append(dst []byte, v T) []byte { return c.inner.Append(dst, convert[U](v)) }
@@ -149,6 +153,7 @@ func (c defined[T, U]) partLen(src []byte, mask byte) (int, error) {
 	return partLen(c.inner, src, mask)
 }
 
+// size is that of the codec of U.
 func (c defined[T, U]) size() int {
 	if n, ok := fixedSize(c.inner); ok {
 		return n

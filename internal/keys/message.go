@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// JSON encodes values with encoding/json, without a newline.
+// JSON encodes values with encoding/json, without a newline. Its byte order has no meaning,
+// so it is for values and for keys that only need to be grouped.
 type JSON[T any] struct{}
 
 func (JSON[T]) Append(dst []byte, v T) []byte {
@@ -60,8 +61,11 @@ func Proto[T proto.Message]() Codec[T] {
 	return protobuf[T]{zero.ProtoReflect().Type()}
 }
 
+// protobuf is the codec of Proto. It keeps the message's type, so that Decode can make
+// messages without reflection on T.
 type protobuf[T any] struct{ message protoreflect.MessageType }
 
+// Append panics with an *EncodeError if a required field is missing.
 func (c protobuf[T]) Append(dst []byte, v T) []byte {
 	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(dst, any(v).(proto.Message))
 	if err != nil {

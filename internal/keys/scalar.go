@@ -15,6 +15,7 @@ func (Bool) Append(dst []byte, v bool) []byte {
 	return append(dst, 0)
 }
 
+// Decode refuses bytes other than 0 and 1, because true has one encoding.
 func (Bool) Decode(src []byte) (bool, error) {
 	if len(src) != 1 || src[0] > 1 {
 		return false, malformed("a bool", len(src))
@@ -35,8 +36,11 @@ func (Bool) size() int { return 1 }
 // Time encodes instants in 12 bytes: seconds since 1970 as an int64, then nanoseconds within
 // the second as a uint32. It can represent every time.Time. The location and the monotonic
 // clock are dropped, and Decode returns UTC.
+//
+//	| seconds, sign bit flipped, 8 bytes | nanoseconds, 4 bytes |
 type Time struct{}
 
+// timeSize is the length of an encoded time in bytes.
 const timeSize = 12
 
 func (Time) Append(dst []byte, v time.Time) []byte {
@@ -44,6 +48,8 @@ func (Time) Append(dst []byte, v time.Time) []byte {
 	return binary.BigEndian.AppendUint32(dst, uint32(v.Nanosecond()))
 }
 
+// Decode refuses nanoseconds beyond a second, because two encodings of one instant would be
+// two keys.
 func (Time) Decode(src []byte) (time.Time, error) {
 	if len(src) != timeSize {
 		return time.Time{}, malformed("a time", len(src))
@@ -65,7 +71,8 @@ func (Time) partLen(src []byte, _ byte) (int, error) { return fixedPartLen(src, 
 
 func (Time) size() int { return timeSize }
 
-// Empty encodes struct{} as no bytes, for keys or values without content.
+// Empty encodes struct{} as no bytes, for keys or values without content. All records with
+// such a key are one group.
 type Empty struct{}
 
 func (Empty) Append(dst []byte, _ struct{}) []byte     { return dst }

@@ -1,6 +1,7 @@
 package keys
 
-// Pair is a key of two components, ordered by First, then Second.
+// Pair is a key of two components, ordered by First, then Second. Jobs with a secondary sort
+// group by First and receive the values in the order of Second.
 type Pair[A, B any] struct {
 	First  A
 	Second B
@@ -18,6 +19,11 @@ type Triple[A, B, C any] struct {
 // part form of First, then the top-level form of Second. It is a Grouper.
 func PairOf[A, B any](a Ordered[A], b Ordered[B]) Ordered[Pair[A, B]] { return pair[A, B]{a, b} }
 
+// pair is the codec of PairOf. The last component has no part form at the top level, because
+// the end of the key ends it:
+//
+//	Pair{"a", "b"}    'a' 00 01 'b'
+//	its part form     'a' 00 01 'b' 00 01
 type pair[A, B any] struct {
 	a Ordered[A]
 	b Ordered[B]
@@ -47,6 +53,7 @@ func (c pair[A, B]) DecodePart(src []byte) (v Pair[A, B], rest []byte, err error
 	return v, rest, err
 }
 
+// partLen measures both parts; mask is that of partLen in codec.go.
 func (c pair[A, B]) partLen(src []byte, mask byte) (int, error) {
 	first, err := partLen(c.a, src, mask)
 	if err != nil {
@@ -58,8 +65,10 @@ func (c pair[A, B]) partLen(src []byte, mask byte) (int, error) {
 
 func (c pair[A, B]) size() int { return sumSize(c.a, c.b) }
 
+// GroupLen is the length of the part of First.
 func (c pair[A, B]) GroupLen(key []byte) (int, error) { return partLen(c.a, key, 0) }
 
+// groupLen is GroupLen below a complement.
 func (c pair[A, B]) groupLen(key []byte, mask byte) (int, error) { return partLen(c.a, key, mask) }
 
 // TripleOf is the codec of triples; see PairOf.
@@ -67,6 +76,7 @@ func TripleOf[A, B, C any](a Ordered[A], b Ordered[B], c Ordered[C]) Ordered[Tri
 	return triple[A, B, C]{a, pair[B, C]{b, c}}
 }
 
+// triple is the codec of TripleOf: First, and a pair of the others.
 type triple[A, B, C any] struct {
 	a  Ordered[A]
 	bc pair[B, C]
@@ -98,6 +108,7 @@ func (c triple[A, B, C]) DecodePart(src []byte) (v Triple[A, B, C], rest []byte,
 	return v, rest, err
 }
 
+// partLen measures all three parts.
 func (c triple[A, B, C]) partLen(src []byte, mask byte) (int, error) {
 	first, err := partLen(c.a, src, mask)
 	if err != nil {
@@ -109,8 +120,10 @@ func (c triple[A, B, C]) partLen(src []byte, mask byte) (int, error) {
 
 func (c triple[A, B, C]) size() int { return sumSize(c.a, c.bc) }
 
+// GroupLen is the length of the part of First.
 func (c triple[A, B, C]) GroupLen(key []byte) (int, error) { return partLen(c.a, key, 0) }
 
+// groupLen is GroupLen below a complement.
 func (c triple[A, B, C]) groupLen(key []byte, mask byte) (int, error) {
 	return partLen(c.a, key, mask)
 }

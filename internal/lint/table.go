@@ -48,7 +48,7 @@ var importTable = []row{
 	{"internal/taskproc", []string{"dag"}},
 	{"internal/wire", []string{"internal/taskproc"}},
 	{"internal/wire/wireconnect", []string{"internal/wire"}},
-	{"internal/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/taskproc"}},
+	{"internal/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/syncutil", "internal/taskproc"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
 		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...",

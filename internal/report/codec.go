@@ -25,6 +25,8 @@ func (r Report) Marshal() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// fillEmpty replaces what JSON would write as null, and numbers that JSON does not have. It
+// copies the lists that it changes, so that the caller's report stays as it is.
 func (r *Report) fillEmpty() {
 	r.ElapsedSeconds = finite(r.ElapsedSeconds)
 	r.Phases = orEmpty(r.Phases)
@@ -73,6 +75,8 @@ func Parse(data []byte) (Report, error) {
 	return r, nil
 }
 
+// checkStates refuses states that this version does not know: a program that reads the
+// report would take them for no state at all.
 func (r *Report) checkStates() error {
 	if !slices.Contains(states, r.State) {
 		return fmt.Errorf("job report with unknown state %q of job %q", r.State, r.JobID)

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Check checks, before a job starts, that its report can be written to path. Otherwise
-// hours of work could end without a report.
+// Check checks, before a job starts, that its report can be written to path. Otherwise hours
+// of work could end without a report. It makes the temporary file that WriteFile would make,
+// and removes it.
 func Check(path string) error {
 	target, special, err := resolve(path)
 	if err != nil || special {
@@ -86,6 +87,8 @@ func createBeside(target string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 }
 
+// replace writes data to a temporary file, syncs it, and renames it to target. After an
+// error the temporary file is removed.
 func replace(target string, data []byte) error {
 	f, err := createBeside(target)
 	if err != nil {
@@ -105,6 +108,7 @@ func replace(target string, data []byte) error {
 	return err
 }
 
+// writeInto writes data to a file that exists, such as a pipe, without replacing it.
 func writeInto(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

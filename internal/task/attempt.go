@@ -16,22 +16,26 @@ import (
 
 // Attempt is what the Nodes of one attempt have in common. The user's code may call its
 // exported methods in any goroutine.
+//
+// Start, Conf and the file systems do not change once the Nodes run. The session sets
+// resumed, origin and origins before that. declines changes only between two runs of the
+// Nodes.
 type Attempt struct {
-	Start    *taskproc.Start
-	Conf     *conf.Conf
+	Start    *taskproc.Start // the order that started the attempt
+	Conf     *conf.Conf      // nil if the properties are invalid; then no Node runs
 	Counters *counter.Set
-	Files    *storage.Router
+	Files    *storage.Router // inputs and outputs by full name; use Resolve, which counts
 
 	// Local is the file system of Start.LocalDir.
 	Local storage.FS
 
-	ctx    context.Context
+	ctx    context.Context // of all work; its cause is the error of the attempt
 	cancel context.CancelCauseFunc
-	log    *logTail
-	send   func(*taskproc.FromTask) error
+	log    *logTail                       // for Logger, and for the message of a failure
+	send   func(*taskproc.FromTask) error // any goroutine may call it; it blocks until the tasknode receives
 
-	signals  signals
-	gate     quiesceGate
+	signals  signals                  // orders to the record loops
+	gate     quiesceGate              // remote files, and suspension
 	resident atomic.Int64             // resident bytes of the process at the last sample; 0 before the first
 	activity atomic.Uint64            // reports so far that a sign of life has caused
 	serial   atomic.Int64             // number of the next output file; counts those of attempts before a checkpoint
@@ -64,7 +68,7 @@ func (a *Attempt) SetStatus(text string) {
 // time of mapreduce.task.timeout.
 func (a *Attempt) KeepAlive() { a.signals.alive.Store(true) }
 
-// Open opens a file by its full name.
+// Open opens a file by its full name. The caller closes it.
 func (a *Attempt) Open(name string) (storage.File, error) {
 	fs, path, err := a.Resolve(a.ctx, name)
 	if err != nil {
@@ -73,6 +77,7 @@ func (a *Attempt) Open(name string) (storage.File, error) {
 	return fs.Open(a.ctx, path)
 }
 
+// counterMessages are the counters of a set as messages carry them.
 func counterMessages(set *counter.Set) (out []*taskproc.Counter) {
 	for group, names := range set.Values() {
 		for name, value := range names {
@@ -82,6 +87,7 @@ func counterMessages(set *counter.Set) (out []*taskproc.Counter) {
 	return out
 }
 
+// addCounters adds the counters of a checkpoint: those of the attempts before it.
 func addCounters(set *counter.Set, messages []*taskproc.Counter) {
 	for _, c := range messages {
 		set.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)

@@ -23,8 +23,8 @@ type Channel struct {
 
 func (c Channel) String() string { return fmt.Sprintf("%s -> %s", c.From, c.To) }
 
-// inputsOf returns the channels that lead to a Node. share returns the writers that a
-// Node reads along a per-machine edge.
+// inputsOf returns the channels that lead to a Node, in the order of the graph. share
+// returns the writers that a Node reads along a per-machine edge.
 func inputsOf(g dag.Graph, stage, number int, share func(edge int) []int) []Channel {
 	var channels []Channel
 	for i, e := range g.Edges {
@@ -45,7 +45,7 @@ func inputsOf(g dag.Graph, stage, number int, share func(edge int) []int) []Chan
 	return channels
 }
 
-// outputsOf returns the channels that lead from a Node.
+// outputsOf returns the channels that lead from a Node, in the order of the graph.
 func outputsOf(g dag.Graph, stage, number int) []Channel {
 	var channels []Channel
 	for i, e := range g.Edges {
@@ -64,6 +64,7 @@ func outputsOf(g dag.Graph, stage, number int) []Channel {
 	return channels
 }
 
+// channelOf describes an edge without its peers.
 func channelOf(place int, e dag.Edge) Channel {
 	return Channel{
 		Edge: place, Input: e.InputName(), From: e.From, To: e.To, Kind: e.Channel, Connection: e.Connection,
@@ -80,8 +81,8 @@ func upTo(n int) []int {
 	return numbers
 }
 
-// partition is the partition of each writer's output that a reader reads along an edge
-// that is a file.
+// partition is the partition of each writer's output that a reader reads along an edge that
+// is a file. Only an all-to-all edge divides the output.
 func (c Channel) partition(reader int) int {
 	if c.Connection == dag.AllToAll {
 		return reader
@@ -99,7 +100,8 @@ func channelsOf(channels []Channel, kind dag.Channel) (out []Channel) {
 	return out
 }
 
-// isLive reports whether both ends of a channel are at work at once.
+// isLive reports whether both ends of a channel run at the same time, so that a checkpoint
+// has to drain it.
 func (c Channel) isLive() bool { return c.Kind != dag.ChannelFile }
 
 // fileChannels returns the channels that are files.

@@ -23,7 +23,7 @@ type Channels interface {
 	Receive(ctx context.Context, id transfer.ChannelID, address string, wait time.Duration) (io.ReadCloser, error)
 }
 
-// memoryChannels join Nodes of one process.
+// memoryChannels join Nodes of one process. The address of a server has no meaning here.
 type memoryChannels struct{ *transfer.Rendezvous }
 
 func (m memoryChannels) Send(ctx context.Context, id transfer.ChannelID, _ string, wait time.Duration) (io.WriteCloser, error) {
@@ -45,6 +45,7 @@ func (m memoryChannels) Receive(ctx context.Context, id transfer.ChannelID, _ st
 	return &memoryReceive{end, stop}, nil
 }
 
+// memorySend is the writer's end. stop detaches it from the attempt's context.
 type memorySend struct {
 	*transfer.SendEnd
 	stop func() bool
@@ -55,6 +56,7 @@ func (s *memorySend) Close() error {
 	return s.SendEnd.Close()
 }
 
+// memoryReceive is the reader's end. stop detaches it from the attempt's context.
 type memoryReceive struct {
 	*transfer.ReceiveEnd
 	stop func() bool
@@ -99,19 +101,25 @@ func (e *streamError) Unwrap() error { return e.error }
 // streamEnd identifies one end of a stream: the edge, and the Node at the other end.
 type streamEnd struct{ edge, peer int }
 
-// streams are the ends of streams of one Node.
+// streams are the ends of streams of one Node. Each passes through these steps:
+//
+//	openStreams ─► opening ─► SendStream or ReceiveStreams ─► closed by its user
+//	                                                      └─► or by finishStreams, closeStreams
+//
+// The Node's goroutine uses all fields. The goroutines of openings touch only their own.
 type streams struct {
-	ctx     context.Context // the Node's
-	cancel  context.CancelCauseFunc
-	client  *transfer.ChannelClient // nil if all run in one process
-	out     map[streamEnd]*opening[io.WriteCloser]
-	in      map[streamEnd]*opening[io.ReadCloser]
-	opening sync.WaitGroup
-	writers map[streamEnd]*StreamWriter // those that SendStream has returned
-	readers map[int]*StreamReader       // by edge
+	ctx     context.Context                        // the Node's
+	cancel  context.CancelCauseFunc                // breaks all streams of the Node
+	client  *transfer.ChannelClient                // nil if all run in one process
+	out     map[streamEnd]*opening[io.WriteCloser] // to readers
+	in      map[streamEnd]*opening[io.ReadCloser]  // from writers that had not finished before
+	opening sync.WaitGroup                         // of the goroutines that open ends
+	writers map[streamEnd]*StreamWriter            // those that SendStream has returned
+	readers map[int]*StreamReader                  // by edge
 }
 
-// openStreams starts to open all streams of the Node.
+// openStreams starts to open all streams of the Node. Both ends wait for each other, so
+// opening them one by one could deadlock in a graph where Nodes read in different orders.
 func (n *NodeRun) openStreams() {
 	s := &n.streams
 	s.ctx, s.cancel = context.WithCancelCause(n.Attempt.ctx)
@@ -204,6 +212,7 @@ func (n *NodeRun) finishStreams(checkpointed bool) error {
 	return errors.Join(errs...)
 }
 
+// finishSend ends the stream to one reader.
 func (n *NodeRun) finishSend(c Channel, peer int, checkpointed bool) error {
 	w := n.streams.writers[streamEnd{c.Edge, peer}]
 	if w != nil && !w.closed {
@@ -218,6 +227,8 @@ func (n *NodeRun) finishSend(c Channel, peer int, checkpointed bool) error {
 	return w.End(checkpointed)
 }
 
+// finishReceive reads the streams of an edge to their ends, so that their writers do not
+// fail.
 func (n *NodeRun) finishReceive(c Channel) error {
 	r, err := n.ReceiveStreams(c)
 	if err != nil {

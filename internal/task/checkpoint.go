@@ -45,6 +45,7 @@ func (n *NodeRun) finishedState() *taskproc.NodeState {
 	return s
 }
 
+// newState is the state of a Node without its content.
 func (n *NodeRun) newState() *taskproc.NodeState {
 	return &taskproc.NodeState{Stage: int32(n.stage), Node: int32(n.number)}
 }
@@ -69,7 +70,8 @@ func (r *Reduce) addTo(s *taskproc.NodeState) error {
 }
 
 // checkpoint writes the states of all Nodes. If it cannot write them, the error is an
-// *unwrittenError.
+// *unwrittenError. Only after the file is complete the reduces detach their files: until
+// then the attempt may have to continue with them.
 func (g *groupRun) checkpoint() (*taskproc.FromTask, error) {
 	body := &taskproc.CheckpointBody{JobId: g.Attempt.Start.JobId, Task: g.Attempt.Start.Task, Kind: g.Attempt.Start.Kind}
 	for _, n := range g.nodes {
@@ -95,7 +97,8 @@ func (g *groupRun) checkpoint() (*taskproc.FromTask, error) {
 	return last, err
 }
 
-// writeCheckpoint writes body into the attempt's directory.
+// writeCheckpoint writes body into the attempt's directory, and a copy of it where the job
+// asks for one. It returns the attempt's last message.
 func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
 	encoded, err := checkpoint.Encode(body)
 	if err == nil {
@@ -133,8 +136,8 @@ func writeAll(w storage.Writer, data []byte) error {
 	return nil
 }
 
-// Runs are the runs in files that a Node which sorts live input had at the checkpoint
-// that it resumes from.
+// Runs are the runs in files that a Node which sorts live input had at the checkpoint that
+// it resumes from; none if it starts from the beginning.
 func (n *NodeRun) Runs() []shuffle.MergeInputState {
 	return checkpoint.MergeStates(n.resumed.GetMerge())
 }

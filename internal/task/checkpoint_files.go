@@ -17,13 +17,15 @@ import (
 // the file system of the job's output.
 type origin struct {
 	checkpoint.FileRef
-	address string // of another machine's shuffle server
-	copied  bool   // Path is a full name
+	address string // of another machine's shuffle server; "": the files are here or copied
+	copied  bool   // Path is a full name, in the file system of the job's output
 }
 
+// isHere reports whether the files are on this machine's disks.
 func (o origin) isHere() bool { return o.address == "" && !o.copied }
 
-// checkpointOrigins are the places that have a checkpoint, in the order to try them.
+// checkpointOrigins are the places that have a checkpoint, in the order to try them: the
+// machine that wrote it, unless it is lost, and then the copy, which is slower to read.
 func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {
 	if !c.MachineLost {
 		places = append(places, origin{checkpoint.FileRef{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}, c.Address, false})
@@ -100,6 +102,9 @@ func (g *groupRun) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Check
 	return copied
 }
 
+// copyTo copies the checkpoint with this body into the directory checkpoints/ATTEMPT of an
+// output directory, and describes the copy for the master. Its file is written last, so that
+// a copy that has a checkpoint file is complete.
 func (a *Attempt) copyTo(body *taskproc.CheckpointBody, outputDir string) (*taskproc.Checkpoint_Copy, error) {
 	fsys, dir, err := a.Resolve(a.ctx, outputDir)
 	if err != nil {

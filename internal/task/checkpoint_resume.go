@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// unusableCheckpointError says that the attempt cannot resume from its checkpoint. Its
-// task starts over, which is charged as no failure.
+// unusableCheckpointError says that the attempt cannot resume from its checkpoint. Its task
+// starts over, which is charged as no failure: the program is not at fault.
 type unusableCheckpointError struct{ Err error }
 
 func (e *unusableCheckpointError) Error() string {
@@ -21,6 +21,14 @@ func (e *unusableCheckpointError) Error() string {
 func (e *unusableCheckpointError) Unwrap() error { return e.Err }
 
 // resume loads the checkpoint that the attempt resumes from, if there is one.
+//
+//	resume ─► read the file from an origin ─► fetchCheckpointFiles: check or copy its files
+//	             ▲        │ unreadable               │ unusable
+//	             └────────┴── next origin ◄──────────┘
+//	                          none left: unusableCheckpointError
+//
+// Fetching is a step of its own, since it may take long and orders must be obeyed meanwhile.
+// Counters continue from those of the checkpoint, and so do the numbers of output files.
 func (a *Attempt) resume() error {
 	if a.Start.Checkpoint == nil {
 		return nil
@@ -55,6 +63,7 @@ func (a *Attempt) nextOrigin(errs error) (*taskproc.CheckpointBody, error) {
 	return nil, &unusableCheckpointError{errs}
 }
 
+// readCheckpoint reads the checkpoint from one place. It must be one of this task.
 func (a *Attempt) readCheckpoint(o origin) (*taskproc.CheckpointBody, error) {
 	files, done := a.open(o)
 	defer done()
@@ -110,6 +119,7 @@ func (a *Attempt) checkFiles(body *taskproc.CheckpointBody) error {
 	return nil
 }
 
+// checkFilesOf checks the files of one Node.
 func (a *Attempt) checkFilesOf(n *taskproc.NodeState) error {
 	for _, m := range n.Merge {
 		if err := a.checkFile(m.Path, m.Offset+m.Length); err != nil {
@@ -131,6 +141,7 @@ func (a *Attempt) checkFilesOf(n *taskproc.NodeState) error {
 	return nil
 }
 
+// checkFile checks that a file has at least size bytes.
 func (a *Attempt) checkFile(path string, size int64) error {
 	info, err := a.Local.Stat(a.ctx, path)
 	if err == nil && info.Size < size {

@@ -16,7 +16,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// openCollector writes what a Node emits along an edge that is a file.
+// openCollector writes what a Node emits along an edge that is a file. The program makes the
+// collector, since only it knows the types; the Node finishes it.
 type openCollector struct {
 	shuffle.Collector       // nil until it is set
 	memory            int64 // bytes borrowed for it
@@ -31,8 +32,8 @@ func (c *openCollector) Abort() error {
 }
 
 // CollectorOptions returns the options of the collector of an edge that is a file; the
-// caller sets partition and combine. An all-to-all edge has a partition for each
-// reader, others have one.
+// caller sets partition and combine. An all-to-all edge has a partition for each reader,
+// others have one. The memory is borrowed once per edge, however often it is called.
 func (n *NodeRun) CollectorOptions(c Channel) (shuffle.Options, error) {
 	if err := n.checkOutput(c); err != nil {
 		return shuffle.Options{}, err
@@ -106,6 +107,7 @@ func (n *NodeRun) maxRuns(c Channel) int {
 	return max(fewRuns, n.Attempt.Conf.Int(conf.SortFactor)/writers)
 }
 
+// mapOutputCodec is the codec of files between Nodes. A wrong name fails the job at once.
 func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
 	if !c.Bool(conf.MapOutputCompress) {
 		return shuffle.None, nil
@@ -135,6 +137,8 @@ func (n *NodeRun) publish() ([]*taskproc.MapOutput, error) {
 	return published, nil
 }
 
+// publishOne finishes the collector of an edge. The output carries where its map began to
+// read, from which readers order equal keys (shuffle.Ordinal).
 func (n *NodeRun) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, error) {
 	if err := failpoint.Hit(failpoint.TaskSegment); err != nil {
 		return nil, err
@@ -158,8 +162,9 @@ func (n *NodeRun) publishOne(c Channel, open *openCollector) (*taskproc.MapOutpu
 	return output, nil
 }
 
-// joinPublished joins what attempts before a checkpoint have published along an edge
-// with index.
+// joinPublished joins what attempts before a checkpoint have published along an edge with
+// index, so that readers see one output of the task. It returns index if there is nothing to
+// join.
 func (n *NodeRun) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, error) {
 	var parts []*shuffle.Index
 	var errs []error
@@ -196,6 +201,7 @@ func (n *NodeRun) store(published []*taskproc.MapOutput) error {
 	return nil
 }
 
+// storeOne moves one output to the job's output. The gate counts it as a remote file.
 func (n *NodeRun) storeOne(o *taskproc.MapOutput) error {
 	a := n.Attempt
 	if a.Start.OutputDir == "" {
@@ -221,6 +227,7 @@ func (n *NodeRun) storeOne(o *taskproc.MapOutput) error {
 	return nil
 }
 
+// addCollectorCounters counts what a collector has done. It is called once per collector.
 func addCollectorCounters(a *Attempt, s shuffle.Stats) {
 	a.Counters.Add(counter.MapOutputRecords, s.Records)
 	a.Counters.Add(counter.MapOutputBytes, s.Bytes)

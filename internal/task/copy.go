@@ -27,9 +27,17 @@ type writtenOutput struct {
 func writerOf(o *taskproc.MapOutput) writer       { return writer{int(o.Edge), o.Task} }
 func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerOf(o), o.Attempt} }
 
-// copyPhase gathers the segments that a reduce reads. Segments on its own machine are
-// read from their files during the merge. A transfer.Copier copies the others, several
-// at once. The goroutine of the reduce owns all fields.
+// copyPhase gathers the segments that a reduce reads. Segments on its own machine are read
+// from their files during the merge. A transfer.Copier copies the others, several at once.
+// The goroutine of the reduce owns all fields.
+//
+//	board ── Outputs ──► handleOutput ──┬── on this machine ──────► takeLocal ──┐
+//	                                    ├── empty for this reduce ──────────────┤
+//	                                    └── elsewhere ──► copier ── collect ────┴──► taken
+//
+// An output of which each reader has its part is not written again when its machine is lost.
+// A revoked output is not copied again, and stays if it is taken. A newer attempt's output
+// replaces one that is still being copied.
 //
 // Invariant: the intake holds the outputs in the reduce's fetched and in the copier's
 // results: each output completely, and one of each writer.
@@ -46,12 +54,12 @@ type copyPhase struct {
 	copier  *transfer.Copier                      // nil before the first copy
 }
 
-// copyEdge is an edge that the reduce reads.
+// copyEdge is an edge that the reduce reads, and how far.
 type copyEdge struct {
 	Channel
-	partition int // that is read of each output
-	have      int // writers whose segments are taken in
-	complete  bool
+	partition int  // that is read of each output
+	have      int  // writers whose segments are taken in
+	complete  bool // the master has announced all outputs
 }
 
 // finished reports whether all outputs have been taken in or are being copied. If the
@@ -68,6 +76,7 @@ func (e *copyEdge) reads(task int32) bool {
 	return e.Peers == nil || slices.Contains(e.Peers, int(task))
 }
 
+// newCopyPhase begins with what a checkpoint already had, and subscribes to the board.
 func (r *Reduce) newCopyPhase() *copyPhase {
 	p := &copyPhase{
 		r: r, edges: make(map[int]*copyEdge), have: make(map[writer]bool), pending: make(map[writer]bool),
@@ -102,6 +111,7 @@ func (r *Reduce) copyAll() (complete bool, err error) {
 	return true, nil
 }
 
+// finished reports whether all segments are in the intake.
 func (p *copyPhase) finished() bool {
 	for _, e := range p.edges {
 		if !e.finished() {
@@ -111,7 +121,8 @@ func (p *copyPhase) finished() bool {
 	return len(p.pending) == 0
 }
 
-// step waits for an event and handles it.
+// step waits for an event and handles it. A third of the reduce's progress is copying,
+// another the sort, and the last the reduce function, as in Hadoop.
 func (p *copyPhase) step() error {
 	r := p.r
 	var err error
@@ -152,6 +163,7 @@ func (p *copyPhase) expected() int {
 	return n
 }
 
+// results is readable when copies have ended; never before the first copy.
 func (p *copyPhase) results() <-chan struct{} {
 	if p.copier == nil {
 		return nil
@@ -159,6 +171,8 @@ func (p *copyPhase) results() <-chan struct{} {
 	return p.copier.Ready()
 }
 
+// openCopier makes the copier at the first output on another machine, so that a reduce whose
+// input is local has no goroutines for it.
 func (p *copyPhase) openCopier() {
 	a, c := p.r.Node.Attempt, p.r.Node.Attempt.Conf
 	patience := c.Duration(conf.ShuffleFetchTimeout)

@@ -40,6 +40,9 @@ func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
 	}
 }
 
+// handleOutput takes in or copies one output. An output that is offered again, from the same
+// address, changes nothing. From another address it was copied off a draining machine, or
+// its task ran again.
 func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
 	address, offered := p.offered[offerOf(o)]
 	switch {
@@ -99,6 +102,8 @@ func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
 	r.Node.Attempt.KeepAlive()
 }
 
+// markTaken counts a writer whose output is in the intake, in this attempt or before a
+// checkpoint.
 func (p *copyPhase) markTaken(o *taskproc.MapOutput) {
 	p.have[writerOf(o)] = true
 	if e := p.edges[int(o.Edge)]; e != nil {
@@ -106,7 +111,8 @@ func (p *copyPhase) markTaken(o *taskproc.MapOutput) {
 	}
 }
 
-// copy gives an output to the copier.
+// copy gives an output to the copier, under a number by which the copier recognizes newer
+// outputs of its writer.
 func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 	if p.copier == nil {
 		p.openCopier()

@@ -26,6 +26,8 @@ type countedFS struct {
 	readOps, writeOps *counter.Counter
 }
 
+// countFS returns fs with its bytes and operations counted in set. Counters of the scheme
+// are looked up once, so that a Read costs one addition.
 func countFS(fs storage.FS, set *counter.Set) storage.FS {
 	scheme, _, _ := strings.Cut(fs.URI(), ":")
 	c := &countedFS{
@@ -79,6 +81,7 @@ func (c byteCounter) count(n int, err error) (int, error) {
 	return n, err
 }
 
+// countedFile counts the bytes that are read.
 type countedFile struct {
 	storage.File
 	bytes byteCounter
@@ -90,6 +93,7 @@ func (f *countedFile) ReadAt(p []byte, offset int64) (int, error) {
 	return f.bytes.count(f.File.ReadAt(p, offset))
 }
 
+// countedWriter counts the bytes that are written.
 type countedWriter struct {
 	storage.Writer
 	bytes byteCounter

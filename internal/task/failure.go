@@ -13,7 +13,9 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// failureOf turns the error of an attempt into the message that the user sees.
+// failureOf turns the error of an attempt into the message that the user sees. The kinds of
+// errors that it finds in the chain become flags, by which the master decides whether the
+// task is tried again, and what else has to run again.
 func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	f := &taskproc.Failure{Cause: err.Error() + a.remedy(err), Offset: -1, Log: a.log.String()}
 	if record, ok := errors.AsType[*RecordError](err); ok {

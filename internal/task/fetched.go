@@ -18,7 +18,7 @@ type fetchedSets struct {
 	readers map[int]int // by edge that is a file: how many Nodes read it; set before use
 	mu      struct {
 		sync.Mutex
-		reduces map[*Reduce]map[int]nodeSet // by edge
+		reduces map[*Reduce]map[int]nodeSet // what each has taken in, by edge
 		changed map[int]bool                // edges whose set differs from the last report
 	}
 }
@@ -27,6 +27,7 @@ type fetchedSets struct {
 // set.
 type nodeSet []byte
 
+// with returns s with n added; it may change s.
 func (s nodeSet) with(n int32) nodeSet {
 	for len(s) <= int(n/8) {
 		s = append(s, 0)
@@ -44,7 +45,7 @@ func (s nodeSet) and(other nodeSet) nodeSet {
 	return both
 }
 
-// expect says that a Node reads edges.
+// expect says that a Node reads edges. It is called for each Node before any of them runs.
 func (f *fetchedSets) expect(channels []Channel) {
 	if f.readers == nil {
 		f.readers = make(map[int]int)

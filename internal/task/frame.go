@@ -28,14 +28,21 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// frameWriter encodes records into frames. A checksum covers all bytes before it.
+// frameWriter encodes records into frames:
+//
+//	| HMRCHAN 1 | frame | frame | … | end frame |
+//	batch:  | 'B' | length | records | payload | CRC32C |
+//	end:    | 'E' or 'P' | records of the stream | CRC32C |
+//
+// A checksum covers all bytes before it, so frames can neither be lost nor change places.
+// One goroutine uses it.
 type frameWriter struct {
-	w       io.Writer
-	batch   int    // size in bytes at which a batch is sent
-	buf     []byte // the current frame
-	records uint32 // in the current frame
-	total   uint64 // in all sent frames
-	sum     uint32
+	w       io.Writer // gets one Write per frame
+	batch   int       // size in bytes at which a batch is sent
+	buf     []byte    // the current frame
+	records uint32    // in the current frame
+	total   uint64    // in all sent frames
+	sum     uint32    // CRC32C of all bytes so far, checksums left out
 }
 
 // newFrameWriter begins a stream. Its head is sent with the first frame.
@@ -56,6 +63,8 @@ func (f *frameWriter) begin() {
 	f.buf = append(f.buf, make([]byte, batchHead)...)
 }
 
+// add appends a record to the batch, after sending the batch if the record does not fit. It
+// copies its arguments.
 func (f *frameWriter) add(key, value []byte) error {
 	size := len(key) + len(value) + maxRecordHead
 	if size > maxPayload {
@@ -120,12 +129,13 @@ func (f *frameWriter) end(kind byte) error {
 }
 
 // frameReader decodes frames. Invalid bytes wrap storage.ErrCorrupt. A stream that ends
-// before its end frame is io.ErrUnexpectedEOF.
+// before its end frame is io.ErrUnexpectedEOF: the writer's process may have ended, which is
+// no end of the data.
 type frameReader struct {
 	r     io.Reader
 	total uint64 // records so far
 	sum   uint32
-	begun bool
+	begun bool // the head of the stream has been read
 }
 
 // next reads a batch into buf, which grows with the bytes that arrive, and returns its
@@ -152,6 +162,7 @@ func (f *frameReader) next(buf []byte) (payload []byte, records int, err error) 
 	return buf, 0, fmt.Errorf("%w: frame of kind %q", storage.ErrCorrupt, head[0])
 }
 
+// begin reads the head of the stream.
 func (f *frameReader) begin() error {
 	if f.begun {
 		return nil
@@ -167,6 +178,8 @@ func (f *frameReader) begin() error {
 	return nil
 }
 
+// batch reads a batch whose head has been read. The head's numbers are checked before memory
+// is allocated for them.
 func (f *frameReader) batch(head [batchHead]byte, buf []byte) ([]byte, int, error) {
 	length, records := binary.LittleEndian.Uint32(head[1:]), binary.LittleEndian.Uint32(head[5:])
 	if length > maxPayload || records == 0 || records > length/leastRecord {

@@ -12,30 +12,40 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// groupRun runs the NodeGroup of an attempt: Nodes in one process, joined by its
-// memory. A Node that fails ends the others, and its error is that of the attempt.
+// groupRun runs the NodeGroup of an attempt: Nodes in one process, joined by its memory. A
+// Node that fails ends the others, and its error is that of the attempt.
+//
+//	open: nodes, memory, queues, sources ─► run: fetch the checkpoint's files
+//	                                          └─► runNodes ─► Finished
+//	                                                 ▲ │ └──► the first error
+//	                                                 │ └────► checkpoint ─► Checkpointed
+//	                                                 └── not written: resumeInPlace
+//
+// The fields up to queues are set by open, before the Nodes run. listen may call methods at
+// any time, and checks laidOut where it needs the Nodes.
 type groupRun struct {
 	Attempt *Attempt
 
 	graph             dag.Graph
 	layout            *dag.Layout
-	nodes             []*NodeRun // in order of stages and numbers
-	memory            *memory
-	notCheckpointable atomic.Bool // it has state that no checkpoint holds: see NotCheckpointable
-	notSplittable     atomic.Bool // it cannot be split either
-	laidOut           atomic.Bool // nodes is complete
-	board             outputBoard
-	fetched           fetchedSets
-	queues            map[sharedEnd]*sharedQueue
-	localStreams      transfer.Rendezvous // streams between its own Nodes
-	server            *Server
+	nodes             []*NodeRun                 // in order of stages and numbers
+	memory            *memory                    // of all collectors and intakes
+	notCheckpointable atomic.Bool                // it has state that no checkpoint holds: see NotCheckpointable
+	notSplittable     atomic.Bool                // it cannot be split either
+	laidOut           atomic.Bool                // nodes is complete
+	board             outputBoard                // outputs that the reduces of the group can read
+	fetched           fetchedSets                // outputs that they have taken in
+	queues            map[sharedEnd]*sharedQueue // of shared memory; new ones after a declined checkpoint
+	localStreams      transfer.Rendezvous        // streams between its own Nodes
+	server            *Server                    // of the process, shared by its attempts
 	firstError        struct {
 		sync.Once
 		err error
 	}
 }
 
-// open lays out the group and opens its inputs. The attempt is configured.
+// open lays out the group and opens its inputs. The attempt is configured. The Nodes that a
+// checkpoint shows as finished get no memory and no inputs.
 func (g *groupRun) open() error {
 	g.graph = graphOf(g.Attempt.Start)
 	g.layout = g.graph.Layout()
@@ -113,6 +123,8 @@ func graphOf(start *taskproc.Start) dag.Graph {
 	return dag.MapReduce(max(1, maps), reduces)
 }
 
+// groupOf returns the group that the attempt runs. Without a graph, class 0 is the maps and
+// class 1 the reduces, as in dag.MapReduce.
 func groupOf(start *taskproc.Start) dag.GroupID {
 	switch {
 	case start.Graph != nil:
@@ -123,6 +135,7 @@ func groupOf(start *taskproc.Start) dag.GroupID {
 	return dag.GroupID{Index: int(start.Part)}
 }
 
+// newNode makes a Node with its channels, and makes it poll signals.
 func (g *groupRun) newNode(stage, number int) *NodeRun {
 	n := &NodeRun{
 		Attempt: g.Attempt, group: g, stage: stage, number: number, collectors: make(map[int]*openCollector),
@@ -160,6 +173,7 @@ func (g *groupRun) openSources() (err error) {
 	return nil
 }
 
+// splitOf returns the split of a source Node; nil if it was given none.
 func (g *groupRun) splitOf(n *NodeRun) *taskproc.Split {
 	for _, s := range g.Attempt.Start.Sources {
 		if int(s.Stage) == n.stage && int(s.Node) == n.number {

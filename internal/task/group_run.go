@@ -12,8 +12,9 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// run runs all Nodes and returns the attempt's last message. ctx is that of the
-// connection.
+// run runs all Nodes and returns the attempt's last message. ctx is that of the connection.
+// It repeats after a checkpoint that could not be written, as long as no streams have ended:
+// the Nodes then run again from their states in memory.
 func (g *groupRun) run(ctx context.Context, prog Program) (*taskproc.FromTask, error) {
 	if err := g.fetchCheckpoint(); err != nil {
 		return nil, err
@@ -148,8 +149,8 @@ func (g *groupRun) abort() {
 	}
 }
 
-// progress is the progress report of the attempt: the mean fraction of its Nodes, and
-// the phase of the first Node at work.
+// progress is the progress report of the attempt: the mean fraction of its Nodes, and the
+// phase of the first Node at work. It is also called while no Node runs.
 func (g *groupRun) progress() *taskproc.Progress {
 	p := &taskproc.Progress{Counters: counterMessages(g.Attempt.Counters), Activity: g.Attempt.activity.Load(), MemoryBytes: g.Attempt.resident.Load()}
 	last := 0.0

@@ -21,6 +21,7 @@ type logTail struct {
 	}
 }
 
+// newLogTail makes a log whose lines are written to next.
 func newLogTail(next io.Writer) *logTail {
 	t := &logTail{next: next}
 	t.logger = slog.New(slog.NewTextHandler(t, nil))

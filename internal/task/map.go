@@ -11,16 +11,23 @@ import (
 )
 
 // Map is the input of a source Node: a range of a split.
+//
+//	split  |────────────────────────────────────|
+//	owned       |──────────────────────|            Start.Range, or what a checkpoint left
+//	processed   |──────────|                        ends where PollSignals stopped the loop
+//	                       |───────────|            remaining: the next attempt's, or a new task's
+//
+// The goroutine of the record loop uses it.
 type Map struct {
 	Node *NodeRun
 
-	split     *taskproc.Split
-	owned     dag.Range // the range of this attempt
-	processed dag.Range // owned, or less after a split, a truncation or a checkpoint
-	limit     int64     // bytes in owned, for progress
-	consumed  func() int64
-	skip      []dag.Position // records to skip, ascending; those that are passed are removed
-	records   int64
+	split     *taskproc.Split // the parts of files; a map may own a range of it only
+	owned     dag.Range       // the range of this attempt
+	processed dag.Range       // owned, or less after a split, a truncation or a checkpoint
+	limit     int64           // bytes in owned, for progress
+	consumed  func() int64    // bytes read so far; nil until the format has set it
+	skip      []dag.Position  // records to skip, ascending; those that are passed are removed
+	records   int64           // read, for progress
 
 	// checkpointed is whether the rest is left to an attempt that resumes from a
 	// checkpoint: one was ordered, or a split that unsplittableReason rules out.
@@ -80,8 +87,15 @@ func (m *Map) Work() dag.Range { return m.owned }
 // goroutine of the record loop calls it.
 func (m *Map) SetConsumed(bytes func() int64) { m.consumed = bytes }
 
-// PollSignals handles signals between two records; position is where the next record
-// begins. The goroutine of the record loop calls it if Signalled says so.
+// PollSignals handles signals between two records; position is where the next record begins.
+// The goroutine of the record loop calls it if Signalled says so.
+//
+//	report progress ─► ordered to end? ─► too early: poll again at the next record
+//	                       │ no              │ else
+//	                       ▼                 ▼
+//	                    Continue          split or truncate: Stop, the rest is another task's
+//	                                      checkpoint: Stop, the rest is the next attempt's
+//	                                      a split that is impossible: as a checkpoint, or declined
 func (m *Map) PollSignals(position dag.Position) (Action, error) {
 	if err := context.Cause(m.Node.Attempt.ctx); err != nil {
 		return Stop, err
@@ -158,6 +172,8 @@ func (m *Map) CountRecords(n int64) {
 	m.Node.Attempt.Counters.Add(counter.MapInputRecords, n)
 }
 
+// sample reports the map's progress by bytes read. Only here the bytes in collectors may be
+// asked for, since their goroutine is this one.
 func (m *Map) sample(position dag.Position) {
 	if m.consumed != nil && m.limit > 0 {
 		m.Node.setFraction(float64(m.consumed()) / float64(m.limit))

@@ -18,6 +18,7 @@ type memory struct {
 	}
 }
 
+// newMemory divides bytes among a number of ends, none of which is open.
 func newMemory(bytes int64, ends int) *memory {
 	m := new(memory)
 	m.mu.free, m.mu.ends = bytes, ends
@@ -37,6 +38,7 @@ func (m *memory) borrow(ends int) (bytes int64) {
 	return bytes
 }
 
+// giveBack returns what borrow returned.
 func (m *memory) giveBack(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,33 +11,34 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// NodeRun runs one Node of the attempt's NodeGroup. The goroutine of its RunNode calls
-// its methods, unless noted; any goroutine may call those of Attempt.
+// NodeRun runs one Node of the attempt's NodeGroup. The goroutine of its RunNode calls its
+// methods, unless noted; any goroutine may call those of Attempt. The atomic fields and mu
+// are read by listen and tick for reports.
 type NodeRun struct {
 	Attempt *Attempt
 
 	group   *groupRun
-	stage   int // place in the graph's stages
-	number  int
-	inputs  []Channel
-	outputs []Channel
+	stage   int       // place in the graph's stages
+	number  int       // in its stage
+	inputs  []Channel // edges to it, in the order of the graph
+	outputs []Channel // edges from it, in the order of the graph
 
-	signalled      atomic.Bool         // signals wait to be polled
-	resumed        *taskproc.NodeState // its state in the checkpoint; nil if it starts from the beginning
-	finished       bool                // it has done its work, in this attempt or an earlier one
-	saveUserState  func() ([]byte, error)
-	source         *Map // nil for a Node that other Nodes write to
-	reduces        []*Reduce
-	declined       *Reduce                // the reduce whose checkpoint was declined; the next one continues it
-	collectors     map[int]*openCollector // by edge
-	shared         map[sharedEnd]*SharedWriter
-	streams        streams
-	live           liveInputs
+	signalled      atomic.Bool                    // signals wait to be polled
+	resumed        *taskproc.NodeState            // its state in the checkpoint; nil if it starts from the beginning
+	finished       bool                           // it has done its work, in this attempt or an earlier one
+	saveUserState  func() ([]byte, error)         // set by OnCheckpoint; nil: the code has no state
+	source         *Map                           // nil for a Node that other Nodes write to
+	reduces        []*Reduce                      // those that its code has opened
+	declined       *Reduce                        // the reduce whose checkpoint was declined; the next one continues it
+	collectors     map[int]*openCollector         // by edge
+	shared         map[sharedEnd]*SharedWriter    // those that SendShared has returned
+	streams        streams                        // ends of its TCP edges
+	live           liveInputs                     // how its live edges have ended
 	liveRuns       []shuffle.MergeInputState      // runs in files of what came live, at a checkpoint
 	waiting        atomic.Int32                   // calls that wait for other Nodes
 	collectorBytes atomic.Int64                   // bytes in its collectors when a map last polled
 	currentIntake  atomic.Pointer[shuffle.Intake] // the intake opened last; nil before the first
-	files          outputs
+	files          outputs                        // files of the job's output
 	result         result
 
 	mu struct {
@@ -128,6 +129,7 @@ func (n *NodeRun) beginWait() (over func()) {
 	return func() { n.waiting.Add(-1) }
 }
 
+// enterPhase sets the phase that reports show. It is a sign of life.
 func (n *NodeRun) enterPhase(name string) {
 	n.mu.Lock()
 	n.mu.phase = name
@@ -135,6 +137,7 @@ func (n *NodeRun) enterPhase(name string) {
 	n.Attempt.KeepAlive()
 }
 
+// setFraction sets the part of the Node's work that is done, from 0 to 1.
 func (n *NodeRun) setFraction(f float64) {
 	n.mu.Lock()
 	n.mu.fraction = min(max(f, 0), 1)
@@ -189,7 +192,9 @@ func (n *NodeRun) firstPhase() string {
 	return "stream"
 }
 
-// finish publishes the Node's output, and saves its state if it is checkpointed.
+// finish publishes the Node's output, and saves its state if it is checkpointed. Streams and
+// queues end first, since their readers wait. The collectors are finished even for a
+// checkpoint: their files are part of the state.
 func (n *NodeRun) finish() error {
 	if n.source != nil {
 		n.source.countInput()
@@ -231,7 +236,8 @@ func (n *NodeRun) end(published []*taskproc.MapOutput) (err error) {
 	return nil
 }
 
-// endForCheckpoint ends a Node that another attempt is to resume.
+// endForCheckpoint ends a Node that another attempt is to resume. A state that could not be
+// written is no error yet: the attempt may decline the checkpoint and continue.
 func (n *NodeRun) endForCheckpoint(published []*taskproc.MapOutput) error {
 	state, err := n.state(published)
 	if err != nil && !errors.As(err, new(*unwrittenError)) {
@@ -247,6 +253,7 @@ func (n *NodeRun) Checkpointed() bool {
 	return n.source != nil && n.source.checkpointed || n.checkpointedReduce() != nil || n.live.stopped || n.live.hasCheckpointed()
 }
 
+// checkpointedReduce is the reduce that stopped for a checkpoint; nil if none has.
 func (n *NodeRun) checkpointedReduce() *Reduce {
 	for _, r := range n.reduces {
 		if r.checkpointed {
@@ -256,9 +263,9 @@ func (n *NodeRun) checkpointedReduce() *Reduce {
 	return nil
 }
 
-// blame turns an error about the output of another attempt into a LostOutputError, so
-// that the task of that attempt runs again. Such an error may come as late as in the
-// final merge.
+// blame turns an error about the output of another attempt into a LostOutputError, so that
+// the task of that attempt runs again. Such an error may come as late as in the final merge,
+// where only the path of the file shows which attempt wrote it.
 func (n *NodeRun) blame(err error) error {
 	for _, r := range n.reduces {
 		err = r.blame(err)

@@ -18,16 +18,22 @@ import (
 const MainOutput = "part"
 
 // Output writes one output of a Node: one file, or several if the attempt was suspended
-// meanwhile. Each file is a piece of the task's output. No other attempt uses its name.
-// The job's commit joins the pieces under their final name. One goroutine writes to it.
+// meanwhile. Each file is a piece of the task's output. No other attempt uses its name. The
+// job's commit joins the pieces under their final name. One goroutine writes to it;
+// closePiece may come from another one.
+//
+//	lockOpen ─► file open ── closePiece: the attempt is to be suspended ──► no file
+//	               ▲  │ Write …                                              │
+//	               │  └── close ──► pieces                                   │
+//	               └──── next Write, once the gate is open ◄─────────────────┘
 type Output struct {
 	Records int64 // written so far; counted by the caller
 
-	node        *NodeRun
-	name        string
-	suffix      string
-	fs          storage.FS
-	dir         string
+	node        *NodeRun               // that writes it
+	name        string                 // of the output; MainOutput for the job's own
+	suffix      string                 // of the final file name, such as ".gz"
+	fs          storage.FS             // of the job's output
+	dir         string                 // where the attempts of the job write
 	seal        func() error           // finishes the format; nil: nothing to finish
 	sealPartial func() ([]byte, error) // called in place of seal at a checkpoint; nil: seal
 
@@ -38,7 +44,8 @@ type Output struct {
 	}
 }
 
-// outputFile is an open file.
+// outputFile is an open file. Its hash and length become those of the piece, which the
+// commit verifies.
 type outputFile struct {
 	full   string // its name
 	writer storage.Writer
@@ -103,8 +110,8 @@ func (o *Output) lockOpen() error {
 	}
 }
 
-// open opens the next file. If the gate is blocked it returns what is closed when it
-// opens.
+// open opens the next file. If the gate is blocked it returns what is closed when it opens.
+// The serial number continues from the pieces that attempts before a checkpoint have closed.
 func (o *Output) open() (unblocked <-chan struct{}, err error) {
 	n := o.node
 	path := fmt.Sprintf("%s/%s.%s.%03d%s", o.dir, n.Attempt.Start.AttemptId, o.name, n.Attempt.serial.Add(1)-1, o.suffix)
@@ -169,6 +176,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return o.mu.file.Write(p)
 }
 
+// Write appends to the file. The error names it.
 func (f *outputFile) Write(p []byte) (int, error) {
 	n, err := f.writer.Write(p)
 	f.hash.Write(p[:n])

@@ -7,20 +7,23 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// outputBoard has the outputs that can be read, edge by edge. Reduces subscribe to
-// edges, at any time, and several to one edge.
+// outputBoard has the outputs that can be read, edge by edge. listen posts what the tasknode
+// reports, and reduces subscribe to edges, at any time, and several to one edge.
+//
+//	Outputs message ──post──► readable, by edge ──subscribe──► pending of a new subscription
+//	                    └───────────────────────────────────► pending of each subscription
 type outputBoard struct {
 	mu struct {
 		sync.Mutex
 		readable map[int]*taskproc.Outputs // by edge: all that can be read
-		readers  []*subscription
+		readers  []*subscription           // that are open
 	}
 }
 
-// subscription is the update that one reduce has not taken.
+// subscription is the changes that one reduce has not taken.
 type subscription struct {
-	edges   []int
-	ready   chan struct{} // holds a token if there may be update
+	edges   []int         // that the reduce reads
+	ready   chan struct{} // has a token if there may be changes
 	board   *outputBoard
 	pending map[int]*taskproc.Outputs // by edge; the board's lock guards it
 }
@@ -47,7 +50,7 @@ func (b *outputBoard) post(update *taskproc.Outputs) {
 	}
 }
 
-// subscribe begins with all that can be read.
+// subscribe begins with all that can be read. The caller closes the subscription.
 func (b *outputBoard) subscribe(edges []int) *subscription {
 	s := &subscription{edges: edges, ready: make(chan struct{}, 1), board: b, pending: make(map[int]*taskproc.Outputs)}
 	b.mu.Lock()
@@ -62,6 +65,7 @@ func (b *outputBoard) subscribe(edges []int) *subscription {
 	return s
 }
 
+// notify puts a token into ready, unless there is one.
 func (s *subscription) notify() {
 	select {
 	case s.ready <- struct{}{}:
@@ -69,7 +73,7 @@ func (s *subscription) notify() {
 	}
 }
 
-// take returns the update so far, by edge.
+// take returns the changes so far, by edge.
 func (s *subscription) take() map[int]*taskproc.Outputs {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()

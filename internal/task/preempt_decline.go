@@ -74,6 +74,9 @@ func (g *groupRun) resumeInPlace(cause error) (err error) {
 	return err
 }
 
+// resumeInPlace makes the Node ready to run again, from the state that the checkpoint would
+// have had. A reduce is adopted by the next one, with its intake and its place in the merge,
+// because its segments in memory were not written.
 func (n *NodeRun) resumeInPlace() (err error) {
 	merge := n.resumed.GetMerge() // whose files a reduce still reads
 	n.resumed = n.result.state
@@ -98,22 +101,24 @@ func (n *NodeRun) resumeInPlace() (err error) {
 	return err
 }
 
-// NotResumable says that no other attempt can continue this one. The attempt ignores
-// orders to split and to write a checkpoint.
+// NotResumable says that no other attempt can continue this one. The attempt ignores orders
+// to split and to write a checkpoint. User code may have state that no checkpoint has; it
+// says so before it takes the first record.
 func (n *NodeRun) NotResumable() {
 	n.group.notCheckpointable.Store(true)
 	n.group.notSplittable.Store(true)
 }
 
-// NotCheckpointable says that what the Node carries from one record to the next is lost
-// with the attempt. The attempt ignores orders to write a checkpoint.
+// NotCheckpointable says that what the Node carries from one record to the next is lost with
+// the attempt. The attempt, with all its Nodes, ignores orders to write a checkpoint.
 func (n *NodeRun) NotCheckpointable() { n.group.notCheckpointable.Store(true) }
 
 // canCheckpoint reports whether the attempt can write a checkpoint.
 func (g *groupRun) canCheckpoint() bool { return !g.notCheckpointable.Load() }
 
-// canSplit reports whether the rest of the attempt's range can become another task: it
-// is a map alone in its group that writes files.
+// canSplit reports whether the rest of the attempt's range can become another task: it is a
+// map alone in its group that writes files. Streams and shared memory join it to Nodes that
+// could not divide their work.
 func (g *groupRun) canSplit() bool {
 	return !g.notSplittable.Load() && g.single() && g.nodes[0].source != nil && len(fileChannels(g.nodes[0].outputs)) == len(g.nodes[0].outputs)
 }

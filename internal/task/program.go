@@ -19,7 +19,7 @@ type Program interface {
 	RunNode(n *NodeRun) error
 }
 
-// Programs maps the names of jobs to their code.
+// Programs maps the names of jobs to their code: what one binary can run.
 type Programs map[string]Program
 
 // find returns the named program, or an error that lists the known ones.

@@ -54,6 +54,7 @@ type signals struct {
 	}
 }
 
+// init makes the signals ready for use.
 func (s *signals) init() { s.mu.requested = make(chan struct{}) }
 
 // add makes a Node poll, for the first time at its first record.
@@ -64,6 +65,7 @@ func (s *signals) add(n *NodeRun) {
 	s.mu.nodes = append(s.mu.nodes, &n.signalled)
 }
 
+// raise raises a signal and makes all Nodes poll.
 func (s *signals) raise(flag *atomic.Bool) {
 	flag.Store(true)
 	s.notify()
@@ -76,6 +78,7 @@ func (s *signals) notify() {
 	s.notifyLocked()
 }
 
+// notifyLocked raises the flag of each Node.
 func (s *signals) notifyLocked() {
 	for _, flag := range s.mu.nodes {
 		flag.Store(true)
@@ -134,6 +137,8 @@ func (s *signals) withdrawCheckpoint() bool {
 	return true
 }
 
+// clearCheckpointLocked ends a request. Its channel is closed already, so the next request
+// gets a new one.
 func (s *signals) clearCheckpointLocked() {
 	s.mu.accepted = false
 	s.checkpoint.Store(false)
@@ -189,9 +194,14 @@ func (n *NodeRun) takeSignals() (progress, end bool) {
 // repoll raises the Node's flag, so that the Node polls at its next record too.
 func (n *NodeRun) repoll() { n.signalled.Store(true) }
 
-// quiesceGate keeps two things apart: an attempt that is suspended, and files that it
-// writes on other machines, whose servers give up a writer that is silent for long
-// (an HDFS lease, say).
+// quiesceGate keeps two things apart: an attempt that is suspended, and files that it writes
+// on other machines, whose servers give up a writer that is silent for long (an HDFS lease,
+// say).
+//
+//	open ── block ──► blocked: no remote file can be opened; those that are open may close
+//	  ▲                   │ isQuiet: no remote file is open
+//	  │                   ▼
+//	  └── unblock ── quiesced: the process may be stopped at any instruction
 type quiesceGate struct {
 	mu struct {
 		sync.Mutex
@@ -228,6 +238,7 @@ func (q *quiesceGate) resume() {
 	q.unblock()
 }
 
+// unblock opens the gate for all that wait.
 func (q *quiesceGate) unblock() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -313,6 +324,8 @@ func (g *groupRun) closePieces() error {
 	return nil
 }
 
+// sendSuspendReady answers the Suspend of that number. From then on the tasknode may stop
+// the process.
 func (a *Attempt) sendSuspendReady(number int64) {
 	ready := &taskproc.SuspendReady{Number: number}
 	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_SuspendReady{SuspendReady: ready}}) // an error: the tasknode is gone

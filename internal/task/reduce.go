@@ -13,26 +13,33 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// Reduce is an input of a Node from files of other Nodes. It takes in their segments as
-// they finish, merges them, and passes the groups to the user's code. A Node may have
-// several, one after another or at once.
+// Reduce is an input of a Node from files of other Nodes. It takes in their segments as they
+// finish, merges them, and passes the groups to the user's code. A Node may have several,
+// one after another or at once.
+//
+//	Reduce ─► Groups: openIntake ─► copyAll ─► intake.Merge ─► group loop ─► Close
+//	                     │             │ checkpointed          │ PollSignals: Stop
+//	                     ▼             ▼                       ▼
+//	              a checkpoint's runs  State of the intake     State at the next boundary
+//
+// The Node's goroutine uses it.
 type Reduce struct {
 	Node *NodeRun
 
-	channels     []Channel // in order of edges
-	dir          string    // for its own files, in the attempt's directory
-	err          error     // of a wrong name of an input
-	subscription *subscription
-	fetched      []*taskproc.MapOutput
-	memory       int64 // bytes borrowed for the intake
+	channels     []Channel             // in order of edges
+	dir          string                // for its own files, in the attempt's directory
+	err          error                 // of a wrong name of an input
+	subscription *subscription         // to the outputs of its edges; open while it copies
+	fetched      []*taskproc.MapOutput // outputs that the intake has, with those of a checkpoint
+	memory       int64                 // bytes borrowed for the intake
 	intake       *shuffle.Intake
-	merge        *shuffle.Merge
-	groups       *shuffle.Groups
-	total        int64 // records to be reduced, for progress
-	done         int64 // groups finished by this attempt
-	checkpointed bool
-	closed       bool
-	counted      struct { // in the attempt's counters
+	merge        *shuffle.Merge  // of all runs; nil before copying is complete
+	groups       *shuffle.Groups // of merge; nil before
+	total        int64           // records to be reduced, for progress
+	done         int64           // groups finished by this attempt
+	checkpointed bool            // it stopped at a boundary for a checkpoint
+	closed       bool            // Close was called
+	counted      struct {        // in the attempt's counters
 		records int64
 		intake  shuffle.IntakeStats
 	}
@@ -124,6 +131,8 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 	return r.groups, nil
 }
 
+// openIntake makes the intake: an empty one, or one that resumes from the runs of a
+// checkpoint.
 func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 	r.memory = r.Node.group.memory.borrow(len(r.channels))
 	opts := shuffle.IntakeOptions{

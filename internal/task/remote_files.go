@@ -64,7 +64,7 @@ func (a *Attempt) countRemote() error {
 	}
 }
 
-// await waits until the gate opens.
+// await waits until the gate opens. The error is the cause if the attempt ends first.
 func (a *Attempt) await(unblocked <-chan struct{}) error {
 	select {
 	case <-unblocked:
@@ -74,7 +74,8 @@ func (a *Attempt) await(unblocked <-chan struct{}) error {
 	}
 }
 
-// remoteWriter notifies the gate when its file is closed.
+// remoteWriter notifies the gate when its file is closed. A second Close or Abort does not
+// count again.
 type remoteWriter struct {
 	storage.Writer
 	closed func()

@@ -18,7 +18,8 @@ import (
 // sampleInterval is how often a running attempt reports its progress.
 const sampleInterval = 250 * time.Millisecond
 
-// Server runs attempts with the programs of one binary.
+// Server runs attempts with the programs of one binary. A task process has one and runs one
+// attempt at a time; in the embedded engine all attempts share one.
 type Server struct {
 	Programs Programs
 
@@ -65,20 +66,28 @@ func (s *Server) Run(ctx context.Context, messages taskproc.TaskEnd, start *task
 	return a.run(ctx, s, start)
 }
 
-// session is one attempt's end of its connection. Goroutines: listen reads orders and
-// ends with the connection; tick samples progress and ends with the attempt. A single
-// Node runs in the goroutine of Serve; several run in one each.
+// session is one attempt's end of its connection. Goroutines: listen reads orders and ends
+// with the connection; tick samples progress and ends with the attempt. A single Node runs
+// in the goroutine of Serve; several run in one each.
+//
+//	Serve:   begin ─► prepare ─► group.run ─► last message ─► close the connection
+//	listen:    └─ orders, until the connection is closed ──────────────┘
+//	tick:                   └─ progress ─────────┘
+//
+// Orders may come as soon as listen runs, before prepare is done, so begin makes all that
+// they touch.
 type session struct {
 	conn    taskproc.TaskEnd
 	cancel  context.CancelCauseFunc // of the connection's context
-	attempt *Attempt
-	group   *groupRun
-	confErr error // in the properties; then there is no configuration
+	attempt *Attempt                // set by begin
+	group   *groupRun               // set by begin; laid out by prepare
+	confErr error                   // in the properties; then there is no configuration
 
 	// ends the wait for a boundary to stop at; listen's
 	boundary *time.Timer
 }
 
+// run runs the attempt to its last message. It returns only after its goroutines have ended.
 func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start) (done bool, err error) {
 	s.begin(ctx, server, start)
 	var workers sync.WaitGroup

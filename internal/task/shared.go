@@ -14,19 +14,21 @@ const sharedDepth = 4
 // sharedEnd identifies one reader of an edge through shared memory.
 type sharedEnd struct{ edge, reader int }
 
-// sharedQueue holds batches for one reader. A writer that fails leaves it open: the
-// group's context ends then.
+// sharedQueue carries batches to one reader. A writer that fails leaves it open: the group's
+// context ends then. The last writer that closes, or is checkpointed, closes it.
 type sharedQueue struct {
 	batches      chan sharedBatch // closed when all writers have closed
 	writers      atomic.Int32     // that have not closed
 	checkpointed atomic.Bool      // one of them was checkpointed
 }
 
+// sharedBatch is a batch and the number of the Node that sent it.
 type sharedBatch struct {
 	batch any
 	from  int
 }
 
+// leave counts a writer that has closed.
 func (q *sharedQueue) leave() {
 	if q.writers.Add(-1) == 0 {
 		close(q.batches)
@@ -153,6 +155,7 @@ func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok boo
 	}
 }
 
+// received returns a batch. At the end it reports to the Node how the edge has ended.
 func (r *SharedReader) received(item sharedBatch, ok bool) (any, int, bool, error) {
 	if !ok {
 		r.node.liveEnded(r.edge.Edge, r.queue.checkpointed.Load(), nil)

@@ -24,13 +24,13 @@ type StreamReader struct {
 	buffers      sync.Pool    // of *[]byte
 	workers      sync.WaitGroup
 
-	payload      []byte // rest of the current batch
-	records      int    // in it
-	buffer       *[]byte
-	from         int
+	payload      []byte  // rest of the current batch
+	records      int     // in it
+	buffer       *[]byte // of the current batch; returns to buffers with the next one
+	from         int     // number of the Node that sent the batch
 	key, value   []byte
-	err          error
-	endsReported bool // the Node knows how its writers have ended
+	err          error // the first one
+	endsReported bool  // the Node knows how its writers have ended
 }
 
 // inBatch is a batch that has arrived, or why none will.
@@ -65,6 +65,7 @@ func (n *NodeRun) ReceiveStreams(c Channel) (*StreamReader, error) {
 	return r, nil
 }
 
+// wrapError adds the stream to an error. If the attempt has ended, its cause is the error.
 func (r *StreamReader) wrapError(peer int, err error) error {
 	if r.node.Attempt.ctx.Err() != nil {
 		return context.Cause(r.node.Attempt.ctx)
@@ -101,7 +102,8 @@ func (r *StreamReader) receive(peer int, opening *opening[io.ReadCloser]) (check
 	}
 }
 
-// pass hands a batch to the Node, as long as the Node runs.
+// pass hands a batch to the Node, as long as the Node runs. It blocks while the Node is
+// busy: that is how a slow reader slows its writers down.
 func (r *StreamReader) pass(b inBatch) bool {
 	select {
 	case r.batches <- b:

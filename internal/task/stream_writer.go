@@ -20,9 +20,9 @@ type StreamWriter struct {
 	node    *NodeRun
 	channel Channel
 	peer    int
-	to      io.WriteCloser
-	frames  *frameWriter
-	err     error // sticks
+	to      io.WriteCloser // the opened end of the stream
+	frames  *frameWriter   // over to, marking the Node as waiting meanwhile
+	err     error          // the first one; all calls return it
 	closed  bool
 }
 

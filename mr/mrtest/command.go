@@ -12,9 +12,9 @@ import (
 
 // Result is the outcome of a command.
 type Result struct {
-	Code   int // exit code
-	Stdout string
-	Stderr string
+	Code   int    // exit code
+	Stdout string // all that was written to standard output
+	Stderr string // all that was written to standard error, logs included
 }
 
 // Exec runs a program with a command line, as a user would.
@@ -53,7 +53,8 @@ func Parts(t testing.TB, dir string) []string {
 	return parts
 }
 
-// File writes content to a new file of that name and returns its path.
+// File writes content to a new file of that name and returns its path. The test removes it
+// at its end.
 func File(t testing.TB, name, content string) string {
 	t.Helper()
 	return writeFile(t, t.TempDir(), name, content)

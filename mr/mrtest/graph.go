@@ -29,7 +29,7 @@ func (w *Written) Text() string {
 }
 
 // RunGraph runs a graph on inputs, as Run runs a job. The test fails if the graph does,
-// unless c.Fails is set.
+// unless c.Fails is set; then it fails if the graph does not.
 func RunGraph(t testing.TB, d *mr.Definition, c Case) *Written {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,7 +39,8 @@ func RunGraph(t testing.TB, d *mr.Definition, c Case) *Written {
 	return written
 }
 
-// read reads the files of the output; a job that failed has none.
+// read reads the files of the output; a job that failed has none. Files that begin with _ or
+// a dot are not output: _SUCCESS, checksums.
 func (w *Written) read(t testing.TB, dir string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "[^_.]*"))

@@ -31,7 +31,7 @@ type Record[K, V any] struct {
 	Value V
 }
 
-// Output is what a job wrote.
+// Output is what a job wrote, as values instead of files.
 type Output[K, V any] struct {
 	Parts    [][]Record[K, V] // by the number of the part
 	Counters mr.Counters
@@ -65,6 +65,7 @@ func (o *Output[K, V]) Text() string {
 	return b.String()
 }
 
+// textOf is the text form of a key or value, as TextOutput would write it.
 func textOf(v any) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)
@@ -88,7 +89,8 @@ type Case struct {
 	Fails  bool              // the job is expected to fail; RunCase returns what it wrote before
 }
 
-// RunCase runs job on c.
+// RunCase runs job on c. The job's own output is replaced by one that collects records, so
+// no format is involved.
 func RunCase[K, V, KO, VO any](t testing.TB, job *mr.Job[K, V, KO, VO], c Case) *Output[KO, VO] {
 	t.Helper()
 	var catch catcher[KO, VO]
@@ -120,6 +122,7 @@ func (c Case) run(t testing.TB, name string, r mr.Runnable, dir, out string) (co
 	return counters
 }
 
+// writeFiles writes each content to a file of its own and returns their paths, in order.
 func writeFiles(t testing.TB, dir string, contents []string) []string {
 	t.Helper()
 	var names []string
@@ -138,6 +141,8 @@ func writeFile(t testing.TB, dir, name, content string) string {
 	return path
 }
 
+// sideOptions writes the side files and returns the options that add them to the job; nil if
+// there are none.
 func sideOptions(t testing.TB, dir string, side map[string]string) []string {
 	t.Helper()
 	if len(side) == 0 {
@@ -150,12 +155,15 @@ func sideOptions(t testing.TB, dir string, side map[string]string) []string {
 	return []string{"-files", strings.Join(names, ",")}
 }
 
-// catcher collects what the tasks of a job write, by part and attempt.
+// catcher collects what the tasks of a job write, by part and attempt. Tasks run
+// concurrently. mu guards caught. A part that is written by a second attempt starts over:
+// the first one has failed or was preempted.
 type catcher[K, V any] struct {
 	mu     sync.Mutex
 	caught map[int]*caught[K, V]
 }
 
+// caught is what the latest attempt at a part has written.
 type caught[K, V any] struct {
 	attempt string
 	records []Record[K, V]
@@ -176,6 +184,7 @@ func (c *catcher[K, V]) write(t *mr.Task, key K, value V) error {
 	return nil
 }
 
+// parts returns the records of each part; nil for a part without any.
 func (c *catcher[K, V]) parts() [][]Record[K, V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
