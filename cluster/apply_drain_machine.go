@@ -1,10 +1,6 @@
 package cluster
 
-import (
-	"fmt"
-
-	"github.com/hammr/hammr/preempt"
-)
+import "fmt"
 
 // DrainMachine excludes a machine from new tasks and moves its work to other machines: its
 // attempts are split or write checkpoints, gangs as a whole. An attempt that can do neither
@@ -50,20 +46,4 @@ func (tx *transition) otherTakesTasks(m *Machine) bool {
 		}
 	}
 	return false
-}
-
-// migrate makes an attempt, and all that run in a gang with it, save their work and
-// exit, so that another machine resumes it. Suspended attempts are resumed for that, in
-// more slots than their machines have. What cannot save its work runs on.
-func (tx *transition) migrate(p taskRef, cause string) {
-	if p.stage.Bundle.Gang && p.stage.DisallowedModes.Has(preempt.Checkpoint) {
-		return
-	}
-	for _, each := range p.gang() {
-		if each.attempt.Suspended() {
-			tx.resume(each)
-			tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, each.attempt.ID)
-		}
-	}
-	tx.preemptKeepingWork(p, cause, preempt.Split, preempt.Checkpoint)
 }

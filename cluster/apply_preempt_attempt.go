@@ -224,3 +224,35 @@ func (v View) CanMigrate(a *Attempt) bool {
 	p, err := v.s.attempt(a.ID)
 	return err == nil && p.canMigrate()
 }
+
+// migrate makes an attempt, and all that run in a gang with it, save their work and
+// exit, so that another machine resumes it. Suspended attempts are resumed for that, in
+// more slots than their machines have. What cannot save its work runs on.
+func (tx *transition) migrate(p taskRef, cause string) {
+	if p.stage.Bundle.Gang && p.stage.DisallowedModes.Has(preempt.Checkpoint) {
+		return
+	}
+	for _, each := range p.gang() {
+		if each.attempt.Suspended() {
+			tx.resume(each)
+			tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, each.attempt.ID)
+		}
+	}
+	tx.preemptKeepingWork(p, cause, preempt.Split, preempt.Checkpoint)
+}
+
+// preemptKeepingWork takes its slot from an active attempt, by the first of the modes
+// that it allows. One that allows none runs on.
+func (tx *transition) preemptKeepingWork(p taskRef, cause string, modes ...preempt.Mode) {
+	for _, mode := range modes {
+		command := PreemptAttempt{Attempt: p.attempt.ID, Mode: mode, Cause: cause}
+		if (mode != preempt.Split || p.canSplit()) && command.apply(tx, p) == nil {
+			return
+		}
+	}
+}
+
+// canSplit reports whether an attempt reads a range that can be split.
+func (p taskRef) canSplit() bool {
+	return p.task.Ranged && p.job.Splittable(p.stage) && !p.task.outputWasRead()
+}

@@ -58,22 +58,6 @@ func (j *Job) setSuspended(on bool) {
 	}
 }
 
-// preemptKeepingWork takes its slot from an active attempt, by the first of the modes
-// that it allows. One that allows none runs on.
-func (tx *transition) preemptKeepingWork(p taskRef, cause string, modes ...preempt.Mode) {
-	for _, mode := range modes {
-		command := PreemptAttempt{Attempt: p.attempt.ID, Mode: mode, Cause: cause}
-		if (mode != preempt.Split || p.canSplit()) && command.apply(tx, p) == nil {
-			return
-		}
-	}
-}
-
-// canSplit reports whether an attempt reads a range that can be split.
-func (p taskRef) canSplit() bool {
-	return p.task.Ranged && p.job.Splittable(p.stage) && !p.task.outputWasRead()
-}
-
 // ResumeJob lets tasks of a suspended job get slots again.
 type ResumeJob struct {
 	Job JobID `cbor:"Job"`

@@ -29,9 +29,12 @@ type Controller struct {
 
 // New returns a controller over the state that view shows.
 func New(view cluster.View, policy sched.Policy) *Controller {
-	c := &Controller{view: view, policy: policy, decide: true, reported: newReportedState()}
-	c.softState = c.reported
-	return c
+	reported := newReportedState()
+	return &Controller{
+		view: view, policy: policy, decide: true, reported: reported, softState: reported,
+		timeouts:   taskTimeouts{attempts: make(map[cluster.AttemptID]*watchedAttempt)},
+		outputLost: make(map[cluster.JobID]bool), suspendedJobs: make(map[cluster.JobID]bool),
+	}
 }
 
 // UseSoftState replaces what attempts report by another source. A simulator uses it, which
@@ -130,7 +133,7 @@ func (c *Controller) lead(now int64) {
 		c.updateJobTimeouts(now, j.ID)
 		switch {
 		case j.State == cluster.JobRunning:
-			c.noteOutputLost(j.ID)
+			c.outputLost[j.ID] = true
 			c.out.Work = append(c.out.Work, Work{WorkSetUp, j.ID})
 		case !j.State.Final():
 			c.work(j.ID)

@@ -38,7 +38,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		}
 	}
 	for _, id := range delta.Revoked {
-		c.noteOutputLost(id.Task.Job)
+		c.outputLost[id.Task.Job] = true
 	}
 	for _, id := range delta.Jobs {
 		c.slow.update(id, c.view.Job(id))

@@ -23,14 +23,6 @@ import (
 // all held by waiting attempts gets one of them back. This never happens with jobs of maps
 // and reduces only.
 
-// noteOutputLost notes that a job has lost output.
-func (c *Controller) noteOutputLost(id cluster.JobID) {
-	if c.outputLost == nil {
-		c.outputLost = make(map[cluster.JobID]bool)
-	}
-	c.outputLost[id] = true
-}
-
 // breakDeadlocks visits the jobs that have lost output and have not written it again.
 func (c *Controller) breakDeadlocks(now int64) {
 	if len(c.outputLost) == 0 {

@@ -32,9 +32,6 @@ func (w *taskTimeouts) add(now int64, id cluster.AttemptID, timeout int64) {
 	if timeout == 0 {
 		return
 	}
-	if w.attempts == nil {
-		w.attempts = make(map[cluster.AttemptID]*watchedAttempt)
-	}
 	w.attempts[id] = &watchedAttempt{timeout: timeout, deadline: now + timeout}
 	heap.Push(&w.due, dueEntry{now + timeout, id})
 }
@@ -76,21 +73,18 @@ func (w *taskTimeouts) next() int64 {
 // tasks of the job that get no slots. It restarts them when the job is resumed.
 func (c *Controller) updateJobTimeouts(now int64, id cluster.JobID) {
 	j := c.view.Job(id)
-	if suspended := j != nil && j.Suspended; suspended == c.suspendedJobs[id] {
+	suspended := j != nil && j.Suspended
+	if suspended == c.suspendedJobs[id] {
 		return
-	} else if !suspended {
-		delete(c.suspendedJobs, id)
-	} else {
-		if c.suspendedJobs == nil {
-			c.suspendedJobs = make(map[cluster.JobID]bool)
-		}
+	}
+	if delete(c.suspendedJobs, id); suspended {
 		c.suspendedJobs[id] = true
 	}
 	for m := range c.view.Machines() {
 		for _, a := range m.Attempts {
 			switch {
 			case a.ID.Task.Job != id:
-			case c.suspendedJobs[id]:
+			case suspended:
 				c.timeouts.remove(a.ID)
 			default:
 				c.startTimeout(now, a)

@@ -76,7 +76,7 @@ func (p *Policy) Reset(now int64, view sched.View) {
 	p.conf.Inner.Reset(now, view)
 	p.lost = make(map[cluster.TaskID]bool)
 	p.promises = make(map[cluster.AttemptID]*promise)
-	p.requested, p.status, p.topology, p.byHost = nil, nil, nil, nil
+	p.requested, p.status, p.topology, p.byHost = nil, make(map[cluster.TaskID]string), nil, nil
 	for j := range view.Jobs() {
 		for _, stage := range j.Stages {
 			for t := range stage.Pending() {
@@ -109,7 +109,8 @@ func (p *Policy) NextWake() int64 { return p.wake }
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) sched.Plan {
 	plan := p.conf.Inner.Decide(now, view)
-	p.wake, p.requested, p.status = p.conf.Inner.NextWake(), nil, nil
+	p.wake = p.conf.Inner.NextWake()
+	p.requested, p.status = make(map[cluster.AttemptID]*promise), make(map[cluster.TaskID]string)
 	r := p.recovery(now, view)
 	if len(r.tasks) > 0 {
 		r.run(&plan)

@@ -11,23 +11,6 @@ import (
 // maxExplained limits how many tasks of a job Explain lists.
 const maxExplained = 10
 
-// request notes the promise that a task gets when the attempt has been ordered to leave
-// its slot.
-func (p *Policy) request(about *promise) {
-	if p.requested == nil {
-		p.requested = make(map[cluster.AttemptID]*promise)
-	}
-	p.requested[about.victim] = about
-}
-
-// setStatus notes what a task that does not start now waits for.
-func (p *Policy) setStatus(t *task, text string) {
-	if p.status == nil {
-		p.status = make(map[cluster.TaskID]string)
-	}
-	p.status[t.ID] = text
-}
-
 // Explain implements sched.Explainer: what the wrapped policy says, and what the job's
 // tasks to be recovered wait for.
 func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) (details []sched.Detail) {

@@ -117,7 +117,7 @@ func (r *recovery) add(t *task) {
 		}
 	}
 	if !r.settle(t) && t.promise == nil {
-		r.policy.setStatus(t, "no machine that is left has its input")
+		r.policy.status[t.ID] = "no machine that is left has its input"
 		return
 	}
 	r.tasks = append(r.tasks, t)

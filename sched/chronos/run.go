@@ -88,7 +88,7 @@ func (r *recovery) preempt(h *victimSearch, plan *sched.Plan, t *task) {
 	case taken.Attempt != (cluster.AttemptID{}):
 		_, _, a, _ := r.view.Attempt(taken.Attempt)
 		t.requested = &promise{loss: t.loss.ID, machine: a.Machine, victim: a.ID, mode: taken.Mode}
-		r.policy.request(t.requested)
+		r.policy.requested[a.ID] = t.requested
 		plan.Preempts = append(plan.Preempts, taken)
 	}
 }
@@ -119,7 +119,7 @@ func (r *recovery) report() {
 			text = "waits for a free slot, or for heartbeats that are late"
 			r.wakeAt(r.now + wait)
 		}
-		r.policy.setStatus(t, text)
+		r.policy.status[t.ID] = text
 	}
 }
 

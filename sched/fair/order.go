@@ -64,11 +64,11 @@ func (p *Policy) compareJobs(q *queue) func(kind int, a, b *sharetree.Entry) int
 }
 
 // rankJobs returns the order of the jobs of a queue for one allocation.
-func (p *Policy) rankJobs(q *queue) func(kind int, seats []*sharetree.Entry) func(a, b *sharetree.Entry) int {
-	return func(kind int, seats []*sharetree.Entry) func(a, b *sharetree.Entry) int {
+func (p *Policy) rankJobs(q *queue) func(kind int, entries []*sharetree.Entry) func(a, b *sharetree.Entry) int {
+	return func(kind int, entries []*sharetree.Entry) func(a, b *sharetree.Entry) int {
 		request := sched.Queue{Pool: q.Name, Kind: cluster.Slot(kind), Slots: p.slots, Share: q.share[kind]}
-		claimants := make(map[*sharetree.Entry]*sched.Claimant, len(seats))
-		for _, s := range slices.SortedFunc(slices.Values(seats), compareEntries) {
+		claimants := make(map[*sharetree.Entry]*sched.Claimant, len(entries))
+		for _, s := range slices.SortedFunc(slices.Values(entries), compareEntries) {
 			c := p.claimant(p.now, p.view, s.Value.(*entry))
 			request.Jobs = append(request.Jobs, c)
 			claimants[s] = c

@@ -119,7 +119,7 @@ type portion struct {
 // spread adds slots to portions one at a time, each to the portion with the fewest for
 // its weight that wants more.
 func spread(slots int, portions []*portion) {
-	var h byPortion
+	var h heapOf[*portion]
 	for _, p := range portions {
 		if p.slots < p.demand {
 			h = append(h, p)
@@ -136,25 +136,9 @@ func spread(slots int, portions []*portion) {
 	}
 }
 
-// byPortion is a heap of portions that want more.
-type byPortion []*portion
-
-func (h byPortion) Len() int      { return len(h) }
-func (h byPortion) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
-
-func (h byPortion) Less(i, k int) bool {
-	return cmp.Or(
-		cmp.Compare(float64(h[i].slots)/h[i].weight, float64(h[k].slots)/h[k].weight),
-		h[i].id.compare(h[k].id),
-	) < 0
-}
-
-func (h *byPortion) Push(x any) { *h = append(*h, x.(*portion)) }
-
-func (h *byPortion) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+// before orders portions by what they have for their weight.
+func (p *portion) before(other *portion) bool {
+	return cmp.Or(cmp.Compare(float64(p.slots)/p.weight, float64(other.slots)/other.weight), p.id.compare(other.id)) < 0
 }
 
 // sampling returns the slots that samples of phases in training get next, as far as

@@ -11,7 +11,7 @@ import (
 // long enough.
 type projections struct {
 	touched []*phase
-	later   byTrial
+	later   heapOf[trial]
 }
 
 // touch makes a phase that has changed due.
@@ -94,16 +94,5 @@ type trial struct {
 	at int64
 }
 
-// byTrial is a heap, the earliest first.
-type byTrial []trial
-
-func (h byTrial) Len() int           { return len(h) }
-func (h byTrial) Less(i, k int) bool { return h[i].at < h[k].at }
-func (h byTrial) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
-func (h *byTrial) Push(x any)        { *h = append(*h, x.(trial)) }
-
-func (h *byTrial) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
+// before orders trials by time.
+func (t trial) before(other trial) bool { return t.at < other.at }

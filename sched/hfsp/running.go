@@ -16,9 +16,9 @@ type running struct {
 	weight     float64 // sum over unfinished phases that are not capped
 	taken      float64 // slots of unfinished capped phases
 
-	byLag  []*member // unfinished phases by lag; capped ones are skipped
-	byMost []*member // phases by cap; those before the first have been capped
-	capped byEnd
+	byLag  []*member       // unfinished phases by lag; capped ones are skipped
+	byMost []*member       // phases by cap; those before the first have been capped
+	capped heapOf[*member] // the first to finish on top
 }
 
 func (r *running) run(until float64, finish func(s *member, at float64)) {
@@ -104,19 +104,20 @@ func (r *running) stop(at float64) {
 	}
 }
 
-// byEnd is a heap of capped phases, the first to finish on top.
-type byEnd []*member
-
-func (h byEnd) Len() int      { return len(h) }
-func (h byEnd) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
-
-func (h byEnd) Less(i, k int) bool {
-	return cmp.Or(cmp.Compare(h[i].end, h[k].end), h[i].id.compare(h[k].id)) < 0
+// before orders capped phases by when they finish.
+func (s *member) before(other *member) bool {
+	return cmp.Or(cmp.Compare(s.end, other.end), s.id.compare(other.id)) < 0
 }
 
-func (h *byEnd) Push(x any) { *h = append(*h, x.(*member)) }
+// heapOf is a heap for container/heap, the element that comes before all others on top.
+type heapOf[E interface{ before(E) bool }] []E
 
-func (h *byEnd) Pop() any {
+func (h heapOf[E]) Len() int           { return len(h) }
+func (h heapOf[E]) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
+func (h heapOf[E]) Less(i, k int) bool { return h[i].before(h[k]) }
+func (h *heapOf[E]) Push(x any)        { *h = append(*h, x.(E)) }
+
+func (h *heapOf[E]) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last
