@@ -32,6 +32,7 @@ type Target struct {
 	Name string
 }
 
+// String is the target as a plan has it, such as "tasknode 2" or "namenode".
 func (t Target) String() string { return strings.TrimSpace(string(t.Role) + " " + t.Name) }
 
 // Fault is one event of a plan.
@@ -68,7 +69,9 @@ func (f Fault) String() string {
 	return text
 }
 
-// check reports what is wrong with a fault by itself.
+// check reports what is wrong with a fault by itself. The checks go from the outside in: an
+// unknown kind has no targets to compare with, and the options of a kind depend on its
+// target.
 func (f Fault) check() error {
 	kind := SpecOf(f.Kind)
 	if kind.Targets == nil {
@@ -89,7 +92,8 @@ func (f Fault) check() error {
 	return kind.check(f)
 }
 
-// checkOptions refuses options of other kinds.
+// checkOptions refuses options of other kinds. Parse refuses most of them as a syntax
+// error; this check is for plans that a Go program makes.
 func (f Fault) checkOptions(kind *KindSpec) error {
 	switch {
 	case f.Point != "" && kind.by != byAction:

@@ -21,6 +21,8 @@ var clock = KindSpec{
 		return nil
 	},
 	draw: func(r *random, f *Fault) {
+		// Back and forth alike: code that measures durations by the time of day fails for
+		// one of the two.
 		if f.By = r.drawDuration(time.Second, time.Minute); r.IntN(2) == 0 {
 			f.By = -f.By
 		}

@@ -11,7 +11,8 @@ const UnreachableFiles = "the files of its tasks are out of reach"
 var corrupt = KindSpec{
 	Kind: Corrupt, Targets: []Role{Tasknode}, unprivileged: true,
 
-	Inject:     func(_ context.Context, lab Lab, _ Fault, daemon string) error { return lab.CorruptSegment(daemon) },
+	Inject: func(_ context.Context, lab Lab, _ Fault, daemon string) error { return lab.CorruptSegment(daemon) },
+	// It needs the tasknode's directory on this machine.
 	NotOnHosts: UnreachableFiles,
 
 	SimulateMachine: func(s Simulation, _ Fault, machine int) error {

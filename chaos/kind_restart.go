@@ -9,10 +9,13 @@ var restart = KindSpec{
 
 	Inject: killDaemon,
 
+	// Shorter than the expiry of a machine: no attempt is declared lost before the new
+	// tasknode has joined.
 	SimulateMachine: func(s Simulation, _ Fault, machine int) error {
 		s.FailMachine(machine, restartMillis)
 		return nil
 	},
+	// IsolateMaster takes effect now; the function that it returns ends it later.
 	SimulateMaster: func(s Simulation, _ Fault, master int) error {
 		s.After(restartMillis, s.IsolateMaster(master))
 		return nil

@@ -20,6 +20,10 @@ const maxPlanBytes = 1 << 20
 
 // Parse reads a plan and checks it. The error names every wrong line, with file and line;
 // file is only a name.
+//
+// Lines are parsed one by one, and then the plan is checked as a whole. So a plan with
+// several errors gets all of them at once, sorted by line. If a job line is wrong, faults
+// may refer to a job that could not be read; references to jobs are then not checked.
 func Parse(file string, text []byte) (*Plan, error) {
 	p := NewPlan()
 	p.File = file
@@ -58,7 +62,8 @@ func Parse(file string, text []byte) (*Plan, error) {
 	return p, nil
 }
 
-// read sets a value from a word, and leaves it unchanged if the word is wrong.
+// read sets a value from a word, and leaves it unchanged if the word is wrong. The check of
+// the whole plan then sees the default, and does not report the setting a second time.
 func read[T any](at *T, word string, parse func(string) (T, error)) error {
 	v, err := parse(word)
 	if err == nil {
@@ -75,7 +80,8 @@ func parseSeed(word string) (uint64, error) {
 	return seed, nil
 }
 
-// parseLine reads one line that has words.
+// parseLine reads one line that has words. words[0] is the name of the line. Settings that
+// are in the plan already are refused by Parse.
 func (p *Plan) parseLine(words []string, line int) (err error) {
 	args := words[1:]
 	want := func(n int, form string) error {
@@ -116,7 +122,8 @@ func (p *Plan) parseLine(words []string, line int) (err error) {
 	return err
 }
 
-// parseFault reads "TRIGGER do KIND ROLE [NAME] [at POINT] [by AMOUNT] [for TIME]".
+// parseFault reads "TRIGGER do KIND ROLE [NAME] [at POINT] [by AMOUNT] [for TIME]". Options
+// are pairs of words, so an odd number of words begins with the name of the target.
 func (p *Plan) parseFault(words []string, line int) (err error) {
 	f := Fault{Line: line}
 	if f.Trigger, words, err = parseTrigger(words); err != nil {
@@ -138,7 +145,9 @@ func (p *Plan) parseFault(words []string, line int) (err error) {
 	return nil
 }
 
-// set takes one of the options behind a target.
+// set takes one of the options behind a target. The meaning of "by" depends on the kind. A
+// kind without an amount takes a duration here, so that the check of the fault can name the
+// kind.
 func (f *Fault) set(option, value string) (err error) {
 	by := SpecOf(f.Kind).by
 	switch {
@@ -162,6 +171,10 @@ func (f *Fault) set(option, value string) (err error) {
 
 // parseTrigger reads "at TIME" or "when JOB EVENT NUMBER" and returns the words
 // behind it.
+//
+//	at 1.5s
+//	when j1 map 50%
+//	when j1 spill 3
 func parseTrigger(words []string) (t Trigger, rest []string, err error) {
 	switch {
 	case len(words) >= 2 && words[0] == "at":
@@ -176,6 +189,8 @@ func parseTrigger(words []string) (t Trigger, rest []string, err error) {
 	return t, nil, errors.New("expected 'at TIME' or 'when JOB map|reduce|spill|commit NUMBER' behind 'fault'")
 }
 
+// parseCount parses the number of an event. Progress needs a percent sign, so that it is
+// not mistaken for a number of tasks.
 func parseCount(event Event, text string) (int, error) {
 	switch event {
 	case AtMapProgress, AtReduceProgress:

@@ -18,7 +18,9 @@ const (
 	maxFaults = 1000
 )
 
-// Plan is a cluster, its jobs and its faults.
+// Plan is a cluster, its jobs and its faults. A Plan is plain data. Two runs of it draw the
+// same targets, since all random choices come from Seed; which attempt runs at that moment
+// still depends on the cluster.
 type Plan struct {
 	Seed      uint64        // of random plans, and of the jobs' input
 	Masters   int           // 1, 3 or 5
@@ -44,7 +46,8 @@ func Programs() []string { return []string{"wordcount", "terasort", "invertedind
 // NewPlan has 3 masters, 4 tasknodes and no jobs.
 func NewPlan() *Plan { return &Plan{Masters: 3, Tasknodes: 4, Limit: DefaultLimit} }
 
-// Format is the plan as text, which Parse reads.
+// Format is the plan as text, which Parse reads. Defaults are written too, so the text is
+// complete on a version with other defaults.
 func (p *Plan) Format() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nseed %d\nmasters %d\ntasknodes %d\nlimit %v\n", header, p.Seed, p.Masters, p.Tasknodes, p.Limit)
@@ -86,14 +89,17 @@ type problem struct {
 	err  error
 }
 
+// problems are the errors of a plan in the order in which they were found.
 type problems []problem
 
+// add ignores a nil error.
 func (m *problems) add(line int, err error) {
 	if err != nil {
 		*m = append(*m, problem{line, err})
 	}
 }
 
+// join is nil for no problems.
 func (m problems) join(p *Plan) error {
 	var faults []error
 	for _, x := range m {
@@ -145,6 +151,7 @@ func (p *Plan) checkSizes(jobs bool) (setting string, err error) {
 	return "", nil
 }
 
+// checkJob checks job i by itself and against the jobs before it.
 func (p *Plan) checkJob(i int) error {
 	j := p.Jobs[i]
 	if !isName(j.Name) {
@@ -173,6 +180,8 @@ func (p *Plan) checkFault(f Fault, jobs bool) error {
 	return p.checkTarget(f)
 }
 
+// checkTarget refuses a target that the plan's cluster does not have. A fault with such a
+// target would never be injected, and the drill would look better than it is.
 func (p *Plan) checkTarget(f Fault) error {
 	t, n := f.Target, f.Target.Number()
 	count := p.Tasknodes

@@ -55,13 +55,16 @@ func RandomOn(on Cluster, seed uint64, of []Kind) *Plan {
 	return r.plan
 }
 
-// random draws a plan. Its order of draws is part of what a seed means.
+// random draws a plan. Its order of draws is part of what a seed means. A new draw in the
+// middle changes the plans of all seeds, which drills.csv and bug reports refer to.
 type random struct {
 	*rand.Rand
 	plan  *Plan
 	kinds []Kind
 }
 
+// drawFault draws a fault that a job can survive, as far as the fault alone decides that.
+// Two faults together may still leave no majority for a while; each of them ends.
 func (r *random) drawFault() Fault {
 	f := Fault{Kind: r.kinds[r.IntN(len(r.kinds))], Trigger: r.drawTrigger()}
 	kind := SpecOf(f.Kind)
@@ -83,6 +86,8 @@ func (r *random) drawDuration(from, to time.Duration) time.Duration {
 	return max(d.Truncate(10*time.Millisecond), 5*time.Millisecond)
 }
 
+// drawTrigger draws progress of a job in five of eight cases, so that most faults hit
+// running tasks. The rest are spills, commits and times up to 4 s.
 func (r *random) drawTrigger() Trigger {
 	job := r.plan.Jobs[r.IntN(len(r.plan.Jobs))].Name
 	switch r.IntN(8) {

@@ -11,7 +11,9 @@ import (
 	"strings"
 )
 
-// Row is a drill in the table of all drills, which only grows.
+// Row is a drill in the table of all drills, which only grows. A row has what a reader
+// needs to play the drill again: the seed, and with the default kinds the plan follows from
+// it.
 type Row struct {
 	Seed          uint64
 	Faults        int // injected
@@ -31,7 +33,8 @@ type Row struct {
 var columns = []string{"seed", "faults", "planned", "kinds", "jobs", "bytes", "lost", "attempts_again",
 	"work_lost_ms", "recovery_ms", "elapsed_ms", "verdict"}
 
-// RowOf is the row of a drill.
+// RowOf is the row of a drill. Kinds has only those that were injected: a kind that never
+// hits anything must not look tested.
 func RowOf(plan *Plan, v *Verdict) Row {
 	var kinds []Kind
 	for i, f := range v.Faults {
@@ -46,6 +49,7 @@ func RowOf(plan *Plan, v *Verdict) Row {
 	}
 }
 
+// fields are in the order of columns, which parseRow reads back.
 func (r Row) fields() []string {
 	n := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return []string{
@@ -54,7 +58,8 @@ func (r Row) fields() []string {
 	}
 }
 
-// Append appends a row to the table in a file, which it creates if necessary.
+// Append appends a row to the table in a file, which it creates if necessary. Several
+// processes may append to one file: a row is one write in append mode.
 func (r Row) Append(file string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
@@ -81,6 +86,8 @@ func (r Row) Append(file string) error {
 	return errors.Join(w.Error(), f.Close())
 }
 
+// readHeader refuses a file with other columns, so that Append never damages a file that
+// the user has named by mistake.
 func readHeader(r *csv.Reader, file string) (*csv.Reader, error) {
 	r.FieldsPerRecord = len(columns)
 	head, err := r.Read()

@@ -15,7 +15,8 @@ const (
 	All      = "all" // jobmasters at once
 )
 
-// check reports what is wrong with a target.
+// check reports what is wrong with a target. It does not know the plan: whether there is a
+// tasknode of that number is checked by Plan.checkTarget.
 func (t Target) check() error {
 	switch t.Role {
 	case NameNode:

@@ -18,6 +18,10 @@ const (
 )
 
 // Trigger is when a fault is due. A job that never gets so far triggers nothing.
+//
+// Triggers are level-triggered: a fault stays due until there is something to hit, and a
+// condition that holds for a moment only, such as a running reduce, may be missed between
+// two polls of a status.
 type Trigger struct {
 	Event Event
 	At    time.Duration // AtTime

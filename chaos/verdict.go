@@ -9,7 +9,10 @@ import (
 // VerdictVersion is the version of a Verdict as JSON.
 const VerdictVersion = 1
 
-// Verdict is the outcome of a drill. Times are in ms.
+// Verdict is the outcome of a drill. Times are in ms. It is good if every job has succeeded
+// and its output is equal, byte for byte, to that of the same program in one undisturbed
+// process. A fault that could not be injected does not make a verdict bad, but an error of
+// an injection does.
 type Verdict struct {
 	Version int           `json:"version"`
 	Seed    uint64        `json:"seed"`
@@ -49,7 +52,8 @@ type JobResult struct {
 	Lost          int64  `json:"lost"`
 }
 
-// Sum fills in the sums over faults and jobs.
+// Sum fills in the sums over faults and jobs. It also sets the version and Good, so a
+// caller fills in everything else first.
 func (v *Verdict) Sum() {
 	v.Version = VerdictVersion
 	v.Bytes, v.Lost, v.ExtraAttempts, v.Recovery = 0, 0, 0, 0

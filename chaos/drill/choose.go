@@ -11,7 +11,7 @@ import (
 )
 
 // targetDaemons are the names of the daemons that a fault hits. A machine includes its
-// DataNode.
+// DataNode. A role other than those handled here is one of a tasknode.
 func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, error) {
 	switch t.Role {
 	case chaos.Jobmaster:
@@ -33,7 +33,8 @@ func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, er
 	return tasknodes[n-1 : n], nil
 }
 
-// busiest is the number of the first tasknode with the most running attempts.
+// busiest is the number of the first tasknode with the most running attempts. Without
+// attempts it is 1.
 func (d *drill) busiest(tasknodes []string) int {
 	load := make([]int, d.plan.Tasknodes)
 	for _, a := range d.watch.running(chaos.Any) {
@@ -44,7 +45,8 @@ func (d *drill) busiest(tasknodes []string) int {
 	return slices.Index(load, slices.Max(load)) + 1
 }
 
-// masters are the jobmasters of a name.
+// masters are the jobmasters of a name. The leader is asked for each time, since it changes
+// during a drill. The error is chaos.ErrNoTarget while no master leads.
 func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
 	all, _ := d.rig.Names()
 	switch name {

@@ -15,6 +15,8 @@ const commitDelay = 8 * pollInterval
 // slowCommits delays the commits of masters if a plan has a trigger in them, or at the end
 // of all reduces: otherwise a job ends before its status is read again. A failpoint of the
 // plan at the same point replaces the delay. A master that does not answer has no delay.
+//
+// Restarted masters have forgotten the delay and get it again from restartDaemons.
 func (d *drill) slowCommits(ctx context.Context, names []string) {
 	if !waitsForJobEnd(d.plan) {
 		return

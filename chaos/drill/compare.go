@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// readOutput reads a directory of output, which has the mark of a committed job.
+// readOutput reads a directory of output, which has the mark of a committed job. Names that
+// begin with "_" or "." are no output, as in Hadoop's input formats.
 func readOutput(dir string) (output, error) {
 	out := make(output)
 	marked := false
@@ -58,7 +59,7 @@ func (s *Session) fetchOutput(ctx context.Context, at dataPlace, out string) (ou
 }
 
 // compare counts the expected bytes, and names each file that is missing, different or in
-// excess.
+// excess. The lists are sorted, so that equal results give equal verdicts.
 func compare(got, want output) (size int64, wrong []string) {
 	for name, text := range want {
 		has, there := got[name]

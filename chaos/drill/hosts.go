@@ -11,7 +11,9 @@ import (
 )
 
 // canPlayOnHosts reports every reason why a plan cannot be played on the cluster of a
-// hostfile; nil if it can.
+// hostfile; nil if it can. A drill with more masters or tasknodes than the cluster has
+// would choose targets that do not exist. One with fewer is allowed: its faults hit only
+// the first ones.
 func (s *Session) canPlayOnHosts(plan *chaos.Plan) error {
 	var errs []error
 	masters, tasknodes := 0, 0
@@ -50,7 +52,8 @@ func CanInject(cluster *testcluster.HostConfig, f chaos.Fault) error {
 }
 
 // notOnHosts is why a fault cannot be injected into any cluster of a hostfile, "" if it
-// can.
+// can. The hostfile gives a shell on each machine and the pages of its daemons, but no
+// access to the processes and files of tasks.
 func notOnHosts(f chaos.Fault) string {
 	kind := chaos.SpecOf(f.Kind)
 	switch {
@@ -66,7 +69,8 @@ func notOnHosts(f chaos.Fault) string {
 	return ""
 }
 
-// missingOnHost is what a line of the hostfile lacks for a fault, "" if nothing.
+// missingOnHost is what a line of the hostfile lacks for a fault, "" if nothing. Each
+// daemon of the role needs it, since the target may be chosen when the fault is due.
 func missingOnHost(cluster *testcluster.HostConfig, f chaos.Fault) string {
 	for _, h := range cluster.Hosts {
 		switch ends := f.EndsDaemon(); {

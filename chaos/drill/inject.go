@@ -14,7 +14,8 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// injection is a fault that has been injected.
+// injection is a fault that has been injected. Its target is for people; daemons that were
+// hit are in the closures.
 type injection struct {
 	target string
 	at     time.Time
@@ -26,6 +27,9 @@ type injection struct {
 }
 
 // inject injects a fault. The error wraps chaos.ErrNoTarget if there is nothing to hit.
+//
+// Attempts that run on the daemons, and hits of a failpoint, are noted before the
+// injection: afterwards the daemon may be gone. A fault that does not last is undone here.
 func (d *drill) inject(ctx context.Context, f chaos.Fault) (in injection, err error) {
 	kind, lab := chaos.SpecOf(f.Kind), lab{d.rig, d}
 	if f.Target.Role == chaos.Task {
@@ -66,7 +70,8 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (in injection, err er
 	return in, err
 }
 
-// undo ends a fault of daemons, and starts those that ended because of it.
+// undo ends a fault of daemons, and starts those that ended because of it. Daemons that
+// still run are left alone by Start, so it is harmless if the fault has ended none.
 func (d *drill) undo(ctx context.Context, f chaos.Fault, names []string) (err error) {
 	kind := chaos.SpecOf(f.Kind)
 	act := func(ctx context.Context, name string) error { return kind.Undo(ctx, lab{d.rig, d}, f, name) }
@@ -111,6 +116,9 @@ func connectionLost(err error) bool {
 }
 
 // ifReachable calls all daemons that answer. The fault has no target if none does.
+//
+// An error of a daemon that answers is one of the drill, and makes the verdict bad. A
+// daemon that is gone or suspended is a consequence of another fault.
 func ifReachable(ctx context.Context, names []string, call daemonAction) error {
 	var failed, unreachable error
 	reached := false
@@ -133,8 +141,9 @@ func ifReachable(ctx context.Context, names []string, call daemonAction) error {
 	return fmt.Errorf("%w: %w", chaos.ErrNoTarget, unreachable)
 }
 
-// untilReached calls each daemon until it answers, is gone, or ctx ends: another fault
-// may keep it from answering for a while. Each attempt takes callTimeout.
+// untilReached calls each daemon until it answers, is gone, or ctx ends: another fault may
+// keep it from answering for a while. Each attempt takes callTimeout. A fault that stayed
+// in a daemon would make the next drills of a cluster of a hostfile fail.
 func untilReached(ctx context.Context, names []string, call daemonAction) error {
 	return each(ctx, names, func(ctx context.Context, name string) error {
 		for {

@@ -16,6 +16,7 @@ import (
 // The size of a drill's jobs: with 8 map slots one takes some seconds, most of which its
 // tasks sleep.
 const (
+	// Each map reads 150 lines and sleeps for 4 ms at each: 0.6 s, in two waves on 8 slots.
 	lines      = 2400 // of text
 	words      = 8    // a line
 	vocabulary = 900
@@ -23,7 +24,9 @@ const (
 	maps       = 16
 )
 
-// drillProperties make the tasks of drills sleep, and time out early.
+// drillProperties make the tasks of drills sleep, and time out early. Attempts of a faulty
+// machine fail in a row, so jobs get more attempts than by default. Short time-outs keep a
+// drill short when a task or a fetch hangs.
 var drillProperties = []string{
 	"hammr.debug.record.sleep=4ms", "mapreduce.task.timeout=5000", "hammr.shuffle.fetch.timeout=3s",
 	"mapreduce.map.maxattempts=8", "mapreduce.reduce.maxattempts=8",
@@ -41,7 +44,8 @@ func properties(lists ...[]string) (args []string) {
 	return args
 }
 
-// dataPlace is the place of a plan's input and output.
+// dataPlace is the place of a plan's input and output. It is on this machine, in the
+// session's HDFS, or in the file system of a cluster of a hostfile.
 type dataPlace struct {
 	dir string // a path of this machine, or a full name
 }
@@ -59,7 +63,8 @@ func (s *Session) dataPlace(hdfs *minihdfs.Cluster) dataPlace {
 	return dataPlace{dir: filepath.Join(s.dir, "data")}
 }
 
-// input is the name of a program's input, which it makes on first use.
+// input is the name of a program's input, which it makes on first use. Inputs are generated
+// on this machine and copied to a remote place once a session.
 func (s *Session) input(ctx context.Context, at dataPlace, program string) (string, error) {
 	kind := "text"
 	if program == "terasort" {
@@ -117,6 +122,10 @@ func text() []byte {
 type output map[string][]byte
 
 // expected is what a program writes undisturbed in one process.
+//
+// It is the reference of all comparisons: the embedded engine, without faults, with the
+// same number of reduces. Results are kept for the session, since input and program stay
+// the same.
 func (s *Session) expected(ctx context.Context, at dataPlace, program string) (output, error) {
 	key := at.dir + " " + program
 	if s.expectedOutputs[key] != nil {
@@ -147,7 +156,8 @@ func splitSize(program string) string {
 	return fmt.Sprintf("mapreduce.input.fileinputformat.split.maxsize=%d", size)
 }
 
-// submit submits a job of the plan and returns its id.
+// submit submits a job of the plan and returns its id. It detaches: the drill watches the
+// job itself, so a client that is lost with its master does not matter.
 func (s *Session) submit(ctx context.Context, environ []string, at dataPlace, job chaos.Job, out string) (string, error) {
 	in, err := s.input(ctx, at, job.Program)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// judge makes the verdict, once the jobs have ended or time is up.
+// judge makes the verdict, once the jobs have ended or time is up. The goroutines of the
+// drill have ended by then, so mu is not needed.
 func (d *drill) judge(ctx context.Context) *chaos.Verdict {
 	v := &chaos.Verdict{Seed: d.plan.Seed, Faults: d.mu.faults, Wrong: d.mu.wrong, Elapsed: time.Since(d.began).Milliseconds()}
 	if err := d.awaitHDFSRepair(ctx); err != nil {
@@ -28,6 +29,7 @@ func (d *drill) judge(ctx context.Context) *chaos.Verdict {
 	return v
 }
 
+// All files of a job count as lost until its output is read and equal.
 func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobResult, wrong []string) {
 	r = chaos.JobResult{Name: j.Name, Program: j.Program, ID: d.watch.ids[i], State: "UNKNOWN"}
 	want, err := d.session.expected(ctx, d.at, j.Program)
@@ -65,6 +67,11 @@ func extraAttempts(s *wire.JobStatus) (n int) {
 
 // workLost is for how many ms attempts ran whose work is in no output: all except the last
 // successful one of each task and those that were preempted with their work conserved.
+//
+//	attempts of one task                     lost
+//	FAILED 5 s, SUCCEEDED 10 s               5 s
+//	SUCCEEDED 10 s (output lost), SUCCEEDED  10 s
+//	PREEMPTED 5 s, SUCCEEDED 5 s             0 s
 func workLost(s *wire.JobStatus) (ms int64) {
 	if s == nil {
 		return 0
@@ -84,7 +91,8 @@ func workLost(s *wire.JobStatus) (ms int64) {
 	return ms
 }
 
-// end ends the cluster, and copies its logs and histories into the report.
+// end ends the cluster, and copies its logs and histories into the report. Logs and
+// histories of a cluster of a hostfile stay on its machines.
 func (d *drill) end(report string) error {
 	errs := []error{d.rig.Close()}
 	if d.rig.Dir() == "" {

@@ -59,6 +59,9 @@ func (l lab) PreemptTask(ctx context.Context, kind string, mode preempt.Mode) (s
 
 // WatchHits implements chaos.Lab. A daemon has ended if it is gone or is another process.
 // Those that do not answer at the start are not watched.
+//
+// Counts are in the memory of a daemon and of its tasks, so a daemon that has ended takes
+// its count with it.
 func (l lab) WatchHits(ctx context.Context, daemons []string, point string) func(context.Context) (int64, bool) {
 	before := make(map[string]int) // their processes
 	for _, name := range daemons {

@@ -11,7 +11,8 @@ import (
 )
 
 // tryInject injects a fault. It reports false if there was nothing to hit, so that the
-// caller tries again.
+// caller tries again. Any other error of the injection is recorded as wrong, and the fault
+// is not tried again.
 func (d *drill) tryInject(ctx context.Context, i int, lasting *sync.WaitGroup) bool {
 	f := d.plan.Faults[i]
 	in, err := d.inject(ctx, f)
@@ -42,6 +43,9 @@ func (d *drill) tryInject(ctx context.Context, i int, lasting *sync.WaitGroup) b
 
 // undoLater ends a fault after Fault.For. A fault without an end lasts until the cluster
 // ends, except on HDFS, which other drills use too.
+//
+// It runs on after the end of ctx, with a bound of its own: a daemon that stayed stopped
+// would not end with the cluster.
 func (d *drill) undoLater(ctx context.Context, i int, in injection) {
 	f := d.plan.Faults[i]
 	var end <-chan time.Time
@@ -68,7 +72,8 @@ func (d *drill) undoLater(ctx context.Context, i int, in injection) {
 	}
 }
 
-// discardIfMissed withdraws the result of a fault that has had no effect.
+// discardIfMissed withdraws the result of a fault that has had no effect. Only the end of a
+// fault shows that its failpoint was never hit.
 func (d *drill) discardIfMissed(ctx context.Context, i int, in injection) {
 	if in.missed == nil {
 		return

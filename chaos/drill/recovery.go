@@ -13,7 +13,8 @@ import (
 type runningAttempt struct{ job, task, attempt string }
 
 // stopsAttempts reports whether the attempts of a tasknode make no progress, or are lost,
-// because of a fault.
+// because of a fault. For these, recovery means that each task of the daemon runs again;
+// for all others, that any job makes progress.
 func stopsAttempts(f chaos.Fault) bool {
 	if f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Machine {
 		return false
@@ -21,7 +22,8 @@ func stopsAttempts(f chaos.Fault) bool {
 	return chaos.SpecOf(f.Kind).Silences || f.EndsDaemon()
 }
 
-// runningOn are the attempts that run on these daemons.
+// runningOn are the attempts that run on these daemons. The statuses may be a poll interval
+// old.
 func (w *jobWatcher) runningOn(names []string) (list []runningAttempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -38,6 +40,9 @@ func (w *jobWatcher) runningOn(names []string) (list []runningAttempt) {
 }
 
 // awaitRecovery measures how long it takes until the work that a fault has hit resumes.
+//
+// The precision is that of the statuses: pollInterval and the time of a call. undone is
+// closed when the fault is undone, and never for one that is not.
 func (d *drill) awaitRecovery(ctx context.Context, i int, in injection, undone <-chan struct{}) {
 	master := d.plan.Faults[i].Target.Role == chaos.Jobmaster
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -68,9 +73,10 @@ func (d *drill) awaitRecovery(ctx context.Context, i int, in injection, undone <
 	d.mu.faults[i].Recovery = max(1, at.Sub(in.at).Milliseconds())
 }
 
-// recoveredAt is when, after since, a job was first seen to make progress, or all jobs
-// had ended; for a master, when a leading master first answered a call made after since.
-// It is zero as long as that has not happened.
+// recoveredAt is when, after since, a job was first seen to make progress, or all jobs had
+// ended; for a master, when a leading master first answered a call made after since. It is
+// zero as long as that has not happened. A status counts only if the call for it started
+// after the fault: an answer that was under way shows the state before it.
 func (w *jobWatcher) recoveredAt(since time.Time, master bool) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()

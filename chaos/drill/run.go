@@ -15,6 +15,13 @@ import (
 )
 
 // drill plays one plan.
+//
+// Goroutines of a drill, all of which runJobs waits for:
+//
+//	watchJob       one a job: reads its status, the only writer of jobWatcher
+//	injectAll      injects due faults one after the other; owns random
+//	awaitRecovery  one an injected fault: measures its recovery
+//	undoLater      one an injected fault that lasts: undoes it
 type drill struct {
 	session *Session
 	plan    *chaos.Plan
@@ -34,6 +41,14 @@ type drill struct {
 
 // Run plays a plan and writes its report into a directory, which it creates. The verdict
 // is nil if the error kept the drill from starting.
+//
+//	CanPlay ─► prepare ─► runJobs ───────────────────────────► end
+//	           input,     submit, watch and inject, judge      cluster, logs, histories
+//	           expected
+//	           output,
+//	           cluster
+//
+// The plan is written first, so that a drill that hangs or is killed can be played again.
 func (s *Session) Run(ctx context.Context, plan *chaos.Plan, report string) (*chaos.Verdict, error) {
 	if err := s.CanPlay(plan); err != nil {
 		return nil, err
@@ -55,7 +70,9 @@ func (s *Session) Run(ctx context.Context, plan *chaos.Plan, report string) (*ch
 	return v, errors.Join(err, writeFile(report, "verdict.json", text))
 }
 
-// play starts the cluster, plays the plan and ends the cluster.
+// play starts the cluster, plays the plan and ends the cluster. After the end of the
+// cluster no process may have its directory on the command line: a process that remains is
+// a bug of the program and makes the verdict bad.
 func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verdict, err error) {
 	if err := d.prepare(ctx, scratch); err != nil {
 		return nil, err
@@ -71,7 +88,9 @@ func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verd
 	return v, err
 }
 
-// prepare makes the input and the expected outputs, and starts the cluster.
+// prepare makes the input and the expected outputs, and starts the cluster. Input and
+// expected output are made before the cluster starts, so that they take no time from the
+// jobs.
 func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	cfg := rig.Config{
 		Dir: filepath.Join(scratch, "cluster"), Hammr: d.session.cfg.Hammr, Masters: d.plan.Masters, Tasknodes: d.plan.Tasknodes,
@@ -102,7 +121,8 @@ var frequentSnapshots = []string{"--snapshot-entries", "4", "--snapshot-interval
 // tasknode requires (--min-free).
 const smallDisk = 320 << 20
 
-// runJobs submits the jobs, injects the faults while they run, and judges.
+// runJobs submits the jobs, injects the faults while they run, and judges. Time 0 of
+// triggers and of the report is the submission of the first job.
 func (d *drill) runJobs(ctx context.Context, scratch string) (*chaos.Verdict, error) {
 	var ids []string
 	masters, _ := d.rig.Names()
@@ -130,6 +150,7 @@ func (d *drill) runJobs(ctx context.Context, scratch string) (*chaos.Verdict, er
 }
 
 // watchAndInject injects the plan's faults until all jobs have ended or time is up.
+// JobTimeout bounds it: a job that hangs is reported as it is then.
 func (d *drill) watchAndInject(ctx context.Context) {
 	d.mu.faults = make([]chaos.FaultResult, len(d.plan.Faults))
 	watching, cancel := context.WithTimeout(ctx, d.session.cfg.JobTimeout)
@@ -142,6 +163,10 @@ func (d *drill) watchAndInject(ctx context.Context) {
 
 // injectAll injects each fault when it is due. Goroutines of their own undo those that
 // last; injectAll waits for them.
+//
+//	pending ── due ─► tryInject ── hit ──► injected ── For, end of jobs ─► undone
+//	   ▲                  │                    │
+//	   └── nothing to hit ┘                    └─► awaitRecovery
 func (d *drill) injectAll(ctx context.Context) {
 	var lasting sync.WaitGroup
 	defer lasting.Wait()

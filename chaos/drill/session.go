@@ -30,7 +30,7 @@ type Config struct {
 	Expiry time.Duration
 }
 
-// Session runs drills one after the other.
+// Session runs drills one after the other. A Session is used by one goroutine.
 type Session struct {
 	cfg             Config
 	dir             string            // scratch, removed at the end
@@ -66,7 +66,8 @@ func (s *Session) Close() error {
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
-// obtainHDFS is the session's HDFS, with at least n DataNodes. It starts on first use.
+// obtainHDFS is the session's HDFS, with at least n DataNodes. It starts on first use. Its
+// start takes 8 s, so drills share it. It has at least four DataNodes.
 func (s *Session) obtainHDFS(ctx context.Context, n int) (*minihdfs.Cluster, error) {
 	if s.hdfs != nil && s.hdfs.DataNodes() < n {
 		return nil, fmt.Errorf("drill: %d tasknodes on an HDFS with %d DataNodes; plans with more come first", n, s.hdfs.DataNodes())
@@ -92,7 +93,8 @@ func (s *Session) CanPlay(plan *chaos.Plan) error {
 	return errors.Join(errs...)
 }
 
-// canIsolate reports why a fault that takes namespaces cannot be injected.
+// canIsolate reports why a fault that takes namespaces cannot be injected. Each drill has
+// its own bridge and disks, which take root or a user namespace.
 func canIsolate(plan *chaos.Plan, f chaos.Fault) error {
 	network, disk := needs(f)
 	switch {
@@ -122,6 +124,7 @@ func KindNeedsIsolation(kind chaos.Kind) bool {
 	return chaos.SpecOf(kind).NeedsNetwork || chaos.SpecOf(kind).NeedsDisk
 }
 
+// isolation is which namespaces the faults of a plan take together.
 func isolation(plan *chaos.Plan) (network, disks bool) {
 	for _, f := range plan.Faults {
 		n, d := needs(f)

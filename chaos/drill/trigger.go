@@ -10,7 +10,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// isDue reports whether what a trigger waits for has happened.
+// isDue reports whether what a trigger waits for has happened. It reads statuses that are
+// at most pollInterval old, and counts files on the disks of this machine.
 func (d *drill) isDue(t chaos.Trigger) bool {
 	if t.Event == chaos.AtTime {
 		return time.Since(d.began) >= t.At
@@ -33,6 +34,7 @@ func (d *drill) isDue(t chaos.Trigger) bool {
 	return false
 }
 
+// percent rounds down. The small addend keeps 0.29 from becoming 28 %.
 func percent(of float64) int { return int(of*100 + 1e-6) }
 
 // hasReduce reports whether a reduce has started.
@@ -55,7 +57,8 @@ func (d *drill) jobNamed(job string) (id, out string) {
 	return "", ""
 }
 
-// spills is the number of sorted files that a job has on all tasknodes.
+// spills is the number of sorted files that a job has on all tasknodes. Files of running
+// attempts count too: a spill is on disk before its map has finished.
 func (d *drill) spills(id string) (n int) {
 	_, tasknodes := d.rig.Names()
 	for _, name := range tasknodes {

@@ -19,6 +19,10 @@ const (
 
 // jobWatcher has the latest statuses of the jobs of a drill. A status is never changed
 // after update.
+//
+// Masters answer at most once in pollInterval for each job. A call that no master answers
+// is repeated, so a gap in the statuses means that no master leads or that the client's
+// calls time out.
 type jobWatcher struct {
 	rig *rig.Rig
 	ids []string // in the order of the plan
@@ -79,7 +83,8 @@ func (w *jobWatcher) watchJob(ctx context.Context, id string) {
 	}
 }
 
-// update stores a status, and reports whether it is the last one.
+// update stores a status, and reports whether it is the last one. asked is the time just
+// before the call.
 func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +110,8 @@ func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 
 func isFinal(state wire.JobState) bool { return state >= wire.JobState_SUCCEEDED }
 
-// progress is a number that rises as a job makes progress.
+// progress is a number that rises as a job makes progress. A later state weighs more than
+// all tasks. A loss of output lowers it.
 func progress(s *wire.JobStatus) float64 {
 	return float64(s.State)*1e6 + float64(s.MapsDone+s.ReducesDone) +
 		s.MapProgress*float64(s.Maps) + s.ReduceProgress*float64(s.Reduces)

@@ -10,9 +10,10 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// call calls a daemon at the address of its page. The error wraps
-// testcluster.ErrNotRunning if the daemon is gone. Faults inside a daemon apply to its
-// tasks too, and are gone when it ends.
+// call calls a daemon at the address of its page. The error wraps testcluster.ErrNotRunning
+// if the daemon is gone. Faults inside a daemon apply to its tasks too, and are gone when
+// it ends. A refused connection means that the process has ended between the check and the
+// call.
 func (r *Rig) call(name string, call func(page string) error) error {
 	p, err := r.Process(name)
 	if err != nil {

@@ -13,7 +13,9 @@ func (r *Rig) daemonDir(name string) string { return filepath.Join(r.cfg.Dir, na
 
 func (r *Rig) fillFile(name string) string { return filepath.Join(r.daemonDir(name), "fill") }
 
-// FillDisk takes all disk space of a tasknode. It needs Config.SmallDisks.
+// FillDisk takes all disk space of a tasknode. It needs Config.SmallDisks. It writes
+// smaller and smaller blocks until not even 512 bytes fit. The loop is bounded, so that a
+// disk that grows is an error and not an endless write.
 func (r *Rig) FillDisk(name string) error {
 	if r.cfg.SmallDisks == 0 {
 		return fmt.Errorf("full disk of %s: it has no file system of its own", name)

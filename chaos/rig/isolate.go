@@ -8,12 +8,15 @@ import (
 	"syscall"
 )
 
-// namespaceMark marks the environment of a process that Isolate has prepared.
+// namespaceMark marks the environment of a process that Isolate has prepared. Namespaces
+// cannot be entered by a running Go program, which has several threads; so the program
+// starts itself again with the mark.
 const namespaceMark = "HAMMR_DRILL_NAMESPACES"
 
 // Isolate prepares a command to run in namespaces of its own for mounts and networks, where
 // it may cut off daemons and fill disks without harming anything else. All that it makes
-// ends with its last process. The program calls EnterIsolation first.
+// ends with its last process. The program calls EnterIsolation first. A user without root
+// gets a user namespace too, in which it is root.
 func Isolate(cmd *exec.Cmd) {
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGTERM}
 	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
@@ -45,7 +48,8 @@ func CanIsolate() error {
 func Isolated() bool { return os.Getenv(namespaceMark) == "1" }
 
 // EnterIsolation sets up the namespaces of a process that Isolate has prepared: mounts are
-// private, the loopback device is up, and /run is empty.
+// private, the loopback device is up, and /run is empty. An empty /run keeps the names of
+// network namespaces private (/run/netns).
 func EnterIsolation() error {
 	if !Isolated() {
 		return errors.New("rig: this process has no namespaces of its own")

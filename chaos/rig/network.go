@@ -12,12 +12,22 @@ import (
 
 // network gives each daemon a network namespace on one bridge; clients are in this
 // process's. A link that is down is a partition: packets vanish, connections stay.
+//
+//	client, this process (10.77.0.1)
+//	    │ bridge "drill"
+//	    ├── m1 10.77.0.11   m2 .12 …
+//	    └── n1 10.77.0.101  n2 .102 …
+//
+// Addresses are private to the namespace that Isolate has made, so drills at the same time
+// do not collide.
 type network struct {
 	bridge  *netns.Bridge
 	address map[string]string // of daemons, by name
 }
 
-// isolate gives daemons their own networks and disks, as far as the config wants them.
+// isolate gives daemons their own networks and disks, as far as the config wants them. A
+// tasknode's disk is mounted at its first start only: after a restart it finds its files
+// again.
 func (r *Rig) isolate(lc *localcluster.Config) error {
 	if !r.cfg.Network && r.cfg.SmallDisks == 0 {
 		return nil
@@ -78,6 +88,8 @@ func (r *Rig) connectAll(lc *localcluster.Config) error {
 func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 
 // Partition cuts a daemon off from everything, and a DataNode from its NameNode only.
+// Connections stay open and time out, as with a broken switch; a closed port would be
+// noticed at once.
 func (r *Rig) Partition(name string) error {
 	if d := r.hdfs.dataNode(name); d != nil {
 		d.Partition()
@@ -101,7 +113,7 @@ func (r *Rig) changeLink(name string, change func(*netns.Bridge, string) error) 
 	return change(r.network.bridge, name)
 }
 
-// release removes networks and mounts.
+// release removes networks and mounts. It ignores disks that were never mounted.
 func (r *Rig) release() error {
 	var errs []error
 	if r.network != nil {

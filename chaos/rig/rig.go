@@ -60,6 +60,11 @@ func (c *Config) EnsureDefaults() {
 }
 
 // Rig is a running cluster that can be broken.
+//
+//	testcluster.Cluster   masters and tasknodes: start, kill, signals
+//	  + hdfsDaemons       NameNode and DataNodes under the same names of methods
+//	  + network           a namespace and a link for each daemon, with Config.Network
+//	  + faults            calls that set faults inside daemons (--drills)
 type Rig struct {
 	*testcluster.Cluster
 	cfg     Config
@@ -103,7 +108,8 @@ func Start(ctx context.Context, cfg Config) (*Rig, error) {
 }
 
 // Attach takes a running cluster, each daemon of which was started with --drills. Close
-// repairs it.
+// repairs it. Such a rig has no networks, disks and HDFS of its own; the methods for those
+// return errors.
 func Attach(ctx context.Context, cfg testcluster.HostConfig) (*Rig, error) {
 	cluster, err := testcluster.Attach(ctx, cfg)
 	if err != nil {
@@ -116,6 +122,7 @@ func Attach(ctx context.Context, cfg testcluster.HostConfig) (*Rig, error) {
 	return r, nil
 }
 
+// connect makes the client for faults inside daemons.
 func (r *Rig) connect() error {
 	token, err := r.Token()
 	if err == nil {
@@ -146,8 +153,8 @@ func (r *Rig) Signal(ctx context.Context, name string, sig syscall.Signal) error
 	return r.control(name).Signal(ctx, name, sig)
 }
 
-// Start starts those daemons that do not run, all at once, and returns when they are
-// ready.
+// Start starts those daemons that do not run, all at once, and returns when they are ready.
+// HDFS starts first, since tasknodes and tasks read it.
 func (r *Rig) Start(ctx context.Context, names ...string) error {
 	var ours, theirs []string
 	for _, name := range names {

@@ -17,8 +17,9 @@ var ErrNoSegment = errors.New("rig: the tasknode has no segment to corrupt")
 // tasksDir is where a tasknode keeps what its tasks write.
 func (r *Rig) tasksDir(name string) string { return filepath.Join(r.daemonDir(name), "tasks") }
 
-// Segments are a tasknode's files of finished attempts with segments, of a job or, for
-// "", of all jobs, in order of their names.
+// Segments are a tasknode's files of finished attempts with segments, of a job or, for "",
+// of all jobs, in order of their names. A directory that ends in .tmp belongs to an attempt
+// that has not finished.
 func (r *Rig) Segments(name, job string) (files []string) {
 	r.walk(name, job, func(path string) {
 		if _, err := os.Stat(shuffle.IndexPath(path)); err == nil && !strings.Contains(path, ".tmp/") {
@@ -29,7 +30,7 @@ func (r *Rig) Segments(name, job string) (files []string) {
 }
 
 // Spills is the number of sorted files of a job's attempts on a tasknode, running ones
-// included.
+// included. Index files are no spills.
 func (r *Rig) Spills(name, job string) (n int) {
 	r.walk(name, job, func(path string) {
 		if strings.HasPrefix(filepath.Base(filepath.Dir(path)), "attempt_") && !strings.HasSuffix(path, ".index") {
@@ -65,7 +66,8 @@ func (r *Rig) Corrupt(name string, choice int) (file string, err error) {
 	return file, nil
 }
 
-// flip changes a byte in the middle of a file.
+// flip changes a byte in the middle of a file. Which byte it is does not matter, since a
+// checksum covers all of a segment. An empty file stays as it is.
 func flip(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {

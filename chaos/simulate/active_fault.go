@@ -27,6 +27,11 @@ type faultPoint struct {
 }
 
 // activeFault is a fault inside a daemon. It ends with the daemon, or at its time.
+//
+//	activate ──► active ──► hit 1, 2, … ──► Effect of the kind
+//	               │
+//	               └──► gone: Fault.For has passed, the daemon has crashed, or a later
+//	                    fault has replaced it at its point
 type activeFault struct {
 	fault *faultState
 	spec  chaos.Fault
@@ -38,7 +43,9 @@ type activeFault struct {
 }
 
 // activate makes a fault active at a point inside a daemon until it ends. A failpoint has
-// an effect at its first hit only, other kinds at once.
+// an effect at its first hit only, other kinds at once. The end of a replaced fault also
+// ends the fault that replaced it, as on a real daemon, where a point has one action:
+// clearing the point clears whatever is set there.
 func (p *player) activate(w *sim.Simulation, i int, at faultPoint) {
 	a := &activeFault{fault: &p.faults[i], spec: p.plan.Faults[i]}
 	a.fault.active = append(a.fault.active, a)
@@ -56,6 +63,7 @@ func (p *player) activate(w *sim.Simulation, i int, at faultPoint) {
 	}
 }
 
+// markEffect records the moment of the first effect; recovery is measured from there.
 func (a *activeFault) markEffect(w *sim.Simulation) {
 	if !a.hadEffect {
 		a.hadEffect = true
@@ -105,6 +113,8 @@ func pointsAt(v sim.FailpointHit) []string {
 
 // hit sums up the effects of the faults that are active where an attempt or a master is:
 // delays add up, and the first failure counts.
+//
+// It is called at each failpoint of each attempt, so it returns first if nothing is active.
 func (p *player) hit(w *sim.Simulation, v sim.FailpointHit) (sum sim.Effect) {
 	if len(p.inside) == 0 {
 		return sum
@@ -146,7 +156,9 @@ func (a *activeFault) effect(w *sim.Simulation, at faultPoint, entries int) chao
 	return chaos.SpecOf(a.spec.Kind).Effect(a.spec, chaos.Hit{Number: a.hits, Master: at.master})
 }
 
-// crash ends a daemon and with it all faults inside. It starts again when the fault ends.
+// crash ends a daemon and with it all faults inside. It starts again when the fault ends. A
+// fault without an end leaves the daemon down for the rest of the run. A fault that ends in
+// this very millisecond brings it back after 1 ms, since 0 means never.
 func (p *player) crash(w *sim.Simulation, at faultPoint, a *activeFault) {
 	maps.DeleteFunc(p.inside, func(other faultPoint, _ *activeFault) bool {
 		return other.master == at.master && other.number == at.number
@@ -166,6 +178,10 @@ func (p *player) crash(w *sim.Simulation, at faultPoint, a *activeFault) {
 
 // scheduleHeartbeat makes a tasknode hit its next heartbeats while the fault is active. A
 // heartbeat that is left out, or late, is silence until the next one.
+//
+// Heartbeats are no events of package sim: reports of tasknodes arrive without them. Only a
+// fault at this point makes them explicit. They end with the fault, with the machine and at
+// the plan's limit, so that a run ends at all.
 func (p *player) scheduleHeartbeat(w *sim.Simulation, at faultPoint, a *activeFault) {
 	w.After(heartbeatMillis, func() {
 		if p.inside[at] != a || !w.IsMachineUp(at.number) || w.Time() > p.plan.Limit.Milliseconds() {

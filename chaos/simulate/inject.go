@@ -11,7 +11,8 @@ import (
 )
 
 // inject injects a fault and returns what it has hit. The error wraps chaos.ErrNoTarget if
-// there was nothing to hit.
+// there was nothing to hit. A machine and its tasknode are one thing here: the kind looks
+// at the role if it matters.
 func (p *player) inject(w *sim.Simulation, i int) (target string, err error) {
 	f := p.plan.Faults[i]
 	kind := chaos.SpecOf(f.Kind)
@@ -75,7 +76,8 @@ func (p *player) masters(w *sim.Simulation, name string) (found []int) {
 	return found
 }
 
-// busiest is the first machine with the most running attempts.
+// busiest is the first machine with the most running attempts. It is the choice of a drill
+// for "any", so that a fault hits something that works.
 func busiest(w *sim.Simulation, machines int) (busiest int) {
 	for m := range machines {
 		if len(w.AttemptsOn(m)) > len(w.AttemptsOn(busiest)) {

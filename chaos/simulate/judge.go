@@ -10,12 +10,16 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// committing reports whether the output of a job gets its final names, or has them.
+// committing reports whether the output of a job gets its final names, or has them. A
+// trigger of commit 0 is due as soon as that is true.
 func committing(j *cluster.Job) bool {
 	return j.State == cluster.JobCommitting || j.State == cluster.JobSucceeded
 }
 
-// judge makes the verdict.
+// judge makes the verdict. r is what the run has left up to its error. Lost output is that
+// of the simulator's own check (sim.Config.CheckInvariants): each block is covered by
+// finished maps without gap or overlap, and each reduce has finished once. A plan of which
+// nothing is modelled is bad, since a good verdict would say nothing.
 func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 	v := &chaos.Verdict{Seed: p.plan.Seed, Elapsed: r.End}
 	if err != nil {
@@ -48,6 +52,8 @@ func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 	return v
 }
 
+// faultResult is the outcome of fault i. Recovery counts from the first effect: of a
+// failpoint that is the first hit, which may be long after its injection.
 func (p *player) faultResult(i int, r *sim.Result) chaos.FaultResult {
 	f := &p.faults[i]
 	out := chaos.FaultResult{Fault: p.plan.Faults[i].String(), Target: f.target, Injected: f.injected, Reason: f.reason, At: f.at}
@@ -72,7 +78,8 @@ func (p *player) faultResult(i int, r *sim.Result) chaos.FaultResult {
 	return out
 }
 
-// nextLeaderAt is when a master began to lead after a time.
+// nextLeaderAt is when a master began to lead after a time. It reports false if no master
+// was elected until the end of the run.
 func nextLeaderAt(r *sim.Result, since int64) (at int64, found bool) {
 	for _, at := range r.Elections {
 		if at > since {
@@ -82,7 +89,8 @@ func nextLeaderAt(r *sim.Result, since int64) (at int64, found bool) {
 	return r.End, false
 }
 
-// recoveredAt is when an attempt began after a time, or finished, or all was over.
+// recoveredAt is when an attempt began after a time, or finished, or all was over. It
+// reports false if nothing of that kind happened and a job did not end.
 func recoveredAt(r *sim.Result, since int64) (at int64, found bool) {
 	at, found = r.End, true
 	for _, j := range r.Jobs {
@@ -100,7 +108,8 @@ func recoveredAt(r *sim.Result, since int64) (at int64, found bool) {
 	return at, found
 }
 
-// extraAttempts is how many attempts were made beyond one a task.
+// extraAttempts is how many attempts were made beyond one a task. Attempts are numbered
+// from 0 within their task, so each later one counts.
 func extraAttempts(r *sim.Result, job string) (n int) {
 	for _, t := range r.Tasks {
 		if t.Job == job && t.Attempt > 0 {
@@ -110,7 +119,8 @@ func extraAttempts(r *sim.Result, job string) (n int) {
 	return n
 }
 
-// workLost is how many ms attempts ran whose work is in no output.
+// workLost is how many ms attempts ran whose work is in no output. Checkpoints and splits
+// keep their work, and time in suspension is no work.
 func workLost(r *sim.Result) (ms int64) {
 	for _, t := range r.Tasks {
 		switch t.Outcome {

@@ -21,6 +21,8 @@ import (
 
 // The size of a drill's job, times in ms. Its tasks sleep for most of their time.
 const (
+	// A map slot of the 8 runs two maps, and a reduce slot of the 4 at most one reduce, so
+	// a job takes about 3 s if nothing fails.
 	mapTasks, mapMillis       = 16, 600
 	reduceTasks, reduceMillis = 3, 1200
 	taskBytes                 = 15_000
@@ -30,15 +32,17 @@ const (
 
 // Settings of the cluster, in ms.
 const (
+	// The expiry and the heartbeat are those of drills with processes, so that a plan gives
+	// about the same sequence of events in both.
 	expiryMillis    = 1000
 	heartbeatMillis = 200
 	electionMillis  = 1000
-	restartMillis   = 300  // from a daemon's kill to its return
 	timeoutMillis   = 5000 // after which an attempt without progress fails
 	pollMillis      = 25   // between two checks whether a fault is due
 )
 
-// Report is the outcome of a plan. Times are ms of virtual time.
+// Report is the outcome of a plan. Times are ms of virtual time. Result has more than the
+// verdict, for tests and for pictures of the run.
 type Report struct {
 	*chaos.Verdict
 	Result *sim.Result // up to the error, if there was one
@@ -47,6 +51,11 @@ type Report struct {
 // Run plays a plan with the policy fifo, and checks the invariants after every change of
 // the state. What goes wrong is in the verdict; the error is that of an invalid plan, or
 // of ctx.
+//
+// The loop is that of package sim. It calls back at two places:
+//
+//	injectDue   every pollMillis while faults are pending: injects those that are due
+//	hit         at each failpoint of an attempt or a master: the effect of active faults
 func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -79,7 +88,8 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	return &Report{p.judge(result, err), result}, nil
 }
 
-// notModelled is why a fault has no model, "" if it has one.
+// notModelled is why a fault has no model, "" if it has one. Other kinds without a model
+// are injected and have no effect, see chaos.KindSpec.
 func notModelled(f chaos.Fault) string {
 	if f.Target.Role == chaos.DataNode || f.Target.Role == chaos.NameNode {
 		return "there is no HDFS"
@@ -87,7 +97,7 @@ func notModelled(f chaos.Fault) string {
 	return ""
 }
 
-// player plays one plan.
+// player plays one plan. All of it runs on the goroutine of Run.
 type player struct {
 	plan    *chaos.Plan
 	random  *rand.Rand
@@ -108,7 +118,8 @@ type faultState struct {
 }
 
 // injectDue injects the faults that are due, until the limit of the plan, and returns the
-// ms to its next call.
+// ms to its next call. Faults that are due at the same moment are injected in the order of
+// the plan.
 func (p *player) injectDue(w *sim.Simulation) (next int64) {
 	rest := p.pending[:0]
 	for _, i := range p.pending {
@@ -122,7 +133,8 @@ func (p *player) injectDue(w *sim.Simulation) (next int64) {
 	return pollMillis
 }
 
-// tryInject injects a fault. It reports false if the caller should try again.
+// tryInject injects a fault. It reports false if the caller should try again. A fault with
+// nothing to hit stays pending, and its reason is that of the latest attempt.
 func (p *player) tryInject(w *sim.Simulation, i int) bool {
 	f := &p.faults[i]
 	target, err := p.inject(w, i)
@@ -137,10 +149,12 @@ func (p *player) tryInject(w *sim.Simulation, i int) bool {
 	return true
 }
 
-// markEffect records that a fault has had an effect.
+// markEffect records that a fault has had an effect. For a master's fault, recovery is over
+// at once if another master still leads.
 func (f *faultState) markEffect(w *sim.Simulation) { f.since, f.hasLeader = w.Time(), w.Leader() >= 0 }
 
-// isDue reports whether what a trigger waits for has happened.
+// isDue reports whether what a trigger waits for has happened. A map writes one sorted file
+// here, so spills are counted as finished maps.
 func isDue(w *sim.Simulation, t chaos.Trigger) bool {
 	if t.Event == chaos.AtTime {
 		return w.Time() >= t.At.Milliseconds()
@@ -157,7 +171,9 @@ func isDue(w *sim.Simulation, t chaos.Trigger) bool {
 	return w.Reached(t.Job, string(t.Event), float64(t.N))
 }
 
-// jobs are those of the plan, all submitted at once.
+// jobs are those of the plan, all submitted at once. Sizes are the same for all programs:
+// the simulator has no bytes to sort or count, and the times of a drill's tasks are their
+// sleeps.
 func jobs(plan *chaos.Plan) *workload.Workload {
 	w := &workload.Workload{Name: "plan"}
 	tasks := func(n int, each time.Duration) (list []workload.Task) {

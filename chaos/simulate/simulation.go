@@ -58,6 +58,9 @@ func (s simulation) stopProcess(id cluster.AttemptID, lasts time.Duration) {
 
 // timeOut fails an attempt that makes no progress, unless it has resumed. A master that
 // is elected meanwhile waits for the whole time again.
+//
+// It models the task time-out of a tasknode (mapreduce.task.timeout). A suspended attempt
+// is not expected to make progress and does not fail.
 func (s simulation) timeOut(id cluster.AttemptID, resumed func() bool) {
 	s.After(timeoutMillis, func() {
 		_, _, a, ok := s.View().Attempt(id)
