@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -61,4 +62,21 @@ func ServePage(l net.Listener, page http.Handler) (stop func()) {
 		server.Close()
 		<-done
 	}
+}
+
+// Closers close what a daemon has opened, the latest first.
+type Closers []func() error
+
+// Add adds the Close function of something that was opened.
+func (c *Closers) Add(closer func() error) { *c = append(*c, closer) }
+
+// Close closes everything. A listener that its server has closed is no error.
+func (c Closers) Close() error {
+	var errs []error
+	for _, closer := range slices.Backward(c) {
+		if err := closer(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -54,28 +56,37 @@ func Choice(name string, to *string, usage string, words ...string) Setting {
 	}}
 }
 
-// Int is a whole number, at least least.
-func Int(name string, to *int, least int, usage string) Setting {
-	return Setting{Name: name, Usage: usage, Default: strconv.Itoa(*to), set: func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least {
-			return fmt.Errorf("expected a whole number of at least %d", least)
+// parsed is a setting whose text parse converts; expected says what parse accepts.
+func parsed[T any](name string, to *T, usage, shown string, parse func(text string) (T, error), expected string) Setting {
+	return Setting{Name: name, Usage: usage, Default: shown, set: func(text string) error {
+		value, err := parse(text)
+		if err != nil {
+			return errors.New("expected " + expected)
 		}
-		*to = n
+		*to = value
 		return nil
 	}}
 }
 
+// atLeast limits the values that parse accepts.
+func atLeast[T cmp.Ordered](least T, parse func(string) (T, error)) func(string) (T, error) {
+	return func(text string) (T, error) {
+		value, err := parse(text)
+		if err == nil && value < least {
+			err = errors.New("too small")
+		}
+		return value, err
+	}
+}
+
+// Int is a whole number, at least least.
+func Int(name string, to *int, least int, usage string) Setting {
+	return parsed(name, to, usage, strconv.Itoa(*to), atLeast(least, strconv.Atoi), fmt.Sprintf("a whole number of at least %d", least))
+}
+
 // Size is a number of bytes, with k, m, g or t for powers of 1024.
 func Size(name string, to *int64, usage string) Setting {
-	return Setting{Name: name, Usage: usage, Default: formatSize(*to), set: func(text string) error {
-		n, err := conf.ParseSize(text)
-		if err != nil || n < 0 {
-			return fmt.Errorf("expected a number of bytes such as 512m or 10g")
-		}
-		*to = n
-		return nil
-	}}
+	return parsed(name, to, usage, formatSize(*to), atLeast(0, conf.ParseSize), "a number of bytes such as 512m or 10g")
 }
 
 // formatSize is a number of bytes as a user types it.
@@ -96,26 +107,14 @@ func Duration(name string, to *time.Duration, usage string) Setting {
 	if *to != 0 {
 		shown = to.String()
 	}
-	return Setting{Name: name, Usage: usage, Default: shown, set: func(text string) error {
-		d, err := conf.ParseDuration(text)
-		if err != nil || d <= 0 {
-			return fmt.Errorf("expected a time such as 500ms or 10s")
-		}
-		*to = d
-		return nil
-	}}
+	return parsed(name, to, usage, shown, atLeast(1, conf.ParseDuration), "a time such as 500ms or 10s")
 }
 
 // Bool is true or false.
 func Bool(name string, to *bool, usage string) Setting {
-	return Setting{Name: name, Usage: usage, Default: strconv.FormatBool(*to), IsBool: true, set: func(text string) error {
-		b, err := conf.ParseBool(text)
-		if err != nil {
-			return fmt.Errorf("expected true or false")
-		}
-		*to = b
-		return nil
-	}}
+	s := parsed(name, to, usage, strconv.FormatBool(*to), conf.ParseBool, "true or false")
+	s.IsBool = true
+	return s
 }
 
 // Strings are items joined by commas, or a list in a file. A comma inside an item has a

@@ -73,7 +73,7 @@ var importTable = []row{
 	{"internal/rpc", []string{"internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/client/remote", []string{
-		"storage", "internal/client", "internal/rpc", "internal/taskproc", "internal/wire",
+		"storage", "internal/client", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/wire",
 	}},
 	{"internal/embedded", []string{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",

@@ -41,6 +41,7 @@ type Daemon struct {
 	master   *jobmaster.Master
 	fatal    chan error // takes the error that ended the log
 	drills   daemon.Drills
+	open     daemon.Closers
 }
 
 // Open makes a jobmaster ready to run. On an error nothing stays open.
@@ -51,7 +52,7 @@ func Open(cfg Config) (*Daemon, error) {
 	// The log locks the directory, so drills come after it.
 	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster} {
 		if err := step(); err != nil {
-			return nil, errors.Join(err, d.close())
+			return nil, errors.Join(err, d.open.Close())
 		}
 	}
 	return d, nil
@@ -78,6 +79,7 @@ func (d *Daemon) resolveFiles() (err error) {
 	if d.files, err = fsconf.NewRouter(c, d.cfg.Logger); err != nil {
 		return err
 	}
+	d.open.Add(d.files.Close)
 	if d.cfg.Staging == "" {
 		if d.cfg.Staging, err = defaultStaging(c); err != nil {
 			return err
@@ -129,8 +131,12 @@ func (d *Daemon) listen() (err error) {
 	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
 		return err
 	}
-	d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort)
-	return err
+	d.open.Add(d.listener.Close)
+	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort); err != nil {
+		return err
+	}
+	d.open.Add(d.page.Close)
+	return nil
 }
 
 // findAddress finds where others reach this master.
@@ -155,6 +161,7 @@ func (d *Daemon) openLog() (err error) {
 		Cluster: d.cfg.ClusterID, Token: d.token,
 		Refused: func(from net.Addr, err error) { d.cfg.Logger.Warn("master refused", "from", from, "error", err) },
 	})
+	d.open.Add(d.port.Close)
 	cfg := raftlog.Config{
 		ID: d.cfg.ID, ClusterID: d.cfg.ClusterID, Dir: filepath.Join(d.cfg.Dir, "raft"),
 		Stream: d.port.Masters(), Advertise: d.cfg.Advertise, Logger: d.cfg.Logger,
@@ -169,11 +176,13 @@ func (d *Daemon) openLog() (err error) {
 	if d.log, err = raftlog.Open(cfg); err != nil {
 		return err
 	}
+	d.open.Add(d.log.Close)
 	return os.WriteFile(filepath.Join(d.cfg.Dir, clusterFile), []byte(d.cfg.ClusterID+"\n"), 0o644)
 }
 
 func (d *Daemon) openDrills() (err error) {
 	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
+	d.open.Add(d.drills.Close)
 	return err
 }
 

@@ -63,7 +63,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if calls.Shutdown(shutdown) != nil {
 		calls.Close()
 	}
-	err := d.close()
+	err := d.open.Close()
 	running.Wait()
 	d.cfg.Logger.Info("jobmaster stopped", "id", d.cfg.ID)
 	return err
@@ -76,35 +76,13 @@ const abandonTime = 2 * time.Second
 // stalls its Close, so the process exits without waiting for that.
 func (d *Daemon) abandon(cause error) error {
 	closed := make(chan error, 1)
-	go func() { closed <- d.close() }()
+	go func() { closed <- d.open.Close() }()
 	select {
 	case err := <-closed:
 		return errors.Join(cause, err)
 	case <-time.After(abandonTime):
 		return cause
 	}
-}
-
-// close closes what Open has opened so far.
-func (d *Daemon) close() error {
-	errs := []error{d.drills.Close()}
-	if d.log != nil {
-		errs = append(errs, d.log.Close())
-	}
-	if d.port != nil {
-		errs = append(errs, d.port.Close())
-	} else if d.listener != nil {
-		errs = append(errs, d.listener.Close())
-	}
-	if d.page != nil {
-		if err := d.page.Close(); !errors.Is(err, net.ErrClosed) {
-			errs = append(errs, err)
-		}
-	}
-	if d.files != nil {
-		errs = append(errs, d.files.Close())
-	}
-	return errors.Join(errs...)
 }
 
 func (d *Daemon) newServer() http.Handler {

@@ -33,7 +33,6 @@ type Daemon struct {
 	cfg         Config // complete after resolve
 	token       string
 	files       *storage.Router
-	lock        *os.File // of Config.Dir
 	disks       *disks.Set
 	listener    net.Listener // of shuffle
 	page        net.Listener
@@ -46,6 +45,7 @@ type Daemon struct {
 	tasknode    *tasknode.Daemon
 	drills      daemon.Drills
 	source      string // address that connections to HDFS come from, "" for any
+	open        daemon.Closers
 }
 
 // Open makes a tasknode ready to run. On an error nothing stays open.
@@ -56,7 +56,7 @@ func Open(cfg Config) (*Daemon, error) {
 	// Drills need the lock, and come before files of tasks are opened.
 	for _, step := range []func() error{d.resolve, d.lockDir, d.openDisks, d.openDrills, d.listen, d.openParts, d.openTasknode} {
 		if err := step(); err != nil {
-			return nil, errors.Join(err, d.close())
+			return nil, errors.Join(err, d.open.Close())
 		}
 	}
 	return d, nil
@@ -100,7 +100,9 @@ func (d *Daemon) openFiles() (err error) {
 			return err
 		}
 	}
-	d.files, err = fsconf.NewRouter(d.cfg.Conf, d.cfg.Logger)
+	if d.files, err = fsconf.NewRouter(d.cfg.Conf, d.cfg.Logger); err == nil {
+		d.open.Add(d.files.Close)
+	}
 	return err
 }
 
@@ -121,14 +123,16 @@ func (d *Daemon) taskDirs() []string {
 }
 
 // lockDir takes the directory, which one tasknode uses at a time.
-func (d *Daemon) lockDir() (err error) {
+func (d *Daemon) lockDir() error {
 	if err := os.MkdirAll(d.cfg.Dir, 0o755); err != nil {
 		return fmt.Errorf("--dir: %w", err)
 	}
-	if d.lock, err = os.OpenFile(filepath.Join(d.cfg.Dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+	lock, err := os.OpenFile(filepath.Join(d.cfg.Dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
 		return fmt.Errorf("--dir: %w", err)
 	}
-	if err := disks.Lock(d.lock); err != nil {
+	d.open.Add(lock.Close)
+	if err := disks.Lock(lock); err != nil {
 		return fmt.Errorf("--dir %s: %w", d.cfg.Dir, err)
 	}
 	return nil
@@ -136,6 +140,7 @@ func (d *Daemon) lockDir() (err error) {
 
 func (d *Daemon) openDrills() (err error) {
 	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
+	d.open.Add(d.drills.Close)
 	return err
 }
 
@@ -146,6 +151,7 @@ func (d *Daemon) openDisks() (err error) {
 	if err != nil {
 		return fmt.Errorf("--local-dir: %w", err)
 	}
+	d.open.Add(d.disks.Close)
 	return nil
 }
 
@@ -153,9 +159,11 @@ func (d *Daemon) listen() (err error) {
 	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
 		return err
 	}
+	d.open.Add(d.listener.Close)
 	if d.page, err = daemon.Listen("http", d.cfg.HTTP, defaultPagePort); err != nil {
 		return err
 	}
+	d.open.Add(d.page.Close)
 	if d.cfg.Advertise == "" {
 		if d.cfg.Advertise, err = daemon.AdvertisedAddress(d.listener); err != nil {
 			return err
@@ -180,6 +188,8 @@ func (d *Daemon) openParts() (err error) {
 	if err != nil {
 		return err
 	}
+	d.open.Add(func() error { d.programs.Close(); return nil })
+	d.open.Add(d.closeCgroup)
 	d.launcher, err = process.New(process.Config{
 		Programs: d.programs, LogDir: logDir, Cgroup: d.openCgroup(), RunAsDaemonUser: d.cfg.RunAsDaemonUser, Logger: d.cfg.Logger,
 		MaxProcesses: d.cfg.MapSlots + d.cfg.ReduceSlots, FaultFile: d.drills.File(),
@@ -187,8 +197,13 @@ func (d *Daemon) openParts() (err error) {
 	if err != nil {
 		return err
 	}
+	d.open.Add(func() error { d.launcher.Close(); return nil })
 	d.masters, err = rpc.New(rpc.Config{Masters: d.cfg.Masters, Token: d.token, ClusterID: d.cfg.ClusterID})
-	return err
+	if err != nil {
+		return err
+	}
+	d.open.Add(d.masters.Close)
+	return nil
 }
 
 // logDir is the directory for the output of a task's process. It is next to the

@@ -3,7 +3,6 @@ package tasknoded
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"sync"
 
@@ -39,40 +38,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	stopPage()
 	endServing()
 	serving.Wait()
-	return errors.Join(err, d.close())
-}
-
-// close closes what Open has opened so far.
-func (d *Daemon) close() error {
-	var errs []error
-	if d.launcher != nil {
-		d.launcher.Close()
-	}
-	errs = append(errs, d.closeCgroup(), d.drills.Close())
-	if d.programs != nil {
-		d.programs.Close()
-	}
-	if d.disks != nil {
-		errs = append(errs, d.disks.Close())
-	}
-	if d.masters != nil {
-		errs = append(errs, d.masters.Close())
-	}
-	for _, l := range []net.Listener{d.listener, d.page} {
-		if l == nil {
-			continue
-		}
-		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
-			errs = append(errs, err)
-		}
-	}
-	if d.files != nil {
-		errs = append(errs, d.files.Close())
-	}
-	if d.lock != nil {
-		errs = append(errs, d.lock.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(err, d.open.Close())
 }
 
 // announceReady writes the ready file.

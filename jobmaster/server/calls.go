@@ -90,12 +90,12 @@ func (c *calls) PreemptAttempt(ctx context.Context, q *wire.PreemptAttemptReques
 	if q.Resume {
 		return new(wire.PreemptAttemptResponse), c.cfg.callError(c.cfg.Master.ResumeAttempt(ctx, q.AttemptId))
 	}
-	how, err := preempt.Parse(q.Mode)
+	mode, err := preempt.Parse(q.Mode)
 	if err != nil {
 		return nil, connect.NewError(connect.CodeInvalidArgument, err)
 	}
-	how, err = c.cfg.Master.PreemptAttempt(ctx, q.AttemptId, how)
-	return &wire.PreemptAttemptResponse{Mode: string(how)}, c.cfg.callError(err)
+	mode, err = c.cfg.Master.PreemptAttempt(ctx, q.AttemptId, mode)
+	return &wire.PreemptAttemptResponse{Mode: string(mode)}, c.cfg.callError(err)
 }
 
 func (c *calls) SuspendJob(ctx context.Context, q *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {

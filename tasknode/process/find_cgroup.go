@@ -1,10 +1,8 @@
 package process
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,7 +71,8 @@ func memoryCgroup(membership, mounts string) (string, error) {
 
 // memoryMounts lists the mounts of version 1 for memory, then those of version 2.
 func memoryMounts(file string) (found []mountedCgroup, err error) {
-	err = eachLine(file, func(line string) {
+	text, err := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line) // device, directory, type, options
 		switch {
 		case len(fields) < 4:
@@ -82,7 +81,7 @@ func memoryMounts(file string) (found []mountedCgroup, err error) {
 		case fields[2] == "cgroup2":
 			found = append(found, mountedCgroup{"", fields[1]})
 		}
-	})
+	}
 	return found, err
 }
 
@@ -90,35 +89,15 @@ func memoryMounts(file string) (found []mountedCgroup, err error) {
 // version 2.
 func memberships(file string) (map[string]string, error) {
 	paths := make(map[string]string)
-	err := eachLine(file, func(line string) {
-		parts := strings.SplitN(line, ":", 3) // number, controllers, path
+	text, err := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3) // number, controllers, path
 		if len(parts) < 3 {
-			return
+			continue
 		}
 		for controller := range strings.SplitSeq(parts[1], ",") {
 			paths[controller] = parts[2]
 		}
-	})
+	}
 	return paths, err
-}
-
-func eachLine(file string, do func(line string)) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r := bufio.NewReader(f)
-	for {
-		line, err := r.ReadString('\n')
-		if line = strings.TrimSuffix(line, "\n"); line != "" {
-			do(line)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -104,18 +105,8 @@ func (l *logFile) tail(n int64) string {
 	if err != nil {
 		return ""
 	}
-	if from > 0 {
-		text = fromLine(text)
+	if _, rest, found := bytes.Cut(text, []byte("\n")); from > 0 && found && len(rest) > 0 {
+		text = rest
 	}
 	return strings.ToValidUTF8(string(text), "\uFFFD")
-}
-
-// fromLine cuts off the first line of a text.
-func fromLine(text []byte) []byte {
-	for i, c := range text[:max(0, len(text)-1)] {
-		if c == '\n' {
-			return text[i+1:]
-		}
-	}
-	return text
 }

@@ -25,20 +25,17 @@ func (c *Client) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobSt
 
 // SetPriority implements client.Admin.
 func (c *Client) SetPriority(ctx context.Context, jobID string, priority int) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).SetPriority, &wire.SetPriorityRequest{JobId: jobID, Priority: int32(priority)})
-	return classify(err, client.ErrUnknownJob)
+	return change(ctx, c, (*rpc.Master).SetPriority, &wire.SetPriorityRequest{JobId: jobID, Priority: int32(priority)}, client.ErrUnknownJob)
 }
 
 // MoveJob implements client.Admin.
 func (c *Client) MoveJob(ctx context.Context, jobID, pool string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).MoveJob, &wire.MoveJobRequest{JobId: jobID, Queue: pool})
-	return classify(err, client.ErrUnknownJob)
+	return change(ctx, c, (*rpc.Master).MoveJob, &wire.MoveJobRequest{JobId: jobID, Queue: pool}, client.ErrUnknownJob)
 }
 
 // EndAttempt implements client.Admin.
 func (c *Client) EndAttempt(ctx context.Context, attemptID string, fail bool) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).EndAttempt, &wire.EndAttemptRequest{AttemptId: attemptID, Fail: fail})
-	return classify(err, client.ErrUnknown)
+	return change(ctx, c, (*rpc.Master).EndAttempt, &wire.EndAttemptRequest{AttemptId: attemptID, Fail: fail}, client.ErrUnknown)
 }
 
 // PreemptAttempt implements client.Admin.
@@ -49,20 +46,17 @@ func (c *Client) PreemptAttempt(ctx context.Context, attemptID, how string) (str
 
 // ResumeAttempt implements client.Admin.
 func (c *Client) ResumeAttempt(ctx context.Context, attemptID string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).PreemptAttempt, &wire.PreemptAttemptRequest{AttemptId: attemptID, Resume: true})
-	return classify(err, client.ErrUnknown)
+	return change(ctx, c, (*rpc.Master).PreemptAttempt, &wire.PreemptAttemptRequest{AttemptId: attemptID, Resume: true}, client.ErrUnknown)
 }
 
 // SuspendJob implements client.Admin.
 func (c *Client) SuspendJob(ctx context.Context, jobID, how string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).SuspendJob, &wire.SuspendJobRequest{JobId: jobID, Mode: how})
-	return classify(err, client.ErrUnknownJob)
+	return change(ctx, c, (*rpc.Master).SuspendJob, &wire.SuspendJobRequest{JobId: jobID, Mode: how}, client.ErrUnknownJob)
 }
 
 // ResumeJob implements client.Admin.
 func (c *Client) ResumeJob(ctx context.Context, jobID string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).ResumeJob, &wire.ResumeJobRequest{JobId: jobID})
-	return classify(err, client.ErrUnknownJob)
+	return change(ctx, c, (*rpc.Master).ResumeJob, &wire.ResumeJobRequest{JobId: jobID}, client.ErrUnknownJob)
 }
 
 // Tasknodes implements client.Admin.
@@ -73,20 +67,17 @@ func (c *Client) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, err
 
 // AdmitTasknode implements client.Admin.
 func (c *Client) AdmitTasknode(ctx context.Context, name string, excluded bool) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).AdmitNode, &wire.AdmitNodeRequest{Name: name, Excluded: excluded})
-	return classify(err, client.ErrUnknown)
+	return change(ctx, c, (*rpc.Master).AdmitNode, &wire.AdmitNodeRequest{Name: name, Excluded: excluded}, client.ErrUnknown)
 }
 
 // DrainTasknode implements client.Admin.
 func (c *Client) DrainTasknode(ctx context.Context, name string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: name})
-	return classify(err, client.ErrUnknown)
+	return change(ctx, c, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: name}, client.ErrUnknown)
 }
 
 // SetPolicy implements client.Admin.
 func (c *Client) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).SetPolicy, &wire.SetPolicyRequest{Name: name, Conf: conf})
-	return classify(err, client.ErrUnknown)
+	return change(ctx, c, (*rpc.Master).SetPolicy, &wire.SetPolicyRequest{Name: name, Conf: conf}, client.ErrUnknown)
 }
 
 // Policy implements client.Admin.
@@ -110,18 +101,22 @@ func (c *Client) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
 
 // AddMaster implements client.Admin.
 func (c *Client) AddMaster(ctx context.Context, id, address string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).AddMaster, &wire.MasterRequest{Id: id, Address: address})
-	return classify(err, client.ErrUnknown)
+	return change(ctx, c, (*rpc.Master).AddMaster, &wire.MasterRequest{Id: id, Address: address}, client.ErrUnknown)
 }
 
 // RemoveMaster implements client.Admin.
 func (c *Client) RemoveMaster(ctx context.Context, id string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).RemoveMaster, &wire.MasterRequest{Id: id})
-	return classify(err, client.ErrUnknown)
+	return change(ctx, c, (*rpc.Master).RemoveMaster, &wire.MasterRequest{Id: id}, client.ErrUnknown)
 }
 
 // TransferLeadership implements client.Admin.
 func (c *Client) TransferLeadership(ctx context.Context, id string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).TransferLeadership, &wire.MasterRequest{Id: id})
-	return classify(err, client.ErrUnknown)
+	return change(ctx, c, (*rpc.Master).TransferLeadership, &wire.MasterRequest{Id: id}, client.ErrUnknown)
+}
+
+// change makes a call that answers nothing but whether it succeeded. unknown is the error
+// for what the masters do not know.
+func change[Q, A any](ctx context.Context, c *Client, call func(*rpc.Master, context.Context, Q) (A, error), question Q, unknown error) error {
+	_, err := rpc.Call(ctx, c.masters, call, question)
+	return classify(err, unknown)
 }

@@ -82,8 +82,7 @@ func (c *Client) Close() error { return c.masters.Close() }
 
 // Kill implements client.Client.
 func (c *Client) Kill(ctx context.Context, jobID, cause string) error {
-	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).Kill, &wire.KillRequest{JobId: jobID, Cause: cause})
-	return classify(err, client.ErrUnknownJob)
+	return change(ctx, c, (*rpc.Master).Kill, &wire.KillRequest{JobId: jobID, Cause: cause}, client.ErrUnknownJob)
 }
 
 // classify marks errors with the sentinels of package client.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"google.golang.org/protobuf/proto"
 )
@@ -31,10 +32,8 @@ func (c *Client) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 		case w.lost != nil:
 			_ = c.masters.NoteStreamError(w.from, w.lost) // it updates where to look next
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(rewatchInterval):
+		if err := syncutil.Sleep(ctx, rewatchInterval); err != nil {
+			return nil, err
 		}
 	}
 }
