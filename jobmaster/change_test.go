@@ -55,7 +55,7 @@ func TestChangesThatMayBeLostAreNotConfirmed(t *testing.T) {
 		w.sleep(time.Second)
 		select {
 		case err := <-killed:
-			w.t.Fatalf("a kill that nobody has heard of is answered: %v", err)
+			w.t.Fatalf("a kill that is not committed is answered: %v", err)
 		default:
 		}
 		w.elect(1)

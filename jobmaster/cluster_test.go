@@ -58,8 +58,8 @@ type testCluster struct {
 		entries [][]cluster.Entry
 		started []string // attempts, in the order of their starts
 		lose    bool     // proposals are lost
-		pass    int      // how many more proposals pass before the next are held; -1 for all
-		held    [][]cluster.Entry
+		pass    int      // how many more proposals pass before the next are delayed; -1 for all
+		delayed [][]cluster.Entry
 	}
 }
 
@@ -159,7 +159,7 @@ func (l *fakeLog) Propose(batch []cluster.Entry) {
 		return
 	}
 	if w.mu.pass == 0 {
-		w.mu.held = append(w.mu.held, batch)
+		w.mu.delayed = append(w.mu.delayed, batch)
 		return
 	}
 	w.mu.pass = max(w.mu.pass-1, -1)
@@ -174,16 +174,16 @@ func (w *testCluster) commit(batch []cluster.Entry) {
 	}
 }
 
-// holdProposals lets pass more proposals through and holds those after them, until it is
+// delayProposals lets pass more proposals through and delays those after them, until it is
 // called again.
-func (w *testCluster) holdProposals(pass int) {
+func (w *testCluster) delayProposals(pass int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.pass = pass
-	for _, batch := range w.mu.held {
+	for _, batch := range w.mu.delayed {
 		w.commit(batch)
 	}
-	w.mu.held = nil
+	w.mu.delayed = nil
 }
 
 // elect makes a master the leader; -1 leaves the cluster without one.
@@ -250,7 +250,7 @@ func (w *testCluster) Connect(ctx context.Context, hello *wire.Report) (tasknode
 			return nil, err
 		}
 	}
-	return nil, errors.New("nobody leads")
+	return nil, errors.New("no master leads")
 }
 
 type tasknodeSession struct {
@@ -334,14 +334,14 @@ func (w *testCluster) play(ctx context.Context, end taskproc.TaskEnd) error {
 
 // listen closes complete when every map has finished.
 func listen(end taskproc.TaskEnd, complete chan struct{}) {
-	heard := false
+	closed := false
 	for {
 		m, err := end.Receive()
 		if err != nil {
 			return
 		}
-		if m.GetOutputs().GetComplete() && !heard {
-			heard = true
+		if m.GetOutputs().GetComplete() && !closed {
+			closed = true
 			close(complete)
 		}
 	}

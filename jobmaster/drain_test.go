@@ -260,7 +260,7 @@ func TestCheckpointIsNeededUntilItsTaskHasResumed(t *testing.T) {
 		w.wantTasknode("paused,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		next := b.starts[len(b.starts)-1]
 		if next.Checkpoint.GetPath() != "/a/checkpoint" || next.Checkpoint.GetAddress() != "a:1" {
-			t.Errorf("the reduce goes on as %v", next)
+			t.Errorf("the reduce resumes as %v", next)
 		}
 		progress := func(phase string, fraction float64) {
 			b.report(next.AttemptId, &wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Phase: phase, Fraction: fraction}}})
@@ -304,11 +304,11 @@ func TestCheckpointOfATaskWithoutASlotIsMoved(t *testing.T) {
 		w.wantTasknode("moved,", "a", "DECOMMISSIONED drained")
 		b.reportCheckpointCopy(b.copies[0], "", false)
 		if !slices.Equal(b.drops, []string{first}) || len(c.drops) != 0 {
-			t.Errorf("%v and %v are let go", b.drops, c.drops)
+			t.Errorf("%v and %v are ordered to drop their copy", b.drops, c.drops)
 		}
 		d := w.addFake("d", "d:1", 0, 1)
 		if len(d.starts) != 1 || d.starts[0].Checkpoint.GetAddress() != "c:1" || d.starts[0].Checkpoint.GetPath() != "/c/checkpoint" || d.starts[0].Checkpoint.GetBytes() != 2 {
-			t.Errorf("on d there goes on %v", d.starts)
+			t.Errorf("d starts %v", d.starts)
 		}
 	})
 }
@@ -354,7 +354,7 @@ func TestCheckpointIsMovedWhileItIsFetched(t *testing.T) {
 		d.report(d.starts[0].AttemptId, &wire.Report{Report: &wire.Report_Failed{Failed: fault}})
 		w.wantTasknode("with another attempt,", "a", "DECOMMISSIONED drained")
 		if len(d.starts) != 2 || d.starts[0].Checkpoint.GetAddress() != "a:1" || d.starts[1].Checkpoint.GetAddress() != "b:1" {
-			t.Errorf("on d there went on %v", d.starts)
+			t.Errorf("d starts %v", d.starts)
 		}
 	})
 }

@@ -239,8 +239,8 @@ func TestNewLeaderMarksProgressPartial(t *testing.T) {
 		again := w.addFakeAgain("a", "a", "a:1", 2, 0, a.starts[0].AttemptId, a.starts[1].AttemptId)
 		want("With the tasknode back", 0, true)
 		again.report(a.starts[0].AttemptId, half)
-		want("With one map heard", .25, true)
+		want("With one map reported", .25, true)
 		again.report(a.starts[1].AttemptId, half)
-		want("With both heard", .5, false)
+		want("With both reported", .5, false)
 	})
 }

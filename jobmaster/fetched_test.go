@@ -16,18 +16,18 @@ import (
 // output or both, and then fails.
 func TestLostMachineCostsOnlyWhatWasNotFetched(t *testing.T) {
 	for name, c := range map[string]struct {
-		fetched byte
-		anew    bool
-		lost    string // the maps' states once the machine is lost
-		failed  string // once the reduce has failed
+		fetched   byte
+		restarted bool
+		lost      string // the maps' states once the machine is lost
+		failed    string // once the reduce has failed
 	}{
-		"nothing":       {0, false, "RUNNING PENDING", "RUNNING PENDING"},
-		"one":           {2, false, "RUNNING SUCCEEDED", "RUNNING PENDING"},
-		"all":           {3, false, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
-		"too much":      {255, false, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
-		"nothing, anew": {0, true, "RUNNING PENDING", "RUNNING PENDING"},
-		"one, anew":     {2, true, "RUNNING SUCCEEDED", "RUNNING PENDING"},
-		"all, anew":     {3, true, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
+		"nothing":            {0, false, "RUNNING PENDING", "RUNNING PENDING"},
+		"one":                {2, false, "RUNNING SUCCEEDED", "RUNNING PENDING"},
+		"all":                {3, false, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
+		"too much":           {255, false, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
+		"nothing, restarted": {0, true, "RUNNING PENDING", "RUNNING PENDING"},
+		"one, restarted":     {2, true, "RUNNING SUCCEEDED", "RUNNING PENDING"},
+		"all, restarted":     {3, true, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withCluster(t, 1, func(w *testCluster) {
@@ -54,14 +54,14 @@ func TestLostMachineCostsOnlyWhatWasNotFetched(t *testing.T) {
 				say(&wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fetched: []*taskproc.Fetched{{Nodes: []byte{c.fetched}}}}}})
 				crash()
 				next, seconds := "c", 12 // by then the silent machine is lost
-				if c.anew {
+				if c.restarted {
 					next, seconds = "a", 1
 				}
 				for range seconds {
 					w.sleep(time.Second)
 					say(&wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: .1}}})
 				}
-				hello = &wire.Report{Machine: next, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "anew", MapSlots: 1}}}
+				hello = &wire.Report{Machine: next, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "restarted", MapSlots: 1}}}
 				if _, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {}); err != nil {
 					t.Fatal(err)
 				}

@@ -76,7 +76,7 @@ func TestReferredTasknodeIsNotForgotten(t *testing.T) {
 		crash()
 		w.sleep(2 * time.Hour)
 		if got := w.names(); got != "a LOST" {
-			w.t.Errorf("while the job goes on the tasknodes are %s", got)
+			w.t.Errorf("while the job runs the tasknodes are %s", got)
 		}
 		w.addTasknode("b", 2, 0)
 		w.wantSucceeded(id)

@@ -61,14 +61,14 @@ func (p *fakeTasknode) wantGang(when string, incarnation int32, address string, 
 	var got []int32
 	for _, start := range starts {
 		got = append(got, start.GroupClass)
-		var beside []int32
+		var classes []int32
 		for _, g := range start.Bundle.Groups {
-			if beside = append(beside, g.Class); g.Address != address {
+			if classes = append(classes, g.Class); g.Address != address {
 				p.w.t.Errorf("%s %s looks for %v at %q", when, start.AttemptId, g, g.Address)
 			}
 		}
-		if !slices.Equal(beside, stages) || start.Bundle.Incarnation != incarnation || (start.Checkpoint != nil) != resumes {
-			p.w.t.Errorf("%s %s is told of stages %v, incarnation %d, and goes on from %v", when, start.AttemptId, beside, start.Bundle.Incarnation, start.Checkpoint)
+		if !slices.Equal(classes, stages) || start.Bundle.Incarnation != incarnation || (start.Checkpoint != nil) != resumes {
+			p.w.t.Errorf("%s %s starts with stages %v, incarnation %d, checkpoint %v", when, start.AttemptId, classes, start.Bundle.Incarnation, start.Checkpoint)
 		}
 	}
 	if !slices.Equal(got, stages) {

@@ -33,7 +33,7 @@ func (s *slowBlocks) Blocks(ctx context.Context, path string, offset, length int
 		return nil, context.Cause(ctx)
 	}
 	if s.unknown(n) {
-		return nil, errors.New("nobody knows")
+		return nil, errors.New("no location is known")
 	}
 	return []storage.Block{{Offset: offset, Length: length, Hosts: []string{string(rune('a' + n%2))}}}, nil
 }

@@ -65,7 +65,7 @@ func TestPreemptingOnDemand(t *testing.T) {
 			}
 		}
 		w.wantErr("resuming what is not suspended", m.ResumeAttempt(w.ctx, attempt("m_000000")), cluster.ErrRefused, "is not suspended")
-		w.wantErr("resuming nobody", m.ResumeAttempt(w.ctx, "m"), cluster.ErrUnknown, "m")
+		w.wantErr("resuming no attempt", m.ResumeAttempt(w.ctx, "m"), cluster.ErrUnknown, "m")
 		w.wantSucceeded(id)
 		_, err := m.PreemptAttempt(w.ctx, attempt("m_000000"), preempt.Kill)
 		w.wantErr("a finished attempt", err, cluster.ErrRefused, "does not run")
@@ -122,7 +122,7 @@ func TestLateKillIsRefused(t *testing.T) {
 		a := w.addFake("a", "a:1", 1, 0)
 		w.submitNow(1, 1)
 		synctest.Wait()
-		w.holdProposals(0)
+		w.delayProposals(0)
 		attempt := a.starts[0].AttemptId
 		a.finish(a.starts[0])
 		refused := make(chan error)
@@ -131,7 +131,7 @@ func TestLateKillIsRefused(t *testing.T) {
 			refused <- err
 		}()
 		synctest.Wait()
-		w.holdProposals(-1)
+		w.delayProposals(-1)
 		w.wantErr("killing what has finished", <-refused, cluster.ErrRefused, "SUCCEEDED")
 	})
 }

@@ -13,10 +13,10 @@ func TestHeadroomOfHeartbeat(t *testing.T) {
 		beat *wire.Report_Heartbeat
 		want preempt.MemHeadroom // the zero one for none
 	}{
-		"told":     {&wire.Report_Heartbeat{MemoryAvailable: 5, SwapFree: 3}, preempt.MemHeadroom{Free: 5, Swap: 3}},
+		"known":    {&wire.Report_Heartbeat{MemoryAvailable: 5, SwapFree: 3}, preempt.MemHeadroom{Free: 5, Swap: 3}},
 		"no swap":  {&wire.Report_Heartbeat{MemoryAvailable: 5}, preempt.MemHeadroom{Free: 5}},
 		"nonsense": {&wire.Report_Heartbeat{MemoryAvailable: 5, SwapFree: -3}, preempt.MemHeadroom{Free: 5}},
-		"not told": {beat: new(wire.Report_Heartbeat)},
+		"unknown":  {beat: new(wire.Report_Heartbeat)},
 		"no beat":  {},
 	} {
 		got := headroomOf(tt.beat)

@@ -16,11 +16,11 @@ func TestOrdersForAnEarlierInstanceAreDropped(t *testing.T) {
 		if synctest.Wait(); len(before.starts) != 1 {
 			t.Fatalf("it has started %v", before.starts)
 		}
-		w.holdProposals(1)
+		w.delayProposals(1)
 		before.finish(before.starts[0])
 		before.own.Detach()
 		after := w.addFakeAgain("a", "a2", "a:2", 1, 0)
-		w.holdProposals(-1)
+		w.delayProposals(-1)
 		synctest.Wait()
 		if len(after.starts) != 1 || after.starts[0].AttemptId != "attempt_1_0001_m_000000_1" {
 			t.Fatalf("it is to start %v", after.starts)

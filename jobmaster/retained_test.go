@@ -86,14 +86,14 @@ func TestReadersGetTheNewAddressOfATasknode(t *testing.T) {
 		dir := w.t.TempDir()
 		crash := w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 1, Dirs: []string{dir}, Address: "old:1"})
 		synctest.Wait()
-		told := make(map[string]*taskproc.MapOutput)
+		received := make(map[string]*taskproc.MapOutput)
 		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{ReduceSlots: 1}}}
 		_, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
 			for _, attempt := range o.GetOutputs().GetRevoked() {
-				delete(told, attempt)
+				delete(received, attempt)
 			}
 			for _, out := range o.GetOutputs().GetOutputs() {
-				told[out.Attempt] = out
+				received[out.Attempt] = out
 			}
 		}, func(error) {})
 		if err != nil {
@@ -103,12 +103,12 @@ func TestReadersGetTheNewAddressOfATasknode(t *testing.T) {
 		want := func(address string) {
 			t.Helper()
 			synctest.Wait()
-			for _, out := range told {
-				if out.Address == address && len(told) == 1 && strings.HasSuffix(out.Attempt, "m_000000_0") {
+			for _, out := range received {
+				if out.Address == address && len(received) == 1 && strings.HasSuffix(out.Attempt, "m_000000_0") {
 					return
 				}
 			}
-			t.Errorf("the reduce is told of %v, want one output at %s", told, address)
+			t.Errorf("the reduce has received %v, want one output at %s", received, address)
 		}
 		time.Sleep(1500 * time.Millisecond)
 		want("old:1")
@@ -189,10 +189,10 @@ func TestExpiredTasknodeBringsItsOutputBack(t *testing.T) {
 		done := &wire.Report{Machine: "a", AttemptId: attempt, Report: &wire.Report_Finished{Finished: &taskproc.Finished{
 			Outputs: []*taskproc.MapOutput{{Attempt: attempt, Path: "/p", IndexChecksum: 7}},
 		}}}
-		attach := func(held ...string) (a *jobmaster.Attachment, repeats *[]string) {
+		attach := func(retained ...string) (a *jobmaster.Attachment, repeats *[]string) {
 			repeats = new([]string)
 			a, err := w.leader().Attach(w.ctx, &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
-				Instance: "the same", MapSlots: 1, Retained: held,
+				Instance: "the same", MapSlots: 1, Retained: retained,
 			}}}, func(o *wire.Order) {
 				if r := o.GetResendReport(); r != nil {
 					*repeats = append(*repeats, r.AttemptId)

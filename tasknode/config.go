@@ -30,8 +30,8 @@ type Config struct {
 	// Hosts are names and addresses by which storage may know the machine; default
 	// none.
 	Hosts []string
-	// MapSlots and ReduceSlots are how many attempts of each kind the machine
-	// has room for; there is no default.
+	// MapSlots and ReduceSlots are how many attempts of each kind may run at once;
+	// there is no default.
 	MapSlots, ReduceSlots int
 	// Dirs are the directories for local files of attempts. They belong to the daemon
 	// alone: it removes the files of jobs that it does not know. There is no default.

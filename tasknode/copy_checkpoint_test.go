@@ -161,17 +161,17 @@ func flip(path string) error {
 
 // TestDropCopy removes a copy, also after a restart, and leaves the job.
 func TestDropCopy(t *testing.T) {
-	letGo := func(attempt string) *wire.Order {
+	dropCopy := func(attempt string) *wire.Order {
 		return &wire.Order{Order: &wire.Order_DropCopy_{DropCopy: &wire.Order_DropCopy{JobId: "job_1_0001", AttemptId: attempt}}}
 	}
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		b.finishMap()
-		b.orders.Put(letGo("another"))
+		b.orders.Put(dropCopy("another"))
 		synctest.Wait()
 		if got := b.files(); len(got) == 0 {
 			t.Error("the job directory is gone")
 		}
-		b.orders.Put(letGo(attemptID))
+		b.orders.Put(dropCopy(attemptID))
 		synctest.Wait()
 		if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
 			t.Errorf("files left: %v", got)

@@ -30,7 +30,7 @@ type Daemon struct {
 	jobs     map[string]*job
 	pending  pendingProgress
 	session  Session // nil without a session
-	noSlots  bool    // the jobmaster was told that no local directory takes attempts
+	noSlots  bool    // the last Joined report offered no slots, because no local directory takes attempts
 }
 
 // New makes a daemon. Run runs it.

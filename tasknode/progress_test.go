@@ -24,12 +24,12 @@ func TestLatestProgressOfEachAttemptIsBatched(t *testing.T) {
 		p.drop("c")
 		<-p.due
 		var sent []string
-		tell := func(r *wire.Report) { sent = append(sent, fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)) }
-		p.flush(tell)
+		send := func(r *wire.Report) { sent = append(sent, fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)) }
+		p.flush(send)
 		if want := []string{"a0.2", "b0.4"}; !slices.Equal(sent, want) || p.due != nil {
 			t.Errorf("sent %v, want %v", sent, want)
 		}
-		if p.flush(tell); len(sent) != 2 {
+		if p.flush(send); len(sent) != 2 {
 			t.Errorf("sent again: %v", sent)
 		}
 	})

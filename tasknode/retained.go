@@ -19,7 +19,7 @@ import (
 )
 
 // A record beside the directory of an attempt holds its final report if its files are
-// retained. It tells a restarted daemon what it has. It is 8 bytes of magic, 4 of
+// retained. A restarted daemon learns from it what it retains. It is 8 bytes of magic, 4 of
 // version, 4 of body length (both little-endian), a Report, and the xxhash64 of all that
 // in 8 bytes. docs/formats/held.md has the details.
 const (

@@ -39,17 +39,17 @@ func FuzzIsSettingsPrefix(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 400"))
 	f.Add([]byte{0, 0, 18, 4, 0, 0, 0, 0, 0})
 	f.Add([]byte{0, 0, 18, 4, 1, 0, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, heard []byte) {
-		heard = heard[:min(len(heard), settingsHeaderBytes)]
+	f.Fuzz(func(t *testing.T, received []byte) {
+		received = received[:min(len(received), settingsHeaderBytes)]
 		pattern := []byte{0, 'x', 'x', 4, 0, 0, 0, 0, 0} // x matches any byte
 		want := true
-		for i, b := range heard {
+		for i, b := range received {
 			want = want && (pattern[i] == 'x' || pattern[i] == b)
-			if got := isSettingsPrefix(heard[:i+1]); got != want {
-				t.Errorf("%x: %v, want %v", heard[:i+1], got, want)
+			if got := isSettingsPrefix(received[:i+1]); got != want {
+				t.Errorf("%x: %v, want %v", received[:i+1], got, want)
 			}
 		}
-		if guessProtocol(heard) == "" {
+		if guessProtocol(received) == "" {
 			t.Error("a speaker without a name")
 		}
 	})

@@ -78,11 +78,11 @@ func isSettingsPrefix(b []byte) bool {
 }
 
 // guessProtocol names the kind of server that sends these bytes.
-func guessProtocol(heard []byte) string {
+func guessProtocol(received []byte) string {
 	switch {
-	case bytes.HasPrefix(heard, []byte("HTTP/")):
+	case bytes.HasPrefix(received, []byte("HTTP/")):
 		return "an HTTP/1 server"
-	case bytes.HasPrefix(heard, []byte("SSH-")):
+	case bytes.HasPrefix(received, []byte("SSH-")):
 		return "an SSH server"
 	}
 	return "a server of another protocol"

@@ -98,8 +98,8 @@ func TestMasterOfABrokenStreamIsAskedLast(t *testing.T) {
 func TestDoWaitsForALeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, "a:1", "b:1")
-		var told []error
-		c.cfg.OnWait = func(err error) { told = append(told, err) }
+		var notices []error
+		c.cfg.OnWait = func(err error) { notices = append(notices, err) }
 		elected := time.Now().Add(7 * time.Second)
 		err := c.Do(t.Context(), func(_ context.Context, m *Master) error {
 			if time.Now().Before(elected) || m.Address != "b:1" {
@@ -110,8 +110,8 @@ func TestDoWaitsForALeader(t *testing.T) {
 		if late := time.Since(elected); err != nil || late > maxBackoff {
 			t.Errorf("error %v, %v after the election", err, late)
 		}
-		if len(told) != 1 || !strings.HasSuffix(told[0].Error(), "; waiting up to 1m0s") {
-			t.Errorf("told %v", told)
+		if len(notices) != 1 || !strings.HasSuffix(notices[0].Error(), "; waiting up to 1m0s") {
+			t.Errorf("notices %v", notices)
 		}
 	})
 }

@@ -322,7 +322,7 @@ func propose(t testing.TB, leader *member, n int) (done bool) {
 // before, the writes fail.
 func (m *member) stall() (resume func()) {
 	resumed, ended := make(chan struct{}), make(chan struct{})
-	hold := func() error {
+	wait := func() error {
 		select {
 		case <-resumed:
 			return nil
@@ -330,7 +330,7 @@ func (m *member) stall() (resume func()) {
 			return errors.New("the store stalls for ever")
 		}
 	}
-	m.log.store.before.Store(&hold)
+	m.log.store.before.Store(&wait)
 	m.t.Cleanup(func() { close(ended) }) // before the member is closed
 	return func() { close(resumed) }
 }

@@ -43,7 +43,7 @@ func TestABatchOfAnotherLeaderEndsTheLeadFirst(t *testing.T) {
 	l.emitCommitted(5, jobmaster.Committed{})
 	l.checkEvents(t, "Committed", "Leading", "Committed", "Following", "Committed")
 	if l.lead.isNew(1) || l.lead.during(1, func() {}) {
-		t.Error("the lead goes on")
+		t.Error("the lead is not over")
 	}
 	l.announce() // Raft reports no change.
 	l.lead.set(false)

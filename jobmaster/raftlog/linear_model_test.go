@@ -40,7 +40,7 @@ var linearModel = porcupine.Model{
 			jobs, ok = submitted(jobs, in.name, output.(int))
 		case killing:
 			if ok = in.job <= len(jobs); ok {
-				if name, goesOn := strings.CutSuffix(jobs[in.job-1], ":R"); goesOn {
+				if name, running := strings.CutSuffix(jobs[in.job-1], ":R"); running {
 					jobs[in.job-1] = name + ":O"
 				}
 			}
@@ -96,9 +96,9 @@ func TestWhatTheModelForbids(t *testing.T) {
 		"a submission lost":   {[]op{a, b, list("a:R")}, false},
 		"killed":              {[]op{a, kill, list("a:K"), kill, list("a:K")}, true},
 		"done before":         {[]op{a, kill, list("a:D"), list("a:D")}, true},
-		"killed and goes on":  {[]op{a, kill, list("a:R")}, false},
+		"killed and running":  {[]op{a, kill, list("a:R")}, false},
 		"done after all":      {[]op{a, kill, list("a:K"), list("a:D")}, false},
-		"killed by nobody":    {[]op{a, list("a:K")}, false},
+		"killed by no call":   {[]op{a, list("a:K")}, false},
 		"done and not":        {[]op{a, list("a:D"), list("a:R")}, false},
 		"fails":               {[]op{a, list("a:F")}, false},
 		"killed before it is": {[]op{kill}, false},

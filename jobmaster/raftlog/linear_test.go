@@ -76,14 +76,14 @@ func TestMastersAreLinearizable(t *testing.T) {
 		return
 	}
 	longest := slices.MaxFunc(info.PartialLinearizationsOperations()[0], func(a, b []porcupine.Operation) int { return len(a) - len(b) })
-	tell := func(what string, ops []porcupine.Operation) {
+	show := func(what string, ops []porcupine.Operation) {
 		for _, op := range ops {
 			t.Logf("%s: %d to %d µs, %s", what, op.Call/1000, op.Return/1000, linearModel.DescribeOperation(op.Input, op.Output))
 		}
 	}
 	rest := slices.DeleteFunc(slices.Clone(l.mu.history), func(op porcupine.Operation) bool { return slices.Contains(longest, op) })
-	tell("in order", longest[max(0, len(longest)-8):])
-	tell("none of these can follow", rest[:min(8, len(rest))])
+	show("in order", longest[max(0, len(longest)-8):])
+	show("none of these can follow", rest[:min(8, len(rest))])
 	t.Errorf("not linearizable after these, of %d operations", len(longest))
 }
 
@@ -201,7 +201,7 @@ func (l *linearTest) list(client int, master *int) {
 }
 
 func (l *linearTest) awaitLeader() (leader *server) {
-	l.await("somebody leads", func() bool {
+	l.await("a master leads", func() bool {
 		i := slices.IndexFunc(l.servers, (*server).leads)
 		if i >= 0 {
 			leader = l.servers[i]

@@ -39,8 +39,8 @@ func (h *peerHealth) unreachable(id string) bool {
 // observe watches for failed heartbeats until the log closes. Raft drops an observation
 // rather than wait; the next heartbeat makes a new one.
 func (l *Log) observe() {
-	heard := make(chan raft.Observation, 64)
-	observer := raft.NewObserver(heard, false, func(o *raft.Observation) bool {
+	observations := make(chan raft.Observation, 64)
+	observer := raft.NewObserver(observations, false, func(o *raft.Observation) bool {
 		switch o.Data.(type) {
 		case raft.FailedHeartbeatObservation, raft.ResumedHeartbeatObservation:
 			return true
@@ -52,7 +52,7 @@ func (l *Log) observe() {
 		defer l.raft.DeregisterObserver(observer)
 		for {
 			select {
-			case o := <-heard:
+			case o := <-observations:
 				switch about := o.Data.(type) {
 				case raft.FailedHeartbeatObservation:
 					l.peers.setSilent(about.PeerID, true)

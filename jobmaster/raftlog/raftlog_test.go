@@ -157,10 +157,10 @@ func TestLeaderWithStalledStoreStepsDown(t *testing.T) {
 	select {
 	case err := <-leader.fatal:
 		if !strings.Contains(err.Error(), "nothing was committed for 500ms") || !strings.Contains(err.Error(), leader.cfg.Dir) {
-			t.Errorf("it ends with %v", err)
+			t.Errorf("the leader exits with %v", err)
 		}
 	case <-time.After(patience):
-		t.Fatal("it goes on")
+		t.Fatal("the leader does not exit")
 	}
 	rest := without(members, leader)
 	proposeAll(t, rest, 3, 4)
@@ -273,10 +273,10 @@ func TestUnreadableEntryEndsTheDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-m.fatal; !strings.Contains(err.Error(), "log entry") || !strings.Contains(err.Error(), "format 200") {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("the leader exits with %v", err)
 	}
 	if got := m.names(); !slices.Equal(got, upTo(1)) {
-		t.Errorf("what stands behind it was handed over: %v", got)
+		t.Errorf("entries after it were emitted: %v", got)
 	}
 }
 
@@ -306,7 +306,7 @@ func TestNoEventFollowsFatal(t *testing.T) {
 	m.awaitLead()
 	m.log.Propose([]cluster.Entry{{}}) // cannot be encoded
 	if err := <-m.fatal; !strings.Contains(err.Error(), "has no name in a log") {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("the leader exits with %v", err)
 	}
 	m.log.Propose(numbered(0))
 	m.close()

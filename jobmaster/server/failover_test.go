@@ -24,8 +24,8 @@ func TestAnyMasterLeadsToTheLeader(t *testing.T) {
 
 func TestJobContinuesUnderTheNextLeader(t *testing.T) {
 	r := newRig(t, 2)
-	hold := make(chan struct{})
-	l := &launcher{hold: hold, started: make(chan string, 10)}
+	release := make(chan struct{})
+	l := &launcher{release: release, started: make(chan string, 10)}
 	r.node("n1", l)
 	c := r.client()
 	id := submit(t, c, 2, 1)
@@ -39,7 +39,7 @@ func TestJobContinuesUnderTheNextLeader(t *testing.T) {
 		if s.MapsRunning == 2 && !changed {
 			changed = true
 			r.log.lead(r.log.members[1])
-			close(hold)
+			close(release)
 		}
 	})
 	if err != nil || status.State != wire.JobState_SUCCEEDED || !changed {
@@ -51,7 +51,7 @@ func TestJobContinuesUnderTheNextLeader(t *testing.T) {
 		}
 	}
 	if states[len(states)-2] == wire.JobState_SUCCEEDED {
-		t.Error("the end is told twice")
+		t.Error("the end is reported twice")
 	}
 	if n := len(l.started); n != 0 {
 		t.Errorf("%d maps ran again", n)
@@ -115,8 +115,8 @@ func TestSubmissionThatTheLogLosesIsOneJob(t *testing.T) {
 func TestCutConnections(t *testing.T) {
 	r := newRig(t, 1)
 	p := newProxy(t, r.masters[0])
-	hold := make(chan struct{})
-	l := &launcher{hold: hold, started: make(chan string, 100)}
+	release := make(chan struct{})
+	l := &launcher{release: release, started: make(chan string, 100)}
 	r.node("n1", l)
 	c := r.client()
 	id := submit(t, c, 4, 1)
@@ -128,9 +128,9 @@ func TestCutConnections(t *testing.T) {
 			cuts++
 			p.cut()
 		}
-		if s.MapsRunning == 2 && cuts > 0 && hold != nil {
-			close(hold)
-			hold = nil
+		if s.MapsRunning == 2 && cuts > 0 && release != nil {
+			close(release)
+			release = nil
 		}
 	})
 	if err != nil || status.State != wire.JobState_SUCCEEDED || status.MapsDone != 4 {
@@ -147,8 +147,8 @@ func TestCutConnections(t *testing.T) {
 func TestSuspendedLeaderIsWaitedForOnce(t *testing.T) {
 	r := newRig(t, 2)
 	p := newProxy(t, r.masters[0])
-	hold := make(chan struct{})
-	l := &launcher{hold: hold, started: make(chan string, 10)}
+	release := make(chan struct{})
+	l := &launcher{release: release, started: make(chan string, 10)}
 	r.node("n1", l, r.masters[0].address, r.masters[1].address)
 	cfg := calls(r.masters[0].address, r.masters[1].address)
 	var still atomic.Bool
@@ -166,7 +166,7 @@ func TestSuspendedLeaderIsWaitedForOnce(t *testing.T) {
 			p.stall()
 			still.Store(true)
 			r.log.lead(r.log.members[1])
-			close(hold)
+			close(release)
 		}
 	})
 	if err != nil || status.State != wire.JobState_SUCCEEDED || !still.Load() {
@@ -182,23 +182,23 @@ func TestMissingLeaderIsReportedOnce(t *testing.T) {
 	r.log.lead(nil)
 	cfg := calls(r.masters[0].address, r.masters[1].address)
 	cfg.Timeout = 1500 * time.Millisecond
-	var told []string
-	cfg.OnWait = func(err error) { told = append(told, err.Error()) }
+	var notices []string
+	cfg.OnWait = func(err error) { notices = append(notices, err.Error()) }
 	_, err := r.clientWith(cfg).Jobs(t.Context(), true)
 	var none *rpc.UnavailableError
 	if !errors.As(err, &none) || !strings.Contains(err.Error(), r.masters[1].address+": not the leader, and none is known") {
 		t.Errorf("error is %v", err)
 	}
-	if len(told) != 1 || !strings.Contains(told[0], "waiting up to 1.5s") {
-		t.Errorf("told %q", told)
+	if len(notices) != 1 || !strings.Contains(notices[0], "waiting up to 1.5s") {
+		t.Errorf("notices are %q", notices)
 	}
 }
 
 func TestSilentPeerIsNoticed(t *testing.T) {
 	r := newRig(t, 1)
 	l := listen(t)
-	var gone sync.WaitGroup
-	gone.Go(func() { // accepts a connection and never answers
+	var silentPeers sync.WaitGroup
+	silentPeers.Go(func() { // accepts a connection and never answers
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -207,7 +207,7 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 			defer c.Close()
 		}
 	})
-	defer gone.Wait()
+	defer silentPeers.Wait()
 	defer l.Close()
 	began := time.Now()
 	c := r.client(l.Addr().String(), r.masters[0].address)
@@ -215,7 +215,7 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("the silent peer held the call up for %v", took)
+		t.Errorf("the silent peer delayed the call for %v", took)
 	}
 }
 
@@ -233,19 +233,19 @@ func TestDeadMasterIsSkipped(t *testing.T) {
 // hangingUp accepts connections, writes words to them and closes them.
 func hangingUp(t *testing.T, words string) string {
 	l := listen(t)
-	var gone sync.WaitGroup
-	gone.Go(func() {
+	var silentPeers sync.WaitGroup
+	silentPeers.Go(func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			gone.Go(func() { sayAndLeave(c, words) })
+			silentPeers.Go(func() { sayAndLeave(c, words) })
 		}
 	})
 	t.Cleanup(func() {
 		l.Close()
-		gone.Wait()
+		silentPeers.Wait()
 	})
 	return l.Addr().String()
 }

@@ -12,7 +12,7 @@ import (
 // class and text.
 func TestPreemptionOnDemand(t *testing.T) {
 	r := newRig(t, 1)
-	l := &launcher{hold: make(chan struct{}), started: make(chan string, 10)}
+	l := &launcher{release: make(chan struct{}), started: make(chan string, 10)}
 	r.node("n1", l)
 	c, ctx := r.client(), t.Context()
 	id := submit(t, c, 1, 0)

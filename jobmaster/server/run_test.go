@@ -86,7 +86,7 @@ func TestOversizedJob(t *testing.T) {
 
 func TestKilledJob(t *testing.T) {
 	r := newRig(t, 1)
-	l := &launcher{hold: make(chan struct{}), started: make(chan string, 10)}
+	l := &launcher{release: make(chan struct{}), started: make(chan string, 10)}
 	r.node("n1", l)
 	c := r.client()
 	id := submit(t, c, 1, 0)
@@ -102,7 +102,7 @@ func TestKilledJob(t *testing.T) {
 
 func TestAdministration(t *testing.T) {
 	r := newRig(t, 2)
-	l := &launcher{hold: make(chan struct{}), started: make(chan string, 10)}
+	l := &launcher{release: make(chan struct{}), started: make(chan string, 10)}
 	r.node("n1", l)
 	c, ctx := r.client(), t.Context()
 	id := submit(t, c, 1, 0)

@@ -11,8 +11,8 @@ import (
 
 // launcher runs tasks that the test plays.
 type launcher struct {
-	// hold, unless nil, is what maps wait for. Each sends to started before.
-	hold    <-chan struct{}
+	// release, unless nil, is what maps wait for. Each sends to started before.
+	release <-chan struct{}
 	started chan string
 }
 
@@ -64,11 +64,11 @@ func (l *launcher) wait(ctx context.Context, attempt string) {
 	if l.started != nil {
 		l.started <- attempt
 	}
-	if l.hold == nil {
+	if l.release == nil {
 		return
 	}
 	select {
-	case <-l.hold:
+	case <-l.release:
 	case <-ctx.Done():
 	}
 }

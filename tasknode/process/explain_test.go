@@ -98,7 +98,7 @@ func TestProgramOpenForWritingIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestFaultsBeforeTheStart(t *testing.T) {
+func TestErrorsBeforeTheStart(t *testing.T) {
 	l := newLauncher(t, Config{})
 	start := startMessage(t, "")
 	start.LocalDir = "here"

@@ -67,7 +67,7 @@ func (l limits) cgroupFiles(version int) []cgroupFile {
 // memory for what the collector does not count, such as the program's own pages.
 func (l limits) gcLimit() int64 { return l.memory / 10 * 9 }
 
-// exceededText tells the user that a task of a kind has exceeded its memory.
+// exceededText is the error text for the user: a task of a kind has exceeded its memory.
 func (l limits) exceededText(kind taskproc.Kind) string {
 	return fmt.Sprintf("the task ran out of its memory of %d MiB (%s): raise it, or let the task hold less at a time", l.memory>>20, memoryProperty(kind))
 }

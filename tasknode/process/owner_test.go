@@ -25,7 +25,7 @@ func openTo(t *testing.T) string {
 }
 
 func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
-	nobody, err := user.Lookup("nobody")
+	account, err := user.Lookup("nobody")
 	if err != nil || os.Geteuid() != 0 {
 		t.Skip("needs root and an account named nobody")
 	}
@@ -54,7 +54,7 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 	r := launch(t.Context(), t, l, start)
 	r.last()
 	_ = r.gone()
-	want := []string{nobody.Uid, nobody.Gid, "HOME=" + nobody.HomeDir, "USER=nobody", "HADOOP_USER_NAME=nobody"}
+	want := []string{account.Uid, account.Gid, "HOME=" + account.HomeDir, "USER=nobody", "HADOOP_USER_NAME=nobody"}
 	got := strings.Fields(r.log("stdout"))
 	for _, w := range want {
 		if !strings.Contains(" "+strings.Join(got, " ")+" ", " "+w+" ") {
@@ -65,7 +65,7 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if uid := info.Sys().(*syscall.Stat_t).Uid; strconv.Itoa(int(uid)) != nobody.Uid {
+	if uid := info.Sys().(*syscall.Stat_t).Uid; strconv.Itoa(int(uid)) != account.Uid {
 		t.Errorf("file owner %d", uid)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWatchNeverGoesBack feeds the statuses of several masters: what is shown only
+// TestWatchShowsNoEarlierState feeds the statuses of several masters: what is shown only
 // advances, differs each time, and ends once, with the final status.
-func TestWatchNeverGoesBack(t *testing.T) {
+func TestWatchShowsNoEarlierState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var shown []*wire.JobStatus
 		w := &watcher{each: func(s *wire.JobStatus) { shown = append(shown, s) }}
