@@ -29,7 +29,8 @@ type NeededCheckpoint struct {
 }
 
 // NeededOn returns the tasks whose output lies on a machine and is needed, and the needed
-// checkpoints of which it has the only copy. It visits every task of the running jobs.
+// checkpoints of which it has the only copy. Draining waits until both are empty. It
+// visits every task of the running jobs.
 func (v View) NeededOn(m *Machine) (outputs []*Task, checkpoints []NeededCheckpoint) {
 	for j := range v.Jobs() {
 		if j.State != JobRunning {

@@ -133,6 +133,8 @@ type SetPool struct {
 
 func (c SetPool) subject() any { return c.Job }
 
+// apply moves the job. Slots that it has stay with it: the new pool is above its share
+// until they come free.
 func (c SetPool) apply(tx *transition, p taskRef) error {
 	if p.job.State.Final() {
 		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Job, p.job.State)

@@ -90,7 +90,8 @@ func (c MoveOutput) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
-// sameBytes reports whether segments differ at most in their paths.
+// sameBytes reports whether segments differ at most in their paths: the checksum of the
+// index covers the checksums of all runs.
 func sameBytes(a, b Segments) bool {
 	a.Path = b.Path
 	return a == b

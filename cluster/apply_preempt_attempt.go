@@ -44,7 +44,11 @@ func (c PreemptAttempt) apply(tx *transition, p taskRef) error {
 	return fmt.Errorf("%w: %v cannot be preempted by %q", ErrRefused, c.Attempt, c.Mode)
 }
 
-// save orders the attempts of a gang to save their work and exit.
+// save orders the attempts of a gang to save their work and exit. The attempts keep their
+// slots meanwhile: a slot that was given away at once would run two processes.
+//
+// It is refused if the disk of one machine is full, unless some of the gang has exited
+// already. Attempts that have ended their streams cannot return to running without it.
 func (c PreemptAttempt) save(tx *transition, p taskRef) error {
 	if p.attempt.State != AttemptRunning {
 		return fmt.Errorf("%w: %v is %v, not Running", ErrRefused, c.Attempt, p.attempt.State)
@@ -78,7 +82,9 @@ func (p taskRef) isBeingCheckpointed() bool {
 		slices.ContainsFunc(p.gang(), func(o taskRef) bool { return o.attempt.Preempting() })
 }
 
-// suspend stops the attempts of a gang and takes their slots.
+// suspend stops the attempts of a gang and takes their slots, as HFSP suspends tasks (its
+// paper, section 3.4). All are checked before the first changes, so a gang is never
+// suspended in part.
 func (c PreemptAttempt) suspend(tx *transition, p taskRef) error {
 	gang := p.gang()
 	for _, each := range gang {
@@ -105,6 +111,8 @@ func (s *Stage) noteSuspended(a *Attempt) {
 	s.suspended = slices.Insert(slices.Clip(s.suspended), i, a)
 }
 
+// forgetSuspended removes an attempt from those that are suspended. The list is replaced,
+// since callers of Suspended may still range over the old one.
 func (s *Stage) forgetSuspended(a *Attempt) {
 	s.suspended = slices.DeleteFunc(slices.Clone(s.suspended), func(b *Attempt) bool { return a == b })
 }
@@ -180,7 +188,8 @@ func (v View) CanResume(a *Attempt) bool {
 	return err == nil && v.s.firstWithoutSlots(p.gang()) == nil
 }
 
-// resume gives its slot back to a suspended attempt, whether one is free or not.
+// resume gives its slot back to a suspended attempt, whether one is free or not: an
+// attempt that resumes only to save its work may use one slot more than its machine has.
 func (tx *transition) resume(p taskRef) {
 	a := p.attempt
 	tx.step(p, eventResume)

@@ -37,6 +37,8 @@ func (t *Task) outputWasRead() bool {
 
 func (c SplitTask) subject() any { return c.Attempt }
 
+// apply divides the range, and the records to skip with it. Both tasks keep the Part of
+// the original, under which their outputs are joined in order of position.
 func (c SplitTask) apply(tx *transition, p taskRef) error {
 	t := p.task
 	if !p.attempt.Active() || !t.Ranged || p.job.State != JobRunning || !p.job.Splittable(p.stage) {

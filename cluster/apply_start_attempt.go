@@ -62,6 +62,7 @@ func (c StartAttempt) check(p taskRef, m *Machine, taken Slots) error {
 	return nil
 }
 
+// launch counts a start, and where it is relative to the split.
 func (s *Stage) launch(at int64, c StartAttempt) {
 	s.Running++
 	s.Launched++
@@ -157,6 +158,9 @@ func (c SpeculateTask) apply(tx *transition, p taskRef) error {
 	return nil
 }
 
+// check refuses a second attempt where it could not win or would change the result: at a
+// task that reads output which is lost, and at one that resumed from a checkpoint, whose
+// second attempt would have to repeat work that is saved.
 func (c SpeculateTask) check(p taskRef, m *Machine) error {
 	running := len(slices.Collect(p.task.ActiveAttempts()))
 	switch {

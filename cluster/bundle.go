@@ -7,14 +7,36 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// Bundle is a class of NodeGroupBundles of a job that are alike. The file output of a bundle
-// counts as written when all of its tasks have finished. If one of them ends in another way,
-// or its output is lost, all of them start over together.
+// Bundle is a class of NodeGroupBundles of a job that are alike. The file output of a
+// bundle counts as written when all of its tasks have finished. If one of them ends in
+// another way, or its output is lost, all of them start over together.
 //
-// A gang that has a consistent checkpoint is rolled back to it instead: see
-// consistent_checkpoint.go.
+// A bundle of several tasks is a gang: streams join its attempts, so none makes progress
+// without the others (the coscheduled NodeGroups of the Hammr paper, section 3). They
+// start, give up their slots and resume as a unit:
 //
-// Invariant: if a task of a gang waits without a checkpoint, all of them do.
+//	   ┌─ StartBundle: slots for all tasks, or for none
+//	   ▼
+//	running ──PreemptAttempt{suspend}──► suspended ──ResumeAttempt──► running
+//	   │ ▲     in memory, no slots           │       on the same machines
+//	   │ │                                   │
+//	   │ │ DeclinePreemption                 │ MoveAttempt: a machine stays full or drains;
+//	   │ │ (that attempt runs on)            │ the gang resumes, in order to checkpoint
+//	   ▼ │                                   ▼
+//	checkpointing ◄──PreemptAttempt{checkpoint}──┘
+//	   │   CheckpointAttempt or FinishAttempt, one by one
+//	   ▼
+//	checkpointed ──StartBundle: the unfinished tasks, on any machines──► running
+//	   │
+//	   └─ a checkpoint is lost: roll back, or start over (consistent_checkpoint.go)
+//
+// The commands are in apply_start_attempt.go, apply_preempt_attempt.go and
+// apply_checkpoint.go. Package control moves gangs from full or drained machines
+// (stranded.go). Policies see gangs as sched.Wants, and package sched/placement reserves
+// slots for them, since slots that come free one by one would otherwise never be enough.
+//
+// Invariants: if a task of a gang waits without a checkpoint, all of them do. All active
+// attempts of a gang are suspended, or none is.
 type Bundle struct {
 	Index  int      // in the Bundles of the layout
 	Stages []*Stage // of its tasks, in order
@@ -24,6 +46,8 @@ type Bundle struct {
 	starts []int // by bundle: how often StartBundle has started it; nil before the first start
 }
 
+// newBundles makes the classes of bundles of a layout, and points each stage to its
+// class.
 func newBundles(layout *dag.Layout, stages []*Stage) []*Bundle {
 	bundles := make([]*Bundle, len(layout.Bundles))
 	for i, class := range layout.Bundles {
@@ -147,6 +171,7 @@ func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
 	return slices.DeleteFunc(slices.Compact(numbers), b.isRunning)
 }
 
+// isWaiting reports whether the task waits for a slot, with or without a checkpoint.
 func (t *Task) isWaiting() bool { return t.State == TaskPending || t.State == TaskCheckpointed }
 
 // Published reports whether a task's output counts: the task has finished, and so have all
@@ -172,10 +197,12 @@ func (b *Bundle) InputsComplete() bool {
 	return true
 }
 
+// isFinished reports whether all tasks of one bundle have a winner.
 func (b *Bundle) isFinished(number int) bool {
 	return !slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.Winner == nil })
 }
 
+// stage returns the stage with a code, such as "m" or "s2"; nil for none.
 func (j *Job) stage(code string) *Stage {
 	i := slices.IndexFunc(j.Stages, func(s *Stage) bool { return s.Code == code })
 	if i < 0 {

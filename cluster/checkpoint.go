@@ -35,6 +35,9 @@ func (s *Stage) indexCheckpoint(t *Task) {
 	s.byCheckpointMachine[home].add(t.ID.Number)
 }
 
+// unindexCheckpoint removes a task from under its CheckpointMachine. A set that becomes
+// empty is dropped, so that the index does not grow with the machines that ever had a
+// checkpoint.
 func (s *Stage) unindexCheckpoint(t *Task) {
 	home := t.CheckpointMachine()
 	if set := s.byCheckpointMachine[home]; set != nil {
@@ -145,6 +148,7 @@ func (tx *transition) resumeFrom(p taskRef, c *Checkpoint) {
 	}
 }
 
+// checkpoints checks the index of checkpoints by machine, and where each checkpoint lies.
 func (c *checker) checkpoints(s *State, j *Job) {
 	for _, stage := range j.Stages {
 		byMachine := make(map[string]int)

@@ -120,6 +120,7 @@ type (
 	}
 )
 
+// command is PreemptAttempt by Split or Checkpoint.
 func (r saveRecord) command() Command {
 	mode := preempt.Checkpoint
 	if r.Split {
@@ -139,7 +140,8 @@ func (r killRecord) command() Command {
 	return KillAttempt{Attempt: r.Attempt, Cause: r.Cause}
 }
 
-// storedForm returns the stored form of a command.
+// storedForm returns the stored form of a command: itself, except for preemptions, which
+// logs keep under the verbs that they had before the modes were one command.
 func storedForm(command Command) any {
 	switch c := command.(type) {
 	case KillAttempt:
@@ -203,6 +205,8 @@ func DecodeEntries(data []byte) ([]Entry, error) {
 	return entries, nil
 }
 
+// entry decodes the command of an entry by its verb. A verb that is unknown comes from a
+// newer version: to skip it would let the states of masters diverge.
 func (r entryRecord) entry() (Entry, error) {
 	v, ok := verbsByName[r.Verb]
 	if !ok {

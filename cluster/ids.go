@@ -26,6 +26,8 @@ type AttemptID struct {
 	Number int    `cbor:"Number"` // counts from 0
 }
 
+// tail is the part of an id after the word job, task or attempt; that of a task begins
+// with that of its job.
 func (id JobID) tail() string { return fmt.Sprintf("%s_%04d", id.Cluster, id.Number) }
 
 func (id JobID) String() string { return "job_" + id.tail() }
@@ -99,6 +101,7 @@ func parseJob(tail string) (JobID, []string) {
 	return id, parts[2:]
 }
 
+// parseTask reads "T_0001_m_000000" and returns what follows, split at '_'.
 func parseTask(tail string) (TaskID, []string) {
 	job, rest := parseJob(tail)
 	if len(rest) < 2 || !isStage(rest[0]) {
@@ -107,6 +110,7 @@ func parseTask(tail string) (TaskID, []string) {
 	return TaskID{Job: job, Stage: rest[0], Number: number(rest[1])}, rest[2:]
 }
 
+// isStage reports whether text is a stage's code in an id.
 func isStage(code string) bool {
 	index, other := strings.CutPrefix(code, "s")
 	return code == "m" || code == "r" || other && number(index) >= 0
@@ -121,6 +125,7 @@ func number(s string) int {
 	return int(n)
 }
 
+// errBadID is the error for text that is not the id of something.
 func errBadID(what, s string) error {
 	return fmt.Errorf("cluster: %q is not the id of a %s", s, what)
 }

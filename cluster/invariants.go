@@ -34,18 +34,22 @@ func (s *State) CheckInvariants() error {
 	return errors.Join(c.errs...)
 }
 
+// checker collects the differences that CheckInvariants finds.
 type checker struct {
 	errs   []error
 	used   map[string]Slots // slots in use by machine, counted over attempts
 	listed map[string]int   // attempts by machine, counted likewise
 }
 
+// require notes a difference if a condition does not hold.
 func (c *checker) require(ok bool, format string, args ...any) {
 	if !ok {
 		c.errs = append(c.errs, fmt.Errorf(format, args...))
 	}
 }
 
+// job checks the counts of a job against its stages and tasks, and its state against
+// both.
 func (c *checker) job(j *Job) {
 	occupied, unfinished := 0, 0
 	sums := make([]int64, len(j.sums))
@@ -114,6 +118,7 @@ func (s *Stage) countEnded(status AttemptStatus) (n int) {
 	return n
 }
 
+// task checks a task against its attempts, and returns how many of them are on machines.
 func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	won, running := 0, 0
 	for n, a := range t.Attempts {
@@ -192,6 +197,8 @@ func (c *checker) ranges(j *Job, s *Stage) {
 	}
 }
 
+// machine checks a machine against the attempts counted on it, and its place in the
+// indexes.
 func (c *checker) machine(s *State, i int, m *Machine) {
 	c.require(m.index == i && s.byName[m.Name] == m, "machine %s is not found by name and index", m.Name)
 	c.require(c.used[m.Name] == m.Used, "machine %s: Used %v, counted %v", m.Name, m.Used, c.used[m.Name])

@@ -85,6 +85,15 @@ type JobSpec struct {
 
 // Job is one submitted job. Readers must not change what a View returns, which is valid
 // until the next Apply.
+//
+//	PREP ──StartJob──► RUNNING ──last required task──► COMMITTING ──CommitJob──► SUCCEEDED
+//	  │                   │                                │
+//	  └───────────────────┴── FailJob, KillJob, last try ──┘
+//	                      ▼
+//	                  ABORTING ──CloseJob──► FAILED or KILLED (Outcome)
+//
+// The body sets up, commits and cleans up between these commands. CommitJob and CloseJob
+// wait until no process of the job is left on a machine.
 type Job struct {
 	ID     JobID
 	Spec   JobSpec
@@ -114,8 +123,8 @@ type Job struct {
 	sums            []int64             // over the finished tasks, parallel to names
 	requiredLeft    int                 // unfinished tasks of stages that are required for commit; 0 from Committing on
 	splits          []Split             // of the source Nodes, stage by stage; nil until loaded
-	loaded          bool
-	machineFailures []machineFailures // replaced as a whole when it changes
+	loaded          bool                // Load has been called: splits are known on this master, even if there are none
+	machineFailures []machineFailures   // replaced as a whole when it changes
 }
 
 // maxFailures is how many failures a job keeps for reports.
@@ -167,7 +176,8 @@ func (j *Job) CountersOf(t *Task) []Counter {
 	return out
 }
 
-// count adds the counters of a task that has finished.
+// count adds the counters of a task that has finished. Names are stored once for a job,
+// since each of a million tasks has the same ones.
 func (j *Job) count(t *Task, counters []Counter) {
 	if j.nameIndex == nil {
 		j.nameIndex = make(map[CounterName]int)

@@ -37,6 +37,7 @@ func (f Fetched) hasInputOf(t *Task) bool {
 	return !slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Active() && !containsID(f.Readers, a.ID) })
 }
 
+// containsID searches ids that are in order.
 func containsID(ids []AttemptID, id AttemptID) bool {
 	_, found := slices.BinarySearchFunc(ids, id, AttemptID.Compare)
 	return found
@@ -49,7 +50,7 @@ func (t *Task) hasInput() bool { return t.Checkpoint != nil && !t.Checkpoint.May
 func (s *Stage) LostUnneeded() iter.Seq[*Task] { return s.tasks(&s.lostUnneeded) }
 
 // loseOutput notes that the output of a finished task is lost and not needed, or not
-// known to be needed yet.
+// known to be needed yet. The task stays finished.
 func (s *Stage) loseOutput(t *Task) {
 	t.Winner.State = t.Winner.State.after(eventLoseOutput)
 	s.lostUnneeded.add(t.ID.Number)
@@ -150,6 +151,8 @@ func (tx *transition) loseOutputs(j *Job, machine, cause string, retained []Atte
 	j.markMissingInput(fetched)
 }
 
+// loseStageOutputs does it for one stage. An output is marked as lost before it is known
+// whether a task needs it, since revoking expects it so.
 func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, retained []AttemptID, fetched Fetched) {
 	demands := p.job.demands(p.stage, fetched)
 	for _, t := range p.stage.Tasks {

@@ -3,6 +3,11 @@ package cluster
 import "maps"
 
 // Machine is a host with its tasknode.
+//
+// Invariants: Slots is Offered, or zero while the machine is lost or excluded. Used is
+// the sum of the slots of all attempts that occupy one there. Used exceeds Slots after
+// the machine was excluded or its disks became full, and while attempts resume in order
+// to move.
 type Machine struct {
 	Name     string
 	Instance string   // of its tasknode, a new one after each start
@@ -13,7 +18,7 @@ type Machine struct {
 	Offered  Slots    // slots that its tasknode offers
 	Slots    Slots    // of them those that may be used: none while it is lost or excluded
 	Used     Slots    // slots in use; may exceed Slots after it was excluded
-	Epoch    int      // how often it has joined, not counting repeated joins while it was there
+	Epoch    int      // how often it has joined, without repeated joins while it was there
 	Lost     bool     // it has expired and not joined since
 	LostAt   int64    // when it last expired, ms since the epoch; 0 for never
 	Excluded bool     // it gets no new tasks; it runs those that it has and serves their output

@@ -71,4 +71,5 @@ func (v View) FailedOn(t *Task) []string {
 	return bad
 }
 
+// aliveMachines is the number of machines that are not lost.
 func (v View) aliveMachines() int { return len(v.s.machines) - v.s.lost }

@@ -36,6 +36,7 @@ func (s *numberSet) remove(n int) {
 	}
 }
 
+// has reports whether n is a member. A nil set has none.
 func (s *numberSet) has(n int) bool {
 	return s != nil && n/64 < len(s.words) && s.words[n/64]&(1<<(n%64)) != 0
 }

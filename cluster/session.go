@@ -12,11 +12,12 @@ const sessionWindow = 128
 
 // session remembers the requests of a client, so that a repeated request is executed once.
 type session struct {
-	newest  uint64
+	newest  uint64           // highest sequence number so far
 	at      int64            // of the newest entry, ms since the epoch
 	results map[uint64]JobID // by sequence; of at least the newest sessionWindow
 }
 
+// session returns the session of a client. It makes one for a new client.
 func (s *State) session(client string) *session {
 	se := s.sessions[client]
 	if se == nil {
@@ -56,6 +57,8 @@ func (se *session) recall(sequence uint64) (delta Delta, seen bool, err error) {
 	return Delta{}, false, nil
 }
 
+// remember stores the effect of an entry. It drops the oldest numbers from time to time,
+// at the same entry on every master.
 func (se *session) remember(sequence uint64, at int64, job JobID) {
 	se.at = max(se.at, at)
 	se.results[sequence] = job

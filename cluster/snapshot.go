@@ -36,6 +36,8 @@ func (s *State) Snapshot() *Snapshot {
 	return snap
 }
 
+// recordMachine copies what cannot be computed of a machine. Attempts are ids, in order
+// of start: that order is not in the attempts themselves.
 func recordMachine(m *Machine) machineRecord {
 	r := machineRecord{
 		Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
@@ -47,6 +49,8 @@ func recordMachine(m *Machine) machineRecord {
 	return r
 }
 
+// recordSession copies a session, its results in order of sequence so that the same state
+// gives the same bytes.
 func recordSession(client string, se *session) sessionRecord {
 	r := sessionRecord{Client: client, Newest: se.newest, At: se.at}
 	for _, sequence := range slices.Sorted(maps.Keys(se.results)) {
@@ -79,6 +83,8 @@ func recordJob(j *Job) jobRecord {
 	return r
 }
 
+// recordStage copies the counts and times of a stage that cannot be counted over its
+// tasks.
 func recordStage(s *Stage) stageRecord {
 	return stageRecord{
 		Tasks: len(s.Tasks), WritesFiles: s.WritesFiles, StartedAt: s.StartedAt, FinishedAt: s.FinishedAt,

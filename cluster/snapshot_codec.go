@@ -37,6 +37,8 @@ func (s *Snapshot) Encode(w io.Writer) error {
 	return nil
 }
 
+// encode writes the job, then each task as an item of its own. A reader never needs
+// memory for more than one of them at a time.
 func (j *jobRecord) encode(out *cbor.Encoder) error {
 	if err := out.Encode(j); err != nil {
 		return err
@@ -85,6 +87,7 @@ func readHeader(r *bufio.Reader) error {
 	return nil
 }
 
+// decodeRecords reads the items of a snapshot, and the end after the last one.
 func decodeRecords(in *cbor.Decoder) (*Snapshot, error) {
 	s := new(Snapshot)
 	if err := decodeNext(in, &s.cluster); err != nil {

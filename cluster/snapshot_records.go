@@ -5,6 +5,7 @@ import "github.com/hammr/hammr/dag"
 // The records are the content of a snapshot. They are written as maps under the numbers
 // below, without zero values. A number is never reused; a new field gets a new one.
 
+// clusterRecord is the first item of a snapshot: everything but the jobs.
 type clusterRecord struct {
 	ID       string          `cbor:"1,keyasint"`
 	Policy   string          `cbor:"2,keyasint"`
@@ -16,6 +17,7 @@ type clusterRecord struct {
 	PolicyConf []Setting `cbor:"7,keyasint,omitempty"`
 }
 
+// machineRecord is a Machine. Slots and Used are computed on restoring.
 type machineRecord struct {
 	Name     string      `cbor:"1,keyasint"`
 	Address  string      `cbor:"2,keyasint,omitempty"`
@@ -34,6 +36,7 @@ type machineRecord struct {
 	Draining  bool             `cbor:"14,keyasint,omitempty"`
 }
 
+// sessionRecord is the requests of a client that are remembered.
 type sessionRecord struct {
 	Client  string         `cbor:"1,keyasint"`
 	Newest  uint64         `cbor:"2,keyasint"`
@@ -41,11 +44,13 @@ type sessionRecord struct {
 	At      int64          `cbor:"4,keyasint,omitempty"`
 }
 
+// resultRecord is the effect of one request.
 type resultRecord struct {
 	Sequence uint64 `cbor:"1,keyasint"`
 	Job      JobID  `cbor:"2,keyasint,omitzero"`
 }
 
+// jobRecord is a Job, without its tasks, which follow it.
 type jobRecord struct {
 	Spec    JobSpec  `cbor:"1,keyasint,omitzero"`
 	State   JobState `cbor:"2,keyasint,omitempty"`
@@ -70,6 +75,7 @@ type jobRecord struct {
 	tasks [][]taskRecord // by stage; each is written after the job as an item of its own
 }
 
+// stageRecord is a Stage. What counts its tasks in their present states is computed.
 type stageRecord struct {
 	Tasks       int  `cbor:"1,keyasint"` // how many follow the job
 	WritesFiles bool `cbor:"2,keyasint,omitempty"`
@@ -88,6 +94,7 @@ type stageRecord struct {
 	Preemption  PreemptionStats `cbor:"12,keyasint,omitzero"`
 }
 
+// taskRecord is a Task, with its attempts. Its id follows from its place.
 type taskRecord struct {
 	State    TaskState       `cbor:"1,keyasint"`
 	Split    int             `cbor:"2,keyasint"`
@@ -104,6 +111,8 @@ type taskRecord struct {
 	ConsistentCheckpoint *Checkpoint `cbor:"12,keyasint,omitempty"`
 }
 
+// attemptRecord is an Attempt, with the columns of its state instead of the state: they
+// were separate fields when the format was fixed.
 type attemptRecord struct {
 	Machine    string        `cbor:"1,keyasint"`
 	Status     AttemptStatus `cbor:"2,keyasint"`

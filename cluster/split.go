@@ -70,6 +70,7 @@ func (s *State) Locate(id JobID, locations []Location) error {
 	return nil
 }
 
+// sourceNodes is the number of Nodes that read splits, which is the number of splits.
 func sourceNodes(j *Job) int {
 	n := 0
 	for _, s := range j.Spec.Graph.Stages {
@@ -93,6 +94,7 @@ func (j *Job) indexHosts(stage *Stage, t *Task) {
 	}
 }
 
+// unindexHosts removes a task from the hosts of its split.
 func (j *Job) unindexHosts(stage *Stage, t *Task) {
 	split, _ := j.SplitOf(t)
 	for _, host := range split.Hosts {

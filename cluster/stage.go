@@ -59,6 +59,8 @@ type upstream struct {
 	whole bool // the reader starts only when all of it is finished
 }
 
+// newStages makes the stages of a graph, one for each class of NodeGroups, with the edges
+// that they read. They have no tasks yet.
 func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	stages := make([]*Stage, len(layout.Groups))
 	classOf := make(map[string]*Stage)
@@ -105,6 +107,8 @@ func mayStartEarly(layout *dag.Layout, from, to *Stage) bool {
 	return writer[ReduceSlot] == 0 && reader[MapSlot] == 0
 }
 
+// stageCode is the part of task ids that names a stage. Maps and reduces have Hadoop's
+// letters.
 func stageCode(name string, index int) string {
 	switch name {
 	case "map":
@@ -239,6 +243,7 @@ func (s *Stage) CheckpointedOn(machine string) iter.Seq[*Task] {
 	return s.tasks(s.byCheckpointMachine[machine])
 }
 
+// tasks yields the tasks of a set, in order of number; none for a nil set.
 func (s *Stage) tasks(set *numberSet) iter.Seq[*Task] {
 	return func(yield func(*Task) bool) {
 		for n := range set.all() {

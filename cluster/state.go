@@ -20,13 +20,13 @@ var (
 type State struct {
 	id         string // the T in ids
 	policy     string
-	policyConf []Setting  // what it is set to; replaced as a whole
-	pools      []string   // that jobs may be put into, ascending, DefaultPool among them; replaced as a whole
-	jobs       []*Job     // by number, from 1 at index 0; nil once retired
-	machines   []*Machine // in order of their first joining
-	lost       int        // of the machines
-	byName     map[string]*Machine
-	sessions   map[string]*session
+	policyConf []Setting            // what it is set to; replaced as a whole
+	pools      []string             // that jobs may be put into, ascending, DefaultPool among them; replaced as a whole
+	jobs       []*Job               // by number, from 1 at index 0; nil once retired
+	machines   []*Machine           // in order of their first joining
+	lost       int                  // of the machines
+	byName     map[string]*Machine  // machines by name
+	sessions   map[string]*session  // by client
 	free       [slotKinds]numberSet // machines with a free slot, by index
 }
 
@@ -77,9 +77,9 @@ type Delta struct {
 
 // transition is one Apply in progress.
 type transition struct {
-	*State
-	at             int64
-	delta          *Delta
+	*State                  // before the command, and as it changes
+	at             int64    // time of the entry, ms since the epoch; the only clock that Apply knows
+	delta          *Delta   // what has changed so far
 	lostCheckpoint []TaskID // tasks that wait and have lost their checkpoint
 
 	rollingBack bool // rollBackGang is in progress
@@ -101,6 +101,8 @@ func (s *State) Apply(e Entry) (Delta, error) {
 	return delta, err
 }
 
+// applyOnce applies an entry that is not a repetition. After the command it revokes lost
+// output that tasks need again because of it.
 func (s *State) applyOnce(e Entry) (Delta, error) {
 	p, err := s.resolve(e.Command.subject())
 	if err != nil {
@@ -127,6 +129,8 @@ func (s *State) resolve(subject any) (p taskRef, err error) {
 	return p, err
 }
 
+// job returns a job by its id. A retired job is told from one that never existed: clients
+// of the former are referred to its history.
 func (s *State) job(id JobID) (*Job, error) {
 	if id.Number < 1 || id.Number > len(s.jobs) || id.Cluster != s.id {
 		return nil, fmt.Errorf("%w: %v", ErrUnknown, id)
@@ -150,6 +154,7 @@ func (j *Job) ref(s *Stage, a *Attempt) taskRef {
 	return taskRef{j, s, s.Tasks[a.ID.Task.Number], a}
 }
 
+// task returns a task with its job and stage.
 func (s *State) task(id TaskID) (taskRef, error) {
 	j, err := s.job(id.Job)
 	if err != nil {
@@ -162,6 +167,7 @@ func (s *State) task(id TaskID) (taskRef, error) {
 	return taskRef{job: j, stage: j.Stages[i], task: j.Stages[i].Tasks[id.Number]}, nil
 }
 
+// attempt returns an attempt with its task, job and stage.
 func (s *State) attempt(id AttemptID) (taskRef, error) {
 	p, err := s.task(id.Task)
 	if err != nil {

@@ -35,7 +35,9 @@ func (s TaskState) String() string {
 	return names[s]
 }
 
-// Task is the unit that is scheduled: one Node of a stage.
+// Task is the unit that is scheduled: one NodeGroup of a stage. It has an attempt for
+// each try. A map that is split stays one task with a shorter Range; the rest becomes a
+// new task.
 type Task struct {
 	ID       TaskID
 	State    TaskState

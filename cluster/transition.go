@@ -7,6 +7,8 @@ import (
 
 // This file holds the steps that several commands share. Each keeps the indexes.
 
+// setJobState moves a job to its next state. From Committing on no task gets a slot, so
+// the job's suspension ends.
 func (tx *transition) setJobState(j *Job, s JobState) {
 	j.State = s
 	if s > JobRunning {
@@ -36,6 +38,8 @@ func (tx *transition) setPending(j *Job, stage *Stage, t *Task) {
 	j.indexHosts(stage, t)
 }
 
+// unsetPending removes a task from the indexes of waiting tasks. It must see the same
+// checkpoint as setPending did, or the index by machine keeps the task.
 func (tx *transition) unsetPending(j *Job, stage *Stage, t *Task) {
 	stage.pending.remove(t.ID.Number)
 	stage.unindexCheckpoint(t)
@@ -112,6 +116,8 @@ func (tx *transition) setSlots(m *Machine) {
 	tx.indexFree(m)
 }
 
+// indexFree updates the index of machines with free slots, and FreeSince: delay
+// scheduling and Disco's reservations count from when a slot became free.
 func (tx *transition) indexFree(m *Machine) {
 	for kind := range tx.free {
 		if m.Free(Slot(kind)) > 0 {
@@ -142,6 +148,7 @@ func (tx *transition) killTasks(j *Job, cause string) {
 	}
 }
 
+// killTask orders all attempts at a task to exit. A task that only waits is over at once.
 func (tx *transition) killTask(p taskRef, cause string) {
 	for p.attempt = range p.task.ActiveAttempts() {
 		tx.kill(p, cause)

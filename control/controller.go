@@ -6,16 +6,21 @@ import (
 )
 
 // Controller decides what happens in the cluster. One goroutine uses it.
+//
+// A step is: events → pending commands → at most one batch in the log → Applied → orders,
+// work and timeouts that follow from the change. All fields but view and pending are soft
+// state: a new leader rebuilds them from the state (lead), or tasknodes report them
+// again.
 type Controller struct {
 	view   cluster.View
 	policy sched.Policy
 
-	pending       []cluster.Entry // commands to be proposed, in order
-	inFlight      bool            // a batch is in the log and not applied yet
-	decide        bool            // the state has changed since the policy last decided
-	timeouts      taskTimeouts
-	slow          slowTasks
-	reported      reportedState
+	pending       []cluster.Entry        // commands to be proposed, in order
+	inFlight      bool                   // a batch is in the log and not applied yet
+	decide        bool                   // the state has changed since the policy last decided
+	timeouts      taskTimeouts           // of attempts that can make progress
+	slow          slowTasks              // jobs that may get second attempts
+	reported      reportedState          // what tasknodes have reported since this master leads
 	softState     sched.SoftState        // what attempts report, for the policy
 	outputLost    map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
 	suspendedJobs map[cluster.JobID]bool // whose attempts do not time out
@@ -59,6 +64,8 @@ func (c *Controller) Step(now int64, events []Event) Output {
 	return c.out
 }
 
+// handle handles one event. Only commands change the state, so most events become
+// commands.
 func (c *Controller) handle(now int64, ev Event) {
 	switch ev := ev.(type) {
 	case Applied:
@@ -141,11 +148,16 @@ func (c *Controller) lead(now int64) {
 	}
 }
 
+// enqueue makes a command of the controller's own pending. It carries no client: a
+// repetition is refused by the state it finds.
 func (c *Controller) enqueue(command cluster.Command) {
 	c.pending = append(c.pending, cluster.Entry{Command: command})
 }
 
-// propose makes a batch of the pending commands and those of the policy.
+// propose makes a batch of the pending commands and those of the policy. It is called
+// only while no batch is in the log: a plan on a state that is about to change could give
+// a slot twice. The policy is asked again only after a change or at a time that it has
+// named.
 func (c *Controller) propose(now int64) {
 	if wake := sched.Earliest(c.policy.NextWake(), c.stranded.due); c.decide || wake != 0 && wake <= now {
 		c.decide = false

@@ -18,6 +18,8 @@ const (
 	slotPatience = 1000
 )
 
+// migrations is the copies that are under way. It is rebuilt in each search, so a copy
+// that is not needed any more is forgotten.
 type migrations struct {
 	due       bool                            // something has changed since the last search
 	byAttempt map[cluster.AttemptID]migration // by the attempt whose output or checkpoint is copied
@@ -56,6 +58,8 @@ func (c *Controller) evacuate(now int64) {
 	}
 }
 
+// evacuateFrom orders copies of what lies on one drained machine. Output of a gang that
+// has not finished as a whole does not count yet, and may be written again.
 func (c *Controller) evacuateFrom(now int64, m *cluster.Machine, before map[cluster.AttemptID]migration) {
 	outputs, checkpoints := c.view.NeededOn(m)
 	for _, t := range outputs {
@@ -159,6 +163,8 @@ func (c *Controller) commandRefused(command cluster.Command) {
 	}
 }
 
+// discardCopy makes a machine remove a copy that came too late: all files of the job if
+// the job is over.
 func (c *Controller) discardCopy(id cluster.AttemptID, machine string) {
 	j, _, a, known := c.view.Attempt(id)
 	o := Order{Kind: OrderDropCopy, Machine: machine, Attempt: id, Job: id.Task.Job}

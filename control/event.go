@@ -7,7 +7,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Event is an input of Step.
+// Event is an input of Step. The types of this file implement it. An event that is late
+// or comes twice does no harm: commands are checked again when they are applied.
 type Event interface{ event() }
 
 // attemptEvent is what a tasknode reports of an attempt. It is ignored if the attempt is

@@ -106,6 +106,7 @@ func (h fetchedBy) has(w *cluster.Task) bool {
 	return slices.ContainsFunc(h.sets[:], func(set FetchedSet) bool { return set != nil && set.Has(w) })
 }
 
+// newFetchedBy returns what an attempt has fetched, as reported.
 func newFetchedBy(a *cluster.Attempt, known FetchReporter) fetchedBy {
 	h := fetchedBy{id: a.ID, sets: [2]FetchedSet{known.Fetched(a.ID)}}
 	if a.From > 0 {

@@ -86,12 +86,16 @@ func (c *Controller) orderResume(a *cluster.Attempt) {
 	}
 }
 
+// order sends an order about an attempt to its machine. No master remembers that it was
+// sent: a repeated order changes nothing, and repeatOrders sends all of them again when
+// needed.
 func (c *Controller) order(a *cluster.Attempt, o Order) {
 	o.Machine, o.Attempt, o.Job = a.Machine, a.ID, a.ID.Task.Job
 	c.out.Orders = append(c.out.Orders, o)
 }
 
-// repeatOrders sends a machine all orders that follow from the state.
+// repeatOrders sends a machine all orders that follow from the state, after it has
+// connected. It may have missed some, or have got them from an earlier leader.
 func (c *Controller) repeatOrders(machine string) {
 	m := c.view.Machine(machine)
 	if m == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Output is what the body has to do after a step.
+// Output is what the body has to do after a step, in any order. What is lost, for
+// instance with a leader, is derived again from the state.
 type Output struct {
 	Commands  []cluster.Entry // to be proposed as one batch; nil while a batch is in the log
 	Orders    []Order

@@ -49,6 +49,7 @@ func (p progress) update(now int64, kind cluster.Slot, ev AttemptProgressed) {
 	}
 }
 
+// forget drops the progress of an attempt that has ended.
 func (p progress) forget(id cluster.AttemptID) { delete(p, id) }
 
 // Progress implements sched.SoftState.
@@ -78,6 +79,7 @@ type EdgeFetched struct {
 	Nodes []byte // bit n%8 of byte n/8: the output of Node n of the writing stage; immutable
 }
 
+// has reports whether the output of a Node is fetched.
 func (e EdgeFetched) has(node int) bool {
 	return node >= 0 && node/8 < len(e.Nodes) && e.Nodes[node/8]&(1<<(node%8)) != 0
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // finished proposes what a finished attempt reports. If it stopped before the end of its
-// task's range, the rest becomes a new task.
+// task's range, the rest becomes a new task (Chronos, section 4.1): first SplitTask, then
+// FinishAttempt, since an attempt wins only with the whole range of its task.
 func (c *Controller) finished(t *cluster.Task, a *cluster.Attempt, ev AttemptFinished) {
 	if a.Active() && t.Ranged &&
 		ev.Range.Start == t.Range.Start && ev.Range.End.Less(t.Range.End) && !ev.Range.Empty() {
@@ -29,6 +30,8 @@ func (c *Controller) failed(ev AttemptFailed) {
 	c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: uncharged, BadCheckpoint: ev.BadCheckpoint})
 }
 
+// exited proposes that an attempt's process is gone. If it is stuck instead, the failure
+// names the user's code: nothing else keeps a process from exiting.
 func (c *Controller) exited(ev AttemptExited) {
 	command := cluster.ExitAttempt{Attempt: ev.Attempt, Cause: cmp.Or(ev.Cause, "it exited without an order")}
 	if ev.StuckStack != "" {

@@ -11,17 +11,22 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// When output is lost for which running tasks of the same job wait, its writers have to run
-// again. They may need the slots that the waiting tasks hold: a deadlock. To break it, as
-// many of the waiting attempts as necessary are preempted by kill, the youngest first. They
-// are not charged.
+// When output is lost for which running tasks of the same job wait, its writers have to
+// run again. They may need the slots that the waiting tasks occupy: a deadlock. To break
+// it, as many of the waiting attempts as necessary are preempted by kill, the youngest
+// first. They are not charged.
+//
+//	reduce slots   [reader 1, waits] [reader 2, waits] ... all occupied
+//	                     ▲ needs the output of
+//	lost output    map 7 ── runs in a map slot: no deadlock
+//	               sum 3 ── runs in a reduce slot: none is free, so reader 2 is preempted
 //
 // Other jobs may be part of the deadlock, through slots of the other kind: attempts that
-// hold the slots which the writers need may wait for tasks that find no map slot. An attempt
-// waits in a map slot only for output that was lost (see cluster.Job.Ready). So while
-// writers find no slots and another task needs a map slot, each machine whose map slots are
-// all held by waiting attempts gets one of them back. This never happens with jobs of maps
-// and reduces only.
+// occupy the slots which the writers need may wait for tasks that find no map slot. An
+// attempt waits in a map slot only for output that was lost (see cluster.Job.Ready). So
+// while writers find no slots and another task needs a map slot, each machine whose map
+// slots are all occupied by waiting attempts gets one of them back. This never happens
+// with jobs of maps and reduces only.
 
 // breakDeadlocks visits the jobs that have lost output and have not written it again.
 func (c *Controller) breakDeadlocks(now int64) {
@@ -54,7 +59,8 @@ func competesForSlots(j *cluster.Job, stage *cluster.Stage) bool {
 	})
 }
 
-// breakDeadlock preempts running readers of a stage whose tasks find no slots.
+// breakDeadlock preempts running readers of a stage whose tasks find no slots. It
+// preempts for each kind of slot that the writers need, so one round is enough.
 func (c *Controller) breakDeadlock(now int64, j *cluster.Job, stage *cluster.Stage) {
 	if !j.Ready(stage) {
 		return
@@ -90,7 +96,7 @@ func (c *Controller) mapTasksWait(now int64) bool {
 }
 
 // preemptIdleReaders preempts, on each machine where no attempt works in a map slot, the
-// youngest reader of a stage that holds one.
+// youngest reader of a stage that occupies one.
 func (c *Controller) preemptIdleReaders(now int64, j *cluster.Job, stage *cluster.Stage) {
 	running, _ := runningReaders(j, stage, cluster.MapSlot)
 	for m := range c.view.Machines() {
@@ -101,7 +107,7 @@ func (c *Controller) preemptIdleReaders(now int64, j *cluster.Job, stage *cluste
 	}
 }
 
-// progressesInMapSlot reports whether an attempt holds a map slot and will release it
+// progressesInMapSlot reports whether an attempt occupies a map slot and will release it
 // without waiting for unfinished tasks.
 func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
 	_, stage, _, ok := c.view.Task(a.ID.Task)
@@ -141,8 +147,8 @@ func (c *Controller) reserveSlots(t *cluster.Task, slots cluster.Slots, free map
 	return false
 }
 
-// preemptReaders preempts as many readers as hold that many slots of a kind. Readers that
-// are exiting already count.
+// preemptReaders preempts as many readers as occupy that many slots of a kind. Readers
+// that are exiting already count.
 func (c *Controller) preemptReaders(now int64, j *cluster.Job, stage *cluster.Stage, kind cluster.Slot, slots int) {
 	running, ending := runningReaders(j, stage, kind)
 	slots -= ending
@@ -163,8 +169,9 @@ func (c *Controller) preemptReader(now int64, a *cluster.Attempt, stage *cluster
 	c.traceTask(now, a.ID.Task, sched.Decision{Kind: sched.DecisionPreempt, Attempt: a.ID, Machine: a.Machine, Mode: preempt.Kill, Cause: cause})
 }
 
-// runningReaders returns the active readers of a stage that hold slots of a kind, the
-// youngest first, and the number of slots held by those that are exiting.
+// runningReaders returns the active readers of a stage that occupy slots of a kind, the
+// youngest first, and the number of slots occupied by those that are exiting. The
+// youngest has fetched least, so killing it loses least.
 func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (running []*cluster.Attempt, ending int) {
 	for _, reader := range readersOf(j, stage) {
 		for _, a := range reader.Attempts() {

@@ -55,6 +55,9 @@ func (c *Controller) speculate(now int64) {
 	}
 }
 
+// speculateStage looks for the slowest task of a stage. A task counts as slow if it is
+// expected to end later than a new attempt of usual length would. Stages with waiting or
+// suspended tasks have a better use for slots.
 func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.Stage) {
 	if stage.Waiting() > 0 || len(stage.Suspended()) > 0 || stage.Finished == 0 {
 		return

@@ -12,7 +12,10 @@ import (
 // A suspended attempt can resume only on its machine. If that stays full while other
 // machines have slots that the policy does not use, the attempt is moved: it is resumed,
 // saves its work and exits, and its task resumes on another machine. A gang moves as a
-// whole.
+// whole; the picture is at cluster.Bundle.
+//
+// Only slots that the present plan leaves free count. A search reserves them in a copy (free)
+// for one gang after the other, so two gangs do not count on the same slot.
 const (
 	// strandedAfter is how long an attempt has to be suspended before it is moved, ms.
 	strandedAfter = 30_000
@@ -56,6 +59,7 @@ func (c *Controller) moveStranded(now int64, plan sched.Plan) {
 	}
 }
 
+// moveIfStranded moves one suspended attempt and its gang, or notes when to look again.
 func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attempt, free map[string]cluster.Slots) {
 	s := &c.stranded
 	since := a.SuspendedAt + strandedAfter

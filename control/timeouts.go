@@ -8,20 +8,24 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// taskTimeouts knows when each running attempt last made progress. The heap has one entry
-// for each attempt, with a time at or before its deadline: progress moves only the deadline,
-// and the entry is updated when it comes up.
+// taskTimeouts knows when each running attempt last made progress
+// (mapreduce.task.timeout). The heap has one entry for each attempt, with a time at or
+// before its deadline: progress moves only the deadline, and the entry is updated when it
+// comes up. So a progress report, of which there are thousands a second, costs a look-up
+// and no change of the heap.
 type taskTimeouts struct {
-	attempts map[cluster.AttemptID]*watchedAttempt
-	due      dueHeap
+	attempts map[cluster.AttemptID]*watchedAttempt // those with a running timeout
+	due      dueHeap                               // an entry of an attempt that is not in attempts is stale
 }
 
+// watchedAttempt is the timeout of one attempt.
 type watchedAttempt struct {
-	timeout  int64 // ms
-	mark     uint64
-	deadline int64 // ms since the epoch
+	timeout  int64  // ms
+	mark     uint64 // of the last progress: the body changes it when the attempt makes some
+	deadline int64  // ms since the epoch
 }
 
+// dueEntry is when to look at an attempt again.
 type dueEntry struct {
 	at      int64
 	attempt cluster.AttemptID
@@ -111,7 +115,8 @@ func (c *Controller) updateTimeout(now int64, a *cluster.Attempt) {
 	}
 }
 
-// timeOut fails an attempt that shows no progress. Its process still holds its slot.
+// timeOut fails an attempt that shows no progress. Its process still occupies its slot,
+// so the command orders its machine to kill it. The text is Hadoop's.
 func (c *Controller) timeOut(id cluster.AttemptID) {
 	j, _, _, ok := c.view.Attempt(id)
 	if !ok {

@@ -43,6 +43,8 @@ func (c *Controller) traceDecisions(now int64, plan sched.Plan) {
 	}
 }
 
+// localityOf returns how near a start is to its input, for decisions.jsonl; "" for
+// elsewhere.
 func localityOf(s sched.Start) sched.Locality {
 	switch {
 	case s.Local:
