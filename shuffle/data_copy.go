@@ -19,19 +19,18 @@ import (
 // after. Runs of the earlier part come first, so equal keys keep their order. After an error
 // no file remains.
 func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x *Index, err error) {
-	w, err := fsys.Create(ctx, path, storage.CreateOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("joined data file: %w", err)
-	}
 	x = &Index{Path: path, Partitions: make([][]Run, len(parts[0].Partitions))}
 	hash := xxhash.New()
-	for _, part := range parts {
-		if err := x.appendPart(ctx, fsys, io.MultiWriter(w, hash), part); err != nil {
-			return nil, errors.Join(err, w.Abort())
+	err = storage.WriteFile(ctx, fsys, path, func(w io.Writer) error {
+		for _, part := range parts {
+			if err := x.appendPart(ctx, fsys, io.MultiWriter(w, hash), part); err != nil {
+				return err
+			}
 		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, errors.Join(err, w.Abort())
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("joined data file: %w", err)
 	}
 	x.DataChecksum = hash.Sum64()
 	if err := x.write(ctx, fsys); err != nil {
@@ -93,14 +92,7 @@ func (x *Index) moveData(ctx context.Context, from, to storage.FS, path string, 
 	if err != nil {
 		return err
 	}
-	err = x.CopyData(out, in)
-	if err == nil {
-		err = out.Close()
-	}
-	if err != nil {
-		return errors.Join(err, out.Abort())
-	}
-	return nil
+	return storage.Finish(out, x.CopyData(out, in))
 }
 
 // CopyData copies a whole data file from r to w and compares it with the length and the

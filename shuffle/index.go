@@ -79,16 +79,12 @@ func LoadIndex(r io.Reader) (*Index, error) {
 // write creates the index file next to the data file.
 func (x *Index) write(ctx context.Context, fsys storage.FS) error {
 	path := IndexPath(x.Path)
-	w, err := fsys.Create(ctx, path, storage.CreateOptions{})
+	err := storage.WriteFile(ctx, fsys, path, func(w io.Writer) error {
+		_, err := w.Write(x.Encode())
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("index %s: %w", path, err)
-	}
-	_, err = w.Write(x.Encode())
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return fmt.Errorf("index %s: %w", path, errors.Join(err, w.Abort()))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -50,21 +51,16 @@ type IntakeOptions struct {
 }
 
 func (o *IntakeOptions) validate() error {
-	var errs []error
-	if o.FS == nil || o.Dir == "" {
-		errs = append(errs, errors.New("no directory named"))
-	}
+	err := errors.Join(
+		validate.That(o.FS != nil && o.Dir != "", "no directory named"),
+		validate.That(o.Codec < codecCount, "codec %d: unknown", o.Codec),
+	)
 	for _, p := range []float64{o.InputBufferPercent, o.MergePercent, o.MemoryLimitPercent, o.FreePercent} {
-		if p < 0 || p > 1 {
-			errs = append(errs, fmt.Errorf("share %v of the memory: not within 0 to 1", p))
-		}
-	}
-	if o.Codec >= codecCount {
-		errs = append(errs, fmt.Errorf("codec %d: unknown", o.Codec))
+		err = errors.Join(err, validate.That(p >= 0 && p <= 1, "share %v of the memory: not within 0 to 1", p))
 	}
 	o.fillDefaults()
-	if len(errs) > 0 {
-		return fmt.Errorf("intake options: %w", errors.Join(errs...))
+	if err != nil {
+		return fmt.Errorf("intake options: %w", err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -92,22 +93,15 @@ const (
 
 // validate sets defaults and reports every error at once.
 func (o *Options) validate() error {
-	var errs []error
-	if o.FS == nil || o.Path == "" {
-		errs = append(errs, errors.New("no data file named"))
-	}
-	if o.Partitions < 1 {
-		errs = append(errs, fmt.Errorf("%d partitions: at least 1 is needed", o.Partitions))
-	}
-	if o.SpillPercent < 0 || o.SpillPercent > 1 {
-		errs = append(errs, fmt.Errorf("spill percent %v: not within 0 to 1", o.SpillPercent))
-	}
-	if o.Codec >= codecCount {
-		errs = append(errs, fmt.Errorf("codec %d: unknown", o.Codec))
-	}
+	err := errors.Join(
+		validate.That(o.FS != nil && o.Path != "", "no data file named"),
+		validate.That(o.Partitions >= 1, "%d partitions: at least 1 is needed", o.Partitions),
+		validate.That(o.SpillPercent >= 0 && o.SpillPercent <= 1, "spill percent %v: not within 0 to 1", o.SpillPercent),
+		validate.That(o.Codec < codecCount, "codec %d: unknown", o.Codec),
+	)
 	o.fillDefaults()
-	if len(errs) > 0 {
-		return fmt.Errorf("shuffle options: %w", errors.Join(errs...))
+	if err != nil {
+		return fmt.Errorf("shuffle options: %w", err)
 	}
 	return nil
 }

@@ -242,7 +242,13 @@ func WriteFile(ctx context.Context, fsys FS, name string, write func(io.Writer) 
 	if err != nil {
 		return err
 	}
-	if err = write(w); err == nil {
+	return Finish(w, write(w))
+}
+
+// Finish ends a file that was written with the result err: it closes w, or aborts it if err
+// is not nil or w cannot be closed. It returns that error.
+func Finish(w Writer, err error) error {
+	if err == nil {
 		err = w.Close()
 	}
 	if err != nil {

@@ -155,12 +155,6 @@ func (c *Copier) write(ctx context.Context, path string, fill func(io.Writer) er
 		if err != nil {
 			return err
 		}
-		if err := fill(w); err != nil {
-			return errors.Join(err, w.Abort())
-		}
-		if err := w.Close(); err != nil {
-			return errors.Join(err, w.Abort())
-		}
-		return nil
+		return storage.Finish(w, fill(w))
 	})
 }

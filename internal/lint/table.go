@@ -36,7 +36,7 @@ var importTable = []row{
 	{"storage/...", []string{"storage"}},
 	{"storage/hdfs", []string{"storage", "internal/conf", "internal/syncutil"}},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
-	{"shuffle", []string{"dag", "storage"}},
+	{"shuffle", []string{"dag", "storage", "internal/validate"}},
 	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/syncutil"}},
 	{"internal/keys", nil},
 	{"internal/format", []string{"dag", "storage"}},

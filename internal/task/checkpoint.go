@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -108,10 +109,10 @@ func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.Fro
 		return nil, &unwrittenError{err}
 	}
 	path := g.Attempt.LocalFile("checkpoint")
-	w, err := g.Attempt.Local.Create(g.Attempt.ctx, path, storage.CreateOptions{})
-	if err == nil {
-		err = writeAll(w, encoded)
-	}
+	err = storage.WriteFile(g.Attempt.ctx, g.Attempt.Local, path, func(w io.Writer) error {
+		_, err := w.Write(encoded)
+		return err
+	})
 	if err != nil {
 		return nil, &unwrittenError{err}
 	}
@@ -122,18 +123,6 @@ func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.Fro
 			Copy: g.copyCheckpoint(body),
 		},
 	}}}, nil
-}
-
-// writeAll writes data to a new file and closes it. After an error there is no file.
-func writeAll(w storage.Writer, data []byte) error {
-	_, err := w.Write(data)
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	return nil
 }
 
 // Runs are the runs in files that a Node which sorts live input had at the checkpoint that

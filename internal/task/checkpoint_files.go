@@ -124,7 +124,8 @@ func (a *Attempt) copyTo(body *taskproc.CheckpointBody, outputDir string) (*task
 	if err != nil {
 		return nil, err
 	}
-	if err := writeAll(w, encoded); err != nil {
+	_, err = w.Write(encoded)
+	if err := storage.Finish(w, err); err != nil {
 		return nil, err
 	}
 	return &taskproc.Checkpoint_Copy{

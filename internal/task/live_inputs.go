@@ -9,17 +9,21 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// A checkpoint spreads along streams and through memory. A Node that reads files stops
-// at a boundary, and ends what it sends with a mark. A Node that reads live continues
-// until the marks, or ends, of all its writers have come; then nothing is in flight,
-// and it ends what it sends in the same way. So the states of all Nodes of a gang are
-// one consistent cut: each record that a Node has sent is in its reader's state.
+// liveInputs is how the edges have ended by which a Node reads what others send at the same
+// time: streams and shared memory. The goroutines that read the edges set it, and those that
+// report progress read it.
+//
+// A checkpoint spreads along these edges. A Node that reads files stops at a boundary, and
+// ends what it sends with a mark. A Node that reads live continues until the marks, or ends,
+// of all its writers have come. Then nothing is in flight, and it ends what it sends in the
+// same way. So the checkpoints of a gang are consistent: each record that a Node has sent is
+// in its reader's state.
 //
 //	map ══ records ══ mark ══►┐
 //	map ══ records ══ end ═══►┴ sort ══ records ══ mark ══► reduce: stops at the mark
-
-// liveInputs is how the edges have ended by which a Node reads what others send at the
-// same time.
+//
+// A writer that ended for good is not started again by the attempt that resumes, so the
+// checkpoint names it (liveStates).
 type liveInputs struct {
 	stopped bool // the Node stopped when it had received all; its goroutine's
 
@@ -99,7 +103,8 @@ func (n *NodeRun) unfinishedPeers(c Channel) (peers []int) {
 	return peers
 }
 
-// awaitsStreams reports whether a stream to the Node has not ended for good.
+// awaitsStreams reports whether a stream to the Node has not ended for good. A Node with
+// such a stream cannot run again in this attempt: the stream is closed at both ends.
 func (n *NodeRun) awaitsStreams() bool {
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
 		if slices.ContainsFunc(n.unfinishedPeers(c), func(peer int) bool { return !n.live.isFinishedWriter(c.Edge, peer) }) {
@@ -109,17 +114,18 @@ func (n *NodeRun) awaitsStreams() bool {
 	return false
 }
 
-// liveStates are the live edges of which some writers have finished, in order.
+// liveStates are the live edges of which some writers have finished, in the order of the
+// graph, for the checkpoint.
 func (n *NodeRun) liveStates() (states []*taskproc.LiveInput) {
 	for _, c := range n.inputs {
-		var over []int32
+		var finished []int32
 		for _, peer := range c.Peers {
 			if n.finishedBefore(c.Edge, peer) || n.live.isFinishedWriter(c.Edge, peer) {
-				over = append(over, int32(peer))
+				finished = append(finished, int32(peer))
 			}
 		}
-		if c.isLive() && len(over) > 0 {
-			states = append(states, &taskproc.LiveInput{Edge: int32(c.Edge), Finished: over})
+		if c.isLive() && len(finished) > 0 {
+			states = append(states, &taskproc.LiveInput{Edge: int32(c.Edge), Finished: finished})
 		}
 	}
 	return states

@@ -11,8 +11,9 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// This file has all that quiesces an attempt: the orders, the gate for remote files,
-// the signals to record loops, and the cut through Nodes that are joined live.
+// This file has what quiesces an attempt: the orders, the gate for remote files, and the
+// signals to record loops. live_inputs.go has how a checkpoint passes through Nodes that are
+// joined by streams or memory, and preempt_decline.go what follows a decline.
 //
 //	          Suspend; no remote file is open
 //	RUNNING ────────────────────────────────────► SUSPEND READY: the gate is blocked

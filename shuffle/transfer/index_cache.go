@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"container/list"
 	"sync"
 	"unsafe"
@@ -62,9 +63,7 @@ func (c *indexCache) add(entry *cachedIndex) {
 	defer c.mu.Unlock()
 	if c.mu.byName == nil {
 		c.mu.byName = make(map[string]*list.Element)
-		if c.mu.limit == 0 {
-			c.mu.limit = indexCacheBytes
-		}
+		c.mu.limit = cmp.Or(c.mu.limit, indexCacheBytes)
 	}
 	if e, ok := c.mu.byName[entry.name]; ok {
 		c.removeLocked(e)

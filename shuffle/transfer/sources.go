@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -39,10 +40,7 @@ func (s *Sources) borrow(ctx context.Context, address string, n int64) (giveBack
 func (s *Sources) credit(address string) (credit *semaphore.Weighted, limit int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limit = s.BytesPerServer
-	if limit <= 0 {
-		limit = defaultBytesPerServer
-	}
+	limit = cmp.Or(s.BytesPerServer, defaultBytesPerServer)
 	if s.mu.credit == nil {
 		s.mu.credit = make(map[string]*semaphore.Weighted)
 	}
