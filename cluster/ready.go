@@ -24,14 +24,14 @@ func (j *Job) availableAt(up upstream) int64 {
 	if up.whole {
 		return j.completeAt(up.stage)
 	}
-	some, fed := up.stage.TasksFinishedAt(j.SlowStartTasks(up.stage), j.StartedAt), j.inputsCompleteAt(up.stage.Bundle)
+	some, complete := up.stage.TasksFinishedAt(j.SlowStartTasks(up.stage), j.StartedAt), j.inputsCompleteAt(up.stage.Bundle)
 	switch {
 	case some == 0:
 		return 0
-	case fed == 0: // its input may have been lost since
+	case complete == 0: // its input may have been lost since
 		return j.completeAt(up.stage)
 	}
-	return max(some, fed)
+	return max(some, complete)
 }
 
 // completeAt is the time since which a stage is Complete, 0 while it is not.

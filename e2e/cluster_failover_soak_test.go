@@ -101,12 +101,12 @@ func (s *failoverSoak) disturb(ctx context.Context) {
 			return
 		case <-time.After(time.Duration(500+s.random.IntN(2500)) * time.Millisecond):
 		}
-		how, act := "preempted", s.preempt
+		mode, act := "preempted", s.preempt
 		if s.random.IntN(5) == 0 {
-			how, act = s.fault()
+			mode, act = s.fault()
 		}
 		if err := act(ctx); err == nil {
-			s.counts[how]++
+			s.counts[mode]++
 		} else if ctx.Err() == nil {
 			s.counts["left out"]++
 		}
@@ -182,7 +182,7 @@ func (s *failoverSoak) preempt(ctx context.Context) error {
 	if len(running) == 0 {
 		return fmt.Errorf("nothing runs")
 	}
-	how := []string{"split", "checkpoint", "suspend", "kill"}[s.random.IntN(4)]
-	_, err = s.rig.Client().PreemptAttempt(ctx, running[s.random.IntN(len(running))], how)
+	mode := []string{"split", "checkpoint", "suspend", "kill"}[s.random.IntN(4)]
+	_, err = s.rig.Client().PreemptAttempt(ctx, running[s.random.IntN(len(running))], mode)
 	return err
 }

@@ -22,11 +22,11 @@ func TestLeaderLost(t *testing.T) {
 	c := newRigged(t, 2, "--stall-timeout", "3s")
 	in := proseFile(t, "prose", 240<<10)
 	want := peace(t, in)
-	for i, how := range []string{"killed", "stopped", "stalled"} {
+	for i, fault := range []string{"killed", "stopped", "stalled"} {
 		w := c.watch(fmt.Sprintf("job_%s_%04d", c.state.ID, i+1), in)
 		leader := c.leads()
 		at := time.Now()
-		switch how {
+		switch fault {
 		case "killed":
 			must(t, c.rig.Kill(t.Context(), leader))
 		case "stopped":
@@ -36,7 +36,7 @@ func TestLeaderLost(t *testing.T) {
 		}
 		c.leads(leader)
 		w.ends(at, want)
-		if how == "stopped" {
+		if fault == "stopped" {
 			must(t, c.rig.Continue(t.Context(), leader))
 		} else {
 			c.again(leader)

@@ -65,11 +65,11 @@ func (j *preempted) attempts(kind report.Kind, state report.State) (found []repo
 
 // preempt preempts a running attempt and returns its id. It tries another one if the attempt
 // ends first or declines.
-func (j *preempted) preempt(kind report.Kind, how string) (attempt string) {
+func (j *preempted) preempt(kind report.Kind, mode string) (attempt string) {
 	j.t.Helper()
-	waitUntil(j.t, "an attempt is preempted by "+how, func() bool {
+	waitUntil(j.t, "an attempt is preempted by "+mode, func() bool {
 		for _, a := range j.attempts(kind, report.Running) {
-			if start(j.t, j.command("task", "preempt", a.ID, "--how", how)).wait(j.t).code == 0 {
+			if start(j.t, j.command("task", "preempt", a.ID, "--how", mode)).wait(j.t).code == 0 {
 				attempt = a.ID
 				return true
 			}

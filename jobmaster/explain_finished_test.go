@@ -38,8 +38,8 @@ func TestExplainFinishedJobs(t *testing.T) {
 		w.addTasknode("a", 2, 1)
 		id := w.submit(3, 1)
 		w.sleep(500 * time.Millisecond)
-		if how, err := w.leader().PreemptAttempt(w.ctx, "attempt_1_0001_m_000001_0", preempt.Kill); err != nil {
-			t.Fatal(how, err)
+		if mode, err := w.leader().PreemptAttempt(w.ctx, "attempt_1_0001_m_000001_0", preempt.Kill); err != nil {
+			t.Fatal(mode, err)
 		}
 		w.wantSucceeded(id)
 		e := w.explain(id, "task_1_0001_m_000001")

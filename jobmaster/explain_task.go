@@ -24,8 +24,8 @@ func (e *explainer) taskMessage() *wire.Explanation_Task {
 	if !e.waits() {
 		return out
 	}
-	spots := placement.Candidates(e.now, e.m.view, nil, t.ID)
-	for _, s := range spots[:min(len(spots), maxCandidates)] {
+	candidates := placement.Candidates(e.now, e.m.view, nil, t.ID)
+	for _, s := range candidates[:min(len(candidates), maxCandidates)] {
 		out.Candidates = append(out.Candidates, &wire.Explanation_Candidate{
 			Machine: s.Machine, Locality: localityOf(s), LocalBytes: s.Transfer.Local, RackBytes: s.Transfer.Rack, RemoteBytes: s.Transfer.Remote,
 			Cost: s.Transfer.Cost(), Avoided: s.Avoided,

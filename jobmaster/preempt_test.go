@@ -40,28 +40,28 @@ func TestPreemptingOnDemand(t *testing.T) {
 		m := w.leader()
 		for _, step := range []struct {
 			attempt  string
-			how      preempt.Mode
+			mode     preempt.Mode
 			kind     error
 			says     string
 			instead  preempt.Mode // for auto
 			whatever bool
 		}{
-			{attempt: "attempt_1", how: preempt.Kill, kind: cluster.ErrUnknown, says: "attempt_1"},
-			{attempt: attempt("m_000099"), how: preempt.Kill, kind: cluster.ErrUnknown, says: "m_000099"},
-			{attempt: attempt("m_000000"), how: "melt", kind: cluster.ErrRefused, says: `cannot be preempted by "melt"; choose split`},
-			{attempt: attempt("r_000000"), how: preempt.Split, kind: cluster.ErrRefused, says: "only maps can be split"},
-			{attempt: attempt("m_000000"), how: preempt.Split},
-			{attempt: attempt("m_000000"), how: preempt.Checkpoint, kind: cluster.ErrRefused, says: "preempted already"},
-			{attempt: attempt("m_000000"), how: preempt.Auto, kind: cluster.ErrRefused, says: "preempted already"},
-			{attempt: attempt("m_000001"), how: preempt.Suspend},
-			{attempt: attempt("m_000002"), how: preempt.Kill},
-			{attempt: attempt("m_000002"), how: preempt.Kill, kind: cluster.ErrRefused, says: "does not run"},
-			{attempt: attempt("m_000003"), how: preempt.Auto, whatever: true},
+			{attempt: "attempt_1", mode: preempt.Kill, kind: cluster.ErrUnknown, says: "attempt_1"},
+			{attempt: attempt("m_000099"), mode: preempt.Kill, kind: cluster.ErrUnknown, says: "m_000099"},
+			{attempt: attempt("m_000000"), mode: "melt", kind: cluster.ErrRefused, says: `cannot be preempted by "melt"; choose split`},
+			{attempt: attempt("r_000000"), mode: preempt.Split, kind: cluster.ErrRefused, says: "only maps can be split"},
+			{attempt: attempt("m_000000"), mode: preempt.Split},
+			{attempt: attempt("m_000000"), mode: preempt.Checkpoint, kind: cluster.ErrRefused, says: "preempted already"},
+			{attempt: attempt("m_000000"), mode: preempt.Auto, kind: cluster.ErrRefused, says: "preempted already"},
+			{attempt: attempt("m_000001"), mode: preempt.Suspend},
+			{attempt: attempt("m_000002"), mode: preempt.Kill},
+			{attempt: attempt("m_000002"), mode: preempt.Kill, kind: cluster.ErrRefused, says: "does not run"},
+			{attempt: attempt("m_000003"), mode: preempt.Auto, whatever: true},
 		} {
-			how, err := m.PreemptAttempt(w.ctx, step.attempt, step.how)
-			w.wantErr(step.attempt+" by "+string(step.how), err, step.kind, step.says)
-			if err == nil && how != step.how && !(step.whatever && how != preempt.Wait && how != preempt.Auto) {
-				t.Errorf("%s was preempted by %q", step.attempt, how)
+			mode, err := m.PreemptAttempt(w.ctx, step.attempt, step.mode)
+			w.wantErr(step.attempt+" by "+string(step.mode), err, step.kind, step.says)
+			if err == nil && mode != step.mode && !(step.whatever && mode != preempt.Wait && mode != preempt.Auto) {
+				t.Errorf("%s was preempted by %q", step.attempt, mode)
 			}
 		}
 		w.wantErr("resuming what is not suspended", m.ResumeAttempt(w.ctx, attempt("m_000000")), cluster.ErrRefused, "is not suspended")
@@ -79,9 +79,9 @@ func TestSuspendedAttemptCannotBePreempted(t *testing.T) {
 		id, attempt := w.startJob(4, 1)
 		m := w.leader()
 		w.wantErr("suspending", m.SuspendJob(w.ctx, id, preempt.Suspend), nil, "")
-		for _, how := range []preempt.Mode{preempt.Checkpoint, preempt.Suspend, preempt.Auto} {
-			_, err := m.PreemptAttempt(w.ctx, attempt("m_000001"), how)
-			w.wantErr(string(how), err, cluster.ErrRefused, "is suspended already")
+		for _, mode := range []preempt.Mode{preempt.Checkpoint, preempt.Suspend, preempt.Auto} {
+			_, err := m.PreemptAttempt(w.ctx, attempt("m_000001"), mode)
+			w.wantErr(string(mode), err, cluster.ErrRefused, "is suspended already")
 		}
 		w.wantErr("resuming it alone", m.ResumeAttempt(w.ctx, attempt("m_000001")), cluster.ErrRefused, "is of a job that is suspended")
 		_, err := m.PreemptAttempt(w.ctx, attempt("m_000001"), preempt.Kill)

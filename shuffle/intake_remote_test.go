@@ -59,7 +59,7 @@ var errCut = errors.New("line cut")
 
 // addBroken adds sources, one of which is broken: it does not open (how 0), is damaged (1)
 // or ends early (2). It checks the error.
-func addBroken(t *testing.T, r *rand.Rand, in *Intake, sources []Source, bad, how int) {
+func addBroken(t *testing.T, r *rand.Rand, in *Intake, sources []Source, bad, defect int) {
 	t.Helper()
 	good := opener(sources[0].FS, sources[0].Path)
 	err := in.AddRemote(context.Background(), runsOf(sources), sources[0].Ordinal, func(ctx context.Context, run Run) (io.ReadCloser, error) {
@@ -69,7 +69,7 @@ func addBroken(t *testing.T, r *rand.Rand, in *Intake, sources []Source, bad, ho
 		}
 		defer body.Close()
 		b, err := io.ReadAll(body)
-		switch how {
+		switch defect {
 		case 0:
 			return nil, errCut
 		case 1:
@@ -84,8 +84,8 @@ func addBroken(t *testing.T, r *rand.Rand, in *Intake, sources []Source, bad, ho
 	if !errors.As(err, &source) || source.Run != sources[bad].Run {
 		t.Fatalf("error %v does not name run %d", err, bad)
 	}
-	if how == 1 && !errors.Is(err, storage.ErrCorrupt) || how != 1 && !errors.Is(err, errCut) {
-		t.Fatalf("error %v of fault %d", err, how)
+	if defect == 1 && !errors.Is(err, storage.ErrCorrupt) || defect != 1 && !errors.Is(err, errCut) {
+		t.Fatalf("error %v of fault %d", err, defect)
 	}
 }
 

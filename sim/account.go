@@ -113,9 +113,9 @@ func (b *body) runningAttempt(id cluster.AttemptID) *cluster.Attempt {
 	return a
 }
 
-func (b *body) notePreemption(a *cluster.Attempt, how preempt.Mode) *Preemption {
+func (b *body) notePreemption(a *cluster.Attempt, mode preempt.Mode) *Preemption {
 	b.account.preempted = append(b.account.preempted, Preemption{
-		At: b.time(), Job: b.jobs[a.ID.Task.Job].in.ID, Kind: phaseOf(a.ID), Task: a.ID.Task.Number, Attempt: a.ID.Number, Mode: how,
+		At: b.time(), Job: b.jobs[a.ID.Task.Job].in.ID, Kind: phaseOf(a.ID), Task: a.ID.Task.Number, Attempt: a.ID.Number, Mode: mode,
 	})
 	return &b.account.preempted[len(b.account.preempted)-1]
 }

@@ -20,30 +20,30 @@ func oneMapJob(id string, reduces int) workload.Job {
 func TestPreemption(t *testing.T) {
 	for _, c := range []struct {
 		name            string
-		how             preempt.Mode
+		mode            preempt.Mode
 		costs           preempt.Costs
 		finish          int64
 		done            preempt.Mode
 		lost, conserved int64
 	}{
-		{name: "kill", how: preempt.Kill, finish: 6000 + 10_000, lost: 4000},
-		{name: "suspend", how: preempt.Suspend, finish: 6000 + 6000, conserved: 4000},
-		{name: "swap", how: preempt.Suspend, costs: preempt.Costs{MemoryShort: true}, finish: 4000 + 10_000 + 10_000 + 6000, conserved: 4000},
-		{name: "split", how: preempt.Split, finish: 6000 + 6000, conserved: 4000},
-		{name: "slow split", how: preempt.Split, costs: preempt.Costs{SplitMillis: 5000}, finish: 9000 + 6000, conserved: 4000},
-		{name: "checkpoint", how: preempt.Checkpoint, finish: 4000 + 10_000 + 10_000 + 6000, conserved: 4000},
-		{name: "small checkpoint", how: preempt.Checkpoint, costs: preempt.Costs{TaskBytes: 1e7}, finish: 6000 + 100 + 6000, conserved: 4000},
+		{name: "kill", mode: preempt.Kill, finish: 6000 + 10_000, lost: 4000},
+		{name: "suspend", mode: preempt.Suspend, finish: 6000 + 6000, conserved: 4000},
+		{name: "swap", mode: preempt.Suspend, costs: preempt.Costs{MemoryShort: true}, finish: 4000 + 10_000 + 10_000 + 6000, conserved: 4000},
+		{name: "split", mode: preempt.Split, finish: 6000 + 6000, conserved: 4000},
+		{name: "slow split", mode: preempt.Split, costs: preempt.Costs{SplitMillis: 5000}, finish: 9000 + 6000, conserved: 4000},
+		{name: "checkpoint", mode: preempt.Checkpoint, finish: 4000 + 10_000 + 10_000 + 6000, conserved: 4000},
+		{name: "small checkpoint", mode: preempt.Checkpoint, costs: preempt.Costs{TaskBytes: 1e7}, finish: 6000 + 100 + 6000, conserved: 4000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := configOf(1, 1, 1)
 			cfg.Costs = c.costs
-			r := perform(t, cfg, &script{how: c.how, victim: "m_000000", at: 4000, until: 6000}, oneMapJob("a", 0))
+			r := perform(t, cfg, &script{mode: c.mode, victim: "m_000000", at: 4000, until: 6000}, oneMapJob("a", 0))
 			j := r.Jobs[0]
 			if j.Finish != c.finish || j.Preemptions != 1 || j.WorkLost != c.lost || j.WorkConserved != c.conserved || j.LocalMaps != 1 {
 				t.Errorf("%+v, want it to end at %d", j, c.finish)
 			}
-			want := Preemption{At: 4000, Job: "a", Mode: c.how, Lost: c.lost, Conserved: c.conserved}
-			if len(r.Preempted) != 1 || r.Preempted[0] != want || r.ByMode()[c.how] != (Cost{1, c.lost, c.conserved}) {
+			want := Preemption{At: 4000, Job: "a", Mode: c.mode, Lost: c.lost, Conserved: c.conserved}
+			if len(r.Preempted) != 1 || r.Preempted[0] != want || r.ByMode()[c.mode] != (Cost{1, c.lost, c.conserved}) {
 				t.Errorf("%+v", r.Preempted)
 			}
 		})
@@ -54,7 +54,7 @@ func TestPreemption(t *testing.T) {
 func TestPreemptionOfReduces(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		how       preempt.Mode
+		mode      preempt.Mode
 		at        int64
 		finish    int64
 		conserved int64
@@ -69,7 +69,7 @@ func TestPreemptionOfReduces(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := configOf(1, 1, 1)
 			cfg.Costs.TaskBytes = 1e7
-			r := perform(t, cfg, &script{how: c.how, victim: "r_000000", at: c.at, until: c.at + 2000}, oneMapJob("a", 1))
+			r := perform(t, cfg, &script{mode: c.mode, victim: "r_000000", at: c.at, until: c.at + 2000}, oneMapJob("a", 1))
 			if j := r.Jobs[0]; j.Finish != c.finish || j.WorkConserved != c.conserved || j.ReduceStart != 10_000 || j.ReduceFinish != c.finish {
 				t.Errorf("%+v, want it to end at %d", j, c.finish)
 			}
@@ -82,7 +82,7 @@ func TestPreemptionOfReduces(t *testing.T) {
 func TestSwappedOutSlotIsFreedLate(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Costs.MemoryShort = true
-	s := &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 60_000, othersMay: true}
+	s := &script{mode: preempt.Suspend, victim: "m_000000", at: 4000, until: 60_000, othersMay: true}
 	r := perform(t, cfg, s, oneMapJob("a", 0), oneMapJob("b", 0))
 	if a, b := r.Jobs[0], r.Jobs[1]; b.Start != 4000 || b.Finish != 4000+10_000+10_000 || a.Finish != 60_000+10_000+6000 {
 		t.Errorf("%+v\n%+v", a, b)
@@ -100,7 +100,7 @@ func TestRepeatedSplits(t *testing.T) {
 		t.Error("a negative number of copies is taken")
 	}
 	cfg.Replication, cfg.Machines, cfg.Seed = 1, 2, 1
-	s := &script{how: preempt.Split, victim: "m_000000", at: 5000, until: 6000}
+	s := &script{mode: preempt.Split, victim: "m_000000", at: 5000, until: 6000}
 	r := perform(t, cfg, s, w, oneMapJob("b", 0))
 	for _, j := range r.Jobs {
 		t.Logf("%+v", j)
@@ -127,7 +127,7 @@ func TestRepeatedSplits(t *testing.T) {
 // TestSplitBeforeFirstRecord splits a map that has done nothing.
 func TestSplitBeforeFirstRecord(t *testing.T) {
 	cfg := configOf(1, 1, 1)
-	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 0, until: 2000, wakes: []int64{1}}, oneMapJob("a", 0))
+	r := perform(t, cfg, &script{mode: preempt.Split, victim: "m_000000", at: 0, until: 2000, wakes: []int64{1}}, oneMapJob("a", 0))
 	if j := r.Jobs[0]; j.Finish != 12_000 || j.WorkLost != 0 || j.WorkConserved != 0 || len(r.Tasks) != 2 || r.Tasks[0].Outcome != Killed {
 		t.Errorf("%+v\n%+v", j, r.Tasks)
 	}
@@ -138,7 +138,7 @@ func TestCheckpointLostWithMachine(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Costs.TaskBytes = 1e7
 	cfg.Failures = []Failure{{Machine: 0, At: 5000, BackAfter: 1000}}
-	r := perform(t, cfg, &script{how: preempt.Checkpoint, victim: "m_000000", at: 4000, until: 7000}, oneMapJob("a", 0))
+	r := perform(t, cfg, &script{mode: preempt.Checkpoint, victim: "m_000000", at: 4000, until: 7000}, oneMapJob("a", 0))
 	if j := r.Jobs[0]; j.Finish != 17_000 {
 		t.Errorf("%+v", j)
 	}
@@ -148,7 +148,7 @@ func TestCheckpointLostWithMachine(t *testing.T) {
 func TestSuspendedAttemptLostWithMachine(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Failures = []Failure{{Machine: 0, At: 5000, BackAfter: 1000}}
-	r := perform(t, cfg, &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 7000}, oneMapJob("a", 0))
+	r := perform(t, cfg, &script{mode: preempt.Suspend, victim: "m_000000", at: 4000, until: 7000}, oneMapJob("a", 0))
 	if j := r.Jobs[0]; j.Finish != 17_000 || r.Lost[0].WorkLost != 4000 {
 		t.Errorf("%+v, %+v", j, r.Lost)
 	}
@@ -162,7 +162,7 @@ func TestMigratingAttemptHasNoSlot(t *testing.T) {
 	cfg.Costs.SplitMillis = 5000
 	b := jobOf("b", 3000, 2, 0, 100_000)
 	b.Maps[0].Millis = 2000 // next to a, which gives up its slot to the long job
-	suspend := &script{how: preempt.Suspend, victim: "1_m_000000", at: 4000, until: 20_000, othersMay: true}
+	suspend := &script{mode: preempt.Suspend, victim: "1_m_000000", at: 4000, until: 20_000, othersMay: true}
 	r := perform(t, cfg, suspend, oneMapJob("a", 0), b, jobOf("c", 35_000, 1, 0, 10_000))
 	checkSeries(t, cfg, r.Series)
 	a, c := r.Tasks[0], r.Tasks[len(r.Tasks)-1]

@@ -18,7 +18,7 @@ func TestProgressIsFromLastReport(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Latency = 10 // it starts at 10
 	known := make(map[int64]sched.Progress)
-	s := &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 6000, wakes: []int64{3019, 3020, 3500, 5900, 9000, 9100}}
+	s := &script{mode: preempt.Suspend, victim: "m_000000", at: 4000, until: 6000, wakes: []int64{3019, 3020, 3500, 5900, 9000, 9100}}
 	s.look = func(now int64, view sched.View) {
 		if id, found := s.find(view); found {
 			known[now], _ = view.Progress(id)
@@ -116,7 +116,7 @@ func (r *reporter) report(id cluster.AttemptID, a *attempt) {
 func TestProgressMatchesEventReports(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &script{
-			how:    rapid.SampledFrom([]preempt.Mode{preempt.Suspend, preempt.Split, preempt.Checkpoint}).Draw(rt, "how"),
+			mode:   rapid.SampledFrom([]preempt.Mode{preempt.Suspend, preempt.Split, preempt.Checkpoint}).Draw(rt, "how"),
 			victim: rapid.SampledFrom([]string{"m_000000", "m_000002", "r_000000"}).Draw(rt, "victim"),
 			at:     rapid.Int64Range(0, 300).Draw(rt, "at"),
 		}

@@ -16,7 +16,7 @@ import (
 type script struct {
 	fifo.Policy
 
-	how       preempt.Mode
+	mode      preempt.Mode
 	victim    string // suffix of its task's id, such as "m_000000"
 	at, until int64
 	othersMay bool // other jobs continue meanwhile
@@ -39,7 +39,7 @@ func (s *script) Decide(now int64, view sched.View) sched.Plan {
 	}
 	if id, found := s.find(view); found && !s.preempted {
 		s.preempted, s.job = true, id.Task.Job
-		return sched.Plan{Preempts: []sched.Preempt{{Attempt: id, Mode: s.how, Cause: "the script says so"}}}
+		return sched.Plan{Preempts: []sched.Preempt{{Attempt: id, Mode: s.mode, Cause: "the script says so"}}}
 	}
 	if now < s.until+epoch {
 		return s.startOthers(view)

@@ -57,7 +57,7 @@ func TestStuckWhilePolicyWakes(t *testing.T) {
 // TestStuckWithSuspendedAttempts never resumes a suspended attempt.
 func TestStuckWithSuspendedAttempts(t *testing.T) {
 	cfg := configOf(1, 1, 1)
-	cfg.Policy = &script{how: preempt.Suspend, victim: "m_000000", at: 400, until: never}
+	cfg.Policy = &script{mode: preempt.Suspend, victim: "m_000000", at: 400, until: never}
 	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 1, 0, 1000)))
 	if want := "m_000000_0 is suspended since 400 ms and waits for one of the 1 map slots of n0001 (1 free)"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("no %q in %v", want, err)
@@ -66,7 +66,7 @@ func TestStuckWithSuspendedAttempts(t *testing.T) {
 
 // TestSeries suspends a map for another job.
 func TestSeries(t *testing.T) {
-	s := &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 10_000, othersMay: true}
+	s := &script{mode: preempt.Suspend, victim: "m_000000", at: 4000, until: 10_000, othersMay: true}
 	r := perform(t, configOf(1, 1, 1), s, oneMapJob("a", 0), oneMapJob("b", 0))
 	want := []Sample{
 		{0, "a", cluster.DefaultPool, cluster.MapSlot, 1, 0}, {4000, "a", cluster.DefaultPool, cluster.MapSlot, 0, 1},

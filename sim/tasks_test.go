@@ -9,7 +9,7 @@ import (
 )
 
 func TestTaskResults(t *testing.T) {
-	r := perform(t, configOf(1, 1, 1), &script{how: preempt.Split, victim: "m_000000", at: 4000, until: 6000}, oneMapJob("a", 1))
+	r := perform(t, configOf(1, 1, 1), &script{mode: preempt.Split, victim: "m_000000", at: 4000, until: 6000}, oneMapJob("a", 1))
 	want := []TaskResult{
 		{Job: "a", End: 4500, Local: true, Outcome: SplitOff, Fraction: 0.4},
 		{Job: "a", Task: 1, Start: 6000, End: 12_000, Local: true, Outcome: Finished, Fraction: 0.6},

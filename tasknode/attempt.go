@@ -93,8 +93,8 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 		return failure(fmt.Errorf("launch of the task: %w", err))
 	}
 	a.suspension.setTask(task)
-	talk := a.connect(task)
-	a.awaitEnd(ctx, task, talk)
+	conn := a.connect(task)
+	a.awaitEnd(ctx, task, conn)
 	a.resume() // a suspended task cannot end
 	if a.isKilled() || ctx.Err() != nil {
 		force()
@@ -105,8 +105,8 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 		stuck = !isClosed(task.Exited()) // a process is killed by that
 		a.cfg.Logger.Warn("task did not obey the order to end", "attempt", a.start.AttemptId, "killed", !stuck, "stack", stack)
 	}
-	talk.close()
-	return a.buildReport(ctx, task, talk.lastMessage, stuck, stack)
+	conn.close()
+	return a.buildReport(ctx, task, conn.lastMessage, stuck, stack)
 }
 
 func (a *attempt) makeDir(ctx context.Context) error {
@@ -125,11 +125,11 @@ func (a *attempt) launch(ctx context.Context) (Task, error) {
 
 // awaitEnd returns when the task has exited or sent its last message, or when it is to
 // end.
-func (a *attempt) awaitEnd(ctx context.Context, task Task, talk *taskConn) {
+func (a *attempt) awaitEnd(ctx context.Context, task Task, conn *taskConn) {
 	select {
 	case <-task.Exited():
-		<-talk.ended
-	case <-talk.ended:
+		<-conn.ended
+	case <-conn.ended:
 	case <-a.killed:
 	case <-ctx.Done():
 	}

@@ -32,16 +32,16 @@ type rig struct {
 	keep    chan struct{} // nil, or closed when logs may be aggregated
 	over    []string      // jobs of OnRemoveJob
 
-	other    Launcher // launches tasks in place of the rig; nil: the rig does
-	session  *session
-	turnAway error // error of Connect
+	other     Launcher // launches tasks in place of the rig; nil: the rig does
+	session   *session
+	joinError error // error of Connect
 }
 
 // Connect makes the rig the jobmaster, which receives all reports.
 func (b *rig) Connect(_ context.Context, hello *wire.Report) (Session, error) {
 	b.reports <- hello
-	if b.turnAway != nil {
-		return nil, b.turnAway
+	if b.joinError != nil {
+		return nil, b.joinError
 	}
 	b.session = &session{b, make(chan struct{})}
 	return b.session, nil
@@ -427,7 +427,7 @@ func TestFinalReportIsResentUntilAcknowledged(t *testing.T) {
 
 func TestRefusedDaemonEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &rig{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 100), turnAway: fmt.Errorf("%w: name taken", ErrRefused)}
+		b := &rig{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 100), joinError: fmt.Errorf("%w: name taken", ErrRefused)}
 		n, err := New(Config{Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b})
 		if err != nil {
 			t.Fatal(err)
@@ -440,7 +440,7 @@ func TestRefusedDaemonEnds(t *testing.T) {
 
 func TestDaemonRetriesUntilAMasterAccepts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &rig{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 1000), turnAway: errors.New("no leader")}
+		b := &rig{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 1000), joinError: errors.New("no leader")}
 		n, err := New(Config{Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b})
 		if err != nil {
 			t.Fatal(err)

@@ -108,8 +108,8 @@ func hfspPreemption() Experiment {
 		}
 		m.jobs = append(m.jobs, jobSpec{id: id, at: 150, maps: taskBatch{n: 1, seconds: 1}, reduces: taskBatch{n: n, seconds: 350}})
 	}
-	arm := func(name string, how preempt.Mode) Arm {
-		return Arm{Name: name, Policy: "hfsp", Setup: sched.Setup{Preempt: preempt.Config{Map: preempt.Wait, Reduce: how}}}
+	arm := func(name string, mode preempt.Mode) Arm {
+		return Arm{Name: name, Policy: "hfsp", Setup: sched.Setup{Preempt: preempt.Config{Map: preempt.Wait, Reduce: mode}}}
 	}
 	average := func(arm string) func(Repeat) float64 {
 		return func(r Repeat) float64 { return r.Of(arm).Summary().Mean / 60 }

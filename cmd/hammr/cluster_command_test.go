@@ -120,27 +120,27 @@ func (f *fakeCluster) AdmitTasknode(_ context.Context, name string, excluded boo
 	return f.change("exclude %s: %v", name, excluded)
 }
 
-func (f *fakeCluster) PreemptAttempt(_ context.Context, id, how string) (string, error) {
+func (f *fakeCluster) PreemptAttempt(_ context.Context, id, mode string) (string, error) {
 	switch {
 	case strings.HasSuffix(id, "_9"):
 		return "", fmt.Errorf("%w: %s", client.ErrUnknown, id)
-	case strings.Contains(id, "_r_") && how == "split":
+	case strings.Contains(id, "_r_") && mode == "split":
 		return "", fmt.Errorf("%s reads no split of the input: only maps can be split; choose checkpoint, suspend or kill", id)
-	case how == "auto":
-		how = "split"
+	case mode == "auto":
+		mode = "split"
 	}
-	return how, f.change("preempt %s: %s", id, how)
+	return mode, f.change("preempt %s: %s", id, mode)
 }
 
 func (f *fakeCluster) ResumeAttempt(_ context.Context, id string) error {
 	return f.change("resume %s", id)
 }
 
-func (f *fakeCluster) SuspendJob(_ context.Context, id, how string) error {
+func (f *fakeCluster) SuspendJob(_ context.Context, id, mode string) error {
 	if strings.HasSuffix(id, "_0003") {
 		return fmt.Errorf("job %s is FAILED", id)
 	}
-	return f.change("suspend %s: %s", id, how)
+	return f.change("suspend %s: %s", id, mode)
 }
 
 func (f *fakeCluster) ResumeJob(_ context.Context, id string) error {
@@ -242,7 +242,7 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 			}},
 		},
 	}
-	halted := &wire.JobStatus{
+	suspended := &wire.JobStatus{
 		JobId: "job_1763700000000_0004", Name: "later", User: "cy", Queue: "default", Priority: "NORMAL", State: wire.JobState_RUNNING, Maps: 1, SubmitTime: submitted + 4000,
 		Suspended: true, Reason: "it is suspended ('hammr job resume job_1763700000000_0004')",
 	}
@@ -257,7 +257,7 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 			Task: "task_1763700000000_0003_m_000000", Attempt: "attempt_1763700000000_0003_m_000000_0", Machine: "n1", Cause: "boom", Offset: -1,
 		}},
 	}
-	return []*wire.JobStatus{running, waiting, failed, halted}
+	return []*wire.JobStatus{running, waiting, failed, suspended}
 }
 
 // runOnFakeCluster runs a command on the fake cluster.

@@ -152,7 +152,7 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 		return nil
 	}
 	fmt.Fprintln(stderr, "Ctrl-C ends the cluster.")
-	err = c.Wait(ctx, func(name, how string) { fmt.Fprintf(stderr, "%s ended: %s\n", name, how) })
+	err = c.Wait(ctx, func(name, end string) { fmt.Fprintf(stderr, "%s ended: %s\n", name, end) })
 	return errors.Join(err, removeCgroups(&c.State), forgetToken(c.State.ID))
 }
 

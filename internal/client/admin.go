@@ -30,12 +30,12 @@ type Admin interface {
 	EndAttempt(ctx context.Context, attemptID string, fail bool) error
 	// PreemptAttempt takes the slot of a running attempt by split, checkpoint, suspend
 	// or kill, or by the cheapest of them for auto. It returns the mode.
-	PreemptAttempt(ctx context.Context, attemptID, how string) (string, error)
+	PreemptAttempt(ctx context.Context, attemptID, mode string) (string, error)
 	// ResumeAttempt gives a suspended attempt a slot of its machine.
 	ResumeAttempt(ctx context.Context, attemptID string) error
 	// SuspendJob takes the slots of a job, which gets none until ResumeJob. mode is
 	// auto, checkpoint or suspend.
-	SuspendJob(ctx context.Context, jobID, how string) error
+	SuspendJob(ctx context.Context, jobID, mode string) error
 	// ResumeJob lets a suspended job have slots again.
 	ResumeJob(ctx context.Context, jobID string) error
 

@@ -60,8 +60,8 @@ func (c *Conf) set(name string, v value, typed bool) (warnings []string, err err
 		if err := k.check(v.text); err != nil {
 			return warnings, property(name, v, err)
 		}
-		if note := k.notes[strings.TrimSpace(v.text)]; note != "" && typed {
-			warnings = append(warnings, fmt.Sprintf("%s=%s %s", name, strings.TrimSpace(v.text), note))
+		if k.Ignored != "" && typed && k.canonical(v.text) != k.canonical(k.Default) {
+			warnings = append(warnings, fmt.Sprintf("%s=%s %s", name, strings.TrimSpace(v.text), k.Ignored))
 		}
 	case strings.HasPrefix(name, "hammr."):
 		return warnings, property(name, v, errors.New("unknown property"+didYouMean(nearest(name, "hammr.", len(name)))))

@@ -76,7 +76,7 @@ func (e *expander) variable(variable string, within []string) (string, error) {
 	return e.expand(text, append(slices.Clip(within), name)...)
 }
 
-// environment reads "X", "X-default" and "X:-default". Env cannot tell an unset variable
+// environment reads "X", "X-default" and "X:-default". Env does not distinguish an unset variable
 // from an empty one, so both defaults apply to both.
 func (e *expander) environment(text string) string {
 	name, fallback, found := strings.Cut(text, "-")

@@ -44,11 +44,14 @@ type Key struct {
 	// default and the values in honoured are accepted.
 	Unsupported string
 
-	lo, hi    float64 // bounds of a number
-	exclusive bool    // lo itself is out of bounds
-	choices   []string
-	honoured  []string
-	notes     map[string]string // warnings about particular values
+	// Ignored says, for a property that is accepted and has no effect, why; "" for
+	// all others. A value other than the default gives it as a warning.
+	Ignored string
+
+	lo, hi    float64  // bounds of a number; infinite for none
+	exclusive bool     // lo itself is out of bounds
+	choices   []string // the accepted values; nil for any
+	honoured  []string // values of an unsupported property that ask for what Hammr does anyway
 }
 
 // key declares a property. Sizes and durations may not be negative unless
@@ -78,11 +81,8 @@ func (k Key) moreThan(lo, hi float64) Key { k.exclusive = true; return k.between
 // in any case of letters.
 func (k Key) oneOf(choices ...string) Key { k.choices = choices; return k }
 
-// warns adds a warning for a value that is accepted.
-func (k Key) warns(value, warning string) Key {
-	k.notes = map[string]string{value: warning}
-	return k
-}
+// ignored marks a property that has no effect. The warning follows name=value.
+func (k Key) ignored(warning string) Key { k.Ignored = warning; return k }
 
 // unsupported marks a property that is refused unless it has its default or
 // one of the values honoured, which mean what Hammr does anyway.

@@ -34,8 +34,8 @@ var declared = []Key{
 	key("mapreduce.job.queuename", Class, "default", "pool that the job is put into").renames("mapred.job.queue.name", "pool.name", "mapred.fairscheduler.pool"),
 	key("mapreduce.job.priority", Class, "NORMAL", "rank among the jobs of a pool").renames("mapred.job.priority").oneOf("VERY_HIGH", "HIGH", "NORMAL", "DEFAULT", "LOW", "VERY_LOW"),
 	key("mapreduce.job.tags", List, "", "words to find the job by").unsupported("jobs cannot be listed by tag; use mapreduce.job.name"),
-	key("mapreduce.job.acl-view-job", String, " ", "users and groups who may see the job; Hammr lets everyone who has the cluster's token").unsupported("jobs have no access lists; whoever has the cluster's token may see every job", "*"),
-	key("mapreduce.job.acl-modify-job", String, " ", "users and groups who may change the job; Hammr lets everyone who has the cluster's token").unsupported("jobs have no access lists; whoever has the cluster's token may change every job", "*"),
+	key("mapreduce.job.acl-view-job", String, " ", "users and groups who may see the job; Hammr lets everyone who has the cluster's token").unsupported("jobs have no access lists; everyone with the cluster's token may see every job", "*"),
+	key("mapreduce.job.acl-modify-job", String, " ", "users and groups who may change the job; Hammr lets everyone who has the cluster's token").unsupported("jobs have no access lists; everyone with the cluster's token may change every job", "*"),
 	key("mapreduce.job.end-notification.url", String, "", "URL that is fetched when the job ends").renames("job.end.notification.url").unsupported("no URL is fetched when a job ends; wait for the job with 'hammr job wait'"),
 	key("mapreduce.job.reduces", Int, "1", "reduce tasks; 0 leaves the maps' output as it is").between(0, 1_000_000).renames("mapred.reduce.tasks"),
 	key("mapreduce.job.maps", Int, "2", "number of maps of programs without input files").atLeast(0).renames("mapred.map.tasks"),
@@ -89,7 +89,7 @@ var declared = []Key{
 	key("mapreduce.output.fileoutputformat.compress.type", Class, "RECORD", "what a SequenceFile compresses").renames("mapred.output.compression.type").oneOf("NONE", "RECORD", "BLOCK"),
 	key("mapreduce.output.textoutputformat.separator", String, "\t", "text between key and value of a line").renames("mapred.textoutputformat.separator"),
 	key("mapreduce.fileoutputcommitter.marksuccessfuljobs", Bool, "true", "write _SUCCESS when the output is complete"),
-	key("mapreduce.fileoutputcommitter.algorithm.version", Int, "1", "accepted and ignored: the job commits its output once").between(1, 2).warns("2", "is ignored: the output becomes visible as a whole when the job commits"),
+	key("mapreduce.fileoutputcommitter.algorithm.version", Int, "1", "accepted and ignored: the job commits its output once").between(1, 2).ignored("is ignored: the output becomes visible as a whole when the job commits"),
 
 	// Fair scheduler, as in Hadoop 1.
 	key("mapred.fairscheduler.allocation.file", String, "", "file that describes the pools").renames("yarn.scheduler.fair.allocation.file"),

@@ -21,6 +21,9 @@ import (
 // are declared; in text, which is comments, pages, and strings of several words
 // outside of tests (log lines, errors, help); or in both. What follows "not in" are
 // patterns of packages, or pages, where the word has a meaning of its own.
+//
+// All text is compared as sequences of words in lower case, so that "letGo" and
+// "LetGo", "goes on" and "goes\non" are the same.
 
 // place is where a word may stand, as bits.
 type place uint8
@@ -34,90 +37,71 @@ var placeNames = map[string]place{
 	"identifiers": inIdentifiers, "text": inText, "both": inIdentifiers | inText,
 }
 
-// bannedWord is a row of the table.
-type bannedWord struct {
-	forms   [][]string // each a sequence of words in lower case
+// bannedForm is one form of a row's word.
+type bannedForm struct {
+	words   []string // in lower case; at least one
 	places  place
 	except  []string // patterns of packages and of pages
 	instead string
 }
 
+// glossary finds banned words: forms by their first words.
+type glossary map[string][]bannedForm
+
 const bannedHeading = "## Words we do not use"
 
-// parseGlossary reads the table of banned words out of the glossary's page.
-func parseGlossary(page string) ([]bannedWord, error) {
+// parseGlossary reads the table of banned words out of the glossary's page. It reports the
+// errors of all rows.
+func parseGlossary(page string) (glossary, error) {
 	_, section, found := strings.Cut(page, bannedHeading+"\n")
 	if !found {
 		return nil, fmt.Errorf("no section %q", bannedHeading)
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
-	var words []bannedWord
+	g := make(glossary)
 	var errs []error
 	for line := range strings.Lines(section) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "| word ") || strings.HasPrefix(line, "|--") || strings.HasPrefix(line, "| --") {
-			continue
+		row, isRow := strings.CutPrefix(strings.TrimSpace(line), "|")
+		if isRow && !strings.HasPrefix(row, " word ") && !strings.HasPrefix(row, "--") {
+			errs = append(errs, g.add(row))
 		}
-		if len(cells) != 3 {
-			errs = append(errs, fmt.Errorf("%d cells in %q, want word, where, use instead", len(cells), strings.TrimSpace(line)))
-			continue
-		}
-		word, err := parseBanned(cells[0], cells[1], cells[2])
-		words, errs = append(words, word), append(errs, err)
 	}
-	return words, errors.Join(errs...)
+	return g, errors.Join(errs...)
 }
 
-func parseBanned(forms, where, instead string) (bannedWord, error) {
-	w := bannedWord{instead: strings.TrimSpace(instead)}
-	for form := range strings.SplitSeq(forms, ",") {
-		var words []string
-		for _, part := range strings.Fields(strings.Trim(strings.TrimSpace(form), "`")) {
-			for _, word := range nameWords(part, 0) {
-				words = append(words, word.text)
-			}
-		}
-		if len(words) > 0 {
-			w.forms = append(w.forms, words)
-		}
+// add adds a row of the table, without its first bar.
+func (g glossary) add(row string) error {
+	cells := strings.Split(strings.TrimSuffix(row, "|"), "|")
+	if len(cells) != 3 {
+		return fmt.Errorf("%d cells in %q, want word, where, use instead", len(cells), row)
 	}
-	where, except, _ := strings.Cut(where, "; not in ")
-	for name := range strings.SplitSeq(where, ",") {
-		p, known := placeNames[strings.TrimSpace(name)]
-		if !known {
-			return w, fmt.Errorf("%q: a word is banned in identifiers, text or both, not in %q", strings.TrimSpace(forms), strings.TrimSpace(name))
+	where, except, _ := strings.Cut(strings.TrimSpace(cells[1]), "; not in ")
+	form := bannedForm{places: placeNames[where], except: listed(except), instead: strings.TrimSpace(cells[2])}
+	forms := listed(cells[0])
+	switch {
+	case form.places == 0:
+		return fmt.Errorf("%q: a word is banned in identifiers, text or both, not in %q", row, where)
+	case len(forms) == 0 || form.instead == "":
+		return fmt.Errorf("row %q: expected a word and what to use instead", row)
+	}
+	for _, text := range forms {
+		form.words = nil
+		for _, w := range nameWords(text, 0) {
+			form.words = append(form.words, w.text)
 		}
-		w.places |= p
+		g[form.words[0]] = append(g[form.words[0]], form)
 	}
-	for pattern := range strings.SplitSeq(except, ",") {
-		if pattern = strings.Trim(strings.TrimSpace(pattern), "`"); pattern != "" {
-			w.except = append(w.except, pattern)
-		}
-	}
-	if len(w.forms) == 0 || w.instead == "" {
-		return w, fmt.Errorf("row of %q: expected a word and what to use instead", strings.TrimSpace(forms))
-	}
-	return w, nil
+	return nil
 }
 
-// glossary finds banned words.
-type glossary struct {
-	byFirst map[string][]bannedForm // by the first word of the form
-}
-
-type bannedForm struct {
-	words []string
-	*bannedWord
-}
-
-func newGlossary(words []bannedWord) *glossary {
-	g := &glossary{byFirst: make(map[string][]bannedForm)}
-	for i := range words {
-		for _, form := range words[i].forms {
-			g.byFirst[form[0]] = append(g.byFirst[form[0]], bannedForm{form, &words[i]})
+// listed are the parts of a cell between commas, without quotes as code.
+func listed(cell string) (parts []string) {
+	for part := range strings.SplitSeq(cell, ",") {
+		if part = strings.Trim(part, " `"); part != "" {
+			parts = append(parts, part)
 		}
 	}
-	return g
+	return parts
 }
 
 // word is a word of a text in lower case, and its line. A stop, such as a comma,
@@ -129,9 +113,9 @@ type word struct {
 
 // find reports the banned words of a text that stands at a place of a package or
 // page; each finding begins with path and line.
-func (g *glossary) find(where place, path, owner string, text []word) (findings []string) {
+func (g glossary) find(where place, path, owner string, text []word) (findings []string) {
 	for i, first := range text {
-		for _, form := range g.byFirst[first.text] {
+		for _, form := range g[first.text] {
 			if form.places&where == 0 || !startsWith(text[i:], form.words) || matchesAny(form.except, owner) || matchesAny(form.except, path) {
 				continue
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -34,10 +33,7 @@ func purityFindings(s source) []string {
 	}
 	names := make(map[string]string) // local name of an import → its path
 	for _, spec := range s.syntax.Imports {
-		path, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			continue // the compiler reports it
-		}
+		path, _ := unquoted(spec.Path)
 		names[importName(spec, path)] = path
 		if impureImport(path) {
 			add(spec, "it does not import %s; what that yields comes in as a value", path)
@@ -62,9 +58,7 @@ func purityFindings(s source) []string {
 }
 
 func impureImport(path string) bool {
-	if slices.ContainsFunc(impureImports, func(root string) bool {
-		return path == root || strings.HasPrefix(path, root+"/")
-	}) {
+	if slices.ContainsFunc(impureImports, func(root string) bool { return matchesAny([]string{root, root + "/..."}, path) }) {
 		return true
 	}
 	first, _, _ := strings.Cut(path, "/")

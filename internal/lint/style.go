@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"regexp"
 	"slices"
-	"strconv"
 )
 
 // Bounds; a typical file or function has a third of these.
@@ -90,7 +89,7 @@ func docFindings(p pkg) []string {
 // imports reports whether the file imports a path.
 func (s source) imports(path string) bool {
 	return slices.ContainsFunc(s.syntax.Imports, func(spec *ast.ImportSpec) bool {
-		got, err := strconv.Unquote(spec.Path.Value)
-		return err == nil && got == path
+		got, _ := unquoted(spec.Path)
+		return got == path
 	})
 }

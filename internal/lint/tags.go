@@ -25,30 +25,17 @@ func ownTags(s source) (tags []string) {
 }
 
 // tagsIn are the tags in a line, without those of the toolchain.
-func tagsIn(line string) []string {
+func tagsIn(line string) (tags []string) {
 	expr, err := constraint.Parse(line)
 	if err != nil {
 		return nil // the compiler reports it
 	}
-	var tags []string
-	var walk func(constraint.Expr)
-	walk = func(expr constraint.Expr) {
-		switch e := expr.(type) {
-		case *constraint.AndExpr:
-			walk(e.X)
-			walk(e.Y)
-		case *constraint.OrExpr:
-			walk(e.X)
-			walk(e.Y)
-		case *constraint.NotExpr:
-			walk(e.X)
-		case *constraint.TagExpr:
-			if !slices.Contains(toolchainTags, e.Tag) {
-				tags = append(tags, e.Tag)
-			}
+	expr.Eval(func(tag string) bool { // it asks for every tag, whatever the answers
+		if !slices.Contains(toolchainTags, tag) {
+			tags = append(tags, tag)
 		}
-	}
-	walk(expr)
+		return false
+	})
 	return tags
 }
 

@@ -11,7 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -25,12 +27,7 @@ type source struct {
 func (s source) test() bool { return strings.HasSuffix(s.path, "_test.go") }
 
 // packageName is the directory of the file, as the import table names it.
-func (s source) packageName() string {
-	if i := strings.LastIndex(s.path, "/"); i >= 0 {
-		return s.path[:i]
-	}
-	return "."
-}
+func (s source) packageName() string { return path.Dir(s.path) }
 
 func (s source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 
@@ -43,36 +40,54 @@ func parse(path string, text []byte) (source, error) {
 	return source{path, files, syntax}, err
 }
 
-// sources parses every Go file below root, whatever its build tags. It skips nested modules,
-// testdata and hidden directories.
-func sources(root string) ([]source, error) {
-	var all []source
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
+// unquoted is the text of a string literal; ok is false for any other node.
+func unquoted(n ast.Node) (text string, ok bool) {
+	lit, ok := n.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	text, err := strconv.Unquote(lit.Value)
+	return text, err == nil
+}
+
+// walk visits the files below root with an extension, by their paths from there. It skips
+// nested modules, testdata and hidden directories.
+func walk(root, extension string, visit func(path string, text []byte) error) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
 			return err
-		}
-		if d.IsDir() {
-			if path != root && isForeign(path, d.Name()) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if filepath.Ext(path) != ".go" {
+		case d.IsDir() && path != root && isForeign(path, d.Name()):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != extension:
 			return nil
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		s, err := parse(filepath.ToSlash(rel), text)
+		path, err = filepath.Rel(root, path)
+		return errors.Join(err, visit(filepath.ToSlash(path), text))
+	})
+}
+
+// sources parses every Go file below root, whatever its build tags.
+func sources(root string) (all []source, err error) {
+	err = walk(root, ".go", func(path string, text []byte) error {
+		s, err := parse(path, text)
 		all = append(all, s)
 		return err
 	})
 	return all, err
+}
+
+// documents are the pages of documentation below root, by path.
+func documents(root string) (map[string]string, error) {
+	pages := make(map[string]string)
+	return pages, walk(root, ".md", func(path string, text []byte) error {
+		pages[path] = string(text)
+		return nil
+	})
 }
 
 func isForeign(dir, name string) bool {
@@ -104,27 +119,4 @@ func packages(root string) ([]pkg, error) {
 		}
 		all = append(all, p)
 	}
-}
-
-// documents are the pages of documentation below root, by path.
-func documents(root string) (map[string]string, error) {
-	pages := make(map[string]string)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != root && isForeign(path, d.Name()):
-			return fs.SkipDir
-		case d.IsDir() || filepath.Ext(path) != ".md":
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		pages[filepath.ToSlash(rel)] = string(text)
-		return err
-	})
-	return pages, err
 }

@@ -1,16 +1,17 @@
 package lint
 
 import (
-	"bufio"
 	"go/ast"
 	"go/token"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// nameWords splits an identifier: "mapsOnHTTPServer" is maps, on, http, server.
+// nameWords splits an identifier at capitals: "mapsOnHTTPServer" is maps, on, http,
+// server. A run of capitals is one word, except for its last one before a small letter.
+// What is no letter separates words too.
 func nameWords(name string, line int) (words []word) {
 	runes := []rune(name)
 	begin := 0
@@ -34,77 +35,48 @@ func nameWords(name string, line int) (words []word) {
 	return words
 }
 
-// code matches what is quoted as code in prose, and links.
-var code = regexp.MustCompile("`[^`\n]*`|https?://\\S+|\\]\\([^)\n]*\\)")
+var (
+	// code matches what is quoted as code in prose, and links.
+	code = regexp.MustCompile("`[^`\n]*`|https?://\\S+|\\]\\([^)\n]*\\)")
+	// tokens matches words, ends of lines and stops. Dashes, slashes and the stars of
+	// comments and emphasis join words as blanks do.
+	tokens = regexp.MustCompile(`[\pL']+|\n|[^\s/*-]`)
+)
 
 // proseWords splits a text whose first line has a number. What is quoted as code
-// is left out.
+// counts as a stop.
 func proseWords(text string, line int) (words []word) {
-	text = code.ReplaceAllStringFunc(text, func(quoted string) string { return strings.Repeat("\n", strings.Count(quoted, "\n")) + "." })
-	begin := -1
-	for i, r := range text + "." {
-		if letter := unicode.IsLetter(r) || r == '\''; letter {
-			if begin < 0 {
-				begin = i
-			}
-			continue
-		}
-		if begin >= 0 {
-			words = append(words, word{strings.ToLower(strings.Trim(text[begin:i], "'")), line})
-			begin = -1
-		}
-		switch {
-		case r == '\n':
+	for _, t := range tokens.FindAllString(code.ReplaceAllString(text, "."), -1) {
+		switch first, _ := utf8.DecodeRuneInString(t); {
+		case t == "\n":
 			line++
-		case !unicode.IsSpace(r) && r != '-' && r != '/' && r != '*':
+		case unicode.IsLetter(first) || first == '\'':
+			words = append(words, word{strings.ToLower(strings.Trim(t, "'")), line})
+		default:
 			words = append(words, word{"", line})
 		}
 	}
 	return words
 }
 
-// vocabularyFindings compares the words of one Go file with the glossary.
-func (g *glossary) vocabularyFindings(s source) []string {
+// vocabularyFindings compares the words of one Go file with the glossary: its comments, the
+// identifiers that it declares, and, except in tests, strings that people read.
+func (g glossary) vocabularyFindings(s source) (findings []string) {
 	if ast.IsGenerated(s.syntax) {
 		return nil
 	}
-	findings := g.nameFindings(s)
-	if !s.test() {
-		findings = append(findings, g.textFindings(s)...)
+	find := func(where place, words []word) {
+		findings = append(findings, g.find(where, s.path, s.packageName(), words)...)
 	}
 	for _, group := range s.syntax.Comments {
-		findings = append(findings, g.find(inText, s.path, s.packageName(), commentWords(s, group))...)
+		find(inText, commentWords(s, group))
 	}
-	return findings
-}
-
-// commentWords are the words of a comment. Directives and blocks of code are left
-// out.
-func commentWords(s source, group *ast.CommentGroup) (words []word) {
-	for _, c := range group.List {
-		directive := strings.HasPrefix(c.Text, "//") && len(c.Text) > 2 && c.Text[2] != ' '
-		if !directive {
-			line := proseWords(c.Text, s.line(c.Pos()))
-			words = append(words, line[:len(line)-1]...) // without the stop: the next line may continue a phrase
-		}
-	}
-	return words
-}
-
-// textFindings are about strings that people read.
-func (g *glossary) textFindings(s source) (findings []string) {
 	ast.Inspect(s.syntax, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ImportSpec:
-			return false
-		case *ast.BasicLit:
-			if n.Kind != token.STRING {
-				return false
-			}
-			text, err := strconv.Unquote(n.Value)
-			if err == nil && strings.Contains(strings.TrimSpace(text), " ") && !isTag(text) {
-				findings = append(findings, g.find(inText, s.path, s.packageName(), proseWords(text, s.line(n.Pos())))...)
-			}
+		for _, name := range declaredNames(n) {
+			find(inIdentifiers, nameWords(name.Name, s.line(name.Pos())))
+		}
+		if text, ok := unquoted(n); ok && !s.test() && strings.Contains(strings.TrimSpace(text), " ") && !isTag(text) {
+			find(inText, proseWords(text, s.line(n.Pos())))
 		}
 		return true
 	})
@@ -114,40 +86,41 @@ func (g *glossary) textFindings(s source) (findings []string) {
 // isTag reports whether a string is the tag of a struct's field.
 var isTag = regexp.MustCompile(`^\w+:"`).MatchString
 
-// nameFindings are about identifiers, where they are declared.
-func (g *glossary) nameFindings(s source) (findings []string) {
-	check := func(names ...*ast.Ident) {
-		for _, name := range names {
-			findings = append(findings, g.find(inIdentifiers, s.path, s.packageName(), nameWords(name.Name, s.line(name.Pos())))...)
+// commentWords are the words of a comment. Directives and blocks of code are left out. A
+// phrase may continue on the next line.
+func commentWords(s source, group *ast.CommentGroup) (words []word) {
+	for _, c := range group.List {
+		directive := strings.HasPrefix(c.Text, "//") && len(c.Text) > 2 && c.Text[2] != ' '
+		if !directive {
+			words = append(words, proseWords(c.Text, s.line(c.Pos()))...)
 		}
 	}
-	ast.Inspect(s.syntax, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			check(n.Name)
-		case *ast.TypeSpec:
-			check(n.Name)
-		case *ast.Field:
-			check(n.Names...)
-		case *ast.ValueSpec:
-			check(n.Names...)
-		case *ast.LabeledStmt:
-			check(n.Label)
-		case *ast.AssignStmt:
-			if n.Tok == token.DEFINE {
-				check(idents(n.Lhs...)...)
-			}
-		case *ast.RangeStmt:
-			if n.Tok == token.DEFINE {
-				check(idents(n.Key, n.Value)...)
-			}
-		}
-		return true
-	})
-	return findings
+	return words
 }
 
-func idents(exprs ...ast.Expr) (names []*ast.Ident) {
+// declaredNames are the identifiers that a node itself declares, not those of its children.
+func declaredNames(n ast.Node) (names []*ast.Ident) {
+	var exprs []ast.Expr
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		return []*ast.Ident{n.Name}
+	case *ast.TypeSpec:
+		return []*ast.Ident{n.Name}
+	case *ast.LabeledStmt:
+		return []*ast.Ident{n.Label}
+	case *ast.Field:
+		return n.Names
+	case *ast.ValueSpec:
+		return n.Names
+	case *ast.AssignStmt:
+		if n.Tok == token.DEFINE {
+			exprs = n.Lhs
+		}
+	case *ast.RangeStmt:
+		if n.Tok == token.DEFINE {
+			exprs = []ast.Expr{n.Key, n.Value}
+		}
+	}
 	for _, e := range exprs {
 		if name, ok := e.(*ast.Ident); ok {
 			names = append(names, name)
@@ -158,21 +131,19 @@ func idents(exprs ...ast.Expr) (names []*ast.Ident) {
 
 // pageFindings compares a page of documentation with the glossary. It skips blocks of code
 // and the table of banned words.
-func (g *glossary) pageFindings(path, text string) []string {
+func (g glossary) pageFindings(path, text string) []string {
 	var prose strings.Builder
 	fenced, banned := false, false
-	lines := bufio.NewScanner(strings.NewReader(text))
-	for lines.Scan() {
-		line := lines.Text()
+	for line := range strings.Lines(text) {
 		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
 		fenced = fenced != fence
 		if strings.HasPrefix(line, "## ") {
-			banned = line == bannedHeading
+			banned = strings.TrimSpace(line) == bannedHeading
 		}
-		if !fence && !fenced && !banned {
-			prose.WriteString(line)
+		if fence || fenced || banned {
+			line = "\n" // lines keep their numbers
 		}
-		prose.WriteByte('\n')
+		prose.WriteString(line)
 	}
 	return g.find(inText, path, path, proseWords(prose.String(), 1))
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-func testGlossary(t *testing.T, rows string) *glossary {
+func testGlossary(t *testing.T, rows string) glossary {
 	t.Helper()
-	words, err := parseGlossary("# Glossary\n\n" + bannedHeading + "\n\nAbout it.\n\n| word | where | use instead |\n|---|---|---|\n" + rows + "\n## After\n\n| a | b | c |\n")
+	g, err := parseGlossary("# Glossary\n\n" + bannedHeading + "\n\nAbout it.\n\n| word | where | use instead |\n|---|---|---|\n" + rows + "\n## After\n\n| a | b | c |\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newGlossary(words)
+	return g
 }
 
 func TestVocabularyFindings(t *testing.T) {

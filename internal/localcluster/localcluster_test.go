@@ -295,8 +295,8 @@ func TestWaitInForeground(t *testing.T) {
 	if err := syscall.Kill(s.Tasknodes[1].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	err = c.Wait(ctx, func(name, how string) {
-		ended = append(ended, name+" "+how)
+	err = c.Wait(ctx, func(name, end string) {
+		ended = append(ended, name+" "+end)
 		cancel()
 	})
 	if err != nil || len(ended) != 1 || ended[0] != "n2 signal: killed" {

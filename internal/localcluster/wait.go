@@ -8,8 +8,8 @@ import (
 // Wait returns when ctx has ended, or every daemon that this process has started. It then
 // ends the whole cluster. ended, which may be nil, is called for each daemon that ends
 // before.
-func (c *Cluster) Wait(ctx context.Context, ended func(name, how string)) error {
-	type news struct{ name, how string }
+func (c *Cluster) Wait(ctx context.Context, ended func(name, end string)) error {
+	type news struct{ name, end string }
 	said := make(chan news, len(c.children))
 	for _, child := range c.children {
 		go func() {
@@ -23,7 +23,7 @@ func (c *Cluster) Wait(ctx context.Context, ended func(name, how string)) error 
 			return c.down(ctx)
 		case n := <-said:
 			if ended != nil {
-				ended(n.name, n.how)
+				ended(n.name, n.end)
 			}
 		}
 	}

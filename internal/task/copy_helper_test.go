@@ -51,8 +51,8 @@ func newMachine(t testing.TB, choose func() string) *machine {
 }
 
 func (m *machine) serve(server http.Handler, w http.ResponseWriter, r *http.Request) {
-	how := m.choose()
-	switch how {
+	fault := m.choose()
+	switch fault {
 	case "":
 		server.ServeHTTP(w, r)
 		return
@@ -67,7 +67,7 @@ func (m *machine) serve(server http.Handler, w http.ResponseWriter, r *http.Requ
 	}
 	w.WriteHeader(answer.Code)
 	body := answer.Body.Bytes()
-	if how == "damage" && len(body) > 0 {
+	if fault == "damage" && len(body) > 0 {
 		body[len(body)/3] ^= 32
 		_, _ = w.Write(body)
 		return

@@ -68,7 +68,7 @@ func TestAnnouncedLengthIsNotTrusted(t *testing.T) {
 	}
 }
 
-func TestEndsTalkOverAPipe(t *testing.T) {
+func TestEndsExchangeMessagesOverAPipe(t *testing.T) {
 	a, b := net.Pipe()
 	node, task := NewTasknodeEnd(a), NewTaskEnd(b)
 	go func() {

@@ -17,8 +17,8 @@ func TestPreemptionOnDemand(t *testing.T) {
 	c, ctx := r.client(), t.Context()
 	id := submit(t, c, 1, 0)
 	attempt := <-l.started
-	preempt := func(id, how string) error {
-		_, err := c.PreemptAttempt(ctx, id, how)
+	preempt := func(id, mode string) error {
+		_, err := c.PreemptAttempt(ctx, id, mode)
 		return err
 	}
 	check := func(what string, err, kind error, says string) {

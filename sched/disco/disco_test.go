@@ -79,11 +79,11 @@ func TestVictimsAreTakenAsConfigured(t *testing.T) {
 		s.maps(9)
 		s.settle()
 		s.maps(9)
-		var how []preempt.Mode
+		var got []preempt.Mode
 		for _, p := range s.decide().Preempts {
-			how = append(how, p.Mode)
+			got = append(got, p.Mode)
 		}
-		want(t, string(mode), how, then)
+		want(t, string(mode), got, then)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func newBustle(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
+func newRandomCluster(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
 	b := schedtest.NewRandomCluster(t, seed, New(conf))
 	b.SoftState = schedtest.FullKnowledge{}
 	return b
@@ -26,7 +26,7 @@ func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 func TestEveryJobEnds(t *testing.T) {
 	killed, reservations := 0, 0
 	for seed := range uint64(120) {
-		b := newBustle(t, seed, Config{Placement: placements[seed%4], Preempt: config[seed/4%2*3], ReserveMillis: int64(1 + seed%7*20)})
+		b := newRandomCluster(t, seed, Config{Placement: placements[seed%4], Preempt: config[seed/4%2*3], ReserveMillis: int64(1 + seed%7*20)})
 		early := int(seed / 8 % 2 * 1_000_000) // lowers the slow-start fraction
 		if early > 0 {
 			b.FailOneIn = 0
@@ -70,7 +70,7 @@ func TestNoJobStarves(t *testing.T) {
 	} {
 		for kind, of := range small {
 			for seed := range uint64(6) {
-				b := newBustle(t, seed, Config{Placement: placements[seed%2*3]})
+				b := newRandomCluster(t, seed, Config{Placement: placements[seed%2*3]})
 				submit := func() {
 					for n := active(b); n < 16; n++ {
 						b.Submit(spec(b, of(b)))

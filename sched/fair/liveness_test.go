@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func bustle(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
+func randomCluster(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
 	b := schedtest.NewRandomCluster(t, seed, New(conf))
 	b.SoftState = schedtest.FullKnowledge{}
 	b.Do(cluster.SetPools{Names: pools})
@@ -42,7 +42,7 @@ func TestEveryJobEnds(t *testing.T) {
 		case 3:
 			conf.Allocations = allocations(t, slow+"<queue name='x'><schedulingPolicy>drf</schedulingPolicy><queue name='y'/><queue name='z'/></queue>")
 		}
-		b := bustle(t, seed, conf)
+		b := randomCluster(t, seed, conf)
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
 			jobs = append(jobs, b.Submit(spec(b, b.RandomGraph())))
@@ -93,7 +93,7 @@ func TestNoJobStarves(t *testing.T) {
 	} {
 		for kind, of := range small {
 			for seed := range uint64(6) {
-				b := bustle(t, seed, Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2})
+				b := randomCluster(t, seed, Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2})
 				for range 8 {
 					b.Submit(spec(b, of(b)))
 				}

@@ -293,10 +293,10 @@ func TestPreemptConfig(t *testing.T) {
 		s := newFixture(t, "", in("b", 9, 0))
 		s.policy.conf.Preempt.Map = mode
 		s.Now = s.begin + 120_001
-		var how []preempt.Mode
+		var modes []preempt.Mode
 		for _, p := range s.policy.Decide(s.Now, s.PolicyView()).Preempts {
-			how = append(how, p.Mode)
+			modes = append(modes, p.Mode)
 		}
-		wantLine(t, how, want)
+		wantLine(t, modes, want)
 	}
 }

@@ -77,7 +77,7 @@ func TestCheckpointedBundles(t *testing.T) {
 func TestEveryJobEndsDespiteCheckpoints(t *testing.T) {
 	gangs := 0
 	for seed := range uint64(120) {
-		b := newBustle(t, seed, placements[seed%uint64(len(placements))])
+		b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
 			jobs = append(jobs, b.Submit(job(b.RandomGraph(), b.Random.IntN(2)*500_000)))

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func newBustle(t *testing.T, seed uint64, placement sched.Placement) *schedtest.RandomCluster {
+func newRandomCluster(t *testing.T, seed uint64, placement sched.Placement) *schedtest.RandomCluster {
 	return schedtest.NewRandomCluster(t, seed, New(placement))
 }
 
@@ -25,7 +25,7 @@ func job(g dag.Graph, slowStart int) cluster.JobSpec {
 // failing tasks, and changing priorities.
 func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(120) {
-		b := newBustle(t, seed, placements[seed%uint64(len(placements))])
+		b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
 			jobs = append(jobs, b.Submit(job(b.RandomGraph(), b.Random.IntN(2)*500_000)))
@@ -51,7 +51,7 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 	for name, graph := range map[string]dag.Graph{"streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3)} {
 		for kind, of := range small {
 			for seed := range uint64(8) {
-				b := newBustle(t, seed, placements[seed%uint64(len(placements))])
+				b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
 				for range 8 {
 					b.Submit(job(of(b), 0))
 				}

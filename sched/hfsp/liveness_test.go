@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func bustle(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
+func randomCluster(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
 	conf.InitialMillis, conf.DeltaMillis, conf.Preempt.MinRunMillis = [2]int64{20, 20}, 30, 10
 	b := schedtest.NewRandomCluster(t, seed, New(conf))
 	b.SoftState = schedtest.FullKnowledge{}
@@ -33,7 +33,7 @@ func TestEveryJobEnds(t *testing.T) {
 			Estimator:  NoisyEstimator{Estimator: Mean{}, Error: float64(seed%3) / 2, Seed: seed},
 			TrainSlots: [2]int{int(seed%5) - 1, int(seed%3) - 1},
 		}
-		b := bustle(t, seed, conf)
+		b := randomCluster(t, seed, conf)
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
 			jobs = append(jobs, b.Submit(spec(b, b.RandomGraph())))
@@ -70,7 +70,7 @@ func TestNoJobStarves(t *testing.T) {
 	} {
 		for kind, of := range small {
 			for seed := range uint64(6) {
-				b := bustle(t, seed, Config{Placement: sched.Placement{}, Preempt: everyConfig[seed]})
+				b := randomCluster(t, seed, Config{Placement: sched.Placement{}, Preempt: everyConfig[seed]})
 				for range 8 {
 					b.Submit(schedtest.Spec(of(b)))
 				}
@@ -93,7 +93,7 @@ func TestNoJobStarves(t *testing.T) {
 // in which maps are iterated.
 func TestDecisionsAreDeterministic(t *testing.T) {
 	end := func(seed uint64) int64 {
-		b := bustle(t, seed, Config{Preempt: everyConfig[seed%uint64(len(everyConfig))]})
+		b := randomCluster(t, seed, Config{Preempt: everyConfig[seed%uint64(len(everyConfig))]})
 		var jobs []*cluster.Job
 		for range 6 {
 			jobs = append(jobs, b.Submit(spec(b, dag.MapReduce(4+b.Random.IntN(8), b.Random.IntN(3)))))

@@ -20,10 +20,10 @@ type contention struct {
 	random *rand.Rand
 	policy sched.Policy
 
-	wentOn map[cluster.AttemptID]int64 // since when resumed attempts run
-	taken  int                         // attempts that have been preempted
-	last   int64                       // when one was
-	hows   map[preempt.Mode]int
+	wentOn    map[cluster.AttemptID]int64 // since when resumed attempts run
+	taken     int                         // attempts that have been preempted
+	last      int64                       // when one was
+	preempted map[preempt.Mode]int
 }
 
 // rest is how long a resumed attempt runs at least, in ms.
@@ -51,7 +51,7 @@ var modes = []preempt.Mode{preempt.Kill, preempt.Split, preempt.Checkpoint, pree
 func newContention(t *testing.T, name string, seed uint64) *contention {
 	s := &contention{
 		Cluster: schedtest.New(t), random: rand.New(rand.NewPCG(seed, 6)),
-		wentOn: make(map[cluster.AttemptID]int64), hows: make(map[preempt.Mode]int),
+		wentOn: make(map[cluster.AttemptID]int64), preempted: make(map[preempt.Mode]int),
 	}
 	config := preempt.Config{Map: modes[s.random.IntN(len(modes))], Reduce: modes[s.random.IntN(len(modes))], MinRunMillis: rest}
 	conf := tried[name]
@@ -200,7 +200,7 @@ func (s *contention) check(plan sched.Plan) {
 			s.T.Fatalf("%v is preempted by %s for no job: %s", p.Attempt, p.Mode, p.Cause)
 		}
 		s.taken, s.last = s.taken+1, s.Now
-		s.hows[p.Mode]++
+		s.preempted[p.Mode]++
 	}
 }
 
@@ -245,7 +245,7 @@ func (s *contention) end() {
 func TestSlotsDoNotAlternateBetweenJobs(t *testing.T) {
 	const calm, seeds = 1_000_000, 60 // ms, lives
 	for name := range tried {
-		hows := make(map[preempt.Mode]int)
+		preempted := make(map[preempt.Mode]int)
 		for seed := range uint64(seeds) {
 			s := newContention(t, name, seed)
 			for range 4 + s.random.IntN(40) {
@@ -264,13 +264,13 @@ func TestSlotsDoNotAlternateBetweenJobs(t *testing.T) {
 			if s.last > begin+calm/2 || s.taken-before > 200 {
 				t.Fatalf("%s, seed %d: nothing happens, and %d attempts are preempted, the last after %d ms", name, seed, s.taken-before, s.last-begin)
 			}
-			for how, n := range s.hows {
-				hows[how] += n
+			for mode, n := range s.preempted {
+				preempted[mode] += n
 			}
 		}
-		for _, how := range modes[:4] {
-			if hows[how] == 0 {
-				t.Errorf("%s: no attempt was preempted by %s", name, how)
+		for _, mode := range modes[:4] {
+			if preempted[mode] == 0 {
+				t.Errorf("%s: no attempt was preempted by %s", name, mode)
 			}
 		}
 	}

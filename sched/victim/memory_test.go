@@ -33,7 +33,7 @@ func TestMemoryDecides(t *testing.T) {
 		split, stop, wait = preempt.Split, preempt.Suspend, preempt.Wait
 	)
 	for name, tt := range map[string]struct {
-		how       preempt.Mode
+		mode      preempt.Mode
 		unwritten int64
 		headroom  preempt.MemHeadroom // of m; no Free: unknown
 		want      []preempt.Mode
@@ -56,7 +56,7 @@ func TestMemoryDecides(t *testing.T) {
 				progress.headrooms = map[string]preempt.MemHeadroom{"m": tt.headroom}
 			}
 			s.SoftState = progress
-			f := s.finder(preempt.Config{Map: tt.how})
+			f := s.finder(preempt.Config{Map: tt.mode})
 			var got []preempt.Mode
 			for _, v := range s.among(f, cluster.MapSlot) {
 				p, ok := f.Take(v, "test")

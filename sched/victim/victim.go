@@ -127,12 +127,12 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 	}
 	together := f.View.GangOf(a)
 	f.describe(&request, together)
-	how := f.Preempt.Choose(request)
-	if how == preempt.Wait {
+	mode := f.Preempt.Choose(request)
+	if mode == preempt.Wait {
 		return p, false
 	}
-	f.noteTaken(together, how)
-	return sched.Preempt{Attempt: v.Attempt, Mode: how, Cause: cause}, true
+	f.noteTaken(together, mode)
+	return sched.Preempt{Attempt: v.Attempt, Mode: mode, Cause: cause}, true
 }
 
 // describe fills in what is known of attempts that lose their slots together.
@@ -169,13 +169,13 @@ func (f *Finder) declinedModes(a *cluster.Attempt) preempt.ModeSet {
 }
 
 // noteTaken remembers what was taken.
-func (f *Finder) noteTaken(together []*cluster.Attempt, how preempt.Mode) {
+func (f *Finder) noteTaken(together []*cluster.Attempt, mode preempt.Mode) {
 	if f.taken == nil {
 		f.taken, f.suspending, f.claimedMemory = make(map[cluster.AttemptID]bool), make(map[string]cluster.Slots), make(map[string]int64)
 	}
 	for _, a := range together {
 		f.taken[a.ID] = true
-		if how != preempt.Suspend {
+		if mode != preempt.Suspend {
 			continue
 		}
 		count := f.suspending[a.Machine]

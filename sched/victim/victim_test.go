@@ -114,8 +114,8 @@ func TestGangIsOneVictim(t *testing.T) {
 		starts = append(starts, cluster.StartAttempt{Task: task.ID, Machine: "m", Range: s.job.RangeOf(task)})
 	}
 	s.Apply(cluster.StartBundle{Job: s.job.ID, Starts: starts})
-	for _, how := range []preempt.Mode{preempt.Suspend, preempt.Kill} {
-		f := s.finder(preempt.Config{Map: how, Reduce: how})
+	for _, mode := range []preempt.Mode{preempt.Suspend, preempt.Kill} {
+		f := s.finder(preempt.Config{Map: mode, Reduce: mode})
 		taken := 0
 		for kind := range cluster.Slot(2) {
 			victims := s.among(f, kind)
@@ -124,11 +124,11 @@ func TestGangIsOneVictim(t *testing.T) {
 			}
 			if p, ok := f.Take(victims[0], "test"); ok {
 				taken++
-				want(t, "taken", p.Mode, string(how))
+				want(t, "taken", p.Mode, string(mode))
 			}
 		}
 		if taken != 1 {
-			t.Errorf("%s: it is taken %d times", how, taken)
+			t.Errorf("%s: it is taken %d times", mode, taken)
 		}
 	}
 	other := s.Run(schedtest.Spec(dag.MapReduce(2, 0)))

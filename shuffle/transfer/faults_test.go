@@ -30,8 +30,8 @@ type faulty struct {
 }
 
 func (f faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	how := f.choose(r)
-	switch how {
+	kind := f.choose(r)
+	switch kind {
 	case sound:
 		f.server.ServeHTTP(w, r)
 		return
@@ -51,7 +51,7 @@ func (f faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[key] = values
 	}
 	w.WriteHeader(answer.Code)
-	if how == damaged {
+	if kind == damaged {
 		if len(body) > 0 {
 			body[len(body)/2] ^= 4
 		}
@@ -70,33 +70,33 @@ func injectAtRandom(seed uint64, every int) func(*http.Request) fault {
 	r := rand.New(rand.NewPCG(seed, 1))
 	return func(*http.Request) fault {
 		mu.Lock()
-		turns, how := r.IntN(200), fault(0)
+		turns, kind := r.IntN(200), fault(0)
 		if r.IntN(every) == 0 {
-			how = 1 + fault(r.IntN(int(faultKinds)-1))
+			kind = 1 + fault(r.IntN(int(faultKinds)-1))
 		}
 		mu.Unlock()
 		for range turns {
 			runtime.Gosched()
 		}
-		return how
+		return kind
 	}
 }
 
 // always injects a fault into every request for the bytes of a run.
-func always(how fault) func(*http.Request) fault {
+func always(kind fault) func(*http.Request) fault {
 	return func(r *http.Request) fault {
 		if r.URL.Query().Has(paramRun) && !r.URL.Query().Has(paramVerify) {
-			return how
+			return kind
 		}
 		return sound
 	}
 }
 
 // onIndex injects a fault into every request for an index.
-func onIndex(how fault) func(*http.Request) fault {
+func onIndex(kind fault) func(*http.Request) fault {
 	return func(r *http.Request) fault {
 		if strings.HasSuffix(r.URL.Path, ".index") {
-			return how
+			return kind
 		}
 		return sound
 	}
@@ -108,12 +108,12 @@ func first(n int, choose func(*http.Request) fault) func(*http.Request) fault {
 	return func(r *http.Request) fault {
 		mu.Lock()
 		defer mu.Unlock()
-		how := choose(r)
-		if how != sound {
+		kind := choose(r)
+		if kind != sound {
 			if n--; n < 0 {
 				return sound
 			}
 		}
-		return how
+		return kind
 	}
 }

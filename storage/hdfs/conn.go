@@ -24,9 +24,9 @@ type guardedConn struct {
 	// goroutine that reads acknowledgements only if it can write the block to its end. The
 	// missing acknowledgement then reveals the error.
 	swallow bool
-	// greet validates the first answer, a length. It is nil afterwards.
-	greet  func([]byte) error
-	failed atomic.Bool
+	// handshake validates the first answer, a length. It is nil afterwards.
+	handshake func([]byte) error
+	failed    atomic.Bool
 }
 
 func (c *guardedConn) Read(p []byte) (int, error) {
@@ -37,11 +37,11 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 	if err != nil {
 		return n, c.fail(err)
 	}
-	if c.greet != nil {
-		if err := c.greet(p[:n]); err != nil {
+	if c.handshake != nil {
+		if err := c.handshake(p[:n]); err != nil {
 			return 0, c.fail(err) // with bytes, the module would report the error in the next call
 		}
-		c.greet = nil
+		c.handshake = nil
 	}
 	return n, nil
 }
@@ -103,7 +103,7 @@ func (c *Config) dialNameNode() dialFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &guardedConn{Conn: conn, timeout: c.NameNodeTimeout, greet: checkLength}, nil
+		return &guardedConn{Conn: conn, timeout: c.NameNodeTimeout, handshake: checkLength}, nil
 	}
 }
 

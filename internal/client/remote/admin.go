@@ -39,8 +39,8 @@ func (c *Client) EndAttempt(ctx context.Context, attemptID string, fail bool) er
 }
 
 // PreemptAttempt implements client.Admin.
-func (c *Client) PreemptAttempt(ctx context.Context, attemptID, how string) (string, error) {
-	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).PreemptAttempt, &wire.PreemptAttemptRequest{AttemptId: attemptID, Mode: how})
+func (c *Client) PreemptAttempt(ctx context.Context, attemptID, mode string) (string, error) {
+	a, err := rpc.Call(ctx, c.masters, (*rpc.Master).PreemptAttempt, &wire.PreemptAttemptRequest{AttemptId: attemptID, Mode: mode})
 	return a.GetMode(), classify(err, client.ErrUnknown)
 }
 
@@ -50,8 +50,8 @@ func (c *Client) ResumeAttempt(ctx context.Context, attemptID string) error {
 }
 
 // SuspendJob implements client.Admin.
-func (c *Client) SuspendJob(ctx context.Context, jobID, how string) error {
-	return change(ctx, c, (*rpc.Master).SuspendJob, &wire.SuspendJobRequest{JobId: jobID, Mode: how}, client.ErrUnknownJob)
+func (c *Client) SuspendJob(ctx context.Context, jobID, mode string) error {
+	return change(ctx, c, (*rpc.Master).SuspendJob, &wire.SuspendJobRequest{JobId: jobID, Mode: mode}, client.ErrUnknownJob)
 }
 
 // ResumeJob implements client.Admin.
