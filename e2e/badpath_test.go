@@ -111,16 +111,16 @@ func TestNoReduces(t *testing.T) {
 	wantSame(t, readFile(t, w.out+"/part-m-00000"), []byte("a\t1\nb\t1\na\t1\n"))
 }
 
-// nobody is the id of a user without rights to the files of the test.
-const nobody = 65534
+// unprivilegedUser is the id of a user without rights to the files of the test.
+const unprivilegedUser = 65534
 
-// asNobody runs hammr as another user if the test runs as root, which may open every file.
+// asUnprivilegedUser runs hammr as another user if the test runs as root, which may open every file.
 // Otherwise it runs hammr as the current user.
-func asNobody(t *testing.T, args ...string) *process {
+func asUnprivilegedUser(t *testing.T, args ...string) *process {
 	t.Helper()
 	c := command{args: args}
 	if os.Getuid() == 0 {
-		c.credential = &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: false}
+		c.credential = &syscall.Credential{Uid: unprivilegedUser, Gid: unprivilegedUser, NoSetGroups: false}
 	}
 	return start(t, c)
 }
@@ -145,7 +145,7 @@ func TestNoPermission(t *testing.T) {
 			if c.out == "" {
 				c.out = w.out
 			}
-			p := asNobody(t, "run", "wordcount", "-D", "mapreduce.map.maxattempts=1", w.in, w.folder, c.out)
+			p := asUnprivilegedUser(t, "run", "wordcount", "-D", "mapreduce.map.maxattempts=1", w.in, w.folder, c.out)
 			p.wait(t).want(t, 1, "permission denied", filepath.Base(c.closed))
 			noOutput(t, c.out)
 		})

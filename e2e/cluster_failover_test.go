@@ -191,7 +191,7 @@ func allMastersLost(t *testing.T, outage time.Duration) {
 	})
 	var under []string
 	waitUntil(t, "maps run", func() bool {
-		under = w.hold()
+		under = w.stopTasks()
 		return len(under) > 0
 	})
 	for _, name := range masters {
@@ -237,9 +237,9 @@ func (j *through) ends() {
 	j.once()
 }
 
-// hold suspends all tasks and returns the maps that have no output yet. It resumes the tasks
+// stopTasks suspends all tasks and returns the maps that have no output yet. It resumes the tasks
 // if there are none.
-func (w *watched) hold() (maps []string) {
+func (w *watched) stopTasks() (maps []string) {
 	w.t.Helper()
 	w.signal(syscall.SIGSTOP)
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)

@@ -124,23 +124,23 @@ func TestGangLosesACheckpoint(t *testing.T) {
 	}
 }
 
-// TestGangGoesBackToItsCheckpoints kills a member of a gang that has resumed. The gang
+// TestGangRestartsFromItsCheckpoints kills a member of a gang that has resumed. The gang
 // resumes from its checkpoints again and repeats only the work since then.
-func TestGangGoesBackToItsCheckpoints(t *testing.T) {
+func TestGangRestartsFromItsCheckpoints(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
 	members := j.running()
 	j.done("job", "suspend", j.id, "--how", "checkpoint")
 	j.ended(t, members)
 	j.done("job", "resume", j.id)
-	waitUntil(t, "one of the gang that goes on is killed", func() bool {
+	waitUntil(t, "one of the resumed gang is killed", func() bool {
 		again := j.running()
 		return len(again) == len(members) && start(t, j.command("task", "kill", again[0].ID)).wait(t).code == 0
 	})
 	j.succeeds(t)
 	back := regexp.MustCompile(`attempt_\S+_1 .*KILLED.* is rolled back to its last checkpoint`)
-	if told := j.done("job", "explain", j.id).stdout; len(back.FindAllString(told, -1)) != len(members)-1 {
-		t.Errorf("not all others went back to where they were paused:\n%s", told)
+	if explanation := j.done("job", "explain", j.id).stdout; len(back.FindAllString(explanation, -1)) != len(members)-1 {
+		t.Errorf("not all others were rolled back to their checkpoints:\n%s", explanation)
 	}
 }
 

@@ -14,15 +14,17 @@ import (
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // engine is a cluster of real processes, started by `hammr up` in the foreground. It ends
 // with the test, and also if the process of the test is killed.
 type engine struct {
-	t     *testing.T
-	dir   string
-	up    *process
-	state *localcluster.State
+	t       *testing.T
+	dir     string
+	up      *process
+	state   *localcluster.State
+	cluster *testcluster.Cluster
 }
 
 // newEngine starts a cluster and returns when it is ready.
@@ -41,6 +43,9 @@ func newEngine(t *testing.T, args ...string) *engine {
 		}
 		return err == nil
 	})
+	var err error
+	e.cluster, err = testcluster.Open(hammr, e.dir)
+	must(t, err)
 	return e
 }
 
@@ -50,34 +55,19 @@ func (e *engine) end() {
 		must(e.t, e.up.cmd.Process.Signal(syscall.SIGINT))
 		e.up.wait(e.t).want(e.t, 0)
 	}
-	if left := e.processes(); len(left) > 0 {
+	must(e.t, e.cluster.Close())
+	e.checkEnd()
+}
+
+// checkEnd checks that no process of the cluster is left, and shows the ends of the daemons'
+// logs if the test has failed.
+func (e *engine) checkEnd() {
+	if left := e.cluster.Processes(); len(left) > 0 {
 		e.t.Errorf("processes are left: %q", left)
 	}
 	if e.t.Failed() {
-		e.showLogs()
+		e.t.Log(e.cluster.LogEnds(3000))
 	}
-}
-
-// showLogs prints the ends of the daemons' logs.
-func (e *engine) showLogs() {
-	logs, _ := filepath.Glob(filepath.Join(e.dir, "logs", "*"))
-	for _, name := range logs {
-		text, _ := os.ReadFile(name)
-		e.t.Logf("%s:\n%s", filepath.Base(name), text[max(0, len(text)-3000):])
-	}
-}
-
-// processes returns the command lines of the daemons and tasks that run in the cluster's
-// directory.
-func (e *engine) processes() (found []string) {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range lines {
-		line, err := os.ReadFile(name)
-		if err == nil && strings.Contains(string(line), e.dir) && filepath.Base(filepath.Dir(name)) != strconv.Itoa(e.up.cmd.Process.Pid) {
-			found = append(found, filepath.Base(filepath.Dir(name))+" "+strings.ReplaceAll(string(line), "\x00", " "))
-		}
-	}
-	return found
 }
 
 func (e *engine) running(pid int) bool {
@@ -87,10 +77,7 @@ func (e *engine) running(pid int) bool {
 
 // command returns a command for this cluster.
 func (e *engine) command(args ...string) command {
-	return command{args: args, env: []string{
-		"HAMMR_MASTER=" + strings.Join(e.state.Addresses(), ","),
-		"HAMMR_TOKEN_FILE=" + filepath.Join(e.dir, localcluster.TokenFile),
-	}}
+	return command{args: args, env: e.cluster.Environ()}
 }
 
 // done runs a command on the cluster, which must succeed.

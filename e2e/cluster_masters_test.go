@@ -11,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -23,17 +21,6 @@ func freeAddress(t *testing.T) string {
 	addresses, err := localcluster.FreePorts("127.0.0.1", 1)
 	must(t, err)
 	return addresses[0]
-}
-
-// client is a client in the test's own process.
-func (e *engine) client() *remote.Client {
-	e.t.Helper()
-	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
-	must(e.t, err)
-	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: e.state.Addresses(), Token: token, ClusterID: e.state.ID}})
-	must(e.t, err)
-	e.t.Cleanup(func() { c.Close() })
-	return c
 }
 
 // joining is a master that waits to be added to a cluster.
@@ -128,7 +115,7 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 	m5.stop(t) // which leaves a majority
 	e.done("node", "list")
 	e.done("master", "transfer", "m3")
-	c := e.client()
+	c := e.cluster.Client()
 	waitUntil(t, "the leader misses m5", func() bool {
 		info, err := c.Info(t.Context())
 		return err == nil && info.AnsweredBy == "m3" && slices.ContainsFunc(info.Masters, func(m *wire.Info_Master) bool {

@@ -39,7 +39,7 @@ func newRiggedWith(t *testing.T, expiry time.Duration, tasknodes int, masterFlag
 		Expiry: expiry, Heartbeat: 200 * time.Millisecond, MasterFlags: masterFlags,
 	})
 	must(t, err)
-	c := &rigged{engine: &engine{t: t, dir: r.Dir()}, rig: r, client: r.Client()}
+	c := &rigged{engine: &engine{t: t, dir: r.Dir(), cluster: r.Cluster}, rig: r, client: r.Client()}
 	t.Cleanup(c.close)
 	c.state, err = localcluster.ReadState(r.Dir())
 	must(t, err)
@@ -48,12 +48,7 @@ func newRiggedWith(t *testing.T, expiry time.Duration, tasknodes int, masterFlag
 
 func (c *rigged) close() {
 	must(c.t, c.rig.Close())
-	if left := c.rig.Processes(); len(left) > 0 {
-		c.t.Errorf("processes are left: %q", left)
-	}
-	if c.t.Failed() {
-		c.showLogs()
-	}
+	c.checkEnd()
 }
 
 // leads waits for a leader that is not one of the given masters, and returns its name.
@@ -138,19 +133,19 @@ func (w *watched) ends(after time.Time, want string) {
 	w.t.Helper()
 	r := w.process.wait(w.t)
 	r.want(w.t, 0)
-	told := false
+	shown := false
 	var maps, reduces [2]int // latest, and that of the line before
 	for line := range strings.Lines(r.stderr) {
 		at, rest, _ := strings.Cut(line, " INFO ")
 		if _, figures, found := strings.Cut(rest, " map "); found {
 			maps[1], reduces[1] = maps[0], reduces[0]
 			if _, err := fmt.Sscanf(figures, "%d%% reduce %d%%", &maps[0], &reduces[0]); err != nil || maps[0] < maps[1] || reduces[0] < reduces[1] {
-				w.t.Errorf("%v, or the client of %s takes back what it has told:\n%s", err, w.id, r.stderr)
+				w.t.Errorf("%v, or the client of %s shows less than before:\n%s", err, w.id, r.stderr)
 			}
 		}
-		told = told || at > after.Format("2006-01-02 15:04:05,000") && strings.Contains(rest, " map ") && !strings.Contains(rest, "reduce 100%")
+		shown = shown || at > after.Format("2006-01-02 15:04:05,000") && strings.Contains(rest, " map ") && !strings.Contains(rest, "reduce 100%")
 	}
-	if !told {
+	if !shown {
 		w.t.Errorf("the client of %s told nothing after %v:\n%s", w.id, after, r.stderr)
 	}
 	wantSameTree(w.t, w.out, want)

@@ -76,7 +76,7 @@ func TestTasknodeKilled(t *testing.T) {
 	victim := e.state.Tasknodes[0]
 	must(t, syscall.Kill(victim.PID, syscall.SIGKILL))
 	waitUntil(t, "the tasks of the tasknode are gone", func() bool {
-		return !slices.ContainsFunc(e.processes(), func(line string) bool { return strings.Contains(line, victim.Dir+"/") })
+		return !slices.ContainsFunc(e.cluster.Processes(), func(line string) bool { return strings.Contains(line, victim.Dir+"/") })
 	})
 	if again := j.succeeds(t); again == 0 {
 		t.Error("nothing was run again")

@@ -40,10 +40,10 @@ func checkText(t *testing.T, got, want string) {
 // play reports the events of a whole job.
 func play(c *Console, t *clock) {
 	const id = "job_local1763723662123_0001"
-	c.Deprecated("io.sort.mb", "mapreduce.task.io.sort.mb")
+	c.Log(Info, ClassDeprecation, "io.sort.mb is deprecated. Instead, use mapreduce.task.io.sort.mb")
 	c.TotalInputFiles(1)
 	c.Splits(2)
-	c.URL("http://localhost:7080/")
+	c.Log(Info, ClassJob, "The url to track the job: http://localhost:7080/")
 	c.Running(id)
 	for _, p := range []Progress{{}, {Map: 0.004}, {Map: 0.5}, {Map: 1, Reduce: 0.333}, {Map: 1, Reduce: 1}} {
 		t.advance(time.Second)

@@ -14,9 +14,6 @@ func (c *Console) TotalInputFiles(n int) {
 // Splits prints the number of input splits, which is that of map tasks.
 func (c *Console) Splits(n int) { c.info(ClassSubmitter, "number of splits:%d", n) }
 
-// URL prints where the job can be watched.
-func (c *Console) URL(url string) { c.info(ClassJob, "The url to track the job: %s", url) }
-
 // Running prints the job's id. Rate and remaining time count from this call.
 func (c *Console) Running(jobID string) {
 	c.mu.Lock()
@@ -26,29 +23,15 @@ func (c *Console) Running(jobID string) {
 	c.info(ClassJob, "Running job: %s", jobID)
 }
 
-// Deprecated prints that a property has a newer name, in Hadoop's words.
-func (c *Console) Deprecated(name, instead string) {
-	c.info(ClassDeprecation, "%s is deprecated. Instead, use %s", name, instead)
-}
-
-// TaskFailed prints why an attempt failed while the job continues.
+// TaskFailed prints why an attempt failed while the job continues: a line with its id, which
+// Hadoop's users search for, and the diagnostics below it.
 func (c *Console) TaskFailed(attemptID, diagnostics string) {
-	c.taskEnded(attemptID, "FAILED", diagnostics)
-}
-
-// TaskKilled prints that an attempt was killed. Hadoop prints these only if
-// mapreduce.client.output.filter is KILLED or ALL.
-func (c *Console) TaskKilled(attemptID, diagnostics string) {
-	c.taskEnded(attemptID, "KILLED", diagnostics)
-}
-
-func (c *Console) taskEnded(attemptID, status, diagnostics string) {
 	if c.opts.Quiet {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.logLocked(Info, ClassJob, fmt.Sprintf("Task Id : %s, Status : %s", attemptID, status))
+	c.logLocked(Info, ClassJob, fmt.Sprintf("Task Id : %s, Status : FAILED", attemptID))
 	if diagnostics != "" {
 		c.writeLocked(clean(diagnostics) + "\n")
 	}

@@ -1,6 +1,7 @@
 package fsshell
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"syscall"
@@ -122,7 +123,7 @@ func (s *shell) touchOne(it item) error {
 		}
 	default:
 		if ok, err := s.parentExists(it); err != nil || !ok {
-			return firstError(err, noParent(it))
+			return cmp.Or(err, noParent(it))
 		}
 	}
 	out, err := it.fs.Create(s.ctx, it.path, s.CreateOptions)
@@ -130,13 +131,4 @@ func (s *shell) touchOne(it item) error {
 		return err
 	}
 	return out.Close()
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

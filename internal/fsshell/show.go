@@ -2,6 +2,8 @@ package fsshell
 
 import (
 	"io"
+	"math"
+	"strings"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -9,36 +11,31 @@ import (
 // peekBytes is the number of bytes that -head and -tail show.
 const peekBytes = 1024
 
-func cat(s *shell, _ invocation, it item) error {
-	file, err := s.open(it)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = io.Copy(s.out, file)
-	return err
-}
+// cat prints the whole file. Checksums are always verified: -ignoreCrc has no effect.
+func cat(s *shell, _ invocation, it item) error { return s.printRange(it, 0, math.MaxInt64) }
 
-func head(s *shell, _ invocation, it item) error {
-	file, err := s.open(it)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = io.Copy(s.out, io.LimitReader(file, peekBytes))
-	return err
-}
+func head(s *shell, _ invocation, it item) error { return s.printRange(it, 0, peekBytes) }
 
+// tail prints the end of the file as it was when it was looked at, and what a writer has
+// added since.
 func tail(s *shell, _ invocation, it item) error {
+	return s.printRange(it, it.info.Size-peekBytes, math.MaxInt64)
+}
+
+// printRange prints the bytes of a file from an offset on, at most as many; an offset below
+// 0 is the beginning.
+func (s *shell) printRange(it item, offset, most int64) error {
 	file, err := s.open(it)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if _, err := file.Seek(max(0, it.info.Size-peekBytes), io.SeekStart); err != nil {
-		return err
+	if offset > 0 {
+		if _, err := file.Seek(offset, io.SeekStart); err != nil {
+			return err
+		}
 	}
-	_, err = io.Copy(s.out, file)
+	_, err = io.Copy(s.out, io.LimitReader(file, most))
 	return err
 }
 
@@ -48,4 +45,26 @@ func (s *shell) open(it item) (storage.File, error) {
 		return nil, isDirectory(it.name)
 	}
 	return it.fs.Open(s.ctx, it.path)
+}
+
+// blocks prints where a file is stored: a line with its name, and a line for each block with
+// offset, length and hosts, separated by tabs. Hosts are separated by commas; "-" means any
+// host.
+func blocks(s *shell, _ invocation, it item) error {
+	if it.isDir() {
+		return isDirectory(it.name)
+	}
+	found, err := it.fs.Blocks(s.ctx, it.path, 0, it.info.Size)
+	if err != nil {
+		return err
+	}
+	s.printf("%s: %d bytes, %d blocks\n", it.name, it.info.Size, len(found))
+	for _, b := range found {
+		hosts := "-"
+		if len(b.Hosts) > 0 {
+			hosts = strings.Join(b.Hosts, ",")
+		}
+		s.printf("%d\t%d\t%s\n", b.Offset, b.Length, hosts)
+	}
+	return nil
 }

@@ -22,8 +22,8 @@ import (
 // outside of tests (log lines, errors, help); or in both. What follows "not in" are
 // patterns of packages, or pages, where the word has a meaning of its own.
 //
-// All text is compared as sequences of words in lower case, so that "letGo" and
-// "LetGo", "goes on" and "goes\non" are the same.
+// All text is compared as sequences of words in lower case, so that `letGo` and
+// `LetGo` are the same, and a phrase is found across the ends of lines.
 
 // place is where a word may stand, as bits.
 type place uint8

@@ -45,6 +45,9 @@ func checkModules(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if text, err := os.ReadFile(filepath.Join(dir, "go.mod")); err != nil || strings.Count(string(text), "\n") > 32 {
+		t.Errorf("go.mod of more than 32 lines, or none: %v\n%s", err, text)
+	}
 	used := strings.Fields(string(out))
 	for _, path := range used {
 		if path != modulePath && path != "my-words" && !slices.Contains(programModules, path) {
