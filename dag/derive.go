@@ -10,10 +10,10 @@ func (g Graph) Layout() *Layout {
 	for i, s := range g.Stages {
 		l.nodes[i] = max(s.Nodes, 0)
 	}
-	joints := g.validEdges()
-	l.deriveGroups(g.slotKinds(joints), joints)
-	l.deriveBundles(joints)
-	l.deriveOrder(joints)
+	edges := g.validEdges()
+	l.deriveGroups(g.slotKinds(edges), edges)
+	l.deriveBundles(edges)
+	l.deriveOrder(edges)
 	return l
 }
 
@@ -27,15 +27,15 @@ type validEdge struct {
 // that fit the connection.
 func (g Graph) validEdges() []validEdge {
 	places := g.stageIndexes()
-	var joints []validEdge
+	var edges []validEdge
 	for _, e := range g.Edges {
 		from, known := places[e.From]
 		to, also := places[e.To]
 		if known && also && len(e.kindProblems()) == 0 && e.countProblem(g.Stages[from].Nodes, g.Stages[to].Nodes) == "" {
-			joints = append(joints, validEdge{Edge: e, from: from, to: to})
+			edges = append(edges, validEdge{Edge: e, from: from, to: to})
 		}
 	}
-	return joints
+	return edges
 }
 
 // stageIndexes maps the names of the stages to their indexes. Of two stages of one name it
@@ -51,13 +51,13 @@ func (g Graph) stageIndexes() map[string]int {
 }
 
 // slotKinds returns what SlotsOf says about each stage.
-func (g Graph) slotKinds(joints []validEdge) []SlotKind {
+func (g Graph) slotKinds(edges []validEdge) []SlotKind {
 	kinds := make([]SlotKind, len(g.Stages))
 	for i := range kinds {
 		kinds[i] = SlotMap
 	}
-	for _, j := range joints {
-		kinds[j.to] = SlotReduce
+	for _, e := range edges {
+		kinds[e.to] = SlotReduce
 	}
 	for i, s := range g.Stages {
 		if s.Slots != SlotDefault {
@@ -68,11 +68,11 @@ func (g Graph) slotKinds(joints []validEdge) []SlotKind {
 }
 
 // deriveGroups makes classes of groups: the Nodes that shared memory joins.
-func (l *Layout) deriveGroups(kinds []SlotKind, joints []validEdge) {
+func (l *Layout) deriveGroups(kinds []SlotKind, edges []validEdge) {
 	m := newMerger(l.nodes)
-	for _, j := range joints {
-		if j.Channel == ChannelSHM {
-			m.join(j.from, j.to, j.Connection == OneToOne)
+	for _, e := range edges {
+		if e.Channel == ChannelSHM {
+			m.join(e.from, e.to, e.Connection == OneToOne)
 		}
 	}
 	classOf, classes := m.classes()
@@ -87,15 +87,15 @@ func (l *Layout) deriveGroups(kinds []SlotKind, joints []validEdge) {
 }
 
 // deriveBundles makes classes of bundles: the groups that TCP joins.
-func (l *Layout) deriveBundles(joints []validEdge) {
+func (l *Layout) deriveBundles(edges []validEdge) {
 	counts := make([]int, len(l.Groups))
 	for i, group := range l.Groups {
 		counts[i] = group.Count
 	}
 	m := newMerger(counts)
-	for _, j := range joints {
-		if j.Channel == ChannelTCP && l.connects(j) {
-			m.join(l.groupOf[j.from], l.groupOf[j.to], j.Connection == OneToOne)
+	for _, e := range edges {
+		if e.Channel == ChannelTCP && l.connects(e) {
+			m.join(l.groupOf[e.from], l.groupOf[e.to], e.Connection == OneToOne)
 		}
 	}
 	_, classes := m.classes()
@@ -110,11 +110,11 @@ func (l *Layout) deriveBundles(joints []validEdge) {
 }
 
 // deriveOrder records which bundles read the files of which.
-func (l *Layout) deriveOrder(joints []validEdge) {
-	for _, j := range joints {
-		if j.Channel == ChannelFile && l.connects(j) {
-			reader := &l.Bundles[l.bundleOf(j.to)]
-			reader.After = append(reader.After, l.bundleOf(j.from))
+func (l *Layout) deriveOrder(edges []validEdge) {
+	for _, e := range edges {
+		if e.Channel == ChannelFile && l.connects(e) {
+			reader := &l.Bundles[l.bundleOf(e.to)]
+			reader.After = append(reader.After, l.bundleOf(e.from))
 		}
 	}
 	for i := range l.Bundles {
@@ -124,7 +124,7 @@ func (l *Layout) deriveOrder(joints []validEdge) {
 }
 
 // connects reports whether an edge joins any Nodes at all.
-func (l *Layout) connects(j validEdge) bool { return l.nodes[j.from] > 0 && l.nodes[j.to] > 0 }
+func (l *Layout) connects(e validEdge) bool { return l.nodes[e.from] > 0 && l.nodes[e.to] > 0 }
 
 // merger finds what is connected among items that each have many copies: the Nodes of
 // stages, or the groups of classes.

@@ -43,15 +43,15 @@ func (f *fitCheck) errorf(format string, args ...any) {
 
 // checkGroups reports whether each group of a bundle fits on some machine.
 func (f *fitCheck) checkGroups(bundle int) bool {
-	fine := true
+	allFit := true
 	for _, class := range f.layout.Bundles[bundle].Groups {
 		if group := f.layout.Groups[class]; f.capacity(class, 1) == 0 {
-			fine = false
+			allFit = false
 			f.errorf("group %s: slots for %v on one machine, which none of %d machines has; largest: %v",
 				f.graph.stageSet(group.Stages), group.Slots, len(f.machines), f.largestMachine())
 		}
 	}
-	return fine
+	return allFit
 }
 
 // checkBundle checks that all groups of a bundle fit on the machines together.

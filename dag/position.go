@@ -30,15 +30,15 @@ func (p Position) String() string {
 	return fmt.Sprintf("%d+%d", p.Offset, p.Skip)
 }
 
-// Range holds the records whose first byte is at or after Start and before End. A record
+// Range has the records whose first byte is at or after Start and before End. A record
 // that begins before End belongs to the range as a whole, however far it reaches. Ranges
-// [a,b) and [b,c) together hold exactly the records of [a,c), for any b.
+// [a,b) and [b,c) together have exactly the records of [a,c), for any b.
 type Range struct {
 	Start Position `cbor:"Start"`
 	End   Position `cbor:"End"`
 }
 
-// Empty reports whether the range cannot hold a record.
+// Empty reports whether the range cannot have a record.
 func (r Range) Empty() bool { return !r.Start.Less(r.End) }
 
 // Contains reports whether p lies in the range.

@@ -120,12 +120,12 @@ func (g Graph) Dot(w io.Writer) error {
 	for i := range l.Bundles {
 		g.dotBundle(&b, l, i)
 	}
-	for _, j := range g.validEdges() {
-		label := fmt.Sprintf("%s\n%v\n ", j.channelText(), j.Connection) // its last line is a space above the arrow
-		if j.Input != "" {
-			label = j.Input + "\n" + label
+	for _, e := range g.validEdges() {
+		label := fmt.Sprintf("%s\n%v\n ", e.channelText(), e.Connection) // its last line is a space above the arrow
+		if e.Input != "" {
+			label = e.Input + "\n" + label
 		}
-		fmt.Fprintf(&b, "  s%d -> s%d [style=%s, label=%s];\n", j.from, j.to, dotStyles[j.Channel], dotText(label))
+		fmt.Fprintf(&b, "  s%d -> s%d [style=%s, label=%s];\n", e.from, e.to, dotStyles[e.Channel], dotText(label))
 	}
 	b.WriteString("}\n")
 	_, err := w.Write(b.Bytes())

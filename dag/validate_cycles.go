@@ -9,17 +9,17 @@ import (
 // checkCycles refuses walks along edges that end where they began and, in a
 // graph without them, bundles that wait for each other's files or their own.
 func (g Graph) checkCycles(report errorFunc) {
-	joints := g.validEdges()
+	edges := g.validEdges()
 	writers := make([][]int, len(g.Stages))
-	for _, j := range joints {
-		writers[j.to] = append(writers[j.to], j.from)
+	for _, e := range edges {
+		writers[e.to] = append(writers[e.to], e.from)
 	}
 	cycles := findCycles(writers)
 	for _, cycle := range cycles {
 		report("cycle %s", g.cycleText(cycle))
 	}
 	if len(cycles) == 0 {
-		g.checkWaits(joints, report)
+		g.checkWaits(edges, report)
 	}
 }
 
@@ -36,7 +36,7 @@ func (g Graph) cycleText(cycle []int) string {
 // whatever joins two classes, copy by copy or all with all, joins the first
 // bundle of one to the first of the other, so a cycle of classes is one of
 // bundles.
-func (g Graph) checkWaits(joints []validEdge, report errorFunc) {
+func (g Graph) checkWaits(edges []validEdge, report errorFunc) {
 	l := g.Layout()
 	after := make([][]int, len(l.Bundles))
 	for i, bundle := range l.Bundles {
@@ -47,14 +47,14 @@ func (g Graph) checkWaits(joints []validEdge, report errorFunc) {
 		}
 	}
 	files := make(map[bundlePair]Edge)
-	for _, j := range joints {
-		if j.Channel != ChannelFile || !l.connects(j) {
+	for _, e := range edges {
+		if e.Channel != ChannelFile || !l.connects(e) {
 			continue
 		}
-		c := bundlePair{writer: l.bundleOf(j.from), reader: l.bundleOf(j.to)}
-		files[c] = j.Edge
+		c := bundlePair{writer: l.bundleOf(e.from), reader: l.bundleOf(e.to)}
+		files[c] = e.Edge
 		if c.writer == c.reader {
-			report("edge %v: %s waits for a file that it writes itself", j.Edge, g.bundleText(l, c.reader))
+			report("edge %v: %s waits for a file that it writes itself", e.Edge, g.bundleText(l, c.reader))
 		}
 	}
 	for _, cycle := range findCycles(after) {

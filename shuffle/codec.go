@@ -145,7 +145,7 @@ func decompress(codec Codec, dst, stored []byte) error {
 		return fmt.Errorf("%w: %v block: %v", storage.ErrCorrupt, codec, err)
 	}
 	if n != len(dst) {
-		return fmt.Errorf("%w: %v block holds %d bytes instead of %d", storage.ErrCorrupt, codec, n, len(dst))
+		return fmt.Errorf("%w: %v block has %d bytes instead of %d", storage.ErrCorrupt, codec, n, len(dst))
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (w *dataWriter) sealBlock() {
 	w.block, w.count = len(w.buf), 0
 }
 
-// flush writes the buffer, which must hold finished blocks only. A buffer that a long record
+// flush writes the buffer, which must have finished blocks only. A buffer that a long record
 // has grown is replaced, so that one record does not cost memory for ever.
 func (w *dataWriter) flush() {
 	if w.err == nil {

@@ -9,5 +9,5 @@
 //
 // The caller distinguishes two errors. A *SourceError means that the checkpoint cannot be
 // read, so it is unusable there. Any other error is one of the destination, or of a context
-// that has ended: the checkpoint may be fine.
+// that has ended: the checkpoint may be intact.
 package checkpoint

@@ -81,12 +81,12 @@ type FileRef struct {
 
 // Read reads and verifies a checkpoint file. Every error is a *SourceError: whatever the
 // cause, the file has not been read.
-func (r FileRef) Read(ctx context.Context, from Source, patience RetryPolicy) (*taskproc.CheckpointBody, error) {
+func (r FileRef) Read(ctx context.Context, from Source, retry RetryPolicy) (*taskproc.CheckpointBody, error) {
 	if r.Bytes < 0 || r.Bytes > maxLength {
 		return nil, &SourceError{fmt.Errorf("%w: %d bytes recorded", storage.ErrCorrupt, r.Bytes)}
 	}
 	var b []byte
-	err := patience.Do(ctx, func() error {
+	err := retry.Do(ctx, func() error {
 		f, err := from.Open(ctx, r.Path, 0, -1)
 		if err != nil {
 			return err

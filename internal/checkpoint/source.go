@@ -68,7 +68,7 @@ func IsUnusable(err error) bool {
 	return errors.As(err, new(*SourceError)) || errors.As(err, new(*shuffle.SourceError))
 }
 
-// RetryPolicy is how often a source is asked again that does not answer. The machine of a
+// RetryPolicy says for how long a source that does not answer is tried again. The machine of a
 // checkpoint may be lost, and its files with it, so the time is limited.
 type RetryPolicy struct {
 	Timeout  time.Duration // after which the source is given up

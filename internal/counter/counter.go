@@ -8,7 +8,7 @@
 //
 // The engine's own counters are declared in names.go, one line each. Counters in
 // groups of the user's are bounded by mapreduce.job.counters.limit: Set.Limit
-// holds within an attempt, Values.CheckLimit over the job.
+// applies it to an attempt, Values.CheckLimit to the job.
 package counter
 
 import (
@@ -61,7 +61,7 @@ func checkLimit(n, limit int) error {
 		ErrLimit, n, limit)
 }
 
-// Set holds the counters of one attempt. The zero value is ready for use and has
+// Set is the counters of one attempt. The zero value is ready for use and has
 // no limit.
 type Set struct {
 	mu struct {

@@ -63,7 +63,7 @@ func TestLaterAttemptIsNotChargedForThePreemption(t *testing.T) {
 
 func TestThisProcessIsMeasured(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells memory and CPU time")
+		t.Skip("only Linux reports memory and CPU time")
 	}
 	runtime.GC()
 	u := readUsage()

@@ -41,7 +41,7 @@ func layoutID() uint64 {
 	return version<<32 | uint64(crc32.ChecksumIEEE([]byte(strings.Join(names[:], ","))))
 }
 
-// mapPage maps a file that holds a page.
+// mapPage maps the file of a page.
 func mapPage(f *os.File) (*page, error) {
 	b, err := unix.Mmap(int(f.Fd()), 0, pageBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {

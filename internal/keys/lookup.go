@@ -9,8 +9,8 @@ import (
 )
 
 // For is the default codec of T: that of OrderedFor, or Proto for a generated
-// protobuf message. It returns false for any other type; the caller then asks
-// the user for a codec (JSON and Gob take any struct).
+// protobuf message. It returns false for any other type; the caller then needs
+// one from the user (JSON and Gob take any struct).
 func For[T any]() (Codec[T], bool) {
 	if c, ok := OrderedFor[T](); ok {
 		return c, true

@@ -13,7 +13,7 @@ type Channel struct {
 	From, To   string // names of the stages
 	Kind       dag.Channel
 	Connection dag.Connection
-	Stored     bool // a file that lies with the job's output
+	Stored     bool // the file is with the job's output
 
 	// Peers are the numbers of the Nodes at the other end that this Node is
 	// joined to, ascending; nil for all of them along an edge that is a file,

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
-// Channels opens streams between Nodes of different processes, or of one. A stream ends
-// well only by the writer's Close; the end of ctx breaks it.
+// Channels opens streams between Nodes of different processes, or of one. Only the
+// writer's Close ends a stream without an error; the end of ctx breaks it.
 type Channels interface {
 	// Send opens the writer's end. address is the server of the reader's machine. wait
 	// is how long Send waits for the reader's process; the error may come as late as in

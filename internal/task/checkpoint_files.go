@@ -68,8 +68,8 @@ func (a *Attempt) copyInto(fsys storage.FS, dir string, from checkpoint.Source) 
 	}
 }
 
-// checkpointRetry is how long a place is asked that does not answer. The time is short
-// if another place has the same: the master notices the loss of a machine only later.
+// checkpointRetry says for how long a place that does not answer is tried again. The time
+// is short if another place has the same: the master notices a lost machine only later.
 func (a *Attempt) checkpointRetry() checkpoint.RetryPolicy {
 	p := checkpoint.RetryPolicy{Timeout: a.Conf.Duration(conf.ShuffleFetchTimeout), MaxDelay: a.Conf.Duration(conf.ShuffleRetryDelayMax)}
 	if len(a.origins) > 0 {
@@ -78,7 +78,7 @@ func (a *Attempt) checkpointRetry() checkpoint.RetryPolicy {
 	return p
 }
 
-// timeoutWithCopy is how long a checkpoint's machine is asked if there is a copy
+// timeoutWithCopy is how long a checkpoint's machine is tried if there is a copy
 // elsewhere.
 const timeoutWithCopy = 500 * time.Millisecond
 

@@ -189,7 +189,7 @@ func TestReduceResumesOnItsMachineWithoutCopies(t *testing.T) {
 	c, p := checkpointed(t, m, outputs)
 	start := from(m.startOn(1), c, m)
 	start.Maps = 3
-	m.choose = func() string { t.Error("the machine asks itself over the network"); return "error" }
+	m.choose = func() string { t.Error("the machine sends itself requests"); return "error" }
 	run := startReduce(t, p, start)
 	run.report(true, outputs...)
 	if last := run.finish(); last.GetFinished() == nil || p.seen.String() != want {

@@ -205,7 +205,7 @@ func (n *NodeRun) store(published []*taskproc.MapOutput) error {
 func (n *NodeRun) storeOne(o *taskproc.MapOutput) error {
 	a := n.Attempt
 	if a.Start.OutputDir == "" {
-		return &FatalError{Err: errors.New("it is to be stored with the job's output, of which there is none")}
+		return &FatalError{Err: errors.New("it is stored with the job's output, and the job has none")}
 	}
 	fsys, dir, err := a.Resolve(a.ctx, a.Start.OutputDir)
 	if err != nil {

@@ -39,7 +39,7 @@ func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerO
 // A revoked output is not copied again, and stays if it is taken. A newer attempt's output
 // replaces one that is still being copied.
 //
-// Invariant: the intake holds the outputs in the reduce's fetched and in the copier's
+// Invariant: the intake has the outputs in the reduce's fetched and in the copier's
 // results: each output completely, and one of each writer.
 type copyPhase struct {
 	r       *Reduce
@@ -175,24 +175,24 @@ func (p *copyPhase) results() <-chan struct{} {
 // input is local has no goroutines for it.
 func (p *copyPhase) openCopier() {
 	a, c := p.r.Node.Attempt, p.r.Node.Attempt.Conf
-	patience := c.Duration(conf.ShuffleFetchTimeout)
-	p.fetcher = a.newFetcher(&p.r.Node.group.server.segments, patience)
+	timeout := c.Duration(conf.ShuffleFetchTimeout)
+	p.fetcher = a.newFetcher(&p.r.Node.group.server.segments, timeout)
 	p.copier = transfer.NewCopier(a.ctx, transfer.CopierConfig{
 		Fetcher:     p.fetcher,
 		Sink:        p.r.intake,
 		Parallel:    c.Int(conf.ShuffleParallelCopies),
-		GiveUpAfter: patience,
-		MaxDelay:    min(c.Duration(conf.ShuffleRetryDelayMax), patience/4),
+		GiveUpAfter: timeout,
+		MaxDelay:    min(c.Duration(conf.ShuffleRetryDelayMax), timeout/4),
 	})
 }
 
 // newFetcher makes a fetcher of files of other machines, each of which may take that
 // long to answer.
-func (a *Attempt) newFetcher(shared *transfer.Sources, patience time.Duration) *transfer.Fetcher {
+func (a *Attempt) newFetcher(shared *transfer.Sources, timeout time.Duration) *transfer.Fetcher {
 	return transfer.NewFetcher(transfer.FetcherConfig{
 		Token:          a.Start.ShuffleToken,
-		ConnectTimeout: min(a.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // leaves time for a retry
-		IdleTimeout:    min(a.Conf.Duration(conf.ShuffleReadTimeout), patience/2),
+		ConnectTimeout: min(a.Conf.Duration(conf.ShuffleConnectTimeout), timeout/2), // leaves time for a retry
+		IdleTimeout:    min(a.Conf.Duration(conf.ShuffleReadTimeout), timeout/2),
 		Resolve:        a.Resolve,
 		Sources:        shared,
 	})

@@ -19,7 +19,7 @@ func (p *copyPhase) handleOutputs(e *copyEdge, update *taskproc.Outputs) error {
 			continue
 		}
 		if p.r.canCheckpoint() && p.r.Node.Attempt.signals.acceptCheckpoint() {
-			return nil // the attempt that resumes asks for the rest
+			return nil // the attempt that resumes gets the rest
 		}
 		if err := p.handleOutput(e, o); err != nil {
 			return err

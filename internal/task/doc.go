@@ -18,7 +18,7 @@
 //		… the user's function …
 //	}
 //
-// Signalled is one atomic load. A signal asks for progress, an early end, a checkpoint,
+// Signalled is one atomic load. A signal orders a report, an early end, a checkpoint,
 // or the end by a kill. A map that is alone in its group and writes files can be split.
 // Every Node can be checkpointed, all Nodes of a group and all groups of a gang together;
 // quiesce.go describes how. Each type names its owner in a field:
@@ -32,7 +32,7 @@
 //	shm     SharedWriter ══> queue of the group ══> SharedReader
 //
 // A Node that fails ends the others of its group, and its error is that of the attempt.
-// A stream or queue that its writer has not closed never ends well. A finished Node
+// A stream or queue that its writer has not closed ends with an error. A finished Node
 // drains what it has not read, so that its writers do not fail. All memory for sorting
 // and merging comes from the attempt, which has a slot's memory for each Node.
 //

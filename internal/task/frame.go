@@ -172,7 +172,7 @@ func (f *frameReader) begin() error {
 		return unexpectedEOF(err)
 	}
 	if string(magic[:]) != streamMagic {
-		return fmt.Errorf("%w: %q is no stream of records that this program reads", storage.ErrCorrupt, magic)
+		return fmt.Errorf("%w: stream begins with %q, which this program does not read", storage.ErrCorrupt, magic)
 	}
 	f.begun, f.sum = true, crc32.Checksum(magic[:], castagnoli)
 	return nil
@@ -221,7 +221,7 @@ func (f *frameReader) end(head [batchHead]byte, what error) error {
 		return err
 	}
 	if records := binary.LittleEndian.Uint64(head[1:]); records != f.total {
-		return fmt.Errorf("%w: %d records came of %d", storage.ErrCorrupt, f.total, records)
+		return fmt.Errorf("%w: stream of %d records ends after %d", storage.ErrCorrupt, records, f.total)
 	}
 	if n, err := f.r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
 		return fmt.Errorf("%w: bytes behind the end", storage.ErrCorrupt)

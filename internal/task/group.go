@@ -30,7 +30,7 @@ type groupRun struct {
 	layout            *dag.Layout
 	nodes             []*NodeRun                 // in order of stages and numbers
 	memory            *memory                    // of all collectors and intakes
-	notCheckpointable atomic.Bool                // it has state that no checkpoint holds: see NotCheckpointable
+	notCheckpointable atomic.Bool                // it has state that no checkpoint has: see NotCheckpointable
 	notSplittable     atomic.Bool                // it cannot be split either
 	laidOut           atomic.Bool                // nodes is complete
 	board             outputBoard                // outputs that the reduces of the group can read

@@ -80,7 +80,7 @@ func (n *NodeRun) liveEnded(edge int, checkpointed bool, finished []int) {
 	n.repoll()
 }
 
-// allLiveFinished reports whether all that the Node reads live has come.
+// allLiveFinished reports whether the Node has received all that it reads live.
 func (n *NodeRun) allLiveFinished() bool {
 	return !slices.ContainsFunc(n.inputs, func(c Channel) bool { return c.isLive() && !n.live.hasFinished(c.Edge) })
 }

@@ -29,7 +29,7 @@ type Map struct {
 	skip      []dag.Position  // records to skip, ascending; those that are passed are removed
 	records   int64           // read, for progress
 
-	// checkpointed is whether the rest is left to an attempt that resumes from a
+	// checkpointed says that the rest is for an attempt that resumes from a
 	// checkpoint: one was ordered, or a split that unsplittableReason rules out.
 	checkpointed bool
 }
@@ -117,7 +117,7 @@ func (m *Map) PollSignals(position dag.Position) (Action, error) {
 		return Continue, nil // the order was withdrawn
 	case later && !m.Node.group.canCheckpoint():
 		m.Node.Attempt.signals.clearEndEarly()
-		m.Node.Attempt.declinePreemption(m.unsplittableReason()+", and it can write no checkpoint", m.Node.Attempt.gate.isQuiet())
+		m.Node.Attempt.declinePreemption(m.unsplittableReason()+", and it cannot write a checkpoint", m.Node.Attempt.gate.isQuiet())
 		return Continue, nil
 	default:
 		m.processed.End, m.checkpointed = position, later
@@ -130,11 +130,11 @@ func (m *Map) PollSignals(position dag.Position) (Action, error) {
 func (m *Map) unsplittableReason() string {
 	switch {
 	case m.Node.saveUserState != nil:
-		return "its mapper has a state"
+		return "its mapper has state"
 	case m.Node.files.hasFraming():
-		return "a cut would show in its output"
+		return "a split would change its output"
 	case m.split.GetUnsplittable():
-		return "its input can be read from its beginning only"
+		return "its input can only be read from the beginning"
 	}
 	return ""
 }
@@ -163,7 +163,7 @@ func (m *Map) Skip(position dag.Position) bool {
 	return len(m.skip) > 0 && m.skip[0] == position
 }
 
-// Skipping reports whether any record is left to skip.
+// Skipping reports whether any record ahead is to be skipped.
 func (m *Map) Skipping() bool { return len(m.skip) > 0 }
 
 // CountRecords adds to the number of records read.

@@ -34,7 +34,7 @@ type NodeRun struct {
 	shared         map[sharedEnd]*SharedWriter    // those that SendShared has returned
 	streams        streams                        // ends of its TCP edges
 	live           liveInputs                     // how its live edges have ended
-	liveRuns       []shuffle.MergeInputState      // runs in files of what came live, at a checkpoint
+	liveRuns       []shuffle.MergeInputState      // runs in files of live input, at a checkpoint
 	waiting        atomic.Int32                   // calls that wait for other Nodes
 	collectorBytes atomic.Int64                   // bytes in its collectors when a map last polled
 	currentIntake  atomic.Pointer[shuffle.Intake] // the intake opened last; nil before the first
@@ -101,7 +101,7 @@ func (n *NodeRun) PollSignals() (Action, error) {
 	return Continue, nil
 }
 
-// mayStop reports whether the Node can stop by itself: all that it reads live has come.
+// mayStop reports whether the Node can stop: it has received all that it reads live.
 func (n *NodeRun) mayStop() bool { return n.allLiveFinished() && n.group.canCheckpoint() }
 
 // PollProgress reports progress if that was requested. It may be called between two
@@ -207,7 +207,7 @@ func (n *NodeRun) finish() error {
 		return err
 	}
 	if n.Checkpointed() != checkpointed { // an input that it had not read ended with a mark
-		return &FatalError{Err: fmt.Errorf("node %v ended before all had come that its writers send", n)}
+		return &FatalError{Err: fmt.Errorf("node %v ended before it had received all that its writers send", n)}
 	}
 	published, err := n.publish()
 	if err != nil {
@@ -247,8 +247,8 @@ func (n *NodeRun) endForCheckpoint(published []*taskproc.MapOutput) error {
 	return nil
 }
 
-// Checkpointed reports whether the Node has stopped for a checkpoint. Its code asks at
-// its end.
+// Checkpointed reports whether the Node has stopped for a checkpoint. Its code calls it
+// at its end.
 func (n *NodeRun) Checkpointed() bool {
 	return n.source != nil && n.source.checkpointed || n.checkpointedReduce() != nil || n.live.stopped || n.live.hasCheckpointed()
 }

@@ -29,7 +29,7 @@ func TestMemoryIsDividedAmongOpenEnds(t *testing.T) {
 	}
 	m.giveBack(side)
 	if again := m.borrow(1); again != 20*mib {
-		t.Errorf("lent %d to one that opens again beside another", again)
+		t.Errorf("lent %d to one that opens again next to another", again)
 	}
 	m = newMemory(120*mib, 2)
 	m.giveBack(m.borrow(1))
@@ -272,7 +272,7 @@ func TestUnknownInputs(t *testing.T) {
 		"there is no such stream":     func(n *NodeRun) error { _, err := n.SendStream(Channel{Edge: 5}, 0); return err },
 		"no such stream":              func(n *NodeRun) error { _, err := n.ReceiveStreams(Channel{Edge: 5, Peers: []int{1}}); return err },
 		"no open memory":              func(n *NodeRun) error { return n.SendShared(Channel{Edge: 5}, 0).Send(n.Attempt.Context(), 1) },
-		"is no shared memory": func(n *NodeRun) error {
+		"from shared memory": func(n *NodeRun) error {
 			_, _, _, err := n.ReceiveShared(Channel{Edge: 5}).Receive(n.Attempt.Context())
 			return err
 		},

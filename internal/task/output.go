@@ -279,8 +279,8 @@ func (s *outputs) close(checkpointed bool) (pieces []*taskproc.Piece, pending []
 	return s.mu.closed, pending, nil
 }
 
-// first returns the first open output, nil if there is none. The lock is not held while
-// an output is closed: that may wait until the attempt is resumed.
+// first returns the first open output, nil if there is none. outputs is not locked while
+// an output is closed, since that may wait until the attempt is resumed.
 func (s *outputs) first() *Output {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +303,7 @@ func (s *outputs) closePieces() error {
 	return nil
 }
 
-// hasFraming reports whether an open output holds back an incomplete frame.
+// hasFraming reports whether an open output has an incomplete frame that is not written.
 func (s *outputs) hasFraming() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

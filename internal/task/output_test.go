@@ -96,7 +96,7 @@ func (x *suspendRig) suspend(number int64) {
 	x.t.Helper()
 	x.send(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: number}}})
 	if m := <-x.says; m.GetSuspendReady().GetNumber() != number {
-		x.t.Errorf("asked to stand still it says %v", m)
+		x.t.Errorf("ordered to be suspended it sends %v", m)
 	}
 }
 
@@ -158,12 +158,12 @@ func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 		x.lines <- "three "
 		synctest.Wait()
 		if got := x.files(); len(got) != 1 {
-			t.Errorf("it writes while it is to stand still: %q", got)
+			t.Errorf("it writes while it is to be suspended: %q", got)
 		}
 		x.resume()
 		x.suspend(2)
 		x.resume()
-		x.suspend(3) // nothing was written since: no piece comes of it
+		x.suspend(3) // nothing was written since: no new piece
 		close(x.lines)
 		x.resume()
 		done := x.end().GetFinished()

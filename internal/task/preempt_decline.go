@@ -10,11 +10,11 @@ import (
 )
 
 // A checkpoint is declined if no Node comes to a boundary in time, or if it cannot be
-// written. The attempt then continues as if it had not been asked, and reports that. If
-// it was asked because it could not be suspended, it tries the suspension again first.
+// written. The attempt then continues as without the order, and reports that. If
+// the checkpoint was in place of a suspension, it tries the suspension again first.
 
 // unwrittenError says that a checkpoint could not be written. The attempt still has in
-// memory what the checkpoint was to hold.
+// memory what the checkpoint was to have.
 type unwrittenError struct{ err error }
 
 func (e *unwrittenError) Error() string { return fmt.Sprintf("checkpoint not written: %v", e.err) }
@@ -57,7 +57,7 @@ func (a *Attempt) declinePreemption(cause string, canSuspend bool) {
 }
 
 // resumeInPlace prepares the stopped Nodes to run again from the states that the
-// checkpoint would have held.
+// checkpoint would have had.
 func (g *groupRun) resumeInPlace(cause error) (err error) {
 	if g.Attempt.ctx.Err() != nil {
 		return context.Cause(g.Attempt.ctx)

@@ -37,7 +37,7 @@ import (
 // A boundary is a place between two records of a map, two key groups of a reduce, or
 // two outputs that a reduce takes in. preempt_decline.go has what follows a decline.
 
-// signals ask the record loops of an attempt's Nodes to act between two records. An
+// signals are orders to the record loops of an attempt's Nodes, to act between two records. An
 // order raises a signal and then the flag of each Node, which the Node polls once a
 // record (SignalFlag).
 type signals struct {
@@ -332,7 +332,7 @@ func (a *Attempt) sendSuspendReady(number int64) {
 	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_SuspendReady{SuspendReady: ready}}) // an error: the tasknode is gone
 }
 
-// handleCheckpoint asks the Nodes to stop and the attempt to write a checkpoint. listen
+// handleCheckpoint orders the Nodes to stop and the attempt to write a checkpoint. listen
 // calls it. The request is declined if no Node comes to a boundary in time.
 func (s *session) handleCheckpoint() {
 	a := s.attempt
@@ -350,7 +350,7 @@ func (s *session) handleCheckpoint() {
 	s.boundary.Stop()
 	s.boundary = time.AfterFunc(timeout, func() {
 		if a.signals.withdrawCheckpoint() {
-			a.declinePreemption(fmt.Sprintf("no place to stop at within %v (%s)", timeout, conf.BoundaryTimeout), a.gate.isQuiet())
+			a.declinePreemption(fmt.Sprintf("no boundary to stop at within %v (%s)", timeout, conf.BoundaryTimeout), a.gate.isQuiet())
 		}
 	})
 }

@@ -41,7 +41,7 @@ func TestSuspendsWithoutOpenRemoteFiles(t *testing.T) {
 		}
 		for range 2 { // an order that comes twice
 			if !a.gate.tryQuiesce() {
-				t.Error("it does not stand still though nothing is open")
+				t.Error("it is not suspended though nothing is open")
 			}
 		}
 		opened := make(chan storage.Writer)
@@ -54,7 +54,7 @@ func TestSuspendsWithoutOpenRemoteFiles(t *testing.T) {
 		}
 		a.gate.resume()
 		if w := <-opened; w.Close() != nil || !a.gate.tryQuiesce() {
-			t.Error("it does not stand still a second time")
+			t.Error("it is not suspended a second time")
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errKilled)

@@ -132,7 +132,7 @@ func (s *session) finalMessage(ctx context.Context, err error) *taskproc.FromTas
 	if isKill(ctx, err) {
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{}}}
 	}
-	if errors.As(err, new(*unwrittenError)) { // it was asked for a checkpoint, and cannot continue alone
+	if errors.As(err, new(*unwrittenError)) { // a checkpoint was ordered, and it cannot continue alone
 		cause := valid(err.Error() + s.attempt.remedy(err))
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{Cause: cause}}}
 	}
@@ -224,7 +224,7 @@ func (a *Attempt) sendProgress(p *taskproc.Progress) {
 	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
 }
 
-// handlePreempt asks the attempt to give up its slot and keep its work.
+// handlePreempt orders the attempt to give up its slot and keep its work.
 func (s *session) handlePreempt(mode taskproc.Preempt_Mode) {
 	if mode == taskproc.Preempt_SPLIT {
 		s.attempt.signals.raise(&s.attempt.signals.split)

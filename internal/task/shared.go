@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// sharedDepth is how many batches a queue holds before its writer blocks.
+// sharedDepth is how many batches a queue takes before its writer blocks.
 const sharedDepth = 4
 
 // sharedEnd identifies one reader of an edge through shared memory.
@@ -136,7 +136,7 @@ func (n *NodeRun) ReceiveShared(c Channel) *SharedReader {
 // The error is the cause if ctx or the attempt ends.
 func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok bool, err error) {
 	if r.queue == nil {
-		return nil, 0, false, fmt.Errorf("node %v: edge %v is no shared memory that it reads", r.node, r.edge)
+		return nil, 0, false, fmt.Errorf("node %v: it does not read edge %v from shared memory", r.node, r.edge)
 	}
 	var item sharedBatch
 	select {

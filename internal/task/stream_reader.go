@@ -196,7 +196,7 @@ func (r *StreamReader) From() int { return r.from }
 func (r *StreamReader) Err() error { return r.err }
 
 // Close reads and discards the rest, so that writers do not fail because their reader
-// ended early. Err then returns whether all streams ended well. Close may be called
+// ended early. Err then is nil if all streams ended without an error. Close may be called
 // twice.
 func (r *StreamReader) Close() {
 	for r.err == nil && r.nextBatch() {

@@ -11,7 +11,7 @@ import (
 const (
 	mostBatch      = 256 << 10 // bytes
 	leastBatch     = 8 << 10
-	batchesPerEdge = 16 << 20 // bytes of all batches at hand along an edge
+	batchesPerEdge = 16 << 20 // bytes of all open batches along an edge
 )
 
 // StreamWriter sends records to one reader. One goroutine uses it. It blocks while the
@@ -72,7 +72,7 @@ func (w *StreamWriter) Write(key, value []byte) error {
 	return w.err
 }
 
-// Close sends the rest and ends the stream well. It returns when all has been sent. It
+// Close sends the rest and ends the stream without an error. It returns when all has been sent. It
 // may be called twice.
 func (w *StreamWriter) Close() error { return w.End(false) }
 

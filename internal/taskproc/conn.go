@@ -16,7 +16,7 @@ import (
 type conn struct {
 	stream io.ReadWriteCloser
 	reader *bufio.Reader
-	mu     struct{ sync.Mutex } // held while a message is written
+	mu     struct{ sync.Mutex } // locked while a message is written
 }
 
 func newConn(stream io.ReadWriteCloser) *conn {

@@ -24,7 +24,7 @@ const NextVariable = "HAMMR_TASK_NEXT_FD"
 
 // Messages at the descriptor of NextVariable have one byte.
 const (
-	taskEndedByte = 'o' // the task has ended, and nothing of it is left in the process
+	taskEndedByte = 'o' // the task has ended, and nothing of it remains in the process
 	nextTaskByte  = 'n' // comes with the descriptors of the next task
 )
 
@@ -94,7 +94,7 @@ func (n *Next) receive() (fds []int, err error) {
 		fds, err = rightsIn(rights[:size])
 	}
 	if err == nil && (count != 1 || text[0] != nextTaskByte || len(fds) != givenFiles) {
-		err = fmt.Errorf("message of %d bytes with %d descriptors where a next task was to come", count, len(fds))
+		err = fmt.Errorf("message of %d bytes with %d descriptors instead of a next task", count, len(fds))
 	}
 	if err != nil {
 		closeAll(fds)

@@ -37,7 +37,7 @@ func newNext(t *testing.T) (*Handover, *Next) {
 func TestNextTaskReceivesItsDescriptors(t *testing.T) {
 	h, n := newNext(t)
 	if _, err := n.conn.Write([]byte{taskEndedByte}); err != nil || !h.AwaitTaskEnd() {
-		t.Errorf("the end of a task is not heard: %v", err)
+		t.Errorf("the end of a task is not received: %v", err)
 	}
 	var theirs, ours [givenFiles]*os.File
 	for i := range ours {
@@ -88,7 +88,7 @@ func TestInvalidNextTaskIsRefused(t *testing.T) {
 		if err := send(h); err != nil {
 			t.Fatal(err)
 		}
-		if fds, err := n.receive(); fds != nil || err == nil || !strings.Contains(err.Error(), "where a next task was to come") {
+		if fds, err := n.receive(); fds != nil || err == nil || !strings.Contains(err.Error(), "instead of a next task") {
 			t.Errorf("%s: %v, %v", what, fds, err)
 		}
 	}

@@ -140,10 +140,10 @@ func TestASecondEndIsRefused(t *testing.T) {
 		if err == nil {
 			err = second.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "taken") {
+		if err == nil || !strings.Contains(err.Error(), "open already") {
 			t.Errorf("second writer: %v", err)
 		}
-		if _, err := e.receive(context.Background(), streamID(0, 0), time.Minute); err == nil || !strings.Contains(err.Error(), "taken") {
+		if _, err := e.receive(context.Background(), streamID(0, 0), time.Minute); err == nil || !strings.Contains(err.Error(), "open already") {
 			t.Errorf("second reader: %v", err)
 		}
 		go func() { _, _ = w.Write([]byte("first")); _ = w.Close() }() // the reader below reports errors

@@ -221,7 +221,7 @@ func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 	case v.IndexChecksum != o.IndexChecksum:
 		return &LostError{o, fmt.Errorf("%w; the source has an index with checksum %x, the map reported %x", damage, v.IndexChecksum, o.IndexChecksum)}
 	}
-	damage.Err = fmt.Errorf("damaged on the way, the source's disk is good: %w", damage.Err)
+	damage.Err = fmt.Errorf("damaged by the network, the source's disk is good: %w", damage.Err)
 	return classifyAfterBlame(ctx, damage)
 }
 
@@ -251,7 +251,7 @@ func (f *Fetcher) fetchVerdict(ctx context.Context, damage *FetchError) (verdict
 		return v, err
 	}
 	if answer.Header.Get(HeaderChecksum) != checksum(b) {
-		return v, errors.New("its answer is damaged too")
+		return v, errors.New("the verdict is damaged too")
 	}
 	return v, json.Unmarshal(b, &v)
 }

@@ -44,9 +44,9 @@ type entry struct {
 	dropped      bool      // a retry is useless
 }
 
-func newQueue(patience, minDelay, maxDelay time.Duration) *queue {
+func newQueue(giveUpAfter, minDelay, maxDelay time.Duration) *queue {
 	return &queue{
-		giveUpAfter: patience, minDelay: minDelay, maxDelay: maxDelay,
+		giveUpAfter: giveUpAfter, minDelay: minDelay, maxDelay: maxDelay,
 		byName: make(map[string]*source), waiting: make(map[int32]*entry), copying: make(map[int32]*entry),
 	}
 }

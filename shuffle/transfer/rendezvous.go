@@ -12,7 +12,7 @@ import (
 // Errors of streams.
 var (
 	// ErrEndTaken marks an end of a stream that is already open.
-	ErrEndTaken = errors.New("transfer: this end of the stream is taken")
+	ErrEndTaken = errors.New("transfer: this end of the stream is open already")
 	// ErrPeerMissing marks a stream whose other end did not open in time.
 	ErrPeerMissing = errors.New("transfer: the other end of the stream has not connected")
 	// ErrBroken marks a stream that did not end with its writer's Close.
@@ -91,7 +91,7 @@ func (r *Rendezvous) RemoveJob(job string) {
 	}
 	r.mu.Unlock()
 	for _, m := range gone {
-		m.abort(errors.New("the job is over"))
+		m.abort(errors.New("the job has ended"))
 	}
 }
 
@@ -209,4 +209,4 @@ func (e *ReceiveEnd) Close() error {
 	return nil
 }
 
-var errReaderClosed = errors.New("its reader is gone")
+var errReaderClosed = errors.New("its reader has disconnected")

@@ -112,7 +112,7 @@ func (q *request) parseQuery(raw string) error {
 	}
 	q.run = values.Has(paramPartition)
 	if q.run != values.Has(paramRun) {
-		return errors.New("query: partition and run go together")
+		return errors.New("query: partition needs run, and run needs partition")
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (s *Server) serveWriter(w *response, r *http.Request, id ChannelID, wait ti
 	stop := context.AfterFunc(end.ctx, func() { _ = w.control.SetReadDeadline(time.Now()) })
 	defer stop()
 	if _, err := io.CopyBuffer(end, r.Body, make([]byte, channelBuffer)); err != nil {
-		end.Abort(fmt.Errorf("its writer is gone: %w", err))
+		end.Abort(fmt.Errorf("its writer has disconnected: %w", err))
 		return context.Cause(end.ctx)
 	}
 	return end.Close()
