@@ -32,6 +32,7 @@ var (
 	}.DecMode())
 )
 
+// must panics if the options contradict each other, which is a mistake in this file.
 func must[M any](mode M, err error) M {
 	if err != nil {
 		panic(fmt.Sprintf("cluster: options of the codec: %v", err))

@@ -129,10 +129,12 @@ func (r saveRecord) command() Command {
 	return PreemptAttempt{Attempt: r.Attempt, Mode: mode, Cause: r.Cause}
 }
 
+// command is PreemptAttempt by Suspend.
 func (r suspendRecord) command() Command {
 	return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Suspend, Cause: r.Cause}
 }
 
+// command is PreemptAttempt by Kill, or KillAttempt, which costs nobody's pool anything.
 func (r killRecord) command() Command {
 	if r.Preempt {
 		return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Kill, Cause: r.Cause}

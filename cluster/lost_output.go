@@ -25,6 +25,7 @@ type Fetched struct {
 	Readers []AttemptID `cbor:"Readers,omitempty"` // active attempts, or those that wrote their tasks' checkpoints; ascending
 }
 
+// isSorted reports whether containsID can search both lists.
 func (f Fetched) isSorted() bool {
 	return slices.IsSortedFunc(f.Outputs, AttemptID.Compare) && slices.IsSortedFunc(f.Readers, AttemptID.Compare)
 }

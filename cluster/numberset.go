@@ -13,6 +13,7 @@ type numberSet struct {
 	low   int // no word before this one has a bit set
 }
 
+// add makes n a member. The words grow up to it.
 func (s *numberSet) add(n int) {
 	w := n / 64
 	for len(s.words) <= w {
@@ -25,6 +26,7 @@ func (s *numberSet) add(n int) {
 	}
 }
 
+// remove makes n a member no longer; nothing happens if it is none.
 func (s *numberSet) remove(n int) {
 	if !s.has(n) {
 		return

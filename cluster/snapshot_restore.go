@@ -3,7 +3,6 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/hammr/hammr/preempt"
@@ -41,12 +40,14 @@ type restorer struct {
 // maxRestoreErrors keeps the error for a damaged snapshot readable.
 const maxRestoreErrors = 20
 
+// addError notes an error; nil is none.
 func (r *restorer) addError(problem error) {
 	if problem != nil && len(r.errs) < maxRestoreErrors {
 		r.errs = append(r.errs, problem)
 	}
 }
 
+// addMachines adds the machines, without their attempts.
 func (r *restorer) addMachines(records []machineRecord) {
 	for i, m := range records {
 		if r.byName[m.Name] != nil {
@@ -65,6 +66,7 @@ func (r *restorer) addMachines(records []machineRecord) {
 	}
 }
 
+// addSessions adds the requests that are remembered.
 func (r *restorer) addSessions(records []sessionRecord) {
 	for _, c := range records {
 		se := r.session(c.Client)
@@ -75,6 +77,8 @@ func (r *restorer) addSessions(records []sessionRecord) {
 	}
 }
 
+// addJob adds a job with its tasks and attempts. Its stages are built from its graph, so
+// the record must have as many.
 func (r *restorer) addJob(record *jobRecord) {
 	if record.Retired {
 		r.jobs = append(r.jobs, nil)
@@ -98,7 +102,10 @@ func (r *restorer) addJob(record *jobRecord) {
 		return
 	}
 	if len(j.names) > 0 {
-		j.nameIndex = maps.Collect(indexed(j.names))
+		j.nameIndex = make(map[CounterName]int, len(j.names))
+	}
+	for i, name := range j.names {
+		j.nameIndex[name] = i
 	}
 	j.setSuspended(record.Suspended)
 	r.addError(j.restoreStarts(record.BundleStarts))
@@ -109,17 +116,6 @@ func (r *restorer) addJob(record *jobRecord) {
 		}
 		if stage.RequiredForCommit() {
 			j.requiredLeft += len(stage.Tasks) - stage.Finished
-		}
-	}
-}
-
-// indexed yields each name with its index.
-func indexed(names []CounterName) func(yield func(CounterName, int) bool) {
-	return func(yield func(CounterName, int) bool) {
-		for i, name := range names {
-			if !yield(name, i) {
-				return
-			}
 		}
 	}
 }
@@ -152,6 +148,8 @@ func (s *Stage) restore(r stageRecord) error {
 	return nil
 }
 
+// addTask adds a task to the indexes and counts that setPending, step and count keep
+// while the state lives.
 func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 	t := &Task{
 		ID:    TaskID{Job: j.ID, Stage: stage.Code, Number: len(stage.Tasks)},
@@ -179,6 +177,7 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 	return r.addAttempts(taskRef{job: j, stage: stage, task: t}, record.Attempts)
 }
 
+// addAttempts adds the attempts of a task, allocated at once.
 func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 	attempts := make([]Attempt, len(records))
 	for n, record := range records {
@@ -238,6 +237,7 @@ func (r attemptRecord) state() (AttemptState, error) {
 	return 0, fmt.Errorf("no attempt is %+v, preempting: %v", info, r.Preempting)
 }
 
+// preemptMode is the mode in which the attempt is, or was, ordered to give up its slot.
 func (r attemptRecord) preemptMode() preempt.Mode {
 	switch {
 	case r.Splitting:

@@ -102,6 +102,7 @@ type fetchedBy struct {
 	sets [2]FetchedSet
 }
 
+// has reports whether the attempt has everything that it reads from a task.
 func (h fetchedBy) has(w *cluster.Task) bool {
 	return slices.ContainsFunc(h.sets[:], func(set FetchedSet) bool { return set != nil && set.Has(w) })
 }

@@ -17,6 +17,7 @@ type reportedState struct {
 	headrooms headrooms
 }
 
+// newReportedState returns state of which nothing is reported yet.
 func newReportedState() reportedState {
 	return reportedState{make(progress), make(fetches), make(headrooms)}
 }

@@ -26,7 +26,7 @@ type slowTasks struct {
 	wake int64           // next search, ms since the epoch; 0 while no such job has a running task
 }
 
-// update notes the state of a job.
+// update notes the state of a job, after each command that changes it.
 func (s *slowTasks) update(id cluster.JobID, j *cluster.Job) {
 	speculates := j != nil && j.State == cluster.JobRunning && !j.Suspended && slices.Contains(j.Spec.Speculative[:], true)
 	i, known := slices.BinarySearchFunc(s.jobs, id, cluster.JobID.Compare)

@@ -59,7 +59,8 @@ func (c *Controller) moveStranded(now int64, plan sched.Plan) {
 	}
 }
 
-// moveIfStranded moves one suspended attempt and its gang, or notes when to look again.
+// moveIfStranded moves a suspended attempt and its gang, or notes when to look again. A
+// job that is suspended as a whole stays where it is: its attempts wait for no slot.
 func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attempt, free map[string]cluster.Slots) {
 	s := &c.stranded
 	since := a.SuspendedAt + strandedAfter

@@ -80,6 +80,8 @@ type nearest struct {
 	anywhere, all                   []int
 }
 
+// index lists the tasks by the machines and racks that they prefer. Each machine then
+// takes tasks from its own lists, so the cost does not grow with machines times tasks.
 func (n *nearest) index() {
 	for i, t := range n.demand.Tasks {
 		if m, ok := n.byName[t.CheckpointOn]; ok {

@@ -77,6 +77,7 @@ func (f *flow) scale() {
 	}
 }
 
+// bytes is how many bytes a task transfers if it starts far from all of them.
 func (t Task) bytes() (sum int64) {
 	for _, b := range t.Blocks {
 		sum += b.weight()
@@ -99,6 +100,7 @@ func (f *flow) scarce() bool {
 	return wanted > f.free()
 }
 
+// free is the number of free slots.
 func (f *flow) free() (n int) {
 	for _, m := range f.machines {
 		n += m.Free
@@ -114,6 +116,7 @@ func (f *flow) units(bytes int64) int64 {
 	return max(bytes>>f.shift, 1) * f.perUnit
 }
 
+// addMachines adds a vertex for each machine, with arcs for its free slots.
 func (f *flow) addMachines() {
 	f.machine = make(map[mincost.Vertex]int, len(f.machines))
 	for i, m := range f.machines {
@@ -148,6 +151,9 @@ func (f *flow) region(avoided []int) *region {
 	return f.regions[key]
 }
 
+// addRegion adds the vertices of a region. Arcs run from anywhere to the racks and from a
+// rack to the machines of it that have free slots, so a task needs one arc for each level
+// only.
 func (f *flow) addRegion(avoided []int) *region {
 	r := &region{avoided: avoided}
 	for range f.racks {
@@ -165,6 +171,7 @@ func (f *flow) addRegion(avoided []int) *region {
 	return r
 }
 
+// avoids reports whether a machine is outside the region.
 func (r *region) avoids(machine int) bool {
 	_, found := slices.BinarySearch(r.avoided, machine)
 	return found
@@ -182,6 +189,10 @@ func (f *flow) addSlots(v mincost.Vertex, m Machine) {
 	}
 }
 
+// addDemand adds a vertex for each task of a demand, with a unit to route. A task that
+// gets no slot routes its unit to the sink by another arc: to stay at no cost if fewer
+// are granted than wait, to wait for a near slot within the quota, or at a cost above all
+// others if no slot fits.
 func (f *flow) addDemand(d int) {
 	demand := f.demands[d]
 	var stay mincost.Vertex

@@ -86,6 +86,7 @@ type shape struct {
 	count int
 }
 
+// newGangPlacement computes what is the same for all attempts at placing a gang.
 func newGangPlacement(p *machineIndex, machineSlots []MachineSlots, groups []Group) *gangPlacement {
 	b := &gangPlacement{machineIndex: p, machineSlots: machineSlots, groups: groups}
 	for i, g := range groups {
@@ -137,6 +138,7 @@ func (p *machineIndex) costs(t Task) []int64 {
 	return costs
 }
 
+// cost returns the distance of a group on a machine.
 func (b *gangPlacement) cost(group, machine int) int64 {
 	if b.costs[group] == nil {
 		return 0
@@ -144,6 +146,7 @@ func (b *gangPlacement) cost(group, machine int) int64 {
 	return b.costs[group][machine]
 }
 
+// avoids reports whether a group must not start on a machine.
 func (b *gangPlacement) avoids(group, machine int) bool {
 	_, found := slices.BinarySearch(b.avoid[group], machine)
 	return found
@@ -171,6 +174,7 @@ func (b *gangPlacement) onOneMachine() (at []int, ok bool) {
 	return slices.Repeat([]int{best}, len(b.groups)), true
 }
 
+// avoidedBySome reports whether any group must not start on a machine.
 func (b *gangPlacement) avoidedBySome(machine int) bool {
 	for g := range b.groups {
 		if b.avoids(g, machine) {

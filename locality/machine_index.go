@@ -41,6 +41,7 @@ func (p *machineIndex) locate(host string) location {
 	return s
 }
 
+// newMachineIndex numbers the machines and their racks in the order in which they come.
 func newMachineIndex(t *Topology, machines []Machine) *machineIndex {
 	p := &machineIndex{
 		topology: t, machines: machines, rackOf: make([]int, len(machines)), byName: make(map[string]int, len(machines)),
@@ -64,6 +65,8 @@ func newMachineIndex(t *Topology, machines []Machine) *machineIndex {
 	return p
 }
 
+// addHost enters a machine under a name or address by which storage may know it. Several
+// machines may have the same one, for instance tasknodes on one host.
 func (p *machineIndex) addHost(host string, machine int) {
 	if at := p.byHost[host]; !slices.Contains(at, machine) {
 		p.byHost[host] = append(at, machine)
@@ -141,6 +144,7 @@ func (p *machineIndex) checkpointLocation(t Task) (s location) {
 	return s
 }
 
+// addOnce appends a number that is not there yet. The lists are short.
 func addOnce(to []int, v int) []int {
 	if slices.Contains(to, v) {
 		return to
@@ -162,6 +166,7 @@ func addShares(to []byteShare, at []int, bytes int64, block int) []byteShare {
 	return to
 }
 
+// shareOf returns the bytes at a location; 0 if there are none.
 func shareOf(shares []byteShare, place int) int64 {
 	for _, s := range shares {
 		if s.place == place {

@@ -108,6 +108,8 @@ func (p *packing) placeSingles() bool {
 	return true
 }
 
+// placeChoosy places the groups of one slot that prefer or avoid machines, by min-cost
+// flow.
 func (p *packing) placeChoosy(kind int, groups []int, demand Demand) bool {
 	if len(groups) == 0 {
 		return true
@@ -120,6 +122,8 @@ func (p *packing) placeChoosy(kind int, groups []int, demand Demand) bool {
 	return len(starts) == len(groups)
 }
 
+// placeOthers places the groups of one slot that can start anywhere, on the least loaded
+// machines.
 func (p *packing) placeOthers(kind int, groups []int) bool {
 	if len(groups) == 0 {
 		return true

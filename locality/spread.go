@@ -59,6 +59,7 @@ func InOrder(machines []Machine, tasks int) []int {
 	return Spread(machines, tasks, Affinity{})
 }
 
+// queued is a machine with free slots. Its place depends on what it runs already.
 type queued struct {
 	machine, free, used, here int
 	bytes                     int64

@@ -59,6 +59,8 @@ func (c Costs) checkpointCost(v Victim) int64 {
 	return cost
 }
 
+// writeCost is the time to write the state of one attempt and to read it again, in ms. Of
+// a task that has not reported its memory the configured size counts.
 func (c Costs) writeCost(h Footprint) int64 {
 	if h.Memory == 0 {
 		return 2 * c.transfer(c.TaskBytes)
@@ -78,6 +80,8 @@ func (c Costs) suspendCost(v Victim) int64 {
 	return cost
 }
 
+// swapCost is suspendCost on one machine. Without a report of its memory a suspension
+// costs nothing, unless the operator says that memory is short.
 func (c Costs) swapCost(h Footprint) int64 {
 	memory := cmp.Or(h.Memory, c.TaskBytes)
 	swap := 2 * c.transfer(memory)
@@ -96,6 +100,7 @@ func (v Victim) exceedsMemory() bool {
 	return v.Footprint.exceedsMemory() || slices.ContainsFunc(v.Others, Footprint.exceedsMemory)
 }
 
+// exceedsMemory reports it for one machine; false if its memory is unknown.
 func (h Footprint) exceedsMemory() bool {
 	return h.Headroom != nil && h.Headroom.Free+h.Headroom.Swap < h.Memory
 }

@@ -40,6 +40,8 @@ type arc struct {
 	cost     int64
 }
 
+// vertex is a vertex with its arcs. Searches visit only arcs[:open], so an arc that is
+// full costs them nothing.
 type vertex struct {
 	arcs    []Arc // that start here; those with residual capacity first
 	open    int   // how many have residual capacity
@@ -222,6 +224,7 @@ func (n *Network) findExit(v Vertex) {
 	n.marks[v].exit = exit
 }
 
+// swap exchanges two arcs of a vertex, and updates where they are.
 func (n *Network) swap(v *vertex, i, j int) {
 	a, b := v.arcs[i], v.arcs[j]
 	v.arcs[i], v.arcs[j] = b, a
@@ -234,6 +237,8 @@ func (n *Network) attach(v Vertex, a Arc) {
 	n.vertices[v].arcs = append(n.vertices[v].arcs, a)
 }
 
+// detach removes an arc from v. Its capacity goes first, so that it is behind the open
+// ones.
 func (n *Network) detach(v Vertex, a Arc) {
 	n.addResidual(a, -n.arcs[a].residual)
 	node := &n.vertices[v]

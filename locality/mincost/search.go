@@ -27,6 +27,8 @@ type mark struct {
 
 const noExit Arc = -1
 
+// entry is a vertex in the heap. It is out of date if the vertex has a shorter distance
+// by now.
 type entry struct {
 	distance int64
 	node     Vertex
@@ -52,6 +54,7 @@ func (s *search) forward(n *Network, v Vertex) (end Vertex, ok bool) {
 	}
 }
 
+// wants reports whether a vertex accepts units: the Sink always does.
 func (s *search) wants(n *Network, v Vertex) bool {
 	return v == Sink || s.shortages && n.vertices[v].balance < 0
 }
@@ -139,6 +142,8 @@ func (s *search) relaxIn(n *Network, v Vertex, d int64) bool {
 	return false
 }
 
+// begin starts a search from v. Marks of earlier searches are told by their round; it
+// wraps after two billion searches, and then all marks are cleared.
 func (s *search) begin(n *Network, v Vertex) {
 	s.round += 2
 	if s.round == 0 {
@@ -226,6 +231,8 @@ func (s *search) shift(n *Network, distance, sign int64) {
 	}
 }
 
+// pushHeap adds an entry to the heap. Each entry has four children: fewer levels and,
+// with entries side by side in memory, fewer cache misses than with two.
 func (s *search) pushHeap(e entry) {
 	s.heap = append(s.heap, e)
 	i := len(s.heap) - 1
@@ -240,6 +247,7 @@ func (s *search) pushHeap(e entry) {
 	s.heap[i] = e
 }
 
+// popHeap removes the entry with the smallest distance, of which there must be one.
 func (s *search) popHeap() entry {
 	top, last := s.heap[0], len(s.heap)-1
 	e := s.heap[last]

@@ -30,6 +30,7 @@ func (t *Trace) Last(v Vertex) Vertex {
 	}
 }
 
+// next returns the first arc from v with flow that has not been traced.
 func (t *Trace) next(v Vertex) (next Arc, ok bool) {
 	for _, a := range t.network.vertices[v].arcs {
 		if a&1 == 0 && (!ok || a < next) && t.network.Flow(a) > t.traced[a] {

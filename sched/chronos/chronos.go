@@ -39,11 +39,18 @@ const (
 	DefaultReserve = 15_000
 )
 
-// Policy is Chronos around another policy.
+// Policy is Chronos around another policy. Its Decide is that of the wrapped policy,
+// followed by a rearrangement of the slots for tasks to be recovered:
+//
+//	machine is lost ──► wait for fresh heartbeats ──► free slot near the input? take it
+//	                    (at most Config.Wait)             │ no
+//	                                                      ▼
+//	                    promise: the slot is reserved ◄── preempt an attempt (Algorithm 1)
+//	                    for Config.Reserve                of a job with lower priority
 type Policy struct {
 	conf     Config
 	comparer sched.JobComparer
-	wake     int64
+	wake     int64 // when Decide may find more although nothing changes, ms; 0 is never
 
 	lost      map[cluster.TaskID]bool        // a superset of the tasks to be recovered
 	promises  map[cluster.AttemptID]*promise // by the lost attempt that they replace
@@ -55,7 +62,8 @@ type Policy struct {
 	byHost   map[string][]string // names of machines
 }
 
-// New wraps a policy. Call Reset before any other method.
+// New wraps a policy. Call Reset before any other method. A wrapped policy without an
+// order of jobs gets that of their submission.
 func New(conf Config) *Policy {
 	if conf.Wait <= 0 {
 		conf.Wait = DefaultWait

@@ -43,6 +43,7 @@ func (d *slotPlan) fill(g *grant) {
 	}
 }
 
+// put gives a vacant slot to a task, unless it starts elsewhere or avoids the machine.
 func (d *slotPlan) put(g *grant, j *cluster.Job, stage *cluster.Stage, t *cluster.Task) bool {
 	if d.started[t.ID] || d.avoids(j, t, g.machine) {
 		return false

@@ -8,7 +8,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// note remembers a task that has to be recovered.
+// note remembers a task that has to be recovered. Tasks of bundles are left to the
+// wrapped policy: they need several slots at once.
 func (p *Policy) note(view sched.View, id cluster.TaskID) {
 	if _, stage, t, ok := view.Task(id); ok && stage.StartsAlone() && lossOf(t) != nil {
 		p.lost[id] = true
@@ -65,9 +66,9 @@ type recovery struct {
 	now    int64
 	view   sched.View
 	tasks  []*task // by decreasing priority
-	wake   int64
+	wake   int64   // when to look again although nothing changes, ms; 0 is never
 
-	known map[pair]bool
+	known map[pair]bool // answers of the wrapped policy
 }
 
 // recovery finds the tasks that may start now and have to be recovered. It leaves out
@@ -103,7 +104,8 @@ func (p *Policy) recovery(now int64, view sched.View) *recovery {
 	return r
 }
 
-// add examines one task.
+// add examines one task: since when it is lost, where it may start, and whether a slot is
+// promised to it.
 func (r *recovery) add(t *task) {
 	t.lostAt = t.loss.EndedAt
 	if m := r.view.Machine(t.loss.Machine); m != nil {
@@ -155,7 +157,8 @@ func (r *recovery) machinesOf(host string) []string {
 	return p.byHost[host]
 }
 
-// sort orders the tasks by decreasing priority; those of one job by stage and number.
+// sort orders the tasks by decreasing priority; those of one job by stage and number. The
+// paper serves high-priority jobs first (section 3.2).
 func (r *recovery) sort() {
 	var orders [2]order
 	for kind := range orders {

@@ -17,6 +17,7 @@ func (submission) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.
 	return compareSubmission(a, b) < 0
 }
 
+// compareSubmission is negative if a has the higher priority or, of equals, is older.
 func compareSubmission(a, b *cluster.Job) int {
 	return cmp.Or(
 		-cmp.Compare(a.EffectivePriority(), b.EffectivePriority()),

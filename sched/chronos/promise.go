@@ -15,7 +15,7 @@ type promise struct {
 	machine string
 	victim  cluster.AttemptID // the attempt that leaves the slot
 	mode    preempt.Mode      // "" if unknown, after a Reset
-	until   int64             // ms since the epoch
+	until   int64             // when the reservation ends, ms since the epoch; 0 before it is confirmed
 }
 
 // isValid reports whether the slot may still come free.
@@ -108,9 +108,9 @@ func (r *recovery) leaving() (leaving []*candidate) {
 }
 
 // matching is a maximum bipartite matching of tasks and slots, by augmenting paths. A
-// task that has a slot keeps one.
+// task that has a slot keeps one. There are few of both, so the simple algorithm does.
 type matching struct {
-	may   [][]*candidate
+	may   [][]*candidate            // by task: attempts whose slots it may get, the preferred ones first
 	taken map[cluster.AttemptID]int // index of the task
 }
 
@@ -122,8 +122,8 @@ func (m *matching) match(task int, tried map[cluster.AttemptID]bool) bool {
 			return false
 		}
 		tried[id] = true
-		winner, isTaken := m.taken[id]
-		if isTaken && !m.match(winner, tried) {
+		other, isTaken := m.taken[id]
+		if isTaken && !m.match(other, tried) {
 			return false
 		}
 		m.taken[id] = task

@@ -13,7 +13,10 @@ const (
 	slowCheckFactor = 20 // for how many times Config.Wait they are checked less often after that
 )
 
-// run works the tasks to be recovered into a plan.
+// run works the tasks to be recovered into a plan, in this order: slots promised earlier,
+// slots that the wrapped policy gave near the input, slots of the plan near the input by
+// exchange, any slot of the plan, and at last preemption. Slots are exchanged within the
+// plan first, since that costs no work.
 func (r *recovery) run(plan *sched.Plan) {
 	d, h := r.newSlotPlan(plan), r.victimSearch(plan)
 	r.keepPromises(d)
@@ -96,6 +99,7 @@ func (r *recovery) preempt(h *victimSearch, plan *sched.Plan, t *task) {
 // soon returns how long to wait before looking at running attempts again, in ms.
 func (r *recovery) soon() int64 { return max(r.policy.conf.Wait/freshChecks, 1) }
 
+// wakeAt notes a time at which to look again.
 func (r *recovery) wakeAt(at int64) { r.wake = sched.Earliest(r.wake, at) }
 
 // report notes what tasks without a slot wait for, and when to look at them again.

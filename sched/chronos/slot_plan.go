@@ -86,6 +86,7 @@ func (d *slotPlan) use(id cluster.TaskID, machine string) {
 	}
 }
 
+// add enters a grant under its machine and task.
 func (d *slotPlan) add(g *grant) {
 	d.grants = append(d.grants, g)
 	d.on[g.slotKey] = append(d.on[g.slotKey], g)

@@ -19,7 +19,8 @@ type candidate struct {
 	written  int64          // bytes on its machine of the input of the task to be recovered
 }
 
-// victimSearch freshChecks for attempts to preempt.
+// victimSearch looks for attempts to preempt, for the tasks of one decision. It caches
+// what the tasks of a stage have in common.
 type victimSearch struct {
 	*recovery
 	finder        victim.Finder
@@ -110,6 +111,8 @@ func (h *victimSearch) far(t *task) []*candidate {
 	return h.near(&anywhere)
 }
 
+// searchNear returns the candidates for a task, machine by machine: on those with its
+// input or, without inputMachines, on all, with the bytes of its input that each has.
 func (h *victimSearch) searchNear(t *task) (near []*candidate) {
 	add := func(machine string) {
 		if !t.hasInputOn(machine) {
@@ -146,6 +149,8 @@ func (h *victimSearch) never(kind cluster.Slot) bool {
 	return [...]preempt.Mode{config.Map, config.Reduce}[kind] == preempt.Wait
 }
 
+// mayPreempt reports whether the job of a task takes precedence over that of an attempt.
+// Within a job only Chronos* preempts (section 6.8).
 func (h *victimSearch) mayPreempt(t *task, c *candidate) bool {
 	if c.job == t.job {
 		return h.policy.conf.SameJob
@@ -177,6 +182,8 @@ func (h *victimSearch) writtenFor(t *task) map[string]int64 {
 // was lost.
 func (h *victimSearch) look(t *task) { t.stale = h.anyStale(t, h.near(t)) }
 
+// anyStale reports whether an attempt that may still be preempted has not reported since
+// the task was lost: its progress is not known well enough to choose.
 func (h *victimSearch) anyStale(t *task, among []*candidate) bool {
 	return slices.ContainsFunc(among, func(c *candidate) bool { return c.progress.ReportedAt <= t.lostAt && !h.preempted[c.attempt.ID] })
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// Policy is Disco's scheduler.
+// Policy is Disco's scheduler (its paper, section 3). The root of the share tree has all
+// jobs directly below it: Disco has no pools.
 type Policy struct {
 	conf   Config
 	placer placement.Placer
 	ledger ledger.Ledger
-	wake   int64
+	wake   int64 // when Decide may find more although nothing changes, ms; 0 is never
 
 	jobs    []*job        // jobs that are not over, in order of submission
 	slots   cluster.Slots // of all machines, when shares were computed

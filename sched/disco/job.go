@@ -55,7 +55,8 @@ func writing(s *cluster.Stage) bool {
 // below reports whether a job with so many slots has less than its share.
 func (j *job) below(kind int, has cluster.Slots) bool { return has[kind] < j.share[kind] }
 
-// place returns the index of a job in jobs, or where it would be inserted.
+// place returns the index of a job in jobs, or where it would be inserted. Jobs are
+// submitted in the order of their ids, so a new one comes last.
 func (p *Policy) place(id cluster.JobID) (i int, there bool) { return find(p.jobs, id) }
 
 // find returns the index of a job in a list in order of submission, or where it would

@@ -106,7 +106,8 @@ func (j *job) unusedShare(view sched.View) (rest cluster.Slots) {
 	return rest
 }
 
-// donor is a job that can lose slots.
+// donor is a job that can lose slots. Disco's new job takes them from the job with the
+// most beyond its share, so donors are compared again after each victim.
 type donor struct {
 	job      *job
 	left     cluster.Slots      // slots that it keeps

@@ -11,9 +11,9 @@ import (
 //
 // Jobs that have started stay admitted: their reduces may occupy slots until their maps
 // have run, so sending a job back would waste them. Of the others as many are admitted,
-// in order, as the limits leave room for. A job that is not admitted does not block
-// those behind it, and a suspended job does not count. admit returns the jobs for which
-// the answer has changed.
+// in order, as the limits allow. A job that is not admitted does not block those behind
+// it, and a suspended job does not count. admit returns the jobs for which the answer has
+// changed.
 func (p *Policy) admit() (changed []*entry) {
 	running := runningJobs{policy: p, users: make(map[string]int), queues: make(map[*queue]int)}
 	for _, e := range p.byPriority {
@@ -51,6 +51,8 @@ type runningJobs struct {
 	queues map[*queue]int // with the jobs of the queues below
 }
 
+// add counts a running job for its user, its queue and all queues above. Without any
+// limit it does nothing, since admit visits every job.
 func (r *runningJobs) add(e *entry) {
 	if !r.policy.conf.Allocations.LimitsRunningJobs() {
 		return

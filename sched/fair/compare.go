@@ -10,16 +10,18 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// schedulable is what a pool or a job is compared by; Hadoop's name for it.
+// schedulable is what a pool or a job is compared by; Hadoop's name for it. Jobs have no
+// minimum and, compared by ratio only, no demand.
 type schedulable struct {
-	min, demand int
-	running     cluster.Slots
-	weight      float64
+	min, demand int           // slots of the kind that is given out
+	running     cluster.Slots // with those granted in this allocation
+	weight      float64       // 0 is a right to the minimum only
 }
 
-// compare orders two schedulables for the next slot of a kind: those below their
-// minimum first, by the fraction of it that they have; then by ratio. 0 means that they
-// are equal.
+// compare orders two schedulables for the next slot of a kind: those below their minimum
+// first, by the fraction of it that they have; then by ratio. 0 means that they are
+// equal. It is Hadoop's FairShareComparator; without minima it is the order of the Hammr
+// paper (section 5.1), which serves the pool with the smallest weighted share.
 func (s schedulable) compare(kind int, other schedulable, ratio func(kind int, a, b schedulable) int) int {
 	mine, others := min(s.min, s.demand), min(other.min, other.demand)
 	belowMin, otherBelowMin := s.running[kind] < mine, other.running[kind] < others
@@ -96,13 +98,15 @@ func (p *Policy) rank(now int64, view sched.View, order pool.Order, q sched.Queu
 	return func(a, b *sched.Claimant) int { return cmp.Or(ratio(kind, of(a), of(b)), byAge(a.Job, b.Job)) }
 }
 
+// byAge orders jobs by submission.
 func byAge(a, b *cluster.Job) int {
 	return cmp.Or(cmp.Compare(a.SubmittedAt, b.SubmittedAt), a.ID.Compare(b.ID))
 }
 
 // Precedes implements sched.JobComparer: a job below its fair share precedes one above
-// it. For jobs of two pools the shares of the pools count. In a pool ordered by fifo or
-// a sched.Ranker, that order counts.
+// it. For jobs of two pools the shares of the pools count. In a pool ordered by fifo or a
+// sched.Ranker, that order counts. Chronos asks it before it preempts (its paper, section
+// 3.2).
 func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
 	one, other := p.jobs[a.ID], p.jobs[b.ID]
 	if one == nil || other == nil || one == other {

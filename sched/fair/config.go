@@ -45,7 +45,9 @@ type Config struct {
 	LoadMaxDiff float64
 }
 
-// ensureDefaults replaces zero values by the defaults.
+// ensureDefaults replaces zero values and values out of range by the defaults. The
+// registry has refused bad settings before; tests and experiments make a Config
+// themselves.
 func (c *Config) ensureDefaults() {
 	if c.Allocations == nil {
 		c.Allocations = pool.Empty()

@@ -13,7 +13,7 @@ import (
 
 // entry is a job that is not over, or whose attempts still have slots.
 type entry struct {
-	id          cluster.JobID
+	id          cluster.JobID // of the job
 	queue       *queue
 	user        string
 	priority    int
@@ -25,9 +25,9 @@ type entry struct {
 	admitted  bool // it is active and within the limits of running jobs
 
 	account   *ledger.Account
-	counted   tally      // in queue
-	weights   [2]float64 // in queue, if it does not depend on the time
-	treeEntry *sharetree.Entry
+	counted   tally            // in queue
+	weights   [2]float64       // in queue, if it does not depend on the time
+	treeEntry *sharetree.Entry // its place in the order of its queue
 }
 
 // compare is the fifo order of jobs: priority, then age.
@@ -35,6 +35,7 @@ func (e *entry) compare(other *entry) int {
 	return cmp.Or(cmp.Compare(other.priority, e.priority), e.compareAge(other))
 }
 
+// compareAge orders jobs by submission.
 func (e *entry) compareAge(other *entry) int {
 	return cmp.Or(cmp.Compare(e.submittedAt, other.submittedAt), e.id.Compare(other.id))
 }
@@ -72,7 +73,8 @@ func (p *Policy) placeJob(view cluster.View, id cluster.JobID) {
 	p.updateTreeEntry(e)
 }
 
-// updateTreeEntry moves a job to its place in the order of its queue.
+// updateTreeEntry moves a job to its place in the order of its queue. Weights are stored,
+// so that comparisons within an allocation do not compute logarithms.
 func (p *Policy) updateTreeEntry(e *entry) {
 	for kind := range e.weights {
 		e.weights[kind] = p.weight(e, kind, e.submittedAt)
@@ -98,18 +100,22 @@ func (p *Policy) remove(e *entry) {
 	e.queue.adjust(tally{}.minus(e.counted))
 }
 
+// insert puts a job into a list that is in the order of entry.compare. The entry must not
+// change its priority or age while it is in a list: remove would not find it.
 func insert(list *[]*entry, e *entry) {
 	i, _ := slices.BinarySearchFunc(*list, e, (*entry).compare)
 	*list = slices.Insert(*list, i, e)
 }
 
+// remove takes a job out of such a list, in which it is.
 func remove(list *[]*entry, e *entry) {
 	i, _ := slices.BinarySearchFunc(*list, e, (*entry).compare)
 	*list = slices.Delete(*list, i, i+1)
 }
 
 // count passes what a job has and wants on to its queue. A job that may not run has no
-// demand beyond what it runs.
+// demand beyond what it runs. Nothing happens if the counts are as before: most commands
+// do not change those of most jobs.
 func (p *Policy) count(e *entry) {
 	t := tally{running: e.account.Running, leaving: e.account.Leaving}
 	if e.admitted {
@@ -123,7 +129,8 @@ func (p *Policy) count(e *entry) {
 	}
 }
 
-// weight returns the weight of a job within its pool.
+// weight returns the weight of a job within its pool: that of its priority, times the
+// factors of Config that are on (mapred.fairscheduler.sizebasedweight and .newjobboost).
 func (p *Policy) weight(e *entry, kind int, now int64) float64 {
 	w := share.PriorityWeight(e.priority)
 	if p.conf.SizeBasedWeight {

@@ -47,6 +47,7 @@ func (e *entry) admission(p *Policy) string {
 		e.user, jobs(p.conf.Allocations.UserMaxRunning(e.user)), e.queue.Name, jobs(e.queue.MaxRunning))
 }
 
+// jobs formats a limit of running jobs.
 func jobs(most int) string {
 	if most == sched.Unlimited {
 		return "any number of jobs"
@@ -106,7 +107,7 @@ func (p *Policy) TransferFrom(from sched.Policy) {
 func (p *Policy) starvationClocks() map[string]*starvationClock { return p.clocks }
 
 // shares returns the fair shares of all pools that jobs can be in, by name, as computed
-// last.
+// last. They are the first decisions of a trace, since the rest follows from them.
 func (p *Policy) shares(now int64) (out []sched.Decision) {
 	for _, q := range p.tree.leaves() {
 		for kind, share := range q.share {

@@ -16,13 +16,13 @@ import (
 type Policy struct {
 	conf   Config
 	placer placement.Placer
-	wake   int64
+	wake   int64 // when Decide may find more although nothing changes, ms; 0 is never
 
 	ledger     ledger.Ledger
-	tree       *tree
-	jobs       map[cluster.JobID]*entry
-	byPriority []*entry      // active jobs, in the order of entry.compare
-	slots      cluster.Slots // of all machines, as refreshSlots counted them last
+	tree       *tree                    // the pools as queues, with their jobs
+	jobs       map[cluster.JobID]*entry // that have an account in the ledger
+	byPriority []*entry                 // active jobs, in the order of entry.compare
+	slots      cluster.Slots            // of all machines, as refreshSlots counted them last
 
 	dominant func(kind int, a, b schedulable) int // the order of drf for this number of slots
 
@@ -127,7 +127,8 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	return plan
 }
 
-// refreshSlots counts the slots of all machines. Orders may depend on their number.
+// refreshSlots counts the slots of all machines. Orders by dominant share and all fair
+// shares depend on their number, so both are out of date when it changes.
 func (p *Policy) refreshSlots(view cluster.View) {
 	if all := p.ledger.Slots(view); all != p.slots {
 		p.slots, p.dominant = all, byDominant(all)
@@ -163,7 +164,8 @@ func (p *Policy) usableSlots(m *cluster.Machine) cluster.Slots {
 	return free
 }
 
-// load returns how many slots are occupied or wanted for each slot of the cluster.
+// load returns how many slots are occupied or wanted for each slot of the cluster. The
+// design document of the fair scheduler calls the rule that uses it CapBasedLoadManager.
 func (p *Policy) load(kind int) float64 {
 	all := p.tree.root
 	return float64(all.demand[kind]+all.leaving[kind]) / float64(max(p.slots[kind], 1))

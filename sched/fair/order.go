@@ -63,7 +63,9 @@ func (p *Policy) compareJobs(q *queue) func(kind int, a, b *sharetree.Entry) int
 	}
 }
 
-// rankJobs returns the order of the jobs of a queue for one allocation.
+// rankJobs returns the order of the jobs of a queue for one allocation. The share tree
+// calls it with all entries of a kind before it grants the first slot, and compares again
+// after each.
 func (p *Policy) rankJobs(q *queue) func(kind int, entries []*sharetree.Entry) func(a, b *sharetree.Entry) int {
 	return func(kind int, entries []*sharetree.Entry) func(a, b *sharetree.Entry) int {
 		request := sched.Queue{Pool: q.Name, Kind: cluster.Slot(kind), Slots: p.slots, Share: q.share[kind]}
@@ -83,6 +85,7 @@ func (p *Policy) rankJobs(q *queue) func(kind int, entries []*sharetree.Entry) f
 	}
 }
 
+// compareEntries gives rankers the jobs in an order that does not depend on the heap.
 func compareEntries(a, b *sharetree.Entry) int { return a.Value.(*entry).compare(b.Value.(*entry)) }
 
 // claimant returns a job as rankers see it.
@@ -99,6 +102,8 @@ func (t *tree) wanting() iter.Seq[*sharetree.Entry] {
 	return func(yield func(*sharetree.Entry) bool) { t.root.wanters(yield) }
 }
 
+// wanters yields the jobs of a queue that want slots, those of its children first. It
+// returns false once yield does.
 func (q *queue) wanters(yield func(*sharetree.Entry) bool) bool {
 	for _, child := range q.children {
 		if !child.wanters(yield) {

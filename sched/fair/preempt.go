@@ -14,14 +14,16 @@ import (
 // few.
 const retry = 1000
 
-// need is slots that a pool lacks.
+// need is slots that a pool lacks and that are not about to come free.
 type need struct {
-	queue *queue
+	queue *queue // that has starved for longer than its time-out
 	slots int
 }
 
-// preempt plans preemptions for pools that have waited too long. Granted is the free
-// slots that entries are about to get.
+// preempt plans preemptions for pools that have waited too long (the design document of
+// the fair scheduler, "Preemption"; the Hammr paper, section 5.2). Granted is the free
+// slots that entries are about to get. Slots that are coming free count once for each
+// kind, for the pools in order.
 func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots) (preempts []sched.Preempt, wake int64) {
 	leaves := p.tree.leaves()
 	p.updateClocks(now, leaves)

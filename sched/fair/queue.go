@@ -29,7 +29,8 @@ type queue struct {
 	treeEntry   *sharetree.Entry
 }
 
-// tree is all pools that are configured or have jobs.
+// tree is all pools that are configured or have jobs. A pool that a job names without
+// being configured exists as long as it has jobs.
 type tree struct {
 	*pool.Allocations
 	root         *queue
@@ -58,6 +59,7 @@ func (t *tree) add(p *pool.Pool, parent *queue) *queue {
 	return q
 }
 
+// compareName finds a queue among the children of another.
 func compareName(q *queue, name string) int { return cmp.Compare(q.Name, name) }
 
 // queue returns the queue of a job that names a pool.
@@ -152,6 +154,7 @@ type tally struct {
 	bundled int           // the part of waiting that bundles of several slots want
 }
 
+// minus returns the difference of two tallies, field by field.
 func (t tally) minus(o tally) tally {
 	return tally{
 		running: t.running.Minus(o.running), leaving: t.leaving.Minus(o.leaving),
@@ -160,6 +163,7 @@ func (t tally) minus(o tally) tally {
 	}
 }
 
+// plus returns the sum of two tallies, field by field.
 func (t tally) plus(o tally) tally {
 	return tally{
 		running: t.running.Plus(o.running), leaving: t.leaving.Plus(o.leaving),

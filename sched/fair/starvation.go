@@ -7,8 +7,13 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// starvationClock is when a pool last had what it is entitled to, by kind of slot, in
-// ms since the epoch.
+// starvationClock is when a pool last had what it is entitled to, by kind of slot, in ms
+// since the epoch. A pool starves while now is later:
+//
+//	has its minimum  ──► below it ──minSharePreemptionTimeout──► preempts up to the minimum
+//	has its threshold ──► below it ──fairSharePreemptionTimeout──► preempts up to its share
+//
+// The two run independently, as in the design document of the fair scheduler.
 type starvationClock struct {
 	atMin, atFair [2]int64
 }
@@ -42,6 +47,7 @@ func (q *queue) entitled(kind int) int { return min(q.running[kind]+q.claims[kin
 // guaranteed returns the minimum of a queue, as far as the queue wants it.
 func (q *queue) guaranteed(kind int) int { return min(q.Min[kind], q.entitled(kind)) }
 
+// belowMin reports whether a queue has fewer slots than its minimum and wants more.
 func (q *queue) belowMin(kind int) bool { return q.running[kind] < q.guaranteed(kind) }
 
 // belowFair reports whether a queue has less than its threshold's part of its fair

@@ -17,10 +17,10 @@ import (
 // min-cost flow and never leaves a slot free.
 type Policy struct {
 	placer placement.Placer
-	wake   int64
+	wake   int64 // when Decide may find more although nothing changes, ms; 0 is never
 
-	queue []*entry // jobs that are not over, in order
-	byID  map[cluster.JobID]*entry
+	queue []*entry                 // jobs that are not over, in order
+	byID  map[cluster.JobID]*entry // the same entries; nil before the first job
 }
 
 // entry is a job in the queue. It keeps the values that the order depends on, so that
@@ -31,6 +31,8 @@ type entry struct {
 	submittedAt int64
 }
 
+// compare orders jobs by priority, then by submission, as Hadoop's JobQueueTaskScheduler
+// does.
 func (e *entry) compare(other *entry) int {
 	return cmp.Or(
 		-cmp.Compare(e.priority, other.priority),
@@ -76,6 +78,7 @@ func (p *Policy) place(j *cluster.Job) {
 	p.byID[j.ID] = e
 }
 
+// remove takes a job out of the queue, if it is there.
 func (p *Policy) remove(id cluster.JobID) {
 	e := p.byID[id]
 	if e == nil {
@@ -89,7 +92,8 @@ func (p *Policy) remove(id cluster.JobID) {
 // NextWake implements sched.Policy: tasks may wait a while for better machines.
 func (p *Policy) NextWake() int64 { return p.wake }
 
-// Decide implements sched.Policy.
+// Decide implements sched.Policy: it offers slots to every want in the order of the
+// queue, until none is left. A job that cannot use a slot does not block those behind it.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	round := p.placer.Round(now, view)
 	t := turn{round: round}
@@ -114,6 +118,8 @@ type turn struct {
 	last  [2]*sched.Want // the want kept back, by kind of slot; of tasks that start alone
 }
 
+// take offers slots to a want, or keeps it back. Bundles are offered at once, after
+// everything kept back before them: they reserve slots, and earlier jobs come first.
 func (t *turn) take(w sched.Want) {
 	if w.Bundle != nil {
 		t.end()
@@ -128,6 +134,7 @@ func (t *turn) take(w sched.Want) {
 	t.last[kind] = &w
 }
 
+// offer offers slots to the want of a kind that is kept back, if there is one.
 func (t *turn) offer(kind cluster.Slot) {
 	if w := t.last[kind]; w != nil {
 		t.round.Offer(*w, w.Count)
@@ -148,7 +155,8 @@ func (p *Policy) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.J
 	return one != nil && other != nil && one.compare(other) < 0
 }
 
-// Explain implements sched.Explainer.
+// Explain implements sched.Explainer: the priority of a job, how many jobs are before it
+// in the queue, and the slots that those wait for.
 func (p *Policy) Explain(_ int64, view sched.View, job *cluster.Job) []sched.Detail {
 	e := p.byID[job.ID]
 	if e == nil {

@@ -21,6 +21,8 @@ type allocator struct {
 	made   map[*phase]bool // phases whose bundles have been offered
 }
 
+// run gives out the free slots of one kind. It stops as soon as none is left, so a
+// decision does not cost more with more waiting jobs.
 func (d *allocator) run(kind cluster.Slot) {
 	if d.over(kind) {
 		return
@@ -75,6 +77,8 @@ func (d *allocator) over(kind cluster.Slot) bool {
 // give offers slots to tasks that start alone.
 func (d *allocator) give(p *phase, slots int) { d.offer(p, slots, d.round.Offer) }
 
+// offer passes the wants of a phase for tasks that start alone to one of the round's
+// methods.
 func (d *allocator) offer(p *phase, slots int, offer func(w sched.Want, most int)) {
 	for _, w := range p.wants {
 		if n := min(slots, w.Count); n > 0 && w.Bundle == nil {
@@ -110,10 +114,10 @@ func (m *model) running(p *phase) int {
 	return 0
 }
 
-// portion is slots that a phase gets.
+// portion is slots that a phase gets, or is due.
 type portion struct {
 	*phase
-	slots, demand int
+	slots, demand int // what it has so far, and the most that it can use; slots <= demand at the end
 }
 
 // spread adds slots to portions one at a time, each to the portion with the fewest for
@@ -136,7 +140,7 @@ func spread(slots int, portions []*portion) {
 	}
 }
 
-// before orders portions by what they have for their weight.
+// before puts the portion first that has least for its weight.
 func (p *portion) before(other *portion) bool {
 	return cmp.Or(cmp.Compare(float64(p.slots)/p.weight, float64(other.slots)/other.weight), p.id.compare(other.id)) < 0
 }

@@ -8,9 +8,15 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// claims takes slots of one kind from phases that have more than they are due, for
-// phases that have less. Claims are computed from the present state in each decision:
-// if a victim ends by itself, or a phase with precedence arrives, a claim is gone.
+// claims takes slots of one kind from phases that have more than they are due, for phases
+// that have less (the paper, section 3.4). Claims are computed from the present state in
+// each decision: if a victim ends by itself, or a phase with precedence arrives, a claim
+// is gone.
+//
+//	gather    phases with slots, and as many that want slots as can be due any
+//	share     how many slots each is due, in the order of the allocator
+//	run       for each that has fewer, in order: slots on the machines of its suspended
+//	          attempts, then slots that come free, then those of the phase that finishes last
 type claims struct {
 	policy *Policy
 	now    int64
@@ -48,6 +54,7 @@ const (
 	marginMillis = 1000
 )
 
+// newClaims computes what each phase is due after a plan's starts and resumes.
 func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sched.Plan) *claims {
 	c := &claims{
 		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int), byPhase: make(map[*phase]*claimant),
@@ -158,6 +165,8 @@ func (c *claims) share(slots int) {
 	}
 }
 
+// demand is the slots that a phase has, and those that it wants for tasks that start
+// alone. Bundles do not preempt.
 func (cl *claimant) demand() int { return cl.has + cl.more }
 
 // run plans the preemptions.

@@ -27,6 +27,7 @@ func (Mean) Size(_ *cluster.Job, _ cluster.Slot, tasks int, samples []float64) (
 	return float64(tasks) * mean(samples), len(samples) > 0
 }
 
+// mean is the average; 0 of nothing.
 func mean(samples []float64) (m float64) {
 	for _, x := range samples {
 		m += x / float64(len(samples))
@@ -78,13 +79,14 @@ const (
 	UniformLaw Law = "uniform"
 )
 
-// NoisyEstimator adds errors to another Estimator, for experiments: it multiplies its
-// sizes by a random factor, which is the same for a phase in every call.
+// NoisyEstimator adds errors to another Estimator, for experiments (the paper, section
+// 4.3): it multiplies its sizes by a random factor, which is the same for a phase in
+// every call.
 type NoisyEstimator struct {
 	Estimator
-	Error float64 // 0 is none
+	Error float64 // width of the law; 0 is none
 	Law   Law     // "" is LognormalLaw
-	Seed  uint64
+	Seed  uint64  // another seed gives other factors
 }
 
 // Size implements Estimator.
@@ -93,6 +95,7 @@ func (e NoisyEstimator) Size(job *cluster.Job, kind cluster.Slot, tasks int, sam
 	return ms * e.factor(job.ID, kind), ok
 }
 
+// factor is the error of a phase. The normal number is made by the Box-Muller transform.
 func (e NoisyEstimator) factor(id cluster.JobID, kind cluster.Slot) float64 {
 	if e.Law == UniformLaw {
 		return max(1+e.Error*(2*e.uniform(id, kind, 0)-1), 0)

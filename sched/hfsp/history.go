@@ -11,13 +11,20 @@ import (
 // phaseEvent is an event of a phase on the virtual cluster. All events follow from the
 // state, with the time at which they happened, so that they can be replayed.
 type phaseEvent struct {
-	at      int64
+	at      int64 // ms since the epoch
 	kind    eventKind
 	phase   *phase
 	samples []float64 // of a measure event
 }
 
-// eventKind is what happens, in the order of events of the same time.
+// eventKind is what happens, in the order of events of the same time:
+//
+//	enters ──► measure        the size is known
+//	       ├─► giveUp         it stays a guess: too many samples have failed
+//	       └─► leaves         the job has failed or was killed
+//
+// A phase whose job succeeds has no last event: it stays until it is done in the virtual
+// cluster (the paper, section 3.3).
 type eventKind int
 
 const (
@@ -58,7 +65,9 @@ func (m *model) history(view cluster.View, j *cluster.Job, p *phase) (all []phas
 	return all
 }
 
-// happen advances the virtual cluster to an event and applies it.
+// happen advances the virtual cluster to an event and applies it. Events come in the
+// order of their time in reset, and as they are found afterwards: the virtual cluster
+// does not go back.
 func (m *model) happen(view cluster.View, h phaseEvent) {
 	p, v := h.phase, &m.virtual[h.phase.id.kind]
 	j := view.Job(p.id.job)
@@ -119,6 +128,8 @@ func (m *model) guess(p *phase, at int64) float64 {
 	return task * float64(p.tasks)
 }
 
+// addMeasurement stores how long the tasks of a phase lasted, for guesses. Only the
+// latest are kept.
 func (m *model) addMeasurement(p measurement) {
 	list := &m.measurements[p.id.kind]
 	i, _ := slices.BinarySearchFunc(*list, p, measurement.compare)

@@ -17,11 +17,11 @@ type model struct {
 	conf   Config
 	ledger ledger.Ledger
 
-	phases       map[phaseID]*phase
-	virtual      [2]virtual
-	measurements [2][]measurement // in the order of measurement.compare
-	queues       [2]queue
-	projections  projections
+	phases       map[phaseID]*phase // of jobs that are not retired
+	virtual      [2]virtual         // by kind of slot
+	measurements [2][]measurement   // in the order of measurement.compare
+	queues       [2]queue           // by kind of slot
+	projections  projections        // phases to be sized by the progress of their samples
 }
 
 // measurement is the average duration of the tasks of a measured phase.
@@ -31,6 +31,7 @@ type measurement struct {
 	ms float64 // of a task, times its slots
 }
 
+// compare orders measurements by time.
 func (p measurement) compare(other measurement) int {
 	return cmp.Or(cmp.Compare(p.at, other.at), p.id.compare(other.id))
 }
@@ -80,6 +81,7 @@ func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
 	}
 }
 
+// noteStarted adds an attempt that has started to those that may become samples.
 func (m *model) noteStarted(view cluster.View, id cluster.AttemptID) {
 	_, stage, _, _ := view.Task(id.Task)
 	p := m.phases[phaseID{id.Task.Job, stage.Slot}]
@@ -123,6 +125,8 @@ func (m *model) open(j *cluster.Job) (phases []*phase) {
 // weightOf returns the weight of a job, as in Hadoop's fair scheduler.
 func weightOf(j *cluster.Job) float64 { return share.PriorityWeight(j.EffectivePriority()) }
 
+// forget drops the phases of a retired job. Its part of the virtual cluster goes to the
+// others.
 func (m *model) forget(id cluster.JobID) {
 	for kind := range m.queues {
 		if p := m.phases[phaseID{id, cluster.Slot(kind)}]; p != nil {
@@ -160,7 +164,8 @@ func (m *model) wantsOf(j *cluster.Job, active bool) (wants [2][]sched.Want) {
 	return wants
 }
 
-// isUseful reports whether tasks would put slots to use.
+// isUseful reports whether tasks would put slots to use. A bundle needs all of its stages
+// to have input.
 func isUseful(w sched.Want) bool {
 	if w.Bundle == nil {
 		return canWork(w.Stage)

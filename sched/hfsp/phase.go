@@ -17,7 +17,8 @@ func (id phaseID) compare(other phaseID) int {
 	return cmp.Or(id.job.Compare(other.job), cmp.Compare(id.kind, other.kind))
 }
 
-// phase is one of the two parts that HFSP treats as separate jobs.
+// phase is one of the two parts that HFSP treats as separate jobs (the paper, section
+// 3.1): the maps of a job and its reduces have different slots and sizes.
 type phase struct {
 	member
 	tasks int // as submitted: a task that was split counts once

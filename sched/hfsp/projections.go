@@ -6,12 +6,13 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// projections is the phases in training that may be sized by the progress of their samples,
-// and when: those that have changed at once, the others when another sample has run for
-// long enough.
+// projections is the phases in training that may be sized by the progress of their
+// samples, and when: those that have changed at once, the others when another sample has
+// run for long enough. The paper does it for reduces (section 3.2.3): they are too long
+// to wait for their ends.
 type projections struct {
-	touched []*phase
-	later   heapOf[trial]
+	touched []*phase      // changed since the last decision, each once
+	later   heapOf[trial] // may have entries that are out of date: those of phases with another projectAt
 }
 
 // touch makes a phase that has changed due.
@@ -71,6 +72,8 @@ func (m *model) projectSizes(now int64, view sched.View) (wake int64) {
 	return m.projections.next()
 }
 
+// projectPhase sizes one phase, or notes when another of its samples will have run for
+// Delta.
 func (m *model) projectPhase(now int64, view sched.View, p *phase) {
 	kind := p.id.kind
 	times, soon, ok := p.projectSizes(now, view, min(m.conf.Samples[kind], p.tasks), m.conf.DeltaMillis)

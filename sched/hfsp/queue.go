@@ -28,8 +28,8 @@ type queue struct {
 	suspended    int      // slots that suspended attempts had
 }
 
-// listing is what a queue has noted of a phase: the lists that it is in, and what it
-// adds to the counts.
+// listing is what a queue has noted of a phase: the lists that it is in, and what it adds
+// to the counts. Comparing it with the phase tells which lists change.
 type listing struct {
 	wanting, occupying bool
 
@@ -63,7 +63,9 @@ type state struct {
 	over     bool         // none of its tasks starts any more
 }
 
-// change sets the state of a phase and updates its queue.
+// change sets the state of a phase and updates its queue. The phase is taken out of
+// sorted lists before its state changes, since binary search finds it only under its old
+// order.
 func (m *model) change(p *phase, to state) {
 	kind := p.id.kind
 	q := &m.queues[kind]

@@ -28,7 +28,7 @@ func (r *Ranker) Observe(now int64, view sched.View, delta cluster.Delta) {
 }
 
 // Rank implements sched.Ranker: samples first, then late jobs by running slots per
-// weight, then the others in order.
+// weight, then the others in order. It is the order of the allocator, for one pool.
 func (r *Ranker) Rank(now int64, view sched.View, queue sched.Queue) func(a, b *sched.Claimant) int {
 	r.projectSizes(now, view)
 	r.inLine(queue.Kind)
@@ -53,10 +53,12 @@ type place struct {
 	part  float64 // of late jobs, running slots per weight
 }
 
+// compare puts the lower class first, then the smaller part.
 func (s place) compare(other place) int {
 	return cmp.Or(cmp.Compare(s.class, other.class), cmp.Compare(s.part, other.part))
 }
 
+// place returns where a job stands among the others of its pool.
 func (r *Ranker) place(now int64, kind cluster.Slot, c *sched.Claimant) place {
 	p := r.phases[phaseID{c.Job.ID, kind}]
 	switch {

@@ -11,8 +11,8 @@ import (
 // of weight has received since the start, so such a phase is done when lag reaches
 // left/weight. The other phases are capped and finish at a time known in advance.
 type running struct {
-	slots, now float64
-	level, lag float64
+	slots, now float64 // of the cluster; ms
+	level, lag float64 // slots for a unit of weight; slot-ms that such a unit has received since the start
 	weight     float64 // sum over unfinished phases that are not capped
 	taken      float64 // slots of unfinished capped phases
 
@@ -21,6 +21,8 @@ type running struct {
 	capped heapOf[*member] // the first to finish on top
 }
 
+// run works until a time and calls finish for each phase that is done by then, in order.
+// With infinite time it leaves what is left of the others as it was.
 func (r *running) run(until float64, finish func(s *member, at float64)) {
 	for {
 		r.rise()

@@ -58,7 +58,8 @@ func (p *phase) findSampleAttempts(view cluster.View, j *cluster.Job) {
 }
 
 // samples returns the durations of the first samples, ascending, and when the last of
-// them was known. There are fewer while some still run.
+// them was known. There are fewer while some still run. Attempts that ended without
+// success are passed over: the next one becomes a sample.
 func (p *phase) samples(view cluster.View, most int) (times []float64, at int64) {
 	for _, t := range p.sampleAttempts {
 		if len(times) == most {
@@ -146,7 +147,7 @@ func length(t *cluster.Task) int64 {
 
 // projectSizes returns the durations of the samples: of finished ones as measured, and of
 // those that have run for delta or longer as projected from their progress. ok is false
-// if one is unknown; soon is when it may be known, 0 if only a change can tell.
+// if one is unknown; soon is when it may be known, 0 if only a change can show it.
 func (p *phase) projectSizes(now int64, view sched.View, most int, delta int64) (times []float64, soon int64, ok bool) {
 	ok = true
 	for _, t := range p.sampleAttempts {

@@ -14,7 +14,7 @@ import (
 )
 
 // take finds one slot for a phase: that of the youngest attempt of the phase that
-// finishes last, among those that may lose one.
+// finishes last, among those that may lose one. The youngest attempt has done least.
 func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.Preempt, ok bool) {
 	for _, loser := range slices.Backward(c.claimants) {
 		if loser == cl || !c.yields(loser, cl) {
@@ -95,6 +95,8 @@ func (c *claims) isAwaited(p *claimant) bool {
 	return false
 }
 
+// victimsOf returns the attempts that a phase may lose, the youngest first. It looks them
+// up once a decision, and looks again later if some have not reported their progress.
 func (c *claims) victimsOf(loser *claimant) []victim.Victim {
 	if account := c.policy.ledger.Account(loser.id.job); !loser.searched && account != nil {
 		loser.victims, loser.searched = c.finder.VictimsOf(account, c.kind), true
@@ -159,6 +161,7 @@ func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 	return false
 }
 
+// anyTask reports whether a task fits.
 func anyTask(tasks iter.Seq[*cluster.Task], fit func(*cluster.Task) bool) bool {
 	for t := range tasks {
 		if fit(t) {
@@ -168,6 +171,7 @@ func anyTask(tasks iter.Seq[*cluster.Task], fit func(*cluster.Task) bool) bool {
 	return false
 }
 
+// cause is the reason of a preemption, for people.
 func (c *claims) cause(to, loser *claimant) string {
 	why := "would be done before"
 	switch {
@@ -184,6 +188,7 @@ func (c *claims) cause(to, loser *claimant) string {
 // has fallen to this fraction (the paper's section on preemption).
 const lowWater = 0.75
 
+// lowWater is the number of suspended attempts at which suspensions begin again.
 func (p *Policy) lowWater(kind int) int {
 	return int(math.Floor(lowWater * p.virtual[kind].slots))
 }

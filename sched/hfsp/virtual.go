@@ -49,6 +49,8 @@ type member struct {
 	end    float64 // when it is done, if it is capped
 }
 
+// remaining is the work that is left, in slot-ms. It is 0 also if the size has become
+// smaller than what the phase has received.
 func (s *member) remaining() float64 { return max(s.size-s.aged, 0) }
 
 // put enters a phase, also one that is there already and has work left again.
@@ -76,6 +78,7 @@ func (v *virtual) remove(s *member) {
 	v.stale = true
 }
 
+// drop removes members from all lists.
 func (v *virtual) drop(isGone func(*member) bool) {
 	for _, list := range []*[]*member{&v.members, &v.byLag, &v.byMost} {
 		*list = slices.DeleteFunc(*list, isGone)

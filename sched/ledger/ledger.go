@@ -123,6 +123,7 @@ func (l *Ledger) open(j *cluster.Job) {
 	l.accounts[j.ID] = &Account{Job: j.ID, Attempts: make(map[cluster.AttemptID]Usage)}
 }
 
+// isActive reports whether tasks of a job may still start.
 func isActive(j *cluster.Job) bool { return j != nil && j.State < cluster.JobCommitting }
 
 // update counts the slots of an attempt again.
@@ -145,6 +146,7 @@ func (l *Ledger) update(view cluster.View, id cluster.AttemptID) {
 	l.add(account, is, 1)
 }
 
+// add counts the slots of an attempt, with sign -1 not any more.
 func (l *Ledger) add(a *Account, h Usage, sign int) {
 	slots := h.Slots.Times(sign)
 	if h.Leaving {

@@ -36,7 +36,7 @@ type claim struct {
 // count returns how many slots are reserved.
 func (res *reservation) count() (n int) {
 	for _, reserved := range res.slots {
-		n += reserved.slots[cluster.MapSlot] + reserved.slots[cluster.ReduceSlot]
+		n += reserved.slots.Total()
 	}
 	return n
 }
@@ -44,7 +44,7 @@ func (res *reservation) count() (n int) {
 // countsOnly reports whether any slots will do if they are enough.
 func (c *claim) countsOnly() bool {
 	return !c.tasksAvoid && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
-		return s.Slots[cluster.MapSlot]+s.Slots[cluster.ReduceSlot] > 1
+		return s.Slots.Total() > 1
 	})
 }
 

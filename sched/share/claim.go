@@ -39,6 +39,7 @@ func CheckWeight(weight float64) error {
 	return check("weight", weight)
 }
 
+// check refuses numbers that no share can be computed from: NaN and those below 0.
 func check(what string, x float64) error {
 	if x >= 0 {
 		return nil

@@ -128,6 +128,7 @@ func (f *filling) fill(capacity float64, members []int, shares []float64) {
 	}, shares)
 }
 
+// settle writes the share of each member.
 func (f *filling) settle(members []int, share func(Claim) float64, shares []float64) {
 	for _, i := range members {
 		shares[i] = share(f.claims[i])

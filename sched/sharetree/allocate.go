@@ -46,6 +46,7 @@ type exhaustedEntry struct {
 	entry *Entry
 }
 
+// free returns the slots that can be granted, without reserved ones.
 func (a *allocation) free() cluster.Slots {
 	return cluster.Slots{a.round.RemainingOf(cluster.MapSlot), a.round.RemainingOf(cluster.ReduceSlot)}
 }

@@ -14,6 +14,7 @@ type childHeap struct {
 // sorted reports whether entries is a heap.
 func (h *childHeap) sorted() bool { return h.pool != nil && (h.pool.Rank == nil || h.rank != nil) }
 
+// add enters a child of the pool.
 func (h *childHeap) add(pool *Entry, kind int, e *Entry) {
 	h.pool, h.kind = pool, kind
 	if h.Push(e); h.sorted() {
@@ -21,6 +22,7 @@ func (h *childHeap) add(pool *Entry, kind int, e *Entry) {
 	}
 }
 
+// remove takes out an entry that is in the heap.
 func (h *childHeap) remove(e *Entry) {
 	i := e.position[h.kind] - 1
 	if h.sorted() {

@@ -87,6 +87,8 @@ func (e *Entry) Reorder() {
 	}
 }
 
+// reorder restores the heap of one kind and, before it, those of the pools in it: the
+// order of pools may depend on what their jobs want.
 func (e *Entry) reorder(kind int) {
 	h := &e.heaps[kind]
 	for _, child := range h.entries {

@@ -93,7 +93,7 @@ func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
 	tasks := slices.SortedStableFunc(slices.Values(run.Result.Tasks), func(a, b sim.TaskResult) int { return cmp.Compare(a.Start, b.Start) })
 	var spans []plot.Span
 	for _, t := range tasks {
-		first := t.Machine * (perKind[0] + perKind[1])
+		first := t.Machine * perKind.Total()
 		if t.Kind == cluster.ReduceSlot {
 			first += perKind[0]
 		}
