@@ -21,6 +21,7 @@ const (
 // Decode returns a view of src.
 type Bytes struct{}
 
+// Append appends v itself: the length of a whole key is known from outside.
 func (Bytes) Append(dst, v []byte) []byte       { return append(dst, v...) }
 func (Bytes) Decode(src []byte) ([]byte, error) { return src, nil }
 
@@ -39,6 +40,7 @@ func (String) Decode(src []byte) (string, error)      { return string(src), nil 
 func (String) AppendPart(dst []byte, v string) []byte { return appendEscaped(dst, stringBytes(v)) }
 func (String) partLen(s []byte, m byte) (int, error)  { return escapedLen(s, m) }
 
+// DecodePart copies.
 func (String) DecodePart(src []byte) (v string, rest []byte, err error) {
 	b, rest, err := unescape(src)
 	return string(b), rest, err
@@ -48,6 +50,8 @@ func (String) DecodePart(src []byte) (v string, rest []byte, err error) {
 // modified.
 type StringView struct{ String }
 
+// Decode returns a view of src. A loop that only compares or looks up its key spares the
+// copy.
 func (StringView) Decode(src []byte) (string, error) {
 	return unsafe.String(unsafe.SliceData(src), len(src)), nil
 }

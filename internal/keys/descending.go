@@ -33,8 +33,11 @@ type descending[T any] struct {
 // scratch holds the flipped bytes of a short key while it is decoded.
 type scratch [32]byte
 
+// scratches is a pool, since a buffer on the stack would escape through the interface of
+// inner.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
+// Append appends the part form of inner and complements what it has appended.
 func (c descending[T]) Append(dst []byte, v Desc[T]) []byte {
 	from := len(dst)
 	dst = c.inner.AppendPart(dst, v.Value)
@@ -44,6 +47,8 @@ func (c descending[T]) Append(dst []byte, v Desc[T]) []byte {
 	return dst
 }
 
+// Decode refuses bytes after the part: the top-level form of a descending key is its part
+// form.
 func (c descending[T]) Decode(src []byte) (Desc[T], error) {
 	v, rest, err := c.DecodePart(src)
 	if err == nil && len(rest) > 0 {
@@ -93,8 +98,10 @@ type maskedGrouper interface {
 // descendingTuple is descending for tuples, whose groups it finds below the complement.
 type descendingTuple[T any] struct{ descending[T] }
 
+// GroupLen implements Grouper.
 func (c descendingTuple[T]) GroupLen(key []byte) (int, error) { return c.groupLen(key, 0) }
 
+// groupLen implements maskedGrouper, for a descending codec of descending tuples.
 func (c descendingTuple[T]) groupLen(key []byte, mask byte) (int, error) {
 	return c.inner.(maskedGrouper).groupLen(key, ^mask)
 }

@@ -34,6 +34,7 @@ func (Float64) Append(dst []byte, v float64) []byte {
 	return binary.BigEndian.AppendUint64(dst, bits|sign64)
 }
 
+// Decode inverts Append: without the sign bit, all bits were flipped.
 func (Float64) Decode(src []byte) (float64, error) {
 	if len(src) != 8 {
 		return 0, malformed("a float64", len(src))
@@ -70,6 +71,7 @@ func (Float32) Append(dst []byte, v float32) []byte {
 	return binary.BigEndian.AppendUint32(dst, bits|sign32)
 }
 
+// Decode inverts Append: without the sign bit, all bits were flipped.
 func (Float32) Decode(src []byte) (float32, error) {
 	if len(src) != 4 {
 		return 0, malformed("a float32", len(src))

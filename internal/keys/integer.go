@@ -15,6 +15,7 @@ func (c Signed[T]) Append(dst []byte, v T) []byte {
 	return appendUint(dst, uint64(v)^c.sign(), c.size())
 }
 
+// Decode refuses any other length than that of T.
 func (c Signed[T]) Decode(src []byte) (v T, err error) {
 	if len(src) != c.size() {
 		return 0, malformed("an integer", len(src))
@@ -30,6 +31,7 @@ func (c Signed[T]) DecodePart(src []byte) (v T, rest []byte, err error) {
 
 func (c Signed[T]) partLen(src []byte, _ byte) (int, error) { return fixedPartLen(src, c.size()) }
 
+// size is the width of T in bytes.
 func (Signed[T]) size() int { return int(unsafe.Sizeof(T(0))) }
 
 // sign is the sign bit of T.
@@ -41,6 +43,7 @@ type Unsigned[T ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64] struct{}
 
 func (c Unsigned[T]) Append(dst []byte, v T) []byte { return appendUint(dst, uint64(v), c.size()) }
 
+// Decode refuses any other length than that of T.
 func (c Unsigned[T]) Decode(src []byte) (v T, err error) {
 	if len(src) != c.size() {
 		return 0, malformed("an unsigned integer", len(src))

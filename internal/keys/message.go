@@ -14,6 +14,7 @@ import (
 // so it is for values and for keys that only need to be grouped.
 type JSON[T any] struct{}
 
+// Append panics with an *EncodeError if encoding/json has no form of v: of a channel, say.
 func (JSON[T]) Append(dst []byte, v T) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -34,6 +35,7 @@ func (JSON[T]) Decode(src []byte) (v T, err error) {
 // smaller and faster.
 type Gob[T any] struct{}
 
+// Append panics with an *EncodeError if gob cannot encode v.
 func (Gob[T]) Append(dst []byte, v T) []byte {
 	w := bytes.NewBuffer(dst)
 	if err := gob.NewEncoder(w).Encode(&v); err != nil {
@@ -42,6 +44,7 @@ func (Gob[T]) Append(dst []byte, v T) []byte {
 	return w.Bytes()
 }
 
+// Decode refuses bytes after the value, which gob itself would ignore.
 func (Gob[T]) Decode(src []byte) (v T, err error) {
 	r := bytes.NewReader(src)
 	if err := gob.NewDecoder(r).Decode(&v); err != nil {

@@ -33,6 +33,7 @@ func (c pair[A, B]) Append(dst []byte, v Pair[A, B]) []byte {
 	return c.b.Append(c.a.AppendPart(dst, v.First), v.Second)
 }
 
+// Decode decodes the part of First; what remains is the whole of Second.
 func (c pair[A, B]) Decode(src []byte) (v Pair[A, B], err error) {
 	if v.First, src, err = c.a.DecodePart(src); err != nil {
 		return v, err
@@ -41,6 +42,7 @@ func (c pair[A, B]) Decode(src []byte) (v Pair[A, B], err error) {
 	return v, err
 }
 
+// AppendPart appends the part forms of both.
 func (c pair[A, B]) AppendPart(dst []byte, v Pair[A, B]) []byte {
 	return c.b.AppendPart(c.a.AppendPart(dst, v.First), v.Second)
 }
@@ -63,6 +65,7 @@ func (c pair[A, B]) partLen(src []byte, mask byte) (int, error) {
 	return first + second, err
 }
 
+// size is -1 unless both components have a fixed size.
 func (c pair[A, B]) size() int { return sumSize(c.a, c.b) }
 
 // GroupLen is the length of the part of First.
@@ -86,6 +89,7 @@ func (c triple[A, B, C]) Append(dst []byte, v Triple[A, B, C]) []byte {
 	return c.bc.Append(c.a.AppendPart(dst, v.First), Pair[B, C]{v.Second, v.Third})
 }
 
+// Decode decodes the part of First; what remains is the pair of the others.
 func (c triple[A, B, C]) Decode(src []byte) (v Triple[A, B, C], err error) {
 	if v.First, src, err = c.a.DecodePart(src); err != nil {
 		return v, err
@@ -118,6 +122,7 @@ func (c triple[A, B, C]) partLen(src []byte, mask byte) (int, error) {
 	return first + others, err
 }
 
+// size is -1 unless all components have a fixed size.
 func (c triple[A, B, C]) size() int { return sumSize(c.a, c.bc) }
 
 // GroupLen is the length of the part of First.

@@ -11,7 +11,8 @@ import (
 )
 
 // Marshal returns the document, indented and ended by a newline. It sets Version and
-// replaces nil lists and maps by empty ones, so that the document has no null.
+// replaces nil lists and maps by empty ones, so that the document has no null: readers in
+// typed languages need no cases for it.
 func (r Report) Marshal() ([]byte, error) {
 	r.Version = Version
 	r.fillEmpty()

@@ -25,7 +25,7 @@ func Check(path string) error {
 
 // WriteFile writes the document to path atomically: readers find the old file or the
 // complete new one. If path is not a regular file (a pipe, /dev/stdout), the document is
-// written into it.
+// written into it. A symbolic link stays, and its target is replaced.
 func WriteFile(path string, r Report) error {
 	data, err := r.Marshal()
 	if err != nil {

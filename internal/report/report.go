@@ -42,7 +42,8 @@ const (
 	PhaseCommit = "commit" // to the end of the job
 )
 
-// Report is the whole document.
+// Report is the whole document. The zero value of a field that is optional is left out;
+// every other field is always there.
 type Report struct {
 	Version        int               `json:"version"`
 	JobID          string            `json:"jobId"`

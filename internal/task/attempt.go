@@ -23,14 +23,14 @@ import (
 type Attempt struct {
 	Start    *taskproc.Start // the order that started the attempt
 	Conf     *conf.Conf      // nil if the properties are invalid; then no Node runs
-	Counters *counter.Set
+	Counters *counter.Set    // those of a checkpoint included
 	Files    *storage.Router // inputs and outputs by full name; use Resolve, which counts
 
 	// Local is the file system of Start.LocalDir.
 	Local storage.FS
 
-	ctx    context.Context // of all work; its cause is the error of the attempt
-	cancel context.CancelCauseFunc
+	ctx    context.Context                // of all work; its cause is the error of the attempt
+	cancel context.CancelCauseFunc        // ends ctx
 	log    *logTail                       // for Logger, and for the message of a failure
 	send   func(*taskproc.FromTask) error // any goroutine may call it; it blocks until the tasknode receives
 
@@ -46,7 +46,7 @@ type Attempt struct {
 
 	mu struct {
 		sync.Mutex
-		status string
+		status string // of SetStatus
 	}
 }
 

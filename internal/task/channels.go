@@ -118,8 +118,9 @@ type streams struct {
 	readers map[int]*StreamReader                  // by edge
 }
 
-// openStreams starts to open all streams of the Node. Both ends wait for each other, so
-// opening them one by one could deadlock in a graph where Nodes read in different orders.
+// openStreams starts to open all streams of the Node. Both ends wait for each other. Opened
+// one by one, the streams of Nodes that read in different orders would wait until they time
+// out.
 func (n *NodeRun) openStreams() {
 	s := &n.streams
 	s.ctx, s.cancel = context.WithCancelCause(n.Attempt.ctx)

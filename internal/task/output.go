@@ -40,17 +40,17 @@ type Output struct {
 	mu struct {
 		sync.Mutex
 		file   *outputFile       // that is written; nil after closePiece, until more is written
-		pieces []*taskproc.Piece // of which other files became pieces
+		pieces []*taskproc.Piece // of files that are closed, in the order of their records
 	}
 }
 
 // outputFile is an open file. Its hash and length become those of the piece, which the
 // commit verifies.
 type outputFile struct {
-	full   string // its name
+	full   string // name with the scheme of its file system
 	writer storage.Writer
-	hash   xxhash.Digest
-	length int64
+	hash   xxhash.Digest // of the bytes written
+	length int64         // bytes written
 }
 
 // outputs are the open outputs of a Node, and the pieces that earlier attempts of its
@@ -58,9 +58,9 @@ type outputFile struct {
 type outputs struct {
 	mu struct {
 		sync.Mutex
-		open   []*Output
-		closed []*taskproc.Piece
-		opened map[string]bool // outputs by name that this attempt has had open
+		open   []*Output         // in the order in which they were made
+		closed []*taskproc.Piece // of earlier attempts, then of outputs that close has closed
+		opened map[string]bool   // outputs by name that this attempt has had open
 	}
 }
 

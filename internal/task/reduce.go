@@ -32,14 +32,14 @@ type Reduce struct {
 	subscription *subscription         // to the outputs of its edges; open while it copies
 	fetched      []*taskproc.MapOutput // outputs that the intake has, with those of a checkpoint
 	memory       int64                 // bytes borrowed for the intake
-	intake       *shuffle.Intake
-	merge        *shuffle.Merge  // of all runs; nil before copying is complete
-	groups       *shuffle.Groups // of merge; nil before
-	total        int64           // records to be reduced, for progress
-	done         int64           // groups finished by this attempt
-	checkpointed bool            // it stopped at a boundary for a checkpoint
-	closed       bool            // Close was called
-	counted      struct {        // in the attempt's counters
+	intake       *shuffle.Intake       // nil before Groups
+	merge        *shuffle.Merge        // of all runs; nil before copying is complete
+	groups       *shuffle.Groups       // of merge; nil before
+	total        int64                 // records to be reduced, for progress
+	done         int64                 // groups finished by this attempt
+	checkpointed bool                  // it stopped at a boundary for a checkpoint
+	closed       bool                  // Close was called
+	counted      struct {              // in the attempt's counters
 		records int64
 		intake  shuffle.IntakeStats
 	}

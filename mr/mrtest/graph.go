@@ -14,7 +14,7 @@ import (
 // Written is what the stages of a graph wrote: possibly several outputs of different types.
 type Written struct {
 	Files    map[string]string // content by name, such as part-r-00000
-	Counters mr.Counters
+	Counters mr.Counters       // of the graph, after its end
 }
 
 // Text is the concatenated content of the main output's files.

@@ -25,7 +25,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Record is one record of a job's output.
+// Record is one record of a job's output. A []byte in it is a copy.
 type Record[K, V any] struct {
 	Key   K
 	Value V
@@ -33,8 +33,8 @@ type Record[K, V any] struct {
 
 // Output is what a job wrote, as values instead of files.
 type Output[K, V any] struct {
-	Parts    [][]Record[K, V] // by the number of the part
-	Counters mr.Counters
+	Parts    [][]Record[K, V] // by the number of the part; nil for one without records
+	Counters mr.Counters      // of the job, after its end
 }
 
 // Records is the records of all parts, concatenated.
