@@ -12,6 +12,9 @@ import (
 // Config describes a cluster. Numbers, slots, addresses and flags apply to a directory
 // without a cluster, and to tasknodes that are added. A cluster that exists is started with
 // its old layout.
+//
+// A Config is a request; layout.json is what the cluster has. So a later Up with other
+// numbers starts the old cluster, and only Add changes it.
 type Config struct {
 	// Dir has the cluster. Required.
 	Dir string

@@ -39,6 +39,9 @@ func (p program) stderrFile() string { return strings.TrimSuffix(p.log, ".log") 
 func (p program) readyFile() string { return filepath.Join(p.dir, "ready.json") }
 
 // child is a daemon that this process has started.
+//
+//	program ── start ─► child ── ready file ─► ready ── exits ─► exited closed, exitErr set
+//	                      └────── exits before ───────────────►
 type child struct {
 	program
 	process   Process
@@ -48,6 +51,9 @@ type child struct {
 }
 
 // start starts a daemon. Its log grows; other output is kept only until the next start.
+//
+// A ready file of an earlier process is removed first: awaitReady must not take it for that
+// of the new one. start does not wait for the daemon.
 func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 	for _, dir := range []string{p.dir, filepath.Dir(p.log)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -90,7 +96,8 @@ func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 	return c, nil
 }
 
-// awaitReady waits until the daemon has written its ready file.
+// awaitReady waits until the daemon has written its ready file. It returns early if the
+// daemon has ended, with the end of its log.
 func (c *child) awaitReady(ctx context.Context) error {
 	err := syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) {
 		ready, err := daemon.ReadReady(c.readyFile())
@@ -133,7 +140,8 @@ const (
 	tailBytes = 16 << 10
 )
 
-// logExcerpt is the end of what the daemon has written since its start.
+// logExcerpt is the end of what the daemon has written since its start. Lines of earlier
+// runs in the same log are left out.
 func (c *child) logExcerpt() string {
 	words := fmt.Sprintf("the end of its log, %s:\n%s", c.log, tail(c.log, c.logOffset))
 	if info, err := os.Stat(c.stderrFile()); err == nil && info.Size() > 0 {
@@ -164,7 +172,8 @@ func tail(name string, from int64) string {
 	return "  " + strings.Join(lines[max(0, len(lines)-tailLines):], "\n  ")
 }
 
-// master is the program of a jobmaster of the layout.
+// master is the program of a jobmaster of the layout. The directory of the daemon is on its
+// command line, and Process.Alive looks for it there.
 func (l *layout) master(cfg Config, m masterLayout) program {
 	dir := filepath.Join(cfg.Dir, m.ID)
 	args := []string{
@@ -175,7 +184,8 @@ func (l *layout) master(cfg Config, m masterLayout) program {
 	return newProgram(cfg, m.ID, dir, append(args, l.MasterFlags...))
 }
 
-// tasknode is the program of a tasknode of the layout.
+// tasknode is the program of a tasknode of the layout. Its ports are chosen by the kernel,
+// since masters learn them when it joins. --own-user runs tasks as this user.
 func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 	dir := filepath.Join(cfg.Dir, n.Name)
 	args := []string{
@@ -188,6 +198,8 @@ func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 	return p
 }
 
+// newProgram adds what both daemons have. It copies the slices of the configuration, which
+// belong to the caller.
 func newProgram(cfg Config, name, dir string, args []string) program {
 	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"), beforeStart: cfg.BeforeStart}
 	p.args = append(cfg.Program[:len(cfg.Program):len(cfg.Program)], args...)

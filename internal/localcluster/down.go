@@ -17,6 +17,8 @@ import (
 // Down ends the cluster of a directory: the processes of cluster.json that are still the
 // ones that were started. Tasknodes end first, so that they can end their tasks. The
 // directory stays, and Up starts the cluster again. running reports whether there was one.
+// It works after a crash of the process that called Up too, since the processes are in a
+// file.
 func Down(ctx context.Context, dir string) (running bool, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return false, err
@@ -45,7 +47,7 @@ func Down(ctx context.Context, dir string) (running bool, err error) {
 	return true, errors.Join(removeIfThere(filepath.Join(dir, startingFile)), removeIfThere(filepath.Join(dir, StateFile)))
 }
 
-// endAll ends all processes at once.
+// endAll ends all processes at once. A daemon may take seconds to end its tasks.
 func endAll(ctx context.Context, processes []Process) error {
 	errs := make([]error, len(processes))
 	var all sync.WaitGroup

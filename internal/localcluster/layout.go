@@ -43,7 +43,8 @@ type tasknodeLayout struct {
 // localhost is the default address of daemons.
 const localhost = "127.0.0.1"
 
-// readOrCreateLayout reads the layout of a directory, or creates one for cfg.
+// readOrCreateLayout reads the layout of a directory, or creates one for cfg. The layout is
+// written before anything starts: after a crash the next Up finds the same ports and names.
 func readOrCreateLayout(cfg Config) (*layout, error) {
 	l := new(layout)
 	path := filepath.Join(cfg.Dir, layoutFile)
@@ -63,7 +64,8 @@ func readOrCreateLayout(cfg Config) (*layout, error) {
 	return l, jsonfile.Write(path, l, fileMode)
 }
 
-// checkEmpty refuses a directory with other files.
+// checkEmpty refuses a directory with other files. A wrong --dir, such as a home directory,
+// must not be filled with a cluster.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -77,6 +79,7 @@ func checkEmpty(dir string) error {
 	return nil
 }
 
+// newLayout numbers masters m1, m2, … and tasknodes n1, n2, …; their names never change.
 func newLayout(cfg Config) (*layout, error) {
 	l := &layout{
 		ID:          strconv.FormatInt(time.Now().UnixMilli(), 10),
@@ -141,7 +144,9 @@ func masterPorts(cfg Config) (ports []string, err error) {
 	return ports, nil
 }
 
-// FreePorts are n addresses with free ports that no outgoing connection gets.
+// FreePorts are n addresses with free ports that no outgoing connection gets. They stay
+// open until all are found, so that no two are the same. Another process may take one
+// between the return and its use; random ports make that unlikely.
 func FreePorts(host string, n int) (addresses []string, err error) {
 	var listening []net.Listener
 	defer func() {

@@ -17,6 +17,9 @@ const endTimeout = 10 * time.Second
 
 // Alive reports whether the process that was started still runs, stopped or not. A process that is ending,
 // and still has its ports, has an empty command line.
+//
+// Three facts identify the process: its id, its start time, and its directory among its
+// arguments. An id alone may be that of a later process.
 func (p Process) Alive() bool {
 	if p.PID <= 0 || p.Started == "" || procfs.StartTime(p.PID) != p.Started {
 		return false

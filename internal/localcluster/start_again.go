@@ -10,6 +10,9 @@ import (
 // Start starts those of the named daemons of this cluster that do not run. It starts all
 // before it waits for any, since masters need each other, and returns when they are ready.
 // It changes State; only one goroutine may call it at a time.
+//
+// Unlike Up it does not give up when one daemon fails: the others become ready, and the
+// errors of all are joined.
 func (c *Cluster) Start(ctx context.Context, names ...string) error {
 	unlock, err := lock(ctx, c.dir)
 	if err != nil {

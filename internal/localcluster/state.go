@@ -20,6 +20,9 @@ const (
 )
 
 // State is the running cluster.
+//
+//	cluster.json.starting   written before daemons are ready, so that Down can end them
+//	cluster.json            written when all are ready; readers use only this one
 type State struct {
 	ID        string     `json:"id"` // of the cluster
 	Masters   []Master   `json:"masters"`
@@ -78,7 +81,8 @@ func ReadState(dir string) (*State, error) {
 	return s, jsonfile.Read(filepath.Join(dir, StateFile), s)
 }
 
-// readRunning reads what runs, ready or not. It is empty if nothing does.
+// readRunning reads what runs, ready or not. It is empty if nothing does. The file of a
+// start in progress is newer than that of the cluster.
 func readRunning(dir string) (*State, error) {
 	s := new(State)
 	err := jsonfile.Read(filepath.Join(dir, startingFile), s)

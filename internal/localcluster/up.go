@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/procfs"
 )
 
-// Cluster is a running cluster.
+// Cluster is a running cluster. It is used by one goroutine.
 type Cluster struct {
 	// State is what runs.
 	State State
@@ -30,6 +30,9 @@ type Cluster struct {
 // ends before, Up ends everything that it has started.
 //
 // The caller calls Wait, or Release if the daemons outlive this process.
+//
+//	lock ─► layout ─► masters start ─► all ready ─► tasknodes start ─► all ready ─► publish
+//	                       └── a daemon ends or is late ──► rollBack ◄──┘
 func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 	return startOrAdd(ctx, cfg, 0)
 }
@@ -77,8 +80,8 @@ func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 	return start(ctx, cfg, l)
 }
 
-// start starts what does not run. Masters start first: a tasknode that finds no master waits
-// longer before each new attempt.
+// start starts what does not run. Masters start first: a tasknode that finds no master
+// waits longer before each new attempt. StartTimeout is for all daemons together.
 func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("it had %v", cfg.StartTimeout))
 	defer cancel()
@@ -190,7 +193,8 @@ func (c *Cluster) publish() error {
 	return os.Rename(starting, filepath.Join(c.dir, StateFile))
 }
 
-// rollBack ends what this process has started.
+// rollBack ends what this process has started. It ends them in the reverse order of their
+// start and removes the file of the start, unless a process remains.
 func (c *Cluster) rollBack(ctx context.Context) error {
 	c.starter.Close()
 	var started []Process

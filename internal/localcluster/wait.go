@@ -7,7 +7,7 @@ import (
 
 // Wait returns when ctx has ended, or every daemon that this process has started. It then
 // ends the whole cluster. ended, which may be nil, is called for each daemon that ends
-// before.
+// before. It is the foreground mode of `hammr up`: ctx ends at Ctrl-C.
 func (c *Cluster) Wait(ctx context.Context, ended func(name, end string)) error {
 	type news struct{ name, end string }
 	said := make(chan news, len(c.children))

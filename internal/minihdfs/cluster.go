@@ -15,6 +15,10 @@ import (
 
 // Cluster is a running HDFS. Its methods may be called by several goroutines,
 // but two that change one daemon must not overlap.
+//
+//	test ──► minihdfs ──► NameNode   java process, 127.x.y.1
+//	            │  └────► DataNodes  java processes, 127.x.y.11 …
+//	            └───────► forwarder  goroutines, one a DataNode
 type Cluster struct {
 	cfg      Config
 	network  string // "127.x.y"
@@ -25,9 +29,10 @@ type Cluster struct {
 	closing  sync.Once
 }
 
-// Start starts a cluster and returns when all its DataNodes are live, which takes about 8 s.
-// If it fails, nothing of it runs. The caller calls Close; without it, the daemons end with
-// the caller's process.
+// Start starts a cluster and returns when all its DataNodes are live, which takes about 8
+// s. If it fails, nothing of it runs. The caller calls Close; without it, the daemons end
+// with the caller's process. A directory of an earlier cluster is not formatted again: its
+// files are there.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -47,7 +52,8 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// prepare lays out the cluster and writes its configuration.
+// prepare lays out the cluster and writes its configuration. A supervised cluster keeps its
+// network over restarts, because clients have its address in their configuration.
 func prepare(cfg Config, jars string) (*Cluster, error) {
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -74,6 +80,8 @@ func prepare(cfg Config, jars string) (*Cluster, error) {
 	return c, c.writeConf()
 }
 
+// newDataNode lays out DataNode i. Each property with an address must differ between
+// DataNodes, since all of them read the same configuration files.
 func (c *Cluster) newDataNode(base program, i int) *DataNode {
 	host := c.Host(i)
 	properties := []string{
@@ -113,7 +121,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.WaitLive(ctx, len(c.data))
 }
 
-// Close ends everything the cluster started, by process id. Its files stay.
+// Close ends everything the cluster started, by process id. Its files stay. DataNodes end before the NameNode.
 func (c *Cluster) Close() error {
 	var errs []error
 	c.closing.Do(func() {

@@ -80,6 +80,7 @@ func (c *Cluster) writeConf() error {
 	return nil
 }
 
+// topology is a file for Hadoop's TableMapping: "address rack" a line.
 func (c *Cluster) topology() string {
 	var b strings.Builder
 	for i, rack := range c.cfg.Racks {
@@ -88,6 +89,8 @@ func (c *Cluster) topology() string {
 	return b.String()
 }
 
+// siteXML is a configuration file of Hadoop. Names are sorted, so that equal properties
+// give equal bytes.
 func siteXML(properties map[string]string) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")

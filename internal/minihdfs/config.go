@@ -118,6 +118,8 @@ func chooseNetwork(dir string, stable bool) (string, error) {
 	return "", fmt.Errorf("minihdfs: no free network within 127.0.0.0/8: %w", taken)
 }
 
+// networkIsTaken tries the NameNode's ports only. Two clusters that start at the same
+// moment may choose the same network; then the later one fails to listen.
 func networkIsTaken(network string) error {
 	for _, port := range []string{rpcPort, httpPort} {
 		l, err := net.Listen("tcp", net.JoinHostPort(network+".1", port))

@@ -17,6 +17,10 @@ import (
 )
 
 // State is a cluster that outlives the command that started it, as written in StateFile.
+//
+//	hammr dev hdfs up ── starts ─► supervisor (own session) ── children ─► NameNode, DataNodes
+//	      │  waits for hdfs.json ◄──────┘ writes it when all are live
+//	hammr dev hdfs down ── SIGTERM ─► supervisor ends its children, removes hdfs.json
 type State struct {
 	URI        string    `json:"uri"`
 	HTTP       string    `json:"http"` // host:port of WebHDFS
@@ -88,7 +92,7 @@ func startSupervisor(ctx context.Context, cfg Config) (*State, error) {
 }
 
 // awaitState waits until the supervisor has written its state, and ends it if ctx ends
-// first.
+// first. An error of the supervisor quotes the end of its log.
 func awaitState(ctx context.Context, dir string, supervisor *os.Process, ended chan error) (*State, error) {
 	var state *State
 	err := syncutil.Poll(ctx, 100*time.Millisecond, func(context.Context) (found bool, err error) {
@@ -140,8 +144,9 @@ func (c *Cluster) state() *State {
 	return s
 }
 
-// Down ends the cluster of dir: the processes in its state that are still the ones recorded.
-// The files stay. If none runs, it does nothing.
+// Down ends the cluster of dir: the processes in its state that are still the ones
+// recorded. The files stay. If none runs, it does nothing. The supervisor ends its
+// children; those that remain after its death by SIGKILL are killed one by one.
 func Down(ctx context.Context, dir string) error {
 	state, err := readState(dir)
 	if errors.Is(err, os.ErrNotExist) {

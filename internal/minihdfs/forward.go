@@ -10,6 +10,9 @@ import (
 // forwarder forwards the connections of one DataNode to the NameNode, with the DataNode's
 // address as their source. It has one goroutine that accepts and two for each connection;
 // close waits for all of them.
+//
+//	DataNode ──► host:8020 (listener) ── carry ──► NameNode:8020
+//	                                    source address: host
 type forwarder struct {
 	listener net.Listener
 	dialer   net.Dialer
@@ -46,6 +49,7 @@ func (f *forwarder) accept() {
 	}
 }
 
+// carry copies both directions of a connection until either side ends.
 func (f *forwarder) carry(in net.Conn) {
 	defer in.Close()
 	if !f.add(in) {
@@ -72,6 +76,7 @@ func (f *forwarder) carry(in net.Conn) {
 	<-back
 }
 
+// add records a connection, so that close can end it. It reports false after close.
 func (f *forwarder) add(c net.Conn) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -35,6 +35,8 @@ func ExampleJars(ctx context.Context) (string, error) {
 // streaming.
 func YarnJars(ctx context.Context) (string, error) { return jarSet(ctx, "yarn", "-P", "yarn") }
 
+// The lock keeps two test binaries from fetching at the same time; the second finds the
+// folder of the first.
 func jarSet(ctx context.Context, name string, mvnArgs ...string) (string, error) {
 	if dir := os.Getenv(JarsEnv); dir != "" {
 		if _, err := os.Stat(dir); err != nil {

@@ -42,6 +42,11 @@ func (p program) of(name, class string, properties ...string) program {
 }
 
 // daemon is one process of the cluster. It may be started again after its end.
+//
+//	      start              Kill, or it ends by itself
+//	none ───────► running ───────────────────────────► ended ── start ─► running
+//
+// Kill forgets the process before it waits, so Runs is false during the wait.
 type daemon struct {
 	program
 
@@ -52,8 +57,9 @@ type daemon struct {
 	}
 }
 
-// start starts the process, which must not be running. Its output goes to the
-// end of LOGS/NAME.log.
+// start starts the process, which must not be running. Its output goes to the end of
+// LOGS/NAME.log. The starter's thread lives as long as the cluster, so that the death
+// signal does not come early, see procfs.Starter.
 func (d *daemon) start() error {
 	java, argv, err := d.java.command(d.class, d.args)
 	if err != nil {
@@ -121,7 +127,8 @@ func (d *daemon) Kill() error {
 	return nil
 }
 
-// end ends the process with SIGTERM, and with SIGKILL after a while.
+// end ends the process with SIGTERM, and with SIGKILL after a while. A NodeManager needs
+// the time to end its containers.
 func (d *daemon) end(patience time.Duration) error {
 	if ended := d.exited(); ended != nil && d.signal(syscall.SIGTERM) == nil {
 		select {
@@ -169,7 +176,8 @@ func (d *daemon) exitError() error {
 	return fmt.Errorf("minihdfs: %s ended by itself, log %s ends in: %s", d.name, d.logPath(), tail(log))
 }
 
-// runOnce runs a daemon's class to its end, for example to format a NameNode.
+// runOnce runs a daemon's class to its end, for example to format a NameNode. The log is
+// written only on failure.
 func (p *program) runOnce(ctx context.Context, args ...string) error {
 	out, err := p.java.Run(ctx, p.class, append(args, p.args...)...)
 	if err != nil {

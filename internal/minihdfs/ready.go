@@ -24,7 +24,7 @@ type Health struct {
 	UnderReplicated int `json:"UnderReplicatedBlocks"`
 }
 
-// Health asks the NameNode.
+// Health asks the NameNode. It combines two beans of the NameNode's JMX page.
 func (c *Cluster) Health(ctx context.Context) (Health, error) {
 	var health Health
 	if err := metrics(ctx, c.HTTP(), "service=NameNode,name=FSNamesystemState", &health); err != nil {
@@ -46,7 +46,8 @@ func (c *Cluster) Health(ctx context.Context) (Health, error) {
 	return health, nil
 }
 
-// metrics decodes one bean of a daemon's JMX metrics.
+// metrics decodes one bean of a daemon's JMX metrics. metrics reads one bean of a daemon's
+// JMX page as JSON. It fails as long as the daemon has not registered the bean.
 func metrics(ctx context.Context, address, bean string, into any) error {
 	url := "http://" + address + "/jmx?qry=Hadoop:" + bean
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -27,6 +27,9 @@ type YarnConfig struct {
 // Yarn is a ResourceManager with the FairScheduler and a NodeManager at the address
 // of each DataNode: a map there is local to that DataNode's blocks. MapReduce's
 // masters and its shuffle listen on all addresses of the machine.
+//
+// It is the rival of measurements against Hadoop: the same blocks, the same machines, and
+// Hadoop's own scheduler and MapReduce.
 type Yarn struct {
 	hdfs            *Cluster
 	java            Java
@@ -39,9 +42,9 @@ type Yarn struct {
 	endTimeout      time.Duration // of a daemon with what it runs
 }
 
-// StartYarn starts YARN over a running cluster, in a folder "yarn" of its own, and
-// returns when all NodeManagers have registered. The caller calls Close before that
-// of the cluster. If it cannot, daemons get SIGTERM when the caller's process ends.
+// StartYarn starts YARN over a running cluster, in a folder "yarn" of its own, and returns
+// when all NodeManagers have registered. The caller calls Close before that of the cluster.
+// If it cannot, daemons get SIGTERM when the caller's process ends.
 func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 	jars, err := YarnJars(ctx)
 	if err != nil {
@@ -81,6 +84,7 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 	return y.writeConf(cfg)
 }
 
+// newNodeManager binds each port to the host, since all NodeManagers share the machine.
 func newNodeManager(base program, i int, host, dir string) *daemon {
 	return &daemon{program: base.of(fmt.Sprintf("nodemanager%d", i), "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
 		"yarn.nodemanager.hostname="+host,
@@ -136,7 +140,8 @@ func (y *Yarn) checkRegistered(ctx context.Context) error {
 	return nil
 }
 
-// Close ends YARN and what runs on it, by process id. Files stay.
+// Close ends YARN and what runs on it, by process id. Files stay. NodeManagers get SIGTERM,
+// since a container would outlive a killed one.
 func (y *Yarn) Close() error {
 	errs := make([]error, len(y.nodeManagers)+1)
 	y.closing.Do(func() {

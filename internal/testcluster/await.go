@@ -17,8 +17,9 @@ const (
 	callTimeout  = time.Second
 )
 
-// Poll calls check until it reports true or fails, or ctx ends. The context of each
-// call ends after a second, so that a stopped daemon does not stall the caller.
+// Poll calls check until it reports true or fails, or ctx ends. The context of each call
+// ends after a second, so that a stopped daemon does not stall the caller. It is the one
+// loop of all tests that wait for something.
 func Poll(ctx context.Context, check func(ctx context.Context) (bool, error)) error {
 	return syncutil.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
 		call, cancel := context.WithTimeout(ctx, callTimeout)
@@ -28,7 +29,8 @@ func Poll(ctx context.Context, check func(ctx context.Context) (bool, error)) er
 }
 
 // AwaitJob waits until a job is as wanted and returns its status, with its tasks. Calls
-// that no master answers are repeated.
+// that no master answers are repeated. The error has the answer of the last call, since ctx
+// alone says only that time is up.
 func (c *Cluster) AwaitJob(ctx context.Context, id string, wanted func(*wire.JobStatus) bool) (status *wire.JobStatus, err error) {
 	var last error
 	err = Poll(ctx, func(ctx context.Context) (bool, error) {

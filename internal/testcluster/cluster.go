@@ -55,6 +55,9 @@ func (c *Config) place() {
 func Millis(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 
 // Cluster is a running cluster, as far as its daemons are not broken.
+//
+// The fields do not change after Start, Open or Attach, so methods need no lock; what
+// changes is in Daemons.
 type Cluster struct {
 	Daemons
 
@@ -68,8 +71,9 @@ type Cluster struct {
 	closing            sync.Once
 }
 
-// Start starts a cluster and returns when all of it is ready. If that fails, nothing
-// of it runs. The caller calls Close.
+// Start starts a cluster and returns when all of it is ready. If that fails, nothing of it
+// runs. The caller calls Close. Config.Dir must be empty or have an earlier cluster, which
+// is then started with its old layout.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	cfg.place()
 	daemons, err := startLocal(ctx, cfg)
@@ -114,7 +118,8 @@ func (c *Cluster) connect(dir string, state localcluster.State) (err error) {
 	return err
 }
 
-// dial makes a client of masters at some addresses.
+// dial makes a client of masters at some addresses. With the id of the cluster a client
+// refuses masters of another cluster at the same address.
 func (c *Cluster) dial(addresses []string) (*remote.Client, error) {
 	token, err := c.Token()
 	if err != nil {
@@ -130,6 +135,7 @@ func (c *Cluster) Token() (string, error) { return rpc.ReadToken(c.tokenFile) }
 func (c *Cluster) Client() *remote.Client { return c.client }
 
 // ClientOf calls only these masters of a cluster of this machine. The caller closes it.
+// With it a test observes what one master knows, or a minority.
 func (c *Cluster) ClientOf(masters ...string) (*remote.Client, error) {
 	var addresses []string
 	for _, name := range masters {

@@ -12,6 +12,8 @@ import (
 var ErrNotRunning = errors.New("testcluster: the daemon does not run")
 
 // Control ends and starts daemons by name.
+//
+// Names are those of Cluster.Names. An unknown name is an error, or not running.
 type Control interface {
 	// Running reports whether the daemon has a process, stopped or not.
 	Running(name string) bool
@@ -26,6 +28,10 @@ type Control interface {
 }
 
 // Daemons are the masters and tasknodes of a cluster, wherever they run.
+//
+// There are three implementations: children of this process, the daemons of a `hammr up`,
+// and daemons on other machines. Callers that need more than this interface, such as the
+// files of a tasknode, work on this machine only.
 type Daemons interface {
 	Control
 	// Process is the latest known process of a daemon. Its HTTP address is that of the

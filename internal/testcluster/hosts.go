@@ -22,7 +22,8 @@ import (
 // passwords.
 const DefaultShell = "ssh -o BatchMode=yes {host}"
 
-// HostConfig is a running cluster whose daemons are named in a hostfile.
+// HostConfig is a running cluster whose daemons are named in a hostfile. Another program,
+// such as systemd, owns them.
 type HostConfig struct {
 	// Hosts are its daemons, all started with --drills. Required.
 	Hosts []Host
@@ -45,6 +46,12 @@ const (
 )
 
 // hosts are daemons on other machines. Each answers at the address of its page.
+//
+// A daemon itself reports its process id, so a pid is known as long as the daemon has
+// answered once since its start. Signals travel as shell commands:
+//
+//	page (HTTP, token)   PID, faults inside
+//	shell (ssh)          kill -SIGNAL PID, the command that starts the daemon
 type hosts struct {
 	cfg   HostConfig
 	calls *faultrpc.Client
@@ -57,6 +64,9 @@ type hosts struct {
 
 // Attach finds a running cluster, each daemon of which has to answer. Close repairs it:
 // it resumes stopped daemons, starts those that are gone and ends all faults inside.
+//
+// A daemon that does not answer is an error, since the cause may be a wrong line of the
+// hostfile. The error names all of them.
 func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 	if len(cfg.Shell) == 0 {
 		cfg.Shell = strings.Fields(DefaultShell)
@@ -115,8 +125,9 @@ func (s *hosts) host(name string) (h Host, pid int, err error) {
 	return h, 0, fmt.Errorf("no daemon %q in the hostfile", name)
 }
 
-// current is a daemon with its present process, which others may have restarted. pid is
-// 0 if nothing listens at its page.
+// current is a daemon with its present process, which others may have restarted. pid is 0
+// if nothing listens at its page. A daemon that is suspended does not answer; its latest
+// known pid is returned then.
 func (s *hosts) current(ctx context.Context, name string) (h Host, pid int, err error) {
 	if h, _, err = s.host(name); err != nil {
 		return h, 0, err
@@ -138,7 +149,8 @@ func (s *hosts) Process(name string) (localcluster.Process, error) {
 // Running implements Control. It is true, since only the machine itself knows.
 func (s *hosts) Running(string) bool { return true }
 
-// Kill implements Control.
+// Kill implements Control. The command returns when the process is gone, so no further call
+// has to wait for that.
 func (s *hosts) Kill(ctx context.Context, name string) error {
 	h, pid, err := s.current(ctx, name)
 	if err != nil || pid == 0 {
@@ -161,7 +173,8 @@ func (s *hosts) Signal(ctx context.Context, name string, sig syscall.Signal) err
 	return s.run(ctx, h, signalCommand(sig, pid))
 }
 
-// Start implements Control.
+// Start implements Control. A daemon whose process runs and does not answer yet is not
+// started a second time.
 func (s *hosts) Start(ctx context.Context, names ...string) error {
 	var errs []error
 	var started []Host
@@ -219,6 +232,8 @@ func (s *hosts) Close() error {
 	return errors.Join(append(errs, all.Wait())...)
 }
 
+// repair ends what drills have done to one daemon. The order matters: a suspended daemon
+// cannot answer the call that ends faults.
 func (s *hosts) repair(ctx context.Context, h Host) error {
 	var errs []error
 	if h.Shell != "" {

@@ -13,7 +13,8 @@ func (c *Cluster) Logs() string { return filepath.Join(c.dir, "logs") }
 // Histories is the directory in which masters keep the histories of jobs.
 func (c *Cluster) Histories() string { return filepath.Join(c.dir, "history") }
 
-// LogEnds are the last bytes of each daemon's log, size of each, for people.
+// LogEnds are the last bytes of each daemon's log, size of each, for people. Tests print it
+// when they fail, since the directory is removed afterwards.
 func (c *Cluster) LogEnds(size int) string {
 	var b strings.Builder
 	files, _ := filepath.Glob(filepath.Join(c.Logs(), "*")) // the pattern is valid

@@ -14,7 +14,8 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// processes are daemons of this machine, by what finds their processes.
+// processes are daemons of this machine, by what finds their processes. It has no lock:
+// find returns a copy of what is known at that moment.
 type processes struct {
 	find func(name string) (localcluster.Process, error)
 }
@@ -28,7 +29,8 @@ func (p processes) Running(name string) bool {
 	return err == nil && process.Alive()
 }
 
-// Kill implements Control.
+// Kill implements Control. It waits until /proc has no process of that start time, so that
+// its ports and files are free.
 func (p processes) Kill(ctx context.Context, name string) error {
 	process, err := p.find(name)
 	if err != nil || !process.Alive() {
@@ -103,6 +105,8 @@ type local struct {
 	}
 }
 
+// startLocal starts the daemons, with Config.Environ added before Config.BeforeStart sees
+// the command.
 func startLocal(ctx context.Context, cfg Config) (*local, error) {
 	before := cfg.BeforeStart
 	cfg.BeforeStart = func(name, dir string, cmd *exec.Cmd) error {
@@ -190,6 +194,7 @@ func (l *local) Close() error {
 	return errors.Join(append(errs, l.mu.cluster.Wait(ended, nil))...)
 }
 
+// resume continues a daemon that may be stopped, and ignores one that is gone.
 func resume(p localcluster.Process) error {
 	if !p.Alive() {
 		return nil

@@ -28,7 +28,8 @@ func (p Program) Run(ctx context.Context, args ...string) (stdout string, err er
 	return p.Feed(ctx, nil, args...)
 }
 
-// Feed is Run of a command that reads standard input.
+// Feed is Run of a command that reads standard input. A program that ignores the interrupt
+// is killed after WaitDelay.
 func (p Program) Feed(ctx context.Context, stdin io.Reader, args ...string) (stdout string, err error) {
 	cmd := exec.CommandContext(ctx, p.File, args...)
 	cmd.Env = append(withoutCluster(os.Environ()), p.Environ...)
@@ -44,7 +45,8 @@ func (p Program) Feed(ctx context.Context, stdin io.Reader, args ...string) (std
 	return strings.TrimSpace(string(out)), nil
 }
 
-// withoutCluster is an environment that names no cluster.
+// withoutCluster is an environment that names no cluster. Otherwise a test that runs in a
+// shell with HAMMR_MASTER set would use that cluster.
 func withoutCluster(environ []string) (out []string) {
 	for _, e := range environ {
 		if !strings.HasPrefix(e, rpc.MasterVariable+"=") && !strings.HasPrefix(e, rpc.TokenFileVariable+"=") {

@@ -13,7 +13,8 @@ import (
 // commandTimeout is how long a command on a machine may take.
 const commandTimeout = 30 * time.Second
 
-// run runs a command on a daemon's machine.
+// run runs a command on a daemon's machine. The command is one word for the shell program,
+// as ssh expects it.
 func (s *hosts) run(ctx context.Context, h Host, command string) error {
 	if h.Shell == "" {
 		return fmt.Errorf("%s: the hostfile names no shell for its machine; add it behind the address of its page", h.Name)

@@ -39,7 +39,8 @@ func (c *Cluster) SignalTask(name string, pid int, sig syscall.Signal) error {
 	return signal(-pid, sig)
 }
 
-// children are the running processes that a process has started.
+// children are the running processes that a process has started. Each task is the leader of
+// a process group, so a signal to the group reaches what the task itself has started.
 func children(parent int) (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
