@@ -30,7 +30,8 @@ type Sample struct {
 	Cluster *Usage `json:"cluster,omitempty"`
 }
 
-// run runs a command to its end. The error quotes its standard error.
+// run runs a command to its end. The error quotes its standard error. It is interrupted
+// when ctx ends, and killed 10 s later.
 func run(ctx context.Context, c Command) error {
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
@@ -49,6 +50,7 @@ func run(ctx context.Context, c Command) error {
 	return nil
 }
 
+// redirect opens the files of the standard streams. The caller closes them after the run.
 func (c Command) redirect(cmd *exec.Cmd) (files []*os.File, err error) {
 	if c.Stdin != "" {
 		f, err := os.Open(c.Stdin)
@@ -99,6 +101,9 @@ func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 // Timed is the work of the program timed: it runs a command with the standard streams of
 // this process, writes its Sample to a file, and returns its exit code. It forwards signals
 // to the command.
+//
+// It runs in a small process of its own because the peak memory of a child includes that of
+// its parent at the fork.
 func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, err error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -8,6 +8,10 @@ import (
 )
 
 // Contest is one comparison.
+//
+// It is fair by construction: both sides read the same file from a warm page cache, write to the same disk, and are measured in alternation on the same machine as whole
+// processes, from exec to exit. Outputs are compared before anything
+// is measured.
 type Contest struct {
 	Name  string
 	About string // one line
@@ -47,7 +51,9 @@ type Entry struct {
 
 func (e Entry) missing() bool { return e.Command == nil }
 
-// choose selects the contests that the patterns name, in the order of all.
+// choose selects the contests that the patterns name, in the order of all. A pattern that
+// matches nothing is an error, so that a misspelt name does not pass as a run without
+// results.
 func choose(all []Contest, patterns []string) ([]Contest, error) {
 	used := make([]bool, len(patterns))
 	chosen := slices.DeleteFunc(slices.Clone(all), func(c Contest) bool {

@@ -44,7 +44,8 @@ type Usage struct {
 	CPUSeconds float64 `json:"cpuSeconds"`
 }
 
-// measureUsage begins to measure. What it returns ends that.
+// measureUsage begins to measure. What it returns ends that. CPU time in /proc has a
+// resolution of 10 ms, so contests with few tasks show little.
 func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 	start := time.Now()
 	before, err := d.cpu()

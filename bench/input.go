@@ -33,7 +33,8 @@ func (in Input) path(k *Kit) string {
 	return filepath.Join(k.cfg.Dir, fmt.Sprintf("%s-%d", in.Name, in.size(k)))
 }
 
-// ensure generates the file unless it is there already.
+// ensure generates the file unless it is there already. It is generated under another name
+// and renamed, so an interrupted run leaves no half of a file.
 func (in Input) ensure(ctx context.Context, k *Kit) error {
 	name := in.path(k)
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -47,6 +48,7 @@ func (in Input) ensure(ctx context.Context, k *Kit) error {
 	return os.Rename(unfinished, name)
 }
 
+// The yardstick's generators take a seed, so all machines have the same input.
 func (in Input) generate(ctx context.Context, k *Kit, name string) error {
 	if in.Generate == nil {
 		return run(ctx, Command{

@@ -33,6 +33,7 @@ func ThisMachine() Machine {
 	return m
 }
 
+// contentOf is the text of a system file, "" if it cannot be read.
 func contentOf(path string) string {
 	data, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(data))

@@ -43,7 +43,8 @@ func sideOf(e Entry, samples []Sample) Side {
 	return Side{Name: e.Name, Seconds: spreadOf(secondsOf(samples)), MaxRSSBytes: maxRSS(samples), Samples: samples}
 }
 
-// resultOf makes the result from the samples of a contest.
+// resultOf makes the result from the samples of a contest. The ratio is computed round by
+// round, so that a slow round of the machine affects both of its parts.
 func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
 	r := Result{Case: c.Name, Bytes: bytes, Ours: sideOf(c.Ours, ours), Goal: c.Goals.String(), Compared: c.Compare != nil}
 	if !c.Rival.missing() {
@@ -70,7 +71,7 @@ func notesOn(c Contest, s Side) (notes []string) {
 	return notes
 }
 
-// met reports whether every goal is reached.
+// met reports whether every goal is reached. Target is a further aim and does not count.
 func (g Goals) met(r Result) bool {
 	return (g.Ratio == 0 || r.Ratio != nil && r.Ratio.Median >= g.Ratio) &&
 		(g.Seconds == 0 || r.Ours.Seconds.Median <= g.Seconds) &&
@@ -78,11 +79,13 @@ func (g Goals) met(r Result) bool {
 		(g.MasterShare == 0 || g.masterMet(r.Ours.Samples))
 }
 
+// masterMet is false if no sample has the cost of daemons.
 func (g Goals) masterMet(samples []Sample) bool {
 	share, _ := usageOf(samples)
 	return len(share) > 0 && spreadOf(share).Median <= g.MasterShare
 }
 
+// The text is for the table, "" for no goals.
 func (g Goals) String() string {
 	text := ""
 	add := func(format string, args ...any) {

@@ -12,6 +12,10 @@ import (
 
 // Run runs the chosen contests, prints their table and writes the report. Different outputs
 // are an error; a missed goal is not.
+//
+//	build programs ─► for each contest: input ─► prepare ─► rehearsal, compare ─► rounds ─► result
+//	                                                                              ours, rival
+//	                                                                              rival, ours …
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.EnsureDefaults(); err != nil {
 		return err
@@ -64,7 +68,7 @@ func List(w io.Writer) {
 	}
 }
 
-// runContest runs one contest.
+// runContest runs one contest. A contest that fails does not stop the others.
 func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	if err := c.Input.ensure(ctx, k); err != nil {
 		return r, err
@@ -95,7 +99,8 @@ func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	return r, nil
 }
 
-// checkOutputs runs both sides once and compares their outputs.
+// checkOutputs runs both sides once and compares their outputs. It is also the warm-up of a
+// contest with a single round.
 func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 	fmt.Fprintf(k.cfg.Out, "%s: rehearsal\n", c.Name)
 	ours, rival := k.output("ours"), k.output("rival")
@@ -112,7 +117,8 @@ func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 	return c.Compare(ours, rival)
 }
 
-// alternate measures both sides in turn; the first of a round alternates.
+// alternate measures both sides in turn; the first of a round alternates. Alternation
+// spreads slow phases of the machine over both sides.
 func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival []Sample, err error) {
 	for round := range rounds {
 		turns := []struct {
@@ -147,7 +153,8 @@ func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	return k.run(ctx, c, e)
 }
 
-// run measures one run of an entry and removes its output.
+// run measures one run of an entry and removes its output. The cost of daemons is that
+// between the start and the end of the command.
 func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	out := k.output("out")
 	usage := func() (*Usage, error) { return nil, nil }
@@ -161,4 +168,5 @@ func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	return s, errors.Join(err, os.RemoveAll(out))
 }
 
+// output is the path of an output. Nothing exists there before a run.
 func (k *Kit) output(name string) string { return filepath.Join(k.work, name) }

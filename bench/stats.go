@@ -19,7 +19,8 @@ func spreadOf(figures []float64) Spread {
 	return Spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
 }
 
-// ratios are the rival's seconds over ours, round by round.
+// ratios are the rival's seconds over ours, round by round. An interrupted contest may have
+// one round more on one side.
 func ratios(ours, rival []Sample) []float64 {
 	var out []float64
 	for i := range min(len(ours), len(rival)) {

@@ -45,7 +45,8 @@ func open(output string) (r io.Reader, closeFiles func(), err error) {
 	return io.MultiReader(readers...), closeFiles, nil
 }
 
-// sameBytes compares outputs as they are.
+// sameBytes compares outputs as they are. Directories are compared as the concatenation of
+// their parts.
 func sameBytes(ours, rival string) error {
 	a, closeA, err := open(ours)
 	if err != nil {
@@ -60,7 +61,8 @@ func sameBytes(ours, rival string) error {
 	return compare(a, b)
 }
 
-// compare returns an error with the first difference between two streams.
+// compare returns an error with the first difference between two streams. It reads both in
+// step, so it needs no memory for a whole output.
 func compare(a, b io.Reader) error {
 	var bufA, bufB [256 << 10]byte
 	for offset := int64(0); ; {
@@ -112,8 +114,9 @@ func sameCounts(ours, rival string) error {
 	return nil
 }
 
-// sortedCounts are the lines of an output as "word count", in order. Without a
-// tab between the two they are from uniq -c, which puts the count first.
+// sortedCounts are the lines of an output as "word count", in order. Without a tab between
+// the two they are from uniq -c, which puts the count first. All lines are in memory: word
+// counts have few distinct words.
 func sortedCounts(output string) ([]string, error) {
 	r, closeFiles, err := open(output)
 	if err != nil {

@@ -20,8 +20,9 @@ func settingsOf(policy string) map[string]string {
 	return nil
 }
 
-// simulate plays a workload under a policy on a cluster like the real one, and
-// returns the sojourn time of each job by its name.
+// simulate plays a workload under a policy on a cluster like the real one, and returns the
+// sojourn time of each job by its name. Preemption is off on both sides: its costs on a
+// cluster are another measurement.
 func simulate(ctx context.Context, cfg Config, w *workload.Workload, policy string) (map[string]time.Duration, error) {
 	p, err := registry.New(policy, settingsOf(policy), sched.Setup{
 		Placement: sched.DefaultPlacement(), Preempt: preempt.Config{Map: preempt.Wait, Reduce: preempt.Wait},

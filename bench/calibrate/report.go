@@ -35,14 +35,16 @@ func (o Outcome) errorOf(predicted time.Duration) float64 {
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }
 
-// Error is the error of predictions, as parts of the real times.
+// Error is the error of predictions, as parts of the real times. The replay error is that of the
+// model alone. The forecast error adds the differences of task times between two runs.
 type Error struct {
 	Mean  float64 // of the absolute errors of all jobs
 	Worst float64 // the largest of them
 	Bias  float64 // of the mean sojourn time; positive if the prediction is too long
 }
 
-// ErrorOf is the error of one prediction over the jobs of a policy.
+// ErrorOf is the error of one prediction over the jobs of a policy. It takes at least one
+// outcome.
 func ErrorOf(outcomes []Outcome, prediction func(Outcome) time.Duration) (e Error) {
 	var observed, predicted time.Duration
 	for _, o := range outcomes {
@@ -77,6 +79,7 @@ func WriteTable(w io.Writer, plan live.Plan, outcomes []Outcome) error {
 	return t.Flush()
 }
 
+// mean is the mean of one time, in s.
 func mean(outcomes []Outcome, of func(Outcome) time.Duration) (seconds float64) {
 	for _, o := range outcomes {
 		seconds += of(o).Seconds() / float64(len(outcomes))

@@ -14,6 +14,8 @@ import (
 )
 
 // Config describes the cluster and its workload.
+//
+// Each policy has a cluster of its own, one after the other, with the same plan.
 type Config struct {
 	Hammr    string // file of the hammr program
 	Work     string // directory for clusters, which are removed at their end
@@ -33,6 +35,9 @@ type Outcome struct {
 }
 
 // Run runs the plan under each policy and predicts each run.
+//
+//	plan ─► cluster under policy P ─► histories ─┬─► simulate P          = replay of P
+//	                                             └─ first policy only ─► simulate each P = forecast
 func Run(ctx context.Context, cfg Config, logf func(format string, args ...any)) (outcomes []Outcome, err error) {
 	if len(cfg.Policies) == 0 || len(cfg.Plan.Jobs) == 0 {
 		return nil, errors.New("calibrate: no policy or no job")
@@ -55,7 +60,7 @@ func Run(ctx context.Context, cfg Config, logf func(format string, args ...any))
 }
 
 // runOnCluster runs the plan on a cluster, and returns its history and the sojourn times of
-// its jobs.
+// its jobs. Outputs go to a directory of the policy, so that plans can run again.
 func runOnCluster(ctx context.Context, cfg Config, policy string) (w *workload.Workload, outcomes []Outcome, err error) {
 	c, err := live.Start(ctx, live.Config{
 		Hammr: cfg.Hammr, Dir: filepath.Join(cfg.Work, policy), Policy: policy, Conf: settingsOf(policy),

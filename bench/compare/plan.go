@@ -43,7 +43,9 @@ type Arm struct {
 // reference is the arm whose sojourn times count as fair.
 const reference = "fair"
 
-// Arms are the policies that are compared.
+// Arms are the policies that are compared. HFSP runs with errors of sizes of sigma 0, 0.5
+// and 1 (lognormal), because real clusters do not know sizes; chronos runs around three
+// policies.
 func Arms() []Arm {
 	arms := []Arm{{Name: "fifo", policy: "fifo"}, {Name: reference, policy: "fair"}, {Name: "hammr", policy: "hammr"}, {Name: "disco", policy: "disco"}}
 	for _, sigma := range []float64{0, .5, 1} {
@@ -86,7 +88,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Loads are the workloads that are compared.
+// Loads are the workloads that are compared. The short form is the first workload only.
 func Loads(o Options) (loads []Load, err error) {
 	for _, l := range allLoads {
 		if o.Only != "" && o.Only != l.name {
@@ -140,6 +142,7 @@ func (l *Load) failures() (list []sim.Failure) {
 // preemption lets each policy take slots in the cheapest mode.
 var preemption = preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}
 
+// All arms of a load have the same seed, so they see the same jobs and failures.
 func (l *Load) trial(a Arm, failing bool, seed uint64) paper.Trial {
 	t := paper.Trial{
 		Experiment: l.Name, Arm: a.Name, Seed: seed, Policy: a.policy, Conf: a.conf,

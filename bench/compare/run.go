@@ -25,7 +25,8 @@ type Row struct {
 // late is the slowdown compared with fair sharing that no job should exceed.
 const late = 1.25
 
-// Table is all rows: of each load first without failures, then with them.
+// Table is all rows: of each load first without failures, then with them. Mean slowdowns
+// hide starvation, so each row has the worst job too.
 type Table struct {
 	Loads []Load
 	Rows  []Row

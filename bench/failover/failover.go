@@ -45,7 +45,9 @@ const (
 // Faults are the kinds of faults.
 func Faults() []string { return []string{"killed", "stopped", "stalled"} }
 
-// fault is how a leader is lost and comes back.
+// fault is how a leader is lost and comes back. A killed leader closes its
+// connections. A stopped one keeps them open, so that only time-outs reveal it. One with a
+// stalled log still answers until it gives up after Config.Stall.
 type fault struct {
 	inject, undo func(ctx context.Context, r *rig.Rig, leader string) error
 }
@@ -56,7 +58,8 @@ var faults = map[string]fault{
 	"stalled": {stall, restart},
 }
 
-// Run measures all faults and writes a row of the table for each kind.
+// Run measures all faults and writes a row of the table for each kind. The cluster is the
+// same for all rounds, and whole again at the start of each.
 func Run(ctx context.Context, cfg Config) (err error) {
 	if cfg.Rounds < 1 {
 		return fmt.Errorf("%d rounds: expected 1 or more", cfg.Rounds)
@@ -111,7 +114,9 @@ type measurement struct {
 	changes int // so far, no two in a row alike
 }
 
-// round loses the leader, and returns the time until another master has made a change.
+// round loses the leader, and returns the time until another master has made a change. Only
+// the other masters are called, so no time is spent on calls to the lost leader: the result
+// is the unavailability of the cluster, not the time-out of a client.
 func (m *measurement) round(ctx context.Context, f fault) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, roundTimeout, fmt.Errorf("it had %v", roundTimeout))
 	defer cancel()
@@ -135,7 +140,8 @@ func (m *measurement) round(ctx context.Context, f fault) (took time.Duration, e
 	return time.Since(start), f.undo(ctx, m.rig, leader)
 }
 
-// awaitAllMasters waits until all masters lead or follow, and returns the leader.
+// awaitAllMasters waits until all masters lead or follow, and returns the leader. The next
+// round then has a majority without the leader.
 func (m *measurement) awaitAllMasters(ctx context.Context) (leader string, err error) {
 	err = repeat(ctx, func(ctx context.Context) error {
 		info, err := m.rig.Client().Info(ctx)
@@ -155,7 +161,8 @@ func (m *measurement) awaitAllMasters(ctx context.Context) (leader string, err e
 	return leader, err
 }
 
-// change makes a leading master change something, which a majority writes to its log.
+// change makes a leading master change something, which a majority writes to its log. It
+// alternates between two policies, since setting the present one again may change nothing.
 func (m *measurement) change(ctx context.Context, client *remote.Client) error {
 	m.changes++
 	policy := []string{"fifo", "fair"}[m.changes%2]

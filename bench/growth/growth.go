@@ -30,11 +30,12 @@ var axes = []struct{ key, title, x string }{
 // costUnit is the drawn metric.
 const costUnit = "µs/event"
 
-// curves are points by what grows, then by policy.
+// curves are points by what grows, then by policy. A curve that rises shows a policy whose
+// cost for each event depends on the size of the cluster or of the queue.
 type curves map[string]map[string][]plot.Point
 
 // Draw reads the output of the benchmark, and writes growth.svg and growth.png into a
-// directory, which it creates.
+// directory, which it creates. Policies are drawn in the order of their names.
 func Draw(in io.Reader, out string) error {
 	all, err := read(in)
 	if err != nil {

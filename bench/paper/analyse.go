@@ -30,7 +30,8 @@ func fraction[T any](all []T, wanted func(T) bool) float64 {
 	return float64(hits) / float64(len(all))
 }
 
-// jobNamed is a job of an outcome. An unknown id is an error in the experiment.
+// jobNamed is a job of an outcome. An unknown id is an error in the experiment. It panics,
+// because the ids are constants of this package.
 func jobNamed(o *Outcome, id string) *sim.JobResult {
 	for i := range o.Jobs {
 		if o.Jobs[i].ID == id {
@@ -56,7 +57,9 @@ func sojourns(o *Outcome, class string) (times []float64) {
 // localMaps is the part of the maps that ran where their input is, in %.
 func localMaps(o *Outcome) float64 { return 100 * o.Summary().Local }
 
-// slotsUsed is the number of slots that the selected samples of a kind use, over time.
+// slotsUsed is the number of slots that the selected samples of a kind use, over time. A
+// sample has the number of one job, so the total changes by its difference from the job's
+// last sample. The trial needs sim.Config.Series.
 func slotsUsed(o *Outcome, kind cluster.Slot, belongs func(sim.Sample) bool) steps {
 	var s steps
 	last := make(map[string]int)
@@ -84,6 +87,11 @@ func ofPool(name string) func(sim.Sample) bool {
 type step struct{ from, value float64 }
 
 // steps is a value over time, 0 before the first step.
+//
+//	value   3 ┤      ┌────┐
+//	        1 ┤ ┌────┘    └──       steps{{2, 1}, {5, 3}, {8, 1}}
+//	        0 ┼─┘
+//	            2    5    8   s
 type steps []step
 
 // to appends a value from a time on, which is not before the last one.
@@ -107,7 +115,8 @@ func (s steps) at(t float64) float64 {
 	return value
 }
 
-// mean is the mean value between two times.
+// mean is the mean value between two times. from is before to. The value is weighted by
+// time.
 func (s steps) mean(from, to float64) float64 {
 	sum, at, value := 0.0, from, s.at(from)
 	for _, step := range s {

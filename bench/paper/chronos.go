@@ -75,7 +75,8 @@ func plainArm(policy string) Arm {
 	return Arm{Name: policy, Policy: policy, Setup: sched.Setup{Placement: noDelay}}
 }
 
-// chronosArm is chronos around a policy.
+// chronosArm is chronos around a policy. policy is the one that Chronos wraps; it takes its
+// part only after a failure.
 func chronosArm(name, policy string, modes preempt.Config, conf map[string]string) Arm {
 	a := Arm{Name: name, Policy: "chronos", Conf: map[string]string{chronosBase: policy}}
 	maps.Copy(a.Conf, conf)
@@ -83,7 +84,8 @@ func chronosArm(name, policy string, modes preempt.Config, conf map[string]strin
 	return a
 }
 
-// lightTask has 200 MB of memory, Hadoop's default for a task.
+// lightTask has 200 MB of memory, Hadoop's default for a task. A checkpoint writes all of
+// it.
 var lightTask = preempt.Costs{TaskBytes: 200e6}
 
 // workConserving are the paper's modes: no work is lost.
@@ -96,12 +98,14 @@ func noFailureArm(policy string) Arm {
 	return a
 }
 
-// threeArms are a policy, chronos around it, and the policy without failures.
+// threeArms are a policy, chronos around it, and the policy without failures. The third arm
+// is the yardstick of what a failure costs at all.
 func threeArms(policy string) []Arm {
 	return []Arm{plainArm(policy), chronosArm(withChronos, policy, workConserving, nil), noFailureArm(policy)}
 }
 
-// paperCluster is the cluster of section 5.
+// paperCluster is the cluster of section 5. Rates are bytes/s; intervals and
+// the expiry are ms.
 func paperCluster(nodes int) sim.Config {
 	return sim.Config{
 		Machines: nodes, MapSlots: 8, ReduceSlots: 4, Replication: 2, ReportInterval: 300, ProgressInterval: 1000, Expiry: 25_000,
@@ -109,7 +113,8 @@ func paperCluster(nodes int) sim.Config {
 	}
 }
 
-// failMachines makes one or more machines fail when a job has made some progress.
+// failMachines makes one or more machines fail when a job has made some progress. Which
+// machines fail depends on the seed, so that repetitions lose different tasks.
 func failMachines(machines int, job, phase string, percent float64) func(*Trial) {
 	return func(t *Trial) {
 		t.Cluster.Failures = nil
@@ -131,12 +136,14 @@ const (
 	largeJobBlocks = 224 // blocks in 56 GB
 )
 
-// wordcount is a job with many maps and light reduces.
+// wordcount is a job with many maps and light reduces. Reduces start after all maps, since
+// the paper lets machines fail "before the reduce phase starts".
 func wordcount(id string, at float64, blocks, reduces int) jobSpec {
 	return jobSpec{id: id, at: at, afterAllMaps: true, maps: taskBatch{n: blocks, seconds: 66, bytes: block}, reduces: taskBatch{n: reduces, seconds: 20, bytes: 24 << 20}}
 }
 
-// sorting is a job with heavy reduces: all of its input is shuffled.
+// sorting is a job with heavy reduces: all of its input is shuffled. Each of the 32 reduces
+// gets an equal part of the input.
 func sorting(id string, at float64, blocks int, reduceSeconds float64) jobSpec {
 	const reduces = 32
 	return jobSpec{id: id, at: at, maps: taskBatch{n: blocks, seconds: 25, bytes: block},
@@ -159,7 +166,8 @@ func recoveries(o *Outcome, kind cluster.Slot, job string) (list []sim.Recovery)
 }
 
 // recoveryWait is the mean wait of a job's recoveries after the loss is declared, in s; NaN
-// for none.
+// for none. It is the paper's measure of a recovery: from the declared loss to the start of
+// the new attempt.
 func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
 	var waits []float64
 	for _, r := range recoveries(o, kind, job) {
@@ -189,12 +197,14 @@ func jobLocality(o *Outcome, job string) float64 {
 	return 100 * float64(j.LocalMaps) / float64(j.Maps)
 }
 
-// relativeChange is the extra time of a job under arm to, compared with arm from, in %.
+// relativeChange is the extra time of a job under arm to, compared with arm from, in %. A
+// negative change is a gain.
 func relativeChange(from, to, job string) func(Repeat) float64 {
 	return func(r Repeat) float64 { return 100 * (sojourn(r.Of(to), job)/sojourn(r.Of(from), job) - 1) }
 }
 
-// changeMeasures measure both jobs of an experiment, chronos against a policy.
+// changeMeasures measure both jobs of an experiment, chronos against a policy. papers are
+// the paper's changes of job 1 and job 2. Job 2 gains little here, for its own reason.
 func changeMeasures(policy string, papers [2]float64, why string) (list []Measure) {
 	for i, paper := range papers {
 		job, why := fmt.Sprintf("job %d", i+1), why

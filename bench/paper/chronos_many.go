@@ -33,7 +33,8 @@ type row struct {
 	mean, meanBy, total, totalBy float64 // under Hadoop, and with Chronos
 }
 
-// table is an experiment with a point for each row.
+// table is an experiment with a point for each row. One machine fails when half of the maps
+// of job 1 have finished.
 func table(id, title, setup string, rows []row) Experiment {
 	e := Experiment{ID: id, Title: title, Setup: setup, Arms: threeArms("fifo"), Cluster: paperCluster(16), Workload: jobMix{}.source()}
 	for _, line := range rows {
@@ -108,7 +109,8 @@ var moments = []struct {
 // reduces.
 const whyNoLoss = "in the paper, checkpointed reduces of job 2 wait for slots and delay the job. Here they get slots again when job 1 ends. Job 2's own maps end at about that time, and its reduces have to wait for them anyway"
 
-// chronosMoments is Fig. 11.
+// chronosMoments is Fig. 11. The paper gives changes for two jobs at one moment, and words
+// for the rest.
 func chronosMoments() Experiment {
 	m := jobMix{name: "three word counts", sigma: 0.1, jobs: []jobSpec{
 		wordcount("job 1", 0, smallJobBlocks, 64), wordcount("job 2", 1, largeJobBlocks, 64), wordcount("job 3", 2, largeJobBlocks, 64),

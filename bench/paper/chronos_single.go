@@ -16,7 +16,9 @@ const (
 	whyChange  = "a job gains the time that its recoveries waited, relative to its total time. Both depend on the times of tasks, and on whether the recoveries are the last tasks of the job to end"
 )
 
-// chronosMaps is Fig. 5 and 6, under one policy.
+// chronosMaps is Fig. 5 and 6, under one policy. The times of tasks are fitted to the
+// recovery waits, so that the gain of job 1 and the locality of its recoveries are what the
+// experiment can show.
 func chronosMaps(policy string) Experiment {
 	figures := map[string]struct {
 		title   string
@@ -108,7 +110,8 @@ numbers are results.`,
 	return e
 }
 
-// chronosKill is Fig. 8.
+// chronosKill is Fig. 8. Its first point has the map-heavy jobs, its second one the
+// reduce-heavy jobs.
 func chronosKill() Experiment {
 	points := []Point{
 		{Name: "maps", Set: func(t *Trial) {

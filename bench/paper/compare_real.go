@@ -9,7 +9,8 @@ import (
 )
 
 // comparisons are the findings of a section in the simulator, with those of the same
-// measures on a real cluster if it can measure them.
+// measures on a real cluster if it can measure them. Both reports have the same sections
+// and measures, since their options are equal.
 func (r *Report) comparisons(section int) (list []comparison) {
 	s, other := &r.Sections[section], &r.Real.Sections[section]
 	for i := range s.Findings {
@@ -42,7 +43,8 @@ func (r *Report) writeComparison(w io.Writer) error {
 	return t.Flush()
 }
 
-// comparisonMarkdown writes the same for the report, with the environment.
+// comparisonMarkdown writes the same for the report, with the environment. Ratios are of
+// the real cluster to the paper.
 func (r *Report) comparisonMarkdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## On a real cluster\n\n%s\n", r.Environment)
 	for i := range r.Sections {

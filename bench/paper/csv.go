@@ -26,6 +26,7 @@ var trialColumns = []string{
 	"local_maps", "preemptions", "work_lost_s", "work_conserved_s", "end_s",
 }
 
+// Times are in s; columns are those of sim.Summary.
 func (s *Section) writeTrials(w io.Writer) error {
 	lines := [][]string{trialColumns}
 	for i, t := range s.Trials {
@@ -45,6 +46,8 @@ func (s *Section) writeTrials(w io.Writer) error {
 // jobLines bounds the jobs in a file; the rest can be computed again.
 const jobLines = 1500
 
+// It stops before the trial with which the file would have too many lines, so each trial in
+// it is complete.
 func (s *Section) writeJobs(w io.Writer) error {
 	var played []results.PolicyRun
 	lines := 0
@@ -64,6 +67,8 @@ func (s *Section) writeJobs(w io.Writer) error {
 	return results.WriteJobs(w, played)
 }
 
+// writeFindings writes a line for each value, so that intervals can be computed again with
+// another method.
 func (r *Report) writeFindings(w io.Writer) error {
 	lines := [][]string{{"experiment", "what", "unit", "paper", "median", "low", "high", "seed", "value"}}
 	for _, s := range r.Sections {
@@ -79,4 +84,5 @@ func (r *Report) writeFindings(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
+// decimal has more digits than any measurement, so that rounding is left to the reader.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', 8, 64) }

@@ -40,6 +40,10 @@ const (
 	productionArrival = 20
 )
 
+// 0 s   research takes all 10 slots with maps of 79 s
+// 20 s  production arrives: fair without preemption waits for research's maps,
+//
+//	disco preempts half of them
 func discoJobs() Experiment {
 	m := jobMix{name: "research and production", sigma: 0.03, jobs: []jobSpec{
 		{id: "research", maps: taskBatch{n: 25, seconds: 79}, reduces: taskBatch{n: 5, seconds: 6, bytes: 8 << 20}, afterAllMaps: true},
@@ -94,7 +98,8 @@ Lognormal spread, sigma 0.03. Preemption kills.`,
 }
 
 // discoBusy is the control of discoJobs on real clusters, with tasks that compute. Its size
-// suits two cores.
+// suits two cores. In the simulator it shows nothing new; on a real cluster it shows what
+// sleeping tasks hide.
 func discoBusy() Experiment {
 	e := discoJobs()
 	e.ID, e.Title = "busy", "Control: the same on two slots, with maps that compute"

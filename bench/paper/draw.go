@@ -25,7 +25,7 @@ func cdfs(axes plot.Axes, all []Repeat, arms []string, of func(*Outcome) []float
 }
 
 // curves is a picture of a number at all points, one curve for each arm, with the intervals
-// over all repetitions.
+// over all repetitions. A point is the median of all repetitions.
 func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func(*Outcome) float64) *plot.Figure {
 	var lines []plot.Line
 	for _, arm := range arms {
@@ -56,7 +56,8 @@ func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat,
 	return plot.Bars(axes, groups, series...)
 }
 
-// stacked is a picture of slot usage over time, without users that never have a slot.
+// stacked is a picture of slot usage over time, without users that never have a slot. Each
+// time at which any of them changes is a time of all areas.
 func stacked(axes plot.Axes, names []string, of map[string]steps) *plot.Figure {
 	var times []float64
 	for _, s := range of {

@@ -8,6 +8,9 @@ import (
 )
 
 // Experiment is one of a paper's figures, tables or claims.
+//
+// An experiment with trials runs each arm at each point with each seed. One without trials,
+// such as Fig. 1 of HFSP, has measures that are computed when the plan is made.
 type Experiment struct {
 	ID    string // names files: fig3
 	Title string // names what is shown, and the paper's figure
@@ -24,7 +27,9 @@ type Experiment struct {
 	Notes    []string // sentences that explain the results
 }
 
-// Arm is a policy with its settings.
+// Arm is a policy with its settings. All arms of an experiment see the same workload,
+// cluster and failures for a seed; only the policy differs. That makes a ratio of two arms
+// meaningful in a single repetition.
 type Arm struct {
 	Name   string // for people, unique in the experiment
 	Policy string // as sched/registry knows it
@@ -44,10 +49,14 @@ type Point struct {
 	Set   func(*Trial)
 }
 
-// Source makes the workload of a repetition.
+// Source makes the workload of a repetition. It must return equal workloads for equal
+// seeds, so that all arms of a repetition get the same jobs.
 type Source func(seed uint64) (*workload.Workload, error)
 
 // Measure is a number that the experiment measures, and the paper's number for it.
+//
+// The comparison is only as good as its reasons: a test of the short form fails if a number
+// differs from the paper's by more than Within and Reason is empty.
 type Measure struct {
 	Name string
 	Unit string // "s", "%", "x" for ratios; may be ""
@@ -63,7 +72,8 @@ type Measure struct {
 	NeedsBlocks bool // it needs jobs that read blocks
 }
 
-// Chart is a picture of an experiment.
+// Chart is a picture of an experiment. Draw gets all repetitions; pictures over time use
+// the first one.
 type Chart struct {
 	Name    string // of the file, without its extension
 	Caption string

@@ -25,7 +25,8 @@ type traces struct {
 }
 
 // facebook finds the workloads: the files of a directory, or presets if no directory is
-// named.
+// named. The presets have the classes and quotas of the paper's table 1, but not the jobs
+// of the trace, and reports say so.
 func facebook(o Options) (t traces, err error) {
 	t = traces{files: make(map[string]string), sampled: o.Short}
 	for _, name := range []string{"fb2009", "fb2010"} {
@@ -63,7 +64,8 @@ func (t traces) source(name string, blockTime time.Duration) Source {
 	return read
 }
 
-// Sampled is a workload with one task in SampleEvery.
+// Sampled is a workload with one task in SampleEvery. Machines must shrink by the same
+// factor, so that the load stays that of the whole.
 func Sampled(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w, err := s(seed)
@@ -91,7 +93,9 @@ func mapsOnly(s Source) Source {
 	}
 }
 
-// sample keeps some of the tasks, at least one if there are any.
+// sample keeps some of the tasks, at least one if there are any. It takes every
+// SampleEvery-th task instead of the
+// first ones, so that the sample is spread over the job.
 func sample(tasks []workload.Task) (some []workload.Task) {
 	for i := 0; i < len(tasks); i += SampleEvery {
 		some = append(some, tasks[i])

@@ -35,7 +35,9 @@ type poolSpec struct {
 	minAfter int     // s below its minimum before it takes slots; 0 for never
 }
 
-// allocations is an allocation file with pools.
+// allocations is an allocation file with pools. allocations is the setting of fair with
+// such a file, for tests of its own keys. fairAfter is fairSharePreemptionTimeout in s, 0
+// for never.
 func allocations(fairAfter int, pools ...poolSpec) map[string]string {
 	var b strings.Builder
 	b.WriteString("<allocations>\n")
@@ -56,7 +58,8 @@ func allocations(fairAfter int, pools ...poolSpec) map[string]string {
 	return map[string]string{registry.AllocationFile: "fair-scheduler.xml", registry.Allocations: b.String()}
 }
 
-// vector is one of the unit tests of fair shares.
+// vector is one of the unit tests of fair shares. shares has the slots of each pool, in
+// the order of pools.
 type vector struct {
 	slots  int
 	pools  []poolSpec
@@ -99,7 +102,8 @@ func (v vector) point() Point {
 }
 
 // agree is the number of pools with the expected share, half a minute after the start, when
-// no task has finished.
+// no task has finished. At 30 s all pools have had time to get their slots, and maps take
+// 60 s.
 func (v vector) agree(o *Outcome) float64 {
 	same := 0
 	for i, share := range v.shares {
@@ -110,6 +114,7 @@ func (v vector) agree(o *Outcome) float64 {
 	return float64(same)
 }
 
+// It is exact: shares do not depend on times or seeds, so one run is enough.
 func fairShares() Experiment {
 	e := Experiment{
 		ID: "shares", Title: "Fair shares (section 3.6, and the unit tests of the code)",
@@ -137,7 +142,8 @@ const (
 	fairSlots     = 40
 )
 
-// fairTimeouts has a job that fills the cluster, and one that arrives later.
+// fairTimeouts has a job that fills the cluster, and one that arrives later. A point has
+// one of the two time-outs only, so that the measure shows which one has acted.
 func fairTimeouts() Experiment {
 	m := jobMix{name: "production beside research", sigma: 0.2, jobs: []jobSpec{
 		{id: "research", pool: "research", maps: taskBatch{n: 400, seconds: 600}},
@@ -164,7 +170,8 @@ of its fair share (20 slots) for the second.`, productionAt, productionMin),
 	return e
 }
 
-// add adds a point with time-outs, and its measure.
+// add adds a point with time-outs, and its measure. expected is the paper's number in s, 0
+// for the point without preemption.
 func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) {
 	e.Points = append(e.Points, Point{Name: name, Set: func(t *Trial) {
 		t.Conf = allocations(fairAfter, poolSpec{name: "research"}, poolSpec{name: "production", min: productionMin, minAfter: minAfter})
@@ -196,7 +203,9 @@ func drawTimeouts(all []Repeat) *plot.Figure {
 	return plot.Lines(plot.Axes{X: "time [s]", Y: "map slots of production", Marks: []plot.Mark{{X: productionAt}}}, lines...)
 }
 
-// fairDelay varies how long jobs wait for local slots.
+// fairDelay varies how long jobs wait for local slots. It reproduces the claim of section
+// 3.8, that a small delay gives almost full locality, and compares it with min-cost flow at
+// the same load.
 func fairDelay(o Options) Experiment {
 	nodes, jobs := 100, 120
 	if o.Short {

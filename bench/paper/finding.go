@@ -8,7 +8,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// Finding is a Measure with its result.
+// Finding is a Measure with its result. Ours is the median over the repetitions with its 95
+// % interval, see results.Spread.
 type Finding struct {
 	Measure
 	Ours   results.Spread
@@ -36,7 +37,8 @@ func (f *Finding) Ratio() float64 {
 }
 
 // differs reports whether ours differs from the paper's by more than needs no reason. A
-// measure without a number of the paper always needs one.
+// measure without a number of the paper always needs one. The default is a tenth of
+// the paper's number, or two points of a percentage.
 func (f *Finding) differs() bool {
 	within, distance := cmp.Or(f.Within, 0.1), math.Abs(f.Ratio()-1)
 	if f.Unit == "%" {

@@ -33,6 +33,8 @@ const (
 // policy in the simulator.
 const HadoopFair = "hadoop fair, delay"
 
+// It reproduces table 1: the same job with flow, with flow whose costs are zero, and with
+// delay scheduling. Local maps do not depend on times of tasks much, total times do.
 func hammrLocality() Experiment {
 	m := jobMix{name: "26 maps of 512 MB", sigma: 0.1, jobs: []jobSpec{{
 		id: "wordcount", maps: taskBatch{n: 26, seconds: 105, bytes: 512 << 20}, reduces: taskBatch{n: 8, seconds: 25, bytes: 64 << 20},
@@ -90,6 +92,7 @@ var hammrPools = []poolSpec{{name: "A", weight: 1}, {name: "B", weight: 2}, {nam
 // poolCArrival is the arrival of pool C, in s.
 const poolCArrival = 5
 
+// It reproduces Fig. 5: with all pools active, slots follow the weights 1:2:3.
 func hammrShares() Experiment {
 	m := jobMix{name: "three pools", sigma: 0.05}
 	for _, p := range hammrPools {
@@ -135,7 +138,8 @@ gives neither the threshold nor the time.`,
 }
 
 // poolMean is the mean number of a pool's map slots, from when pool C has its share until
-// some pool has fewer maps than slots in its share.
+// some pool has fewer maps than slots in its share. Outside of that time a pool wants less
+// than its share, and shares say nothing.
 func poolMean(o *Outcome, pool string) float64 {
 	from := slotsUsed(o, cluster.MapSlot, ofPool("C")).first(poolCArrival, atLeast(3))
 	to := math.Inf(1)

@@ -58,6 +58,8 @@ var delayPlacement = sched.Placement{Method: sched.Delay, Delay: locality.Delay{
 // suspendReduces are the paper's means: maps are never preempted.
 var suspendReduces = preempt.Config{Map: preempt.Wait, Reduce: preempt.Suspend}
 
+// fair and hfsp wait for local slots in the same way, so that they differ by the order of
+// jobs alone.
 func hfspArms() []Arm {
 	return []Arm{
 		{Name: fifoArm, Policy: "fifo", Setup: sched.Setup{Placement: delayPlacement}},
@@ -78,7 +80,8 @@ func hfspCluster(o Options) sim.Config {
 // hfspEstimator is the setting of how HFSP estimates sizes, by its name in sched/registry.
 const hfspEstimator = "hammr.hfsp.estimator"
 
-// sizeError makes HFSP mistake the sizes of jobs, uniformly by up to the part a.
+// sizeError makes HFSP mistake the sizes of jobs, uniformly by up to the part a. The seed
+// is that of the trial, so repetitions draw different errors.
 func sizeError(t *Trial, a float64) {
 	t.set("hammr.hfsp.size-error", strconv.FormatFloat(a, 'g', -1, 64))
 	t.set("hammr.hfsp.size-error-law", "uniform")

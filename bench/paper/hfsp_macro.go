@@ -11,7 +11,9 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// hfspSmall is Fig. 3, and locality: FB2009.
+// hfspSmall is Fig. 3, and locality: FB2009. The times of tasks come from a model of bytes,
+// so it runs with two rates. Conclusions that hold at both do not depend on the model's
+// rate.
 func hfspSmall(o Options, t traces) Experiment {
 	e := Experiment{
 		ID: "fig3", Title: "FB2009: sojourn times by class (section 4.2, Fig. 3), locality (section 4.3)",
@@ -87,7 +89,8 @@ func cdfsAt(all []Repeat, point, class string) *plot.Figure {
 // largeRuns is how often FB2010 is repeated: it has 112,942 maps.
 const largeRuns = 3
 
-// hfspLarge is Fig. 4: FB2010.
+// hfspLarge is Fig. 4: FB2010. It is the heavily loaded workload: jobs queue for hours, and
+// the order of service decides.
 func hfspLarge(o Options, t traces) Experiment {
 	const hour = 3600
 	e := Experiment{
@@ -179,6 +182,7 @@ const whySuspended = "the paper's 10 % are of \"running tasks\" in its logs. It 
 // once.
 type suspendedShare struct{ ofTasks, ofReduces, jobs float64 }
 
+// Tasks that were suspended several times count once.
 func suspendedParts(o *Outcome) suspendedShare {
 	type task struct {
 		job    string
@@ -199,7 +203,7 @@ func suspendedParts(o *Outcome) suspendedShare {
 	return suspendedShare{n / float64(all), n / float64(ofAll), float64(len(jobs))}
 }
 
-// hfspNodes is Fig. 5.
+// hfspNodes is Fig. 5.  It compares fair and hfsp only.
 func hfspNodes(o Options, t traces) Experiment {
 	e := Experiment{
 		ID: "fig5", Title: "FB2009: mean sojourn time against the number of machines (section 4.3, Fig. 5)",
@@ -232,7 +236,7 @@ const whyMachines = "from 80 machines it grows again, because fair gains nothing
 // nodeRuns is how often each size of cluster is repeated.
 const nodeRuns = 5
 
-// hfspErrors is Fig. 6.
+// hfspErrors is Fig. 6. It has maps only, as in the paper.
 func hfspErrors(o Options, t traces) Experiment {
 	e := Experiment{
 		ID: "fig6", Title: "FB2009, maps only: mean sojourn time against errors of sizes (section 4.3, Fig. 6)",

@@ -11,7 +11,8 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// hfspSingle is Fig. 1: one divisible server.
+// hfspSingle is Fig. 1: one divisible server. It is computed by package sim/fluid and
+// agrees with the paper exactly: a check of the theory that the policy rests on.
 func hfspSingle() (Experiment, error) {
 	e := Experiment{
 		ID: "fig1", Title: "One server: PS against FSP (Fig. 1)",
@@ -32,7 +33,9 @@ func hfspSingle() (Experiment, error) {
 	return e, nil
 }
 
-// hfspCapped is Fig. 2: jobs that cannot use the whole cluster.
+// hfspCapped is Fig. 2: jobs that cannot use the whole cluster. The numbers of the paper
+// are those of a divisible cluster. The policy itself runs next to them, to show how far
+// whole tasks differ.
 func hfspCapped() Experiment {
 	const machines, slots = 20, 5
 	jobs := []cappedJob{{"job 1", 0, 1, 30}, {"job 2", 10, 0.55, 10}, {"job 3", 13, 0.35, 10}}
@@ -81,7 +84,8 @@ func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 	}
 }
 
-// jobAreas is a picture of the slots of jobs over time.
+// jobAreas is a picture of the slots of jobs over time. It shows which job is served at
+// each moment.
 func jobAreas(o *Outcome, kind cluster.Slot, jobs []string) *plot.Figure {
 	of := make(map[string]steps)
 	for _, j := range jobs {
@@ -98,6 +102,11 @@ const (
 )
 
 // hfspPreemption is Fig. 7.
+//
+//	140 s  j1: 11 reduces of 500 s, 8 slots
+//	150 s  j2 to j5: 5 reduces of 350 s, which HFSP serves first
+//
+// With suspend and kill they start at once; with wait they wait for a reduce of j1.
 func hfspPreemption() Experiment {
 	m := jobMix{name: "one large and four small", sigma: 0.02, jobs: []jobSpec{{id: "j1", at: 140, maps: taskBatch{n: 1, seconds: 1}, reduces: taskBatch{n: 11, seconds: 500}}}}
 	jobs := []string{"j1", "j2", "j3", "j4", "j5"}

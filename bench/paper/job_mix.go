@@ -16,7 +16,8 @@ type taskBatch struct {
 }
 
 // jobMix is a workload of a few jobs. Its noise is lognormal with mean 1; that of a job
-// depends only on the seed and the job's name.
+// depends only on the seed and the job's name. So a job has the same tasks in all
+// experiments with that seed, whatever other jobs there are.
 type jobMix struct {
 	name  string
 	sigma float64 // of the times of tasks
@@ -56,6 +57,8 @@ func (j jobSpec) job(seed uint64, sigma float64) workload.Job {
 	}
 }
 
+// tasks draws the times of a batch. The term with sigma squared makes the mean of the noise
+// 1, so that sigma does not change the load.
 func (b taskBatch) tasks(draw *rand.Rand, sigma float64) []workload.Task {
 	tasks := make([]workload.Task, b.n)
 	for i := range tasks {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// writeMarkdown writes the report. It contains nothing that changes from run to run, such as
-// the time or the machine.
+// writeMarkdown writes the report. It contains nothing that changes from run to run, such
+// as the time or the machine. The command and the version are given by the caller.
 func (r *Report) writeMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", r.Paper.Title)
@@ -41,6 +41,7 @@ from the least to the greatest for five seeds and fewer).`
 	return text
 }
 
+// seeds describes a range of seeds for people.
 func seeds(first uint64, runs int) string {
 	switch runs {
 	case 1:
@@ -51,6 +52,7 @@ func seeds(first uint64, runs int) string {
 	return fmt.Sprintf("%d to %d", first, first+uint64(runs)-1)
 }
 
+// markdown writes an experiment: set-up, table, reasons, notes and pictures.
 func (s *Section) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n", s.Experiment.Title, s.Experiment.Setup)
 	if n := len(s.Repeats); len(s.Trials) > 0 && s.Experiment.Runs > 0 {
@@ -72,7 +74,8 @@ func (s *Section) markdown(b *strings.Builder) {
 	}
 }
 
-// reasons lists why ours differ, once for all findings with the same reason.
+// reasons lists why ours differ, once for all findings with the same reason. Findings that
+// agree with the paper need none and are left out. The order is that of the findings.
 func (s *Section) reasons(b *strings.Builder) {
 	var order []string
 	about := make(map[string][]string)

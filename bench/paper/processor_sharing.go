@@ -19,6 +19,10 @@ type cappedJob struct {
 type discipline func(jobs []cappedJob, active []int) []float64
 
 // serve computes the sojourn times of jobs, in their order.
+//
+// Time jumps from event to event: an arrival, or the end of a job at the present rates.
+// Between two events all rates are constant, so remaining work falls linearly. Remaining
+// work of less than 1e-9 s is rounding and counts as none.
 func serve(jobs []cappedJob, d discipline) []float64 {
 	left, out := make([]float64, len(jobs)), make([]float64, len(jobs))
 	for i, j := range jobs {
@@ -51,7 +55,9 @@ func serve(jobs []cappedJob, d discipline) []float64 {
 	}
 }
 
-// processorSharing gives all jobs the same part, up to what they can use.
+// processorSharing gives all jobs the same part, up to what they can use. Jobs are served
+// in order of what they can use: one that needs less than its equal part leaves the rest to
+// the others (max-min fairness).
 func processorSharing(jobs []cappedJob, active []int) []float64 {
 	rates := make([]float64, len(active))
 	order := make([]int, len(active))
@@ -67,7 +73,8 @@ func processorSharing(jobs []cappedJob, active []int) []float64 {
 	return rates
 }
 
-// inOrder serves jobs by rank, each with as much as it can use.
+// inOrder serves jobs by rank, each with as much as it can use. What the first jobs cannot
+// use serves the next ones, so no part of the cluster is idle while a job could use it.
 func inOrder(rank func(job int) float64) discipline {
 	return func(jobs []cappedJob, active []int) []float64 {
 		order := make([]int, len(active))
@@ -85,7 +92,8 @@ func inOrder(rank func(job int) float64) discipline {
 }
 
 // fspSojourns is FSP on many processors: jobs are served in the order in which they would
-// end under processor sharing.
+// end under processor sharing. Processor sharing is computed first to find
+// that order.
 func fspSojourns(jobs []cappedJob) []float64 {
 	virtual := serve(jobs, processorSharing)
 	return serve(jobs, inOrder(func(i int) float64 { return jobs[i].arrival + virtual[i] }))

@@ -2,7 +2,9 @@ package paper
 
 import "fmt"
 
-// Repeat is the outcomes of one repetition, for all arms and points and the same seed.
+// Repeat is the outcomes of one repetition, for all arms and points and the same seed. A
+// Measure compares outcomes of one Repeat only, never of two, so that differences between
+// seeds do not mix with those between policies.
 type Repeat struct {
 	Run  int
 	Seed uint64
@@ -23,14 +25,15 @@ func (r Repeat) At(arm, point string) *Outcome {
 }
 
 // Has reports whether an arm was run, in an experiment without points. A Runner may leave
-// out arms.
+// out arms. Measures of an arm that may be missing ask first and return NaN.
 func (r Repeat) Has(arm string) bool { return r.outcomes[armAndPoint{arm, ""}] != nil }
 
 // Of is the outcome of an arm in an experiment without points.
 func (r Repeat) Of(arm string) *Outcome { return r.At(arm, "") }
 
 // repeats groups the outcomes of an experiment's trials by repetition. Without trials there
-// is one empty repetition. The outcomes of left-out trials are nil.
+// is one empty repetition. The outcomes of left-out trials are nil. Trials are in the order
+// of repetitions.
 func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat) {
 	for i, t := range trials {
 		if t.Run == len(list) {

@@ -9,6 +9,12 @@ import (
 )
 
 // Report is the results of a paper's experiments.
+//
+//	report.md            text, tables, reasons, pictures
+//	findings.csv         each measure of each repetition
+//	ID.csv, ID-jobs.csv  trials, and jobs of the first repetition
+//	NAME.svg, NAME.png   charts
+//	real/                the same of Real
 type Report struct {
 	Paper    Paper
 	Options  Options
@@ -26,6 +32,7 @@ type Report struct {
 type Skipped struct{ Title, Reason string }
 
 // skipExperiments records the experiments that are skipped, and returns the others.
+// Options.Skip decides; without it all run.
 func (r *Report) skipExperiments(plan []Experiment) (run []Experiment) {
 	for i := range plan {
 		why := ""
@@ -73,9 +80,10 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return t.Flush()
 }
 
-// Write writes the report into a directory: report.md, pictures as SVG and PNG, findings.csv
-// with each number of each repetition, and the results of trials as CSV. It overwrites
-// existing files.
+// Write writes the report into a directory: report.md, pictures as SVG and PNG,
+// findings.csv with each number of each repetition, and the results of trials as CSV. It
+// overwrites existing files. The same report gives the same bytes, so a committed report
+// shows in a diff what a change of a policy has changed.
 func (r *Report) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("directory for the report: %w", err)

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Options configure the runs of experiments.
+// Options configure the runs of experiments. The zero value runs the paper's own numbers of
+// repetitions at full size.
 type Options struct {
 	Runs int    // repetitions; 0 for the paper's number
 	Seed uint64 // of the first repetition; the next ones follow. 0 is 1
@@ -40,7 +41,8 @@ type Options struct {
 // shortRuns is the default number of repetitions of the short form.
 const shortRuns = 2
 
-// Paper is one of the five papers.
+// Paper is one of the five papers. Intro, Reruns and the texts of the experiments go into
+// report.md as they are.
 type Paper struct {
 	Name   string // in commands
 	Title  string
@@ -74,6 +76,9 @@ func Find(name string) (Paper, error) {
 
 // Run runs all experiments of a paper. It fails for an unknown name, for a workload that
 // cannot be read, if a trial fails, and if ctx ends.
+//
+// All trials of all experiments are one list, so that the last slow trial of an experiment
+// does not leave processors idle. The first error ends the run.
 func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error) {
 	p, err := Find(name)
 	if err != nil {
@@ -102,6 +107,7 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 	return r, nil
 }
 
+// ensureDefaults fills in what is zero. Seeds count from Seed: repetition n has Seed+n.
 func (o *Options) ensureDefaults(p Paper) {
 	o.Seed = cmp.Or(o.Seed, 1)
 	if o.Runs <= 0 {
@@ -118,6 +124,8 @@ func RunAll(ctx context.Context, trials []Trial, on Runner, progress func(done, 
 	return runAll(ctx, trials, on, runtime.GOMAXPROCS(0), progress)
 }
 
+// runAll runs at most atOnce trials at the same time. It returns the error of the first
+// trial that fails, and does not start the rest.
 func runAll(ctx context.Context, trials []Trial, on Runner, atOnce int, progress func(done, all int)) ([]*Outcome, error) {
 	outcomes := make([]*Outcome, len(trials))
 	workers, ctx := errgroup.WithContext(ctx)

@@ -26,8 +26,9 @@ func quantity(x float64, unit string) string {
 	return number(x) + " " + unit
 }
 
-// number formats a number with three significant digits, all digits before the point, and at
-// most two after it.
+// number formats a number with three significant digits, all digits before the point, and
+// at most two after it. Papers give two or three digits; more would suggest a precision
+// that simulations of fitted times do not have.
 func number(x float64) string {
 	size := math.Abs(x)
 	switch {

@@ -14,6 +14,8 @@ import (
 )
 
 // Trial is one run: a policy, a cluster and a workload, with all settings.
+//
+// It is self-contained, so that any Runner can run it alone and in any order.
 type Trial struct {
 	Experiment, Arm, Point string
 	Run                    int // from 0
@@ -30,6 +32,10 @@ type Trial struct {
 type Outcome = sim.Result
 
 // Runner runs trials. Several goroutines use it at once.
+//
+//	Simulator       virtual time, any number at once
+//	live.Simulated  the same, scaled as on a real cluster
+//	live.Runner     processes on this machine, one trial at a time
 type Runner interface {
 	Run(context.Context, Trial) (*Outcome, error)
 }
@@ -82,6 +88,7 @@ func (Simulator) Run(ctx context.Context, t Trial) (*Outcome, error) {
 	return sim.Run(ctx, cfg, w)
 }
 
+// The string is unique within a paper, and names the files of a trial.
 func (t Trial) String() string {
 	text := fmt.Sprintf("%s, %s", t.Experiment, t.Arm)
 	if t.Point != "" {
@@ -90,7 +97,8 @@ func (t Trial) String() string {
 	return fmt.Sprintf("%s, seed %d", text, t.Seed)
 }
 
-// trials are all trials of an experiment, repetition by repetition.
+// trials are all trials of an experiment, repetition by repetition. Settings of the point
+// come before those of the arm, so an arm can override a point.
 func (e *Experiment) trials(o Options) (list []Trial) {
 	if e.Workload == nil {
 		return nil

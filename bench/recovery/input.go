@@ -27,7 +27,8 @@ func startHDFS(ctx context.Context, dir string) (*minihdfs.Cluster, error) {
 
 func inputFile(n int) string { return fmt.Sprintf("/in/part-%d", n) }
 
-// writeInput writes the input, and returns the hosts of each file.
+// writeInput writes the input, and returns the hosts of each file. A map reads one file of
+// one block, so the hosts of a file are those of a map.
 func writeInput(ctx context.Context, hdfs *minihdfs.Cluster) (hosts []map[string]bool, err error) {
 	router, err := fsconf.NewRouter(conf.New(), nil)
 	if err != nil {

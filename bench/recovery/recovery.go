@@ -38,7 +38,8 @@ type Config struct {
 	Out      io.Writer
 }
 
-// Run measures each policy, and writes a row of a table for each kind of task.
+// Run measures each policy, and writes a row of a table for each kind of task. The HDFS and
+// the input are the same for all policies, so that locality differs by the policy alone.
 func Run(ctx context.Context, cfg Config) (err error) {
 	hdfs, err := startHDFS(ctx, cfg.Dir)
 	if err != nil {
@@ -69,7 +70,8 @@ type measurement struct {
 	rig *rig.Rig
 }
 
-// run kills tasknodes while maps run, and then while reduces do.
+// run kills tasknodes while maps run, and then while reduces do. Each policy has a cluster
+// of its own: nothing that one has learnt about machines helps the next.
 func (m *measurement) run(ctx context.Context) (err error) {
 	dir := filepath.Join(m.cfg.Dir, strings.ReplaceAll(m.policy, "+", "-"))
 	m.rig, err = rig.Start(ctx, rig.Config{Dir: dir, Hammr: m.cfg.Hammr, Tasknodes: nodes, HDFS: m.hdfs})
@@ -94,6 +96,12 @@ func (m *measurement) run(ctx context.Context) (err error) {
 
 // fail fills the cluster, kills the tasknode with most tasks of the job of higher
 // priority, and waits until these run again.
+//
+//	higher runs on half of the slots ─► lower takes the rest and wants more
+//	     ─► kill the tasknode with most tasks of higher ─► all of those run again ─► restore
+//
+// The job of lower priority must be running: a policy that preempts takes its slots, and
+// one that does not has to wait for them. That difference is what is measured.
 func (m *measurement) fail(ctx context.Context, s scene, all *waits) (err error) {
 	var ids []string
 	defer func() { err = errors.Join(err, m.restore(ctx, ids)) }()
@@ -121,7 +129,8 @@ func (m *measurement) fail(ctx context.Context, s scene, all *waits) (err error)
 	})
 }
 
-// restore ends the jobs and starts the killed tasknode.
+// restore ends the jobs and starts the killed tasknode. The next failure then starts from
+// the same state.
 func (m *measurement) restore(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		_ = m.rig.Client().Kill(ctx, id, "the measurement is over") // the job may have ended
@@ -135,8 +144,8 @@ func (m *measurement) restore(ctx context.Context, ids []string) error {
 	return m.rig.Start(ctx, names...)
 }
 
-// local reports whether a tasknode has the input of a task; it is nil for tasks whose
-// input is nowhere in particular.
+// local reports whether a tasknode has the input of a task; it is nil for tasks whose input
+// is nowhere in particular. Reduces read from all machines, so only maps have a place.
 func (m *measurement) local(kind taskproc.Kind) func(task int, node string) bool {
 	if kind != taskproc.Kind_MAP {
 		return nil
@@ -164,7 +173,7 @@ func (m *measurement) submit(ctx context.Context, j job) (string, error) {
 // stepTimeout bounds everything that is waited for.
 const stepTimeout = 2 * time.Minute
 
-// await waits until a job is as wanted.
+// await waits until a job is as wanted. The error says which step was too slow.
 func (m *measurement) await(ctx context.Context, what, id string, wanted func(j *wire.JobStatus) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("not within %v: %s", stepTimeout, what))
 	defer cancel()

@@ -14,7 +14,9 @@ type job struct {
 }
 
 // scene is two jobs that fill a cluster: each has half of the slots, and the one of lower
-// priority wants more.
+// priority wants more. Sleeps are long enough that no task of the higher job ends between
+// the kill and its recovery, and short enough that the lower job's slots become free by
+// themselves within the bound of a step.
 type scene struct {
 	what          string
 	kind          taskproc.Kind

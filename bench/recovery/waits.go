@@ -15,7 +15,8 @@ import (
 const header = `| policy | task | lost | wait p50 | p95 | most | local | failures | right again p50 | p95 |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|`
 
-// waits are the results of the failures, in ms.
+// waits are the results of the failures, in ms. A wait is the time from the end of a lost
+// attempt to the start of the next one of its task. Both are times of the master's clock.
 type waits struct {
 	tasks    []int64 // of each task that was lost while running
 	failures []int64 // of each failure until the last of its tasks ran again
@@ -35,7 +36,8 @@ func running(j *wire.JobStatus, kind taskproc.Kind) (nodes []string) {
 	return nodes
 }
 
-// mostFrequent is the most frequent name, the first of several.
+// mostFrequent is the most frequent name, the first of several. names is not empty. It
+// sorts the slice of the caller.
 func mostFrequent(names []string) string {
 	slices.Sort(names)
 	count := make(map[string]int)
@@ -48,6 +50,10 @@ func mostFrequent(names []string) string {
 // add counts a failure if all that ran on the machine when it was killed has started
 // again, and reports whether it has. local says where the input of a task lies, nil for
 // nowhere.
+//
+// Attempts that ended before the kill, or started after it, do not count. If one has no
+// successor yet, nothing is counted and the caller asks again with a later status, so that
+// no failure is counted by half.
 func (w *waits) add(j *wire.JobStatus, machine string, killed int64, local func(task int, node string) bool) bool {
 	var found waits
 	for n, t := range j.Tasks {
@@ -76,6 +82,7 @@ func (w *waits) add(j *wire.JobStatus, machine string, killed int64, local func(
 	return true
 }
 
+// row is a line of the Markdown table.
 func (w *waits) row(policy, what string) string {
 	local := "–"
 	if w.placed > 0 {

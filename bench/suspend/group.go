@@ -17,6 +17,7 @@ type group struct {
 }
 
 // newGroup makes a group below that of this process, with version 1 or 2 of control groups.
+// It tries each parent, and sets a limit of 1 TiB to find out whether it may set limits.
 func newGroup(name string) (g group, err error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -68,6 +69,8 @@ func (g group) restrict(bytes int64) error {
 	return os.WriteFile(filepath.Join(g.dir, g.limit), []byte(strconv.FormatInt(bytes, 10)), 0o644)
 }
 
+// add moves a process into the group. Pages that it has touched before are not moved with
+// it, so a task fills its memory only when the first line arrives.
 func (g group) add(pid int) error {
 	if g.dir == "" {
 		return nil

@@ -14,6 +14,10 @@ const overheadBytes = 64 << 20
 
 // Cage is where tasks run: a control group, which can be made too small for two tasks, and a
 // swap file.
+//
+//	arm      limit of the group            what happens to the stopped task
+//	kept     two footprints and overhead   its pages stay in memory
+//	swapped  one footprint and overhead    its pages are swapped out, and in again
 type Cage struct {
 	group group
 	swap  swapFile
@@ -22,7 +26,7 @@ type Cage struct {
 
 // NewCage sets up a cage with a swap file of so many bytes in a directory. task is the
 // command of a process that calls RunTask. Without swap the cage is usable, and why is the
-// reason. The caller calls Close.
+// reason. The caller calls Close. Swap files and control groups take root.
 func NewCage(dir string, swap int64, task func(bytes int64) []string) (c *Cage, why error) {
 	c = &Cage{task: task}
 	if c.group, why = newGroup(fmt.Sprintf("hammr-suspend-%d", os.Getpid())); why != nil {
@@ -53,10 +57,17 @@ type Sample struct {
 // first.
 func (s Sample) Suspend() time.Duration { return s.Stop + max(s.Beside-s.Alone, 0) }
 
-// Resume is the extra time of the first task to touch its memory again.
+// Resume is the extra time of the first task to touch its memory again. Noise can make
+// After the shorter one; a negative cost is 0.
 func (s Sample) Resume() time.Duration { return max(s.After-s.Before, 0) }
 
 // Measure suspends and resumes one task of a footprint.
+//
+//	first   fill (Alone) ─ touch (Before) ─ SIGSTOP (Stop) ┄┄┄┄┄┄┄┄┄ SIGCONT ─ touch (After)
+//	second                                                  fill (Beside), end
+//
+// It is fair because both tasks have the same size and the same work, and the times of the
+// first before its suspension are its own yardstick on this machine.
 func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sample, err error) {
 	s = Sample{Footprint: footprint, Pressed: pressed}
 	limit := 2*footprint + 2*overheadBytes

@@ -46,6 +46,7 @@ func (c *Cage) start(ctx context.Context, bytes int64) (*process, error) {
 }
 
 // next starts the next step of the task, and returns the time that the task took for it.
+// The task measures its own time, so that the pipe and the scheduler add nothing.
 func (p *process) next() (time.Duration, error) {
 	if _, err := io.WriteString(p.in, "\n"); err != nil {
 		return 0, fmt.Errorf("task: %w", err)
@@ -58,7 +59,8 @@ func (p *process) next() (time.Duration, error) {
 	return time.Duration(ns), err
 }
 
-// stop stops the process, and returns the time until the kernel reports it as stopped.
+// stop stops the process, and returns the time until the kernel reports it as stopped. It
+// polls without a pause, since the time is in microseconds.
 func (p *process) stop() (time.Duration, error) {
 	began := time.Now()
 	if err := p.cmd.Process.Signal(unix.SIGSTOP); err != nil {

@@ -26,8 +26,8 @@ func newSwapFile(path string, bytes int64) (swapFile, error) {
 	return swapFile(path), nil
 }
 
-// writeSwap writes zeros, since a swap file has no holes, behind the header that
-// mkswap(8) writes.
+// writeSwap writes zeros, since a swap file has no holes, behind the header that mkswap(8)
+// writes. The kernel refuses a sparse file.
 func writeSwap(path string, pages, page int64) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -59,6 +59,7 @@ func swapHeader(pages, page int64) []byte {
 	return b
 }
 
+// swapCall calls swapon(2) or swapoff(2), which package unix lacks.
 func swapCall(number uintptr, path string) error {
 	name, err := unix.BytePtrFromString(path)
 	if err != nil {

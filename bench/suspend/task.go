@@ -33,7 +33,8 @@ func RunTask(in io.Reader, out io.Writer, size int) error {
 	return lines.Err()
 }
 
-// fill writes data that the kernel cannot compress.
+// fill writes data that the kernel cannot compress. zswap and zram compress
+// pages before they are written.
 func fill(memory []byte) {
 	r := rand.NewChaCha8([32]byte{1})
 	for len(memory) > 0 {
