@@ -75,6 +75,12 @@ type Recovery struct {
 func (r Recovery) Wait() int64 { return r.Start - r.ExpiredAt }
 
 // account sums up what preemptions and failures have cost so far.
+//
+//	KillAttempt, PreemptAttempt ─► notePreemptions ─► Preemption, pending for those that save
+//	end of the attempt          ─► settlePreemption ─► its work is conserved or lost
+//	failMachine                 ─► noteFailure  ─► loss: attempts with their slot time
+//	the machine expires         ─► noteExpiry   ─► LostMachine
+//	new attempt at a lost task  ─► noteRecovery ─► Recovery
 type account struct {
 	preempted      []Preemption
 	pending        map[cluster.AttemptID]int // indexes in preempted of attempts that are about to save their work
@@ -83,7 +89,10 @@ type account struct {
 	recovered      []Recovery
 }
 
-// notePreemptions records what a command takes from attempts, before it is applied.
+// notePreemptions records what a command takes from attempts, before it is applied. It runs
+// before the command is applied, because slot times and states are those of the moment
+// before. A request of a mode other than kill counts its work as conserved until
+// settlePreemption shows otherwise.
 func (b *body) notePreemptions(c cluster.Command) {
 	switch c := c.(type) {
 	case cluster.KillAttempt:
@@ -120,7 +129,8 @@ func (b *body) notePreemption(a *cluster.Attempt, mode preempt.Mode) *Preemption
 	return &b.account.preempted[len(b.account.preempted)-1]
 }
 
-// noteKill replaces a pending preemption that would have kept the work.
+// noteKill replaces a pending preemption that would have kept the work. An attempt that is
+// too slow to save its work may be killed later.
 func (b *body) noteKill(a *cluster.Attempt) {
 	if i, asked := b.account.pending[a.ID]; asked {
 		p := &b.account.preempted[i]
@@ -131,7 +141,8 @@ func (b *body) noteKill(a *cluster.Attempt) {
 	b.notePreemption(a, preempt.Kill).Lost = a.SlotTime(b.now)
 }
 
-// settlePreemption records how an attempt ended that was ordered to keep its work.
+// settlePreemption records how an attempt ended that was ordered to keep its work. An
+// attempt that finished before it could save its work has lost nothing.
 func (b *body) settlePreemption(a *cluster.Attempt) {
 	i, asked := b.account.pending[a.ID]
 	if !asked {
@@ -149,13 +160,15 @@ func (b *body) settlePreemption(a *cluster.Attempt) {
 	}
 }
 
-// loss is what a machine failure costs, until the machine expires.
+// loss is what a machine failure costs, until the machine expires. A machine that returns
+// before it expires has lost its running attempts too, but not its outputs.
 type loss struct {
 	record   *LostMachine
 	slotTime map[cluster.AttemptID]int64 // ms of the attempts that ran there
 }
 
-// noteFailure records the attempts on a machine that fails.
+// noteFailure records the attempts on a machine that fails. The slot time is that of the
+// moment of the failure; the state counts it until the expiry.
 func (b *body) noteFailure(m *machine) *LostMachine {
 	m.pendingLoss = &loss{
 		record:   &LostMachine{Machine: m.number, At: b.time(), ExpiredAt: -1, Back: -1},
@@ -171,7 +184,8 @@ func (b *body) noteFailure(m *machine) *LostMachine {
 	return m.pendingLoss.record
 }
 
-// noteExpiry records what was lost with a machine that expires.
+// noteExpiry records what was lost with a machine that expires. It also asks all attempts
+// for their progress, as Chronos does.
 func (b *body) noteExpiry(m *machine, delta cluster.Delta) {
 	if m.pendingLoss == nil {
 		return
@@ -200,7 +214,8 @@ func (b *body) noteLostTask(id cluster.TaskID) {
 	}
 }
 
-// noteRecovery records the start of an attempt at a lost task.
+// noteRecovery records the start of an attempt at a lost task. Later attempts at the same
+// task are no recoveries.
 func (b *body) noteRecovery(id cluster.AttemptID) {
 	owner := b.jobs[id.Task.Job]
 	since, missing := owner.lostSince[id.Task]

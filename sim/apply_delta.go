@@ -3,6 +3,8 @@ package sim
 import "github.com/hammr/hammr/cluster"
 
 // applyDelta updates the model after a change of the state.
+//
+// The order matters: machines first, since an expiry ends attempts; freed slots last. It changes only the model, never the state.
 func (b *body) applyDelta(delta cluster.Delta) {
 	b.applyJobDelta(delta)
 	for _, name := range delta.Machines {
@@ -45,7 +47,8 @@ func (b *body) applyDelta(delta cluster.Delta) {
 	}
 }
 
-// applyJobDelta records submitted and finished jobs.
+// applyJobDelta records submitted and finished jobs. Job ids are given by the state, in the
+// order of submission.
 func (b *body) applyJobDelta(delta cluster.Delta) {
 	if delta.Submitted != (cluster.JobID{}) {
 		j := b.submitted[len(b.jobs)] // jobs are submitted in this order

@@ -57,7 +57,8 @@ type attempt struct {
 // isReduce reports whether the attempt is at a reduce.
 func (a *attempt) isReduce() bool { return phaseOf(a.id) == cluster.ReduceSlot }
 
-// startAttempt starts an attempt on its machine. A repeated order has no effect.
+// startAttempt starts an attempt on its machine. A repeated order has no effect. The
+// attempt is stalled until its slot is free and its checkpoint is read.
 func (b *body) startAttempt(m *machine, id cluster.AttemptID) {
 	j, t, known, ok := b.view.Attempt(id)
 	if !ok || !known.Active() || b.attempts[id] != nil {
@@ -100,7 +101,9 @@ func (b *body) measureMap(a *attempt, t *cluster.Task, local bool) {
 	}
 }
 
-// planNext plans the next action of an attempt and voids the one before.
+// planNext plans the next action of an attempt and voids the one before. An attempt has at
+// most one valid action: whatever changes its course plans a new one, and the number of the
+// old one no longer matches.
 func (b *body) planNext(a *attempt, at int64, do func()) {
 	a.planned++
 	plan := a.planned
@@ -144,7 +147,8 @@ func (b *body) planFinish(a *attempt, at int64) {
 	})
 }
 
-// finish ends an attempt that has done all its work, or a part of it.
+// finish ends an attempt that has done all its work, or a part of it. A map whose range was
+// truncated reports the range that it has read.
 func (b *body) finish(a *attempt, did dag.Range) {
 	if b.account.finishedRanges != nil {
 		b.account.finishedRanges[a.id] = did
@@ -160,7 +164,8 @@ func (b *body) endAttempt(a *attempt, ev control.Event) {
 	b.report(a.machine, ev)
 }
 
-// stall stops the progress of an attempt.
+// stall stops the progress of an attempt. The progress so far stays. proceed continues from
+// there.
 func (b *body) stall(a *attempt) {
 	b.updateProgress(a)
 	a.stalled, a.inputReadyAt = true, 0
@@ -169,7 +174,8 @@ func (b *body) stall(a *attempt) {
 }
 
 // updateProgress brings the progress of an attempt up to now, and what it has reported of
-// it.
+// it. Each change of an attempt's course calls it first, since the linear growth before the
+// change ends there.
 func (b *body) updateProgress(a *attempt) {
 	a.reported, _ = b.progressOf(a)
 	a.workDone, a.copied, a.fetched = a.workDoneAt(b.now), a.copiedAt(b.now), a.fetchedAt(b.now)
@@ -179,7 +185,8 @@ func (b *body) updateProgress(a *attempt) {
 	}
 }
 
-// workDoneAt is the work that an attempt has done at a time not before since, in ms.
+// workDoneAt is the work that an attempt has done at a time not before since, in ms. A
+// reduce does its own work only after its input is complete.
 func (a *attempt) workDoneAt(at int64) int64 {
 	began := a.since
 	if a.isReduce() {

@@ -90,7 +90,9 @@ func newBody(cfg Config, w *workload.Workload) *body {
 	return b
 }
 
-// build plans everything that comes from outside: machines, their failures, and jobs.
+// build plans everything that comes from outside: machines, their failures, and jobs. Jobs
+// and failures with a time are planned here; those that wait for progress are planned by
+// their jobs.
 func (b *body) build() {
 	b.enqueue(control.Leading{})
 	for n := range b.cfg.Machines {
@@ -157,6 +159,9 @@ func (b *body) runToEnd(ctx context.Context) error {
 const maxIdle = 10_000
 
 // advance runs the next planned actions. It returns false if nothing more would happen.
+//
+// Time jumps to the next planned action or to the controller's next wake-up, whichever is
+// first. Samples of the series are taken before time moves, so that a moment has one value.
 func (b *body) advance() bool {
 	at, planned := b.queue.next()
 	b.idleWakes++
@@ -182,6 +187,9 @@ func (b *body) advance() bool {
 
 // step passes events to the controller and carries out its output, until no event is left.
 // Commands are in the log at once.
+//
+// A controller may propose commands again after its last ones are applied, so it is stepped
+// until it has nothing to say. Without a leader events wait.
 func (b *body) step() error {
 	for rounds := 0; b.hasLeader(); rounds++ {
 		if rounds == maxRounds {
@@ -214,7 +222,8 @@ func (b *body) step() error {
 	return nil
 }
 
-// apply applies a batch to the state and to the model.
+// apply applies a batch to the state and to the model. An entry that the state refuses is
+// an error of that entry only, as on a real master.
 func (b *body) apply(batch []cluster.Entry) error {
 	var done control.Applied
 	for _, e := range batch {
@@ -237,7 +246,9 @@ func (b *body) apply(batch []cluster.Entry) error {
 // time is the time since the start of the run, in ms.
 func (b *body) time() int64 { return b.now - epoch }
 
-// perform does the controller's work for a job at once.
+// perform does the controller's work for a job at once. On a real master this work does I/O
+// and takes time; here splits are computed, and clean-up is free. A commit takes
+// Config.CommitTime a part.
 func (b *body) perform(w control.Work) {
 	switch w.Kind {
 	case control.WorkSetUp:

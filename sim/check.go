@@ -11,6 +11,9 @@ import (
 
 // checkInvariants checks the state, and compares the model with it: no machine runs more
 // attempts than it has slots, and no attempt has done more work than it has.
+//
+//	for each machine and kind:  running, not suspended ≤ slots + migrating
+//	for each attempt:           0 ≤ workDone ≤ ownWork,  copied ≤ bytes,  restoredWork ≤ taskWork
 func (b *body) checkInvariants() error {
 	errs := []error{b.state.CheckInvariants()}
 	for _, m := range b.machines {

@@ -11,6 +11,9 @@ import (
 )
 
 // Config is the simulated cluster. Zero values stand for the defaults.
+//
+// It is a value that a run copies, but Policy and the functions are shared: use a new
+// Policy for each run.
 type Config struct {
 	Policy sched.Policy // schedules the cluster; no default. A policy has state, so each run needs a new one.
 
@@ -92,6 +95,7 @@ func (c Config) ValidateFor(w *workload.Workload) error {
 	return errors.Join(c.validate(), c.validateTriggers(w))
 }
 
+// Where 0 is a meaningful setting, a negative number stands for it.
 func (c *Config) ensureDefaults() {
 	c.MapSlots, c.ReduceSlots = max(cmp.Or(c.MapSlots, 1), 0), max(cmp.Or(c.ReduceSlots, 1), 0)
 	c.Racks = cmp.Or(c.Racks, 1)

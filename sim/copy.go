@@ -20,6 +20,10 @@ func (b *body) updateCopies(j *job) {
 // updateCopy computes when a copying reduce has all its input: some time after the last map
 // has finished. The model does not know which outputs are copied before that; it assumes
 // that copying keeps pace with the maps.
+//
+//	maps run            all maps finished                inputReadyAt
+//	───── copied ≤ most ───────┼── copies the rest at rate ──┼── own work ──► finish
+//	                           └── output lost: back to waiting, unless all is fetched
 func (b *body) updateCopy(a *attempt, allMaps bool) {
 	switch {
 	case a.inputReadyAt == 0 && (allMaps || a.fetched):
@@ -37,8 +41,9 @@ func (b *body) updateCopy(a *attempt, allMaps bool) {
 	}
 }
 
-// copiedAt is the bytes that a reduce has copied at a time not before since. While maps run,
-// the part of the last map is never copied.
+// copiedAt is the bytes that a reduce has copied at a time not before since. While maps
+// run, the part of the last map is never copied. So progress in the copy phase stays below
+// two thirds while maps run, as Hadoop's does.
 func (a *attempt) copiedAt(at int64) int64 {
 	switch {
 	case a.stalled || a.bytes == 0:
@@ -59,8 +64,9 @@ func (a *attempt) fetchedAt(at int64) bool {
 	return a.fetched || !a.stalled && a.inputReadyAt > 0 && a.inputReadyAt <= at
 }
 
-// corruptOutput corrupts the output of a finished map on a machine, if some is left that may
-// be read. It reports whether there was any.
+// corruptOutput corrupts the output of a finished map on a machine, if some is left that
+// may be read. It reports whether there was any. It takes the first such map in the order
+// of submission, and each output only once.
 func (b *body) corruptOutput(m *machine) bool {
 	for _, j := range b.submitted {
 		s := b.view.Job(j.id)
@@ -80,7 +86,8 @@ func (b *body) corruptOutput(m *machine) bool {
 	return false
 }
 
-// planCorruptRead makes a copying reduce fail on corrupted output when it has all its input.
+// planCorruptRead makes a copying reduce fail on corrupted output when it has all its
+// input. The reduce reports the map to blame, and the master runs that map again.
 func (b *body) planCorruptRead(a *attempt) {
 	if len(a.job.corrupted) == 0 || a.fetched || a.inputReadyAt == 0 || a.inputReadyAt < b.now {
 		return

@@ -43,7 +43,8 @@ func (b *body) hitFailpoint(v FailpointHit) Effect {
 }
 
 // reach runs then when an attempt has passed a failpoint. It does not if the attempt fails
-// there or its machine is lost.
+// there or its machine is lost. A checkpoint that cannot be written is no failure of the
+// attempt: it declines the preemption and proceeds.
 func (b *body) reach(a *attempt, place Failpoint, then func()) {
 	effect := b.hitFailpoint(FailpointHit{Failpoint: place, Machine: a.machine.number, Attempt: a.id})
 	switch {
@@ -69,7 +70,8 @@ func (b *body) failAttempt(a *attempt, cause string) {
 	b.endAttempt(a, control.AttemptFailed{Attempt: a.id, Failure: cluster.Failure{Cause: cause, Offset: -1}})
 }
 
-// stoppedProcess is how a process continues after a fault has stopped it.
+// stoppedProcess is how a process continues after a fault has stopped it. A stopped process
+// keeps its slot and its connections, but does nothing: orders reach it when it continues.
 type stoppedProcess struct {
 	depth     int             // number of faults that stop it; 0 while it runs
 	remaining int64           // ms until next
@@ -77,7 +79,8 @@ type stoppedProcess struct {
 	orders    []control.Order // orders that wait for it
 }
 
-// stopProcess stops the process of an attempt. Several faults may do so.
+// stopProcess stops the process of an attempt. Several faults may do so. What it had
+// planned is kept with the time that was left.
 func (b *body) stopProcess(a *attempt) {
 	a.stopped.depth++
 	switch {

@@ -31,7 +31,8 @@ type job struct {
 	sampled [2]Sample // by phase, as in the series
 }
 
-// submit submits a job.
+// submit submits a job. The settings of retries are Hadoop's defaults, so that failures
+// have their usual effect.
 func (b *body) submit(in *workload.Job) {
 	j := &job{in: in, checkpoints: make(map[cluster.TaskID]savedTask), lostSince: make(map[cluster.TaskID]int64)}
 	b.submitted = append(b.submitted, j)
@@ -78,6 +79,9 @@ func (b *body) splits(j *job) []cluster.Split {
 	return splits
 }
 
+// The machines are hashes of seed, job, block and a counter: the placement of a block does
+// not depend on other jobs. After 100 tries the rule of racks is dropped, since small
+// clusters may not allow it.
 func (b *body) replicas(job string, block int) (hosts []string) {
 	taken := make(map[int]bool)
 	var second *machine
@@ -95,7 +99,8 @@ func (b *body) replicas(job string, block int) (hosts []string) {
 	return hosts
 }
 
-// hashOf is a pseudo-random number that depends on its arguments only.
+// hashOf is a pseudo-random number that depends on its arguments only. Unlike a generator
+// it has no state, so one more draw somewhere does not change the others.
 func hashOf(seed uint64, name string, a, b int) uint64 {
 	h := fnv.New64a()
 	var head [24]byte

@@ -10,6 +10,10 @@ import (
 )
 
 // machine is a machine of the cluster, with its tasknode.
+//
+//	up ── failMachine ─► dead ── back ─► up, next instance
+//	 │                    └─ silent for Expiry ─► lost in the state
+//	 └── partition ─► silent: tasks run on ── end ─► attaches again
 type machine struct {
 	number        int
 	name          string
@@ -39,7 +43,8 @@ func (b *body) slotsOf(kind cluster.Slot) int {
 }
 
 // slotFreeAt is when a slot that the master has assigned is free. Suspended attempts may
-// still occupy theirs while their memory is written.
+// still occupy theirs while their memory is written. Each call takes one such slot, so
+// callers that ask in turn get different times.
 func (m *machine) slotFreeAt(kind cluster.Slot, slots int, now int64) int64 {
 	m.leavingAt[kind] = slices.DeleteFunc(m.leavingAt[kind], func(at int64) bool { return at <= now })
 	busy := len(m.leavingAt[kind])
@@ -73,7 +78,8 @@ func (b *body) startTasknode(m *machine) {
 // instanceName distinguishes the starts of a tasknode.
 func (m *machine) instanceName() string { return string(rune('a' + m.instance%26)) }
 
-// attach makes a tasknode join the master that leads.
+// attach makes a tasknode join the master that leads. It names the outputs that it still
+// has, so that they do not run again.
 func (b *body) attach(m *machine) {
 	c := cluster.JoinMachine{
 		Name: m.name, Instance: m.instanceName(), Rack: m.rack, Hosts: []string{m.name},
@@ -86,7 +92,8 @@ func (b *body) attach(m *machine) {
 }
 
 // failMachine ends a machine and everything that runs there. It expires after a time of
-// silence, or is back before that, with its disks or empty.
+// silence, or is back before that, with its disks or empty. Its attempts end without a
+// report; the master learns of that when the machine expires or its next instance joins.
 func (b *body) failMachine(m *machine, back int64, keeps bool) {
 	if m.dead {
 		return
@@ -111,6 +118,10 @@ func (b *body) failMachine(m *machine, back int64, keeps bool) {
 }
 
 // deliver carries an order to its machine, unless the tasknode is restarted before.
+//
+// Orders are derived from the state and may be repeated, so each one checks whether it
+// still applies. Those for an earlier instance, or for a machine that is silent, are
+// dropped: they are sent again when it attaches.
 func (b *body) deliver(o control.Order) {
 	m := b.byName[o.Machine]
 	instance := m.instance
@@ -149,7 +160,8 @@ func (b *body) reportNeverStarted(m *machine, id cluster.AttemptID) {
 }
 
 // report sends an event from a machine to the master, unless the machine is lost before. A
-// tasknode repeats what no master has received when it attaches.
+// tasknode repeats what no master has received when it attaches. It arrives at the next
+// report of the machine, Latency later.
 func (b *body) report(m *machine, ev control.Event) {
 	instance := m.instance
 	b.queue.plan(b.nextReport(m, b.now)+b.cfg.Latency, func() {

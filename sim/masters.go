@@ -11,6 +11,9 @@ import (
 // state is in the log of all.
 //
 //	leads ── isolateMaster (leader, or majority lost) ─► no leader ── elect, after ElectionTime ─► becomeLeader
+//
+// Only the log matters to the model: a new leader has the state of the old one, and
+// everything else, such as progress and pending proposals, is lost with it.
 type masters struct {
 	isolated    []int // of each master, the number of faults that isolate it; 0 if it is reachable
 	leader      int   // its number; -1 for none

@@ -6,7 +6,8 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// beginPreemption makes an attempt save its work and end.
+// beginPreemption makes an attempt save its work and end. A map of one record, or a reduce,
+// cannot be split and writes a checkpoint instead.
 func (b *body) beginPreemption(a *attempt, split bool) {
 	b.stall(a)
 	a.preempting = true
@@ -19,7 +20,8 @@ func (b *body) beginPreemption(a *attempt, split bool) {
 	})
 }
 
-// saveCheckpoint ends an attempt that has written a checkpoint.
+// saveCheckpoint ends an attempt that has written a checkpoint. The checkpoint stays on the
+// machine's disk: it is lost with that disk.
 func (b *body) saveCheckpoint(a *attempt) {
 	a.job.checkpoints[a.id.Task] = savedTask{a.taskWorkDoneAt(b.now), a.copied, a.fetched, a.machine, b.now}
 	b.endAttempt(a, control.AttemptCheckpointed{Attempt: a.id, Checkpoint: cluster.Checkpoint{
@@ -50,7 +52,7 @@ type savedTask struct {
 
 // restore gives an attempt the progress of its task's checkpoint, if there is one and it is
 // not lost. It returns when the checkpoint is read; the attempt has its slot from the time
-// at.
+// at. A checkpoint on another machine is read at the slower of disk and network.
 func (b *body) restore(a *attempt, t *cluster.Task, at int64) int64 {
 	s, known := a.job.checkpoints[t.ID]
 	if t.Checkpoint == nil || !known || s.machine.dead || s.at < s.machine.emptiedAt {
@@ -64,8 +66,8 @@ func (b *body) restore(a *attempt, t *cluster.Task, at int64) int64 {
 	return b.reserveDisk(s.machine, at, rate)
 }
 
-// suspend stalls an attempt. If memory is short, its slot becomes free when the memory is on
-// disk.
+// suspend stalls an attempt. If memory is short, its slot becomes free when the memory is
+// on disk. With enough memory the slot is free at once, and resuming costs nothing.
 func (b *body) suspend(a *attempt) {
 	if a.suspended {
 		return

@@ -7,7 +7,9 @@ import (
 )
 
 // Progress implements sched.SoftState: the last report of an attempt that the controller
-// has. Reports are not events; the last one is computed when it is asked for.
+// has. Reports are not events; the last one is computed when it is asked for. So a run with
+// thousands of attempts needs no events for their reports; a test compares the result with
+// a model that has them.
 func (b *body) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	if a := b.attempts[id]; a != nil {
 		return b.progressOf(a)
@@ -66,6 +68,9 @@ func (a *attempt) fractionAt(at int64) float64 {
 }
 
 // lastReport is the time of the last report that has arrived; 0 for none.
+//
+// Reports leave at reportsFrom + n·ProgressInterval, wait for the machine's next moment of
+// reports, and arrive Latency later. Probes are answered at once.
 func (b *body) lastReport(a *attempt) (at int64) {
 	arrived := b.now - b.cfg.Latency
 	if a.ended {

@@ -3,6 +3,7 @@ package sim
 import "container/heap"
 
 // queue holds planned actions by time; those of the same time are in the order of planning.
+// The order of planning breaks ties, which makes runs reproducible.
 type queue struct {
 	items actionHeap
 	count uint64 // planned so far, for order

@@ -11,7 +11,8 @@ import (
 const forever = 1 << 50
 
 // scale is x·of/all, rounded down. It is x if all is 0, and at most max(x, forever). No
-// argument is negative.
+// argument is negative. The product has 128 bits: bytes times ms overflow 64 bits for large
+// jobs.
 func scale(x, of, all int64) int64 {
 	if all == 0 {
 		return x

@@ -9,7 +9,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Result is the outcome of a run. Times are in ms since its start.
+// Result is the outcome of a run. Times are in ms since its start. A Result is complete
+// even if the run ended with ErrStuck: jobs that have not finished have Finish -1.
 type Result struct {
 	Jobs   []JobResult // in order of submission
 	End    int64       // when the last job finished
@@ -89,6 +90,7 @@ func (b *body) result() *Result {
 	return r
 }
 
+// Times in the state start at epoch and are converted here.
 func (b *body) jobResult(j *job) JobResult {
 	s := b.view.Job(j.id)
 	out := JobResult{
@@ -127,7 +129,8 @@ func sinceStart(at int64) int64 {
 	return at - epoch
 }
 
-// localMaps counts the maps whose parts all have a winner on a machine with their input.
+// localMaps counts the maps whose parts all have a winner on a machine with their input. A
+// map that was split has several parts.
 func (b *body) localMaps(j *job) int {
 	s := b.view.Job(j.id)
 	local := make([]bool, len(j.in.Maps))

@@ -72,7 +72,8 @@ func (s *Sample) add(is slotUse, n int) {
 	}
 }
 
-// sample records what has changed by the end of a moment.
+// sample records what has changed by the end of a moment. Changes within one millisecond
+// are not visible: a slot that is given from one task to the next has no gap.
 func (b *body) sample() {
 	for _, j := range b.series.changed {
 		for kind := range j.slots {

@@ -28,7 +28,8 @@ func (b *body) watchStarvation(j *job) {
 	})
 }
 
-// isStarving reports whether tasks of a job could run and none of them has a slot.
+// isStarving reports whether tasks of a job could run and none of them has a slot. Tasks
+// that wait for their inputs do not count, and suspended attempts do.
 func (b *body) isStarving(j *cluster.Job) bool {
 	wants, standing := false, 0
 	for _, stage := range j.Stages {
@@ -51,7 +52,8 @@ func (b *body) starvationError(j *job) error {
 // ErrStuck ends a run in which nothing more happens although jobs are left.
 var ErrStuck = errors.New("nothing more happens")
 
-// stuckError describes the jobs that cannot finish.
+// stuckError describes the jobs that cannot finish. It is the first thing to read when a
+// policy has a bug: what waits, and which jobs have the slots.
 func (b *body) stuckError() error {
 	var text strings.Builder
 	for _, j := range b.submitted {

@@ -51,6 +51,7 @@ func (j *job) isLocal(s *cluster.Job, t *cluster.Task, m *cluster.Machine) bool 
 	return t.Split >= 0 && s.IsLocal(t, m)
 }
 
+// The order of cases matters: an output that was lost belongs to an attempt that finished.
 func (j *job) outcome(a *cluster.Attempt) Outcome {
 	switch {
 	case a.Status() == cluster.StatusSucceeded && a.PreemptRequested() && a.PreemptMode == preempt.Split:
