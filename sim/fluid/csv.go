@@ -52,6 +52,8 @@ type reader struct {
 	check  *jobCheck
 }
 
+// header finds the columns. A byte order mark before the first name is ignored, as
+// spreadsheets write it.
 func (r *reader) header() error {
 	names, err := r.csv.Read()
 	if errors.Is(err, io.EOF) {
@@ -131,6 +133,7 @@ func (r *reader) line(field int) int {
 	return line
 }
 
+// malformed adds the place to an error of the CSV parser.
 func (r *reader) malformed(err error) error {
 	var parse *csv.ParseError
 	switch {
@@ -143,7 +146,7 @@ func (r *reader) malformed(err error) error {
 }
 
 // WriteSojourns writes the columns jobid and sojourn_s, in the order of jobs, with fifteen
-// significant digits.
+// significant digits. These are all digits of a float64 that are exact.
 func WriteSojourns(to io.Writer, jobs []Job, sojourns []float64) error {
 	w := csv.NewWriter(to)
 	if err := w.Write([]string{columnID, columnSojourn}); err != nil {

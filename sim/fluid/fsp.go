@@ -9,6 +9,9 @@ package fluid
 // FSP as in HFSP. With ps among them it is PSBS (Dell'Amico, Carra and Michiardi, "PSBS:
 // Practical Size-Based Scheduling", IEEE Trans. Computers, 2015), where one large late job
 // does not block the rest.
+//
+//	arrive ─► virtual ps and queue ── complete in both ──► done
+//	               └── complete in virtual first ─► late ── complete ─► done
 type fsp struct {
 	left    []number // remaining true size of each job
 	done    []bool   // by true size
@@ -29,6 +32,7 @@ func newFSP(d demands, late discipline) *fsp {
 
 func (f *fsp) arrive(job int) { f.queue.add(f.virtual.enter(job)) }
 
+// The next change is a completion here or in the virtual server, whichever comes first.
 func (f *fsp) horizon() (number, bool) {
 	real, busy := f.realHorizon()
 	believed, any := f.virtual.horizon()
@@ -64,6 +68,7 @@ func (f *fsp) serve(dt number) {
 	}
 }
 
+// A completion in the virtual server makes a job late, but no job ends.
 func (f *fsp) complete() int {
 	real, busy := f.realHorizon()
 	believed, any := f.virtual.horizon()

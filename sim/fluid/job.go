@@ -44,7 +44,8 @@ func (j Job) validate() error {
 	return nil
 }
 
-// jobCheck compares each job of a list with those before it.
+// jobCheck compares each job of a list with those before it. It is shared by ReadJobs and
+// Sojourns, so both refuse the same lists.
 type jobCheck struct {
 	seen  map[string]string // place of each id
 	last  Job

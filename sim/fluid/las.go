@@ -53,6 +53,7 @@ func (l *las) elapse(dt number) {
 	}
 }
 
+// A merge is a change of order in which no job completes.
 func (l *las) complete() int {
 	top := l.top()
 	level, meets := l.nextLevel()

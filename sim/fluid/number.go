@@ -21,7 +21,8 @@ var (
 	halfOne = number{big.NewFloat(0.5).SetPrec(precision)}
 )
 
-// number is an immutable value.
+// number is an immutable value. Ties decide results: two jobs that complete at the same
+// moment in exact arithmetic must not be ordered by rounding errors of float64.
 type number struct{ v *big.Float }
 
 // decimal is the shortest decimal that denotes x, which is finite.
@@ -66,6 +67,7 @@ func (a number) float() float64 {
 }
 
 // tick is a rounded to whole ticks. It is equal for numbers that differ by rounding only.
+// Queues compare ticks.
 func (a number) tick() *big.Int {
 	scaled := blank().SetMantExp(a.v, tickBits)
 	if a.v.Signbit() {

@@ -5,7 +5,8 @@ import (
 	"math/big"
 )
 
-// queued is a job with its key in a queue.
+// queued is a job with its key in a queue. The tick is computed once, since a heap compares
+// often.
 type queued struct {
 	key  number
 	tick *big.Int // of key

@@ -9,6 +9,11 @@ import (
 
 // discipline decides which jobs are served. Jobs are numbered by arrival from 0. A
 // discipline does not know the time.
+//
+//	         arrive            elapse(dt < horizon)
+//	serve ───────────► jobs ◄──────────────────────┐
+//	  ▲                  └─ horizon ─► next change ─┤
+//	  └──────────────────── complete at the horizon ┘
 type discipline interface {
 	// arrive adds a job, now.
 	arrive(job int)
@@ -84,7 +89,8 @@ func Sojourns(discipline string, jobs []Job) ([]float64, error) {
 
 // serve returns the sojourn times of jobs in the order of arrival. A completion at the
 // moment of an arrival comes first, whatever rounding says. Under las, for one, that job
-// would otherwise wait for the new one.
+// would otherwise wait for the new one. It jumps from event to event; between two events
+// all rates are constant.
 func serve(d discipline, arrivals []number) []number {
 	sojourns := make([]number, len(arrivals))
 	now := zero

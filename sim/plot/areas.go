@@ -21,7 +21,8 @@ type Area struct {
 const areaColumns = 600
 
 // Areas stacks areas, the first at the bottom. Times ascend, and each area has a value for
-// each time; the last value only ends the picture. Axes are never logarithmic.
+// each time; the last value only ends the picture. Axes are never logarithmic. A run may have
+// far more samples than a picture has columns, so a column shows a mean.
 func Areas(a Axes, times []float64, areas ...Area) *Figure {
 	a.LogX, a.LogY = false, false
 	var names []string
@@ -42,13 +43,16 @@ func Areas(a Axes, times []float64, areas ...Area) *Figure {
 	})
 }
 
-// stackedAreas holds the heights of the upper edges of areas.
+// stackedAreas holds the heights of the upper edges of areas. It implements gonum's
+// plot.Plotter and plot.DataRanger.
 type stackedAreas struct {
 	from, to float64
 	edges    [][]float64 // of each area, a height for each column
 	colours  []color.Color
 }
 
+// stackAreas adds up the areas column by column. Each edge is the sum of its area and of
+// all below it.
 func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stackedAreas, error) {
 	l := &stackedAreas{from: times[0], to: times[len(times)-1]}
 	for i, t := range times {
@@ -73,7 +77,9 @@ func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stacke
 	return l, nil
 }
 
-// columnAverages are the mean values of a step function over equal columns of its time.
+// columnAverages are the mean values of a step function over equal columns of its time. A
+// value counts for the part of a column in which it holds, so the area under the curve is
+// the same as that of the step function.
 func columnAverages(times, values []float64, columns int) []float64 {
 	sums := make([]float64, columns)
 	from, width := times[0], (times[len(times)-1]-times[0])/float64(columns)
@@ -96,6 +102,7 @@ func columnAverages(times, values []float64, columns int) []float64 {
 	return sums
 }
 
+// Plot implements plot.Plotter. It draws steps, not slopes: usage changes at once.
 func (l *stackedAreas) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	width := (l.to - l.from) / areaColumns
@@ -118,6 +125,7 @@ func (l *stackedAreas) Plot(c draw.Canvas, p *gplot.Plot) {
 	}
 }
 
+// DataRange implements plot.DataRanger.
 func (l *stackedAreas) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for _, edge := range l.edges {
 		for _, top := range edge {

@@ -49,7 +49,8 @@ func sans(size font.Length, weight font.Font) font.Font {
 	return weight
 }
 
-// panel is an empty picture with these axes.
+// panel is an empty picture with these axes. Everything that a theme would set is set here,
+// so that all pictures look alike.
 func (a Axes) panel() *gplot.Plot {
 	p := gplot.New()
 	p.Title.Text, p.Title.Padding = a.Title, vg.Points(8)
@@ -68,7 +69,8 @@ func (a Axes) panel() *gplot.Plot {
 	return p
 }
 
-// finish fits the axes to the data and draws the marks over it.
+// finish fits the axes to the data and draws the marks over it. It is called after the
+// data, whose range decides the axes.
 func (a Axes) finish(p *gplot.Plot) {
 	for _, m := range a.Marks {
 		p.Add(&markLine{Mark: m})
@@ -83,7 +85,8 @@ func (a Axes) finish(p *gplot.Plot) {
 	}
 }
 
-// fit sets the scale of an axis. Without data it is from 0 to 1.
+// fit sets the scale of an axis. Without data it is from 0 to 1. A range of one value is
+// widened, since gonum cannot draw it.
 func fit(axis *gplot.Axis, log bool) {
 	if axis.Min > axis.Max {
 		axis.Min, axis.Max = 0, 1
@@ -116,7 +119,8 @@ func (a Axes) pad(axis *gplot.Axis) {
 }
 
 // clampToPositive replaces values that a logarithmic axis cannot show by the least positive
-// one, or by 1 if there is none.
+// one, or by 1 if there is none. A sojourn time of 0 is rare but possible, and must not
+// make the picture fail.
 func clampToPositive(values []float64) {
 	least := math.Inf(1)
 	for _, v := range values {

@@ -25,7 +25,7 @@ type Value struct {
 const barsWidth = 0.8
 
 // Bars draws groups of bars side by side, labelled by name. Each group has one bar of each
-// series.
+// series. The number of values of each series must be that of the groups.
 func Bars(a Axes, groups []string, series ...Bar) *Figure {
 	var names []string
 	for _, s := range series {
@@ -89,7 +89,7 @@ func (s Bar) add(p *gplot.Plot, of lineStyle, at barSlot) error {
 }
 
 // logBase is the decade below the least positive bar. Bars on a logarithmic axis begin
-// there.
+// there. 0, where bars usually begin, is not on such an axis.
 func logBase(series []Bar) float64 {
 	least := math.Inf(1)
 	for _, s := range series {

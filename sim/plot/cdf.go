@@ -25,6 +25,10 @@ const (
 
 // CDF draws the empirical distribution functions of samples. The horizontal axis is
 // logarithmic if the values spread over decades.
+//
+//	1 ┤        ┌──────   y is the part of the values that are at most x
+//	  ┤    ┌───┘
+//	0 ┼────┘
 func CDF(a Axes, samples ...Sample) *Figure {
 	if a.Y == "" {
 		a.Y = "fraction of jobs"
@@ -70,7 +74,8 @@ func spansDecades(samples []Sample) bool {
 	return most >= least*logSpread
 }
 
-// distribution is a curve from 0 to 1 with at most cdfPoints steps.
+// distribution is a curve from 0 to 1 with at most cdfPoints steps. Large samples are
+// thinned to every n-th step; the first and the last stay.
 func (s Sample) distribution(log bool) (points plotter.XYs) {
 	sorted := slices.Clone(s.Values)
 	if log {

@@ -17,6 +17,10 @@ import (
 )
 
 // Figure is a picture, or several side by side, before it is drawn.
+//
+//	CDF, Lines, Bars, Areas, Gantt ─► Figure ── Grid ─► Figure ── SVG, PNG, Save
+//
+// Nothing is drawn before SVG or PNG, because colours depend on the names of all panels.
 type Figure struct {
 	title      string // above all panels
 	columns    int
@@ -72,8 +76,10 @@ const (
 	dpi         = 144
 )
 
+// rows is the number of rows; the last one may not be full.
 func (f *Figure) rows() int { return (len(f.panels) + f.columns - 1) / f.columns }
 
+// size is that of the whole picture: panels, legend, title and margins.
 func (f *Figure) size() (w, h vg.Length) {
 	pw, ph := vg.Length(panelWidth), vg.Length(panelHeight)
 	if f.columns > 1 {
@@ -89,7 +95,8 @@ func (f *Figure) size() (w, h vg.Length) {
 	return w + lw + 2*margin, max(h, lh) + 2*margin
 }
 
-// SVG writes the figure as SVG.
+// SVG writes the figure as SVG. It is buffered, so that an error leaves no part of a
+// picture.
 func (f *Figure) SVG(w io.Writer) error {
 	c := vgsvg.New(f.size())
 	if err := f.draw(draw.New(c)); err != nil {
@@ -132,6 +139,7 @@ func (f *Figure) Save(dir, name string) error {
 	)
 }
 
+// save writes a file and reports an error of closing it.
 func save(name string, write func(io.Writer) error) error {
 	out, err := os.Create(name)
 	if err != nil {

@@ -17,8 +17,9 @@ type Span struct {
 // rowFill is the fraction of a row's height that spans fill.
 const rowFill = 0.86
 
-// Gantt draws which name uses which row over time. Rows, such as slots of machines, go
-// from top to bottom; a row with an empty name has no label. Axes are never logarithmic.
+// Gantt draws which name uses which row over time. Rows, such as slots of machines, go from
+// top to bottom; a row with an empty name has no label. Axes are never logarithmic. A span
+// with an invalid row or with an end before its start is an error.
 func Gantt(a Axes, rows []string, spans ...Span) *Figure {
 	a.LogX, a.LogY = false, false
 	var names []string
@@ -48,6 +49,7 @@ func Gantt(a Axes, rows []string, spans ...Span) *Figure {
 	})
 }
 
+// rowTicks labels each row at its middle; row 0 is at the top.
 func rowTicks(rows []string) gplot.Ticker {
 	var ticks gplot.ConstantTicks
 	for i, name := range rows {

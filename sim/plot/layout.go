@@ -20,6 +20,13 @@ const (
 var bold = font.Font{Weight: xfont.WeightBold}
 
 // draw puts the title at the top, the legend on the right, and the panels in between.
+//
+//	┌────────── title ──────────┬────────┐
+//	│ panel │ panel │           │ legend │
+//	│ panel │ panel │           │        │
+//	└───────────────────────────┴────────┘
+//
+// gonum aligns the axes of panels in a row and in a column.
 func (f *Figure) draw(c draw.Canvas) error {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
@@ -49,7 +56,8 @@ func (f *Figure) draw(c draw.Canvas) error {
 	return nil
 }
 
-// build makes the panels by row; the last row may end in nil.
+// build makes the panels by row; the last row may end in nil. All panels get the same
+// styles, so equal names have equal colours.
 func (f *Figure) build() ([][]*gplot.Plot, error) {
 	of := lineStyles(f.names())
 	rows := make([][]*gplot.Plot, f.rows())

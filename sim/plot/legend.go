@@ -22,12 +22,14 @@ const (
 	thumbWidth = 24
 )
 
+// gonum's own legend belongs to one panel and cannot stand next to a grid.
 type legend struct {
 	kind  legendKind
 	names []string
 	of    map[string]lineStyle
 }
 
+// legend leaves out the empty name.
 func (f *Figure) legend() legend {
 	l := legend{kind: f.legendKind, of: lineStyles(f.names())}
 	for _, name := range f.names() {
@@ -60,6 +62,7 @@ func (l legend) draw(c draw.Canvas) {
 	}
 }
 
+// thumb draws the symbol of a name at a height.
 func (l legend) thumb(c draw.Canvas, of lineStyle, y vg.Length) {
 	if l.kind == colourLegend {
 		c.SetColor(of.colour)
@@ -73,6 +76,7 @@ func (l legend) thumb(c draw.Canvas, of lineStyle, y vg.Length) {
 	}
 }
 
+// marker is the glyph of a name's points.
 func (l lineStyle) marker() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: l.colour, Radius: vg.Points(3.5), Shape: l.glyph}
 }

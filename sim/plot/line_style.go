@@ -41,7 +41,8 @@ type lineStyle struct {
 	glyph  draw.GlyphDrawer
 }
 
-// lineStyles assigns styles to names, in order.
+// lineStyles assigns styles to names, in order. A name is identified by colour, dashes and
+// glyph, so pictures are readable without colours.
 func lineStyles(names []string) map[string]lineStyle {
 	of := make(map[string]lineStyle, len(names))
 	for _, name := range names {
@@ -55,6 +56,7 @@ func lineStyles(names []string) map[string]lineStyle {
 	return of
 }
 
+// stroke is the line of a name.
 func (l lineStyle) stroke() draw.LineStyle {
 	return draw.LineStyle{Color: l.colour, Width: vg.Points(1.8), Dashes: l.dashes}
 }

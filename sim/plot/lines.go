@@ -25,7 +25,8 @@ type Line struct {
 	Plain  bool // no markers
 }
 
-// Lines draws curves. Intervals are bars at their points.
+// Lines draws curves. Intervals are bars at their points. A linear vertical axis begins at
+// 0, so that heights can be compared.
 func Lines(a Axes, lines ...Line) *Figure {
 	names, sort := []string(nil), lineLegend
 	for _, l := range lines {
@@ -49,7 +50,7 @@ func Lines(a Axes, lines ...Line) *Figure {
 	})
 }
 
-// scaled replaces values that the axes cannot show.
+// scaled replaces values that the axes cannot show. The caller's lines stay as they are.
 func scaled(a Axes, lines []Line) []Line {
 	var xs, ys []float64
 	for _, l := range lines {
@@ -80,6 +81,7 @@ func scaled(a Axes, lines []Line) []Line {
 	return out
 }
 
+// add draws the curve, its intervals and its markers, in this order.
 func (l Line) add(p *gplot.Plot, of lineStyle) error {
 	if len(l.Points) == 0 {
 		return nil

@@ -22,6 +22,7 @@ type boxes []box
 // hairline is the least width of a box, in points, so that short spans stay visible.
 const hairline = 0.3
 
+// Plot implements plot.Plotter.
 func (b boxes) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, one := range b {
@@ -35,6 +36,7 @@ func (b boxes) Plot(c draw.Canvas, p *gplot.Plot) {
 	}
 }
 
+// DataRange implements plot.DataRanger.
 func (b boxes) DataRange() (xmin, xmax, ymin, ymax float64) {
 	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, one := range b {
@@ -52,6 +54,7 @@ type whiskers struct {
 
 const whiskerWidth = 6 // points
 
+// Plot implements plot.Plotter.
 func (w *whiskers) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, pt := range w.points {
@@ -63,6 +66,7 @@ func (w *whiskers) Plot(c draw.Canvas, p *gplot.Plot) {
 	}
 }
 
+// DataRange implements plot.DataRanger.
 func (w *whiskers) DataRange() (xmin, xmax, ymin, ymax float64) {
 	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, pt := range w.points {
@@ -75,6 +79,8 @@ func (w *whiskers) DataRange() (xmin, xmax, ymin, ymax float64) {
 // markLine draws a Mark across the panel.
 type markLine struct{ Mark }
 
+// Plot implements plot.Plotter. A mark outside of the axes is left out, and a name near the
+// border is moved inside.
 func (m *markLine) Plot(c draw.Canvas, p *gplot.Plot) {
 	if m.X < p.X.Min || m.X > p.X.Max {
 		return

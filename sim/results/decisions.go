@@ -9,14 +9,16 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// DecisionLog collects what policies decide about slots, as lines of JSON (docs/formats/decisions.md). The zero value
-// is empty.
+// DecisionLog collects what policies decide about slots, as lines of JSON
+// (docs/formats/decisions.md). The zero value is empty. The lines are kept in memory until
+// the run has ended, so that a failed run leaves no file.
 type DecisionLog struct {
 	lines bytes.Buffer
 	err   error // of the first decision that could not be encoded
 }
 
-// Record makes a run under a policy write its decisions to the log.
+// Record makes a run under a policy write its decisions to the log. It takes
+// cfg.OnDecision; the field policy distinguishes several runs.
 func (d *DecisionLog) Record(cfg *sim.Config, policy string) {
 	cfg.OnDecision = func(decision sched.Decision) {
 		decision.Policy = policy

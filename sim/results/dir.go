@@ -10,6 +10,9 @@ import (
 
 // Dir is a directory of results under a temporary name. Commit gives it its own name, so that a directory of that name
 // is always complete.
+//
+//	Stage ─► .out.4711 (files are written) ── Commit ─► out
+//	                                       └─ Discard, or a crash: no "out"
 type Dir struct {
 	final     string
 	path      string // where files are written
@@ -24,8 +27,9 @@ func CheckNew(name string) error {
 	return nil
 }
 
-// CheckWritable returns an error if the directory cannot be made: it is better to know before long work. It leaves
-// no directory.
+// CheckWritable returns an error if the directory cannot be made: it is better to know
+// before long work. It leaves no directory. A simulation may take hours; a directory
+// without permission must not fail at its end.
 func CheckWritable(name string) error {
 	d, err := Stage(name)
 	if err != nil {
@@ -34,7 +38,8 @@ func CheckWritable(name string) error {
 	return os.Remove(d.path)
 }
 
-// Stage makes the directory under a temporary name next to its own. The caller defers Discard.
+// Stage makes the directory under a temporary name next to its own. The caller defers
+// Discard. The temporary name has the process id, so that two commands do not share it.
 func Stage(final string) (*Dir, error) {
 	parent, base := filepath.Dir(final), filepath.Base(final)
 	if err := os.MkdirAll(parent, 0o777); err != nil {
@@ -47,7 +52,8 @@ func Stage(final string) (*Dir, error) {
 // Path is where files can be written until Commit.
 func (d *Dir) Path() string { return d.path }
 
-// Commit gives the directory its name.
+// Commit gives the directory its name. A directory that was created meanwhile is not
+// overwritten.
 func (d *Dir) Commit() error {
 	if err := CheckNew(d.final); err != nil {
 		return err

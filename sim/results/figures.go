@@ -10,6 +10,10 @@ import (
 )
 
 // saveFigures draws the sojourn times of all repetitions and the slots of the first.
+//
+//	sojourn            distribution of sojourn times, a curve for each policy
+//	sojourn-by-class   the same for each class of jobs, if there are several
+//	slots              usage over time under each policy
 func (r *Report) saveFigures(dir string) error {
 	axes := plot.Axes{Title: "Sojourn times", X: "sojourn time [s]"}
 	if err := plot.CDF(axes, r.sojourns("")...).Save(dir, "sojourn"); err != nil {
@@ -48,7 +52,8 @@ func (r *Report) sojourns(class string) (samples []plot.Sample) {
 // maxClasses is the number of classes that have pictures of their own.
 const maxClasses = 12
 
-// classes are sorted by the size of the smallest job of each. With too many classes there are none.
+// classes are sorted by the size of the smallest job of each. With too many classes there
+// are none. So small, medium and big are in this order without a list of names.
 func (r *Report) classes() (names []string) {
 	least := make(map[string]int)
 	for i := range r.Workload.Jobs {
@@ -98,7 +103,8 @@ func (r *Report) slotsFigure() *plot.Figure {
 	return plot.Grid(title, columns, figures...)
 }
 
-// marks are the failures of machines.
+// marks are the failures of machines. A mark shows where a curve changes because of a
+// failure, not of the policy.
 func marks(r *sim.Result) (list []plot.Mark) {
 	for _, lost := range r.Lost {
 		list = append(list, plot.Mark{X: float64(lost.At) / 1000, Name: sim.MachineName(lost.Machine) + " is lost"})

@@ -38,8 +38,9 @@ type Report struct {
 	Repetitions []Repetition       // at least one
 }
 
-// Write writes the tables of every repetition and the pictures into a directory. With several repetitions each has
-// its tables in a directory of its own, run-001 and so on. tasks asks for tasks.csv too.
+// Write writes the tables of every repetition and the pictures into a directory. With
+// several repetitions each has its tables in a directory of its own, run-001 and so on.
+// tasks asks for tasks.csv too. tasks.csv has a line for each attempt and may be large.
 func (r *Report) Write(dir *Dir, tasks bool) error {
 	for i, repetition := range r.Repetitions {
 		in := "."
@@ -57,8 +58,9 @@ func (r *Report) Write(dir *Dir, tasks bool) error {
 	return r.saveFigures(dir.path)
 }
 
-// WriteSummary describes the workload and writes a table with a line for each policy: of the only repetition, or
-// medians of all.
+// WriteSummary describes the workload and writes a table with a line for each policy: of
+// the only repetition, or medians of all. The offered load shows how much queueing to
+// expect: above 1 jobs arrive faster than the slots can work.
 func (r *Report) WriteSummary(w io.Writer) error {
 	load := "all of them come at once, so there is no offered load"
 	if r.Workload.LastSubmit() > 0 {

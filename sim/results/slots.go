@@ -19,7 +19,8 @@ type groups struct {
 	of     map[string]string // group of a job, by id
 }
 
-// groupsOf groups the jobs of a workload by the pools that a run gave them.
+// groupsOf groups the jobs of a workload by the pools that a run gave them. With one pool
+// its name says nothing, so jobs have the colours.
 func groupsOf(w *workload.Workload, r *sim.Result) groups {
 	g := groups{of: make(map[string]string)}
 	for i := range r.Jobs {
@@ -40,7 +41,8 @@ func groupsOf(w *workload.Workload, r *sim.Result) groups {
 	return g
 }
 
-// fold makes one group of all but those with the most work.
+// fold makes one group of all but those with the most work. More colours than plot.Colours
+// cannot be distinguished.
 func (g *groups) fold(work map[string]int64) {
 	if len(g.names) <= plot.Colours {
 		return
@@ -86,6 +88,9 @@ func anySuspended(runs []PolicyRun) bool {
 }
 
 // gantt has a row for each slot, on each machine map slots above reduce slots.
+//
+// The simulator knows how many slots are in use on a machine but not which; a task goes to
+// the row that has been free for the longest time.
 func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
 	perKind := r.perMachine()
 	names := rowNames(r.Cluster.Machines, perKind)

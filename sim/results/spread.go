@@ -13,7 +13,8 @@ type Spread struct {
 	Median, Low, High float64
 }
 
-// SpreadOf ignores NaN. The spread of no values is NaN throughout.
+// SpreadOf ignores NaN. The spread of no values is NaN throughout. Twenty values give the
+// interval from the 6th to the 15th.
 func SpreadOf(values []float64) Spread {
 	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	slices.Sort(sorted)

@@ -12,7 +12,9 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// WhatIf compares the sojourn times that a real cluster has recorded with those that the simulator predicts.
+// WhatIf compares the sojourn times that a real cluster has recorded with those that the
+// simulator predicts. The policy that the cluster really had shows the error of the model;
+// only beyond that error do differences of other policies mean something.
 type WhatIf struct {
 	Workload *workload.Workload // of histories
 	Runs     []PolicyRun
@@ -89,7 +91,8 @@ func difference(recorded, predicted int64) string {
 	return fmt.Sprintf("%+.1f %%", (float64(predicted)/float64(recorded)-1)*100)
 }
 
-// WriteCSV writes a line for each policy and job.
+// WriteCSV writes a line for each policy and job. A job without a recorded time has an
+// empty field.
 func (x WhatIf) WriteCSV(out io.Writer) error {
 	lines := [][]string{{"policy", "jobid", "name", "recorded_s", "sojourn_s"}}
 	text := func(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }

@@ -8,6 +8,11 @@ import (
 
 // collector gathers the jobs of one source. Each of its errors names the source and the
 // line.
+//
+//	reader ── addJob, errorAt ─► collector ── workload ─► Workload, or all errors joined
+//
+// Readers continue after an error, so that a user can correct a file in one pass; maxErrors
+// bounds the list.
 type collector struct {
 	problems
 	source string
@@ -30,7 +35,8 @@ func (c *collector) errorAt(line int, format string, args ...any) {
 }
 
 // allowTasks reports whether so many more tasks are allowed, and adds an error if not.
-// Readers ask before they allocate the tasks.
+// Readers ask before they allocate the tasks. A number with three digits too many must not
+// exhaust the memory.
 func (c *collector) allowTasks(line int, tasks int64) bool {
 	if left := int64(c.limit - c.tasks); tasks > left {
 		c.errorAt(line, "%d tasks beyond the %d before, expected at most %d in all jobs", tasks, c.tasks, c.limit)
@@ -39,7 +45,8 @@ func (c *collector) allowTasks(line int, tasks int64) bool {
 	return true
 }
 
-// addJob adds the job of a line, or errors that describe what is wrong with it.
+// addJob adds the job of a line, or errors that describe what is wrong with it. It applies
+// the rules of Validate, so the result needs no second check.
 func (c *collector) addJob(line int, j Job) {
 	if first, twice := c.foundAt[j.ID]; twice {
 		c.errorAt(line, "job id %q is repeated, first at %s; expected unique ids", j.ID, first)
@@ -60,7 +67,8 @@ func (c *collector) addJob(line int, j Job) {
 	}
 }
 
-// addJobInOrder is addJob for a source that is sorted by time.
+// addJobInOrder is addJob for a source that is sorted by time. A trace out of order is
+// refused, not sorted: the usual cause is a wrong column.
 func (c *collector) addJobInOrder(line int, j Job) {
 	if n := len(c.jobs); n > 0 && j.Submit < c.jobs[n-1].Submit {
 		c.errorAt(line, "job %q arrives at %g s, before the previous job at %g s; expected order of arrival",
@@ -70,7 +78,8 @@ func (c *collector) addJobInOrder(line int, j Job) {
 	c.addJob(line, j)
 }
 
-// workload returns the workload, or all errors.
+// workload returns the workload, or all errors. A source without jobs is an error that has
+// the notes, since they say what was left out.
 func (c *collector) workload() (*Workload, error) {
 	if err := c.err(); err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ import (
 
 // csvColumns are the columns of a CSV, in any order, required ones first. docs/sim.md
 // describes them.
+//
+//	job,arrival_s,maps,reduces,map_input_bytes,shuffle_bytes
+//	j1,0,20,2,2684354560,104857600
 var csvColumns = []string{
 	"job", "arrival_s", "maps", "reduces", "map_input_bytes", "shuffle_bytes",
 	"output_bytes", "bin", "source_job", "name", "pool", "user", "priority", "weight", "slow_start",
@@ -21,7 +24,8 @@ var csvColumns = []string{
 const csvRequired = 6
 
 // ReadCSV reads a job from each line, in order of arrival. Lines have numbers of tasks and
-// bytes; the Model gives times. source names the input in errors.
+// bytes; the Model gives times. source names the input in errors. An unknown column is
+// refused: a misspelt optional one would be ignored silently.
 func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -99,7 +103,8 @@ type csvRow struct {
 	hasError bool
 }
 
-// addJob adds the job of the line.
+// addJob adds the job of the line. A line with an invalid value is reported and adds no
+// job.
 func (r *csvRow) addJob(m *Model) {
 	j := Job{
 		ID:        strings.Clone(r.text("job")),
@@ -163,6 +168,7 @@ func (r *csvRow) optional(column string) bool {
 	return slices.Index(csvColumns, column) >= csvRequired
 }
 
+// invalid reports a value and marks the line.
 func (r *csvRow) invalid(column, found, expected string) {
 	r.hasError = true
 	r.c.errorAt(r.line, "column %s: %q, expected %s", column, found, expected)

@@ -17,6 +17,9 @@ type Distribution struct {
 
 // distributionKind is a family of distributions. Each draws by inversion of one uniform
 // number, so that equal seeds give correlated numbers when an argument changes.
+//
+// With inversion the same seed gives the same ranks: a job that is among the largest stays
+// there when a mean changes, so that two runs of the simulator are comparable.
 type distributionKind struct {
 	name  string
 	usage string
@@ -26,6 +29,8 @@ type distributionKind struct {
 	draw  func(a []float64, u float64) float64
 }
 
+// Formulas are the quantile functions of the textbooks, scaled so that MEAN is the mean.
+// For lognormal that takes the factor exp(-σ²/2), for Weibull 1/Γ(1+1/k).
 var distributionKinds = []distributionKind{
 	{"const", "const:VALUE", []bool{true}, 1, nil,
 		func(a []float64, u float64) float64 { return a[0] }},
@@ -42,6 +47,7 @@ var distributionKinds = []distributionKind{
 		}},
 }
 
+// leastMost checks that argument i is not above the next one.
 func leastMost(i int) func([]float64) string {
 	return func(a []float64) string {
 		if len(a) > i+1 && a[i+1] < a[i] {
@@ -51,6 +57,8 @@ func leastMost(i int) func([]float64) string {
 	}
 }
 
+// A truncated distribution with a
+// tiny ALPHA is nearly log-uniform.
 func checkPareto(a []float64) string {
 	if a[0] < 0.01 || a[1] <= 0 {
 		return "ALPHA below 0.01 or LEAST of 0"
@@ -72,7 +80,12 @@ func checkShape(a []float64) string {
 	return ""
 }
 
-// drawPareto truncates at MOST and keeps the shape below it.
+// drawPareto truncates at MOST and keeps the shape below it. The quantile function of a
+// Pareto distribution over [LEAST, MOST] is
+//
+//	LEAST · (1 - u·(1 - (LEAST/MOST)^ALPHA))^(-1/ALPHA)
+//
+// and MOST is infinite if it is not given.
 func drawPareto(a []float64, u float64) float64 {
 	beyond := 0.0
 	if len(a) > 2 {
@@ -90,7 +103,8 @@ func (l Distribution) draw(r *rand.Rand) float64 {
 }
 
 // parseDistribution parses a text like pareto:1.5:1:500. The function parse reads numbers
-// with a unit.
+// with a unit. It is that of times or of sizes; arguments such as ALPHA have no unit and
+// ignore it.
 func parseDistribution(text string, parse func(string) (float64, error)) (Distribution, error) {
 	parts := strings.Split(text, ":")
 	for i := range distributionKinds {
@@ -109,6 +123,7 @@ func parseDistribution(text string, parse func(string) (float64, error)) (Distri
 	return Distribution{}, fmt.Errorf("distribution %q, expected one of %s", text, strings.Join(usages, ", "))
 }
 
+// parse reads the arguments, of which some may be optional, and checks them together.
 func (k *distributionKind) parse(parts []string, parse func(string) (float64, error)) ([]float64, error) {
 	if len(parts) < k.least || len(parts) > len(k.unit) {
 		return nil, fmt.Errorf("%d numbers", len(parts))

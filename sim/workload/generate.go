@@ -11,6 +11,8 @@ import (
 // Streams of random numbers, one for each quantity: changing one distribution does not
 // change what the others draw.
 const (
+	// Appending a stream keeps the others; inserting one changes the workloads of all
+	// seeds.
 	streamMix = iota
 	streamArrival
 	streamMaps
@@ -31,7 +33,8 @@ type generator struct {
 }
 
 // Generate draws the jobs, with the seed of the spec or else that of the options' Model.
-// Equal seeds give equal workloads.
+// Equal seeds give equal workloads. The line in an error is the number of a job, since a
+// spec has no lines of jobs.
 func (s *Spec) Generate(o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -75,7 +78,8 @@ func (g *generator) generate() error {
 	return g.err()
 }
 
-// order lists the class of each job: all classes, shuffled.
+// order lists the class of each job: all classes, shuffled. Shuffling mixes classes as a
+// trace does; the numbers of jobs are exact.
 func (g *generator) order() []*Class {
 	var order []*Class
 	for i := range g.spec.Classes {
@@ -90,7 +94,9 @@ func (g *generator) order() []*Class {
 	return order
 }
 
-// tasks draws the tasks of a job. It returns false if there would be too many.
+// tasks draws the tasks of a job. It returns false if there would be too many. Bytes are
+// drawn first, because the Model computes times from them unless the class has
+// distributions of times.
 func (g *generator) tasks(n int, j *Job, c *Class) bool {
 	maps := max(1, g.count(c.Maps, streamMaps))
 	reduces := g.count(c.Reduces, streamReduces)
@@ -112,6 +118,7 @@ func (g *generator) count(l Distribution, stream int) int64 {
 	return int64(math.Round(min(l.draw(g.random[stream]), MaxTasks+1)))
 }
 
+// bytesOf draws the bytes of each task.
 func (g *generator) bytesOf(tasks []Task, l Distribution, stream int) {
 	for i := range tasks {
 		tasks[i].Bytes = int64(math.Round(min(l.draw(g.random[stream]), MaxBytes)))

@@ -18,6 +18,11 @@ const slowStartProperty = "mapreduce.job.reduce.slowstart.completedmaps"
 
 // historyLine is a line of a job's history, or the head of a job's report, which has no
 // type.
+//
+//	{"type":"job","version":1,"job":{…}}     first line of a history
+//	{"type":"task","task":{…}}               a line for each task
+//	{"type":"end","tasks":27}                last line: the number of tasks
+//	{"jobId":…,"tasks":[…]}                  a report, one value
 type historyLine struct {
 	Type    string          `json:"type"`
 	Version int             `json:"version"`
@@ -26,6 +31,7 @@ type historyLine struct {
 	Tasks   json.RawMessage `json:"tasks"` // a number at the end of a history, a list in a report
 }
 
+// historyJob has the fields of a job that become a Job. Times are ms since the epoch.
 type historyJob struct {
 	JobID      string            `json:"jobId"`
 	Name       string            `json:"name"`
@@ -42,6 +48,8 @@ type historyJob struct {
 	} `json:"partitions"`
 }
 
+// historyTask has the attempts of a task, in order. Wasted means that the checkpoint of a
+// preempted attempt was lost.
 type historyTask struct {
 	ID       string `json:"id"`
 	Kind     string `json:"kind"`
@@ -83,7 +91,8 @@ func ReadHistory(r io.Reader, source string, o Options) (*Workload, error) {
 	return h.workload()
 }
 
-// read collects the jobs of one input.
+// read collects the jobs of one input. Histories may be concatenated, with reports in
+// between.
 func (h *jobLog) read(r io.Reader) error {
 	in := newJSONStream(r, h.source)
 	var open openHistory
@@ -113,6 +122,9 @@ type openHistory struct {
 }
 
 // line handles one line of a history, or a report.
+//
+//	no history ── job ──► open ── task ─► open ── end ─► no history, job added
+//	           ── report ─► no history, job added
 func (h *jobLog) line(open *openHistory, n int, raw json.RawMessage) error {
 	var l historyLine
 	if err := unmarshal(raw, &l); err != nil {
@@ -140,6 +152,7 @@ func (h *jobLog) line(open *openHistory, n int, raw json.RawMessage) error {
 	return fmt.Errorf("a line of type %q, expected %s", l.Type, open.expected())
 }
 
+// expected names the lines that may come next, for errors.
 func (o *openHistory) expected() string {
 	if o.job == nil {
 		return "a job's first line or a report"
@@ -147,6 +160,7 @@ func (o *openHistory) expected() string {
 	return "a task or the end of job " + strconv.Quote(o.job.ID)
 }
 
+// begin opens a history with its first line.
 func (o *openHistory) begin(line int, j *historyJob) error {
 	priority, err := priorityOf(j.Priority)
 	if err != nil {
@@ -165,6 +179,7 @@ func (o *openHistory) begin(line int, j *historyJob) error {
 	return nil
 }
 
+// addTask adds a task; its bytes follow at the end of the history.
 func (o *openHistory) addTask(t *historyTask) error {
 	if t.Kind != "MAP" && t.Kind != "REDUCE" {
 		return fmt.Errorf("task %q of kind %q, expected MAP or REDUCE", t.ID, t.Kind)
@@ -228,7 +243,8 @@ func appendPartition(list []int64, number int, bytes int64) []int64 {
 	return append(list, bytes)
 }
 
-// addReport adds the job of a report.
+// addReport adds the job of a report. A report is written by the client of a job and has
+// one line or many.
 func (h *jobLog) addReport(line int, raw json.RawMessage) error {
 	r, err := report.Parse(raw)
 	if err != nil {

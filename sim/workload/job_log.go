@@ -19,7 +19,8 @@ type loggedJob struct {
 	tasks  []loggedTask
 }
 
-// loggedTask is a task with all its attempts.
+// loggedTask is a task with all its attempts. Bytes are its input: of a map its split, of a
+// reduce what it has shuffled.
 type loggedTask struct {
 	id       string
 	reduce   bool
@@ -41,6 +42,8 @@ type loggedAttempt struct {
 const unknownMillis = -1
 
 // jobLog collects all jobs before it makes a workload, since logs are not sorted.
+//
+//	history, report, Rumen ─► addLogged ─► workload: sort, times of tasks, notes ─► Workload
 type jobLog struct {
 	*collector
 	logged    []loggedLine
@@ -106,6 +109,7 @@ func (h *jobLog) workload() (*Workload, error) {
 	return w, err
 }
 
+// addNote notes a number of jobs, if there are any.
 func (h *jobLog) addNote(n int, what string) {
 	if n > 0 {
 		h.notes = append(h.notes, fmt.Sprintf("%s: %d", what, n))
@@ -113,7 +117,8 @@ func (h *jobLog) addNote(n int, what string) {
 }
 
 // withTaskTimes fills in the times of a job's tasks. It returns false for a job without a
-// finished map.
+// finished map. A job without a finished map gives no time for its maps at all, so it is
+// left out and noted.
 func (h *jobLog) withTaskTimes(p loggedJob) (Job, bool) {
 	j := p.Job
 	j.Recorded = max(p.finish-p.Submit, 0)
@@ -161,6 +166,11 @@ func (p *loggedJob) lastMap() (last int64) {
 
 // millis is the time of the successful attempt and of those that it resumed from. A reduce
 // counts from when it had its input; if that is unknown, from the end of the last map.
+//
+//	attempt        0 ── checkpointed ── 1 ── failed ── 2 ── succeeded
+//	counted        ████████████████                        ██████████
+//
+// The shuffle of a reduce is not part of its time: the simulator models it.
 func (t *loggedTask) millis(lastMap int64) int64 {
 	sum, done := int64(0), false
 	for _, a := range t.attempts {
@@ -223,7 +233,9 @@ func priorityOf(name string) (int, error) {
 	return 0, fmt.Errorf("priority %q, expected VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW", name)
 }
 
-// observedCluster derives machines and slots from the attempts of a log.
+// observedCluster derives machines and slots from the attempts of a log. It sweeps over the
+// starts and ends of attempts on each machine. At equal times an end comes before a start,
+// since a slot may be given on within one millisecond.
 func observedCluster(past []loggedLine) (c ObservedCluster) {
 	type change struct {
 		at    int64

@@ -9,7 +9,8 @@ import (
 )
 
 // jsonStream reads a sequence of JSON values, or the elements of one array. It knows the
-// line on which each begins.
+// line on which each begins. encoding/json reports offsets in bytes and reads ahead. Users
+// need lines, so the stream counts line ends below the decoder.
 type jsonStream struct {
 	source string
 	lines  lineCounter
@@ -26,7 +27,8 @@ func newJSONStream(r io.Reader, source string) *jsonStream {
 	return s
 }
 
-// next reads a value and the line on which it begins; io.EOF at the end.
+// next reads a value and the line on which it begins; io.EOF at the end. A value is at most
+// as large as the input; readers decode it into small structures.
 func (s *jsonStream) next() (raw json.RawMessage, line int, err error) {
 	if s.dec == nil {
 		if err := s.open(); err != nil {
@@ -47,7 +49,8 @@ func (s *jsonStream) next() (raw json.RawMessage, line int, err error) {
 	return raw, s.lines.at(end - int64(len(raw))), nil
 }
 
-// open skips white space and detects an array.
+// open skips white space and detects an array. The first byte decides: a value begins with
+// a brace, a list with a bracket.
 func (s *jsonStream) open() error {
 	for ; ; s.begin++ {
 		b, err := s.in.ReadByte()
@@ -105,7 +108,7 @@ func unmarshal(raw json.RawMessage, to any) error {
 }
 
 // lineCounter finds the line of a byte, for a reader that reads ahead. Queries must ascend:
-// it forgets earlier lines.
+// it forgets earlier lines. So it needs memory for the lines of the read-ahead only.
 type lineCounter struct {
 	from   io.Reader
 	read   int64

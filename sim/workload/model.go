@@ -35,7 +35,8 @@ const (
 // maxSigma limits the noise: beyond it one task outweighs all others.
 const maxSigma = 5
 
-// EnsureDefaults replaces zero values by the defaults.
+// EnsureDefaults replaces zero values by the defaults. Sigma and Seed have no other
+// default.
 func (m *Model) EnsureDefaults() {
 	if m.Start == 0 {
 		m.Start = DefaultStart
@@ -68,6 +69,9 @@ func (m *Model) Validate() error {
 
 // maps divides a job's input into n maps: full blocks and a rest if that gives n, otherwise
 // equal parts.
+//
+//	300 MB in 3 maps, blocks of 128 MB:  128, 128, 44
+//	300 MB in 5 maps:                    60, 60, 60, 60, 60
 func (m *Model) maps(job string, n int, bytes, block int64) []Task {
 	tasks := equalParts(n, bytes)
 	if (bytes+block-1)/block == int64(n) {
@@ -102,7 +106,8 @@ func equalParts(n int, bytes int64) []Task {
 	return tasks
 }
 
-// fillTimes computes the times of tasks from their bytes.
+// fillTimes computes the times of tasks from their bytes. The time of a full block includes
+// the start, so the rate is that of the rest.
 func (m *Model) fillTimes(job string, kind byte, tasks []Task, block time.Duration) {
 	start := max(0, m.Start).Seconds() * 1000
 	perByte := (float64(block.Milliseconds()) - start) / float64(m.BlockBytes)
@@ -111,7 +116,8 @@ func (m *Model) fillTimes(job string, kind byte, tasks []Task, block time.Durati
 	}
 }
 
-// noise is the factor of one task's time.
+// noise is the factor of one task's time. Adding a task or a job leaves the noise of all
+// others as it is.
 func (m *Model) noise(job string, kind byte, number int) float64 {
 	if m.Sigma == 0 {
 		return 1
@@ -127,7 +133,8 @@ func lognormal(sigma, u float64) float64 {
 	return math.Exp(sigma*normal - sigma*sigma/2)
 }
 
-// openUnit maps 64 random bits into the open interval from 0 to 1.
+// openUnit maps 64 random bits into the open interval from 0 to 1. 0 and 1 are left out,
+// because their quantiles may be infinite.
 func openUnit(bits uint64) float64 {
 	return (float64(bits>>11) + 0.5) / (1 << 53)
 }

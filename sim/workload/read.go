@@ -24,7 +24,8 @@ const (
 	SpecText    Format = "spec"    // random distributions, see ParseSpec
 )
 
-// readers has the reader of each format.
+// readers has the reader of each format. A format is added here, in detectFormat and in
+// docs/sim.md.
 var readers = map[Format]func(io.Reader, string, Options) (*Workload, error){
 	CSV: ReadCSV, SWIMTrace: ReadSWIM, RumenTrace: ReadRumen, HistoryLogs: ReadHistory, SpecText: readSpec,
 }
@@ -69,7 +70,8 @@ func ReadFile(name string, o Options) (w *Workload, err error) {
 
 // Read reads a workload of the format in the options. By default it detects the format from
 // the first bytes: JSON with a "jobId" or "type" is history, other JSON rumen; a first line
-// with a tab is swim, with "jobs=" spec, with a comma csv.
+// with a tab is swim, with "jobs=" spec, with a comma csv. Nothing is read twice, so r may
+// be standard input.
 func Read(r io.Reader, source string, o Options) (*Workload, error) {
 	in := bufio.NewReaderSize(r, headBytes)
 	if o.Format == "" {
@@ -120,7 +122,8 @@ func firstLine(head []byte) string {
 	return string(line[:min(len(line), 200)])
 }
 
-// readDirectory reads all histories and reports of a directory as one workload.
+// readDirectory reads all histories and reports of a directory as one workload. Other
+// files, such as logs, are skipped by their names.
 func readDirectory(dir string, o Options) (*Workload, error) {
 	if o.Format != "" && o.Format != HistoryLogs {
 		return nil, fmt.Errorf("workload: %s is a directory, expected a file for format %s", dir, o.Format)
@@ -145,6 +148,7 @@ func readDirectory(dir string, o Options) (*Workload, error) {
 	return h.workload()
 }
 
+// readNamed reads one file into the log of the directory.
 func (h *jobLog) readNamed(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// rumenJob has the fields of a job in a Rumen trace that the reader uses.
+// rumenJob has the fields of a job in a Rumen trace that the reader uses. Rumen is Hadoop's
+// tool that extracts job traces from history files; its JSON has many more fields.
 type rumenJob struct {
 	JobID       rumenText   `json:"jobID"`
 	JobName     rumenText   `json:"jobName"`
@@ -76,6 +77,7 @@ func ReadRumen(r io.Reader, source string, o Options) (*Workload, error) {
 	}
 }
 
+// addRumen adds a job. Its slow start is unknown.
 func (h *jobLog) addRumen(line int, r *rumenJob) {
 	priority, err := priorityOf(r.Priority)
 	if err != nil {
@@ -95,7 +97,8 @@ func (h *jobLog) addRumen(line int, r *rumenJob) {
 	h.addLogged(line, j)
 }
 
-// logged converts the task. Rumen writes -1 for unknown values.
+// logged converts the task. Rumen writes -1 for unknown values. The bytes of the successful
+// attempt count, if it has any.
 func (t *rumenTask) logged(reduce bool) loggedTask {
 	p := loggedTask{id: string(t.TaskID), reduce: reduce, bytes: max(0, t.InputBytes)}
 	for _, a := range t.Attempts {

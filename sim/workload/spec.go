@@ -9,6 +9,9 @@ import (
 
 // Spec describes a workload by distributions: classes of jobs, shuffled and then submitted
 // one after the other.
+//
+//	arrival=exp:13s;class=small,jobs=53,maps=uniform:1:2;class=big,jobs=6,maps=const:900
+//	└── of all jobs ┘└───────── a class ────────────────┘
 type Spec struct {
 	Arrival   Distribution // time between two bursts, ms; the first job arrives at 0
 	Burst     int          // jobs that arrive at the same time; 0 is 1
@@ -108,7 +111,8 @@ func specParts(text string) (parts []specPart) {
 	return parts
 }
 
-// parsePart parses the keys of one part, and returns the set of keys.
+// parsePart parses the keys of one part, and returns the set of keys. number is that of the
+// part, from 0: keys of the whole spec are allowed in the first one only.
 func (s *Spec) parsePart(c *Class, number int, part specPart, f *problems) map[string]bool {
 	given := make(map[string]bool)
 	for _, pair := range strings.Split(part.text, ",") {
@@ -141,6 +145,7 @@ func (s *Spec) parsePart(c *Class, number int, part specPart, f *problems) map[s
 
 const keyNames = "jobs, arrival, maps, reduces, map, reduce, map-bytes, reduce-bytes, class, pools, slowstart, seed"
 
+// validate checks what no single key can: that there are arrivals, jobs and maps.
 func (s *Spec) validate(source string, f *problems) {
 	if s.Arrival.kind == nil {
 		f.add("%s:1: spec without arrival, expected one like arrival=exp:13s", source)
@@ -174,6 +179,7 @@ func (s *Spec) parseArrival(text string) (err error) {
 	return err
 }
 
+// parseCount parses a number of jobs or pools.
 func parseCount(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > MaxTasks {
@@ -182,6 +188,7 @@ func parseCount(text string) (int, error) {
 	return n, nil
 }
 
+// parseFraction parses a number from 0 to 1.
 func parseFraction(text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(x >= 0 && x <= 1) {

@@ -13,6 +13,10 @@ import (
 
 // SWIM controls how a SWIM trace becomes jobs: by the rules of SWIM's own replay, or as it
 // is.
+//
+// SWIM (Chen, Ganapathi, Griffith and Katz, "The Case for Evaluating MapReduce Performance
+// Using Workload Suites", MASCOTS 2011) publishes traces of Facebook's clusters as sizes,
+// and a script that replays them with synthetic jobs.
 type SWIM struct {
 	// Plain keeps the trace as it is: jobs arrive at the second column, jobs without shuffle
 	// have no reduces, and sizes have no minimum. Scaling still applies. Without Plain the
@@ -64,7 +68,7 @@ func (s *SWIM) Validate() error {
 	return f.err()
 }
 
-// addJob adds the job of a line.
+// addJob adds the job of a line. n is the number of the line.
 func (s *SWIM) addJob(c *collector, n int, l swimLine, m *Model) {
 	s.scale(&l)
 	maps, reduces := max(1, ceilDiv(l.input, s.BlockBytes)), s.reduces(l)
@@ -81,7 +85,8 @@ func (s *SWIM) addJob(c *collector, n int, l swimLine, m *Model) {
 }
 
 // scale scales sizes to the cluster, in whole bytes, and applies the minimum sizes of the
-// replay.
+// replay. A trace of 600 machines on 100 then has a sixth of its bytes, and about the same
+// load.
 func (s *SWIM) scale(l *swimLine) {
 	for _, size := range []*int64{&l.input, &l.shuffle, &l.output} {
 		*size = mulDiv(*size, s.TargetNodes, s.OriginalNodes)
@@ -93,6 +98,9 @@ func (s *SWIM) scale(l *swimLine) {
 }
 
 // reduces is the number of reduces that the replay asks for, or that the trace suggests.
+//
+//	replay  round((shuffle + output) / BytesPerReduce), at least 1; above TargetNodes a fifth of them
+//	plain   the same, at most MaxReduces; none without shuffle
 func (s *SWIM) reduces(l swimLine) int64 {
 	n := max(1, int64(math.Round(float64(l.shuffle+l.output)/float64(s.BytesPerReduce))))
 	switch {
@@ -106,6 +114,7 @@ func (s *SWIM) reduces(l swimLine) int64 {
 	return n
 }
 
+// ceilDiv is a/b rounded up. It does not overflow, as (a+b-1)/b would.
 func ceilDiv(a, b int64) int64 {
 	n := a / b
 	if a%b > 0 {
@@ -132,6 +141,8 @@ type swimLine struct {
 }
 
 // ReadSWIM reads a SWIM trace; the Model gives times. source names the input in errors.
+//
+//	id TAB submit s TAB gap s TAB input bytes TAB shuffle bytes TAB output bytes [TAB path]
 func ReadSWIM(r io.Reader, source string, o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

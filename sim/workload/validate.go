@@ -9,7 +9,8 @@ import (
 // of its thousands of lines.
 const maxErrors = 20
 
-// problems collects errors into one that lists them all.
+// problems collects errors into one that lists them all. It is used by all readers, which
+// therefore report errors in one style: where, what was found, what was expected.
 type problems struct {
 	errs []error
 	more int
@@ -32,7 +33,8 @@ func (f *problems) err() error {
 }
 
 // Validate reports every error of the workload: empty or repeated ids, jobs out of order,
-// times, sizes or weights out of range, jobs without maps.
+// times, sizes or weights out of range, jobs without maps. Readers call the same rules job
+// by job.
 func (w *Workload) Validate() error {
 	var f problems
 	seen := make(map[string]int, len(w.Jobs))

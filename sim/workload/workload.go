@@ -18,7 +18,8 @@ const (
 	MinWeight, MaxWeight = 1e-9, 1e9 // range of Job.Weight
 )
 
-// Workload is a list of jobs by submission.
+// Workload is a list of jobs by submission. It has no behaviour of a policy or a cluster,
+// so that the same Workload runs under each of them.
 type Workload struct {
 	Name string // of the file or spec, for display
 	Jobs []Job
@@ -27,14 +28,17 @@ type Workload struct {
 	Observed ObservedCluster // cluster on which the jobs ran, as far as a log shows it
 }
 
-// ObservedCluster is the least cluster on which the attempts of a log could run. Zero values
-// are unknown.
+// ObservedCluster is the least cluster on which the attempts of a log could run. Zero
+// values are unknown. whatif uses it unless the user describes the cluster.
 type ObservedCluster struct {
 	Machines              int // with attempts
 	MapSlots, ReduceSlots int // most attempts of a kind at the same time on one machine
 }
 
 // Job is a job to submit.
+//
+// Tasks are in the order of the job's splits and partitions. Their times are those of a
+// slot on an idle machine; the simulator adds remote reads, shuffles and failures.
 type Job struct {
 	ID     string // unique, not empty
 	Submit int64  // ms of virtual time, from 0
@@ -113,6 +117,7 @@ func (w *Workload) OfferedLoad(mapSlots, reduceSlots int) (maps, reduces float64
 	return load(mapWork, span*float64(mapSlots)), load(reduceWork, span*float64(reduceSlots))
 }
 
+// load is the ratio, with the rules of OfferedLoad for its limits.
 func load(work, capacity float64) float64 {
 	switch {
 	case work == 0:
