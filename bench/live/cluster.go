@@ -19,6 +19,9 @@ import (
 )
 
 // Config is a cluster to start.
+//
+// With links each machine has a network namespace with its tasknode and DataNode; masters
+// and the NameNode stay in this process's namespace.
 type Config struct {
 	Hammr string // file of the hammr program
 	Dir   string // of the cluster; Start creates it and Stop removes it
@@ -45,7 +48,8 @@ type Cluster struct {
 	hdfs  *minihdfs.Cluster // nil for none
 }
 
-// Start starts a cluster. The caller calls Stop.
+// Start starts a cluster. The caller calls Stop. The policy is set by a call and not by a
+// flag, so that it can have settings.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	tc := testcluster.Config{
 		Hammr: cfg.Hammr, Expiry: cfg.Expiry, Pools: cfg.Pools,
@@ -90,7 +94,8 @@ func (c *Cluster) Stop() error {
 	return err
 }
 
-// SetPolicy sets the policy that assigns slots.
+// SetPolicy sets the policy that assigns slots. Allocations are sent as text, so no file
+// has to exist on the master's machine.
 func (c *Cluster) SetPolicy(ctx context.Context, policy string, conf map[string]string) error {
 	if _, hasContent := conf[registry.Allocations]; hasContent {
 		conf = maps.Clone(conf)
@@ -110,7 +115,8 @@ func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 
 var poolElement = regexp.MustCompile(`<pool name="([^"]+)"`)
 
-// poolsOf are the pools of a policy's allocation file.
+// poolsOf are the pools of a policy's allocation file. Masters refuse jobs of pools that
+// they do not know.
 func poolsOf(conf map[string]string) (names []string) {
 	for _, found := range poolElement.FindAllStringSubmatch(conf[registry.Allocations], -1) {
 		names = append(names, found[1])

@@ -19,7 +19,9 @@ const samplerBytes = 64 << 20
 const samples = 3
 
 // computePlan is a plan of jobs whose maps count words. Each map gets as much text as a map
-// that runs alone processes in the map's time. That rate is measured once.
+// that runs alone processes in the map's time. That rate is measured once. The rate is that
+// of this machine, so a map takes the time of the workload when it has a core to itself.
+// What it takes longer in a trial is the cost of sharing cores.
 func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Workload, fast float64) (p Plan, err error) {
 	dir := filepath.Join(r.Work, "computing")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
@@ -51,7 +53,8 @@ func wordcountJob(j *workload.Job, fast float64, in, out string) Job {
 	return Job{Name: j.ID, At: submitTime(j, fast), Args: args, Out: out}
 }
 
-// measureMapRate is the bytes a second that one map processes while it runs alone.
+// measureMapRate is the bytes a second that one map processes while it runs alone. The
+// cluster is idle otherwise.
 func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error) {
 	in := filepath.Join(dir, "pace")
 	if err := writeParts(in, 1, samplerBytes); err != nil {
@@ -89,7 +92,7 @@ func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 }
 
 // writeParts creates a directory of n files with the same text. They are hard links to one
-// file.
+// file. Links keep a plan with many maps from filling the disk.
 func writeParts(dir string, n, size int) error {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err
@@ -106,7 +109,8 @@ func writeParts(dir string, n, size int) error {
 	return nil
 }
 
-// sampleText is text of so many bytes, at least one, made of short words that recur.
+// sampleText is text of so many bytes, at least one, made of short words that recur. There
+// are at most 4093 words, so reduces have little to do.
 func sampleText(size int) []byte {
 	size = max(size, 1)
 	text := make([]byte, 0, size+16)

@@ -15,7 +15,8 @@ import (
 )
 
 // Environment describes the machine, the version and the settings of a run. What the system
-// does not report is empty.
+// does not report is empty. A number of a real cluster means little without it: the same
+// experiment on a loaded machine, or on another kernel, gives other times.
 type Environment struct {
 	bench.Machine
 	Loads         string            `json:"loads"` // of 1, 5 and 15 minutes, before the run
@@ -33,7 +34,8 @@ func EnvironmentOf(dir string, configuration map[string]string) Environment {
 	}
 }
 
-// version is the version and the revision of this program.
+// version is the version and the revision of this program. Runners compare it, so that
+// trials of another version are run again.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -78,7 +80,8 @@ func content(path string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// diskOf is the file system of a directory, and whether its disk rotates.
+// diskOf is the file system of a directory, and whether its disk rotates. The device number
+// of the directory is looked up among the mounts of this process.
 func diskOf(dir string) string {
 	var s syscall.Stat_t
 	if err := syscall.Stat(dir, &s); err != nil {
@@ -94,7 +97,8 @@ func diskOf(dir string) string {
 	return ""
 }
 
-// rotational is "" for a file system without a device of its own.
+// rotational is "" for a file system without a device of its own. rotational says whether
+// the disk of a device rotates, in words.
 func rotational(number string) string {
 	for _, up := range []string{"", ".."} { // the disk of a partition is its parent
 		switch content(filepath.Join("/sys/dev/block", number, up, "queue/rotational")) {

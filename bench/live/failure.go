@@ -16,6 +16,8 @@ import (
 
 // Failure is the loss of a machine: its tasknode with all tasks, and its DataNode if there
 // is HDFS, are killed at a time, or when a job has made some progress.
+//
+// It is the same as sim.Failure, with times of the clock.
 type Failure struct {
 	Node int           // number of the machine, from 0
 	At   time.Duration // since the start of the run; with Job, since that progress
@@ -34,8 +36,8 @@ type LostMachine struct {
 // progressInterval is the time between two checks of the progress of jobs.
 const progressInterval = 200 * time.Millisecond
 
-// startFailures makes machines fail from now on. end waits until all of them have failed
-// or ctx has ended.
+// startFailures makes machines fail from now on. end waits until all of them have failed or
+// ctx has ended. There is one goroutine for each failure.
 func (c *Cluster) startFailures(ctx context.Context, failures []Failure, begin time.Time) (end func() ([]LostMachine, error)) {
 	var all sync.WaitGroup
 	lost := make([]*LostMachine, len(failures))
@@ -55,7 +57,8 @@ func (c *Cluster) startFailures(ctx context.Context, failures []Failure, begin t
 	}
 }
 
-// failWhen fails a machine at its time; nil if ctx ends before.
+// failWhen fails a machine at its time; nil if ctx ends before. The time of a failure with
+// a job counts from the moment of its progress.
 func (c *Cluster) failWhen(ctx context.Context, f Failure, begin time.Time) (*LostMachine, error) {
 	reached, err := c.awaitProgress(ctx, f)
 	if err != nil || !reached {
@@ -89,7 +92,8 @@ func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, e
 }
 
 // reached reports whether a job is as far as a failure waits for. Finished maps count; of
-// reduces the work after the shuffle counts.
+// reduces the work after the shuffle counts. The progress of a reduce includes its copy
+// phase up to ReducePhaseStart, which is taken out here.
 func (f Failure) reached(j *wire.JobStatus) bool {
 	switch {
 	case j.Name != f.Job || j.Maps == 0:
@@ -100,8 +104,8 @@ func (f Failure) reached(j *wire.JobStatus) bool {
 	return j.Reduces > 0 && (j.ReduceProgress-sched.ReducePhaseStart)/(1-sched.ReducePhaseStart)*100 >= f.Percent
 }
 
-// fail kills the tasknode of a machine, and its DataNode if it has one. The kernel ends
-// the tasks with their tasknode.
+// fail kills the tasknode of a machine, and its DataNode if it has one. The kernel ends the
+// tasks with their tasknode. At is the time before the kill.
 func (c *Cluster) fail(ctx context.Context, node int) (*LostMachine, error) {
 	lost := &LostMachine{Node: node, At: time.Now()}
 	if err := c.Kill(ctx, tasknodeName(node)); err != nil {

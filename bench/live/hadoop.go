@@ -16,6 +16,10 @@ import (
 // hadoop runs the jobs of a trial by Hadoop's MapReduce, on YARN over the trials' HDFS, and
 // keeps histories and logs in a directory. On a machine without Hadoop's jars the trial is
 // left out.
+//
+// It is the only arm that is not Hammr: Hadoop's MapReduce with the same blocks and sleeps.
+// Its JVMs start for each task, so its times are longer by that; local maps and their waits
+// are what is comparable.
 type hadoop struct {
 	*hdfsInput
 	scratch, keep string
@@ -23,7 +27,8 @@ type hadoop struct {
 	trial         paper.Trial
 }
 
-// run returns the outcome, in the time of the workload.
+// run returns the outcome, in the time of the workload. YARN is started for each trial, so
+// that no state of an earlier one helps.
 func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome, err error) {
 	if len(w.Jobs) != 1 {
 		return nil, fmt.Errorf("workload %s for Hadoop's MapReduce: it has %d jobs, and one is what is played", w.Name, len(w.Jobs))
@@ -60,7 +65,7 @@ func (h hadoop) end(yarn *minihdfs.Yarn) error {
 
 // waits are settings that make the FairScheduler wait for local slots by the clock, as the
 // simulated arm does. It does that only if it schedules continuously; otherwise it counts
-// reports of NodeManagers.
+// reports of NodeManagers. Waits are those of the trial, divided by its speed-up.
 func (h hadoop) waits() map[string]string {
 	d := h.trial.Setup.Placement.Delay
 	return map[string]string{
@@ -93,8 +98,9 @@ done
 `
 )
 
-// streamed writes the job's programs into a directory, and returns the arguments of Hadoop's
-// streaming without input and output.
+// streamed writes the job's programs into a directory, and returns the arguments of
+// Hadoop's streaming without input and output. Speculative execution is off, since a second
+// attempt would change the number of local maps.
 func (j blockReadingJob) streamed(dir string) ([]string, error) {
 	args := append(properties(j.Job), "-D", fmt.Sprintf("mapreduce.job.reduces=%d", len(j.Reduces)),
 		"-D", "mapreduce.map.speculative=false", "-D", "mapreduce.reduce.speculative=false")
@@ -109,7 +115,7 @@ func (j blockReadingJob) streamed(dir string) ([]string, error) {
 	return args, nil
 }
 
-// outcome keeps and reads the history of the job.
+// outcome keeps and reads the history of the job. It is in the time of the workload.
 func (h hadoop) outcome(ctx context.Context, yarn *minihdfs.Yarn, id string, j blockReadingJob) (*paper.Outcome, error) {
 	if err := os.MkdirAll(h.keep, 0o777); err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ import (
 )
 
 // hdfsInput is the HDFS that jobs of trials read, shared by one trial after the other.
+//
+//	prepare ─► input of a repetition ─► trials of its arms ─► next repetition: old input removed
+//	   └── again only if the number of machines or the links differ
 type hdfsInput struct {
 	hammr   string
 	hdfs    *minihdfs.Cluster
@@ -62,6 +65,7 @@ func (g *hdfsInput) mbits() int {
 	return g.links.mbits
 }
 
+// close ends HDFS and its links. prepare may start another one afterwards.
 func (g *hdfsInput) close() (err error) {
 	if g.hdfs != nil {
 		err = g.hdfs.Close()
@@ -98,7 +102,8 @@ func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob)
 	return uri, nil
 }
 
-// write writes the input of a job, and waits for its replicas.
+// write writes the input of a job, and waits for its replicas. The text is generated while
+// it is written, so no file of it exists on this machine.
 func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockReadingJob) error {
 	text, to := io.Pipe()
 	go func() { to.CloseWithError(j.writeText(to)) }()
@@ -145,7 +150,8 @@ func (g *hdfsInput) plan(ctx context.Context, t paper.Trial, w *workload.Workloa
 	return p, nil
 }
 
-// restartDataNodes starts the DataNodes of failed machines.
+// restartDataNodes starts the DataNodes of failed machines. The next trial then starts with
+// all replicas.
 func (g *hdfsInput) restartDataNodes(ctx context.Context, lost []LostMachine) (err error) {
 	if g.hdfs == nil || len(lost) == 0 {
 		return nil

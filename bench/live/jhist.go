@@ -13,7 +13,7 @@ import (
 )
 
 // hadoopJob is the content of the history of one of Hadoop's jobs. Times are ms since the
-// epoch, 0 for what never happened.
+// epoch, 0 for what never happened. It is what a sim.JobResult needs.
 type hadoopJob struct {
 	submit, finish                                 int64
 	mapStart, mapFinish, reduceStart, reduceFinish int64
@@ -45,6 +45,11 @@ const longestEvent = 16 << 20
 
 // readHadoop reads the history that a master of Hadoop's MapReduce has written in Avro's
 // JSON. It fails for a job that has not succeeded.
+//
+//	Avro-Json
+//	{"type":"record","name":"Event",…}
+//	{"type":"JOB_SUBMITTED","event":{"….JobSubmitted":{"submitTime":…}}}
+//	{"type":"MAP_ATTEMPT_FINISHED","event":{"….MapAttemptFinished":{"finishTime":…}}}
 func readHadoop(r io.Reader) (*hadoopJob, error) {
 	job := new(hadoopJob)
 	lines := bufio.NewScanner(r)
@@ -70,7 +75,7 @@ func readHadoop(r io.Reader) (*hadoopJob, error) {
 	return job, nil
 }
 
-// add adds an event.
+// add adds an event. Other events are ignored.
 func (h *hadoopJob) add(kind string, e hadoopEvent) {
 	switch kind {
 	case "JOB_SUBMITTED":

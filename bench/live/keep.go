@@ -12,7 +12,8 @@ import (
 const blockHostsFile = "homes.json"
 
 // Keep copies the histories of a run and the logs of the daemons into a directory, which it
-// creates. If maps have read HDFS, it also writes where their input was.
+// creates. If maps have read HDFS, it also writes where their input was. With them a result
+// can be examined after the cluster is removed.
 func (c *Cluster) Keep(r *Run, dir string) error {
 	files := r.Files
 	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))

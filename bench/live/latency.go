@@ -22,6 +22,11 @@ import (
 // job's attempt in the master's log. It includes the call, two entries of the log and the
 // decision of the policy. The slot of a suspended attempt is given away at once; its process
 // stops when the tasknode receives the order.
+//
+//	measureOrder:  long job runs ≥ minAge ─ short job waits ─ order ┄┄ Took ┄┄ short job starts ─ ends
+//
+// It is fair to call this the latency of preemption because nothing else can give the slot
+// to the waiting job: the cluster has one.
 type PreemptionLatency struct {
 	Hammr  string // file of the hammr program
 	Work   string // directory for clusters and for the input of maps that buffer
@@ -50,14 +55,17 @@ var OrderKinds = []OrderKind{
 	{Name: "kill a map", mode: "kill", kind: taskproc.Kind_MAP},
 }
 
-// Latency is the result of one order.
+// Latency is the result of one order. Took includes the write of Bytes, which Allowed
+// accounts for.
 type Latency struct {
 	Kind  OrderKind
 	Took  time.Duration
 	Bytes int64 // that the attempt had emitted when it ended, all of it buffered
 }
 
-// Measure measures all orders of one kind, on a cluster of its own.
+// Measure measures all orders of one kind, on a cluster of its own. Orders follow one
+// another on the same long job, which continues from its checkpoint or in a new attempt
+// each time.
 func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []Latency, err error) {
 	maps := 1
 	if kind.kind == taskproc.Kind_REDUCE {
@@ -82,7 +90,7 @@ func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []
 	return list, nil
 }
 
-// latencyRun takes the slot from one long job repeatedly.
+// latencyRun takes the slot from one long job repeatedly. It belongs to one kind of order.
 type latencyRun struct {
 	PreemptionLatency
 	kind    OrderKind
@@ -92,7 +100,8 @@ type latencyRun struct {
 	written int64  // emitted by its attempts that have ended
 }
 
-// measureOrder gives one order and waits until the waiting job has ended.
+// measureOrder gives one order and waits until the waiting job has ended. The end of the
+// waiting job is awaited too, so that its slot is free for the next order.
 func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 	attempt, err := t.awaitVictim(ctx)
 	if err != nil {
@@ -124,7 +133,7 @@ func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 	})
 }
 
-// await waits until cond holds.
+// await waits until cond holds. what describes cond in the error.
 func (t *latencyRun) await(ctx context.Context, what string, cond func() (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("not within %v: %s", stepTimeout, what))
 	defer cancel()

@@ -27,6 +27,12 @@ const (
 )
 
 // submitLong submits the job that has the slot.
+//
+//	order                        long job
+//	map that buffers             sort of long lines, with a buffer for all of them
+//	other map                    one map that sleeps for a day
+//	reduce that copies           reduce that waits for a sleeping map
+//	reduce that reduces          reduce that sleeps after two short maps
 func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 	set := func(name, value string) []string { return []string{"-D", name + "=" + value} }
 	switch {
@@ -52,7 +58,8 @@ func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 	return t.submit(ctx, append(args, "-m", "2", "-mt", maps, "-r", "1", "-rt", reduces, "-recordt", "5")...)
 }
 
-// submitShort submits the job that waits for the slot, and returns when it waits.
+// submitShort submits the job that waits for the slot, and returns when it waits. For
+// orders to reduces its maps have finished, so that only the slot is missing.
 func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	reduces := "0"
 	if t.kind.kind == taskproc.Kind_REDUCE {

@@ -15,7 +15,8 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// DiskRate is the bytes a second at which a file in a directory is written and synced.
+// DiskRate is the bytes a second at which a file in a directory is written and synced. It is measured, since disks differ
+// widely.
 func DiskRate(dir string) (rate float64, err error) {
 	const size = 256 << 20
 	path := filepath.Join(dir, "rate")
@@ -41,7 +42,8 @@ func DiskRate(dir string) (rate float64, err error) {
 }
 
 // Allowed is the bound for an order: that of its kind, and the time to write the attempt's
-// buffered bytes at a rate in bytes/s. It is 0 for none.
+// buffered bytes at a rate in bytes/s. It is 0 for none. A slow disk must not make an order
+// look slow.
 func (l Latency) Allowed(rate float64) time.Duration {
 	if l.Kind.Bound == 0 {
 		return 0

@@ -7,9 +7,10 @@ import (
 	"github.com/hammr/hammr/internal/netns"
 )
 
-// links give each machine of a cluster, with its tasknode and its DataNode, a network of its
-// own and a link with a rate in Mbit/s for both directions. Masters, the NameNode and
-// clients are in this process's network, behind no link.
+// links give each machine of a cluster, with its tasknode and its DataNode, a network of
+// its own and a link with a rate in Mbit/s for both directions. Masters, the NameNode and
+// clients are in this process's network, behind no link. Links are limited by a token
+// bucket in each direction (tc).
 type links struct {
 	bridge     *netns.Bridge
 	namespaces []string // of machines, which have the same names
@@ -42,6 +43,7 @@ func newLinks(machines, mbits int) (*links, error) {
 func (l *links) applyRate() error  { return l.limit(l.mbits) }
 func (l *links) removeRate() error { return l.limit(0) }
 
+// limit sets the rate of all links; 0 is no limit.
 func (l *links) limit(mbits int) (err error) {
 	for _, machine := range l.namespaces {
 		err = errors.Join(err, l.bridge.LimitRate(machine, mbits))

@@ -14,7 +14,8 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// Job is a job to submit at a time.
+// Job is a job to submit at a time. The master knows it by Name, and histories are matched
+// by it.
 type Job struct {
 	Name string        // unique in its plan; also the job's name on the cluster
 	At   time.Duration // since the start of the run
@@ -44,6 +45,10 @@ type Run struct {
 
 // Run submits the jobs of a plan at their times, makes machines fail, and waits until all
 // jobs have ended, successfully or not.
+//
+//	startFailures ┐
+//	submitAll ────┼─► await histories ─► stop failures ─► read histories ─► Run
+//	              └─ with StopAfter: kill the others when that job has ended
 func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -65,7 +70,9 @@ func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	return r, r.read(c.Histories(), ids)
 }
 
-// submitAll submits the jobs at their times, and returns their ids.
+// submitAll submits the jobs at their times, and returns their ids. A submission that takes
+// longer than the gap to the next job delays that job; plans are slow enough for that not
+// to matter.
 func (c *Cluster) submitAll(ctx context.Context, p Plan, begin time.Time) (ids []string, err error) {
 	for _, j := range p.Jobs {
 		select {
@@ -86,7 +93,8 @@ func (c *Cluster) submitAll(ctx context.Context, p Plan, begin time.Time) (ids [
 	return ids, nil
 }
 
-// await waits for the histories of all jobs, which a master writes when a job ends.
+// await waits for the histories of all jobs, which a master writes when a job ends. A
+// history is written after the commit of its job, so the output is complete then.
 func (c *Cluster) await(ctx context.Context, p Plan, ids []string) error {
 	last := slices.IndexFunc(p.Jobs, func(j Job) bool { return j.Name == p.StopAfter })
 	if last >= 0 {

@@ -21,6 +21,16 @@ import (
 // PreemptionBench compares preemption modes: a high-priority job arrives at a cluster that a
 // low-priority job has filled, and tasknodes fail when the latter's maps or reduces are half
 // done. In turn, slots are waited for, taken by kill, or taken with the work conserved.
+//
+// Each combination has a cluster of its own with 4 tasknodes of 2 map and 2 reduce slots:
+//
+//	load                 what is taken
+//	map-heavy            maps of 16 s, which can be split
+//	reduce-heavy         reduces of 16 s, in two waves
+//	one wave of reduces  reduces of 24 s, all running at once
+//
+// Tasks sleep, so cores do not limit them. The measure is the sojourn time of both jobs:
+// what the urgent one gains, and what that costs the other.
 type PreemptionBench struct {
 	Hammr string // file of the hammr program
 	Work  string // directory for clusters
@@ -56,7 +66,7 @@ func pair(id string, maps int, mapMillis int64, reduces int, reduceMillis int64)
 	return j
 }
 
-// PreemptionRun is one run of the comparison.
+// PreemptionRun is one run of the comparison. Its first four fields identify it.
 type PreemptionRun struct {
 	Load      string
 	Failures  int
@@ -95,6 +105,7 @@ const preemptionPools = `<allocations>
 </allocations>
 `
 
+// The machines that fail depend on the run and not on the arm.
 func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int, way string) (err error) {
 	l := preemptionLoads[load]
 	cluster, err := Start(ctx, Config{
@@ -146,7 +157,7 @@ func WritePreemptionRuns(w io.Writer, bouts []PreemptionRun) error {
 }
 
 // WritePreemptionTable writes medians and their ratios for people, to those of wait and of
-// kill.
+// kill. A ratio below 1 is a gain against that arm.
 func WritePreemptionTable(w io.Writer, bouts []PreemptionRun) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Join([]string{"LOAD", "FAILURES", "ARM", "RUNS", "HIGH", "TO WAIT", "TO KILL", "LOW", "TO WAIT", "TO KILL", ""}, "\t"))

@@ -25,7 +25,8 @@ const (
 const wordBytes = 8
 
 // blockReadingJob counts the words of one HDFS block for each map. It sleeps for each line
-// of a map and each word of a reduce.
+// of a map and each word of a reduce. Sleeps replace the work of a task, so that locality
+// and scheduling are visible on a machine with two cores; the bytes are real, but few.
 type blockReadingJob struct {
 	*workload.Job
 	speedup float64
@@ -43,13 +44,16 @@ func (j blockReadingJob) recordSleep() time.Duration {
 }
 
 // vocabulary is the number of different words. A reduce that sleeps for its part of them
-// takes the mean time of reduces.
+// takes the mean time of reduces. Reduces get words by hash, so each has about an equal
+// part.
 func (j blockReadingJob) vocabulary() int {
 	each := math.Round(blockLines * Mean(j.Reduces) / max(Mean(j.Maps), 1))
 	return max(int(each)*len(j.Reduces), 1)
 }
 
 // writeText writes the input, in which all words take turns.
+//
+//	w000000 w000001 …  127 words, blanks up to the size of a line, -------
 func (j blockReadingJob) writeText(to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<20)
 	words, next, blanks := j.vocabulary(), 0, strings.Repeat(" ", j.block/blockLines-textBytes)
@@ -66,7 +70,8 @@ func (j blockReadingJob) writeText(to io.Writer) error {
 	return w.Flush()
 }
 
-// submitted is the job on a Hammr cluster, with the URIs of its input and output.
+// submitted is the job on a Hammr cluster, with the URIs of its input and output. Combining
+// splits is off, so each block is one map.
 func (j blockReadingJob) submitted(input, output string) Job {
 	args := append([]string{"wordcount"}, properties(j.Job)...)
 	for _, set := range []string{

@@ -7,7 +7,7 @@ import (
 )
 
 // failedMachine is a machine that failed and when it was declared lost, in ms since the
-// epoch.
+// epoch. record is its index in Result.Lost.
 type failedMachine struct {
 	node           string
 	failedAt       int64
@@ -16,6 +16,7 @@ type failedMachine struct {
 }
 
 // noteLost finds when a machine was declared lost: its running attempts end at that moment.
+// Without a running attempt the moment is unknown, and stays 0.
 func (t *resultBuilder) noteLost(l LostMachine) {
 	v := failedMachine{node: tasknodeName(l.Node), failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
 	for _, j := range t.run.Jobs {
@@ -50,7 +51,8 @@ func (t *resultBuilder) lossOf(task *wire.TaskStatus, n int) *failedMachine {
 	return nil
 }
 
-// recover records what was lost with an attempt, and the attempt that replaces it.
+// recover records what was lost with an attempt, and the attempt that replaces it. The next
+// attempt in the history is the recovery.
 func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int, v *failedMachine) {
 	a, record := task.Attempts[n], &t.out.Lost[v.record]
 	if a.FinishTime <= v.failedAt {
@@ -91,6 +93,7 @@ type slotChange struct {
 	more      int
 }
 
+// change records both ends of an attempt for the series.
 func (t *resultBuilder) change(j *wire.JobStatus, kind cluster.Slot, a *wire.TaskStatus_Attempt) {
 	c := slotChange{t.time(a.StartTime), j.Name, j.Queue, kind, 1}
 	t.changes = append(t.changes, c)

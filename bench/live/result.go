@@ -27,6 +27,9 @@ type Shape struct {
 // lack three things. The work that preempted attempts conserved is known by the job's
 // counters only, not for each preemption. A suspended attempt counts as running in Series.
 // Preempted lists no splits and suspensions.
+//
+// Times of the run are multiplied by Shape.Speedup, so that the result can stand next to
+// those of a simulator and of a paper.
 func (r *Run) Result(s Shape) *sim.Result {
 	t := resultBuilder{run: r, shape: s, inputs: make(map[string]*workload.Job)}
 	if s.Workload != nil {
@@ -48,7 +51,8 @@ func (r *Run) Result(s Shape) *sim.Result {
 	return out
 }
 
-// resultBuilder makes a Result from histories.
+// resultBuilder makes a Result from histories. Lost machines come first, then the jobs in
+// the order of the plan, then the series.
 type resultBuilder struct {
 	run     *Run
 	shape   Shape
@@ -69,6 +73,8 @@ func (t *resultBuilder) time(at int64) int64 {
 // span converts a duration of the run to the time of the workload, in ms.
 func (t *resultBuilder) span(ms int64) int64 { return int64(float64(ms) * cmp.Or(t.shape.Speedup, 1)) }
 
+// Preemptions are counted by the job's counter of requests, or by the recorded kills if
+// those are more.
 func (t *resultBuilder) job(j *wire.JobStatus) {
 	out := sim.JobResult{
 		ID: j.Name, Pool: j.Queue, State: states[j.State], Submit: t.time(j.SubmitTime), Start: t.time(j.StartTime), Finish: t.time(j.FinishTime),
@@ -110,7 +116,8 @@ func widen(first, last *int64, start, end int64) {
 	*last = max(*last, end)
 }
 
-// task records the preemptions, recoveries and slots of a task.
+// task records the preemptions, recoveries and slots of a task. An attempt is either lost
+// with a machine or preempted, never both.
 func (t *resultBuilder) task(j *wire.JobStatus, task *wire.TaskStatus) {
 	kind := kindOf(task)
 	for n, a := range task.Attempts {

@@ -21,6 +21,11 @@ const trialPatience = 10 * time.Minute
 // Runner runs the trials of a paper on clusters of this machine, one at a time. It is a
 // paper.Runner. It saves each outcome; a later Runner of the same version with the same Keep
 // finds it. The caller calls Close.
+//
+//	Run ─► saved outcome of this version and scale? ── yes ─► return it
+//	          └ no ─► cluster (and HDFS) ─► plan ─► histories ─► Outcome ─► save
+//
+// Trials take minutes, so an interrupted report continues where it was.
 type Runner struct {
 	Paper string
 	Hammr string // file of the hammr program
@@ -36,7 +41,8 @@ type Runner struct {
 func (r *Runner) Close() error { return r.input.close() }
 
 // Simulated runs the same trials in the simulator, with as many tasks and slots and equal
-// tasks in each phase. It is a paper.Runner.
+// tasks in each phase. It is a paper.Runner. Its outcomes stand next to those of Runner;
+// differences are those of the model.
 type Simulated struct{ Paper string }
 
 // Run implements paper.Runner.
@@ -91,7 +97,7 @@ func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error)
 }
 
 // loadTrial is the outcome of an earlier run with the same scale and version; nil if there
-// is none.
+// is none. An outcome of another version or scale is ignored and will be overwritten.
 func loadTrial(file string, wanted savedTrial) (*paper.Outcome, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +187,7 @@ func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 	return cfg
 }
 
-// planOf is the jobs and failures of a trial.
+// planOf is the jobs and failures of a trial. Tasks read blocks, compute, or only sleep.
 func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale, w *workload.Workload) (p Plan, err error) {
 	switch {
 	case s.Input:
@@ -195,6 +201,7 @@ func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale,
 	return p, err
 }
 
+// failures converts times to those of the clock.
 func (s Scale) failures(list []sim.Failure) (out []Failure) {
 	for _, f := range list {
 		out = append(out, Failure{Node: f.Machine, At: s.wallTime(f.At), Job: f.Job, Phase: f.Phase, Percent: f.Percent})

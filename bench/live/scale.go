@@ -17,6 +17,13 @@ import (
 )
 
 // Scale makes an experiment of a paper small enough for one machine.
+//
+//	paper            16 machines × 8 slots, maps of 66 s
+//	scale 10, 4      16 machines × 2 slots, a quarter of the maps, 6.6 s each
+//	result           measured times × 10
+//
+// What is kept is the ratio of work to slots and the order of events. What is not kept is
+// the cost of a start, which counts ten times.
 type Scale struct {
 	Speedup   float64 // times are divided by it
 	Divisor   int     // divides the tasks of a job and the slots of a machine; 0 is 1
@@ -109,7 +116,8 @@ func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 }
 
 // scaled is a trial with fewer tasks and slots, in the paper's time. All tasks of a phase
-// take their mean, as they do when they sleep.
+// take their mean, as they do when they sleep. The simulated arm of a comparison uses it
+// too, so both sides have equal tasks.
 func (s Scale) scaled(t paper.Trial) paper.Trial {
 	thin := max(s.Divisor, 1)
 	t.Cluster.MapSlots = slotsOf(t.Cluster.MapSlots, thin)
@@ -138,7 +146,8 @@ func slotsOf(slots, thin int) int {
 	return max(slots/thin, 1)
 }
 
-// evenTasks keeps one task in thin, at most most, and gives each the mean time.
+// evenTasks keeps one task in thin, at most most, and gives each the mean time. The mean is
+// that of all tasks, also of those that are left out.
 func evenTasks(tasks []workload.Task, thin, most int) []workload.Task {
 	n := (len(tasks) + thin - 1) / thin
 	if most > 0 {
@@ -157,7 +166,7 @@ var timeSettings = []string{"hammr.disco.transition.hold", "hammr.scheduler.pree
 var timeout = regexp.MustCompile(`(PreemptionTimeout>)(\d+)<`)
 
 // settings are those of the trial's policy on the faster cluster. Time-outs of allocation
-// files are whole seconds, at least one.
+// files are whole seconds, at least one. The caller's map stays as it is.
 func (s Scale) settings(t paper.Trial) map[string]string {
 	conf := maps.Clone(t.Conf)
 	if conf == nil {

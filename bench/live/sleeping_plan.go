@@ -26,6 +26,8 @@ func SleepingPlan(w *workload.Workload, fast float64) Plan {
 	return p
 }
 
+// A task is divided into at least a few records, so that a split or a checkpoint finds a
+// place between two of them.
 func sleepingJob(j *workload.Job, fast float64) Job {
 	mapTime, reduceTime := Mean(j.Maps)/fast, Mean(j.Reduces)/fast
 	longest := time.Duration(max(mapTime, reduceTime) * float64(time.Millisecond))
@@ -41,7 +43,8 @@ func submitTime(j *workload.Job, fast float64) time.Duration {
 	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))
 }
 
-// properties are those of a job, whatever its program.
+// properties are those of a job, whatever its program. Priorities beyond those of Hadoop
+// become its extremes.
 func properties(j *workload.Job) (args []string) {
 	set := func(name, value string) { args = append(args, "-D", name+"="+value) }
 	set(conf.JobName, j.ID)
