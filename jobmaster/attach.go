@@ -16,16 +16,18 @@ import (
 // has.
 var ErrNameTaken = errors.New("jobmaster: tasknode name is taken")
 
-// Attachment is the connection of a tasknode to the leader.
+// Attachment is the connection of a tasknode to the leader. It belongs to the lead
+// under which it was made. Once it has ended, by Detach, by a change of leader or by
+// another Attach of the same tasknode, its reports are dropped.
 type Attachment struct {
 	master         *Master
-	lead           *lead
+	lead           *lead // set by the loop when it accepts the tasknode
 	machine        string
-	instance       string
+	instance       string              // of the tasknode's process; another after each restart
 	retained       []cluster.AttemptID // finished attempts whose outputs it retains, ascending
 	addressChanged bool                // its address differs from before
-	send           func(*wire.Order)
-	end            func(error)
+	send           func(*wire.Order)   // queues an order, and never waits for the network
+	end            func(error)         // ends the connection, with the cause; called at most once
 }
 
 // Attach attaches a tasknode. hello is its Joined report. send is called with orders and
@@ -90,6 +92,10 @@ func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 
 // endStale ends attempts and jobs that the tasknode should not have any more. It gets
 // the orders for those it should have once it has joined.
+//
+// A tasknode outlives leaders and their decisions: while it had no session, its jobs
+// may have ended, and its attempts may have been replaced because it was silent for too
+// long.
 func (m *Master) endStale(a *Attachment, hello *wire.Report_Joined) {
 	for _, name := range hello.Attempts {
 		id, err := cluster.ParseAttemptID(name)
@@ -106,7 +112,13 @@ func (m *Master) endStale(a *Attachment, hello *wire.Report_Joined) {
 	}
 }
 
-// machineChanged informs the controller about a machine that has joined and is attached.
+// machineChanged follows a change of a machine in the state. If the machine was lost,
+// its attempts lost their work, and the progress of others decides what to preempt for
+// that. If it has joined and its tasknode is attached, the controller may give it
+// orders.
+//
+// In both cases the tasknode gets the logs of outputs from their beginning when it
+// subscribes again: a tasknode that restarted has none of them.
 func (m *Master) machineChanged(name string) {
 	machine, n := m.view.Machine(name), m.tasknode(name)
 	if machine == nil || machine.Lost {
@@ -134,6 +146,8 @@ func (a *Attachment) Detach() {
 	})
 }
 
+// detach ends the attachment of a tasknode, if it has one. The tasknode then looks for
+// the leader again.
 func (n *tasknodeRecord) detach(cause error) {
 	if n.attachment != nil {
 		n.attachment.end(cause)

@@ -17,6 +17,11 @@ type change struct {
 }
 
 // pendingChange is a change whose command is on its way through the log.
+//
+//	change ──► plan ──► pending ──► applied reports true: nil
+//	             │         ├──────► the command was refused: its error
+//	             │         └──────► the lead ended: ErrNotLeader, and the change may come later
+//	             └──► refused, or nothing to change: answered at once
 type pendingChange struct {
 	change
 	answer chan<- error
@@ -29,6 +34,9 @@ type changeRequest struct {
 
 // change requests the change that plan returns and waits until it is applied. plan runs
 // in the loop, so it may read the state.
+//
+// An answer of nil says that the change is committed: it survives the loss of this
+// master.
 func (m *Master) change(ctx context.Context, plan func() (change, error)) error {
 	answer := make(chan error, 1)
 	refused, err := call(ctx, m, &changeRequest{plan, answer}, answer)
@@ -47,7 +55,8 @@ func (q *changeRequest) handle(m *Master) {
 	m.changes = append(m.changes, pendingChange{c, q.answer})
 }
 
-// answerChanges answers the requests whose change has been applied.
+// answerChanges answers the requests whose change has been applied. It runs after each
+// step, and there are few changes at a time, so all of them are checked.
 func (m *Master) answerChanges() {
 	waiting := m.changes[:0]
 	for _, c := range m.changes {
@@ -63,6 +72,9 @@ func (m *Master) answerChanges() {
 
 // refuseChanges answers the requests whose command was refused when it was applied,
 // because another command was applied first.
+//
+// Commands have no number of their own, so equal ones cannot be distinguished; every
+// request for an equal command gets the same answer.
 func (m *Master) refuseChanges(command cluster.Command, why error) {
 	m.changes = slices.DeleteFunc(m.changes, func(c pendingChange) bool {
 		if c.applied() || !reflect.DeepEqual(c.command, command) {

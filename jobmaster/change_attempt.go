@@ -44,7 +44,9 @@ func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
 	})
 }
 
-// runningAttempt is a running attempt that a user's request is about.
+// runningAttempt is a running attempt that a user's request is about, with everything
+// that the checks of preemption modes look at. It is valid within one message of the
+// loop.
 type runningAttempt struct {
 	m       *Master
 	job     *cluster.Job
@@ -73,6 +75,9 @@ func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) 
 
 // choose returns the mode to preempt the attempt by, or an error that says why it cannot
 // be preempted.
+//
+// Kill is accepted even while another preemption is under way: it ends a task that does
+// not obey.
 func (s runningAttempt) choose(mode preempt.Mode) (preempt.Mode, error) {
 	id := s.attempt.ID
 	switch {
@@ -89,6 +94,10 @@ func (s runningAttempt) choose(mode preempt.Mode) (preempt.Mode, error) {
 }
 
 // cheapest returns the cheapest mode that the attempt can obey.
+//
+// The user asks for the slot now, so waiting is no choice: the remaining time is set to
+// more than any preemption costs. The cost model is that of the policies (package
+// preempt).
 func (s runningAttempt) cheapest() (preempt.Mode, error) {
 	const unknown = 1e15                                    // ms it would still run: so long that the policy never chooses to wait
 	progress := s.m.record(s.job.ID).progress[s.attempt.ID] // nil if it has not reported
@@ -101,6 +110,10 @@ func (s runningAttempt) cheapest() (preempt.Mode, error) {
 }
 
 // preempt returns the change that takes the slot by a mode that checkMode accepts.
+//
+// When it is applied depends on the mode. Split and checkpoint only request: the
+// attempt keeps its slot until it has written its state. Suspend and kill free the slot
+// at once. An attempt that ends by itself meanwhile has given up its slot too.
 func (s runningAttempt) preempt(mode preempt.Mode) change {
 	a, before := s.attempt, s.attempt.SuspendedAt
 	over := func() bool { return !a.Active() }
@@ -160,6 +173,9 @@ func (s runningAttempt) checkMode(mode preempt.Mode) error {
 	return nil
 }
 
+// checkSplit returns why the attempt cannot be split; nil if it can be. Only a map that
+// reads one split has a range to cut, and the format must be able to start in the
+// middle.
 func (s runningAttempt) checkSplit() error {
 	id := s.attempt.ID
 	split, _ := s.job.SplitOf(s.task)
@@ -174,6 +190,9 @@ func (s runningAttempt) checkSplit() error {
 	return nil
 }
 
+// checkSuspend returns why the attempt cannot be suspended; nil if it can be. Suspended
+// processes keep their memory, so each machine takes only so many of them; all members
+// of a gang are suspended together.
 func (s runningAttempt) checkSuspend() error {
 	if s.stage.DisallowedModes.Has(preempt.Suspend) {
 		return fmt.Errorf("%v cannot be suspended: its job disallows it; choose split, checkpoint or kill", s.attempt.ID)

@@ -15,6 +15,9 @@ const jobSuspended = "its job is suspended"
 // SuspendJob takes the slots of a job, which gets none until it is resumed. With Auto
 // and Checkpoint its tasks keep their work in splits and checkpoints; with Suspend its
 // processes stay in memory. A job that is over or suspended is refused.
+//
+// The command says what is allowed, and the controller orders the preemptions one by
+// one. So the request is answered before the tasks have given up their slots.
 func (m *Master) SuspendJob(ctx context.Context, jobID string, mode preempt.Mode) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.liveJob(jobID)
@@ -64,6 +67,9 @@ func (m *Master) liveJob(jobID string) (*cluster.Job, error) {
 
 // Kill kills a job and returns once that is in the log. A job that is over stays as it
 // is. For an unknown job the error wraps cluster.ErrUnknown.
+//
+// The job may run for a moment after that: its attempts are ordered to end, and its
+// output is removed once they have.
 func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.jobNamed(jobID)

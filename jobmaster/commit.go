@@ -18,6 +18,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// The output of a job in its directory, before and after the commit:
+//
+//	OUT/_temporary/JOB/…          pieces: closed files, each written by one attempt
+//	OUT/part-r-00000, …           pieces, joined and renamed in the order of their tasks
+//	OUT/_SUCCESS                  written last
+//
+// The commit may stop anywhere, since a master may be lost, and the next leader repeats it.
+// So each step first checks whether it was done: a file that has its final name and length
+// is not joined again, _temporary is removed only after the last file, and _SUCCESS comes
+// after that. Readers that wait for _SUCCESS never see a part of an output.
+
 // SuccessName is the empty file that marks a complete output.
 const SuccessName = "_SUCCESS"
 
@@ -90,6 +101,9 @@ func (w *jobWork) ownDir(dir string) string { return path.Join(dir, temporaryNam
 
 // makeOutput makes the output directory, which must not exist unless this job has made
 // it before.
+//
+// Only _temporary/JOB shows whose the directory is: two jobs that were submitted with
+// the same output find it in turn, and the second fails.
 func (w *jobWork) makeOutput(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -108,6 +122,9 @@ func (w *jobWork) makeOutput(ctx context.Context) error {
 }
 
 // removeOutput removes the output directory if it belongs to this job.
+//
+// The directory of a job that was set up is its own, even if its _temporary is gone: a
+// commit that failed late has removed that.
 func (w *jobWork) removeOutput(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -139,6 +156,9 @@ func kindLetter(j *cluster.Job, stage int) string {
 // finalFiles returns the files of a job's output in the order of their tasks. Stages
 // that have readers may write output too. Tasks that were split from one task wrote
 // parts of one file, in the order of their ranges.
+//
+// It runs in the loop, because it reads the state; the commit itself runs outside and
+// gets the list.
 func finalFiles(j *cluster.Job) []finalFile {
 	var files []finalFile
 	index := make(map[string]int)
@@ -210,6 +230,8 @@ func markSuccess(ctx context.Context, fsys storage.FS, dir string) error {
 	return createEmpty(ctx, fsys, path.Join(dir, SuccessName))
 }
 
+// join joins the pieces of one file under its final name. storage.Join repeats an
+// interrupted join: the temporary file has the job's id in its name.
 func (w *jobWork) join(ctx context.Context, fsys storage.FS, dir string, f finalFile) error {
 	if err := failpoint.Hit(failpoint.MasterCommitFile); err != nil {
 		return err

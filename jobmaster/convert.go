@@ -23,6 +23,8 @@ func splitOf(s *taskproc.Split) cluster.Split {
 	return out
 }
 
+// fetchedOf returns which Nodes' outputs a reader has fetched, by edge; Nodes is a bit
+// set.
 func fetchedOf(messages []*taskproc.Fetched) (fetched []control.EdgeFetched) {
 	for _, f := range messages {
 		fetched = append(fetched, control.EdgeFetched{Edge: int(f.Edge), Nodes: f.Nodes})
@@ -30,6 +32,9 @@ func fetchedOf(messages []*taskproc.Fetched) (fetched []control.EdgeFetched) {
 	return fetched
 }
 
+// manifestOf returns what an attempt has written, as the log keeps it. The bytes of
+// each partition are left out: they would make the entry large, and keepReported keeps
+// them outside the log.
 func manifestOf(d *taskproc.Finished) cluster.Manifest {
 	m := cluster.Manifest{Bytes: d.OutputBytes, Records: d.OutputRecords}
 	for _, o := range d.Outputs {
@@ -46,6 +51,7 @@ func manifestOf(d *taskproc.Finished) cluster.Manifest {
 	return m
 }
 
+// countersOf returns counters in the order in which they were reported.
 func countersOf(counters []*taskproc.Counter) []cluster.Counter {
 	out := make([]cluster.Counter, len(counters))
 	for i, c := range counters {
@@ -57,6 +63,9 @@ func countersOf(counters []*taskproc.Counter) []cluster.Counter {
 // maxFailureText bounds each text of a failure, because it goes into the log.
 const maxFailureText = 16 << 10 // bytes
 
+// failureOf returns a failure as the log keeps it: with bounded texts, because a task
+// chooses how much it prints, and in valid UTF-8, because messages carry nothing else.
+// Of the attempt's log the end is kept, since a program prints its last error there.
 func failureOf(f *taskproc.Failure) cluster.Failure {
 	out := cluster.Failure{
 		Cause: truncateText(f.Cause), Stack: truncateText(f.Stack), Input: truncateText(f.Input), Offset: f.Offset, Fatal: f.Fatal,
@@ -69,10 +78,13 @@ func failureOf(f *taskproc.Failure) cluster.Failure {
 	return out
 }
 
+// truncateText bounds a text. A rune that the cut divides is removed.
 func truncateText(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxFailureText)], "")
 }
 
+// checkpointOf returns a checkpoint as the log keeps it; the zero value for nil. A Copy
+// is on a shared file system and survives the machine.
 func checkpointOf(c *taskproc.Checkpoint) cluster.Checkpoint {
 	out := cluster.Checkpoint{Path: c.GetPath(), Bytes: c.GetBytes(), Checksum: c.GetChecksum()}
 	if c.GetCopy() != nil {

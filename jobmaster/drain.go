@@ -12,7 +12,14 @@ import (
 )
 
 // The functions below move outputs and checkpoints off tasknodes that are being drained,
-// so that they can be stopped without losing work.
+// so that they can be stopped without losing work:
+//
+//	DrainTasknode ──► DrainMachine in the log: the machine gets no new tasks
+//	    controller ──► OrderCopyOutput to another machine, for each needed output and checkpoint
+//	    that tasknode copies, retains and reports OutputCopied
+//	    controller ──► MoveOutput or MoveCheckpoint in the log
+//	                   outputMoved: readers get the new address
+//	nothing needed is left ──► DECOMMISSIONED: the tasknode may be stopped
 
 // neededData returns the tasks whose outputs, and those whose checkpoints, would be
 // missed if a machine were stopped. The checkpoint of a task that has resumed elsewhere
@@ -96,7 +103,9 @@ func (m *Master) lastReport(j *cluster.Job, t *cluster.Task) *taskproc.Finished 
 	return done
 }
 
-// outputCopied passes the result of CopyOutput to the controller.
+// outputCopied passes the result of CopyOutput to the controller. After an error the
+// controller orders the copy again, perhaps on another machine; after BadCheckpoint it
+// does not, because the source is damaged.
 func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire.Report_OutputCopied) {
 	if copied.Error != "" {
 		m.cfg.Logger.Warn("cannot copy the output of an attempt off a draining machine", "attempt", id, "to", machine, "error", copied.Error)
@@ -113,6 +122,8 @@ func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire
 }
 
 // outputMoved sends the new place of an output to its readers.
+//
+// To readers a move is a loss followed by an output of the same attempt elsewhere.
 func (m *Master) outputMoved(id cluster.AttemptID) {
 	m.outputRevoked(id)
 	m.outputPublished(id)

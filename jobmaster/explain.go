@@ -15,6 +15,9 @@ import (
 // Explain says why a job, and perhaps one task of it, has or lacks slots; taskID is ""
 // for no task. Of a job that is over it says which slots the job had. For unknown ids
 // the error wraps cluster.ErrUnknown.
+//
+// explainPresent decides which of both it is, because a job may end between two
+// messages. The status of a finished job has all that its explanation needs.
 func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
 	e, err := m.explainPresent(ctx, jobID, taskID)
 	if over := e == nil && err == nil; !over && !errors.Is(err, cluster.ErrRetired) {
@@ -47,17 +50,23 @@ func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wir
 	})
 }
 
-// explainer explains one job that is not over.
+// explainer explains one job that is not over. It lives for one message of the loop, so
+// that everything it reads is of one moment.
+//
+// The policy itself gives most of the reasons: it is asked what it would do now
+// (Consider), without doing it, and its decisions are searched for the job.
 type explainer struct {
 	m     *Master
 	job   *cluster.Job
 	stage *cluster.Stage // of the task that the request names; nil for none
-	task  *cluster.Task
-	now   int64 // ms since the epoch
+	task  *cluster.Task  // nil with stage
+	now   int64          // ms since the epoch
 
 	plan sched.Plan // what the policy would do now
 }
 
+// explain makes the explanation. The policy is asked only if slots could help: a job
+// that is blocked has its reasons already.
 func (e *explainer) explain() *wire.Explanation {
 	m, j := e.m, e.job
 	out := &wire.Explanation{
@@ -95,6 +104,8 @@ func (e *explainer) blockedReasons() []string {
 	return []string{e.m.reason(e.job)}
 }
 
+// stageMessage describes a stage: its tasks by what they do, the slots of its kind in
+// the cluster, and why the rest of its tasks wait.
 func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{
 		Name: stage.Name, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
@@ -112,6 +123,10 @@ func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 
 // whyWaiting says why tasks of a stage wait or are suspended, and when they are
 // considered again although nothing changes, in ms since the epoch; 0 for never.
+//
+// The causes are tried in the order in which they block a task: the job, the stages
+// before, the splits, the size of the bundle, and last the policy. Only the last is a
+// matter of time or of other jobs.
 func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until int64) {
 	if e.job.Suspended {
 		return e.blockedReasons(), 0
@@ -207,6 +222,8 @@ func latest(taken []*wire.Explanation_Attempt) []*wire.Explanation_Attempt {
 	return taken[:min(len(taken), maxPreempted)]
 }
 
+// attemptMessage describes an attempt. Since is when its present state began, or when
+// it ended.
 func attemptMessage(a *cluster.Attempt) *wire.Explanation_Attempt {
 	out := &wire.Explanation_Attempt{
 		Id: a.ID.String(), Machine: a.Machine, State: a.Status().String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, StartTime: a.StartedAt,

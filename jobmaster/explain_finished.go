@@ -12,6 +12,9 @@ import (
 
 // explainFinished says which slots a finished job had and how long it waited for them. s
 // is its full status.
+//
+// It works on the status alone, so that it explains jobs of the state and of histories
+// alike, whichever master wrote them.
 func explainFinished(s *wire.JobStatus, taskID string) (*wire.Explanation, error) {
 	out := &wire.Explanation{
 		JobId: s.JobId, State: s.State.String(), Queue: s.Queue, Priority: s.Priority, Reasons: []string{"it is over"},
@@ -67,6 +70,8 @@ func finishedStages(s *wire.JobStatus) []*finishedStage {
 	return stages
 }
 
+// message describes the stage: how many tasks finished, and which slots they used. Old
+// histories do not say which slots a task had; the kind is then left out.
 func (s *finishedStage) message() *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{Name: s.Name, Tasks: int32(len(s.tasks)), Usage: s.usage()}
 	switch {
@@ -153,6 +158,8 @@ func (s *finishedStage) preempted() (out []*wire.Explanation_Attempt) {
 	return out
 }
 
+// attempts describes the attempts of a task, each with the time that it waited for its
+// slot.
 func (s *finishedStage) attempts(t *wire.TaskStatus) (out []*wire.Explanation_Attempt) {
 	waits, _ := s.waits(t)
 	for i, a := range t.Attempts {
@@ -164,6 +171,7 @@ func (s *finishedStage) attempts(t *wire.TaskStatus) (out []*wire.Explanation_At
 	return out
 }
 
+// taskMessage describes a task: how it ended, and its attempts.
 func (s *finishedStage) taskMessage(t *wire.TaskStatus) *wire.Explanation_Task {
 	return &wire.Explanation_Task{
 		Id: t.Id, State: cluster.TaskState(t.State).String(), Stage: s.Name, Reasons: []string{s.outcome(t)}, Attempts: s.attempts(t),

@@ -13,6 +13,9 @@ import (
 const maxCandidates = 10
 
 // taskMessage explains the task that the request names.
+//
+// A task that waits also gets the machines on which it could start now, the best first,
+// as placement would choose.
 func (e *explainer) taskMessage() *wire.Explanation_Task {
 	t := e.task
 	out := &wire.Explanation_Task{
@@ -48,6 +51,9 @@ func (e *explainer) waits() bool {
 }
 
 // taskReasons says why the task is in its state.
+//
+// An attempt of it that has a slot, or had one, says more than its stage; only a task
+// without one is explained by its stage.
 func (e *explainer) taskReasons() []string {
 	if why := e.blockedReasons(); why != nil {
 		return why

@@ -35,7 +35,8 @@ type historyLine struct {
 	Tasks   int             `json:"tasks,omitempty"`
 }
 
-// EncodeHistory writes the history of a job that is over.
+// EncodeHistory writes the history of a job that is over. The last line counts the
+// tasks, so that a file that was cut off is noticed.
 func EncodeHistory(w io.Writer, s *wire.JobStatus) error {
 	out := bufio.NewWriter(w)
 	lines := json.NewEncoder(out)
@@ -83,6 +84,8 @@ func DecodeHistory(r io.Reader) (*wire.JobStatus, error) {
 	}
 }
 
+// addTo adds the content of a line to a status. The first line, and only the first, is
+// about the job.
 func (l *historyLine) addTo(s *wire.JobStatus, first bool) error {
 	switch {
 	case first != (l.Type == "job"):
@@ -108,7 +111,9 @@ func (m *Master) historyName(id cluster.JobID) string {
 	return joinName(m.cfg.HistoryDir, id.String()+".jsonl")
 }
 
-// archive starts to write the history of a job that is over.
+// archive starts to write the history of a job that is over, once under this lead. The
+// status is made here, in the loop; it is not changed afterwards, so a goroutine may
+// write it.
 func (m *Master) archive(id cluster.JobID) {
 	r := m.record(id)
 	if m.cfg.HistoryDir == "" || r.archiving {
@@ -125,6 +130,10 @@ func (m *Master) archive(id cluster.JobID) {
 
 // retryWriteHistory writes the history of a job and retries until it succeeds or ctx
 // ends.
+//
+// The pause between two tries doubles from a second to a minute: the storage may be
+// down for hours, and no history may be lost meanwhile. The job stays in the state
+// until then.
 func (m *Master) retryWriteHistory(ctx context.Context, id cluster.JobID, s *wire.JobStatus) bool {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
 		err := m.writeHistory(ctx, m.historyName(id), s)
@@ -140,6 +149,9 @@ func (m *Master) retryWriteHistory(ctx context.Context, id cluster.JobID, s *wir
 
 // writeHistory writes a temporary file and renames it, so that readers never see half a
 // history. A history that exists was written by an earlier leader.
+//
+// The temporary name has the time in it, so that two masters which write the same
+// history do not write to one file.
 func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatus) error {
 	fsys, path, err := m.cfg.Resolve(ctx, name)
 	if err != nil {
@@ -156,6 +168,9 @@ func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatu
 }
 
 // historyWritten retires the oldest jobs beyond Config.KeepJobs.
+//
+// Memory for finished jobs is bounded by that: their status is read from the history
+// from then on.
 func (m *Master) historyWritten(id cluster.JobID) {
 	m.archivedJobs = append(m.archivedJobs, id)
 	for len(m.archivedJobs) > m.cfg.KeepJobs {

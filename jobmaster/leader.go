@@ -13,12 +13,22 @@ import (
 
 // lead is what a master has only while it leads. Losing it loses nothing: all of it
 // follows from the state or is reported again.
+//
+//	becomeLeader ──► step, step, … ──► stepDown
+//	     │             │                  ├─ ctx ends: work of jobs, sweeps and probes stop
+//	     │             │                  ├─ waiting requests get ErrNotLeader
+//	     │             │                  └─ attachments end: tasknodes look for the next leader
+//	     │             └─ events in; commands to the log, orders to tasknodes, work to goroutines
+//	     └─ control.Leading: the controller derives every order and all work from the state
+//
+// Each lead has a lead value of its own. Results of goroutines name theirs (postUnder),
+// so that the result of an earlier lead is not taken for one of the present.
 type lead struct {
 	ctx             context.Context // ends when the master stops leading
 	cancel          context.CancelFunc
-	since           int64 // ms since the epoch
-	brain           *control.Controller
-	events          []control.Event // for the next step
+	since           int64               // ms since the epoch
+	brain           *control.Controller // decides; each lead makes its own from the state
+	events          []control.Event     // for the next step
 	records         map[cluster.JobID]*record
 	watched         map[cluster.JobID]*record // those that have watchers
 	submits         map[submitKey]chan<- submitted
@@ -33,6 +43,10 @@ type lead struct {
 }
 
 // becomeLeader starts to lead. Every order that tasknodes need follows from the state.
+//
+// Silence of tasknodes counts from now: they have been talking to the old leader, or to
+// none. Histories of finished jobs are written again unless they exist, since the old
+// leader may have been lost before it wrote them.
 func (m *Master) becomeLeader(ctx context.Context) {
 	m.stepDown(ErrNotLeader)
 	ctx, end := context.WithCancel(ctx)
@@ -77,6 +91,9 @@ func (m *Master) applyConfig() {
 
 // stepDown stops leading. Every waiting request is answered with cause, so that its
 // caller asks another master.
+//
+// A request that is refused may still take effect: its command may be in the log
+// already. Callers repeat it with the next leader, and all requests are idempotent.
 func (m *Master) stepDown(cause error) {
 	l := m.lead
 	if l == nil {
@@ -116,6 +133,9 @@ func (m *Master) sleepLimit(wait time.Duration) time.Duration {
 }
 
 // step runs one step of the controller and carries out its output.
+//
+// Commands go first, before orders and work: what they order follows from commands that
+// earlier steps have proposed and the log has committed, never from those of this step.
 func (m *Master) step() {
 	if m.reviewAt != 0 && m.reviewAt <= m.now() {
 		m.reviewTasknodes()
@@ -139,6 +159,9 @@ func (m *Master) step() {
 }
 
 // syncRecords updates the records beside the state after a command was applied.
+//
+// A delta names what the command has changed, so that nothing is searched here: the
+// cost is that of the change, not that of the job.
 func (m *Master) syncRecords(delta cluster.Delta) {
 	for _, id := range delta.Jobs {
 		r := m.record(id)
@@ -192,6 +215,8 @@ func (m *Master) policy() sched.Policy {
 	return fifo.New(sched.DefaultPlacement())
 }
 
+// policyConf returns the settings of the policy as a map; the state keeps them as a
+// sorted list, which has one encoding.
 func (m *Master) policyConf() map[string]string {
 	conf := make(map[string]string)
 	for _, s := range m.view.PolicyConf() {

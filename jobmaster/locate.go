@@ -26,7 +26,8 @@ const (
 	locateParallelism = 32
 )
 
-// setLocations records locations of splits in the state.
+// setLocations records locations of splits in the state. Locations are hints: tasks run
+// anywhere without them, so an error is only logged.
 func (m *Master) setLocations(id cluster.JobID, places []cluster.Location) {
 	if err := m.state.Locate(id, places); err != nil {
 		m.cfg.Logger.Warn("no block locations, locality disabled", "job", id, "error", err)
@@ -41,7 +42,8 @@ func (w *jobWork) reportLocations(found []cluster.Location) {
 	})
 }
 
-// foundLocations collects locations until the loop takes them.
+// foundLocations collects locations until the loop takes them. Several goroutines of
+// the search add to it.
 type foundLocations struct {
 	mu struct {
 		sync.Mutex
@@ -92,6 +94,9 @@ func (s *locationSearch) wait(limit time.Duration) (found []cluster.Location, ov
 
 // setUpJob sets the job up, reports that to the loop, and then continues to locate its
 // splits. A job that an earlier leader has set up does not wait for locations.
+//
+// The result is reported as soon as the job may start; the goroutine then continues
+// until the search has ended, or the job no longer needs it and ctx ends.
 func (w *jobWork) setUpJob(ctx context.Context, r *workResult) {
 	r.splits, r.err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash)
 	wait := time.Duration(0)

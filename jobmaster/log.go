@@ -4,6 +4,10 @@ import "github.com/hammr/hammr/cluster"
 
 // Log replicates batches of entries, in one order, to every master of a cluster, and
 // decides which master leads.
+//
+// A Log decides the order of commands and the leader, and nothing else: the state, and
+// what commands mean, belong to the Master. Package raftlog has the Log of a cluster,
+// package embedded one in memory.
 type Log interface {
 	// Propose submits a batch and does not wait for it. Only the leading master
 	// proposes, one batch at a time: the next after this one was committed. Every batch

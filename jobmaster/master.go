@@ -18,12 +18,22 @@ var (
 	ErrNotLeader = errors.New("jobmaster: not the leader")
 )
 
-// Master is one jobmaster.
+// Master is one jobmaster. It leads or follows, as its log says:
+//
+//	            Leading                          Leading
+//	following ───────────► leading ◄──────────────────── following
+//	    ▲                     │ one lead after the other, each with new tables
+//	    └─────────────────────┘
+//	      Following, or the end of Run
+//
+// A follower only applies batches, so that its state is up to date when it becomes
+// leader. It refuses every message with ErrNotLeader. A leader also has a lead: the
+// controller, the tables beside the state, and the requests that wait for an answer.
 type Master struct {
 	cfg     Config
 	inbox   *syncutil.Mailbox[message]
-	stopped chan struct{} // closed when Run has returned
-	workers sync.WaitGroup
+	stopped chan struct{}  // closed when Run has returned
+	workers sync.WaitGroup // work of jobs, probes, sweeps and the pool file; Run waits for them
 
 	// The loop owns the fields below.
 	clock *clock
@@ -71,10 +81,15 @@ func New(cfg Config) (*Master, error) {
 	return m, nil
 }
 
+// setState replaces the state, at the start and when the log restores a snapshot. The
+// view is a read-only handle of the same state.
 func (m *Master) setState(state *cluster.State) { m.state, m.view = state, state.View() }
 
-// Run runs the loop until ctx ends. It then waits for the work of jobs, whose context
-// ends too.
+// Run runs the loop until ctx ends. It then refuses the requests that wait, with
+// ErrStopped, and waits for the work of jobs, whose context ends too.
+//
+// The deferred calls run in reverse order: requests are refused first, so that no
+// caller waits for work that is slow to end, and stopped is closed last.
 func (m *Master) Run(ctx context.Context) {
 	defer close(m.stopped)
 	defer m.workers.Wait()
@@ -117,6 +132,8 @@ func (m *Master) catchUp(ctx context.Context) {
 	}
 }
 
+// receive handles a message, or refuses it if this master does not lead: its caller
+// then asks another master.
 func (m *Master) receive(msg message) {
 	if m.lead == nil {
 		msg.refuse(ErrNotLeader)
@@ -126,6 +143,9 @@ func (m *Master) receive(msg message) {
 }
 
 // handleLogEvent processes an event of the log.
+//
+// The log yields Leading only to a follower and Restored only to a follower, so a lead
+// never sees its state replaced.
 func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 	switch e := e.(type) {
 	case Committed:
@@ -144,8 +164,9 @@ func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 // now returns the loop's time in ms since the epoch.
 func (m *Master) now() int64 { return m.clock.now().UnixMilli() }
 
-// setTimer sets the timer to the next time at which the loop must run even if no message
-// arrives.
+// setTimer sets the timer to the next time at which the loop must run even if no
+// message arrives: a timeout of the controller, the review of tasknodes, or a status
+// that watchers wait for. A follower has none of them; an hour stands for never.
 func (m *Master) setTimer(timer *time.Timer) {
 	wait := time.Hour
 	if m.lead != nil {
@@ -155,7 +176,11 @@ func (m *Master) setTimer(timer *time.Timer) {
 }
 
 // apply applies a batch that the log has committed. A leader also answers the requests
-// that wait for it and hands the results to the controller.
+// that wait for it and hands the results to the controller in its next step.
+//
+// A command that the state refuses is no error of the log: every master refuses it in
+// the same way, because Apply depends on nothing but the state and the entry. It was
+// proposed before another command made it impossible.
 func (m *Master) apply(batch []cluster.Entry) {
 	results := make([]control.Result, len(batch))
 	for i, entry := range batch {
@@ -180,7 +205,9 @@ func (m *Master) apply(batch []cluster.Entry) {
 	}
 }
 
-// call sends a message to the loop and waits for the answer.
+// call sends a message to the loop and waits for the answer, for the end of Run, or for
+// the end of ctx. The channel of the answer must have space for it, since the loop does
+// not wait for a caller that has given up.
 func call[T any](ctx context.Context, m *Master, msg message, answer <-chan T) (T, error) {
 	m.inbox.Put(msg)
 	var none T

@@ -13,7 +13,9 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// sendOrder sends an order of the controller to its machine.
+// sendOrder sends an order of the controller to its machine. An order that cannot be
+// sent, because the tasknode is not attached or the job's splits are not loaded, is
+// dropped: the controller derives it from the state again when that changes.
 func (m *Master) sendOrder(o control.Order) {
 	switch o.Kind {
 	case control.OrderStart:
@@ -47,6 +49,10 @@ func (m *Master) sendOrder(o control.Order) {
 
 // startMessage returns everything an attempt needs to know. It is not available until
 // the job's splits are loaded.
+//
+// It has all that a task's process reads of its job: the program, the properties, the
+// graph, and the place of the task in it. Outputs of earlier stages are not in it:
+// subscribe has them sent separately, because they grow while the task runs.
 func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 	j, t, a, ok := m.view.Attempt(id)
 	if !ok {
@@ -101,7 +107,8 @@ func kindOf(stage *cluster.Stage) taskproc.Kind {
 	return taskproc.Kind_REDUCE
 }
 
-// logDir returns the directory for the logs of a job's attempts, "" if none are kept.
+// logDir returns the directory for the logs of a job's attempts, "" if none are kept. A
+// job's own property wins over Config.LogDir.
 func (m *Master) logDir(id cluster.JobID, r *record) string {
 	dir := m.cfg.LogDir
 	if own := r.spec.Properties[conf.JobLogDir]; own != "" {
@@ -113,6 +120,7 @@ func (m *Master) logDir(id cluster.JobID, r *record) string {
 	return joinName(dir, id.String())
 }
 
+// mapTasks counts the tasks of a job that read input. It grows when tasks are split.
 func mapTasks(j *cluster.Job) (n int) {
 	for _, s := range j.Stages {
 		if s.Source {
@@ -185,6 +193,9 @@ func sourcesMessage(j *cluster.Job, t *cluster.Task, splits []*taskproc.Split) [
 
 // bundleMessage describes the gang that an attempt starts in, nil if it starts alone. It
 // lists the members that start now; others had finished before the gang was preempted.
+//
+// The incarnation increases with each start of the gang, so that a stream from a member
+// of an earlier start is not taken for one of this start.
 func (m *Master) bundleMessage(stage *cluster.Stage, a *cluster.Attempt) *taskproc.Bundle {
 	b := stage.Bundle
 	if !b.Gang {

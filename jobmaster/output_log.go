@@ -9,6 +9,11 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// Readers of a file edge must know where each writer's output is, and when it is lost. The
+// state has that, but sending all of it after each change would cost the square of the
+// number of tasks. So each edge has a log that only grows, and each machine is sent what it
+// does not have yet. The tasknode passes it to all readers on its machine.
+
 // outputLogs are the logs of what a job's tasks have written for the file edges of its
 // graph.
 type outputLogs struct {
@@ -34,6 +39,10 @@ type outputEntry struct {
 	revoked string
 }
 
+// keepReported keeps the outputs that an attempt has reported until its report is in
+// the log. They have the bytes of each partition, which are too many for the log.
+// Another leader does not have them; readers then ask also for partitions that are
+// empty.
 func (l *outputLogs) keepReported(id cluster.AttemptID, outputs []*taskproc.MapOutput) {
 	if l.reported == nil {
 		l.reported = make(map[cluster.AttemptID][]*taskproc.MapOutput)
@@ -53,6 +62,9 @@ func (l *outputLogs) log(edge int) *outputLog {
 }
 
 // outputPublished adds the outputs of an attempt that has won its task.
+//
+// Nothing is sent before the splits are loaded: the order of equal keys depends on
+// them.
 func (m *Master) outputPublished(id cluster.AttemptID) {
 	j, stage, t, _ := m.view.Task(id.Task)
 	if t.Winner == nil || !j.Loaded() {
@@ -148,6 +160,8 @@ func filesInto(j *cluster.Job, stage *cluster.Stage) []int {
 	return files(j, func(e dag.Edge) string { return e.To }, stage)
 }
 
+// files returns the file edges with an end in a stage, by index in the graph. end
+// selects the end.
 func files(j *cluster.Job, end func(dag.Edge) string, stage *cluster.Stage) (edges []int) {
 	for i, e := range j.Spec.Graph.Edges {
 		if e.Channel == dag.ChannelFile && slices.Contains(stage.Nodes, j.Spec.Graph.StageIndex(end(e))) {
@@ -187,6 +201,12 @@ func (m *Master) unsubscribe(machine string) {
 	}
 }
 
+// sendOutputsTo sends a machine the entries of an edge's log that it was not sent yet.
+// Revision and Next are the numbers of the first and after the last of them: the
+// tasknode ignores a part that it has, and a part from 0 replaces all before it.
+//
+// An output that is revoked within the same part is left out, but the revocation is
+// sent: the machine may have the output from an earlier leader.
 func (m *Master) sendOutputsTo(machine string, j *cluster.Job, edge int) {
 	l := m.record(j.ID).outputs.log(edge)
 	order := &wire.Order_Outputs{

@@ -64,6 +64,14 @@ func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
 }
 
 // poolReader remembers the content of a file, so that it reports each change once.
+//
+// A file is read every poolInterval. Its author may write it in several steps, so a
+// change is reported only when the file has settled:
+//
+//	read A (first)  ──► reported at once: the leader needs pools
+//	read A          ──► nothing
+//	read B          ──► nothing yet: it has just changed
+//	read B again, or B is older than poolSettling ──► reported
 type poolReader struct {
 	started                bool
 	lastRead, lastReported [sha256.Size]byte // hashes of the content that was read last and reported last
@@ -110,6 +118,9 @@ func (m *Master) poolFileChanged(content string, pools, warnings []string, err e
 }
 
 // applyPoolFile requests that the policy gets the pools of the file, unless it has them.
+//
+// A policy that another master or an earlier leader has given the same content needs no
+// command: leaders change often, and the file rarely.
 func (m *Master) applyPoolFile() {
 	name, conf := m.view.Policy(), m.policyConf()
 	full := m.withPools(m.lead.poolFile.content, name, conf)
@@ -145,7 +156,8 @@ func (m *Master) applyPools() {
 	}
 }
 
-// setPolicy returns the command that sets a policy.
+// setPolicy returns the command that sets a policy. Its settings are sorted, so that
+// equal settings are equal commands.
 func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 	c := cluster.SetPolicy{Name: name}
 	for _, setting := range slices.Sorted(maps.Keys(conf)) {
@@ -155,6 +167,9 @@ func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 }
 
 // SetPolicy replaces the scheduling policy and its settings.
+//
+// The policy is made once here, only to check the settings; every master makes its own
+// when the command is applied.
 func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
 	return m.change(ctx, func() (change, error) {
 		full := m.withPools(m.lead.poolFile.content, name, conf)

@@ -22,13 +22,15 @@ import (
 
 // submission is a job as its client submits it, with its properties parsed.
 type submission struct {
-	key  submitKey
-	spec cluster.JobSpec
-	pool poolChoice
+	key  submitKey       // the same when the client repeats it
+	spec cluster.JobSpec // what goes into the log; Document is the client's own, whole
+	pool poolChoice      // resolved in the loop, which knows the pools
 }
 
 // newSubmission checks a job and reports every problem at once, the unusable
 // properties with their values and what is expected instead.
+//
+// It runs in the caller's goroutine: parsing a large graph must not delay the loop.
 func newSubmission(spec *wire.JobSpec) (*submission, error) {
 	document, err := proto.Marshal(spec)
 	if err != nil {
@@ -52,6 +54,9 @@ func newSubmission(spec *wire.JobSpec) (*submission, error) {
 }
 
 // checkFingerprint detects a client that derives another graph than the master.
+//
+// A client of another version might number the tasks of the same graph in another way,
+// and its tasks would read the wrong input.
 func checkFingerprint(g dag.Graph, spec *wire.JobSpec) error {
 	if want := g.Fingerprint(); spec.Fingerprint != "" && spec.Fingerprint != want {
 		return fmt.Errorf("jobmaster: the job names fingerprint %s, but that of its graph is %s", spec.Fingerprint, want)
@@ -106,6 +111,10 @@ func checkCounters(j *cluster.Job, c *conf.Conf) error {
 // setPreemption sets which preemption modes each stage of a job disallows: those
 // that its properties do not list, and those that its client says its code cannot
 // obey.
+//
+// Modes are given by slot kind in properties and by stage in the submission; the state
+// keeps them by stage. If no stage disallows any, the list stays empty, which keeps the
+// entry small.
 func setPreemption(out *cluster.JobSpec, spec *wire.JobSpec, c *conf.Conf) error {
 	out.Passive = !c.Bool(conf.MayPreempt)
 	allowed := map[dag.SlotKind]preempt.ModeSet{

@@ -22,6 +22,9 @@ func (q *queryRequest) handle(*Master) { q.run() }
 func (q *queryRequest) refuse(err error) { q.fail(err) }
 
 // query runs f in the loop and returns its result. f must not wait.
+//
+// The result must not share memory with the state: the caller reads it while the loop
+// continues. Messages that are made for the caller, and ids, do not.
 func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -70,6 +73,8 @@ func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobSt
 	return s, err
 }
 
+// jobInState returns the status of a job that the state has; for a retired one the
+// error wraps cluster.ErrRetired.
 func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	return query(ctx, m, func() (*wire.JobStatus, error) {
 		j, err := m.jobNamed(jobID)
@@ -83,6 +88,7 @@ func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wir
 	})
 }
 
+// jobNamed is jobOf for the text of an id. A malformed id is an unknown job.
 func (m *Master) jobNamed(jobID string) (*cluster.Job, error) {
 	id, err := cluster.ParseJobID(jobID)
 	if err != nil {
@@ -117,6 +123,9 @@ func (m *Master) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, err
 	})
 }
 
+// tasknodeStatus describes a tasknode: from the state what it is used for, from the
+// record what it last reported of itself. Outputs and checkpoints, which cost a search
+// of all jobs, are listed only of a tasknode that is taken out of service.
 func (m *Master) tasknodeStatus(machine *cluster.Machine) *wire.Tasknode {
 	n := m.tasknode(machine.Name)
 	s := &wire.Tasknode{

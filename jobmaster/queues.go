@@ -46,10 +46,14 @@ func (m *Master) countQueues() map[string]*wire.Queue {
 	return queues
 }
 
+// newQueue makes a queue without jobs. DRAINING is a pool that was removed while jobs
+// are in it.
 func newQueue(name, state string) *wire.Queue {
 	return &wire.Queue{Name: name, State: state, Running: new(wire.Queue_Slots), Waiting: new(wire.Queue_Slots)}
 }
 
+// addToQueue counts a job that is not over. Suspended attempts have no slot and count
+// as waiting, as the policy sees them.
 func addToQueue(q *wire.Queue, j *cluster.Job) {
 	runs := slices.ContainsFunc(j.Stages, func(s *cluster.Stage) bool { return s.Running > 0 })
 	for stage, a := range j.Attempts() {

@@ -9,7 +9,14 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
+// Texts that show users why a job has no slots. Each names what is missing and, where the
+// user can act, the command or the setting to use. They are for people: programs read the
+// numbers of the status.
+
 // reason says what a job waits for, "" if it does not wait.
+//
+// It is part of every status and must be cheap: it visits stages, not tasks, unless the
+// job is suspended or waits for a gang. Explain has the details.
 func (m *Master) reason(j *cluster.Job) string {
 	switch {
 	case j.State == cluster.JobPrep:
@@ -116,6 +123,10 @@ func (m *Master) freeSlots() (free cluster.Slots) {
 }
 
 // shortage says why a task that needs a slot of this kind has none.
+//
+// Slots of lost machines are none; those of excluded ones too. What is left when slots
+// are free is their place: the task avoids those machines, or the policy keeps them for
+// others.
 func (m *Master) shortage(kind cluster.Slot) string {
 	alive, slots, free := 0, 0, m.freeSlots()[kind]
 	for machine := range m.view.Machines() {

@@ -11,7 +11,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// record is what the leader knows about a job beside the state.
+// record is what the leader knows about a job beside the state. It is made when it is
+// first needed and removed when the job is retired. Only the loop uses it, except for
+// the messages that it hands to goroutines, which are not changed any more.
 type record struct {
 	spec    *wire.JobSpec
 	splits  []*taskproc.Split // nil until loaded
@@ -36,6 +38,9 @@ type record struct {
 }
 
 // record returns the record of a job in the state and makes it if needed.
+//
+// The document is the client's submission, which the log keeps whole: programs,
+// properties and the graph of a task's start come from it.
 func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
@@ -65,6 +70,7 @@ func running(j *cluster.Job) map[cluster.AttemptID]bool {
 	return ids
 }
 
+// touch notes that the status has changed, so that watchers get it.
 func (r *record) touch() {
 	r.version++
 	r.stale = false

@@ -50,6 +50,9 @@ func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 	m.attemptReport(attempt, report)
 }
 
+// attemptReport turns the report of a running attempt into an event of the controller,
+// which decides what the report means: the attempt may be ending already. Texts are
+// bounded, because the task chooses them and the log keeps them.
 func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 	switch r := report.Report.(type) {
 	case *wire.Report_Progress:
@@ -68,6 +71,9 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 	}
 }
 
+// progressed records the progress of a running attempt. It is soft state: it is not in
+// the log, and a new leader has none until attempts report again. The phase shows when
+// a reduce has all of its input; only the first such report counts.
 func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	if !a.Active() {
 		return
@@ -93,6 +99,7 @@ func headroomOf(beat *wire.Report_Heartbeat) *preempt.MemHeadroom {
 	return &preempt.MemHeadroom{Free: beat.MemoryAvailable, Swap: max(beat.SwapFree, 0)}
 }
 
+// finished passes the end of an attempt to the controller.
 func (m *Master) finished(a *cluster.Attempt, d *taskproc.Finished) {
 	m.events = append(m.events, control.AttemptFinished{
 		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
@@ -141,6 +148,8 @@ func countersMark(counters []*taskproc.Counter) (sum uint64) {
 	return sum
 }
 
+// advancesByItself reports whether a counter changes without progress: time, memory and
+// collections of garbage increase in a task that does nothing.
 func advancesByItself(id counter.ID) bool {
 	switch id {
 	case counter.GCTimeMillis, counter.CPUTimeMillis, counter.PhysicalMemoryBytes, counter.VirtualMemoryBytes,

@@ -16,6 +16,9 @@ func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
 }
 
 // status describes a job. Its cost is linear in the number of running attempts.
+//
+// Watchers get a status several times a second, so it must not visit every task. The
+// full one, which does, is made at the end of a job and on request.
 func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 	s := &wire.JobStatus{
 		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
@@ -106,6 +109,8 @@ func counters(j *cluster.Job, r *record) []*taskproc.Counter {
 	return out
 }
 
+// addJobCounters adds the counters that the master keeps by itself, under Hadoop's
+// names. Those that are 0 are left out, as Hadoop does.
 func addJobCounters(sums counter.Values, j *cluster.Job) {
 	add := func(id counter.ID, n int64) {
 		if n != 0 {
@@ -140,6 +145,7 @@ func addJobCounters(sums counter.Values, j *cluster.Job) {
 
 // The functions below describe the tasks of a job and their attempts.
 
+// failures returns the latest failures of a job, as the state keeps them.
 func failures(j *cluster.Job) []*wire.FailureRecord {
 	var out []*wire.FailureRecord
 	for _, f := range j.Failures {
@@ -151,6 +157,7 @@ func failures(j *cluster.Job) []*wire.FailureRecord {
 	return out
 }
 
+// stages returns the stages with the slots of their tasks, in the order of the graph.
 func stages(j *cluster.Job) []*wire.StageStatus {
 	var out []*wire.StageStatus
 	for _, s := range j.Stages {
@@ -161,6 +168,8 @@ func stages(j *cluster.Job) []*wire.StageStatus {
 	return out
 }
 
+// tasks returns every task with all of its attempts, by stage. A task that was split is
+// listed with the tasks that were made from it.
 func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 	var out []*wire.TaskStatus
 	for _, stage := range j.Stages {
@@ -207,6 +216,7 @@ func partitions(j *cluster.Job) []*wire.Partition {
 	return out
 }
 
+// counterOf returns one counter of a finished task, 0 if the task does not have it.
 func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
 	for _, c := range j.CountersOf(t) {
 		if c.Group == id.Group && c.Name == id.Name {

@@ -30,6 +30,9 @@ type submitRequest struct {
 // Submit submits a job whose splits are staged and returns its id once that is in
 // the log. The spec names its client and sequence. An invalid job is refused with
 // all of its problems.
+//
+// A submission that is sent again, because its answer was lost, is the same job: the
+// state remembers the key of each job.
 func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error) {
 	s, err := newSubmission(spec)
 	if err != nil {
@@ -64,6 +67,9 @@ func (r *submitRequest) handle(m *Master) {
 }
 
 // writerOf returns the unfinished job that writes to a directory.
+//
+// Two jobs with one output directory would remove each other's files. The check is here
+// and not in the state, so it is a courtesy: makeOutput decides.
 func (m *Master) writerOf(dir string) (cluster.JobID, bool) {
 	if dir == "" {
 		return cluster.JobID{}, false
@@ -76,6 +82,7 @@ func (m *Master) writerOf(dir string) (cluster.JobID, bool) {
 	return cluster.JobID{}, false
 }
 
+// submitterOf returns the key under which a job was submitted.
 func (m *Master) submitterOf(id cluster.JobID) submitKey {
 	spec := m.record(id).spec
 	return submitKey{spec.ClientId, spec.Sequence}
@@ -117,7 +124,8 @@ func (m *Master) checkFits(spec cluster.JobSpec) error {
 	return spec.Graph.CheckFits(machines)
 }
 
-// startsAlone reports whether every bundle is one group with one slot.
+// startsAlone reports whether every bundle is one group with one slot, as in a plain
+// MapReduce job.
 func startsAlone(l *dag.Layout) bool {
 	return !slices.ContainsFunc(l.Bundles, func(b dag.BundleClass) bool { return b.Slots.Total() > 1 })
 }

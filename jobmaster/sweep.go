@@ -16,8 +16,9 @@ import (
 )
 
 // The leader removes files of old jobs: histories, logs, programs, and splits of
-// submissions that failed. A file goes when it is older than Config.Retention and no job
-// in the state uses it.
+// submissions that failed. A file is removed when it is older than Config.Retention and no
+// job in the state uses it. The age protects what a client has just staged for a job that
+// the state does not have yet.
 
 // sweepDirs returns the directories whose entries may be removed.
 func (m *Master) sweepDirs() []string {
@@ -37,6 +38,8 @@ func (m *Master) sweepEvery(ctx context.Context) {
 	})
 }
 
+// sweep looks through each directory once. The names in use are taken from the state
+// first, by a query of the loop; the rest runs in the sweeping goroutine.
 func (m *Master) sweep(ctx context.Context) error {
 	used, err := query(ctx, m, func() (map[string]bool, error) { return m.usedNames(), nil })
 	if err != nil {
@@ -74,6 +77,9 @@ func (m *Master) specOf(j *cluster.Job) *wire.JobSpec {
 	return spec
 }
 
+// sweepDir removes the expired entries of a directory, with what is below them. A
+// directory that does not exist is empty. After an error it continues with the next
+// entry.
 func (m *Master) sweepDir(ctx context.Context, dir string, used map[string]bool) error {
 	fsys, dir, err := m.cfg.Resolve(ctx, dir)
 	if err != nil {

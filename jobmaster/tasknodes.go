@@ -77,10 +77,9 @@ func (m *Master) reviewTasknodes() {
 	}
 }
 
-// On machines that are rented by the hour every tasknode has a new name, so lost ones
-// are forgotten after a time.
-
-// scheduleReview reviews the tasknodes at a time, in ms since the epoch, if not earlier.
+// scheduleReview has the loop review the tasknodes at a time, in ms since the epoch,
+// unless it does so earlier anyway. One time for all tasknodes is enough: each review
+// schedules the next.
 func (m *Master) scheduleReview(at int64) {
 	if m.reviewAt == 0 || at < m.reviewAt {
 		m.reviewAt = at
@@ -90,6 +89,9 @@ func (m *Master) scheduleReview(at int64) {
 // reviewLost requests that a tasknode which was lost long ago is forgotten. referred is
 // computed when it is first needed, because that visits every task. For the same reason
 // a machine that is referred to is only tried again after a sixteenth of TasknodeForget.
+//
+// On machines that are rented by the hour every tasknode has a new name, so the state
+// would grow for ever without this.
 func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord, referred *map[string]bool) {
 	remembered := m.cfg.TasknodeForget.Milliseconds()
 	if remembered == 0 || machine.Excluded {
@@ -133,6 +135,9 @@ func (m *Master) addressOf(name string) string {
 // probe checks at once whether a tasknode is alive whose connection broke. An answer
 // gives it another TasknodeExpiry to attach. No answer only is logged: the daemon may be
 // restarting with everything on its disks.
+//
+// The probe runs in a goroutine, at most TasknodeExpiry long, and posts its result to
+// the loop.
 func (m *Master) probe(name string) {
 	machine := m.view.Machine(name)
 	if m.cfg.Probe == nil || m.cfg.TasknodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {

@@ -15,12 +15,19 @@ import (
 const progressInterval = 200 * time.Millisecond
 
 // watchRequest waits for a status of a job newer than a version.
+//
+// A watcher sends the version that it has and waits for a later one:
+//
+//	watcher  ── after 0 ──► status 1 ── after 1 ──► (waits) ── status 4 ── after 4 ──► …
+//	versions      1              2  3  4
+//
+// So a slow watcher skips versions, and the master keeps no queue for it.
 type watchRequest struct {
 	job    cluster.JobID
-	after  uint64
+	after  uint64 // the version that the watcher has, 0 for none
 	answer chan<- statusAnswer
 	ctx    context.Context // of the caller
-	asked  time.Time
+	asked  time.Time       // when the request arrived; progress alone is answered progressInterval later
 }
 
 type statusAnswer struct {
@@ -97,6 +104,8 @@ func (m *Master) answerWatchers() {
 	}
 }
 
+// answer answers the watchers of a job that have an older version than the present one.
+// They share one status, which is made only if there is such a watcher.
 func (m *Master) answer(id cluster.JobID, r *record) {
 	var status *wire.JobStatus
 	waiting := r.watchers[:0]

@@ -10,8 +10,26 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// The life of a job, as this master sees it. The state is in the log; the work between two
+// states runs in a goroutine of the leader, and its result is a command:
+//
+//	Submit ──► PREP ── WorkSetUp ──► RUNNING ── all tasks finished ──► COMMITTING
+//	            │                      │                                   │ WorkCommit
+//	            │ it fails             │ failed or killed                  ├──────────► SUCCEEDED
+//	            └───────────┬──────────┴───────────────────────────────────┘ it fails
+//	                        ▼
+//	                     ABORTING ── attempts ended, WorkCleanUp ──► FAILED or KILLED
+//
+// Then the history is written, and later RetireJob removes the job from the state. A new
+// leader starts the work of the present state again, so each kind of work may run twice,
+// and may have been stopped anywhere before.
+
 // startWork starts a kind of work for a job in a goroutine, unless it was started
 // before. Work of a later kind cancels work of an earlier kind and waits for its end.
+//
+// A job that is killed while its splits are loaded needs its clean-up at once, but two
+// kinds of work must not write to the output directory at the same time: hence the
+// wait.
 func (m *Master) startWork(w control.Work) {
 	r := m.record(w.Job)
 	if r.startedWork >= w.Kind {
@@ -48,7 +66,9 @@ type workResult struct {
 	err       error
 }
 
-// workEnded continues a job whose work has ended.
+// workEnded continues a job whose work has ended. A failed set-up or commit fails the
+// job. A failed clean-up does not: it leaves files in the output directory, and the
+// warning says so.
 func (m *Master) workEnded(r *workResult) {
 	switch {
 	case r.kind == control.WorkCleanUp:
@@ -74,6 +94,9 @@ func lastOrdinal(s *taskproc.Split) (n int) {
 }
 
 // loaded records the splits of a job, which may start then.
+//
+// The splits are not replicated: they are in the staging file, and each leader loads
+// them from there. Until then a running job gets no orders that need them.
 func (m *Master) loaded(r *workResult) {
 	record := m.record(r.job)
 	splits := make([]cluster.Split, len(r.splits))
@@ -96,7 +119,8 @@ func (m *Master) loaded(r *workResult) {
 	m.events = append(m.events, control.SplitsLoaded{Job: r.job})
 }
 
-// open opens a file by its full name.
+// open opens a file by its full name, with scheme, on the file system that
+// Config.Resolve finds for it.
 func (m *Master) open(ctx context.Context, name string) (storage.File, error) {
 	fsys, path, err := m.cfg.Resolve(ctx, name)
 	if err != nil {
@@ -106,6 +130,9 @@ func (m *Master) open(ctx context.Context, name string) (storage.File, error) {
 }
 
 // loadSplits reads the staging file of a job.
+//
+// hash is that of the file's content when the client staged it. It shows a file that
+// was damaged or replaced since.
 func (m *Master) loadSplits(ctx context.Context, name string, hash uint64) ([]*taskproc.Split, error) {
 	f, err := m.open(ctx, name)
 	if err != nil {
