@@ -24,6 +24,9 @@ type LogAggregator struct {
 // Aggregate copies the logs of one attempt to a directory of its own below
 // Start.LogDir. It is no error if the attempt has no logs, or if the job does not
 // aggregate them.
+//
+// It copies as many logs as it can and reports all errors together. The local files
+// stay until the job is removed.
 func (k *LogAggregator) Aggregate(ctx context.Context, start *taskproc.Start) error {
 	if start.LogDir == "" {
 		return nil
@@ -43,6 +46,8 @@ func (k *LogAggregator) Aggregate(ctx context.Context, start *taskproc.Start) er
 	return errors.Join(errs...)
 }
 
+// copy copies one log. An empty one is skipped: most tasks print nothing, and each file
+// costs the file system a request.
 func (k *LogAggregator) copy(ctx context.Context, from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

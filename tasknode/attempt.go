@@ -14,11 +14,20 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// attempt runs one attempt from its start to its final report.
+// attempt runs one attempt from its start to its final report:
+//
+//	makeDir ──► launch ──► connect ──► task runs ──► awaitEnd ──► awaitExit ──► buildReport
+//	   │           │                      ▲             │ the task exited       │ KillGrace later: stuck,
+//	   └─ failure ─┘                      │             │ its last message      │ its stacks are taken
+//	                        suspend, resume, truncate,  │ kill was ordered      ▼
+//	                        preempt: messages           │ the daemon ends     retained files or none left
+//
+// One goroutine runs it; the connection has two more. The loop of the daemon only puts
+// messages into its inbox and closes killed.
 type attempt struct {
-	cfg         *Config
-	daemon      *Daemon
-	start       *taskproc.Start
+	cfg         *Config                             // of the daemon
+	daemon      *Daemon                             // reports go to its inbox
+	start       *taskproc.Start                     // what the jobmaster ordered; LocalDir is this machine's choice
 	reads       []int32                             // places in the graph's edges of the files that it reads, ascending
 	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
 	suspension  suspendState
@@ -33,13 +42,15 @@ func newAttempt(d *Daemon, start *taskproc.Start, reads []int32) *attempt {
 }
 
 // kill orders the attempt to end. The task receives the cause first, and is killed
-// after a grace.
+// after a grace. It does not wait, and may be called more than once.
 func (a *attempt) kill(cause string) {
 	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: cause}}})
 	a.killOnce.Do(func() { close(a.killed) })
 }
 
-// run runs the attempt to its end.
+// run runs the attempt to its end. Local files stay only if another task may read them:
+// segments of a map, or a checkpoint. The directory of any other attempt is removed at
+// once, to free the disk.
 func (a *attempt) run(ctx context.Context) {
 	a.send(&wire.Report{Report: &wire.Report_Started_{Started: &wire.Report_Started{}}})
 	a.finalReport = a.runTask(ctx)
@@ -82,6 +93,10 @@ func (a *attempt) send(r *wire.Report) {
 }
 
 // runTask launches the task, waits for its end, and returns the final report.
+//
+// A task that neither exits nor obeys a kill is stuck. A process is then killed for its
+// stacks, which show where it hangs; a goroutine cannot be killed, and the report says
+// that it still runs.
 func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	ctx, force := context.WithCancel(ctx)
 	defer force()
@@ -109,6 +124,8 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	return a.buildReport(ctx, task, conn.lastMessage, stuck, stack)
 }
 
+// makeDir makes the attempt's directory for local files. The user of the task gets
+// access to it at the launch.
 func (a *attempt) makeDir(ctx context.Context) error {
 	if err := failpoint.Disk(ctx, "mkdir", a.start.LocalDir); err != nil {
 		return err
@@ -116,6 +133,7 @@ func (a *attempt) makeDir(ctx context.Context) error {
 	return os.MkdirAll(a.start.LocalDir, 0o700)
 }
 
+// launch starts the task. A drill can let that fail.
 func (a *attempt) launch(ctx context.Context) (Task, error) {
 	if err := failpoint.Hit(failpoint.TasknodeLaunch); err != nil {
 		return nil, err

@@ -32,6 +32,9 @@ func isUnusable(err error) bool {
 
 // copyCheckpoint copies the files that a checkpoint names, as far as they are still
 // needed, and writes a checkpoint that names the copies.
+//
+// A checkpoint names files of its attempt, such as the segments that were fetched. They
+// are copied too, and the new checkpoint names the copies.
 func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*wire.Report, error) {
 	here := proto.CloneOf(t.order.Checkpoint)
 	here.MachineLost, here.Copy = false, nil

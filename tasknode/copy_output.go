@@ -20,6 +20,14 @@ import (
 
 // outputCopy is the copy of what an attempt has left on a tasknode that is being
 // drained: its segments or its checkpoint.
+//
+//	tasknode that is drained                 this tasknode
+//	map.out, map.out.index  ── fetched ──►   DIR/JOB/ATTEMPT/map.out, map.out.index, verified
+//	checkpoint and its files ── fetched ──►  DIR/JOB/ATTEMPT/checkpoint, moved/…
+//	                                         DIR/JOB/ATTEMPT.held: the record
+//
+// After the record is written the attempt is retained here like one that ran here. The
+// jobmaster then has readers use this copy.
 type outputCopy struct {
 	order    *wire.Order_CopyOutput
 	dir      string                 // for the attempt's files
@@ -66,6 +74,8 @@ func (d *Daemon) outputCopied(t *outputCopy, last *wire.Report, err error) {
 	d.releaseJob(t.order.JobId)
 }
 
+// reportCopy reports the result of a copy: the new paths, or the error and whether the
+// source is bad. The jobmaster orders the copy again if the report is lost.
 func (d *Daemon) reportCopy(id string, last *wire.Report, err error) {
 	took := &wire.Report_OutputCopied{Outputs: last.GetFinished().GetOutputs(), Checkpoint: last.GetCheckpointed().GetCheckpoint()}
 	if err != nil {
@@ -148,6 +158,8 @@ func (t *outputCopy) copyOutput(ctx context.Context, f *transfer.Fetcher, o *tas
 	return nil
 }
 
+// copyFile copies one file of the other tasknode into the directory of the copy, under
+// the same base name.
 func (t *outputCopy) copyFile(ctx context.Context, f *transfer.Fetcher, address, path string) error {
 	file, err := transfer.FileOf(address, t.order.JobId, path)
 	if err != nil {

@@ -16,10 +16,19 @@ import (
 )
 
 // Daemon runs the attempts of one machine.
+//
+// One loop, which is Run, owns the tables. Everything else sends it functions through
+// the inbox: the goroutine of the session orders and connections, the goroutines of
+// attempts their reports. What an attempt leaves behind outlives it in three tables,
+// until a master needs it no more:
+//
+//	ordered ──► attempts ── ended ──► unacked ── Acknowledge ──► (nothing)
+//	                          └─────► retained, if it left files ── RemoveJob or DropCopy ──► (nothing)
+//	            known: from the order until the job is removed
 type Daemon struct {
 	cfg     Config
 	inbox   *syncutil.Mailbox[func()] // what the loop is to do next
-	workers sync.WaitGroup
+	workers sync.WaitGroup            // attempts, removals, copies and the session; Run waits for them
 
 	// The loop owns the rest.
 	attempts map[string]*attempt     // that have not ended, by id
@@ -27,10 +36,10 @@ type Daemon struct {
 	known    map[string]string       // job of every attempt that was ever ordered, so that none is started twice
 	retained map[string]string       // records of attempts with segments or checkpoints, by attempt
 	copying  map[string]bool         // attempts whose output is being copied from another tasknode
-	jobs     map[string]*job
-	pending  pendingProgress
-	session  Session // nil without a session
-	noSlots  bool    // the last Joined report offered no slots, because no local directory takes attempts
+	jobs     map[string]*job         // with attempts, files or outputs on this machine, by id
+	pending  pendingProgress         // progress reports that wait to be sent together
+	session  Session                 // nil without a session
+	noSlots  bool                    // the last Joined report offered no slots, because no local directory takes attempts
 }
 
 // New makes a daemon. Run runs it.
@@ -81,6 +90,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 }
 
+// heartbeats returns the ticks at which heartbeats are due; a nil channel, which never
+// yields, if none are sent.
 func (d *Daemon) heartbeats() (beat <-chan time.Time, stop func()) {
 	if d.cfg.Heartbeat == 0 {
 		return nil, func() {}
@@ -89,13 +100,15 @@ func (d *Daemon) heartbeats() (beat <-chan time.Time, stop func()) {
 	return ticker.C, ticker.Stop
 }
 
-// beat sends a heartbeat.
+// beat sends a heartbeat. A drill can suppress it, so that the machine looks silent.
 func (d *Daemon) beat() {
 	if failpoint.Hit(failpoint.TasknodeHeartbeat) == nil {
 		d.send(&wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: d.cfg.MachineStatus()}})
 	}
 }
 
+// send sends a report to the master that leads. Without a session it is lost, which is
+// no harm: final reports are repeated at the next session, and progress is soft state.
 func (d *Daemon) send(r *wire.Report) {
 	if d.session != nil {
 		d.session.Send(r)
@@ -112,6 +125,10 @@ func (d *Daemon) connected(session Session) {
 }
 
 // describeMachine is the report that joins the machine to the cluster.
+//
+// It names the attempts, jobs and retained outputs that are here, so that the master
+// can end what is not needed any more, and count again the outputs that it had given
+// up.
 func (d *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: d.cfg.Address, Http: d.cfg.HTTP, Rack: d.cfg.Rack, Hosts: d.cfg.Hosts, Instance: d.cfg.Instance,
@@ -129,6 +146,9 @@ func (d *Daemon) describeMachine() *wire.Report {
 
 // reviewSlots reports to the jobmaster when the local directories stop, or start again,
 // to take attempts.
+//
+// A machine whose disks are all full or broken stays in the cluster with no slots: it
+// still serves the outputs that it has.
 func (d *Daemon) reviewSlots() {
 	err := d.cfg.DirChooser.Check()
 	if d.noSlots == (err != nil) || d.session == nil {
@@ -163,7 +183,10 @@ func (d *Daemon) ended(a *attempt) {
 	d.send(a.finalReport)
 }
 
-// execute executes an order.
+// execute executes an order. Orders are derived from the state of the master and arrive
+// again after each change of leader, so each of them does nothing the second time. An
+// order for an attempt that is not here is ignored, except for a kill that comes before
+// the start: that start must not run when it arrives.
 func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	switch o := o.Order.(type) {
 	case *wire.Order_Start:
@@ -208,6 +231,8 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	}
 }
 
+// start starts an attempt, unless it was started before. Its goroutine ends with its
+// logs aggregated: the job is busy until then, so that its files are not removed.
 func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	if _, twice := d.known[start.AttemptId]; twice {
 		return
@@ -258,6 +283,8 @@ func preemptMessage(mode taskproc.Preempt_Mode) *taskproc.ToTask {
 	return &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{Mode: mode}}}
 }
 
+// sendTo sends a message to the task of an attempt, if the attempt runs. It waits in
+// the attempt's inbox until the task is connected.
 func (d *Daemon) sendTo(attempt string, m *taskproc.ToTask) {
 	if a := d.attempts[attempt]; a != nil {
 		a.inbox.Put(m)

@@ -7,7 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// job is what the daemon knows of a job.
+// job is what the daemon knows of a job. It exists from the first order or file of the
+// job until RemoveJob, and then until its last activity has ended.
 type job struct {
 	reads   map[int32][]int32      // by class of NodeGroup: places in the graph's edges of the files that it reads
 	outputs map[int32]*edgeOutputs // by place in the graph's edges
@@ -22,6 +23,7 @@ type edgeOutputs struct {
 	complete bool
 }
 
+// job returns what is known of a job, and makes it if needed.
 func (d *Daemon) job(id string) *job {
 	j := d.jobs[id]
 	if j == nil {
@@ -57,6 +59,15 @@ func (j *job) outputsOf(edge int32) *edgeOutputs {
 
 // addOutputs adds a part of the log of an edge, and sends it to the attempts that read
 // the edge.
+//
+// Each part of the log has a revision, the number of entries before it:
+//
+//	revision 0         replaces what is known: a new master, or a new subscription
+//	revision = known   continues
+//	anything else      was added before, or comes from a master that does not lead
+//
+// What was known and is not in a log from the beginning was lost meanwhile, so readers
+// get it as revoked.
 func (d *Daemon) addOutputs(o *wire.Order_Outputs) {
 	w := d.job(o.JobId).outputsOf(o.Edge)
 	revoked := o.Revoked
@@ -102,6 +113,7 @@ func (j *job) sendKnownOutputs(a *attempt) {
 	}
 }
 
+// outputsMessage wraps outputs for a task.
 func outputsMessage(o *taskproc.Outputs) *taskproc.ToTask {
 	return &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: o}}
 }

@@ -41,6 +41,15 @@ const (
 
 // stayConnected keeps a session with whichever master leads, until ctx ends or the
 // tasknode is refused.
+//
+//	            Connect                      Receive fails: connection lost,
+//	seeking ───────────────► in session ──── attachment ended by the master ──┐
+//	  ▲  ▲ │ no master leads      │ connected: final reports are sent again   │
+//	  │  └─┘ wait 50 ms to 2 s    │ orders ──► loop                           │
+//	  └───────────────────────────┴───────────────────────────────────────────┘
+//	ErrRefused: the tasknode ends, since no later try could succeed
+//
+// Attempts continue without a session: a master may be replaced within seconds.
 func (d *Daemon) stayConnected(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		session, err := d.cfg.Link.Connect(ctx, d.joinReport())
@@ -80,6 +89,9 @@ func (d *Daemon) serveSession(ctx context.Context, session Session) error {
 }
 
 // joinReport asks the loop for the report that begins a session.
+//
+// The report is made in the loop, because it lists the tables, and again for each try,
+// because they change.
 func (d *Daemon) joinReport() *wire.Report {
 	answer := make(chan *wire.Report, 1)
 	d.inbox.Put(func() { answer <- d.describeMachine() })

@@ -12,6 +12,9 @@ import (
 // pendingProgress is the latest progress report of each attempt that has not been sent.
 // All are sent together, so that a master of many tasks does not wake up for each of
 // them.
+//
+// Only the loop uses it. A master asks for progress after a machine was lost; the
+// answers to that (probed) are sent at once, because decisions wait for them.
 type pendingProgress struct {
 	latest map[string]*wire.Report // by attempt
 	due    <-chan time.Time        // when the reports are to be sent; nil if there are none

@@ -33,6 +33,9 @@ const defaultRack = "/default-rack"
 
 // Rack returns the rack of the machine that has these names and addresses, as in
 // "/rack1"; "" if it is unknown.
+//
+// A machine has several names and addresses, and a table or script may know only some
+// of them. The first rack that is not the default one is taken.
 func (t Topology) Rack(ctx context.Context, hosts []string) (string, error) {
 	if rack, err := t.lookUp(hosts); rack != "" || err != nil {
 		return rack, err

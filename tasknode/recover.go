@@ -14,6 +14,14 @@ const logsDir = "logs"
 // recoverRetained looks through the local directories for files of an earlier start. It
 // retains those of finished attempts and removes the rest. The jobmaster says later
 // which jobs have ended in the meantime.
+//
+// So a restart of the daemon costs the attempts that ran, but not the outputs of
+// finished ones: the jobmaster counts those again when the tasknode joins.
+//
+//	DIR/job_1_0001/attempt_1_0001_m_000000_0/        files
+//	DIR/job_1_0001/attempt_1_0001_m_000000_0.held    record: the files are complete
+//	DIR/job_1_0001/attempt_1_0001_m_000001_0/        no record: removed
+//	DIR/job_1_0001/logs/                             kept until the job is removed
 func (d *Daemon) recoverRetained() {
 	for _, dir := range d.cfg.Dirs {
 		entries, err := os.ReadDir(dir)
@@ -28,7 +36,8 @@ func (d *Daemon) recoverRetained() {
 	}
 }
 
-// recoverJob looks through the directory of one job.
+// recoverJob looks through the directory of one job. What has no valid record is
+// removed in the background, because it may be large.
 func (d *Daemon) recoverJob(id, dir string) {
 	d.job(id)
 	entries, err := os.ReadDir(dir)
@@ -68,6 +77,9 @@ func (d *Daemon) recoverAttempt(job, dir string) bool {
 }
 
 // resendReport sends the final report of a retained attempt again.
+//
+// The jobmaster asks for it when a machine that was given up has come back: the output
+// counts again if its task has not finished elsewhere.
 func (d *Daemon) resendReport(attempt string) {
 	path, retained := d.retained[attempt]
 	if !retained {

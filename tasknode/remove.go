@@ -20,6 +20,9 @@ func (d *Daemon) releaseJob(job string) {
 }
 
 // removeJob removes the local files of a job once its last attempt has ended.
+//
+// It runs in the loop: no order of the job may start an attempt in a directory that is
+// being removed.
 func (d *Daemon) removeJob(id string) {
 	j := d.job(id)
 	j.removed = true
@@ -41,6 +44,9 @@ func (d *Daemon) removeJob(id string) {
 }
 
 // dropCopy removes a copy that is not needed any more.
+//
+// The attempt then counts as never ordered here, so that a later copy or start of it is
+// possible.
 func (d *Daemon) dropCopy(job, attempt string) {
 	path, retained := d.retained[attempt]
 	if !retained {

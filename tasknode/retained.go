@@ -36,6 +36,8 @@ var errBadRecord = errors.New("tasknode: not what an attempt has left")
 
 // hasRetainedFiles reports whether the local files of an attempt are needed after its
 // final report: segments and checkpoints are, the merged files of a reduce are not.
+//
+// A reduce's pieces are on the job's file system, not here.
 func hasRetainedFiles(last *wire.Report) bool {
 	return last.GetCheckpointed() != nil || len(segmentsOf(last)) > 0
 }
@@ -67,6 +69,8 @@ func writeRecord(dir string, last *wire.Report) error {
 	return os.Rename(path+".tmp", path)
 }
 
+// encodeRecord encodes a report as a record. The encoding is deterministic, so that
+// equal reports are equal bytes.
 func encodeRecord(last *wire.Report) ([]byte, error) {
 	b := append(make([]byte, 0, 1024), recordMagic...)
 	b = binary.LittleEndian.AppendUint32(b, recordVersion)
@@ -113,6 +117,8 @@ func readRecord(path string) (*wire.Report, error) {
 	return decodeRecord(b)
 }
 
+// readBounded reads a file up to a limit, since a damaged disk may show any size. A
+// longer file is cut; its checksum then fails.
 func readBounded(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -140,6 +146,9 @@ func checkRecord(dir string, last *wire.Report) error {
 	return nil
 }
 
+// checkSegments reports why the segments of an output are not what the attempt
+// reported: the index must have the reported checksum, and the data file the length
+// that the index says.
 func checkSegments(dir string, o *taskproc.MapOutput) error {
 	b, err := readBounded(shuffle.IndexPath(o.Path), maxIndex)
 	if err != nil {
@@ -158,6 +167,9 @@ func checkSegments(dir string, o *taskproc.MapOutput) error {
 // maxIndex limits the size of the index files that are read, in bytes.
 const maxIndex = 1 << 30
 
+// checkSize reports why a file is not a regular file of that many bytes directly in
+// dir. Links are refused: a record must not make the daemon serve or remove files
+// elsewhere.
 func checkSize(dir, path string, size int64) error {
 	if filepath.Dir(path) != dir {
 		return fmt.Errorf("%w: %s does not lie in %s", errBadRecord, path, dir)

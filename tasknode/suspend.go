@@ -24,10 +24,16 @@ type Suspender interface {
 //
 // In ORDERED the task closes its remote files, or writes a checkpoint and ends. If its
 // processes cannot be suspended, it is asked for a checkpoint.
+//
+// Orders come from the loop, SuspendReady from the reader of the connection, and the
+// resumption before the end from the attempt's own goroutine: hence the lock. It is
+// held while the processes are stopped or continued, so that these do not overtake each
+// other. Orders have numbers: SuspendReady for an order that was taken back must not
+// suspend the task for a later one.
 type suspendState struct {
-	mu        sync.Mutex
-	task      Suspender // nil before the launch, and for a task that cannot be suspended
-	orders    int64     // number of the last order
+	mu        sync.Mutex // guards the fields below
+	task      Suspender  // nil before the launch, and for a task that cannot be suspended
+	orders    int64      // number of the last order
 	ordered   bool
 	suspended bool
 }
@@ -79,7 +85,8 @@ var (
 	resumeMessage = &taskproc.ToTask{Message: &taskproc.ToTask_Resume{Resume: new(taskproc.Resume)}}
 )
 
-// resume resumes the task, and takes back an order to get ready.
+// resume resumes the task, and takes back an order to get ready. A kill resumes too: a
+// suspended process could not obey it.
 func (a *attempt) resume() {
 	s := &a.suspension
 	s.mu.Lock()

@@ -8,12 +8,17 @@ import (
 )
 
 // taskConn is the connection to one task.
+//
+// The writer sends Start first and then what the loop and the suspension put into the
+// attempt's inbox. The reader takes everything that the task sends, until the task
+// closes its end. Of messages that end the attempt it keeps the last; there is one at
+// most.
 type taskConn struct {
 	conn        taskproc.TasknodeEnd
 	lastMessage *taskproc.FromTask // nil if it sent none; valid once ended is closed
 	ended       chan struct{}      // closed when the task sends no more
 	closing     chan struct{}      // closed when nothing more is to be sent
-	workers     sync.WaitGroup
+	workers     sync.WaitGroup     // reader and writer
 }
 
 // connect sends Start and then the messages of the inbox, and forwards progress.
@@ -31,6 +36,7 @@ func (t *taskConn) close() {
 	t.workers.Wait()
 }
 
+// write sends messages until there are no more to send, or the task does not take them.
 func (t *taskConn) write(a *attempt) {
 	if t.conn.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: a.start}}) != nil {
 		return // the reader sees the end of the connection too

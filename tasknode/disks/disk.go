@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// disk is one directory.
+// disk is one directory. The goroutine of Set.Run probes it; any goroutine reads the
+// result. A probe may hang as long as the disk does, so mu is never held during one.
 type disk struct {
 	cfg *Config
 	dir string
@@ -108,12 +109,14 @@ func (d *disk) freePerAttempt() (bytes int64, err error) {
 	return d.mu.free / int64(d.mu.attempts+1), d.checkLocked()
 }
 
+// add counts attempts that start in the directory, or end if negative.
 func (d *disk) add(attempts int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.mu.attempts += attempts
 }
 
+// state returns a copy of the state for heartbeats and decisions.
 func (d *disk) state() State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,6 +125,7 @@ func (d *disk) state() State {
 	return s
 }
 
+// close unlocks the directory, if it was ever locked.
 func (d *disk) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
