@@ -11,8 +11,7 @@ import (
 //
 // The writer sends Start first and then what the loop and the suspension put into the
 // attempt's inbox. The reader takes everything that the task sends, until the task
-// closes its end. Of messages that end the attempt it keeps the last; there is one at
-// most.
+// closes its end. Of messages that end the attempt it keeps the last.
 type taskConn struct {
 	conn        taskproc.TasknodeEnd
 	lastMessage *taskproc.FromTask // nil if it sent none; valid once ended is closed

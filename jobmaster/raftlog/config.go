@@ -124,6 +124,8 @@ func (c *Config) Validate() error {
 	)...)
 }
 
+// validatePeers returns the problems of Bootstrap. Each master gets the same list, so a
+// mistake in it would make a cluster that never has a majority.
 func (c *Config) validatePeers() (errs []error) {
 	seen := make(map[string]bool)
 	for _, p := range c.Bootstrap {

@@ -14,6 +14,14 @@ import (
 
 // fsm passes what Raft commits to the jobmaster. Raft calls it from one goroutine and,
 // while it opens, from Open's, when there is no jobmaster yet.
+//
+//	Open: Restore (perhaps several, the first good one counts) ──► kept in mu.restored
+//	      emitRestored ──► Restored to the jobmaster, then opened is closed
+//	then: Apply, Snapshot, Restore ──► events, one at a time
+//
+// The state itself is the jobmaster's. So a snapshot is a question to it, which is
+// answered between two batches: the answer holds exactly what Raft has passed on
+// before.
 type fsm struct {
 	log    *Log
 	err    error         // of a bad entry: nothing more is emitted
@@ -29,6 +37,9 @@ type fsm struct {
 var errClosed = errors.New("raftlog: the log is closed")
 
 // Apply emits a committed batch. Empty entries are the watchdog's.
+//
+// A bad entry is fatal: this server cannot skip what the others apply, or its state
+// would differ from theirs from then on.
 func (f *fsm) Apply(entry *raft.Log) any {
 	if len(entry.Data) == 0 || f.err != nil {
 		return nil

@@ -10,6 +10,12 @@ import (
 )
 
 // identity names the owner of a directory. It is written before anything else.
+//
+// A vote or an entry that a server has written binds it for ever. If another server
+// took over its directory, a majority could elect two leaders in one term. So the owner
+// is written to a file, as
+//
+//	{"cluster":"1731955200000","master":"m1"}
 type identity struct {
 	Cluster string `json:"cluster"`
 	Master  string `json:"master"`
@@ -44,6 +50,8 @@ func claimDir(dir string, want identity) error {
 	return nil
 }
 
+// claimNewDir makes a directory without an owner the master's. One that holds a log is
+// refused, since its owner is not known.
 func claimNewDir(dir string, id identity) error {
 	if _, err := os.Stat(filepath.Join(dir, storeFile)); err == nil {
 		return fmt.Errorf("raftlog: directory %s holds a log but no %s that names its owner: give another directory", dir, identityFile)

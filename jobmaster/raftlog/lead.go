@@ -16,6 +16,15 @@ import (
 //	Raft: becomes leader ──► mu.held ──► barrier passes ──► Leading, announced = number
 //	Raft: steps down     ──► !mu.held ────────────────────► Following, announced = 0
 //	a batch of a later term is committed ─────────────────► Following, announced = 0
+//
+// Raft reports a change of leader in another goroutine than committed entries, and may
+// report it late or twice in a row without the change between them. The jobmaster must
+// nevertheless see Leading, batches of that lead only, Following. So the number of the
+// lead, not Raft's state of the moment, says whether a batch may enter the log, and
+// announcing orders the events.
+//
+// Order of locks: announcing, then mu. Neither is held during a call of Raft, except
+// that during holds mu for reading.
 type leadership struct {
 	mu struct {
 		sync.RWMutex
@@ -32,6 +41,8 @@ type leadership struct {
 	}
 }
 
+// set records that Raft has become leader or stepped down, and wakes announceLeads. Two
+// changes in a row leave one token: announce looks at the latest.
 func (l *leadership) set(held bool) {
 	l.mu.Lock()
 	l.mu.held = held
@@ -45,12 +56,14 @@ func (l *leadership) set(held bool) {
 	}
 }
 
+// current returns the latest lead, and whether it lasts as far as Raft has reported.
 func (l *leadership) current() (number uint64, held bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.mu.number, l.mu.held
 }
 
+// holds reports whether a lead lasts as far as Raft has reported.
 func (l *leadership) holds(number uint64) bool {
 	current, held := l.current()
 	return held && current == number
@@ -110,6 +123,8 @@ func (l *leadership) isNew(number uint64) bool {
 	return number > l.announcing.over && l.announced.Load() == 0
 }
 
+// announceLeading emits Leading unless the lead is over meanwhile, or a batch of a
+// later term has been emitted, which means that it is over.
 func (l *Log) announceLeading(number, term uint64) {
 	t := &l.lead.announcing
 	t.Lock()
@@ -123,12 +138,15 @@ func (l *Log) announceLeading(number, term uint64) {
 	l.emit(jobmaster.Leading{Term: term})
 }
 
+// announceFollowing emits Following if the jobmaster leads.
 func (l *Log) announceFollowing() {
 	l.lead.announcing.Lock()
 	defer l.lead.announcing.Unlock()
 	l.announceFollowingLocked()
 }
 
+// announceFollowingLocked is announceFollowing for a caller that holds announcing. The
+// lead that ends is never announced again.
 func (l *Log) announceFollowingLocked() {
 	if lead := l.lead.announced.Load(); lead != 0 {
 		l.lead.announcing.over = lead
@@ -153,6 +171,10 @@ func (l *Log) emitCommitted(term uint64, event jobmaster.LogEvent) bool {
 
 // catchUp waits until everything committed before a lead has been emitted. It returns
 // the lead's term; ok is false if the lead is over.
+//
+// A barrier is an entry without content: when it is applied, everything before it has
+// been. A lead whose term has changed meanwhile is another one, so the barrier is
+// repeated.
 func (l *Log) catchUp(number uint64) (term uint64, ok bool) {
 	for l.lead.holds(number) {
 		term := l.raft.CurrentTerm()

@@ -43,6 +43,9 @@ type Master struct {
 }
 
 // Status describes the masters.
+//
+// Only the leader knows which masters answer; a follower shows those that do not lead
+// without a state.
 func (l *Log) Status() Status {
 	s := Status{
 		ID: l.cfg.ID, Leader: l.Leader(), Term: l.raft.CurrentTerm(),
@@ -61,6 +64,7 @@ func (l *Log) Status() Status {
 	return s
 }
 
+// stateOf returns the state of a master as this one knows it, "" if it does not.
 func (l *Log) stateOf(id, leader string) string {
 	switch {
 	case id == l.cfg.ID:
@@ -165,6 +169,8 @@ func (l *Log) successors(id string) (masters []Master, err error) {
 
 // ConfirmLead asks a majority of masters whether this one still leads. If it does,
 // nothing that it has emitted is stale. Every error wraps ErrNotLeading.
+//
+// Raft sends heartbeats for that, so it takes one round trip.
 func (l *Log) ConfirmLead(ctx context.Context) error {
 	err := l.asLeader(ctx, "confirming the lead", func() error { return l.raft.VerifyLeader().Error() })
 	if err != nil && !errors.Is(err, ErrNotLeading) {
@@ -173,6 +179,8 @@ func (l *Log) ConfirmLead(ctx context.Context) error {
 	return err
 }
 
+// addressOf returns the address of a master in the latest configuration. The error
+// lists the masters that there are.
 func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 	var known []string
 	for _, server := range l.raft.GetConfiguration().Configuration().Servers {
@@ -185,6 +193,9 @@ func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 }
 
 // asLeader runs f, which only the leader can carry out, in a goroutine and waits for it.
+//
+// Futures of Raft cannot be cancelled. If ctx ends first, f continues in its goroutine
+// and its effect may still come, which the error says.
 func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	if l.raft.State() != raft.Leader {
 		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
@@ -203,6 +214,8 @@ func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	}
 }
 
+// explain adds to an error of Raft what was attempted and, for a master that does not
+// lead, which one does. After ErrLeadershipLost the outcome is unknown.
 func (l *Log) explain(what string, err error) error {
 	switch {
 	case err == nil:
@@ -215,6 +228,7 @@ func (l *Log) explain(what string, err error) error {
 	return fmt.Errorf("raftlog: %s: %w", what, err)
 }
 
+// leaderName describes the leader for an error text.
 func (l *Log) leaderName() string {
 	leader := l.Leader()
 	if leader.ID == "" {

@@ -17,31 +17,43 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// Log is one server of the replicated log. Its methods may be called from any goroutine.
+// Log is one server of the replicated log. Its methods may be called from any
+// goroutine.
+//
+//	Open: validate ─► claimDir ─► openStores ─► openTransport ─► bootstrap ─► NewRaft
+//	        │            │            │              │               │          │ restores the
+//	        │            │            │              │               │          │ latest snapshot
+//	        └────────────┴────────────┴──── an error releases what is open ─────┘
+//	running: follower ◄──► candidate ◄──► leader, as Raft decides
+//	Close, or fatal: closing ends ─► goroutines end ─► Raft shuts down ─► stores close
+//
+// The directory is claimed before anything in it is opened: two servers that share a
+// log would break Raft's promises.
 type Log struct {
 	cfg       Config
-	raft      *raft.Raft
-	fsm       *fsm
-	disk      *raftboltdb.BoltStore
-	store     *store
-	snapshots raft.SnapshotStore
-	stream    *streamLayer
-	transport *raft.NetworkTransport
+	raft      *raft.Raft             // nil while open runs
+	fsm       *fsm                   // passes what Raft commits to the jobmaster
+	disk      *raftboltdb.BoltStore  // entries, votes and terms
+	store     *store                 // disk with measured writes, to which drills add delays and errors
+	snapshots raft.SnapshotStore     // the latest keptSnapshots, in files
+	stream    *streamLayer           // connections to and from other masters
+	transport *raft.NetworkTransport // messages of Raft over stream
 
-	notify chan bool
-	lead   leadership
-	peers  peerHealth
+	notify chan bool  // from Raft: true when this server becomes leader, false when it steps down
+	lead   leadership // what Raft has reported, and what the jobmaster knows
+	peers  peerHealth // masters that do not answer this leader
 
-	events   chan jobmaster.LogEvent
-	closing  context.Context // done when the log closes or cannot serve
+	events   chan jobmaster.LogEvent // unbuffered: an event that is sent has been taken
+	closing  context.Context         // done when the log closes or cannot serve
 	cancel   context.CancelFunc
 	tasks    syncutil.Group // Close waits for them
-	drained  sync.WaitGroup
-	closeOne sync.Once
-	failOnce sync.Once
+	drained  sync.WaitGroup // drainNotify, which outlives tasks: Raft waits for it
+	closeOne sync.Once      // for Close
+	failOnce sync.Once      // for fatal
 }
 
 const (
+	// one more than needed, in case the latest is damaged
 	keptSnapshots = 2
 	cachedEntries = 512 // for followers that lag a little
 
@@ -73,6 +85,8 @@ func Open(cfg Config) (*Log, error) {
 	return l, nil
 }
 
+// open opens what the server consists of, in the order that the diagram of Log shows.
+// After an error the caller releases what is open.
 func (l *Log) open() error {
 	if err := l.cfg.Validate(); err != nil {
 		return err
@@ -101,6 +115,11 @@ func (l *Log) open() error {
 	return nil
 }
 
+// raftConfig translates the configuration for hashicorp/raft, whose names differ: its
+// HeartbeatTimeout is the silence after which a follower becomes a candidate, and its
+// ElectionTimeout the time that a candidate waits for votes.
+//
+// A removed server does not shut down by itself: the operator stops its process.
 func (l *Log) raftConfig() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(l.cfg.ID)
@@ -114,6 +133,9 @@ func (l *Log) raftConfig() *raft.Config {
 	return c
 }
 
+// openStores opens the log's file and the directory of snapshots. The file is locked
+// while it is open. Its list of free pages is not written with each entry but found
+// again when the file is opened, which makes writes cheaper.
 func (l *Log) openStores() error {
 	path := filepath.Join(l.cfg.Dir, storeFile)
 	disk, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
@@ -143,6 +165,9 @@ func (l *Log) cached() raft.LogStore {
 	return cache
 }
 
+// openTransport prepares the messages to other masters. The advertised address is
+// checked because a master that others cannot reach can vote for itself but never
+// commit.
 func (l *Log) openTransport() error {
 	l.cfg.Advertise = cmp.Or(l.cfg.Advertise, l.cfg.Stream.Addr().String())
 	if err := checkReachable(l.cfg.Advertise); err != nil {
@@ -159,6 +184,9 @@ func (l *Log) openTransport() error {
 }
 
 // bootstrap makes a new cluster if Config.Bootstrap asks for one and there is none yet.
+//
+// Raft refuses to bootstrap a directory that has a log already: then the configuration
+// in the log counts, which may have more or fewer masters by now.
 func (l *Log) bootstrap() error {
 	if len(l.cfg.Bootstrap) == 0 {
 		return nil
@@ -182,6 +210,9 @@ func (l *Log) Close() error {
 	return err
 }
 
+// close ends the parts in the order of their dependence: tasks wait for answers of
+// Raft, Raft for its transport and for drainNotify, and the stores may close only when
+// Raft writes no more.
 func (l *Log) close() error {
 	l.cancel()
 	l.tasks.Close() // Raft still answers, so every task ends.

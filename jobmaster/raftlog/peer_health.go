@@ -14,6 +14,8 @@ type peerHealth struct {
 	}
 }
 
+// setSilent records whether a master answers heartbeats. A master that never failed to
+// is not in the map.
 func (h *peerHealth) setSilent(id raft.ServerID, silent bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -30,6 +32,7 @@ func (h *peerHealth) reset() {
 	clear(h.mu.silent)
 }
 
+// unreachable reports whether the latest heartbeat to a master failed.
 func (h *peerHealth) unreachable(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,6 +14,9 @@ func (l *Log) Events() <-chan jobmaster.LogEvent { return l.events }
 
 // Propose proposes a batch as one entry of the log. The caller must not change the
 // entries afterwards.
+//
+// A batch that is proposed while this server does not lead is dropped: the jobmaster is
+// about to learn that, and the next leader makes its own.
 func (l *Log) Propose(batch []cluster.Entry) {
 	lead := l.lead.announced.Load()
 	if lead == 0 {
@@ -22,7 +25,10 @@ func (l *Log) Propose(batch []cluster.Entry) {
 	l.tasks.Go(func() { l.propose(lead, batch) })
 }
 
-// propose retries until the batch has entered the log or the lead is over.
+// propose retries until the batch has entered the log or the lead is over. It retries
+// only when the batch has certainly not entered the log: a batch that enters twice
+// would be applied twice. If the outcome is unknown, Raft steps down, and Following is
+// on its way.
 func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 	data, err := cluster.EncodeEntries(batch)
 	if err != nil {
@@ -58,6 +64,9 @@ func (l *Log) emit(event jobmaster.LogEvent) bool {
 	return l.send(event)
 }
 
+// send passes an event to the jobmaster and waits until it is taken; it returns false
+// if the log closes first. The check before keeps a closed log from sending an event
+// that a receiver happens to wait for.
 func (l *Log) send(event jobmaster.LogEvent) bool {
 	if l.closing.Err() != nil {
 		return false

@@ -24,6 +24,8 @@ type store struct {
 
 func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
+// StoreLogs writes entries and waits until they are on the disk. Raft does not count an
+// entry for this server before. Delays and errors of tests and drills come first.
 func (s *store) StoreLogs(logs []*raft.Log) error {
 	began := time.Now()
 	if before := s.before.Load(); before != nil {
@@ -66,6 +68,8 @@ type Latency struct {
 const latencyWindow = 512
 
 // latencies collects the durations of the latest writes. Any goroutine may use it.
+//
+// The latest durations are in a ring: entry number n is at n modulo latencyWindow.
 type latencies struct {
 	mu struct {
 		sync.Mutex
@@ -83,6 +87,8 @@ func (l *latencies) add(d time.Duration) {
 	l.mu.total += d
 }
 
+// summary returns percentiles over the latest writes and sums over all. It sorts a
+// copy, so that writes do not wait for it.
 func (l *latencies) summary() Latency {
 	l.mu.Lock()
 	count, total := l.mu.count, l.mu.total

@@ -20,6 +20,10 @@ type Stream interface {
 
 // streamLayer adapts a Stream to Raft. It tracks all connections, so that closing it
 // ends every read.
+//
+// Raft keeps connections open and reads from them in goroutines that it does not end
+// itself: a server that closes must end those reads, and a leader with a stalled disk
+// must stop its heartbeats.
 type streamLayer struct {
 	Stream
 	advertise advertised
@@ -55,6 +59,8 @@ func (l *streamLayer) Dial(address raft.ServerAddress, timeout time.Duration) (n
 	return l.track(conn)
 }
 
+// track records a connection until it is closed. After Close it closes new ones at
+// once.
 func (l *streamLayer) track(conn net.Conn) (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,6 +73,8 @@ func (l *streamLayer) track(conn net.Conn) (net.Conn, error) {
 	return tracked, nil
 }
 
+// Close closes the listener and every open connection. It calls Close of the inner
+// connections, because that of trackedConn takes the lock.
 func (l *streamLayer) Close() error {
 	err := l.Stream.Close()
 	l.mu.Lock()
@@ -100,6 +108,7 @@ func (c *trackedConn) Close() error {
 	return c.Conn.Close()
 }
 
+// advertised is the address that other masters use, as a net.Addr.
 type advertised string
 
 func (advertised) Network() string  { return "tcp" }

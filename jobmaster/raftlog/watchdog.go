@@ -10,6 +10,12 @@ import (
 
 // watch detects leads without progress. A leader whose disk stalls still sends
 // heartbeats, so that Raft elects no other.
+//
+//	every WatchInterval, while this server leads:
+//	  entries were committed since ──► fine
+//	  else an empty entry is committed within WatchPatience ──► fine
+//	  else giveUp: transfer the lead ──► it is not the leader any more: fine
+//	                                 ──► it still is: fatal, the process exits
 func (l *Log) watch() {
 	ticker := time.NewTicker(l.cfg.WatchInterval)
 	defer ticker.Stop()

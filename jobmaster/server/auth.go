@@ -18,7 +18,9 @@ type authHandler struct {
 	refuse *connect.ErrorWriter
 }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP implements http.Handler. A request of a browser gets a readable text. The
+// header with the version is set on every answer, so that a caller sees the version of
+// the server.
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(rpc.HeaderProtocol, rpc.Version)
 	if !strings.HasPrefix(r.URL.Path, "/hammr.") {
@@ -48,6 +50,7 @@ func (g *authHandler) check(h http.Header) error {
 	return nil
 }
 
+// controllerKey is the key of the connection's controller in a context.
 type controllerKey struct{}
 
 // withController lets the handler of a call set deadlines for its connection.
@@ -55,6 +58,8 @@ func withController(ctx context.Context, c *http.ResponseController) context.Con
 	return context.WithValue(ctx, controllerKey{}, c)
 }
 
+// controllerOf returns what withController has stored. It panics without one: every
+// call passes authHandler.
 func controllerOf(ctx context.Context) *http.ResponseController {
 	return ctx.Value(controllerKey{}).(*http.ResponseController)
 }

@@ -13,13 +13,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// calls implements wireconnect.JobmasterHandler.
+// calls implements wireconnect.JobmasterHandler. Each method passes its request to the
+// master and converts the answer; what a call does is documented at the method of
+// jobmaster.Master with the same name. Calls that only read ask for a confirmed leader
+// first (read); those that change something need not, because a leader that is cut off
+// cannot commit.
 type calls struct{ cfg Config }
 
 func (c *calls) GetInfo(context.Context, *wire.InfoRequest) (*wire.Info, error) {
 	return c.cfg.Info(), nil
 }
 
+// Submit refuses a job that is too large for an entry of the log before it reaches the
+// master.
 func (c *calls) Submit(ctx context.Context, q *wire.SubmitRequest) (*wire.SubmitResponse, error) {
 	if q.Spec == nil {
 		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("submission without a job"))
@@ -148,6 +154,8 @@ func (c *calls) TransferLeadership(_ context.Context, q *wire.MasterRequest) (*w
 	return c.change(func(a Admin) error { return a.TransferLeadership(q.Id) })
 }
 
+// change changes the masters. Its context is not that of the call: a change that has
+// begun is not stopped when the caller is gone, and Admin bounds it.
 func (c *calls) change(f func(Admin) error) (*wire.MasterResponse, error) {
 	err := fmt.Errorf("%w: the masters of this cluster cannot be changed", cluster.ErrRefused)
 	if c.cfg.Admin != nil {

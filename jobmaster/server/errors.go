@@ -12,7 +12,16 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// callError converts an error of the master for callers.
+// callError converts an error of the master for callers. Package rpc gives the codes
+// their meaning:
+//
+//	Unavailable          this master cannot answer now: another one is asked, or this one again
+//	NotFound             ErrUnknown: permanent
+//	FailedPrecondition   ErrRefused: permanent in the present state
+//	Unknown              anything else: permanent
+//
+// The redirection to the leader and refusals of the caller have details that programs
+// read.
 func (cfg *Config) callError(err error) error {
 	code := connect.CodeUnknown
 	var said *connect.Error

@@ -47,6 +47,8 @@ type Config struct {
 }
 
 // New returns the handler of all calls.
+//
+// The caller serves it, and ends it by ending Master.Run.
 func New(cfg Config) http.Handler {
 	if cfg.Leader == nil {
 		cfg.Leader = func() string { return "" }

@@ -29,6 +29,15 @@ type tasknodes struct{ cfg Config }
 
 // Attend implements wireconnect.TasknodesHandler: it attaches a tasknode until the
 // stream or the attachment ends.
+//
+//	tasknode                               this server
+//	Report{Joined}        ──────────►      Master.Attach
+//	                      ◄──────────      Orders{}: attached
+//	Report, Report, …     ──────────►      read: Attachment.Report
+//	                      ◄──────────      write: Orders, from the mailbox
+//	the stream ends, or the master ends the attachment ──► both directions end
+//
+// A refused tasknode gets the error as the result of the call.
 func (t *tasknodes) Attend(ctx context.Context, stream *attendStream) error {
 	s := &session{
 		stream: stream, deadlines: controllerOf(ctx),
@@ -57,6 +66,8 @@ func (t *tasknodes) Attend(ctx context.Context, stream *attendStream) error {
 // logs combine times of several machines.
 const maxSkew = 5 * time.Second
 
+// logAttached logs the tasknode, and whether its clock differs much from ours. The time
+// that its report was under way makes the clock look slow, by less than maxSkew.
 func (t *tasknodes) logAttached(hello *wire.Report) {
 	t.cfg.Logger.Info("tasknode attached", "tasknode", hello.Machine)
 	clock := hello.GetJoined().GetClock()
@@ -67,11 +78,11 @@ func (t *tasknodes) logAttached(hello *wire.Report) {
 
 // session is the connection of an attached tasknode.
 type session struct {
-	stream    *attendStream
-	deadlines *http.ResponseController
-	orders    *syncutil.Mailbox[*wire.Order]
-	ended     chan error // the cause, once the master ends the attachment
-	readDone  chan error // why reading ended, nil if the tasknode closed the stream
+	stream    *attendStream                  // read by read, written by write
+	deadlines *http.ResponseController       // of the connection: HTTP itself sets none for a stream
+	orders    *syncutil.Mailbox[*wire.Order] // filled by the master's loop, which never waits
+	ended     chan error                     // the cause, once the master ends the attachment
+	readDone  chan error                     // why reading ended, nil if the tasknode closed the stream
 }
 
 // receiveJoin receives the first report.
@@ -130,6 +141,8 @@ func (s *session) write(ctx context.Context) error {
 	}
 }
 
+// send sends one message. A tasknode that does not take it within sendTimeout loses the
+// session: its orders would pile up here.
 func (s *session) send(orders []*wire.Order) error {
 	if err := s.deadlines.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
 		return err
