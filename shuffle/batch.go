@@ -128,8 +128,7 @@ func (b *batch) sorted() [][]entry {
 	return parts
 }
 
-// moveFrom moves the records of c, which has no more memory than b, to b, which must be
-// empty.
+// moveFrom moves the records of c to b. b must be empty, and have at least as much memory.
 func (b *batch) moveFrom(c *batch) {
 	b.end, b.n = c.end, c.n
 	copy(b.mem, c.mem[:c.end])

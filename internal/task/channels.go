@@ -170,7 +170,7 @@ func (n *NodeRun) channelsTo(stage string, number int) (Channels, string) {
 	return n.channelsAt(address), address
 }
 
-// channelsFrom is how a stream from a Node comes: by the server of this machine.
+// channelsFrom returns how a stream from a Node arrives: by the server of this machine.
 func (n *NodeRun) channelsFrom(stage string, number int) (Channels, string) {
 	g := n.group
 	if g.layout.GroupOf(g.graph.StageIndex(stage), number) == groupOf(g.Attempt.Start) {

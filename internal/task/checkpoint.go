@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// state is the state of a checkpointed Node. If the user's code has not been called
-// since the last checkpoint, its state is the one of that. state closes the outputs.
+// state is the state of a checkpointed Node, and closes its outputs. If the user's code has
+// not been called since the last checkpoint, its state is the one of that checkpoint.
 func (n *NodeRun) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, err error) {
 	s = n.newState()
 	s.Published, s.UserState, s.Live = published, n.UserState(), n.liveStates()
@@ -51,8 +51,8 @@ func (n *NodeRun) newState() *taskproc.NodeState {
 	return &taskproc.NodeState{Stage: int32(n.stage), Node: int32(n.number)}
 }
 
-// addTo records a reduce between two groups, or before the first. The files with the
-// runs that are left to merge stay.
+// addTo records a reduce that is between two groups, or before the first. The files with the
+// runs that remain to be merged stay.
 func (r *Reduce) addTo(s *taskproc.NodeState) error {
 	if r.groups != nil {
 		r.groups.Boundary()

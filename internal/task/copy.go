@@ -62,8 +62,9 @@ type copyEdge struct {
 	complete  bool // the master has announced all outputs
 }
 
-// finished reports whether all outputs have been taken in or are being copied. If the
-// writers are known, it waits for all of them.
+// finished reports whether no further output of the edge is awaited. If its writers are
+// known, all of them must be in the intake. Otherwise the master must have announced all
+// outputs.
 func (e *copyEdge) finished() bool {
 	if e.Peers != nil {
 		return e.have == len(e.Peers)

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// This file is the bytes of a stream of records: docs/formats/channel.md.
+// This file encodes and decodes streams of records; docs/formats/channel.md has the bytes.
 
 const (
 	streamMagic     = "HMRCHAN\x01" // the last byte is the version
@@ -215,8 +215,8 @@ func readPayload(r io.Reader, buf []byte, length int) ([]byte, error) {
 // errWriterCheckpointed is the end of a stream whose writer was checkpointed.
 var errWriterCheckpointed = errors.New("the writer was checkpointed")
 
-// end verifies an end frame and returns what.
-func (f *frameReader) end(head [batchHead]byte, what error) error {
+// end verifies an end frame and returns meaning, which is how the stream has ended.
+func (f *frameReader) end(head [batchHead]byte, meaning error) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (f *frameReader) end(head [batchHead]byte, what error) error {
 	if n, err := f.r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
 		return fmt.Errorf("%w: bytes behind the end", storage.ErrCorrupt)
 	}
-	return what
+	return meaning
 }
 
 // check reads and verifies a checksum.

@@ -172,8 +172,8 @@ func (m *Map) CountRecords(n int64) {
 	m.Node.Attempt.Counters.Add(counter.MapInputRecords, n)
 }
 
-// sample reports the map's progress by bytes read. Only here the bytes in collectors may be
-// asked for, since their goroutine is this one.
+// sample reports the map's progress by bytes read. It also records the bytes in the
+// collectors, because only this goroutine may ask for them.
 func (m *Map) sample(position dag.Position) {
 	if m.consumed != nil && m.limit > 0 {
 		m.Node.setFraction(float64(m.consumed()) / float64(m.limit))

@@ -83,7 +83,8 @@ type session struct {
 	group   *groupRun               // set by begin; laid out by prepare
 	confErr error                   // in the properties; then there is no configuration
 
-	// ends the wait for a boundary to stop at; listen's
+	// boundary declines a requested checkpoint if no Node comes to a boundary in time. It
+	// belongs to listen.
 	boundary *time.Timer
 }
 
