@@ -64,7 +64,7 @@ type byteRange struct{ start, end int64 }
 func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]byteRange, error) {
 	run, at := c.run, from.BlockOffset
 	if run.Offset < 0 || run.Length < 0 || at < 0 || at > run.Length || from.Record < 0 {
-		return nil, fmt.Errorf("%w: no place %d bytes into it", storage.ErrCorrupt, at)
+		return nil, fmt.Errorf("%w: no position %d in the run", storage.ErrCorrupt, at)
 	}
 	if at == 0 || !run.Tagged {
 		return []byteRange{{at, run.Length}}, nil
@@ -82,7 +82,7 @@ func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]byteRange, er
 // tableEnd is where the first block of the run ends. It reads only that block's header.
 func (c *restCopy) tableEnd(ctx context.Context) (int64, error) {
 	if c.run.Length < blockHeaderSize {
-		return 0, fmt.Errorf("%w: run of %d bytes", storage.ErrCorrupt, c.run.Length)
+		return 0, fmt.Errorf("%w: run of %d bytes is shorter than a block header", storage.ErrCorrupt, c.run.Length)
 	}
 	in, err := c.open(ctx, c.run.Offset, blockHeaderSize)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *restCopy) tableEnd(ctx context.Context) (int64, error) {
 // earlyEOF turns an early end into an error of the data.
 func earlyEOF(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fmt.Errorf("%w: it ends early", storage.ErrCorrupt)
+		return fmt.Errorf("%w: data ends early", storage.ErrCorrupt)
 	}
 	return err
 }

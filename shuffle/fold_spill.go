@@ -64,7 +64,7 @@ func (t *FoldTable[V]) sorted(live []foldEntry[V]) ([][]entry, error) {
 	for i := range live {
 		p := t.opts.Partition(t.keyBytes(&live[i]))
 		if uint(p) >= uint(t.opts.Partitions) {
-			return nil, fmt.Errorf("partition %d of %d: the partitioner must stay within", p, t.opts.Partitions)
+			return nil, fmt.Errorf("partition %d: the partitioner must return 0 to less than %d", p, t.opts.Partitions)
 		}
 		partition[i] = uint32(p)
 		next[p+1]++
@@ -121,7 +121,7 @@ func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource)
 // an error no file remains.
 func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 	if t.finished {
-		return nil, errors.New("collector: finished or aborted before")
+		return nil, errors.New("collector: already finished or aborted")
 	}
 	t.drain()
 	if t.err == nil && t.used > 0 {
@@ -147,7 +147,7 @@ func (t *FoldTable[V]) Abort() error {
 		return nil
 	}
 	t.release()
-	t.fail(errors.New("aborted"))
+	t.fail(errors.New("collector aborted"))
 	return t.file.abort(t.ctx)
 }
 

@@ -84,11 +84,11 @@ func (h *blockHeader) check(b []byte, limit int64) error {
 	case h.codec >= codecCount || h.flags&^flagsKnown != 0 || b[3] != 0:
 		return fmt.Errorf("%w: block of an unknown kind (codec %d, flags %#x)", storage.ErrCorrupt, h.codec, h.flags)
 	case int64(h.stored) > limit:
-		return fmt.Errorf("%w: block of %d bytes where the run has %d left", storage.ErrCorrupt, h.stored, limit)
+		return fmt.Errorf("%w: block of %d bytes, but the run has %d more", storage.ErrCorrupt, h.stored, limit)
 	case h.raw > maxBlockRaw || h.stored == 0 || h.records == 0 || h.raw/h.stored >= maxRatio:
-		return fmt.Errorf("%w: block of %d bytes and %d records", storage.ErrCorrupt, h.raw, h.records)
+		return fmt.Errorf("%w: invalid block of %d bytes and %d records", storage.ErrCorrupt, h.raw, h.records)
 	case h.codec == None && h.stored != h.raw:
-		return fmt.Errorf("%w: uncompressed block of %d and %d bytes", storage.ErrCorrupt, h.stored, h.raw)
+		return fmt.Errorf("%w: uncompressed block of %d bytes stored, %d bytes raw", storage.ErrCorrupt, h.stored, h.raw)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func DecodeIndex(b []byte) (*Index, error) {
 	d := indexDecoder{b: body[indexHeadSize:], dataLength: x.DataLength}
 	x.Partitions = d.partitions(int(le.Uint32(b[12:])))
 	if d.bad || len(d.b) > 0 || x.DataLength < 0 {
-		return nil, fmt.Errorf("%w: index entry at offset %d", storage.ErrCorrupt, len(body)-len(d.b))
+		return nil, fmt.Errorf("%w: invalid index entry at offset %d", storage.ErrCorrupt, len(body)-len(d.b))
 	}
 	return x, nil
 }

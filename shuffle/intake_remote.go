@@ -68,7 +68,7 @@ func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, op
 func totalBytes(runs []Run) (total int64, err error) {
 	for _, r := range runs {
 		if r.Length < 0 || r.Offset < 0 || r.Length > math.MaxInt64-total {
-			return 0, &SourceError{Run: r, Err: fmt.Errorf("%w: impossible place", storage.ErrCorrupt)}
+			return 0, &SourceError{Run: r, Err: fmt.Errorf("%w: invalid offset or length", storage.ErrCorrupt)}
 		}
 		total += r.Length
 	}

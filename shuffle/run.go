@@ -117,7 +117,7 @@ const minRankSize = 4
 // decodeRanks reads a table of n ranks, which must ascend and fill b.
 func decodeRanks(b []byte, n int) ([]rank, error) {
 	if n > maxRanks || n > len(b)/minRankSize {
-		return nil, fmt.Errorf("%w: %d sources named in %d bytes", storage.ErrCorrupt, n, len(b))
+		return nil, fmt.Errorf("%w: table of %d ranks in %d bytes", storage.ErrCorrupt, n, len(b))
 	}
 	ranks := make([]rank, 0, n)
 	for range n {
@@ -127,12 +127,12 @@ func decodeRanks(b []byte, n int) ([]rank, error) {
 		}
 		b = rest
 		if len(ranks) > 0 && ranks[len(ranks)-1].compare(t) >= 0 {
-			return nil, fmt.Errorf("%w: sources do not ascend", storage.ErrCorrupt)
+			return nil, fmt.Errorf("%w: ranks do not ascend", storage.ErrCorrupt)
 		}
 		ranks = append(ranks, t)
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%w: %d bytes behind the last source", storage.ErrCorrupt, len(b))
+		return nil, fmt.Errorf("%w: %d bytes after the last rank", storage.ErrCorrupt, len(b))
 	}
 	return ranks, nil
 }
@@ -141,14 +141,14 @@ func decodeRanks(b []byte, n int) ([]rank, error) {
 func decodeRank(b []byte) (t rank, rest []byte, err error) {
 	input, used := binary.Varint(b)
 	if used <= 0 || int64(int32(input)) != input {
-		return t, nil, fmt.Errorf("%w: input of a source", storage.ErrCorrupt)
+		return t, nil, fmt.Errorf("%w: invalid input in a rank", storage.ErrCorrupt)
 	}
 	t.ordinal.Input = int32(input)
 	b = b[used:]
 	for _, field := range []*int64{&t.ordinal.Start.Offset, &t.ordinal.Start.Skip, &t.sequence} {
 		n, used := binary.Uvarint(b)
 		if used <= 0 || int64(n) < 0 {
-			return t, nil, fmt.Errorf("%w: place of a source", storage.ErrCorrupt)
+			return t, nil, fmt.Errorf("%w: invalid position in a rank", storage.ErrCorrupt)
 		}
 		*field = int64(n)
 		b = b[used:]

@@ -159,7 +159,7 @@ func (r *runReader) advance() bool {
 func (r *runReader) readTag() bool {
 	tag, n := binary.Uvarint(r.data[r.at:])
 	if n <= 0 || tag >= uint64(len(r.ranks)) {
-		r.corrupt(r.block, fmt.Sprintf("record %d of an unknown source", r.record()))
+		r.corrupt(r.block, fmt.Sprintf("record %d with an unknown rank", r.record()))
 		return false
 	}
 	r.tag = uint32(tag)
@@ -184,7 +184,7 @@ func (r *runReader) nextBlock() bool {
 		return false
 	}
 	if r.at != len(r.data) {
-		r.corrupt(r.block, fmt.Sprintf("%d bytes behind the last record of a block", len(r.data)-r.at))
+		r.corrupt(r.block, fmt.Sprintf("%d bytes after the last record of a block", len(r.data)-r.at))
 		return false
 	}
 	h, ok := r.load()
@@ -229,7 +229,7 @@ func (r *runReader) load() (blockHeader, bool) {
 func (r *runReader) readHeader() (blockHeader, error) {
 	left := r.run.Length - r.next - blockHeaderSize
 	if left < 0 {
-		return blockHeader{}, fmt.Errorf("%w: %d bytes behind the last block", storage.ErrCorrupt, left+blockHeaderSize)
+		return blockHeader{}, fmt.Errorf("%w: %d bytes after the last block", storage.ErrCorrupt, left+blockHeaderSize)
 	}
 	if !r.ready {
 		if err := readFull(r.file, r.head[:], r.run.Offset+r.next); err != nil {

@@ -86,7 +86,7 @@ func (b *SortBuffer) Emit(key, value []byte) {
 
 // refuse fails because the partitioner returned a number that is no partition.
 func (b *SortBuffer) refuse(partition int) {
-	b.fail(fmt.Errorf("partition %d of %d: the partitioner must stay within", partition, b.opts.Partitions))
+	b.fail(fmt.Errorf("partition %d: the partitioner must return 0 to less than %d", partition, b.opts.Partitions))
 }
 
 // ensureSpace spills until a record of n bytes fits. It returns false if it never will, and
@@ -225,7 +225,7 @@ func (b *SortBuffer) Err() error {
 // index. After an error no file remains.
 func (b *SortBuffer) Finish(ctx context.Context) (*Index, error) {
 	if b.finished {
-		return nil, errors.New("collector: finished or aborted before")
+		return nil, errors.New("collector: already finished or aborted")
 	}
 	b.wait()
 	b.ctx = ctx

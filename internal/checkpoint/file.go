@@ -51,7 +51,7 @@ func Encode(body *taskproc.CheckpointBody) ([]byte, error) {
 // file of another version does not: it is intact, and this program cannot read it.
 func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 	if len(b) < headLength+tailLength || string(b[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: no checkpoint", storage.ErrCorrupt)
+		return nil, fmt.Errorf("%w: not a checkpoint", storage.ErrCorrupt)
 	}
 	if v := binary.LittleEndian.Uint32(b[len(magic):]); v != version {
 		return nil, fmt.Errorf("checkpoint of version %d: this binary reads version %d", v, version)
@@ -62,7 +62,7 @@ func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 	}
 	content, sum := b[:len(b)-tailLength], binary.LittleEndian.Uint64(b[len(b)-tailLength:])
 	if xxhash.Sum64(content) != sum {
-		return nil, fmt.Errorf("%w: checkpoint checksum", storage.ErrCorrupt)
+		return nil, fmt.Errorf("%w: checkpoint does not match its checksum", storage.ErrCorrupt)
 	}
 	body := new(taskproc.CheckpointBody)
 	if err := proto.Unmarshal(content[headLength:], body); err != nil {
@@ -83,7 +83,7 @@ type FileRef struct {
 // cause, the file has not been read.
 func (r FileRef) Read(ctx context.Context, from Source, retry RetryPolicy) (*taskproc.CheckpointBody, error) {
 	if r.Bytes < 0 || r.Bytes > maxLength {
-		return nil, &SourceError{fmt.Errorf("%w: %d bytes recorded", storage.ErrCorrupt, r.Bytes)}
+		return nil, &SourceError{fmt.Errorf("%w: invalid recorded length %d", storage.ErrCorrupt, r.Bytes)}
 	}
 	var b []byte
 	err := retry.Do(ctx, func() error {
@@ -93,7 +93,7 @@ func (r FileRef) Read(ctx context.Context, from Source, retry RetryPolicy) (*tas
 		}
 		b, err = io.ReadAll(io.LimitReader(f, r.Bytes+1))
 		if err = errors.Join(err, f.Close()); err == nil && (int64(len(b)) != r.Bytes || xxhash.Sum64(b) != r.Checksum) {
-			err = fmt.Errorf("%w: %d bytes that are not those recorded", storage.ErrCorrupt, len(b))
+			err = fmt.Errorf("%w: %d bytes do not match the recorded length and checksum", storage.ErrCorrupt, len(b))
 		}
 		return err
 	})

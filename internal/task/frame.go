@@ -224,7 +224,7 @@ func (f *frameReader) end(head [batchHead]byte, meaning error) error {
 		return fmt.Errorf("%w: stream of %d records ends after %d", storage.ErrCorrupt, records, f.total)
 	}
 	if n, err := f.r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
-		return fmt.Errorf("%w: bytes behind the end", storage.ErrCorrupt)
+		return fmt.Errorf("%w: bytes after the end", storage.ErrCorrupt)
 	}
 	return meaning
 }
@@ -236,7 +236,7 @@ func (f *frameReader) check() error {
 		return unexpectedEOF(err)
 	}
 	if binary.LittleEndian.Uint32(tail[:]) != f.sum {
-		return fmt.Errorf("%w: checksum of a frame", storage.ErrCorrupt)
+		return fmt.Errorf("%w: frame does not match its checksum", storage.ErrCorrupt)
 	}
 	return nil
 }
@@ -270,4 +270,4 @@ func nextRecord(payload []byte) (key, value, rest []byte, err error) {
 	return payload[at:k:k], payload[k:v:v], payload[v:], nil
 }
 
-var errRecord = fmt.Errorf("%w: record in a batch", storage.ErrCorrupt)
+var errRecord = fmt.Errorf("%w: invalid record in a batch", storage.ErrCorrupt)

@@ -87,11 +87,11 @@ func (g *groupRun) resumeNodes() error {
 	}
 	states := g.Attempt.resumed.Nodes
 	if len(states) != len(g.nodes) {
-		return &unusableCheckpointError{fmt.Errorf("%w: it is of %d nodes, the task has %d", storage.ErrCorrupt, len(states), len(g.nodes))}
+		return &unusableCheckpointError{fmt.Errorf("%w: checkpoint has %d nodes, the task has %d", storage.ErrCorrupt, len(states), len(g.nodes))}
 	}
 	for i, n := range g.nodes {
 		if int(states[i].Stage) != n.stage || int(states[i].Node) != n.number {
-			return &unusableCheckpointError{fmt.Errorf("%w: it has node %d of stage %d in the place of %v", storage.ErrCorrupt, states[i].Node, states[i].Stage, n)}
+			return &unusableCheckpointError{fmt.Errorf("%w: checkpoint has node %d of stage %d instead of %v", storage.ErrCorrupt, states[i].Node, states[i].Stage, n)}
 		}
 		n.resumeFrom(states[i])
 	}

@@ -271,7 +271,7 @@ func TestUnknownInputs(t *testing.T) {
 		"it does not write edge":      func(n *NodeRun) error { _, err := n.CollectorOptions(Channel{Edge: 5}); return err },
 		"there is no such stream":     func(n *NodeRun) error { _, err := n.SendStream(Channel{Edge: 5}, 0); return err },
 		"no such stream":              func(n *NodeRun) error { _, err := n.ReceiveStreams(Channel{Edge: 5, Peers: []int{1}}); return err },
-		"no open memory":              func(n *NodeRun) error { return n.SendShared(Channel{Edge: 5}, 0).Send(n.Attempt.Context(), 1) },
+		"no open shared memory":       func(n *NodeRun) error { return n.SendShared(Channel{Edge: 5}, 0).Send(n.Attempt.Context(), 1) },
 		"from shared memory": func(n *NodeRun) error {
 			_, _, _, err := n.ReceiveShared(Channel{Edge: 5}).Receive(n.Attempt.Context())
 			return err

@@ -84,7 +84,7 @@ func (n *NodeRun) SendShared(c Channel, peer int) *SharedWriter {
 // blocks while the queue is full. It returns the cause if ctx or the attempt ends.
 func (w *SharedWriter) Send(ctx context.Context, batch any) error {
 	if w.queue == nil || w.closed {
-		return fmt.Errorf("node %v: no open memory to %s", w.node, w.to)
+		return fmt.Errorf("node %v: no open shared memory to %s", w.node, w.to)
 	}
 	item := sharedBatch{batch, w.node.number}
 	select {
@@ -171,7 +171,7 @@ func (n *NodeRun) finishShared(checkpointed bool) error {
 		for _, peer := range c.Peers {
 			w := n.shared[sharedEnd{c.Edge, peer}]
 			if w != nil && !w.closed {
-				return fmt.Errorf("node %v: memory to %s %d was not closed", n, c.To, peer)
+				return fmt.Errorf("node %v: shared memory to %s %d was not closed", n, c.To, peer)
 			}
 			if w == nil {
 				n.SendShared(c, peer).End(checkpointed)

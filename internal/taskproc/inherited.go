@@ -30,7 +30,7 @@ func inherited(variable string) (net.Conn, error) {
 	}
 	fd, err := strconv.ParseUint(mark, 10, 16)
 	if err != nil || fd <= 2 {
-		return nil, fmt.Errorf("%s=%s: no descriptor of a socket; only a tasknode sets it", variable, mark)
+		return nil, fmt.Errorf("%s=%s: not the descriptor of a socket; only a tasknode sets it", variable, mark)
 	}
 	syscall.CloseOnExec(int(fd))
 	f := os.NewFile(uintptr(fd), "control socket")

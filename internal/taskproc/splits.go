@@ -46,7 +46,7 @@ func DecodeSplits(r io.Reader, hash uint64) ([]*Split, error) {
 		splits = append(splits, s)
 	}
 	if got := sum.Sum64(); got != hash {
-		return nil, fmt.Errorf("%w: hash %x where %x is recorded", ErrDamagedSplits, got, hash)
+		return nil, fmt.Errorf("%w: hash %x, but %x is recorded", ErrDamagedSplits, got, hash)
 	}
 	return splits, nil
 }

@@ -70,7 +70,7 @@ func parseWait(raw string) (time.Duration, error) {
 		return 0, fmt.Errorf("query: %w", err)
 	}
 	if len(values) != 1 || len(values[paramWait]) != 1 {
-		return 0, fmt.Errorf("query %.100q: not %s and nothing else", raw, strconv.Quote(paramWait))
+		return 0, fmt.Errorf("query %.100q: not the parameter %s alone", raw, strconv.Quote(paramWait))
 	}
 	wait, err := time.ParseDuration(values.Get(paramWait))
 	if err != nil || wait < 0 || wait > maxWait {

@@ -161,7 +161,7 @@ func (f *Fetcher) openRun(ctx context.Context, url, address string, run shuffle.
 	}
 	body := &runBody{answer.Body, giveBack}
 	if entry := answer.Header.Get(HeaderRun); entry != formatRun(run) || answer.ContentLength != run.Length {
-		err := fmt.Errorf("the source offers %d bytes, %q, where the index has %q", answer.ContentLength, entry, formatRun(run))
+		err := fmt.Errorf("the source has %d bytes, run %q, but the index has %q", answer.ContentLength, entry, formatRun(run))
 		return nil, errors.Join(bodyError{err}, body.Close())
 	}
 	return body, nil
@@ -217,7 +217,7 @@ func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 		damage.Err = fmt.Errorf("%w (the source did not verify its disk: %w)", damage.Err, err)
 		return classifyAfterBlame(ctx, damage)
 	case !v.Good:
-		return &LostError{o, fmt.Errorf("%w; the source's disk is bad: %s", damage, v.Problem)}
+		return &LostError{o, fmt.Errorf("%w; the source's disk is corrupt: %s", damage, v.Problem)}
 	case v.IndexChecksum != o.IndexChecksum:
 		return &LostError{o, fmt.Errorf("%w; the source has an index with checksum %x, the map reported %x", damage, v.IndexChecksum, o.IndexChecksum)}
 	}

@@ -75,7 +75,7 @@ func (s *Server) send(w *response, r *http.Request, q request) error {
 			return err
 		}
 		if run.Offset > size || run.Length > size-run.Offset {
-			return fmt.Errorf("%w: %s has %d bytes, its index wants %d at offset %d", storage.ErrCorrupt, q.name(), size, run.Length, run.Offset)
+			return fmt.Errorf("%w: %s has %d bytes, its index has a run of %d at offset %d", storage.ErrCorrupt, q.name(), size, run.Length, run.Offset)
 		}
 		part.base, part.size = run.Offset, run.Length
 		w.Header().Set(HeaderRun, formatRun(run))
@@ -140,7 +140,7 @@ func (s *Server) verify(w *response, r *http.Request, q request) error {
 		v.Problem = err.Error()
 		s.counts.corrupt.Add(1)
 		s.indexes.remove(q.name())
-		s.cfg.Logger.Error("segment is bad on disk", "file", q.name(), "partition", q.partition, "run", q.number, "error", err)
+		s.cfg.Logger.Error("segment corrupt on disk", "file", q.name(), "partition", q.partition, "run", q.number, "error", err)
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -155,7 +155,7 @@ func (s *Server) answer(w *response, r *http.Request) error {
 		s.counts.denied.Add(1)
 		s.cfg.Logger.Warn("request without the cluster's token", "client", r.RemoteAddr)
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		return refuse(http.StatusUnauthorized, "token: not the cluster's")
+		return refuse(http.StatusUnauthorized, "not the cluster's token")
 	}
 	if isChannel(r) {
 		return s.joinStream(w, r)
