@@ -13,6 +13,8 @@ import (
 
 // Drills are the fault injection of a daemon. The zero value is disabled: its
 // page refuses faults.
+//
+// Faults live in a file in the daemon's directory, from which its tasks read theirs.
 type Drills struct {
 	control *failpoint.Control // nil: disabled
 }

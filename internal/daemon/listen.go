@@ -13,6 +13,9 @@ import (
 
 // Listen listens on the address of a setting. A missing port is defaultPort. The
 // error names the setting.
+//
+// Users who start two daemons on one machine meet a port in use most often, so that
+// error has its own text.
 func Listen(setting, address, defaultPort string) (net.Listener, error) {
 	address = WithDefaultPort(address, defaultPort)
 	l, err := net.Listen("tcp", address)
@@ -65,6 +68,10 @@ func ServePage(l net.Listener, page http.Handler) (stop func()) {
 }
 
 // Closers close what a daemon has opened, the latest first.
+//
+// An Open that fails half way closes exactly what it has opened, and so does the end of
+// the daemon. What is opened later may use what was opened before, so the order is
+// reversed.
 type Closers []func() error
 
 // Add adds the Close function of something that was opened.

@@ -11,6 +11,9 @@ import (
 )
 
 // LogConfig says what a daemon logs, in which format and where.
+//
+// A log in a file is rotated by the daemon itself, since a machine may have no program
+// that does.
 type LogConfig struct {
 	Format  string // text or json; default text
 	Level   string // debug, info, warn or error; default info
@@ -38,6 +41,9 @@ const mebibyte = 1 << 20
 // written.
 //
 // The log of a file has a goroutine that removes old files. It lives as long as the process.
+//
+// A level or format that is not known becomes the default; Settings refuse such values
+// before.
 func (c *LogConfig) Logger(stderr io.Writer) (*slog.Logger, error) {
 	w, err := c.open(stderr)
 	if err != nil {

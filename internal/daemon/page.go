@@ -27,6 +27,9 @@ type PageConfig struct {
 
 // NewPage is a daemon's HTTP page: /health, with status 503 and the cause while the daemon
 // cannot work; /metrics for Prometheus; /debug/pprof/ with Profiles.
+//
+// Metrics of the Go runtime and of the process are always shown; those of the daemon
+// are collected for each request.
 func NewPage(cfg PageConfig) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -50,6 +53,7 @@ func NewPage(cfg PageConfig) http.Handler {
 	return mux
 }
 
+// health answers whether the daemon can work: "ok", or status 503 and the cause.
 func health(w http.ResponseWriter, r *http.Request, check func(*http.Request) error) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if check != nil {
@@ -62,6 +66,8 @@ func health(w http.ResponseWriter, r *http.Request, check func(*http.Request) er
 	fmt.Fprintln(w, "ok")
 }
 
+// addProfiles adds the handlers of net/http/pprof, which otherwise serve only the
+// default mux.
 func addProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)

@@ -24,12 +24,15 @@ import (
 //
 // Goroutines: one accepts; each connection has one until its first byte, or its handshake,
 // has arrived. Close ends them.
+//
+// One port instead of two means one address for each master in every configuration, and
+// one rule in a firewall.
 type Port struct {
 	cfg      PortConfig
 	listener net.Listener
-	clients  *connQueue
-	masters  *connQueue
-	routing  sync.WaitGroup
+	clients  *connQueue     // connections whose first byte is not masterMark
+	masters  *connQueue     // connections of masters, after the handshake
+	routing  sync.WaitGroup // the accepting goroutine, and one for each fresh connection
 
 	mu struct {
 		sync.Mutex
@@ -86,6 +89,8 @@ func (p *Port) Close() error {
 	return err
 }
 
+// accept accepts connections until the listener is closed. Each is routed in a
+// goroutine of its own, because a caller may take its time to send the first byte.
 func (p *Port) accept() {
 	for {
 		conn, err := p.listener.Accept()
@@ -156,6 +161,9 @@ func (p *Port) classify(conn net.Conn, in *bufio.Reader) (*connQueue, error) {
 }
 
 // checkHandshake is why a master is refused, nil if it is accepted.
+//
+// Tokens are compared by their hashes in constant time, so that the time of an answer
+// does not reveal how much of a guess is right.
 func (cfg *PortConfig) checkHandshake(introduction string) error {
 	words := strings.Fields(introduction)
 	switch {
@@ -194,6 +202,8 @@ func (s *MasterStream) Dial(address string, timeout time.Duration) (net.Conn, er
 	return conn, nil
 }
 
+// handshake introduces this master and waits for the answer, until the deadline. Then
+// the connection has no deadline: Raft sets its own.
 func (s *MasterStream) handshake(conn net.Conn, deadline time.Time) error {
 	if err := conn.SetDeadline(deadline); err != nil {
 		return err

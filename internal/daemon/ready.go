@@ -8,6 +8,11 @@ import (
 	"github.com/hammr/hammr/internal/jsonfile"
 )
 
+// Programs that start a daemon must know when it serves, and at which address if it chose a
+// free port. They wait for its ready file:
+//
+//	{"name":"m1","address":"127.0.0.1:7070","http":"127.0.0.1:7080","pid":4711}
+
 // Ready is what a daemon announces once it serves.
 type Ready struct {
 	Name    string `json:"name"`    // of a tasknode; id of a master

@@ -11,6 +11,12 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
+// A setting has one name in all sources. For the name "map-slots":
+//
+//	--map-slots 4            on the command line, first in rank
+//	HAMMR_MAP_SLOTS=4        in the environment
+//	map-slots: 4             in the file of --config, last
+
 // Setting is one setting of a daemon: a flag of its name, the variable Env, or a key of its
 // name in a file.
 type Setting struct {
@@ -19,7 +25,7 @@ type Setting struct {
 	Default string // as a user types it
 	IsBool  bool   // a flag without a value means true
 
-	set      func(text string) error
+	set      func(text string) error // parses a value and stores it; the error says what was expected
 	required bool
 }
 
@@ -129,6 +135,8 @@ func Strings(name string, to *[]string, usage string) Setting {
 // EscapeItem is an item as it is written in Strings.
 func EscapeItem(word string) string { return strings.ReplaceAll(word, ",", `\,`) }
 
+// splitItems splits a list at commas that have no backslash before them. Empty items
+// are left out.
 func splitItems(text string) (words []string) {
 	begun := "" // of an item, up to an escaped comma
 	for part := range strings.SplitSeq(text, ",") {

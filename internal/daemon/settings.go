@@ -23,6 +23,10 @@ type Sources struct {
 
 // Load sets all settings. It reports every error at once, with its source, also those of
 // values that another source overrides.
+//
+// Every source is parsed, the weakest first, so that a stronger one overwrites what a
+// weaker one has set. A value that is wrong is an error even if it is overwritten: it
+// would take effect when the other is removed.
 func (s Settings) Load(in Sources) error {
 	var errs []error
 	given := make(map[string]bool)
@@ -55,6 +59,8 @@ func (s Settings) Load(in Sources) error {
 	return errors.Join(errs...)
 }
 
+// loadFile passes the settings of a file to take. It returns the problems of the file:
+// unknown keys, values that are no text, and malformed YAML.
 func (s Settings) loadFile(name string, take func(setting Setting, text, source string)) (errs []error) {
 	if name == "" {
 		return nil

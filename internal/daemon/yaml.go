@@ -51,6 +51,9 @@ func mappings(body ast.Node) ([]*ast.MappingValueNode, error) {
 	return nil, fmt.Errorf("line %d: expected a setting and its value, as in \"map-slots: 2\"", body.GetToken().Position.Line)
 }
 
+// textOf returns a value as a user types it for a flag: a list joined by commas, a
+// scalar as it stands in the file, quotes removed. Numbers are not converted, so that
+// "010" and "1m" keep their meaning.
 func textOf(node ast.Node) (string, error) {
 	switch node := node.(type) {
 	case *ast.NullNode:

@@ -21,6 +21,8 @@ import (
 )
 
 // localClient implements client.Client by direct calls to the engine's jobmaster.
+//
+// It has no retries: there is one master, and it leads as long as the engine runs.
 type localClient struct {
 	engine *Engine
 	mu     struct {
@@ -140,6 +142,7 @@ func (c *localClient) Kill(ctx context.Context, jobID, cause string) error {
 	return classify(c.engine.master.Kill(ctx, jobID, cause))
 }
 
+// classify marks errors for unknown jobs with the sentinel of package client.
 func classify(err error) error {
 	if errors.Is(err, cluster.ErrUnknown) {
 		return fmt.Errorf("%w: %w", client.ErrUnknownJob, err)

@@ -63,6 +63,9 @@ func makeDir(parent string) (string, error) {
 	return os.MkdirTemp(parent, "hammr-")
 }
 
+// start starts the jobmaster, then the tasknode, then the goroutine that ends them.
+// Their contexts do not end with ctx: jobs are killed first, and their output is
+// removed.
 func (e *Engine) start(ctx context.Context) (err error) {
 	e.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: fmt.Sprintf("local%d", e.cfg.Now().UnixMilli()),

@@ -41,6 +41,9 @@ func runServe(ctx context.Context, serve func(context.Context, io.ReadWriteClose
 }
 
 // task is a task in a goroutine.
+//
+// The goroutine puts its number into id before anything else, so that Stack finds it in
+// a dump.
 type task struct {
 	conn net.Conn
 	gone chan struct{}

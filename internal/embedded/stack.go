@@ -21,6 +21,8 @@ func stacksOf(id string) string {
 	return pickStacks(allStacks(), id)
 }
 
+// allStacks returns the stacks of all goroutines, at most about maxStackBytes. The size
+// is not known before, so the buffer is doubled until they fit.
 func allStacks() string {
 	for size := 1 << 16; ; size *= 2 {
 		buf := make([]byte, size)

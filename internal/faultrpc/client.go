@@ -89,6 +89,7 @@ func (c *Client) PID(ctx context.Context, page string) (int, error) {
 	return int(answer.GetPid()), err
 }
 
+// failpoints asks a daemon for its process and its failpoints.
 func (c *Client) failpoints(ctx context.Context, page string) (*wire.FailpointsResponse, error) {
 	answer, err := c.stub(page).Failpoints(ctx, new(wire.FailpointsRequest))
 	if err != nil {
@@ -97,10 +98,13 @@ func (c *Client) failpoints(ctx context.Context, page string) (*wire.FailpointsR
 	return answer, nil
 }
 
+// stub is the generated client of the daemon with that page. Connections are kept in
+// http, so a stub costs nothing.
 func (c *Client) stub(page string) wireconnect.DrillsClient {
 	return wireconnect.NewDrillsClient(c.http, "http://"+page, connect.WithReadMaxBytes(maxRequestBytes))
 }
 
+// inject sends one fault. The error names the daemon, since a drill has many.
 func (c *Client) inject(ctx context.Context, page string, r *wire.InjectRequest) error {
 	if _, err := c.stub(page).Inject(ctx, r); err != nil {
 		return fmt.Errorf("fault in the daemon at %s: %w", page, err)

@@ -46,6 +46,9 @@ func NewHandler(cfg Config) http.Handler {
 }
 
 // authHandler checks the callers.
+//
+// It stands before the handler of connect, so that a caller without the token reaches
+// no decoder.
 type authHandler struct {
 	cfg         Config
 	next        http.Handler

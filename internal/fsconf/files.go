@@ -19,6 +19,9 @@ import (
 
 // NewRouter returns a Router for the configuration. A file system is opened when it is first
 // used. logger logs errors that are retried; nil discards them.
+//
+// The caller closes the Router. HDFS connections are kept in it: two routers for one
+// file system cost twice the connections.
 func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	return storage.NewRouter(storage.Config{
 		Default: c.String(conf.DefaultFS),
@@ -43,6 +46,8 @@ func Local(c *conf.Conf) storage.FS {
 	})
 }
 
+// machine is the local file system of this machine, for jobs that name files by file:
+// and for private files. The block size divides local files into splits as HDFS would.
 func machine(c *conf.Conf) storage.FS {
 	return local.New(local.Options{BlockSize: c.Bytes(conf.LocalBlockSize), Durable: c.Bool(conf.LocalDurable)})
 }
@@ -59,6 +64,9 @@ func CreateOptions(c *conf.Conf) storage.CreateOptions {
 	return o
 }
 
+// openHDFS opens a file system of HDFS. authority is that of its name: host:port of a
+// NameNode, or the name of a service whose NameNodes the configuration lists. Each
+// NameNode has an address for RPC and may have one for WebHDFS.
 func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.Logger) (storage.FS, error) {
 	nodes, err := c.NameNodes(authority)
 	if err != nil {

@@ -23,10 +23,12 @@ const (
 // admin implements server.Admin: changes of the set of masters.
 type admin struct{ log *raftlog.Log }
 
+// AddMaster implements server.Admin.
 func (a admin) AddMaster(id, address string) error {
 	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.AddMaster(ctx, id, address) })
 }
 
+// RemoveMaster implements server.Admin. It refuses what would cost the majority.
 func (a admin) RemoveMaster(id string) error {
 	if err := checkMajority(a.log.Status(), id); err != nil {
 		return err
@@ -34,10 +36,14 @@ func (a admin) RemoveMaster(id string) error {
 	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.RemoveMaster(ctx, id) })
 }
 
+// TransferLeadership implements server.Admin. It makes a master the leader; "" is any
+// follower.
 func (a admin) TransferLeadership(id string) error {
 	return withTimeout(transferTimeout, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, id) })
 }
 
+// withTimeout calls f with a limit of its own. The caller's context is not used: a
+// change of the masters that has begun is not abandoned because a client is gone.
 func withTimeout(limit time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

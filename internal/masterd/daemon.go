@@ -27,21 +27,25 @@ import (
 
 // Daemon is a jobmaster with everything that it needs of its machine.
 //
-// Goroutines: those of its parts; one for each of the two listeners; one that
-// waits for the first leader.
+//	Open: resolve ─► listen ─► findAddress ─► openLog ─► openDrills ─► openMaster
+//	Run:  serve clients, masters and the page ──► ctx ends: yieldLeadership, close all
+//	                                          └─► fatal: the log failed, abandon
+//
+// Goroutines: those of its parts; one for each of the two listeners; one that waits for
+// the first leader.
 type Daemon struct {
-	cfg      Config // complete after resolve
-	token    string
-	peers    []raftlog.Peer
-	files    *storage.Router
-	listener net.Listener // of port
-	page     net.Listener
-	port     *daemon.Port // shares listener between clients and masters
-	log      *raftlog.Log
+	cfg      Config          // complete after resolve
+	token    string          // of the cluster
+	peers    []raftlog.Peer  // the first masters; this one alone if none are configured
+	files    *storage.Router // file systems of jobs, histories and staging
+	listener net.Listener    // of port
+	page     net.Listener    // of the page of health and metrics
+	port     *daemon.Port    // shares listener between clients and masters
+	log      *raftlog.Log    // replicates commands, and knows the leader
 	master   *jobmaster.Master
 	fatal    chan error // takes the error that ended the log
 	drills   daemon.Drills
-	open     daemon.Closers
+	open     daemon.Closers // of what Open has opened so far
 }
 
 // Open makes a jobmaster ready to run. On an error nothing stays open.
@@ -127,6 +131,8 @@ func (d *Daemon) resolveCluster() error {
 	return nil
 }
 
+// listen opens both listeners before anything else is opened, so that a port in use is
+// reported at once.
 func (d *Daemon) listen() (err error) {
 	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
 		return err
@@ -180,12 +186,15 @@ func (d *Daemon) openLog() (err error) {
 	return os.WriteFile(filepath.Join(d.cfg.Dir, clusterFile), []byte(d.cfg.ClusterID+"\n"), 0o644)
 }
 
+// openDrills enables fault injection if the configuration says so. The log has locked
+// the directory before.
 func (d *Daemon) openDrills() (err error) {
 	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
 	d.open.Add(d.drills.Close)
 	return err
 }
 
+// openMaster makes the jobmaster on the log. Run starts it.
 func (d *Daemon) openMaster() (err error) {
 	d.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: policyMaker(d.cfg.Logger), Resolve: d.files.Resolve,

@@ -122,6 +122,8 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	m.collectTasknodes(ctx, gauge)
 }
 
+// collectTasknodes collects the tasknodes by state and the slots of those that are in
+// use. A tasknode without a connection counts until it is lost, as for the scheduler.
 func (m *metrics) collectTasknodes(ctx context.Context, gauge func(*prometheus.Desc, float64, ...string)) {
 	tasknodes, err := m.master.Tasknodes(ctx, true)
 	if err != nil {

@@ -97,6 +97,7 @@ func newPoolFile(name string) *jobmaster.PoolFile {
 // is cut here and refused by the parser.
 const maxAllocations = 8 << 20
 
+// readAllocations reads an allocation file and when it was changed last.
 func readAllocations(name string) (content []byte, changed time.Time, err error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -85,6 +85,7 @@ func (d *Daemon) abandon(cause error) error {
 	}
 }
 
+// newServer is the handler of calls: the jobmaster behind checks of the caller.
 func (d *Daemon) newServer() http.Handler {
 	return server.New(server.Config{
 		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,

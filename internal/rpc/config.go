@@ -60,6 +60,7 @@ func (c *Config) Validate() error {
 	return errors.Join(append(errs, validate.That(c.Timeout >= 0, "rpc: negative Timeout"))...)
 }
 
+// checkAddress returns why text is not host:port with a usable port.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || host == "" || bad != nil || n == 0 {

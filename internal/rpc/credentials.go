@@ -35,6 +35,8 @@ func UserTokenStore() (TokenStore, error) {
 func TokenStoreAt(dir string) TokenStore { return TokenStore{dir} }
 
 // Save stores the token of a cluster and the addresses of its masters.
+//
+// A token that exists is replaced: a cluster that was set up again has another one.
 func (s TokenStore) Save(clusterID, token string, masters []string) error {
 	if err := checkName(clusterID); err != nil {
 		return err
@@ -70,6 +72,7 @@ func (s TokenStore) Forget(clusterID string) error {
 	return errors.Join(errs...)
 }
 
+// remove removes a file unless it is gone already.
 func remove(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

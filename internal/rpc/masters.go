@@ -57,6 +57,8 @@ func (c *Masters) Learn(address string) {
 	c.learnLocked(address)
 }
 
+// learnLocked adds an address, unless it is known or no address. Masters report
+// addresses of others, and one that is misconfigured may report nonsense.
 func (c *Masters) learnLocked(address string) {
 	if checkAddress(address) == nil && !slices.Contains(c.mu.known, address) {
 		c.mu.known = append(c.mu.known, address)
@@ -96,7 +98,8 @@ func (c *Masters) searchOrder() []string {
 	return order
 }
 
-// master returns the master at an address.
+// master returns the master at an address. It is made once: the stubs of an address
+// share connections.
 func (c *Masters) master(address string) *Master {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -43,6 +43,19 @@ func (e *UnavailableError) Error() string {
 // Unwrap returns the last error of each master.
 func (e *UnavailableError) Unwrap() []error { return e.Errs }
 
+// How the leader is found. Any master answers who leads, and leaders change:
+//
+//	Do: Try, and again after a pause, until Config.Timeout
+//	Try: the last known leader, then the other masters in order
+//	       done        ──► remember it as the leader
+//	       redirected  ──► ask the one it names next
+//	       transient   ──► ask the next master
+//	       notMaster   ──► ask the next; if there are only such, waiting cannot help
+//	       permanent   ──► the answer
+//
+// A suspended master accepts connections and never answers, so asking it costs seconds;
+// NoteStreamError therefore puts it last.
+
 // answerTimeout is how long a master may take to answer before another one is asked. A
 // submission waits for the disks of a majority, and AddMaster for the new master to
 // catch up. A lost master is noticed sooner, by pings.

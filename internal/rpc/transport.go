@@ -14,7 +14,7 @@ const dialTimeout = 3 * time.Second
 
 // transport adds the headers of every call, and accepts answers from jobmasters only.
 type transport struct {
-	http      *http.Transport
+	http      *http.Transport // HTTP/2 connections, one for each master
 	token     string
 	clusterID string
 	rejected  sync.Map // address → why we closed the last connection to it

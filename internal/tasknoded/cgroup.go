@@ -14,6 +14,9 @@ import (
 
 // openCgroup is the control group that limits the memory of tasks, "" for none. The
 // tasknode's own one is removed by closeCgroup.
+//
+// Without a group tasks run all the same: their memory is then sampled, which is less
+// exact.
 func (d *Daemon) openCgroup() (dir string) {
 	switch d.cfg.Cgroup {
 	case CgroupNone:

@@ -114,4 +114,5 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// masters returns the addresses of the masters with their ports.
 func (c *Config) masters() ([]string, error) { return rpc.ParseMasters(strings.Join(c.Masters, ",")) }

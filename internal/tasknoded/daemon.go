@@ -28,24 +28,28 @@ import (
 
 // Daemon is a tasknode with everything that it needs of its machine.
 //
+//	Open: resolve ─► lockDir ─► openDisks ─► openDrills ─► listen ─► openParts ─► openTasknode
+//	Run:  serve map output and the page; run tasks ──► ctx ends, or the masters refuse it:
+//	      tasks end ─► page and shuffle server end ─► everything is closed, latest first
+//
 // Goroutines: those of its parts, and one for each of the two listeners.
 type Daemon struct {
-	cfg         Config // complete after resolve
-	token       string
-	files       *storage.Router
-	disks       *disks.Set
-	listener    net.Listener // of shuffle
-	page        net.Listener
-	pageAddress string // where others reach page
+	cfg         Config          // complete after resolve
+	token       string          // of the cluster
+	files       *storage.Router // for programs and aggregated logs
+	disks       *disks.Set      // local directories of tasks
+	listener    net.Listener    // of shuffle
+	page        net.Listener    // of the page of health, metrics and logs
+	pageAddress string          // where others reach page
 	shuffle     *transfer.Server
-	programs    *artifact.Cache
+	programs    *artifact.Cache // that tasks run
 	launcher    *process.Launcher
-	cgroup      string // directory of its own control group, "" for none
-	masters     *rpc.Masters
+	cgroup      string       // directory of its own control group, "" for none
+	masters     *rpc.Masters // connections to the masters
 	tasknode    *tasknode.Daemon
 	drills      daemon.Drills
-	source      string // address that connections to HDFS come from, "" for any
-	open        daemon.Closers
+	source      string         // address that connections to HDFS come from, "" for any
+	open        daemon.Closers // of what Open has opened so far
 }
 
 // Open makes a tasknode ready to run. On an error nothing stays open.
@@ -84,6 +88,7 @@ func (d *Daemon) resolve() (err error) {
 	return errors.Join(append(errs, d.openFiles())...)
 }
 
+// absolute makes paths independent of the working directory, which tasks do not share.
 func absolute(dirs []string) (out []string, err error) {
 	for _, dir := range dirs {
 		abs, absErr := filepath.Abs(dir)
@@ -138,12 +143,15 @@ func (d *Daemon) lockDir() error {
 	return nil
 }
 
+// openDrills enables fault injection if the configuration says so. lockDir has locked
+// the directory before.
 func (d *Daemon) openDrills() (err error) {
 	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
 	d.open.Add(d.drills.Close)
 	return err
 }
 
+// openDisks locks the local directories of tasks. Each tasknode needs its own.
 func (d *Daemon) openDisks() (err error) {
 	d.disks, err = disks.Open(disks.Config{
 		Dirs: d.taskDirs(), MinFree: d.cfg.MinFree, Interval: d.cfg.DiskCheck, Logger: d.cfg.Logger,
@@ -155,6 +163,7 @@ func (d *Daemon) openDisks() (err error) {
 	return nil
 }
 
+// listen opens both listeners and finds the addresses at which others reach them.
 func (d *Daemon) listen() (err error) {
 	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
 		return err
@@ -224,6 +233,8 @@ func (d *Daemon) openProgram(ctx context.Context, name string) (io.ReadCloser, e
 // progressDelay bounds the age of the progress that masters know of a task.
 const progressDelay = 500 * time.Millisecond
 
+// openTasknode finds where the machine is, for locality, and makes the tasknode of all
+// parts.
 func (d *Daemon) openTasknode() (err error) {
 	hosts, err := hostsOf(d.listener)
 	if err != nil {

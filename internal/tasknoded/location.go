@@ -55,6 +55,9 @@ func sourceAddress(address string) string {
 }
 
 // addressedLauncher makes tasks connect to HDFS from the address of their tasknode.
+//
+// Several tasknodes on one machine, each next to another DataNode, need that: HDFS
+// takes the source of a connection for the reader's machine.
 type addressedLauncher struct {
 	tasknode.Launcher
 	source string // "" for any

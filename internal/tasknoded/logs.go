@@ -28,6 +28,9 @@ var LogStreams = []string{"stdout", "stderr"}
 const maxLogBytes = 16 << 20
 
 // logHandler serves the logs in the directories of tasks.
+//
+// It serves logs of attempts that run, and of those that have ended until their job is
+// removed. Aggregated logs are elsewhere.
 type logHandler struct {
 	dirs  []string
 	token string
@@ -93,6 +96,8 @@ func sendEnd(w io.Writer, file *os.File) {
 
 // FetchLog reads a log of an attempt from a tasknode's page at host:port. ClusterID
 // may be "". The error wraps fs.ErrNotExist if there is no such log.
+//
+// A connection for each call is enough: people read logs, one at a time.
 func FetchLog(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+attempt+"/"+stream, nil)
 	if err != nil {

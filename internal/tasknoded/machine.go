@@ -12,6 +12,8 @@ import (
 
 // machineStatus is the heartbeat's account of the machine: clock, load, directories
 // and memory.
+//
+// The jobmaster decides by it whether the machine has memory for suspended tasks.
 func (d *Daemon) machineStatus() *wire.Report_Heartbeat {
 	h := &wire.Report_Heartbeat{Clock: failpoint.Now().UnixMilli(), Load: loadAverage()}
 	for i, state := range d.disks.States() {

@@ -54,7 +54,9 @@ type Sum [sha256.Size]byte
 
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// Cache is a cache of programs. Any goroutine may call its methods.
+// Cache is a cache of programs. Any goroutine may call its methods. Files are read and
+// written without the lock: the state of an entry says whether its file is complete, and
+// a file with users is not evicted.
 type Cache struct {
 	cfg     Config
 	ctx     context.Context // ends at Close

@@ -12,6 +12,9 @@ import (
 
 // checkOrFetch verifies the file of a program, or fetches it if it is missing or
 // damaged, and returns its size in bytes.
+//
+// A daemon that was killed may have left a file that is not complete on the disk, so a
+// file of an earlier start is never trusted without its checksum.
 func (c *Cache) checkOrFetch(ctx context.Context, sum Sum, name string) (size int64, err error) {
 	size, err = c.check(ctx, sum)
 	switch {
@@ -67,6 +70,8 @@ func (c *Cache) fetch(ctx context.Context, sum Sum, name string) (size int64, er
 }
 
 // copySum copies in to out, and returns the size and the checksum of the content.
+//
+// It stops between two buffers when ctx ends: a program may have hundreds of megabytes.
 func copySum(ctx context.Context, out io.Writer, in io.Reader) (size int64, sum Sum, err error) {
 	hash := sha256.New()
 	buf := make([]byte, 256<<10)

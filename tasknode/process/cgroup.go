@@ -14,6 +14,10 @@ import (
 
 // cgroup is the control group below which each task gets its own. In version 1 it is
 // one of the hierarchy of the memory controller.
+//
+//	Config.Cgroup/               cgroup: no process of its own, as version 2 demands
+//	  attempt_…_m_000000_0/      taskCgroup: the process and all that it starts, with limits
+//	  attempt_…_m_000001_0/
 type cgroup struct {
 	dir     string
 	version int // 1 or 2
@@ -148,6 +152,8 @@ func (g *taskCgroup) kill() {
 	}
 }
 
+// processes returns the ids of the processes in the group, none if it cannot be read:
+// then it is gone.
 func (g *taskCgroup) processes() (pids []int) {
 	data, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 	if err != nil {

@@ -52,7 +52,9 @@ type child struct {
 	}
 }
 
-// assign gives an idle process another task. It returns false if the process has exited.
+// assign gives an idle process another task. It returns false if the process has exited
+// or is about to: the caller then starts a new one. Under the lock no kill can come
+// between the check and the hand-over.
 func (c *child) assign(t *task, w *childFiles) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +117,8 @@ func (c *child) force(t *task, f func()) {
 	f()
 }
 
-// killForMemory kills the process because it exceeds its memory limit.
+// killForMemory kills the process because it exceeds its memory limit, and notes that
+// for the error text of its task.
 func (c *child) killForMemory() {
 	c.mu.Lock()
 	if c.mu.task != nil {
@@ -127,6 +130,10 @@ func (c *child) killForMemory() {
 
 // reap waits for the exit of the process, kills the rest of its group, and determines why
 // the task ended that it ran. It returns that task, or nil if the process was idle.
+//
+// The order matters: the rest of the group is killed before the output is drained,
+// since a grandchild may hold the pipes open; and the cause is determined from the
+// complete log.
 func (c *child) reap() (last *task) {
 	awaitExit(c.pid)
 	c.unwatch()

@@ -43,6 +43,9 @@ func (w *childFiles) close() {
 }
 
 // connect makes the connections of the task with a child, and begins to read its output.
+//
+// The pipes and the socket belong to the task, not to the process: each further task of
+// a process gets new ones, so that nothing of one attempt reaches another.
 func (t *task) connect() (w *childFiles, err error) {
 	w = new(childFiles)
 	defer func() {
@@ -94,6 +97,8 @@ type control struct {
 	closed   func()
 }
 
+// Read implements io.Reader. It notes that something has arrived: a program that sends
+// nothing does not call mr.Main, and the error says so.
 func (c *control) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {

@@ -19,6 +19,9 @@ var daemonVariables = []string{
 // environ returns the environment of a task: the daemon's without the variables that
 // configure the daemon, which include all of Hammr's settings and secrets. more says that
 // the process may run further tasks.
+//
+// TMPDIR is the attempt's own, so that temporary files vanish with it. GOMEMLIMIT makes
+// Go's collector keep the heap below the limit that would end the process.
 func environ(base []string, start *taskproc.Start, t *task, more bool) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

@@ -11,6 +11,11 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
+// Why did a process exit? Its status alone does not say: a panic and os.Exit(2) have the
+// same one, and a process that is killed for memory looks like one that a user killed. The
+// causes are tested from the surest to the vaguest: the daemon's own notes, the kernel's
+// counters, the text on stderr, the signal, and last the exit status.
+
 // errForced is the error of a task that the daemon has killed.
 var errForced = errors.New("process: the task was ended by force")
 
@@ -70,6 +75,8 @@ func (t *task) lastLine() string {
 	return ""
 }
 
+// signalled is the error text for a process that a signal ended which the daemon has
+// not sent. SIGKILL is what the kernel sends when the machine has no memory left.
 func signalled(s syscall.Signal) string {
 	cause := fmt.Sprintf("the task was ended by signal %d (%v) from outside", int(s), s)
 	if s == syscall.SIGKILL {

@@ -63,6 +63,8 @@ func platformOf(path string) string {
 	return ""
 }
 
+// firstBytes returns the first four bytes of a file, which identify many formats; fewer
+// for a shorter file, and "" for one that cannot be read.
 func firstBytes(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -15,12 +15,15 @@ import (
 )
 
 // Launcher starts tasks in child processes. Any goroutine may call its methods.
+//
+// Order of locks: Launcher.mu, then child.mu. A process is started under Launcher.mu,
+// so that Close either sees it or prevents it.
 type Launcher struct {
 	cfg     Config
-	starter *procfs.Starter
-	watcher *memoryWatcher
-	cgroup  *cgroup        // nil without cgroups
-	workers sync.WaitGroup // goroutines of the children and their tasks
+	starter *procfs.Starter // the thread that is the parent of all processes
+	watcher *memoryWatcher  // enforces limits without cgroups
+	cgroup  *cgroup         // nil without cgroups
+	workers sync.WaitGroup  // goroutines of the children and their tasks
 	mu      struct {
 		sync.Mutex
 		children map[*child]bool // those that have not exited
@@ -50,6 +53,8 @@ func New(cfg Config) (*Launcher, error) {
 }
 
 // Close kills the processes and waits for their exit. Launch fails from then on.
+//
+// It may be called twice.
 func (l *Launcher) Close() {
 	l.mu.Lock()
 	closed := l.mu.closed
@@ -131,6 +136,10 @@ func (l *Launcher) limitsAndOwner(t *task, start *taskproc.Start) (tasks int, er
 }
 
 // run runs a task in an idle child, or else in c.
+//
+// The child c is prepared before it is known whether it is needed, because the class of
+// the process follows from the preparation, and an idle process may exit at the last
+// moment.
 func (l *Launcher) run(ctx context.Context, t *task, c *child) error {
 	if waiting := l.takeIdle(c.class); waiting != nil {
 		if err := l.assign(t, waiting); err == nil {

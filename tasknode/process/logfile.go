@@ -30,6 +30,8 @@ type logFile struct {
 	err     error    // the first error; nothing is written after it
 }
 
+// newLogFile returns a log of about limit bytes, which is not made before the first
+// write.
 func newLogFile(path string, limit int64) *logFile {
 	return &logFile{path: path, part: limit / 3}
 }

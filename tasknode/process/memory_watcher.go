@@ -18,6 +18,10 @@ const (
 
 // memoryWatcher enforces memory limits without cgroups: it kills processes that exceed
 // theirs. One goroutine samples memory; close ends it.
+//
+// A task can exceed its limit for at most sampleInterval, or sampleInterval times
+// samplesPerScan if processes that it has started use the memory. A cgroup is exact,
+// but the machine may not allow one.
 type memoryWatcher struct {
 	stop  chan struct{}
 	ended chan struct{}
@@ -34,6 +38,7 @@ func newWatcher() *memoryWatcher {
 	return w
 }
 
+// close ends the goroutine and waits for it. No child is watched any more.
 func (w *memoryWatcher) close() {
 	close(w.stop)
 	<-w.ended

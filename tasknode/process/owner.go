@@ -51,6 +51,7 @@ func ownerOf(name string) (*owner, error) {
 	return o, nil
 }
 
+// id parses the number of a user or group.
 func id(text string) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	return uint32(n), err

@@ -5,6 +5,16 @@ import (
 	"time"
 )
 
+// A new process costs more than a small task. So a process that has finished its task waits, idle, for another one of its class:
+//
+//	keepIdle ──► Launcher.mu.waiting, newest last ── takeIdle ──► next task
+//	                │             │
+//	                │ IdleTime    │ evictIdleLocked: the slot is needed for another class
+//	                ▼             ▼
+//	              dismiss: killed
+//
+// Idle processes count against MaxProcesses, so they never take memory beyond the slots.
+
 // takeIdle takes an idle process of a class, nil if there is none. It prefers the one that
 // became idle last, so that the others reach their IdleTime.
 func (l *Launcher) takeIdle(k processClass) *child {

@@ -36,6 +36,9 @@ const busyTimeout = time.Second
 
 // startProcess starts the process with files as descriptors 0, 1, …. After an error there
 // is no process.
+//
+// Descriptors are inherited in order: 0 to 2 are the standard ones, then controlFD and
+// nextFD.
 func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (err error) {
 	attr := &os.ProcAttr{Dir: t.dir, Env: t.environ, Files: files, Sys: &syscall.SysProcAttr{
 		Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: t.owner.credential(),

@@ -13,21 +13,30 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// task is one attempt that runs in a process.
+// task is one attempt that runs in a process. It is what the daemon sees of it; the
+// process is a child, which may run other tasks before and after.
+//
+//	Launch ──► prepare ──► start or assign: child is set ──► runs ──► exited is closed
+//	                                        ctx ends: KillGrace later, kill
+//	                                        Conn is closed: kill
+//	                                        Stack: SIGQUIT, dumpTimeout later kill
+//
+// An order to end reaches the task as a message first. Force comes only after the
+// grace.
 type task struct {
-	cfg     *Config
-	attempt string
+	cfg     *Config // of the launcher
+	attempt string  // id, which names its cgroup
 	kind    taskproc.Kind
-	binary  string // full name of the program in storage
-	path    string // of the program on this machine
-	dir     string // of the attempt
-	temp    string // for temporary files of a process that starts with this task
-	environ []string
-	owner   *owner // nil for the daemon's own user
+	binary  string   // full name of the program in storage
+	path    string   // of the program on this machine
+	dir     string   // of the attempt
+	temp    string   // for temporary files of a process that starts with this task
+	environ []string // of a process that starts with this task
+	owner   *owner   // nil for the daemon's own user
 	limits  limits
 
-	child          *child // nil until it has one
-	conn           *control
+	child          *child   // nil until it has one
+	conn           *control // the daemon's end of the control socket; nil before connect
 	stdout, stderr stream
 	readers        sync.WaitGroup // goroutines of stdout and stderr
 	stopKillTimer  func() bool    // detaches the task from its context
@@ -80,6 +89,8 @@ func (t *task) Stack() string {
 }
 
 // kill kills the process and its group, if it still runs this task.
+//
+// A process that was given to another task meanwhile is left alone.
 func (t *task) kill() {
 	t.force(func() { _ = unix.Kill(-t.child.pid, unix.SIGKILL) })
 }

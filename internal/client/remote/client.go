@@ -86,6 +86,9 @@ func (c *Client) Kill(ctx context.Context, jobID, cause string) error {
 }
 
 // classify marks errors with the sentinels of package client.
+//
+// A refused caller is not classified: its error is about the token or the version, not
+// about a job.
 func classify(err, unknown error) error {
 	var f *rpc.PermanentError
 	if !errors.As(err, &f) || f.CallerRefused() {

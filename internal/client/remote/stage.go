@@ -18,9 +18,12 @@ import (
 )
 
 // stagingArea is a cluster's staging directory.
+//
+//	DIR/artifacts/SHA256              programs, shared by all jobs that run them
+//	DIR/jobs/CLIENT-SEQUENCE/splits   splits of one submission
 type stagingArea struct {
-	fsys storage.FS
-	dir  string
+	fsys storage.FS // where the cluster has it
+	dir  string     // path on fsys
 }
 
 // program is a staged program.
@@ -30,6 +33,9 @@ type program struct {
 }
 
 // stageProgram makes sure that the program is in the staging area. It does so once.
+//
+// The name is the hash of the content, so an unchanged program is staged once, for all
+// users.
 func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, error) {
 	c.program.Lock()
 	defer c.program.Unlock()
@@ -119,6 +125,8 @@ func (a stagingArea) place(ctx context.Context, file string, length int64, conte
 	return errors.Join(err, a.fsys.Remove(context.WithoutCancel(ctx), temporary, false))
 }
 
+// has reports whether a complete file is there. Only its length is compared: its name
+// has the hash, or it belongs to this submission alone.
 func (a stagingArea) has(ctx context.Context, file string, length int64) bool {
 	info, err := a.fsys.Stat(ctx, file)
 	return err == nil && !info.IsDir && info.Size == length

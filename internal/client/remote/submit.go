@@ -14,6 +14,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// A submission must not become two jobs, although its answer may be lost and any part of
+// it may fail:
+//
+//	register ──► stage: program, splits ──► Submit, perhaps repeated ──► id
+//	   │             │ an error: nothing was sent; a repetition stages again
+//	   │             └ refused by the master: the splits are removed, and it may be changed
+//	   └ the same client and sequence: the entry that exists, and so the same job
+
 // submission identifies a submission.
 type submission struct {
 	client   string
@@ -114,7 +122,8 @@ func (c *Client) checkOutput(ctx context.Context, name string) error {
 	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
-// area returns the cluster's staging area.
+// area returns the cluster's staging area, as a master names it: the client must be
+// able to write there.
 func (c *Client) area(ctx context.Context) (stagingArea, error) {
 	info, err := c.masters.Info(ctx)
 	if err != nil {
