@@ -80,46 +80,43 @@ func parseSeed(word string) (uint64, error) {
 	return seed, nil
 }
 
+// planSettings are the lines with one number or time.
+var planSettings = map[string]struct {
+	unit  string
+	parse func(*Plan, string) error
+}{
+	"seed":      {"NUMBER", func(p *Plan, word string) error { return read(&p.Seed, word, parseSeed) }},
+	"masters":   {"NUMBER", func(p *Plan, word string) error { return read(&p.Masters, word, number) }},
+	"tasknodes": {"NUMBER", func(p *Plan, word string) error { return read(&p.Tasknodes, word, number) }},
+	"limit":     {"TIME", func(p *Plan, word string) error { return read(&p.Limit, word, time.ParseDuration) }},
+}
+
 // parseLine reads one line that has words. words[0] is the name of the line. Settings that
 // are in the plan already are refused by Parse.
-func (p *Plan) parseLine(words []string, line int) (err error) {
-	args := words[1:]
-	want := func(n int, form string) error {
-		if len(args) != n {
-			return fmt.Errorf("expected %q", form)
+func (p *Plan) parseLine(words []string, line int) error {
+	name, args := words[0], words[1:]
+	if s, found := planSettings[name]; found {
+		if len(args) != 1 {
+			return fmt.Errorf("expected %q", name+" "+s.unit)
 		}
-		return nil
+		return s.parse(p, args[0])
 	}
-	switch words[0] {
-	case "seed":
-		if err = want(1, "seed NUMBER"); err == nil {
-			err = read(&p.Seed, args[0], parseSeed)
-		}
-	case "masters":
-		if err = want(1, "masters NUMBER"); err == nil {
-			err = read(&p.Masters, args[0], number)
-		}
-	case "tasknodes":
-		if err = want(1, "tasknodes NUMBER"); err == nil {
-			err = read(&p.Tasknodes, args[0], number)
-		}
-	case "limit":
-		if err = want(1, "limit TIME"); err == nil {
-			err = read(&p.Limit, args[0], time.ParseDuration)
-		}
+	switch name {
 	case "hdfs":
-		err = want(0, "hdfs")
-		p.HDFS = true
-	case "job":
-		if err = want(2, "job NAME PROGRAM"); err == nil {
-			p.Jobs = append(p.Jobs, Job{Name: args[0], Program: args[1], Line: line})
+		if p.HDFS = true; len(args) != 0 {
+			return errors.New(`expected "hdfs"`)
 		}
+	case "job":
+		if len(args) != 2 {
+			return errors.New(`expected "job NAME PROGRAM"`)
+		}
+		p.Jobs = append(p.Jobs, Job{Name: args[0], Program: args[1], Line: line})
 	case "fault":
-		err = p.parseFault(args, line)
+		return p.parseFault(args, line)
 	default:
-		err = fmt.Errorf("%q: expected seed, masters, tasknodes, limit, hdfs, job or fault", words[0])
+		return fmt.Errorf("%q: expected seed, masters, tasknodes, limit, hdfs, job or fault", name)
 	}
-	return err
+	return nil
 }
 
 // parseFault reads "TRIGGER do KIND ROLE [NAME] [at POINT] [by AMOUNT] [for TIME]". Options

@@ -200,7 +200,14 @@ func jobLocality(o *Outcome, job string) float64 {
 // relativeChange is the extra time of a job under arm to, compared with arm from, in %. A
 // negative change is a gain.
 func relativeChange(from, to, job string) func(Repeat) float64 {
-	return func(r Repeat) float64 { return 100 * (sojourn(r.Of(to), job)/sojourn(r.Of(from), job) - 1) }
+	return relativeChangeAt("", from, to, job)
+}
+
+// relativeChangeAt is the same at a point.
+func relativeChangeAt(point, from, to, job string) func(Repeat) float64 {
+	return func(r Repeat) float64 {
+		return 100 * (sojourn(r.At(to, point), job)/sojourn(r.At(from, point), job) - 1)
+	}
 }
 
 // changeMeasures measure both jobs of an experiment, chronos against a policy. papers are

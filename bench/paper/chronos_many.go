@@ -129,11 +129,6 @@ func chronosMoments() Experiment {
 	for _, at := range moments {
 		e.Points = append(e.Points, Point{Name: at.name, Set: failMachines(1, "job 1", at.phase, at.percent)})
 		for _, job := range jobs {
-			against := func(from, to string) func(Repeat) float64 {
-				return func(r Repeat) float64 {
-					return 100 * (sojourn(r.At(to, at.name), job)/sojourn(r.At(from, at.name), job) - 1)
-				}
-			}
 			paper, says, why := papers[at.name+" "+job], "", whyChange
 			switch {
 			case paper > 0:
@@ -142,8 +137,8 @@ func chronosMoments() Experiment {
 				says = "shorter, most of all jobs"
 			}
 			e.Measures = append(e.Measures,
-				Measure{Name: at.name + ": " + job + " takes longer by, chronos against fifo", Unit: "%", Paper: paper, Quote: says, Of: against(fifoOnly, withChronos), Reason: why},
-				Measure{Name: at.name + ": " + job + " takes longer by, fifo against no failure", Unit: "%", Of: against(noFailure, fifoOnly)},
+				Measure{Name: at.name + ": " + job + " takes longer by, chronos against fifo", Unit: "%", Paper: paper, Quote: says, Of: relativeChangeAt(at.name, fifoOnly, withChronos, job), Reason: why},
+				Measure{Name: at.name + ": " + job + " takes longer by, fifo against no failure", Unit: "%", Of: relativeChangeAt(at.name, noFailure, fifoOnly, job)},
 			)
 		}
 		for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {

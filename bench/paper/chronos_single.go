@@ -147,9 +147,7 @@ checkpoints reduces, or kills both.`,
 func (e *Experiment) addKillMeasures(point string) {
 	for i, job := range []string{"job 1", "job 2"} {
 		m := Measure{Name: point + ": " + job + " takes longer by, kill against chronos", Unit: "%", Quote: "similar",
-			Of: func(r Repeat) float64 {
-				return 100 * (sojourn(r.At(withKill, point), job)/sojourn(r.At(withChronos, point), job) - 1)
-			}}
+			Of: relativeChangeAt(point, withChronos, withKill, job)}
 		if i == 1 {
 			m.Paper, m.Quote = 12.5, ""
 			m.Reason = "killed tasks run again. That costs the time that they had run, but only if the job waits for them at its end. Both depend on the times of tasks, which are this report's own"

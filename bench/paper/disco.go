@@ -52,18 +52,14 @@ func discoJobs() Experiment {
 	ratio := func(job string) func(Repeat) float64 {
 		return func(r Repeat) float64 { return sojourn(r.Of(original), job) / sojourn(r.Of(preemptive), job) }
 	}
-	startWait := func(arm string) func(Repeat) float64 {
-		return func(r Repeat) float64 {
-			p := jobNamed(r.Of(arm), "production")
-			return seconds(p.Start - p.Submit)
-		}
-	}
-	transition := func(arm string) func(Repeat) float64 {
-		return func(r Repeat) float64 {
-			p := jobNamed(r.Of(arm), "production")
-			return seconds(p.ReduceStart - p.MapFinish)
-		}
-	}
+	startWait := ofArm(func(o *Outcome) float64 {
+		p := jobNamed(o, "production")
+		return seconds(p.Start - p.Submit)
+	})
+	transition := ofArm(func(o *Outcome) float64 {
+		p := jobNamed(o, "production")
+		return seconds(p.ReduceStart - p.MapFinish)
+	})
 	const times = "it is set by the times of research's maps, which are this report's own"
 	return Experiment{
 		ID: "jobs", Title: "Production and research (section 4, Fig. 3 to 6)",
