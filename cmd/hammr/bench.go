@@ -13,6 +13,11 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
+// newBench has the experiments: those on clusters of this machine, which start `hammr up`
+// processes of this binary and end them, and those in the simulator. They ask no running
+// cluster, except replay --cluster=DIR. Each writes into a directory that must not exist, so
+// that no result replaces another. Exit code 1 means that a run failed; what was measured
+// before is kept.
 func newBench() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "bench",

@@ -24,6 +24,7 @@ type benchCalibrate struct {
 	megabytes int
 }
 
+// newBenchCalibrate starts a cluster for each policy and asks its jobmaster as a client does.
 func newBenchCalibrate() *cobra.Command {
 	var b benchCalibrate
 	cmd := &cobra.Command{
@@ -42,8 +43,8 @@ DIR, which must not exist, gets calibration.csv and environment.json.`,
 	outFlag(cmd, &b.out)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&b.policies, "policies", []string{"fifo", "fair", "hfsp"}, "`names` of policies")
-	flags.StringVar(&b.plan, "plan", "", "`name` of the one plan to run: sleeping or busy")
-	flags.IntVar(&b.megabytes, "text", 512, "size of the text of the plan busy, `MB`")
+	flags.StringVar(&b.plan, "plan", "", "`name` of the one plan to run: sleeping or busy (default both)")
+	flags.IntVar(&b.megabytes, "text", 512, "size of the text of the plan busy, in `MiB`")
 	return cmd
 }
 
@@ -54,6 +55,8 @@ func (b *benchCalibrate) check() error {
 	return checkNumber("text", b.megabytes, b.out)
 }
 
+// run writes the text of the plan busy, then runs the plans. A plan that fails ends the
+// experiment; the file keeps the lines of those before it.
 func (b *benchCalibrate) run(ctx context.Context, e experiment) error {
 	text := filepath.Join(e.scratch, "text")
 	if err := os.WriteFile(text, randomWords(b.megabytes<<20), 0o666); err != nil {
@@ -86,7 +89,8 @@ func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Pl
 	return errors.Join(calibrate.WriteCSV(csv, plan.Name, outcomes), calibrate.WriteTable(e.stdout, plan, outcomes))
 }
 
-// randomWords is a text of so many bytes, the same for each size.
+// randomWords is a text of so many bytes, the same for each size. A tenth of its words end a
+// line.
 func randomWords(size int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 0, size+32)

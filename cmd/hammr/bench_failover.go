@@ -15,11 +15,13 @@ import (
 	"github.com/hammr/hammr/bench/recovery"
 )
 
+// newBenchFailover starts three masters and asks each until one serves again. A fault kills or
+// stops the leader's process, or stalls writes to its log by a failpoint.
 func newBenchFailover() *cobra.Command {
 	cfg := failover.Config{Faults: failover.Faults()}
 	cmd := &cobra.Command{
 		Use:   "failover",
-		Short: "Time until another master serves after the leader is lost",
+		Short: "Measure how long no master serves after the leader is lost",
 		Long: `Start a cluster of three masters on this machine, and measure how long it takes
 until it serves again after its leader is killed, stopped, or has a disk that
 stalls. A row is printed for each fault. The times depend on the load of the
@@ -46,11 +48,13 @@ machine, and on --election and --stall.`,
 	return cmd
 }
 
+// newBenchRecovery starts a cluster and an HDFS of this machine, because it measures whether
+// the tasks that a lost tasknode had are local again.
 func newBenchRecovery() *cobra.Command {
 	var cfg recovery.Config
 	cmd := &cobra.Command{
 		Use:   "recovery",
-		Short: "Wait of lost tasks for a slot after a tasknode is killed",
+		Short: "Measure how long lost tasks wait for a slot after a tasknode is killed",
 		Long: `Start a cluster of three masters and four tasknodes with a real HDFS, fill its
 slots, kill tasknodes, and measure how long the lost tasks wait for a slot and
 whether they are local again. A row is printed for each policy and kind of task.
@@ -67,6 +71,8 @@ It takes Java and a quarter of an hour.`,
 	return cmd
 }
 
+// newBenchGrowth only draws: the benchmark itself is a Go benchmark of package sim, whose
+// output it reads.
 func newBenchGrowth() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{

@@ -20,11 +20,13 @@ type benchLatency struct {
 	orders    int
 }
 
+// newBenchLatency starts a cluster for each kind of order and asks its jobmaster as a client
+// does.
 func newBenchLatency() *cobra.Command {
 	var b benchLatency
 	cmd := &cobra.Command{
 		Use:   "latency --out DIR",
-		Short: "Time from a preemption order to a slot with its next task",
+		Short: "Measure the time from a preemption order to the next task in the slot",
 		Long: `Measure on a cluster of this machine how long it takes from an order that takes
 a slot to the start of the task that gets it. Each kind of order has a cluster
 of its own. 40 orders of each kind take a quarter of an hour.
@@ -37,10 +39,12 @@ environment.json. Percentiles are printed.`,
 	}
 	outFlag(cmd, &b.out)
 	cmd.Flags().IntVar(&b.orders, "orders", 40, "`number` of orders of each kind")
-	cmd.Flags().StringVar(&b.only, "only", "", "measure kinds that have this `text` in their names")
+	cmd.Flags().StringVar(&b.only, "only", "", "measure only kinds that have this `text` in their names (default all)")
 	return cmd
 }
 
+// run measures the disk first: the time of a checkpoint depends on its rate, and the table
+// shows both.
 func (b *benchLatency) run(ctx context.Context, e experiment) error {
 	if err := e.writeEnvironment(b.out, map[string]string{"orders": fmt.Sprint(b.orders)}); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchPaper has the flags of `hammr bench paper`.
+// benchPaper has the flags of `hammr bench paper`, and what prepare makes of them.
 type benchPaper struct {
 	name, out      string
 	only           string // the one experiment to run; "" for all
@@ -32,6 +32,9 @@ type benchPaper struct {
 // tracesDir is the default directory of the traces.
 var tracesDir = filepath.Join("..", "shared", "traces")
 
+// newBenchPaper runs in the simulator with --sim. With --cluster it also starts clusters of
+// this machine, and asks their jobmasters as a client does. It exits with 1 if a trial fails;
+// trials that finished are kept in DIR/trials and not run again.
 func newBenchPaper() *cobra.Command {
 	var b benchPaper
 	names := strings.Join(paper.Names(), "|")
@@ -55,7 +58,7 @@ DIR, which must not exist, gets report.md with what differs and why, the
 pictures as SVG and PNG, and the numbers as CSV.
 
 hfsp reads the traces hfsp_fb2009.csv and hfsp_fb2010.csv of --workload-dir.
-Where that is not given and there are none, it takes workloads that are drawn by
+Without that flag, and without those files in its default, it draws workloads by
 the same quotas.`,
 		Example: `  hammr bench paper hfsp --sim --runs 20 --out hfsp
   hammr bench paper chronos --sim --short --out chronos
@@ -69,16 +72,17 @@ the same quotas.`,
 	}
 	outFlag(cmd, &b.out)
 	flags := cmd.Flags()
-	flags.BoolVar(&b.sim, "sim", false, "in the simulator")
-	flags.BoolVar(&b.cluster, "cluster", false, "on real clusters of this machine, and in the simulator")
-	flags.StringVar(&b.only, "only", "", "`name` of the one experiment to run, with --cluster")
-	flags.IntVar(&b.Runs, "runs", 0, "`number` of repetitions, each with a seed of its own; 0: the paper's")
+	flags.BoolVar(&b.sim, "sim", false, "run in the simulator")
+	flags.BoolVar(&b.cluster, "cluster", false, "run on real clusters of this machine, and in the simulator")
+	flags.StringVar(&b.only, "only", "", "`name` of the one experiment to run, with --cluster (default all)")
+	flags.IntVar(&b.Runs, "runs", 0, "`number` of repetitions, each with a seed of its own (default the paper's)")
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds the random choices of the first repetition; the others' follow")
-	flags.BoolVar(&b.Short, "short", false, "smaller clusters, fewer jobs and two repetitions, for automatic checks")
+	flags.BoolVar(&b.Short, "short", false, "use smaller clusters, fewer jobs and two repetitions, for automatic checks")
 	flags.StringVar(&b.workloadDir, "workload-dir", tracesDir, "`directory` of the traces")
 	return cmd
 }
 
+// run runs the experiments in the simulator, and hands those with --cluster to runReal.
 func (b *benchPaper) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := b.prepare(); err != nil {
 		return usageError{err}
@@ -106,7 +110,8 @@ func (b *benchPaper) save(report *paper.Report, stdout io.Writer) error {
 	return report.WriteTable(stdout)
 }
 
-// prepare checks the command line.
+// prepare checks the command line, so that mistakes show before hours of work. All its errors
+// are the user's.
 func (b *benchPaper) prepare() error {
 	_, err := paper.Find(b.name)
 	switch {

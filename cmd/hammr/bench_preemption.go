@@ -13,6 +13,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
+// newBenchPreemption repeats 27 combinations (3 pairs of jobs, 3 preemption modes, 0 to 2
+// killed tasknodes), on clusters that it starts.
 func newBenchPreemption() *cobra.Command {
 	var out string
 	runs := 5
@@ -20,10 +22,10 @@ func newBenchPreemption() *cobra.Command {
 		Use:   "preemption --out DIR",
 		Short: "Compare waiting, killing and work-conserving preemption",
 		Long: `Run a high-priority job on a cluster of this machine that a low-priority job has
-filled. In turn, the slots are waited for, taken by kill, or taken with the work
-conserved. None, one or two tasknodes are killed when half of the low-priority
-job is done. A third of the runs has two waves of maps, a third two waves of
-reduces, and a third one wave of reduces.
+filled. In turn, it waits for slots, gets them by kill, or gets them with the
+work conserved. None, one or two tasknodes are killed when half of the
+low-priority job is done. A third of the runs has two waves of maps, a third two
+waves of reduces, and a third one wave of reduces.
 
 DIR, which must not exist, gets preemption.csv, the medians and their ratios as
 preemption.txt, environment.json, and raw, the histories and logs.`,

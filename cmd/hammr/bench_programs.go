@@ -12,6 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
+// newBenchPrograms is the benchmark behind `make bench`. It builds from source, so it needs
+// the Go toolchain and the tree; it starts no cluster.
 func newBenchPrograms() *cobra.Command {
 	var list bool
 	var size string
@@ -40,7 +42,7 @@ of the rivals; BENCH_DIR keeps the input, which takes twelve times --size.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&list, "list", false, "list the cases")
-	flags.StringSliceVar(&cfg.Cases, "case", nil, "`cases` to run, or patterns such as wordcount*")
+	flags.StringSliceVar(&cfg.Cases, "case", nil, "`cases` to run, or patterns such as wordcount* (default all)")
 	flags.IntVar(&cfg.Rounds, "rounds", 5, "`number` of measurements of each side")
 	flags.StringVar(&size, "size", "", "`bytes` of the main input, with k, m or g (default 1g)")
 	flags.BoolVar(&cfg.Cold, "cold", false, "measure without a warm-up run before each measurement")

@@ -34,22 +34,24 @@ type benchReplay struct {
 	live.Replay
 }
 
+// newBenchReplay submits jobs to a cluster of this machine: its own, one for each policy, or
+// the one of --cluster=DIR, which it leaves running.
 func newBenchReplay() *cobra.Command {
 	b := benchReplay{conf: make(settings)}
 	cmd := &cobra.Command{
 		Use:   "replay --swim FILE --cluster[=DIR] --out DIR",
-		Short: "A workload on a real cluster, at the times of its trace",
+		Short: "Run a workload on a real cluster, at the times of its trace",
 		Long: `Run a workload on a real cluster of this machine: jobs are submitted when the
 trace says, and jobs.csv gets a line for each, as from 'hammr sim run'. Without
 --cluster=DIR of a cluster that 'hammr up' has started, the command starts one
 of its own for each policy, which ends with it.
 
-Tasks sleep for as long as the model says (--map-time and others), all tasks of
-a phase of a job the mean of what the workload has for them, so that slots are
-what jobs compete for, and not the cores of this machine. With --data the bytes
-are real: input is generated first, and jobs sort it.
+Tasks sleep, so that jobs compete for slots and not for the cores of this
+machine. All tasks of a phase of a job sleep for the mean of the times that the
+workload has for them, or that the model computes (--map-time and others). With
+--data the bytes are real: input is generated first, and jobs sort it.
 
---scale is the part of a SWIM trace's bytes that there is to be; --speed divides
+--scale is the part of a SWIM trace's bytes that the jobs read; --speed divides
 the times of arrivals and of tasks. Times in jobs.csv are those of the workload.
 
 DIR, which must not exist, gets jobs.csv, environment.json with what it was run
@@ -66,21 +68,23 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	flags.StringVar(&b.cluster, "cluster", "", "`directory` of a cluster that runs; without a value, one of its own")
 	flags.Lookup("cluster").NoOptDefVal = ownCluster
 	outFlag(cmd, &b.out)
-	flags.StringSliceVar(&b.policies, "policy", nil, "`names` of policies, one run each; none: what the cluster has")
-	flags.Var(b.conf, "conf", "a setting of the policies; may be given several times")
+	flags.StringSliceVar(&b.policies, "policy", nil, "`names` of policies, one run each (default what the cluster has)")
+	flags.Var(b.conf, "conf", "a setting of the policies; repeat the flag for more")
 	flags.IntVar(&b.Nodes, "nodes", 4, "`number` of tasknodes")
 	flags.IntVar(&b.MapSlots, "map-slots", 2, "`number` of map slots of a tasknode")
 	flags.IntVar(&b.ReduceSlots, "reduce-slots", 1, "`number` of reduce slots of a tasknode")
 	flags.Float64Var(&b.scale, "scale", 0, "`part` of the bytes of a SWIM trace, up to 1 (default --nodes over --swim-nodes)")
 	flags.Float64Var(&b.Speedup, "speed", 1, "`factor` by which time passes faster than in the workload")
-	flags.IntVar(&b.jobs, "jobs", 0, "`number` of jobs from the beginning of the workload; 0: all")
-	flags.BoolVar(&b.data, "data", false, "generate the bytes, and sort them, in place of sleeping")
+	flags.IntVar(&b.jobs, "jobs", 0, "`number` of jobs from the beginning of the workload (default all)")
+	flags.BoolVar(&b.data, "data", false, "generate the bytes and sort them, in place of sleeping")
 	required(cmd, "cluster")
 	cmd.MarkFlagsMutuallyExclusive("scale", "swim-nodes")
 	completes(cmd, "policy", registry.Names())
 	return cmd
 }
 
+// run stages the directory of results: it gets its name when all is written, so a run that
+// fails leaves none.
 func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Writer) error {
 	if err := b.prepare(scaled); err != nil {
 		return usageError{err}
@@ -136,6 +140,8 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 	return err
 }
 
+// checkPolicies makes each policy once, since an unknown name or setting should show before
+// the first cluster starts. No policy at all means the one that the cluster has.
 func (b *benchReplay) checkPolicies() error {
 	if len(b.policies) == 0 {
 		b.policies = []string{""}

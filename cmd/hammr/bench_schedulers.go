@@ -21,15 +21,17 @@ type benchSchedulers struct {
 	compare.Options
 }
 
+// newBenchSchedulers runs in the simulator only. Two runs with the same flags write the same
+// bytes.
 func newBenchSchedulers() *cobra.Command {
 	var b benchSchedulers
 	cmd := &cobra.Command{
 		Use:   "schedulers --out DIR",
-		Short: "All policies on all workloads, in one table",
-		Long: `Play every policy on the two workloads of the HFSP paper and on three days of
-SWIM's traces, with sizes that are known and mistaken, without failures and with
-a machine that fails each hour, in the simulator. It takes an hour on one core,
-and gives the same bytes each time.
+		Short: "Compare all policies on all workloads, in one table",
+		Long: `Play every policy in the simulator, on the two workloads of the HFSP paper and
+on three days of SWIM's traces: with known and with wrong job sizes, without
+failures and with a machine that fails each hour. It takes an hour on one core,
+and writes the same bytes each time.
 
 DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 		Example: "  hammr bench schedulers --workload-dir traces --out schedulers",
@@ -41,7 +43,7 @@ DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 	flags.StringVar(&b.Dir, "workload-dir", tracesDir, "`directory` of the traces")
 	flags.StringVar(&b.Only, "only", "", "`name` of the one workload to play: "+strings.Join(compare.Names(), "; "))
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds all random choices")
-	flags.BoolVar(&b.Short, "short", false, "a tenth of one workload on a tenth of the machines")
+	flags.BoolVar(&b.Short, "short", false, "play a tenth of one workload on a tenth of the machines")
 	return cmd
 }
 

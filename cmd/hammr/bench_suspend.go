@@ -27,10 +27,10 @@ func newBenchSuspend() *cobra.Command {
 	var b benchSuspend
 	cmd := &cobra.Command{
 		Use:   "suspend --out DIR",
-		Short: "Cost of suspending and resuming a task, by its memory",
-		Long: `Measure what it costs to suspend and to resume a task, against the memory that
-it has, with a swap file and a control group for memory: Fig. 8 of HFSP's paper.
-It needs root. Without swap or control groups it says so, and measures only
+		Short: "Measure the cost of suspending and resuming a task, by its memory",
+		Long: `Measure the time to suspend and to resume a task of various sizes in memory,
+with a swap file and a control group for memory: Fig. 8 of HFSP's paper. It
+needs root. Without swap or control groups it reports that, and measures only
 suspended tasks whose pages stay in memory.
 
 DIR, which must not exist, gets suspend.csv, suspend.svg and suspend.png. The
@@ -49,6 +49,8 @@ swap file and the group are removed at the end, also after Ctrl-C.`,
 	return cmd
 }
 
+// check accepts --task without anything else: the experiment starts this command with it, as
+// the process that is suspended.
 func (b *benchSuspend) check() error {
 	if b.task > 0 {
 		return nil
@@ -64,6 +66,8 @@ func (b *benchSuspend) check() error {
 	return checkNumber("rounds", b.rounds, b.out)
 }
 
+// run measures, writes the table and the picture, and prints the setting of policies that the
+// measurement suggests: the rate at which this machine swaps.
 func (b *benchSuspend) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if b.task > 0 {
 		return suspend.RunTask(os.Stdin, stdout, int(b.task))
@@ -88,7 +92,9 @@ func (b *benchSuspend) run(ctx context.Context, stdout, stderr io.Writer) error 
 	})
 }
 
-// measure measures both arms in turn.
+// measure measures both arms, with pages that must be swapped and with pages that stay, in
+// alternation, so that a slow phase of the machine affects both. The order changes with each
+// round. The cage is a swap file and a control group; Close removes them, also after Ctrl-C.
 func (b *benchSuspend) measure(ctx context.Context, e experiment) (samples []suspend.Sample, err error) {
 	largest := int64(slices.Max(b.mebibytes)) << 20
 	task := func(bytes int64) []string { return []string{e.hammr, "bench", "suspend", "--task", fmt.Sprint(bytes)} }

@@ -10,6 +10,9 @@ import (
 	"github.com/hammr/hammr/chaos"
 )
 
+// newChaos breaks clusters on purpose. It asks the masters as a client, tasknodes and masters
+// by their fault-injection calls, and sends signals to processes. No command touches a cluster
+// that was not started for it or with --drills.
 func newChaos() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "chaos",
@@ -26,7 +29,7 @@ func newChaosPlan() *cobra.Command {
 	var kinds []string
 	cmd := &cobra.Command{
 		Use:     "plan --seed N [--kinds KIND,...]",
-		Short:   "Print the plan of a seed",
+		Short:   "Print the plan of faults that a seed draws",
 		Example: "  hammr chaos plan --seed 7 > plan",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,11 +47,13 @@ func newChaosPlan() *cobra.Command {
 	return cmd
 }
 
+// kindsFlag adds --kinds, which both verbs have.
 func kindsFlag(cmd *cobra.Command, kinds *[]string) {
 	cmd.Flags().StringSliceVar(kinds, "kinds", nil, "`kinds` of faults that a seed's plan has, joined by commas: "+
 		words(chaos.Kinds())+", or all (default those that any user may inject: "+words(chaos.UnprivilegedKinds())+")")
 }
 
+// words lists kinds for people.
 func words(kinds []chaos.Kind) string {
 	var out []string
 	for _, k := range kinds {
@@ -57,6 +62,8 @@ func words(kinds []chaos.Kind) string {
 	return strings.Join(out, ", ")
 }
 
+// parseKinds returns the kinds by their names; none for no names, which means those that any
+// user may inject.
 func parseKinds(names []string) (kinds []chaos.Kind, err error) {
 	if len(names) == 1 && names[0] == "all" {
 		return chaos.Kinds(), nil

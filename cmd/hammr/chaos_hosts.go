@@ -25,6 +25,8 @@ type attached struct {
 	cluster *testcluster.HostConfig // nil for none
 }
 
+// flags adds the flags that name a running cluster. --master and --token-file have the
+// defaults of commands that ask a cluster.
 func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.hostfile, "hostfile", "", "`file` with the daemons of a cluster that runs already, to be drilled")
 	flags.StringVar(&a.shell, "shell", testcluster.DefaultShell, "`command` that runs another one, its last word, on a machine of the hostfile")
@@ -33,7 +35,8 @@ func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.data, "data", "", "full name of a `directory` that it reads and writes, such as hdfs://nn/drills (default one of this machine)")
 }
 
-// settle reads the hostfile and checks the flags.
+// settle reads the hostfile and checks the flags, and reports every mistake at once. Without
+// --hostfile the others are not looked at.
 func (a *attached) settle() error {
 	if a.hostfile == "" {
 		return nil
@@ -59,7 +62,8 @@ func (a *attached) settle() error {
 	return errors.Join(errs...)
 }
 
-// on is the cluster for random plans.
+// on is the cluster for random plans: its size and the faults that its hostfile says how to
+// inject. The zero value is a cluster that the drill starts, which accepts all faults.
 func (a *attached) on() (c chaos.Cluster) {
 	if a.cluster == nil {
 		return c

@@ -35,21 +35,23 @@ type chaosRun struct {
 	fromFile *chaos.Plan
 }
 
+// newChaosRun exits with 1 if a drill was bad or could not be run, and with 2 for a plan that
+// is malformed or does not fit the hostfile.
 func newChaosRun() *cobra.Command {
 	cfg := new(chaosRun)
 	cmd := &cobra.Command{
 		Use:   "run --plan FILE | --seed N --report DIR [--runs N | --duration TIME]",
-		Short: "Run drills",
+		Short: "Run drills, and compare their output with undisturbed runs",
 		Long: `Run drills: each starts a cluster of its own on this machine, runs jobs whose
 output is known, breaks what its plan says, and compares the output with an
 undisturbed run. Later drills use the next seeds. With --hostfile all drills are
 of one cluster that runs already.
 
 DIR gets drills.csv, to which every drill adds a line, and a directory for each
-drill: its plan, verdict.json, and of a cluster of its own the logs of all
-daemons and the histories of the jobs. A plan that fails is played again with
-fewer faults, and the smallest one that still fails is kept next to it. The
-command ends with 1 if any drill was bad.
+drill: its plan and verdict.json. For a cluster of its own it also has the logs
+of all daemons and the histories of the jobs. A plan that fails is played again
+with fewer faults, and the smallest one that still fails is kept next to it. The
+exit code is 1 if any drill was bad.
 
 A drill affects only processes that it has started, and with --hostfile the
 daemons in that file, which must have been started with --drills. Partitions and
@@ -66,7 +68,7 @@ machines. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 	flags.StringVar(&cfg.plan, "plan", "", "`file` with a plan")
 	flags.Uint64Var(&cfg.seed, "seed", 0, "random `seed` of the plan of the first drill")
 	flags.IntVar(&cfg.runs, "runs", 1, "`number` of drills")
-	flags.DurationVar(&cfg.duration, "duration", 0, "run drills for that `time` instead")
+	flags.DurationVar(&cfg.duration, "duration", 0, "`time` within which drills start, in place of --runs")
 	flags.StringVar(&cfg.report, "report", "", "`directory` of the reports")
 	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java, and have no partitions")
 	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator; without --report the verdicts are printed")
@@ -83,7 +85,8 @@ machines. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 	return cmd
 }
 
-// settle checks the command line and reads the plan.
+// settle checks the command line and reads the plan, so that all mistakes show before a
+// cluster starts.
 func (c *chaosRun) settle() (err error) {
 	switch {
 	case (c.plan == "") == !c.seeded:
@@ -121,7 +124,8 @@ func (c *chaosRun) planOf(i int) *chaos.Plan {
 	return p
 }
 
-// more reports whether to run an i-th drill.
+// more reports whether to run an i-th drill, counted from 0. With --duration the last drill
+// starts within that time and runs to its end.
 func (c *chaosRun) more(ctx context.Context, i int, began time.Time) bool {
 	if ctx.Err() != nil {
 		return false
@@ -132,6 +136,8 @@ func (c *chaosRun) more(ctx context.Context, i int, began time.Time) bool {
 	return i < c.runs
 }
 
+// run plays the plans in the simulator, or on clusters. The session that it opens starts one
+// cluster for each drill, or keeps the connection to the one of --hostfile.
 func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) error {
 	out := cmd.OutOrStdout()
 	if c.sim {
@@ -217,7 +223,9 @@ func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error
 	return cmp.Or(printTotal(out, table), err)
 }
 
-// shrinkPlan looks for a smaller plan that still fails, and saves it.
+// shrinkPlan looks for a smaller plan that still fails, and saves it. The drill is bad whether
+// or not one is found, so errors of the search are not reported; a drill that cannot be run
+// counts as one that does not fail.
 func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan, dir string, out io.Writer) {
 	n := 0
 	small := chaos.Shrink(plan, c.shrink, func(p *chaos.Plan) bool {

@@ -69,6 +69,7 @@ type clusterCommands struct {
 	zone *time.Location
 }
 
+// newClusterCommands are the commands as users have them, over the network.
 func newClusterCommands() clusterCommands {
 	return clusterCommands{connect: connectRemote, openFiles: openFiles, fetchLog: fetchLog, zone: time.Local}
 }
@@ -78,7 +79,8 @@ func (r clusterCommands) all() []*cobra.Command {
 	return []*cobra.Command{r.newJob(), r.newTask(), r.newNode(), r.newMaster(), r.newScheduler(), r.newQueue()}
 }
 
-// query is a command that runs.
+// query is a command while it runs: the client, the flags that all of them share, and the
+// arguments. It lives for one call of the function that command was given, on one goroutine.
 type query struct {
 	clusterClient
 	clusterCommands
@@ -173,6 +175,8 @@ func (f clusterFlags) cluster() (masters []string, token, id string, err error) 
 	return masters, token, id, err
 }
 
+// openFiles opens the file systems of this machine's configuration: logs of finished attempts
+// are read from there, not from a daemon.
 func openFiles(stderr io.Writer) (*storage.Router, error) {
 	c, err := genericOptions{}.load(stderr)
 	if err != nil {
@@ -245,7 +249,8 @@ func (e notFound) Error() string {
 	return fmt.Sprintf("Could not find %s %s", e.what, e.id)
 }
 
-// knownAs replaces the client's error for something unknown by notFound.
+// knownAs replaces the client's error for something unknown by notFound; it returns other
+// errors, and nil, as they are.
 func knownAs(what, id string, err error) error {
 	if errors.Is(err, client.ErrUnknown) || errors.Is(err, client.ErrUnknownJob) {
 		return notFound{what, id}

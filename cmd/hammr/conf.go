@@ -12,6 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
+// newConf asks no daemon: the table of properties is compiled in, and the files are those of
+// this machine. It exits with 1 if no property matches.
 func newConf() *cobra.Command {
 	return &cobra.Command{
 		Use:   "conf [NAME | WORD]",
@@ -39,6 +41,8 @@ that have it in their name, their description or a deprecated name.`,
 	}
 }
 
+// showProperties shows the property of that name or old name in full, else lists those that
+// have the word.
 func showProperties(stdout, stderr io.Writer, word string) error {
 	var matching []conf.Key
 	for _, k := range conf.Keys() {
@@ -56,11 +60,13 @@ func showProperties(stdout, stderr io.Writer, word string) error {
 	return nil
 }
 
+// matchesWord ignores case.
 func matchesWord(k conf.Key, word string) bool {
 	text := strings.ToLower(strings.Join(append(k.Aliases[:len(k.Aliases):len(k.Aliases)], k.Name, k.Doc), "\n"))
 	return strings.Contains(text, strings.ToLower(word))
 }
 
+// listProperties prints name=default, as a site's file would set it, and the meaning.
 func listProperties(w io.Writer, keys []conf.Key) {
 	for _, k := range keys {
 		fmt.Fprintf(w, "%s=%s\n    %s\n", k.Name, escaped(k.Default), k.Doc)

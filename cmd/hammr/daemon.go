@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 )
 
-// settingFlag is a flag that records its value. A daemon's settings are set later,
-// from all sources together.
+// settingFlag is a flag that records its value. A daemon's settings are set later, from all
+// sources together: a flag overrides a variable, and a variable the file.
 type settingFlag struct {
 	setting daemon.Setting
 	values  map[string]string

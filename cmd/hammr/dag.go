@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
+// newDAG asks no daemon and runs no job.
 func newDAG() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "dag",
@@ -29,6 +30,9 @@ type dagShow struct {
 	dot     bool
 }
 
+// newDAGShow runs a bundled program in this process, and a file as a process of its own, with
+// --dag: mr.Main then prints the graph in place of running the first job. It exits with the
+// program's code, or with 1 if no graph was printed.
 func newDAGShow() *cobra.Command {
 	var s dagShow
 	cmd := &cobra.Command{
@@ -51,7 +55,7 @@ one as it would run, and exits.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&s.maps, "maps", 0, "`number` of nodes of each stage that reads input (default 4)")
-	flags.IntVar(&s.reduces, "reduces", -1, "`number` of reduces of each job that has any; -1 means what the job sets")
+	flags.IntVar(&s.reduces, "reduces", -1, "`number` of reduces of each job that has any; -1 is what the job sets")
 	flags.BoolVar(&s.dot, "dot", false, "write a picture for Graphviz, one digraph a job")
 	flags.BoolP("help", "h", false, "show this text")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -111,6 +115,8 @@ func (s dagShow) programArgs(rest []string) []string {
 	return append(args, rest...)
 }
 
+// show finds the program: a bundled one by its name, else a file. An unknown name without a
+// slash lists the bundled ones.
 func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest []string) error {
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if p := bundled(name); p != nil {

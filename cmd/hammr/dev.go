@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
+// newDev asks no daemon of Hammr: it starts and stops the Java processes of a real HDFS.
 func newDev() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "dev",
@@ -30,6 +31,8 @@ Maven, which fetches Hadoop's jars (65 MB). It is not made for large data.`,
 	}, newHDFSUp(), newHDFSDown(), newHDFSSupervise()))
 }
 
+// newHDFSUp exits when the HDFS runs; it continues in the background, watched by a supervisor.
+// It exits with 1 without Java, jars or ports.
 func newHDFSUp() *cobra.Command {
 	var cfg minihdfs.Config
 	cmd := &cobra.Command{
@@ -70,6 +73,7 @@ func hdfsUp(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) 
 	return nil
 }
 
+// newHDFSDown exits with 0 if no HDFS runs in the directory: that is what was asked for.
 func newHDFSDown() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{

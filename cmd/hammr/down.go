@@ -12,6 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/tasknoded"
 )
 
+// newClusterDown sends signals to the processes in DIR/cluster.json; it asks no daemon. It
+// exits with 0 if no cluster runs in the directory, and with 1 if a process does not end.
 func newClusterDown() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{

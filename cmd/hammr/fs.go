@@ -16,6 +16,9 @@ import (
 	"github.com/hammr/hammr/internal/fsshell"
 )
 
+// newFS asks NameNodes and DataNodes, or reads local files. It has Hadoop's exit codes: 0, 1
+// for a failure, 255 for a wrong command line of the shell, and for -test the answer as 0 or
+// 1. A wrong generic option is 2.
 func newFS() *cobra.Command {
 	return &cobra.Command{
 		Use:   "fs [-D property=value] [-conf FILE] [-fs URI] -COMMAND [ARGS...]",
@@ -37,7 +40,8 @@ HADOOP_CONF_DIR, or local.`,
 	}
 }
 
-// shell runs one command of the file system shell.
+// shell runs one command of the file system shell: it reads the generic options and the
+// configuration, and leaves the rest to internal/fsshell.
 func shell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	generic, rest, err := parseGeneric(args)
 	if err != nil {

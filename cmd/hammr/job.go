@@ -12,6 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// newJob are the verbs of `mapred job`, with their words and layouts where Hadoop has them:
+// scripts read both.
 func (r clusterCommands) newJob() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "job",
@@ -31,6 +33,8 @@ func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus
 	return s, knownAs("job", id, err)
 }
 
+// newJobStatus shows a job as the leader knows it, running or finished. A job that failed is
+// no failure of the command: exit code 0.
 func (r clusterCommands) newJobStatus() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:     "status JOB",

@@ -16,6 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// newJobExplain asks the leader. It keeps the reasons of a job that runs in memory, and those
+// of a finished one in the job's history.
 func (r clusterCommands) newJobExplain() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:   "explain JOB [TASK]",
@@ -80,6 +82,8 @@ func (q *query) writeExplanation(e *wire.Explanation) {
 	}
 }
 
+// writeStage prints a stage: for an unfinished job its tasks by state, why the waiting ones
+// wait, and when the policy considers them again.
 func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
 	if s.Usage != nil {
 		writeFinishedStage(w, s)
@@ -96,12 +100,14 @@ func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
 	}
 }
 
+// writeReasons prints reasons, one a line, below what they explain.
 func writeReasons(w io.Writer, reasons []string) {
 	for _, reason := range reasons {
 		fmt.Fprintf(w, "  %s\n", oneLine(reason))
 	}
 }
 
+// attemptTable is the attempts of an unfinished job. Since is when the state began.
 func (q *query) attemptTable(attempts []*wire.Explanation_Attempt) *table {
 	t := &table{heading: []string{"Attempt", "Node", "State", "Since", "Cause"}}
 	for _, a := range attempts {
@@ -110,6 +116,8 @@ func (q *query) attemptTable(attempts []*wire.Explanation_Attempt) *table {
 	return t
 }
 
+// writeTask prints one task: why it waits, its attempts, and the cost of each machine with a
+// free slot. Cost is what the placement minimizes: bytes times the distance that they travel.
 func (q *query) writeTask(w io.Writer, t *wire.Explanation_Task, attempts func([]*wire.Explanation_Attempt) *table) {
 	fmt.Fprintf(w, "\n%s, %s: %s\n", t.Id, oneLine(t.Stage), t.State)
 	writeReasons(w, t.Reasons)

@@ -11,6 +11,7 @@ import (
 // This file has the text of `hammr job explain` for finished jobs: the slots they
 // used.
 
+// writeFinish prints when a job ended, and why if it did not succeed.
 func (q *query) writeFinish(w io.Writer, e *wire.Explanation) {
 	field(w, "Submitted At", "%s", q.time(e.SubmitTime))
 	field(w, "Finished At", "%s (%s)", q.time(e.FinishTime), seconds(e.FinishTime-e.SubmitTime))
@@ -19,6 +20,8 @@ func (q *query) writeFinish(w io.Writer, e *wire.Explanation) {
 	}
 }
 
+// writeFinishedStage prints what the attempts of a stage used: slots by machine, and the
+// longest wait of a task for one.
 func writeFinishedStage(w io.Writer, s *wire.Explanation_Stage) {
 	p := s.Usage
 	fmt.Fprintf(w, "\n%s: %d tasks%s, %d finished; %d attempts, %d of them preempted\n",
@@ -46,6 +49,7 @@ func slotsEach(p *wire.Explanation_Usage) string {
 	return " of " + strings.Join(kinds, " and ") + " slots each"
 }
 
+// finishedTable is the attempts of a finished job, with the time each waited for a slot.
 func (q *query) finishedTable(attempts []*wire.Explanation_Attempt) *table {
 	t := &table{heading: []string{"Attempt", "Node", "State", "Waited", "From", "Until", "Cause"}}
 	for _, a := range attempts {
@@ -54,4 +58,5 @@ func (q *query) finishedTable(attempts []*wire.Explanation_Attempt) *table {
 	return t
 }
 
+// seconds formats ms.
 func seconds(millis int64) string { return fmt.Sprintf("%.3fs", float64(millis)/1000) }

@@ -56,7 +56,8 @@ func (q *query) writeHistory(s *wire.JobStatus) {
 	}
 }
 
-// taskSummary counts tasks by kind and final state.
+// taskSummary counts tasks by kind and final state. A job without reduces has a row of zeros
+// for them, as Hadoop's.
 func taskSummary(tasks []report.Task) *table {
 	t := &table{heading: []string{"Kind", "Total", "Successful", "Failed", "Killed", "Attempts"}}
 	for _, kind := range []report.Kind{report.Map, report.Reduce} {

@@ -12,6 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// newJobList asks for the unfinished jobs, or for all of them if a finished state is wanted,
+// and selects on this side: the call has no filter.
 func (r clusterCommands) newJobList() *cobra.Command {
 	var f jobFilter
 	cmd := show(r, &cobra.Command{
@@ -54,10 +56,14 @@ func (f *jobFilter) check() error {
 	return nil
 }
 
+// includesFinished reports whether the filter can match a finished job, which takes a longer
+// answer of the master.
 func (f *jobFilter) includesFinished() bool {
 	return f.all || slices.ContainsFunc(f.states, func(s string) bool { return slices.Index(apidoc.JobStates, s) >= apidoc.FirstFinalState })
 }
 
+// matches reports whether a job is to be listed. A suspended job matches its own state and
+// SUSPENDED, which is how it is shown.
 func (f *jobFilter) matches(j *wire.JobStatus) bool {
 	switch {
 	case len(f.states) > 0 && !slices.Contains(f.states, apidoc.JobState(j.State)) && !slices.Contains(f.states, apidoc.DisplayedState(j)):

@@ -16,6 +16,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// newJobLogs asks the leader for the attempts, then reads files of the cluster's log directory
+// and, for attempts that run, the HTTP page of their tasknodes. It exits with 1 if no attempt
+// has started or a log cannot be read; the other logs are printed all the same.
 func (r clusterCommands) newJobLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "logs JOB [ATTEMPT]",
@@ -34,6 +37,7 @@ that of running attempts is read from their tasknodes.`,
 	})
 }
 
+// newTaskLogs is newJobLogs for one task or attempt, whose id says which job it is of.
 func (r clusterCommands) newTaskLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:     "logs TASK|ATTEMPT",
@@ -73,7 +77,8 @@ func (q *query) logs(ctx context.Context, job string, match func(task, attempt s
 	return errors.Join(err, l.write(), router.Close())
 }
 
-// logReader collects logs.
+// logReader collects the logs of one command, which prints them at the end: with --json they
+// are one list.
 type logReader struct {
 	*query
 	router *storage.Router
@@ -110,6 +115,7 @@ func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
 // fs.ErrNotExist if it is not there.
 type logSource func(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error)
 
+// readFrom reads all streams of an attempt from one place. found is false if none is there.
 func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, source logSource) (found bool, err error) {
 	for _, stream := range tasknoded.LogStreams {
 		text, err := source(ctx, a, stream)
@@ -133,7 +139,8 @@ func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, st
 	return l.content(ctx, l.job.LogDir+"/"+a.Id+"/"+stream)
 }
 
-// readFromTasknode reads from the tasknode.
+// readFromTasknode reads from the page of the attempt's tasknode. A tasknode that has none, or
+// is forgotten, has no logs either: fs.ErrNotExist.
 func (l *logReader) readFromTasknode(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
 	if l.pages == nil {
 		nodes, err := l.Tasknodes(ctx, true)
@@ -152,6 +159,7 @@ func (l *logReader) readFromTasknode(ctx context.Context, a *wire.TaskStatus_Att
 	return l.fetchLog(ctx, l.flags, page, a.Id, stream)
 }
 
+// content reads a file by its full name, such as hdfs://nn/logs/x.
 func (l *logReader) content(ctx context.Context, name string) (string, error) {
 	fsys, path, err := l.router.Resolve(ctx, name)
 	if err != nil {
@@ -166,6 +174,7 @@ func (l *logReader) content(ctx context.Context, name string) (string, error) {
 	return string(text), err
 }
 
+// write prints the logs that were found, also if others could not be read.
 func (l *logReader) write() error {
 	if l.logs == nil {
 		l.logs = []apidoc.AttemptLog{}

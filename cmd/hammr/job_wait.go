@@ -13,6 +13,9 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// newJobWait watches the leader, and its successor after an election. It exits with 0 if the
+// job succeeds, with 1 if it fails or is killed, and with 130 after Ctrl-C, when the job
+// continues.
 func (r clusterCommands) newJobWait() *cobra.Command {
 	var quiet bool
 	cmd := r.command(&cobra.Command{
@@ -27,6 +30,8 @@ func (r clusterCommands) newJobWait() *cobra.Command {
 	return cmd
 }
 
+// wait shows the job's progress on stderr until it ends, then its counters or the cause of its
+// failure. With --json the report is on stdout.
 func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 	c := newConsole(q.stderr, quiet)
 	w := watcher{console: c}
@@ -47,6 +52,7 @@ func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 	return err
 }
 
+// newConsole is a console on stderr, with a bar if that is a terminal.
 func newConsole(stderr io.Writer, quiet bool) *console.Console {
 	opts := console.Options{Err: stderr, Quiet: quiet}
 	if f, ok := stderr.(*os.File); ok {
@@ -63,6 +69,8 @@ type watcher struct {
 	reason   string // what the job waits for, as shown last
 }
 
+// update shows one status. It is called in order, and from one goroutine at a time; the
+// console redraws from another one.
 func (w *watcher) update(id string, s *wire.JobStatus) {
 	over := s.State >= wire.JobState_SUCCEEDED
 	if !w.started {

@@ -19,6 +19,8 @@ type jobmasterFlags struct {
 	log           daemon.LogConfig
 }
 
+// settings lists the daemon's settings with their flags. The defaults are those of
+// masterd.Config; docs/cluster.md has a row for each, which a test checks.
 func (c *jobmasterFlags) settings() daemon.Settings {
 	c.EnsureDefaults()
 	return append(daemon.Settings{
@@ -55,6 +57,8 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 	}, c.log.Settings()...)
 }
 
+// newJobmaster is a daemon: it runs until SIGTERM, which is exit code 0, and exits with 1 if
+// it cannot start or cannot continue. A wrong setting, from any source, is 2.
 func newJobmaster() *cobra.Command {
 	var c jobmasterFlags
 	cmd := &cobra.Command{
@@ -71,6 +75,7 @@ in the file of --config; flags override variables, and variables override keys.`
 	return withSettings(cmd, c.settings(), func(ctx context.Context, cmd *cobra.Command) error { return c.run(ctx, cmd) })
 }
 
+// run opens the logs and runs the daemon.
 func (c *jobmasterFlags) run(ctx context.Context, cmd *cobra.Command) error {
 	return withLogger(c.log, cmd.ErrOrStderr(), func(logger *slog.Logger) (err error) {
 		c.Logger, c.Version = logger, buildVersion()

@@ -1,6 +1,30 @@
-// Command hammr contains the bundled programs, the file system shell, the daemons of a
-// cluster with the commands that operate it, the simulator, and a generator for new
-// programs.
+// Command hammr is the one binary of the project: the bundled programs, the file system shell,
+// the daemons of a cluster with the commands that operate it, the simulator, experiments,
+// and a generator for new programs.
+//
+// The package holds flags and printing. A command turns its flags into the Config of a
+// package, calls it, and prints the result; what it decides is decided there. A noun has a
+// file with the list of its verbs (job.go), and each verb, or a few of a kind, a file
+// (job_list.go). A file says which daemon its command asks and which exit code it has, if
+// that is not the usual one:
+//
+//	0    done
+//	1    refused, failed, or no answer
+//	2    a wrong command line, or input that a user can correct
+//	130  Ctrl-C or SIGTERM
+//
+// # To add a verb
+//
+// A verb that asks a cluster follows the steps in cluster_command.go. Any other verb is a
+// constructor that returns a cobra.Command, listed in newRoot or in the group of its noun:
+//
+//   - RunE is made by interruptible, or by checked if the command line is checked first.
+//     Errors of the first become exit code 1; a usageError and all errors of flags 2.
+//   - Short is an imperative phrase without a full stop, Example is there, and no line has
+//     more than 80 characters: TestHelp checks this.
+//   - A flag's usage names its argument in backquotes, and the default if it is not the
+//     value of the flag.
+//   - Results go to stdout, for scripts; progress and notices go to stderr.
 package main
 
 import (
@@ -18,6 +42,8 @@ const (
 	exitInterrupted = mr.ExitInterrupted
 )
 
+// main first serves tasks: a tasknode starts this same binary for the tasks of bundled
+// programs, and ServeTask returns only in a process that a person has started.
 func main() {
 	mr.ServeTask(runnables()...)
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))

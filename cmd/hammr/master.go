@@ -13,6 +13,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// newMaster are the verbs for the masters themselves. All but status ask the leader to change
+// the Raft configuration.
 func (r clusterCommands) newMaster() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "master",
@@ -30,11 +32,13 @@ func logWriteColumns(l *apidoc.LogWrites) (median, p99 string) {
 	return ms(l.MedianMicros), ms(l.P99Micros)
 }
 
+// newMasterStatus asks the leader for the list, then every master on the list for its own
+// state, at the same time. It exits with 0 even if some do not answer: that is what it shows.
 func (r clusterCommands) newMasterStatus() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:   "status",
 		Short: "Show the state of each master",
-		Long: `Show the state of each master. Each is asked itself; one that does not answer is
+		Long: `Show the state of each master, as it answers itself; one that does not answer is
 unreachable from here. Log-Write is the time of recent writes to its log, fsync
 included: the median and the 99th percentile.`,
 		Example: "  hammr master status --json",
@@ -51,7 +55,8 @@ included: the median and the 99th percentile.`,
 // masterTimeout bounds the answer of one master.
 const masterTimeout = 2 * time.Second
 
-// askEach asks every master for its own state.
+// askEach asks every master for its own state, all at once, so that those that hang cost one
+// masterTimeout together.
 func (q *query) askEach(ctx context.Context, info *wire.Info) apidoc.Masters {
 	answers := make([]*wire.Info, len(info.Masters))
 	var all sync.WaitGroup
@@ -80,6 +85,7 @@ func (q *query) askMaster(ctx context.Context, address string) *wire.Info {
 	return info
 }
 
+// writeMasters prints the term and the leader, then a row for each master.
 func (q *query) writeMasters(doc apidoc.Masters) {
 	leader := doc.Leader
 	if leader == "" {
@@ -94,6 +100,8 @@ func (q *query) writeMasters(doc apidoc.Masters) {
 	t.write(q.stdout)
 }
 
+// newMasterAdd exits with 0 when the new master is in the Raft configuration, and with 1 if it
+// does not answer or belongs to another cluster.
 func (r clusterCommands) newMasterAdd() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "add ID HOST:PORT",
@@ -118,6 +126,8 @@ func (r clusterCommands) newMasterRemove() *cobra.Command {
 	})
 }
 
+// newMasterTransfer exits when the other master leads. Without an ID the leader chooses the
+// most up-to-date one.
 func (r clusterCommands) newMasterTransfer() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:     "transfer [ID]",

@@ -12,6 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/scaffold"
 )
 
+// newNew writes files and asks no daemon. If it has to fetch hammr it runs `go mod tidy`;
+// should that fail it exits with 1, and the program is there all the same.
 func newNew() *cobra.Command {
 	var cfg scaffold.Config
 	cmd := &cobra.Command{
@@ -30,10 +32,11 @@ fetches it.`,
 		}),
 	}
 	cmd.Flags().StringVar(&cfg.Module, "module", "", "`path` of the new module (default the name of DIR)")
-	cmd.Flags().StringVar(&cfg.Source, "source", "", "source `tree` of hammr to use")
+	cmd.Flags().StringVar(&cfg.Source, "source", "", "source `tree` of hammr to use (default the one around the current directory, else the one of this binary)")
 	return cmd
 }
 
+// create writes the program and prints the commands that build and run it.
 func create(ctx context.Context, cfg scaffold.Config, stdout, stderr io.Writer) error {
 	p, err := scaffold.New(cfg)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// newNode are the verbs of `yarn node`. Tasknodes are not asked themselves: the leader answers
+// with their last heartbeats.
 func (r clusterCommands) newNode() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "node",
@@ -19,6 +21,8 @@ func (r clusterCommands) newNode() *cobra.Command {
 	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain())
 }
 
+// newNodeList lists tasknodes that are not lost; with --all lost ones too, until the masters
+// forget them.
 func (r clusterCommands) newNodeList() *cobra.Command {
 	var all bool
 	cmd := show(r, &cobra.Command{
@@ -72,6 +76,8 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.4g%s", value, unit)
 }
 
+// newNodeStatus shows one tasknode, also a lost one. It exits with 1 if there is none of that
+// name.
 func (r clusterCommands) newNodeStatus() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:     "status NODE",

@@ -15,6 +15,9 @@ import (
 // drainPoll is the time between two checks of a tasknode that is drained.
 const drainPoll = 250 * time.Millisecond
 
+// newNodeDrain starts draining and waits. It exits with 0 when nothing is left, with 1 at the
+// deadline, when the tasknode is lost, or when draining was reverted, and with 130 after
+// Ctrl-C. Only --undo stops the draining.
 func (r clusterCommands) newNodeDrain() *cobra.Command {
 	var deadline time.Duration
 	var undo bool

@@ -37,7 +37,8 @@ func programFile(name string) (string, error) {
 	return name, checkProgram(name)
 }
 
-// runFile runs a program. When ctx ends, the program gets SIGTERM.
+// runFile runs a program with this process's standard input. When ctx ends, the program gets
+// SIGTERM, and SIGKILL if it still runs after 20 s.
 func runFile(ctx context.Context, path string, args []string, stdout, stderr io.Writer) error {
 	program := exec.CommandContext(ctx, path, args...)
 	program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
@@ -101,7 +102,8 @@ func checkProgram(path string) error {
 	return nil
 }
 
-// checkELF refuses a program for another architecture, and one that is not built with Hammr.
+// checkELF refuses a program for another architecture, and one that is not built with Hammr:
+// on a cluster it would start once for each task and never answer.
 func checkELF(f io.ReaderAt) error {
 	image, err := elf.NewFile(f)
 	if err != nil {

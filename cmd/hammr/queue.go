@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// newQueue are the verbs of `mapred queue`. A queue is what schedulers call a pool.
 func (r clusterCommands) newQueue() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "queue",
@@ -22,6 +23,8 @@ func (r clusterCommands) newQueue() *cobra.Command {
 	}, r.newQueueList(), r.newQueueInfo())
 }
 
+// newQueueList lists the queues that accept jobs, and those that do not any more but have
+// some.
 func (r clusterCommands) newQueueList() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:     "list",
@@ -45,6 +48,7 @@ type queueInfo struct {
 	jobs   []*wire.JobStatus // unfinished; nil without --show-jobs
 }
 
+// document is the queue for --json, with its jobs in full if they were asked for.
 func (i queueInfo) document() apidoc.Queue {
 	doc := apidoc.QueueOf(i.queue)
 	if i.jobs != nil {
@@ -53,6 +57,7 @@ func (i queueInfo) document() apidoc.Queue {
 	return doc
 }
 
+// newQueueInfo shows one queue. It exits with 1 if there is none of that name.
 func (r clusterCommands) newQueueInfo() *cobra.Command {
 	var showJobs bool
 	cmd := show(r, &cobra.Command{
@@ -114,10 +119,12 @@ func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
 	fmt.Fprintf(w, "Waiting for the maximum : %d jobs\n", q.JobsNotRunnable)
 }
 
+// slotCount is slots of each kind; below 0 is no limit.
 func slotCount(s *wire.Queue_Slots) string {
 	return limitText(s.GetMap()) + " map, " + limitText(s.GetReduce()) + " reduce"
 }
 
+// limitText is a limit; below 0 is none.
 func limitText(n int32) string {
 	if n < 0 {
 		return "unlimited"

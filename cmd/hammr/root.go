@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// exitError ends the program with an exit code. The cause has been printed already.
+// exitError ends the program with an exit code. Its cause has been printed already, or the
+// code says it all, as the one of a program that hammr has run.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -28,12 +29,12 @@ func exitWith(code int) error {
 	return exitError(code)
 }
 
-// usageError is a mistake of the user that the help of the command does not explain,
-// such as a directory that exists.
+// usageError is a mistake of the user that the help of the command does not explain, such as a
+// directory that exists or a malformed file: exit code 2, without a hint to --help.
 type usageError struct{ error }
 
-// runError is a failure of a command that runs. All other errors are those of the command
-// line.
+// runError is a failure of a command that runs: exit code 1. All other errors are those of the
+// command line; cobra returns them, and they get exit code 2 and a hint to --help.
 type runError struct{ error }
 
 // Unwrap implements errors.Unwrap.
@@ -59,6 +60,7 @@ func interruptible(f func(ctx context.Context, cmd *cobra.Command, args []string
 	}
 }
 
+// execute runs a command line in this process and returns the exit code. Tests call it.
 func execute(args []string, stdout, stderr io.Writer) int {
 	return executeOn(newRoot(), args, stdout, stderr)
 }
@@ -88,6 +90,8 @@ func executeOn(root *cobra.Command, args []string, stdout, stderr io.Writer) int
 	return exitUsage
 }
 
+// newRoot makes the tree of all commands, a new one for each run, since flags keep their
+// values.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hammr",
@@ -112,7 +116,8 @@ operate a cluster, and a generator for your own programs.`,
 	return root
 }
 
-// group makes a noun of verbs. Cobra checks for unknown commands below the root only.
+// group makes a noun of verbs. Without a verb it prints its help. It refuses an unknown verb
+// itself, with a suggestion, because cobra checks for unknown commands below the root only.
 func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -12,6 +12,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
+// newRun runs a bundled program in this process, or with --master on a cluster, as the user's
+// own programs run: all of it is mr.Exec, so the exit codes are those of package mr.
 func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run PROGRAM [generic options] ARGS...",
@@ -46,6 +48,8 @@ func completePrograms(first cobra.ShellCompDirective) cobra.CompletionFunc {
 	}
 }
 
+// run finds the program and hands it the other arguments. An unknown name has Hadoop's words,
+// since scripts search for them.
 func run(args []string, stdout, stderr io.Writer) int {
 	name, rest := programName(args)
 	if name == "" {
@@ -83,6 +87,7 @@ func programName(args []string) (name string, rest []string) {
 	return "", args
 }
 
+// listPrograms prints the bundled programs as Hadoop's example driver does.
 func listPrograms(w io.Writer) {
 	fmt.Fprintln(w, "Valid program names are:")
 	for _, p := range examples.Programs() {

@@ -19,6 +19,8 @@ import (
 	"github.com/hammr/hammr/sched/registry"
 )
 
+// newScheduler asks the leader. A change is an entry of the replicated log, so every later
+// leader has it.
 func (r clusterCommands) newScheduler() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "scheduler",
@@ -58,6 +60,7 @@ func (q *query) writeAllocations(w io.Writer, a *wire.AllocationFile) {
 	}
 }
 
+// newSchedulerSet exits with 1 for an unknown policy or setting; the old policy then stays.
 func (r clusterCommands) newSchedulerSet() *cobra.Command {
 	conf := make(settings)
 	cmd := r.command(&cobra.Command{
@@ -135,7 +138,7 @@ func (q *query) warnClosedPools(ctx context.Context, conf settings) error {
 // settings of a policy: one NAME=VALUE a flag.
 type settings map[string]string
 
-// Set implements pflag.Value.
+// Set adds NAME=VALUE. A name that is given twice is refused: one of its values would be lost.
 func (s settings) Set(text string) error {
 	name, value, found := strings.Cut(text, "=")
 	if _, twice := s[name]; !found || name == "" || twice {

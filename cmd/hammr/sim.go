@@ -11,6 +11,9 @@ import (
 	"github.com/hammr/hammr/internal/console"
 )
 
+// newSim asks no daemon: the simulator runs in this process. Its commands exit with 2 for
+// wrong flags, settings and input, all reported before the first run, and with 1 if a run
+// fails.
 func newSim() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "sim",

@@ -21,6 +21,8 @@ type simFluid struct {
 	discipline, jobs, out string
 }
 
+// newSimFluid simulates no cluster but one divisible server: the theory that size-based
+// policies are compared with.
 func newSimFluid() *cobra.Command {
 	var s simFluid
 	names := strings.Join(fluid.Disciplines(), "|")
@@ -61,6 +63,7 @@ jobid as a string.`,
 	return cmd
 }
 
+// run writes the output file, complete or not at all, and prints a summary.
 func (s simFluid) run(stdout io.Writer) error {
 	jobs, sojourns, err := s.simulate()
 	if err != nil {
@@ -92,6 +95,7 @@ func (s simFluid) simulate() ([]fluid.Job, []float64, error) {
 	return jobs, sojourns, err
 }
 
+// summary has percentiles of the sojourn times: the value at that part of the sorted list.
 func (s simFluid) summary(sojourns []float64) string {
 	if len(sojourns) == 0 {
 		return fmt.Sprintf("%s: no jobs", s.discipline)

@@ -113,6 +113,9 @@ func (c *simCluster) warn(w io.Writer) {
 	}
 }
 
+// makePolicy makes one policy with its own settings, and with those of the flags that it
+// understands. All policies know the true sizes of jobs through the oracle; only an estimator
+// that is set to it asks.
 func (c *simCluster) makePolicy(name string, w *workload.Workload, seed uint64) (sched.Policy, error) {
 	conf := c.conf.of(name)
 	if c.allocations != "" && registry.HasPools(name, conf) {

@@ -29,6 +29,8 @@ type simRun struct {
 	log   results.DecisionLog
 }
 
+// newSimRun writes a directory that is complete or does not exist: it has another name until
+// all is written.
 func newSimRun() *cobra.Command {
 	var s simRun
 	cmd := &cobra.Command{
@@ -70,6 +72,7 @@ With --runs the tables are in run-001, run-002 and so on.`,
 	return cmd
 }
 
+// run checks everything, makes sure that the directory can be made, and only then simulates.
 func (s *simRun) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := s.prepare(); err != nil {
 		return usageError{err}
@@ -130,7 +133,9 @@ func (s *simRun) save(report *results.Report) error {
 	return dir.Commit()
 }
 
-// repeat runs every seed under every policy.
+// repeat runs every seed under every policy. prepare has made workload and policies of the
+// first seed. The others need their own: a spec draws another workload, and policies keep
+// state.
 func (s *simRun) repeat(ctx context.Context, line *statusLine) (repetitions []results.Repetition, err error) {
 	w, policies := s.first, s.made
 	for n := range s.runs {

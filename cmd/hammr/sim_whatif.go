@@ -19,6 +19,8 @@ type simWhatif struct {
 	given        func(flag string) bool
 }
 
+// newSimWhatif reads histories from files and asks no cluster; masters write them into their
+// --history-dir.
 func newSimWhatif() *cobra.Command {
 	var s simWhatif
 	cmd := &cobra.Command{
@@ -46,12 +48,13 @@ histories, the difference is the error of the simulator.`,
 	flags.StringVar(&s.out, "out", "", "`file` for the table as CSV, which must not exist")
 	for name, usage := range map[string]string{"nodes": "machines", "map-slots": "map slots of a machine", "reduce-slots": "reduce slots of a machine"} {
 		flag := flags.Lookup(name)
-		flag.Usage, flag.DefValue = "`number` of "+usage+"; by default as many as the histories show", "0"
+		flag.Usage, flag.DefValue = "`number` of "+usage+" (default as many as the histories show)", "0"
 	}
 	required(cmd, "history", "policy")
 	return cmd
 }
 
+// run simulates the recorded jobs under each policy and prints the comparison.
 func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	w, err := s.prepare()
 	if err != nil {

@@ -18,6 +18,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
+// newSubmit asks the leader to accept a job and exits with 0 when it is in the log. It exits
+// with 2 if no cluster is named, and otherwise with the code of the program.
 func newSubmit() *cobra.Command {
 	return &cobra.Command{
 		Use:   "submit PROGRAM [generic options] ARGS...",
@@ -34,6 +36,8 @@ that of --master or of HAMMR_MASTER.`,
 	}
 }
 
+// submit runs the program with --detach: a bundled one in this process, a file as a process of
+// its own, whose output shows whether it has submitted a job.
 func submit(cmd *cobra.Command, args []string) error {
 	name, rest := programName(args)
 	help := slices.Contains(args, "-h") || slices.Contains(args, "--help")
@@ -99,7 +103,8 @@ func submitFile(path string, args []string, help bool, stdout, stderr io.Writer)
 
 var isJobID = regexp.MustCompile(`^job_[^_]+_\d{4,}$`).MatchString
 
-// jobIDDetector forwards the output of a program and detects a job id in it.
+// jobIDDetector forwards the output of a program and detects a job id on a line of its own.
+// Other output of the program, before or after it, does not matter.
 type jobIDDetector struct {
 	to    io.Writer
 	line  []byte // so far

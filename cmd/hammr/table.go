@@ -8,12 +8,14 @@ import (
 	"text/tabwriter"
 )
 
-// table is rows of text below a heading.
+// table is rows of text below a heading, for people and for scripts such as awk: cells have no
+// line breaks, and none is empty.
 type table struct {
 	heading []string
 	rows    [][]string
 }
 
+// add adds a row with a cell for each column of the heading.
 func (t *table) add(words ...string) { t.rows = append(t.rows, words) }
 
 // write aligns the columns. An empty cell is printed as "-", so that programs can count
@@ -30,7 +32,8 @@ func (t *table) write(w io.Writer) {
 	aligned.Flush() // an error of stdout has no other place to go
 }
 
-// field writes a line of a description.
+// field writes a line of a description, as "Job: job_1763700000000_0001". A value that is
+// empty leaves no blank at the end of the line.
 func field(w io.Writer, name string, format string, args ...any) {
 	value := fmt.Sprintf(format, args...)
 	fmt.Fprintln(w, strings.TrimRight(name+": "+value, " "))

@@ -17,6 +17,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
+// newTask are the verbs for tasks and attempts. They ask the leader, which orders the
+// tasknodes.
 func (r clusterCommands) newTask() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "task",
@@ -25,6 +27,8 @@ func (r clusterCommands) newTask() *cobra.Command {
 	}, r.newTaskList(), r.newTaskLogs(), r.newTaskKill(false), r.newTaskKill(true), r.newTaskPreempt())
 }
 
+// newTaskList lists the tasks of a job, running or finished. The state paused is an old name
+// of checkpointed.
 func (r clusterCommands) newTaskList() *cobra.Command {
 	var state, kind string
 	cmd := show(r, &cobra.Command{
@@ -150,6 +154,8 @@ func jobOf(id string) (string, error) {
 // preemptModes are the modes of `task preempt`: all but wait, which takes no slot.
 var preemptModes = slices.DeleteFunc(slices.Clone(preempt.Modes), func(m preempt.Mode) bool { return m == preempt.Wait })
 
+// newTaskPreempt exits with 1 if an attempt cannot be preempted by the mode, which the error
+// says, or if --resume finds no free slot for one.
 func (r clusterCommands) newTaskPreempt() *cobra.Command {
 	var mode string
 	var resume bool

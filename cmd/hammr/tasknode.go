@@ -17,6 +17,8 @@ type tasknodeFlags struct {
 	log daemon.LogConfig
 }
 
+// settings lists the daemon's settings with their flags. The defaults are those of
+// tasknoded.Config; docs/cluster.md has a row for each, which a test checks.
 func (c *tasknodeFlags) settings() daemon.Settings {
 	c.EnsureDefaults()
 	name := daemon.String("name", &c.Name, "`name` of this tasknode, unique in the cluster (default the machine's)")
@@ -47,6 +49,8 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 	}, c.log.Settings()...)
 }
 
+// newTasknode is a daemon: it runs until SIGTERM, which is exit code 0, and exits with 1 if it
+// cannot start. A wrong setting, from any source, is 2.
 func newTasknode() *cobra.Command {
 	var c tasknodeFlags
 	cmd := &cobra.Command{

@@ -17,7 +17,8 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// upConfig has the flags of `hammr up`.
+// upConfig has the flags of `hammr up`. Flags of daemons are passed on as they are: settle
+// puts them into MasterFlags and TasknodeFlags.
 type upConfig struct {
 	localcluster.Config
 	detach bool
@@ -25,6 +26,10 @@ type upConfig struct {
 	log    daemon.LogConfig
 }
 
+// newClusterUp starts the daemons as processes of this binary, and asks the masters until all
+// tasknodes have joined. With --detach it exits with 0 then. Without, it ends with the
+// cluster: 0 after Ctrl-C, 1 if a daemon ends by itself, 130 if it is interrupted while the
+// cluster starts.
 func newClusterUp() *cobra.Command {
 	cfg := upConfig{Config: localcluster.Config{MapSlots: 2, ReduceSlots: 1}}
 	cmd := &cobra.Command{

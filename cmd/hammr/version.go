@@ -24,7 +24,7 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// ownVersion describes this binary.
+// ownVersion describes this binary; reports of experiments have it too.
 func ownVersion() string {
 	var built debug.BuildInfo
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -28,6 +28,7 @@ type Conf struct {
 	values map[string]value // by current name
 }
 
+// value is the text of a property as it was set, with white space, and where.
 type value struct {
 	text   string
 	origin string // "core-site.xml:12", or "" if set by code
@@ -82,6 +83,7 @@ func property(name string, v value, err error) error {
 	return fmt.Errorf("%s=%s: %w", name, v.text, err)
 }
 
+// didYouMean is a suggestion for the end of an error; none for "".
 func didYouMean(name string) string {
 	if name == "" {
 		return ""
@@ -195,7 +197,9 @@ func (c *Conf) Changed() map[string]string {
 	return changed
 }
 
-// FromMap makes a configuration from the result of Changed or from a message.
+// FromMap makes a configuration from the result of Changed or from a message. It reports all
+// errors; they mean that another version has sent the message, since the sender has checked
+// it.
 func FromMap(properties map[string]string) (*Conf, error) {
 	c := New()
 	var errs []error

@@ -112,6 +112,7 @@ func (e *expander) lookup(name string) (string, bool) {
 	return "", false
 }
 
+// user is the user's name as Hadoop finds it, without asking the system.
 func user(env func(string) string) string {
 	for _, name := range []string{"HADOOP_USER_NAME", "USER"} {
 		if u := env(name); u != "" {

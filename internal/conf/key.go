@@ -25,6 +25,7 @@ const (
 	Class                // the name of a class or codec; white space around it is dropped
 )
 
+// String is what a value of the kind is, for errors and `hammr conf`.
 func (k Kind) String() string {
 	return [...]string{"text", "a whole number", "a number", "true or false",
 		"a size in bytes (suffixes k, m, g, t)", "a duration in milliseconds (suffixes us, ms, s, m, h)",
@@ -115,12 +116,16 @@ func (k *Key) checkRange(value string) error {
 	return nil
 }
 
+// isHonoured reports whether a value of an unsupported property asks for what Hammr does
+// anyway. Spellings of the same value are equal.
 func (k *Key) isHonoured(value string) bool {
 	return slices.ContainsFunc(append(k.honoured[:len(k.honoured):len(k.honoured)], k.Default), func(v string) bool {
 		return strings.EqualFold(k.canonical(v), k.canonical(value))
 	})
 }
 
+// checkChoice reports a value that is none of the choices, or a list with an element that is
+// none.
 func (k *Key) checkChoice(value string) error {
 	values, expected := []string{strings.TrimSpace(value)}, "one of"
 	if k.Kind == List {
@@ -134,6 +139,7 @@ func (k *Key) checkChoice(value string) error {
 	return nil
 }
 
+// bounds describes what checkRange accepts.
 func (k *Key) bounds() string {
 	lo, hi := plain(k.lo), plain(k.hi)
 	switch {
@@ -171,7 +177,8 @@ func (k *Key) parse(value string) (float64, error) {
 	return 0, nil
 }
 
-// canonical is one spelling for all values that mean the same.
+// canonical is one spelling for all values that mean the same, as 128m and 134217728. Changed
+// compares by it, so that a site's file that repeats defaults changes nothing.
 func (k *Key) canonical(value string) string {
 	if k.Kind == String {
 		return value
@@ -190,6 +197,8 @@ func (k *Key) canonical(value string) string {
 	}
 }
 
+// quote is a value in an error: as it is if that is clear, quoted if it has blanks or control
+// characters, and a word for nothing.
 func quote(value string) string {
 	if value == "" {
 		return "empty"

@@ -62,6 +62,7 @@ type loader struct {
 	errs     []error
 }
 
+// gathered is a setting that may still be overridden, and is not checked yet.
 type gathered struct {
 	setting
 	typed bool // by the user, not in a site's file
@@ -117,12 +118,14 @@ func (l *loader) add(settings []setting, typed bool) {
 	}
 }
 
+// put records a setting, over an earlier one of the same property by its old or new name.
 func (l *loader) put(s setting, typed bool) {
 	name, _ := undeprecated(strings.TrimSpace(s.name))
 	l.gathered[name] = gathered{setting: s, typed: typed}
 }
 
-// finish replaces variables and checks every value.
+// finish replaces variables and checks every value. It goes by name, so that warnings and
+// errors have the same order each time.
 func (l *loader) finish(env func(string) string) (*Conf, []string, error) {
 	e := expander{properties: map[string]value{}, env: env}
 	for name, g := range l.gathered {

@@ -22,7 +22,8 @@ type NameNode struct {
 }
 
 // NameNodes resolves the authority of an hdfs:// name. If it is a nameservice, its NameNodes
-// are returned in the order of dfs.ha.namenodes, else the authority is a host:port.
+// are returned in the order of dfs.ha.namenodes, else the authority is a host:port. Which of
+// several NameNodes is active is for the client to find out: it asks them in this order.
 func (c *Conf) NameNodes(authority string) ([]NameNode, error) {
 	if authority == "" {
 		return nil, errors.New("no NameNode is named; write hdfs://host:port/path or set fs.defaultFS")
@@ -46,6 +47,8 @@ func (c *Conf) NameNodes(authority string) ([]NameNode, error) {
 	return []NameNode{{RPC: rpc, HTTP: c.singleHTTP(authority, rpc)}}, nil
 }
 
+// namesOf reads the addresses of all NameNodes of a nameservice, and reports every one that is
+// missing.
 func (c *Conf) namesOf(nameservice string, ids []string) ([]NameNode, error) {
 	var nodes []NameNode
 	var errs []error

@@ -1,6 +1,7 @@
 package conf
 
-// Names of the properties that more than one package reads.
+// Names of the properties that more than one package reads; a property that one package reads
+// is named there. TestNamesAreDeclared checks them against keys.go.
 const (
 	DefaultFS   = "fs.defaultFS"
 	Replication = "dfs.replication"

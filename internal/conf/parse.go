@@ -57,6 +57,7 @@ func ParseBool(s string) (bool, error) {
 	return false, fmt.Errorf("malformed truth value %q; write true or false", s)
 }
 
+// parseFloat refuses NaN and infinities, which no comparison with bounds would catch.
 func parseFloat(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
@@ -65,6 +66,7 @@ func parseFloat(s string) (float64, error) {
 	return f, err
 }
 
+// splitList splits at commas, drops blanks around the parts, and empty parts.
 func splitList(s string) []string {
 	var parts []string
 	for part := range strings.SplitSeq(s, ",") {

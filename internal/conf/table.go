@@ -8,6 +8,7 @@ import (
 // table and aliases index the declared properties by name and by old name.
 var table, aliases = index(declared)
 
+// index makes the two maps. A test checks that no name or alias is declared twice.
 func index(keys []Key) (byName map[string]*Key, byAlias map[string]string) {
 	byName, byAlias = map[string]*Key{}, map[string]string{}
 	for i := range keys {

@@ -29,6 +29,7 @@ type setting struct {
 // files in place. Errors name file and line.
 func readFile(name string) ([]setting, error) { return readNested(name, 0) }
 
+// readNested reads a file that is included depth times. The bound ends a circle of includes.
 func readNested(name string, depth int) ([]setting, error) {
 	if depth > maxIncludeDepth {
 		return nil, fmt.Errorf("files that include each other more than %d deep, the last one %s", maxIncludeDepth, name)
@@ -80,6 +81,15 @@ func readXML(r io.Reader, name string, include func(href string) ([]setting, err
 	return x.settings, nil
 }
 
+// xmlReader reads one file of Hadoop's format:
+//
+//	<configuration>
+//	  <property><name>a</name><value>1</value><final>true</final></property>
+//	  <xi:include href="site.xml"><xi:fallback>…</xi:fallback></xi:include>
+//	</configuration>
+//
+// It accepts what Hadoop's parser does: parts as attributes, nested configurations, and
+// properties without a value, which count as absent.
 type xmlReader struct {
 	dec      *xml.Decoder
 	name     string // base name, for origins

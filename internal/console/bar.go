@@ -32,6 +32,7 @@ type bar struct {
 	rate      rate
 }
 
+// reset starts a new job; a frame of the job before it may still be on the terminal.
 func (b *bar) reset(now time.Time) { *b = bar{startedAt: now, shown: b.shown} }
 
 // erase removes the bar from the terminal; it is "" if there is none.
@@ -120,6 +121,7 @@ func cellsOf(fraction float64, n int) string {
 	return s + strings.Repeat(" ", n-utf8.RuneCountInString(s))
 }
 
+// truncate shortens a text to so many columns, with an ellipsis.
 func truncate(s string, columns int) string {
 	r := []rune(s)
 	if len(r) <= columns {

@@ -42,6 +42,7 @@ type Options struct {
 	Width func() int
 }
 
+// ensureDefaults fills in what each field's comment calls its default.
 func (o *Options) ensureDefaults() {
 	if o.Err == nil {
 		o.Err = io.Discard
@@ -106,6 +107,7 @@ func (c *Console) Log(level Level, class Class, text string) {
 	c.logLocked(level, class, text)
 }
 
+// logLocked prints a line with a stamp of local time, as log4j's default layout.
 func (c *Console) logLocked(level Level, class Class, text string) {
 	stamp := c.opts.Now().Format("2006-01-02 15:04:05,000")
 	c.writeLocked(fmt.Sprintf("%s %s %s: %s\n", stamp, level, class, clean(text)))

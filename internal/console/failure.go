@@ -22,6 +22,8 @@ func (c *Console) Failure(f report.Failure) {
 	c.writeLocked(failureText(f))
 }
 
+// failureText is the text of Failure. What a user needs first is first: the cause, then where,
+// then details.
 func failureText(f report.Failure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Failure of %s\n", orUnknown(f.Task))
@@ -39,6 +41,7 @@ func failureText(f report.Failure) string {
 	return b.String()
 }
 
+// inputText is the input with the offset of the record, if it is known.
 func inputText(f report.Failure) string {
 	if f.Input == "" || f.Offset < 0 {
 		return f.Input
@@ -46,6 +49,7 @@ func inputText(f report.Failure) string {
 	return fmt.Sprintf("%s at byte %d", f.Input, f.Offset)
 }
 
+// section writes a titled list of lines; none for no lines.
 func section(b *strings.Builder, title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -63,6 +67,7 @@ func orUnknown(s string) string {
 	return s
 }
 
+// indentRest indents the lines of a text after the first.
 func indentRest(s, indent string) string {
 	return strings.ReplaceAll(clean(s), "\n", "\n"+indent)
 }

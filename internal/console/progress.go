@@ -52,6 +52,8 @@ func (p Progress) atLeast(shown Progress) Progress {
 	return p
 }
 
+// drawLocked draws the bar for the last progress; before the first there is none to draw. It
+// ignores errors, as writeLocked does.
 func (c *Console) drawLocked() {
 	if c.mu.last != nil {
 		frame := c.mu.bar.frame(c.opts.Now(), *c.mu.last, c.opts.Width())

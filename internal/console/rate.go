@@ -11,6 +11,7 @@ type rate struct {
 	samples []sample // ascending in time; the first is the start of the span
 }
 
+// sample is the number of bytes that were processed at a time.
 type sample struct {
 	at    time.Time
 	bytes int64

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// mkdir creates directories. One that exists is an error without -p.
 func mkdir(s *shell, in invocation) error {
 	for _, it := range s.expandAll(in.args) {
 		if err := s.mkdirOne(it, in.has("p")); err != nil {
@@ -18,6 +19,8 @@ func mkdir(s *shell, in invocation) error {
 	return nil
 }
 
+// mkdirOne creates one directory. File systems here create parents always, so a missing parent
+// has to be refused first, as Hadoop does without -p.
 func (s *shell) mkdirOne(it item, parents bool) error {
 	switch {
 	case it.exists() && !it.isDir():
@@ -55,6 +58,8 @@ func (s *shell) checkParent(it item, parents bool) error {
 	}
 }
 
+// rm deletes what matches. With -f a name that does not exist, and a pattern that matches
+// nothing, is no failure. -skipTrash and -safely are accepted: there is no trash.
 func rm(s *shell, in invocation) error {
 	dirs := in.has("r") || in.has("R")
 	for _, arg := range in.args {
@@ -71,6 +76,7 @@ func rm(s *shell, in invocation) error {
 	return nil
 }
 
+// remove deletes one file or, if dirs, one tree. The root is refused whatever the options.
 func (s *shell) remove(it item, dirs bool) error {
 	switch {
 	case it.isDir() && !dirs:
@@ -85,6 +91,8 @@ func (s *shell) remove(it item, dirs bool) error {
 	return nil
 }
 
+// rmdir removes a directory that is empty. The check and the removal are two calls; Remove
+// without recursion fails if a file comes in between.
 func rmdir(s *shell, in invocation, it item) error {
 	if !it.isDir() {
 		return isNotDirectory(it.name)
@@ -102,6 +110,8 @@ func rmdir(s *shell, in invocation, it item) error {
 	return &pathError{path: it.name, message: "Directory is not empty"}
 }
 
+// touchz creates files of zero length. It uses expandAll and no each, since the files need not
+// exist.
 func touchz(s *shell, in invocation) error {
 	for _, it := range s.expandAll(in.args) {
 		if err := s.touchOne(it); err != nil {
@@ -111,6 +121,7 @@ func touchz(s *shell, in invocation) error {
 	return nil
 }
 
+// touchOne creates one file, or replaces an empty one, which changes its time of modification.
 func (s *shell) touchOne(it item) error {
 	switch {
 	case it.isDir():

@@ -26,6 +26,7 @@ type invocation struct {
 	args  []string
 }
 
+// has reports whether an option was given; names have no dash.
 func (in invocation) has(flag string) bool { return in.flags[flag] }
 
 // lookup finds a command by its name, which begins with a dash.
@@ -74,8 +75,10 @@ func printUsages(w io.Writer) {
 	}
 }
 
+// line is the synopsis of a command, as "-rmdir [--ignore-fail-on-non-empty] <dir> ...".
 func (c *command) line() string { return strings.TrimSpace("-" + c.name + " " + c.usage) }
 
+// printHelp prints the synopsis and the indented help.
 func (c *command) printHelp(w io.Writer) {
 	fmt.Fprintf(w, "%s :\n", c.line())
 	for line := range strings.Lines(c.help) {

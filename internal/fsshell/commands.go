@@ -9,6 +9,8 @@ import (
 // reads it.
 var commands []*command
 
+// The list is in the order of -help. flags are those that parse accepts; those without effect
+// here are listed too, because scripts pass them.
 func init() {
 	commands = []*command{
 		{name: "blocks", usage: "<path> ...", min: 1, run: overPaths(blocks),

@@ -27,6 +27,7 @@ type transfer struct {
 	move func(src, target item) error
 }
 
+// put copies local files to the destination. The only source "-" is standard input.
 func put(s *shell, in invocation) error {
 	sources, dst := splitTarget(in.args)
 	t, err := s.transferTo(in, dst)
@@ -48,6 +49,8 @@ func put(s *shell, in invocation) error {
 	return t.transferAll(items)
 }
 
+// get copies to the local file system. The options -crc and -ignoreCrc are accepted and have
+// no effect.
 func get(s *shell, in invocation) error {
 	sources, dst := splitTarget(in.args)
 	target, err := s.localItem(dst)
@@ -58,6 +61,7 @@ func get(s *shell, in invocation) error {
 	return t.transferAll(s.expandAll(sources))
 }
 
+// cp copies between any two file systems, through this process.
 func cp(s *shell, in invocation) error {
 	sources, dst := splitTarget(in.args)
 	t, err := s.transferTo(in, dst)
@@ -76,6 +80,7 @@ func splitTarget(args []string) (sources []string, dst string) {
 	return args[:len(args)-1], args[len(args)-1]
 }
 
+// newTransfer makes a transfer that copies. mv replaces its move.
 func (s *shell) newTransfer(in invocation, dst item) *transfer {
 	t := &transfer{shell: s, dst: dst, overwrite: in.has("f"), direct: in.has("d")}
 	t.move = t.copy
@@ -113,6 +118,8 @@ func (t *transfer) transferAll(sources []item) error {
 	return nil
 }
 
+// checkTarget refuses a destination before the first source is read. Several sources need a
+// directory that exists; a file that exists needs -f; a new name needs a parent.
 func (t *transfer) checkTarget(sources int) error {
 	switch dst := t.dst; {
 	case sources > 1 && !dst.exists():
@@ -153,6 +160,7 @@ func checkNesting(src, target item) error {
 	return nil
 }
 
+// copy copies a file or a tree.
 func (t *transfer) copy(src, target item) error {
 	if src.isDir() {
 		return t.copyTree(src, target)
@@ -182,6 +190,8 @@ func (t *transfer) copyTree(src, target item) error {
 	return nil
 }
 
+// copyFile copies one file; the target has the replication and block size of the
+// configuration, not the source's.
 func (t *transfer) copyFile(src, target item) error {
 	file, err := t.open(src)
 	if err != nil {
@@ -191,6 +201,7 @@ func (t *transfer) copyFile(src, target item) error {
 	return t.write(file, target)
 }
 
+// fromStdin writes standard input to the destination, which is a file.
 func (t *transfer) fromStdin() error {
 	if err := t.checkTarget(1); err != nil {
 		return err
@@ -232,6 +243,8 @@ func (t *transfer) writeFile(from io.Reader, fsys storage.FS, name string) error
 	return err
 }
 
+// rename gives a complete file its name. A target that exists is removed first, as Rename does
+// not replace: for a moment there is neither, as with Hadoop's shell.
 func (t *transfer) rename(target item, from string) error {
 	var err error
 	if target.exists() {
@@ -243,6 +256,7 @@ func (t *transfer) rename(target item, from string) error {
 	return err
 }
 
+// mv renames. It never copies: source and destination must be on one file system.
 func mv(s *shell, in invocation) error {
 	sources, dst := splitTarget(in.args)
 	t, err := s.transferTo(in, dst)
@@ -253,6 +267,7 @@ func mv(s *shell, in invocation) error {
 	return t.transferAll(s.expandAll(sources))
 }
 
+// renameTo renames one source; a target that exists is never replaced.
 func (t *transfer) renameTo(src, target item) error {
 	switch {
 	case src.fs.URI() != target.fs.URI():

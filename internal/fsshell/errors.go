@@ -16,6 +16,7 @@ type pathError struct {
 	message string
 }
 
+// Error is one line, which scripts search for: the words are Hadoop's.
 func (e *pathError) Error() string {
 	switch {
 	case e.path == "":

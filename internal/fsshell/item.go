@@ -18,6 +18,7 @@ type item struct {
 	info *storage.FileInfo // nil if it does not exist
 }
 
+// exists reports whether the path was there when it was looked at.
 func (it item) exists() bool { return it.info != nil }
 func (it item) isDir() bool  { return it.info != nil && it.info.IsDir }
 func (it item) base() string { return path.Base(it.path) }
@@ -123,6 +124,7 @@ func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) strin
 	return func(p string) string { return relative(home, p) }, err
 }
 
+// relative is a path seen from the working directory, or the path itself if there is none.
 func relative(home, p string) string {
 	rel, err := filepath.Rel(home, p)
 	if err != nil {

@@ -18,6 +18,8 @@ type lister struct {
 	repl, size, maxOwner, maxGroup int
 }
 
+// ls lists the arguments in order, without one the working directory. The first widths of
+// columns are Hadoop's: 3 for replication, 10 for sizes.
 func ls(s *shell, in invocation) error {
 	if len(in.args) == 0 {
 		in.args = []string{"."}
@@ -27,6 +29,7 @@ func ls(s *shell, in invocation) error {
 	return nil
 }
 
+// listArgument lists the content of a directory, unless -d is given, and a file as itself.
 func (l *lister) listArgument(it item) error {
 	if it.isDir() && !l.in.has("d") {
 		return l.listDirectory(it)
@@ -35,6 +38,9 @@ func (l *lister) listArgument(it item) error {
 	return nil
 }
 
+// listDirectory lists a directory and, with -R, each subdirectory right after its own line.
+// "Found n items" is printed as Hadoop does: not with -R, not with -C, not for an empty
+// directory.
 func (l *lister) listDirectory(dir item) error {
 	items, err := l.children(dir)
 	if err != nil {
@@ -58,6 +64,7 @@ func (l *lister) listDirectory(dir item) error {
 	return nil
 }
 
+// order is that of -t (newest first), -S (largest first), or names; -r reverses it.
 func (l *lister) order() func(a, b item) int {
 	by := func(a, b item) int { return cmp.Compare(a.path, b.path) }
 	switch {
@@ -72,6 +79,7 @@ func (l *lister) order() func(a, b item) int {
 	return by
 }
 
+// show prints items that are not from one directory.
 func (l *lister) show(items []item) {
 	l.widen(items)
 	for _, it := range items {
@@ -79,6 +87,7 @@ func (l *lister) show(items []item) {
 	}
 }
 
+// widen makes the columns wide enough for all items, before the first line of them.
 func (l *lister) widen(items []item) {
 	for _, it := range items {
 		l.repl = max(l.repl, len(strconv.Itoa(it.info.Replication)))
@@ -88,6 +97,11 @@ func (l *lister) widen(items []item) {
 	}
 }
 
+// line prints one item:
+//
+//	-rw-r--r--   3 ann staff       1366 2026-11-21 11:14 /in/a.txt
+//
+// A directory has "-" in place of a replication. -C prints the name only.
 func (l *lister) line(it item) {
 	name := it.name
 	if l.in.has("q") {
@@ -115,6 +129,7 @@ func column(text string, width int) string {
 	return fmt.Sprintf("%-*s ", width, text)
 }
 
+// printable replaces a character that a terminal could take as a command.
 func printable(r rune) rune {
 	if unicode.IsPrint(r) {
 		return r

@@ -63,8 +63,10 @@ type errUsage struct{ msg string }
 
 func (e errUsage) Error() string { return e.msg }
 
+// usagef makes an error of the command line: it prints the usage, and the exit code is 255.
 func usagef(format string, args ...any) error { return errUsage{fmt.Sprintf(format, args...)} }
 
+// run finds the command, parses its options and runs it.
 func (s *shell) run(args []string) int {
 	if len(args) == 0 {
 		printUsages(s.Stderr)
@@ -83,6 +85,8 @@ func (s *shell) run(args []string) int {
 	return s.exitCode(cmd, err)
 }
 
+// exitCode turns the result of a command into Hadoop's codes: 255 for usage, 130 after an
+// interrupt, 1 if anything was reported, else the command's own status.
 func (s *shell) exitCode(cmd *command, err error) int {
 	var usage errUsage
 	switch {
@@ -101,6 +105,7 @@ func (s *shell) exitCode(cmd *command, err error) int {
 	return s.status
 }
 
+// unknown suggests the command with a dash, which Hadoop's shell does too.
 func (s *shell) unknown(name string) {
 	fmt.Fprintf(s.Stderr, "%s: Unknown command\n", name)
 	if _, ok := lookup("-" + name); ok {
@@ -121,6 +126,7 @@ func (s *shell) report(err error) {
 	fmt.Fprintf(s.Stderr, "%s: %s\n", s.name, line)
 }
 
+// printf prints to the buffered output; an error shows when Run flushes it.
 func (s *shell) printf(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
 // each processes items, and reports those that fail or do not exist.

@@ -11,7 +11,7 @@ import (
 // peekBytes is the number of bytes that -head and -tail show.
 const peekBytes = 1024
 
-// cat prints the whole file. Checksums are always verified: -ignoreCrc has no effect.
+// cat prints the whole file. -ignoreCrc is accepted and has no effect.
 func cat(s *shell, _ invocation, it item) error { return s.printRange(it, 0, math.MaxInt64) }
 
 func head(s *shell, _ invocation, it item) error { return s.printRange(it, 0, peekBytes) }

@@ -14,6 +14,8 @@ type summary struct {
 	diskBytes   int64 // with all replicas
 }
 
+// sum walks the tree at a path. An error of a part is that of the whole: a sum without it
+// would be wrong.
 func (s *shell) sum(it item) (summary, error) {
 	var total summary
 	for info, err := range storage.Walk(s.ctx, it.fs, it.path) {
@@ -34,6 +36,7 @@ func (s *shell) sum(it item) (summary, error) {
 // table is rows of columns, each as wide as its widest entry, with two spaces between them.
 type table [][]string
 
+// print aligns all columns but the last, whose entries, names, may have any width.
 func (t table) print(s *shell) {
 	var widths []int
 	for _, row := range t {
@@ -53,6 +56,9 @@ func (t table) print(s *shell) {
 	}
 }
 
+// du prints for each path the bytes of the files in it, with and without replicas: of each
+// entry of a directory, or with -s of the whole. -x is accepted: there are no snapshots to
+// leave out.
 func du(s *shell, in invocation) error {
 	if len(in.args) == 0 {
 		in.args = []string{"."}
@@ -84,6 +90,7 @@ func du(s *shell, in invocation) error {
 	return nil
 }
 
+// count prints directories, files and bytes, in the columns of Hadoop.
 func count(s *shell, in invocation) error {
 	const line = "%12v %12v %18v %s\n"
 	if in.has("v") {

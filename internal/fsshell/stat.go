@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// stat prints each path in a format. The first argument is the format if it has a percent
+// sign.
 func stat(s *shell, in invocation) error {
 	format := "%y"
 	if strings.Contains(in.args[0], "%") {
@@ -36,6 +38,7 @@ func formatStat(format string, it item) string {
 	return out.String()
 }
 
+// statField is what a letter of the format stands for.
 func statField(letter byte, it item) string {
 	info := it.info
 	switch letter {
@@ -89,6 +92,8 @@ func test(s *shell, in invocation) error {
 	return nil
 }
 
+// matchesTest reports whether an existing item passes the one test that was named; -e passes
+// always.
 func matchesTest(it item, in invocation) bool {
 	switch {
 	case in.has("d"):

@@ -46,6 +46,7 @@ func magicOf(file storage.File) (string, error) {
 	return string(lead[:n]), err
 }
 
+// printDecompressed prints a file of a codec that its first bytes have shown.
 func (s *shell) printDecompressed(it item, file storage.File, codec string) error {
 	c, err := compress.Parse(codec)
 	if err != nil {
@@ -84,6 +85,7 @@ func (s *shell) printSequenceFile(it item) error {
 	return r.Err()
 }
 
+// printerOf prints keys or values of a Java class; only Hadoop's own Writables are known.
 func printerOf(it item, class string) (writable.Printer, error) {
 	p, ok := writable.PrinterOf(class)
 	if !ok {
@@ -92,6 +94,8 @@ func printerOf(it item, class string) (writable.Printer, error) {
 	return p, nil
 }
 
+// appendLine appends a record as key, tab, value, newline. The line is reused from record to
+// record.
 func appendLine(line []byte, r *seqfile.Reader, key, value writable.Printer) ([]byte, error) {
 	line, err := key(line, r.Key())
 	if err != nil {

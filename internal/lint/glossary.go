@@ -126,6 +126,7 @@ func (g glossary) find(where place, path, owner string, text []word) (findings [
 	return findings
 }
 
+// startsWith reports whether a text begins with a form.
 func startsWith(text []word, form []string) bool {
 	return len(text) >= len(form) && slices.EqualFunc(text[:len(form)], form, func(w word, f string) bool { return w.text == f })
 }

@@ -20,6 +20,7 @@ type pkg struct {
 // name is the package's path in the module; "." for the module's root.
 func (p pkg) name() string { return localName(p.ImportPath) }
 
+// localName is an import path without the module; "." for the module's root.
 func localName(importPath string) string {
 	if importPath == modulePath {
 		return "."
@@ -27,6 +28,7 @@ func localName(importPath string) string {
 	return strings.TrimPrefix(importPath, modulePath+"/")
 }
 
+// inModule reports whether a package is one of this module.
 func inModule(importPath string) bool {
 	return importPath == modulePath || strings.HasPrefix(importPath, modulePath+"/")
 }
@@ -42,6 +44,7 @@ func matches(pattern, name string) bool {
 	return pattern == name
 }
 
+// matchesAny reports whether one of the patterns covers a package.
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
 }
@@ -60,7 +63,9 @@ func rowOf(table []row, name string) (best row, ok bool) {
 	return best, ok
 }
 
-// importFindings compares the imports of a package with the table.
+// importFindings compares the imports of a package with the table. Tests are left out: they
+// may import any package. A package without a row is a finding, so that the table has a
+// decision for each new one.
 func importFindings(table []row, p pkg) []string {
 	r, ok := rowOf(table, p.name())
 	if !ok {
@@ -77,6 +82,7 @@ func importFindings(table []row, p pkg) []string {
 	return findings
 }
 
+// orNothing lists patterns for a finding.
 func orNothing(patterns []string) string {
 	if len(patterns) == 0 {
 		return "nothing of the module"
@@ -103,7 +109,9 @@ func restrictedFindings(p pkg) []string {
 	return findings
 }
 
-// linkFindings are about packages that a program links and must not.
+// linkFindings are about packages that a program links and must not. Deps has indirect imports
+// too, so a rule cannot be evaded by a package in between. One rule keeps the size of users'
+// programs, the other keeps the daemons free of the programming interface.
 func linkFindings(p pkg) []string {
 	var findings []string
 	for _, rule := range unlinked {

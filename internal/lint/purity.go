@@ -57,6 +57,8 @@ func purityFindings(s source) []string {
 	return findings
 }
 
+// impureImport reports whether an import breaks purity: one of the standard library that is
+// listed, or any foreign module that is not.
 func impureImport(path string) bool {
 	if slices.ContainsFunc(impureImports, func(root string) bool { return matchesAny([]string{root, root + "/..."}, path) }) {
 		return true

@@ -25,6 +25,7 @@ func styleFindings(s source) []string {
 	return slices.Concat(sizeFindings(s), markFindings(s), sleepFindings(s))
 }
 
+// sizeFindings are about files and functions that are too long to be read at once.
 func sizeFindings(s source) []string {
 	var findings []string
 	if n := s.line(s.syntax.FileEnd); n > maxFileLines {
@@ -44,6 +45,7 @@ func sizeFindings(s source) []string {
 	return findings
 }
 
+// markFindings are about marks of unfinished work in comments; strings may have them.
 func markFindings(s source) []string {
 	var findings []string
 	for _, group := range s.syntax.Comments {

@@ -39,7 +39,8 @@ func tagsIn(line string) (tags []string) {
 	return tags
 }
 
-// tagged are the directories of files with one of our own build tags, by tag.
+// tagged are the directories of files with one of our own build tags, by tag. Only those are
+// vetted: go vet of the whole tree would take minutes.
 func tagged(all []source) map[string][]string {
 	dirs := make(map[string][]string)
 	for _, s := range all {
@@ -52,7 +53,8 @@ func tagged(all []source) map[string][]string {
 	return dirs
 }
 
-// vetFindings are what go vet reports for directories of the module at root with a tag.
+// vetFindings are what go vet reports for directories of the module at root with a tag. It
+// compiles tests too, which is where most tagged files are.
 func vetFindings(root, tag string, dirs []string) []string {
 	cmd := exec.Command("go", append([]string{"vet", "-tags", tag}, dirs...)...)
 	cmd.Dir = root

@@ -34,6 +34,8 @@ func (s source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 // at is "file:line" of a node, as editors understand it.
 func (s source) at(n ast.Node) string { return fmt.Sprintf("%s:%d", s.path, s.line(n.Pos())) }
 
+// parse parses a file with its comments. Objects are not resolved: no rule needs more than
+// syntax, and so a file need not compile.
 func parse(path string, text []byte) (source, error) {
 	files := token.NewFileSet()
 	syntax, err := parser.ParseFile(files, path, text, parser.ParseComments|parser.SkipObjectResolution)
@@ -90,6 +92,8 @@ func documents(root string) (map[string]string, error) {
 	})
 }
 
+// isForeign reports whether a directory is no part of the module: data of tests, hidden, or
+// the root of another module.
 func isForeign(dir, name string) bool {
 	if name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 		return true

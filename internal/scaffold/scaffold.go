@@ -145,6 +145,8 @@ func prepareDir(dir string) (made bool, err error) {
 	return false, nil
 }
 
+// write writes the files in the order of their names, and notes each before it begins, so that
+// removeFiles finds one that is half written.
 func (p *Project) write(dir string, contents map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(contents)) {
 		p.Files = append(p.Files, name)

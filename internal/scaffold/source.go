@@ -42,6 +42,7 @@ func treeAround(dir string) string {
 	}
 }
 
+// isTree reports whether a directory is the root of Hammr's source.
 func isTree(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	return err == nil && modfile.ModulePath(data) == modulePath
