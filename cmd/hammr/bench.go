@@ -46,6 +46,8 @@ func runExperiment(name string, stdout, stderr io.Writer, run func(e experiment)
 	if e.scratch, err = os.MkdirTemp("", "hammr-"+name+"-"); err != nil {
 		return err
 	}
+	// The scratch directory has logs and local files of clusters. What a user may want of them
+	// has been copied to --out before.
 	defer func() { err = errors.Join(err, os.RemoveAll(e.scratch)) }()
 	return run(e)
 }
@@ -59,16 +61,18 @@ func ownProgram() (string, error) {
 	return file, nil
 }
 
-// measures is the function of a command that runs an experiment, once check has accepted
-// the command line.
+// measures makes the function of a command that runs an experiment on clusters of this
+// machine, once check has accepted the command line. name begins the name of the scratch
+// directory.
 func measures(name string, check func() error, run func(ctx context.Context, e experiment) error) func(*cobra.Command, []string) error {
 	return checked(check, func(ctx context.Context, stdout, stderr io.Writer) error {
 		return runExperiment(name, stdout, stderr, func(e experiment) error { return run(ctx, e) })
 	})
 }
 
-// writeEnvironment creates the directory of results, and describes in it the machine and
-// the settings of the experiment.
+// writeEnvironment creates the directory of results, and describes in environment.json the
+// machine, its load, the versions and the settings of the experiment: figures without them
+// cannot be compared.
 func (e experiment) writeEnvironment(out string, settings map[string]string) error {
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
@@ -76,7 +80,9 @@ func (e experiment) writeEnvironment(out string, settings map[string]string) err
 	return live.EnvironmentOf(e.scratch, settings).Write(out)
 }
 
-// checked refuses a command line before any work is done. check returns what is wrong.
+// checked makes the function of a command that checks its flags itself. check returns what is
+// wrong, before any work is done: a mistake in a flag must not show after an hour. It is not
+// part of cobra's Args, whose errors would get a hint to --help.
 func checked(check func() error, run func(ctx context.Context, stdout, stderr io.Writer) error) func(*cobra.Command, []string) error {
 	return interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 		if err := check(); err != nil {

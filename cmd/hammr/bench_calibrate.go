@@ -77,7 +77,8 @@ func (b *benchCalibrate) run(ctx context.Context, e experiment) error {
 	return errors.Join(failed, err)
 }
 
-// runPlan runs one workload under every policy.
+// runPlan runs one workload under every policy on three tasknodes of two map slots and one
+// reduce slot: small enough for this machine, large enough that jobs compete for slots.
 func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Plan, csv io.Writer) error {
 	outcomes, err := calibrate.Run(ctx, calibrate.Config{
 		Hammr: e.hammr, Work: filepath.Join(e.scratch, plan.Name), Plan: plan, Policies: b.policies,

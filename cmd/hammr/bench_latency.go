@@ -53,6 +53,7 @@ func (b *benchLatency) run(ctx context.Context, e experiment) error {
 	if err != nil {
 		return err
 	}
+	// A slow disk explains long checkpoints, so the rate is shown before the first order.
 	e.logf("the disk takes %.0f MB/s", rate/1e6)
 	o := live.PreemptionLatency{Hammr: e.hammr, Work: e.scratch, Orders: b.orders, Logf: e.logf}
 	var all []live.Latency // with an error, of the kinds that were measured before it

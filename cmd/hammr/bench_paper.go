@@ -149,7 +149,8 @@ func resumable(dir string) bool {
 }
 
 // findWorkloads finds the traces in the directory that the user has named, or in the default
-// one if it exists.
+// one if it exists. A directory that was named must exist: otherwise the experiment would
+// silently run on other workloads.
 func (b *benchPaper) findWorkloads() error {
 	_, err := os.Stat(b.workloadDir)
 	switch {
@@ -161,7 +162,8 @@ func (b *benchPaper) findWorkloads() error {
 	return nil
 }
 
-// command is the command that makes the same report again.
+// command is the command that makes the same report again. It goes into the report, so it
+// names every flag that changes a figure, and DIR for the directory, which does not.
 func (b *benchPaper) command() string {
 	where := "--sim"
 	if b.cluster {

@@ -46,6 +46,7 @@ func (b *benchPaper) compare(ctx context.Context, e experiment) error {
 	if err != nil {
 		return err
 	}
+	// Real trials run one after the other: two clusters would compete for the cores.
 	b.Workers = 1
 	runner := &live.Runner{Paper: b.name, Hammr: e.hammr, Work: e.scratch, Keep: filepath.Join(b.out, trialsDir), Logf: e.logf}
 	report.Real, err = paper.Run(ctx, b.name, b.Options, runner)

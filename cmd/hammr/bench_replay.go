@@ -111,7 +111,9 @@ func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Wr
 	return results.WriteSummary(stdout, played)
 }
 
-// prepare checks the command line and the workload.
+// prepare checks the command line and loads the workload, so that mistakes in it show before a
+// cluster starts. scaled reports that the user has given --scale; its default follows from the
+// numbers of machines.
 func (b *benchReplay) prepare(scaled bool) (err error) {
 	if err := results.CheckNew(b.out); err != nil {
 		return err
@@ -183,7 +185,7 @@ func (b *benchReplay) play(ctx context.Context, e experiment, dir string) (playe
 	return played, nil
 }
 
-// configuration is the settings of a run, for its record.
+// configuration is the settings of a run, for environment.json.
 func (b *benchReplay) configuration() map[string]string {
 	maps, reduces := b.Load.Tasks()
 	return map[string]string{
@@ -193,7 +195,8 @@ func (b *benchReplay) configuration() map[string]string {
 	}
 }
 
-// poolsIn are the pools of the jobs of a workload.
+// poolsIn are the pools of the jobs of a workload: a cluster that the command starts must
+// accept them. The pool default always exists.
 func poolsIn(w *workload.Workload) (names []string) {
 	seen := map[string]bool{"": true, "default": true}
 	for i := range w.Jobs {

@@ -15,7 +15,9 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchSuspend has the flags of `hammr bench suspend`.
+// benchSuspend has the flags of `hammr bench suspend`. With task the command is one of the
+// processes that the experiment suspends: it takes that much memory and answers on its
+// standard output.
 type benchSuspend struct {
 	out, swapDir string
 	mebibytes    []int

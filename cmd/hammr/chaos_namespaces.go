@@ -27,7 +27,9 @@ func inNamespaces(ctx context.Context, needed func() bool, stdout, stderr io.Wri
 	return run()
 }
 
-// runIsolated runs the same command line in its own network and mount namespaces.
+// runIsolated runs the same command line in its own network and mount namespaces. It waits for
+// the inner process, which gets Ctrl-C from here, and returns its exit code. All that the
+// inner process makes ends with it, even if it is killed.
 func runIsolated(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := rig.CanIsolate(); err != nil {
 		return err

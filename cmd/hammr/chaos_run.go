@@ -110,7 +110,8 @@ func (c *chaosRun) settle() (err error) {
 	return err
 }
 
-// planOf is the plan of the i-th drill, counted from 0.
+// planOf is the plan of the i-th drill, counted from 0: the one of the file, each time, or
+// that of the i-th seed. On an HDFS there are no partitions, as its help says.
 func (c *chaosRun) planOf(i int) *chaos.Plan {
 	if c.fromFile != nil {
 		return c.fromFile
@@ -156,7 +157,8 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 	})
 }
 
-// needsIsolation reports whether plans may need namespaces.
+// needsIsolation reports whether plans may need namespaces. A cluster on other machines has
+// networks and disks of its own; there the hostfile says how to break them.
 func (c *chaosRun) needsIsolation() bool {
 	if c.attached.cluster != nil {
 		return false
@@ -191,7 +193,9 @@ func (c *chaosRun) each(ctx context.Context, out io.Writer, play func(i int, pla
 	return nil
 }
 
-// drills runs the drills, with a report of each.
+// drills runs the drills, with a report of each. Directories are named after seeds, which are
+// unique; drills of one plan file are numbered. The total comes last, also if a drill was bad;
+// the first error that is no bad verdict ends the loop without it.
 func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error {
 	table := filepath.Join(c.report, "drills.csv")
 	err := c.each(ctx, out, func(i int, plan *chaos.Plan) (*chaos.Verdict, error) {
@@ -246,6 +250,8 @@ func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan
 // drillLine is the format of the table's rows.
 const drillLine = "%-12v %-7v %-5v %-10v %-5v %-6v %-9v %-12v %-11v %-8v %v\n"
 
+// printRow prints a drill: the faults that were hit of those planned, wrong jobs and bytes,
+// lost and repeated work, times in ms, and the verdict.
 func printRow(out io.Writer, r chaos.Row) {
 	fmt.Fprintf(out, drillLine, r.Seed, fmt.Sprintf("%d/%d", r.Faults, r.Planned), r.Jobs, r.Bytes, r.Lost, r.ExtraAttempts,
 		r.WorkLost, r.RecoveryMS, r.ElapsedMS, r.Verdict, r.Kinds)

@@ -29,7 +29,8 @@ func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// simulated plays a plan in virtual time and writes its report.
+// simulated plays a plan in virtual time and writes its report. It has the files of a real
+// drill, without logs and histories, so that tools read both.
 func simulated(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verdict, error) {
 	r, err := simulate.Run(ctx, plan)
 	if err != nil {

@@ -154,7 +154,8 @@ func (r clusterCommands) changeEach(
 	})
 }
 
-// connectRemote opens a client over the network.
+// connectRemote opens a client over the network. It makes no call yet: the first call finds
+// the leader, and waits up to --timeout for one.
 func connectRemote(f clusterFlags, waiting func(error)) (clusterClient, error) {
 	masters, token, id, err := f.cluster()
 	if err != nil {
@@ -185,7 +186,9 @@ func openFiles(stderr io.Writer) (*storage.Router, error) {
 	return fsconf.NewRouter(c, warnLogger(stderr))
 }
 
-// printJSON prints a document.
+// printJSON prints a document, indented, for people and programs alike. HTML is not escaped:
+// names of jobs are printed as they are. A report has its own encoder, which adds the version
+// and replaces nulls by empty lists, since `--report` files have the same format.
 func (q *query) printJSON(doc any) error {
 	if r, ok := doc.(report.Report); ok { // it has a version, and no null
 		text, err := r.Marshal()
@@ -200,9 +203,10 @@ func (q *query) printJSON(doc any) error {
 	return e.Encode(doc)
 }
 
-// changed reports a change that a call has made, or returns the call's error, with
-// Hadoop's words if there is no such object. It prints text at once, JSON in one list
-// at the end of the command.
+// changed reports a change that a call has made, or returns the call's error, with Hadoop's
+// words if there is no such object. It prints text at once, so that a command that is
+// interrupted has shown what it did, and JSON in one list at the end of the command. what and
+// c.ID name the object in an error; format and args are the text.
 func (q *query) changed(err error, what string, c apidoc.Change, format string, args ...any) error {
 	if err != nil {
 		return knownAs(what, c.ID, err)
@@ -213,7 +217,8 @@ func (q *query) changed(err error, what string, c apidoc.Change, format string, 
 	return nil
 }
 
-// flush prints the changes that changed has kept for JSON.
+// flush prints the changes that changed has kept for JSON. It runs also if the command has
+// failed: some of the objects may have been changed.
 func (q *query) flush() error {
 	if !q.flags.json || len(q.changes) == 0 {
 		return nil
@@ -221,7 +226,8 @@ func (q *query) flush() error {
 	return q.printJSON(q.changes)
 }
 
-// time formats ms since the epoch, "-" for 0.
+// time formats ms since the epoch in the zone of this machine, "-" for 0, which messages have
+// for what has not happened yet.
 func (q *query) time(millis int64) string {
 	if millis == 0 {
 		return "-"
@@ -229,7 +235,8 @@ func (q *query) time(millis int64) string {
 	return time.UnixMilli(millis).In(q.zone).Format("2006-01-02 15:04:05")
 }
 
-// forEach calls do for every argument and reports all errors.
+// forEach calls do for every argument, one after the other, and reports all errors. A failure
+// does not keep the command from the arguments after it.
 func (q *query) forEach(do func(arg string) error) error {
 	var errs []error
 	for _, arg := range q.args {
@@ -238,8 +245,8 @@ func (q *query) forEach(do func(arg string) error) error {
 	return errors.Join(errs...)
 }
 
-// notFound is the error for a job, task, node, master or queue that does not exist, in
-// Hadoop's words.
+// notFound is the error for a job, task, node, master or queue that does not exist. Its words
+// are Hadoop's, since scripts search for them; that of a job adds where to look.
 type notFound struct{ what, id string }
 
 func (e notFound) Error() string {

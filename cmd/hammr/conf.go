@@ -73,7 +73,8 @@ func listProperties(w io.Writer, keys []conf.Key) {
 	}
 }
 
-// describe prints one property, with its value in the files of HADOOP_CONF_DIR.
+// describe prints one property, with its value in the files of HADOOP_CONF_DIR if it is set
+// there. A deprecated name is listed after "once".
 func describe(w, stderr io.Writer, k conf.Key) error {
 	c, err := genericOptions{}.load(stderr)
 	if err != nil {
@@ -91,7 +92,8 @@ func describe(w, stderr io.Writer, k conf.Key) error {
 	return nil
 }
 
-// escaped is a value as a user types it: control characters are escaped.
+// escaped is a value as a user types it. Control characters, such as a record delimiter of a
+// newline, are escaped and the whole is quoted; other values stay as they are.
 func escaped(value string) string {
 	quoted := fmt.Sprintf("%q", value)
 	if quoted[1:len(quoted)-1] == value {

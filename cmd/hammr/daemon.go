@@ -37,8 +37,9 @@ func (f settingFlag) Set(text string) error {
 	return nil
 }
 
-// withSettings gives a command a flag for each setting and --config, and runs it
-// once the settings are loaded.
+// withSettings gives a command a flag for each setting and --config, and runs it once the
+// settings are loaded. Loading reports every wrong setting at once, with its source, as errors
+// of the command line.
 func withSettings(cmd *cobra.Command, settings daemon.Settings, run func(ctx context.Context, cmd *cobra.Command) error) *cobra.Command {
 	values := make(map[string]string)
 	for _, s := range settings {
@@ -58,8 +59,8 @@ func withSettings(cmd *cobra.Command, settings daemon.Settings, run func(ctx con
 	return cmd
 }
 
-// untilSignal runs a daemon until SIGTERM or Ctrl-C, which is a success. A second
-// signal ends the process at once.
+// untilSignal runs a daemon until SIGTERM or Ctrl-C, which is a success: an operator has
+// stopped it. A second signal ends the process at once.
 func untilSignal(run func(ctx context.Context) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -70,8 +71,8 @@ func untilSignal(run func(ctx context.Context) error) error {
 	return nil
 }
 
-// withLogger runs a daemon with its log. The error goes to stderr, by main, and to
-// the log if that is a file.
+// withLogger runs a daemon with its log. The error goes to stderr, by main, and to the log if
+// that is a file: then nothing else shows why the daemon ended. An end by signal is no error.
 func withLogger(cfg daemon.LogConfig, stderr io.Writer, run func(logger *slog.Logger) error) error {
 	logger, err := cfg.Logger(stderr)
 	if err != nil {

@@ -77,7 +77,9 @@ one as it would run, and exits.`,
 	return cmd
 }
 
-// ownFlags separates the flags of a set from other arguments, up to "--".
+// ownFlags separates the flags of a set from other arguments, up to "--". Cobra cannot parse
+// them here: the rest has Hadoop's options with one dash, which pflag would read as
+// shorthands. A flag without "=" takes the argument after it, unless it is boolean.
 func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 	for i := 0; i < len(args); i++ {
 		name, _, hasValue := strings.Cut(args[i], "=")
@@ -99,7 +101,8 @@ func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 	return own, rest
 }
 
-// programArgs are the arguments that make a program print its graph.
+// programArgs are the arguments that make a program print its graph: --dag is an option of
+// package mr, and reduces are a property, as anywhere.
 func (s dagShow) programArgs(rest []string) []string {
 	form := "text"
 	if s.dot {
@@ -136,7 +139,9 @@ func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest
 	return endOf(path, "showing a graph", "showed no graph", seen.found, err, stderr)
 }
 
-// graphDetector forwards the output of a program and detects whether it begins with a graph.
+// graphDetector forwards the output of a program and detects whether it begins with a graph. A
+// program that prints something first has not ended its main with mr.Main, or prints before
+// it.
 type graphDetector struct {
 	to    io.Writer
 	head  []byte // the first bytes, as many as the detection needs

@@ -52,7 +52,8 @@ exists in DIR has its files again; if it runs already, nothing changes.`,
 	return cmd
 }
 
-// hdfsUp prints the URI on stdout, for scripts, and the rest on stderr.
+// hdfsUp prints the URI on stdout, for scripts, and the rest on stderr, so that `hammr fs -fs
+// "$(hammr dev hdfs up --dir DIR)"` works.
 func hdfsUp(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) error {
 	self, err := ownProgram()
 	if err != nil {
@@ -94,7 +95,9 @@ func newHDFSDown() *cobra.Command {
 	return cmd
 }
 
-// newHDFSSupervise is the process that `hdfs up` starts in the background.
+// newHDFSSupervise is the process that `hdfs up` starts in the background: it outlives the
+// command, watches the Java processes, and ends with `hdfs down`. It is hidden: no user starts
+// it.
 func newHDFSSupervise() *cobra.Command {
 	return &cobra.Command{
 		Use:    "supervise DIR",

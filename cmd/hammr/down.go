@@ -42,8 +42,9 @@ it again.`,
 	return cmd
 }
 
-// removeCgroups removes the control groups of tasknodes that were killed, once the
-// cluster is down.
+// removeCgroups removes the control groups of tasknodes that were killed, once the cluster is
+// down; a tasknode that ends by itself removes its own. A nil state, of a directory that
+// cannot be read, has none.
 func removeCgroups(s *localcluster.State) error {
 	if s == nil {
 		return nil
@@ -55,7 +56,8 @@ func removeCgroups(s *localcluster.State) error {
 	return errors.Join(errs...)
 }
 
-// forgetToken removes the user's copy of a cluster's token.
+// forgetToken removes the user's copy of a cluster's token, which `hammr up` has made: a later
+// cluster has another.
 func forgetToken(clusterID string) error {
 	store, err := rpc.UserTokenStore()
 	if err != nil || clusterID == "" {

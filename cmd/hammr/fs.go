@@ -68,18 +68,21 @@ func shell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	return code
 }
 
-// warnLogger logs warnings, for example that a NameNode does not answer.
+// warnLogger logs warnings, for example that a NameNode does not answer, in the format of the
+// daemons. Commands log nothing else.
 func warnLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// genericOptions are the generic options of a Hadoop command.
+// genericOptions are the generic options of a Hadoop command, which precede its own arguments.
+// -fs is short for -D fs.defaultFS.
 type genericOptions struct {
 	define []string // -D, as property=value
 	conf   []string // -conf
 }
 
-// parseGeneric takes the generic options from the front of a command line.
+// parseGeneric takes the generic options from the front of a command line: -D and its value as
+// one word or two, -conf, -fs. rest begins with the first argument that is none of them.
 func parseGeneric(args []string) (g genericOptions, rest []string, err error) {
 	for len(args) > 0 {
 		name := args[0]
@@ -106,7 +109,8 @@ func parseGeneric(args []string) (g genericOptions, rest []string, err error) {
 	return g, nil, nil
 }
 
-// load reads the configuration that the options describe; warnings go to w.
+// load reads the configuration that the options describe, over the files of HADOOP_CONF_DIR,
+// and checks it. Warnings, for example about deprecated names, go to w as Hadoop's log lines.
 func (g genericOptions) load(w io.Writer) (*conf.Conf, error) {
 	c, warnings, err := conf.Load(conf.Sources{Files: g.conf, Define: g.define})
 	show := console.New(console.Options{Err: w})

@@ -88,7 +88,8 @@ type logReader struct {
 	logs   []apidoc.AttemptLog
 }
 
-// read reads the logs of one attempt, if it has printed anything.
+// read reads the logs of one attempt, if it has printed anything, from the first place that
+// has some.
 func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error {
 	l.found = true
 	for _, source := range l.sources(a) {
@@ -99,8 +100,9 @@ func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error 
 	return nil
 }
 
-// sources are where the logs of an attempt may be. After its end its tasknode copies
-// them to the log directory, which takes a moment: both places are possible then.
+// sources are where the logs of an attempt may be. After its end its tasknode copies them to
+// the log directory, which takes a moment: both places are possible then. Once the job is over
+// only the directory is read.
 func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
 	switch {
 	case l.job.State >= wire.JobState_SUCCEEDED:
@@ -188,7 +190,8 @@ func (l *logReader) write() error {
 	return nil
 }
 
-// fetchLog reads a log of a running attempt from its tasknode's page.
+// fetchLog reads a log of a running attempt from its tasknode's page, which demands the
+// cluster's token.
 func fetchLog(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error) {
 	_, token, id, err := f.cluster()
 	if err != nil {

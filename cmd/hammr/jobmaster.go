@@ -91,7 +91,8 @@ func (c *jobmasterFlags) run(ctx context.Context, cmd *cobra.Command) error {
 	})
 }
 
-// buildVersion is the version that clients are given.
+// buildVersion is the version that clients are given: the release, or what Go records of the
+// main module; "" is unknown.
 func buildVersion() string {
 	if version != "" {
 		return version

@@ -23,7 +23,8 @@ func (r clusterCommands) newMaster() *cobra.Command {
 	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer())
 }
 
-// logWriteColumns are the columns of a table for the median and the 99th percentile.
+// logWriteColumns are the columns of a table for the median and the 99th percentile of log
+// writes; "-" if the master has not answered or written nothing lately.
 func logWriteColumns(l *apidoc.LogWrites) (median, p99 string) {
 	if l == nil || l.Count == 0 {
 		return "-", "-"
@@ -67,7 +68,8 @@ func (q *query) askEach(ctx context.Context, info *wire.Info) apidoc.Masters {
 	return apidoc.MastersOf(info, answers)
 }
 
-// askMaster is the answer of one master, nil if it does not answer in time.
+// askMaster is the answer of one master, nil if it does not answer within masterTimeout. It
+// connects to that address alone: a client of several masters would ask the leader.
 func (q *query) askMaster(ctx context.Context, address string) *wire.Info {
 	ctx, cancel := context.WithTimeout(ctx, masterTimeout)
 	defer cancel()

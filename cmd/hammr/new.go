@@ -53,7 +53,8 @@ func create(ctx context.Context, cfg scaffold.Config, stdout, stderr io.Writer) 
 	return nil
 }
 
-// fetch downloads what the new module requires.
+// fetch downloads what the new module requires, by `go mod tidy` in its directory. It needs
+// the Go toolchain, which the user needs next in any case.
 func fetch(ctx context.Context, dir string, stderr io.Writer) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
 	cmd.Dir = dir

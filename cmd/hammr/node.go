@@ -49,8 +49,8 @@ func (q *query) writeTasknodes(tasknodes []apidoc.Tasknode) {
 	t.write(q.stdout)
 }
 
-// leastFree is the free space of a tasknode's fullest directory, or "fault" if one
-// cannot be used.
+// leastFree is the free space of a tasknode's fullest directory, or "fault" if one cannot be
+// used: either can keep the tasknode from new attempts, so it is what an operator looks for.
 func leastFree(n apidoc.Tasknode) string {
 	text, least := "", int64(-1)
 	for _, d := range n.Directories {
@@ -64,7 +64,8 @@ func leastFree(n apidoc.Tasknode) string {
 	return text
 }
 
-// bytesText is a number of bytes with about three digits.
+// bytesText is a number of bytes with about three digits, without a blank, so that a table has
+// one word for it.
 func bytesText(n int64) string {
 	value, unit := float64(n), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {

@@ -65,9 +65,10 @@ last tasknode that accepts tasks cannot be drained.`,
 	return cmd
 }
 
-// waitDrained returns when nothing is left on a tasknode. Meanwhile it prints how
-// much is left, whenever that changes. It fails at the deadline, and when the
-// tasknode is lost.
+// waitDrained returns when nothing is left on a tasknode. Meanwhile it polls the leader and
+// prints how much is left, whenever that changes. It fails at the deadline, when the tasknode
+// is lost, and when another command has reverted the draining. Calls find a new leader by
+// themselves.
 func (q *query) waitDrained(ctx context.Context, name string, deadline time.Duration) error {
 	over := time.NewTimer(deadline)
 	defer over.Stop()
@@ -118,8 +119,9 @@ func remainingText(n *wire.Tasknode) string {
 	return fmt.Sprintf("%d attempts run, %d outputs and %d checkpoints are left", len(n.Attempts), len(n.Outputs), len(n.Checkpoints))
 }
 
-// reportRemaining lists what remains on a tasknode at the deadline, and returns an error
-// with the counts.
+// reportRemaining lists what remains on a tasknode at the deadline, a line for each attempt,
+// output and checkpoint, and returns an error with the counts. With --json it prints the
+// tasknode.
 func (q *query) reportRemaining(n *wire.Tasknode, deadline time.Duration) error {
 	if q.flags.json {
 		if err := q.printJSON(apidoc.TasknodeOf(n)); err != nil {

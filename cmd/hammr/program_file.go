@@ -67,8 +67,9 @@ func endOf(path, doing, notDone string, done bool, err error, stderr io.Writer) 
 	return runError{err}
 }
 
-// checkProgram refuses a file that cannot be a Hammr program for this machine, before it
-// runs. A script is accepted: only running it shows what it is.
+// checkProgram refuses a file that cannot be a Hammr program for this machine, before it runs:
+// a job is submitted by running it, and the error of a wrong file would come from the kernel
+// or from another program. A script is accepted: only running it shows what it is.
 func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -125,8 +126,8 @@ func checkELF(f io.ReaderAt) error {
 	return nil
 }
 
-// withHammr reports whether a program may be built with Hammr. Some builds do not record
-// their modules; those are accepted.
+// withHammr reports whether a program may be built with Hammr. Some builds, such as those
+// without modules, do not record their dependencies; those are accepted.
 func withHammr(built *debug.BuildInfo) bool {
 	if built.Main.Path == modulePath || built.Path == "" {
 		return true

@@ -94,7 +94,8 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 	return cmd
 }
 
-// writeQueue prints the lines of `mapred queue -list`.
+// writeQueue prints the lines of `mapred queue -list`. Shares are there only if the policy
+// divides the cluster among queues.
 func writeQueue(w io.Writer, q *wire.Queue) {
 	fmt.Fprintln(w, "======================")
 	fmt.Fprintf(w, "Queue Name : %s\n", q.Name)

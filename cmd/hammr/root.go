@@ -40,8 +40,10 @@ type runError struct{ error }
 // Unwrap implements errors.Unwrap.
 func (e runError) Unwrap() error { return e.error }
 
-// interruptible wraps the function of a command. The first Ctrl-C cancels its context; a
-// second one ends the process at once.
+// interruptible wraps the function of a command. The first Ctrl-C or SIGTERM cancels its
+// context, so that it can remove what it has begun; a second one ends the process at once,
+// because AfterFunc has restored the default handling. Whatever error an interrupted command
+// returns, the exit code is 130.
 func interruptible(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -65,7 +67,8 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	return executeOn(newRoot(), args, stdout, stderr)
 }
 
-// executeOn runs a command line and returns the exit code.
+// executeOn runs a command line and returns the exit code. An error is printed once, here,
+// with the prefix "hammr:"; only errors of the command line add a hint to --help.
 func executeOn(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -140,7 +143,8 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 }
 
 // renamed keeps an old name of a flag working: it sets the flag of the new name, with a notice
-// on stderr, where no script reads it.
+// on stderr, where no script reads it. pflag's own MarkDeprecated would print the notice on
+// stdout. Help does not list the old name.
 func renamed(cmd *cobra.Command, old, name string) {
 	flag := *cmd.Flags().Lookup(name)
 	flag.Name, flag.Hidden = old, true
@@ -182,8 +186,8 @@ func someArgs(what string) cobra.PositionalArgs {
 	}
 }
 
-// numberOfArgs is for commands whose arguments differ in meaning; counts are the
-// numbers that are accepted.
+// numberOfArgs is for commands whose arguments differ in meaning, so that a plain count would
+// say too little; counts are the numbers that are accepted.
 func numberOfArgs(expected string, counts ...int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if !slices.Contains(counts, len(args)) {
@@ -193,14 +197,16 @@ func numberOfArgs(expected string, counts ...int) cobra.PositionalArgs {
 	}
 }
 
-// required marks flags without which a command is refused.
+// required marks flags without which a command is refused with exit code 2. An undefined flag
+// is a mistake in the source, which the first run of the command shows.
 func required(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		_ = cmd.MarkFlagRequired(flag) // fails only for an undefined flag
 	}
 }
 
-// completes offers words for the argument of a flag.
+// completes offers words for the argument of a flag, to shells that have loaded `hammr
+// completion`.
 func completes(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

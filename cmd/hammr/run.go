@@ -69,8 +69,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// programName takes the program's name out of args: the first argument that is not an
-// option. Only some options may precede it.
+// programName takes the program's name out of args: the first argument that is not an option.
+// Only options of hammr with a value may precede it; they are listed, since their values look
+// like names. A short option before the name is taken for the name, and is then unknown:
+// generic options follow the program, as in Hadoop.
 func programName(args []string) (name string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch option := args[i]; {

@@ -46,7 +46,8 @@ func (r clusterCommands) newSchedulerShow() *cobra.Command {
 	})
 }
 
-// writeAllocations prints the state of the allocation file, if the masters have one.
+// writeAllocations prints the state of the allocation file of the masters' settings, if they
+// have one: the leader loads it again when it changes, and keeps the last good one.
 func (q *query) writeAllocations(w io.Writer, a *wire.AllocationFile) {
 	if a == nil {
 		return
@@ -89,8 +90,9 @@ scheduler is read once, on this machine.`,
 	return cmd
 }
 
-// readAllocations adds the content of the allocation file to the settings that name
-// it: masters do not read files of users.
+// readAllocations adds the content of the allocation file to the settings that name it:
+// masters do not read files of users. The content is what is replicated, so a later change of
+// the file changes nothing.
 func readAllocations(conf settings) error {
 	name := conf[registry.AllocationFile]
 	if name == "" {
@@ -107,8 +109,9 @@ func readAllocations(conf settings) error {
 	return nil
 }
 
-// warnClosedPools names pools of the policy's allocation file that accept no jobs. The
-// file says what pools get; the jobmasters' settings say which exist.
+// warnClosedPools names pools of the policy's allocation file that accept no jobs. The file
+// says what pools get; the jobmasters' settings say which exist. Such a file is legal, and is
+// most often a mistake.
 func (q *query) warnClosedPools(ctx context.Context, conf settings) error {
 	if conf[registry.Allocations] == "" {
 		return nil

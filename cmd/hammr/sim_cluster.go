@@ -14,7 +14,9 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simCluster holds the flags of the modelled cluster and of the policies that schedule it.
+// simCluster holds the flags of the modelled cluster and of the policies that schedule it, for
+// `sim run` and `sim whatif`. configure turns them into cfg and preemption; before that these
+// have only what flags write to them directly.
 type simCluster struct {
 	policies                []string
 	conf                    policyConf
@@ -58,7 +60,9 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 	completes(cmd, "reduce-preemption", strings.Split(preempt.Names(preempt.Modes), ", "))
 }
 
-// configure turns the flags into a configuration. It reports every error that does not depend on the workload.
+// configure turns the flags into a configuration. It reports every error that does not depend
+// on the workload. Times become ms of virtual time, and the interval of reports is also how
+// long the master takes to learn of a free slot, which the policies count on.
 func (c *simCluster) configure() error {
 	errs := []error{c.checkNumbers(), c.checkPolicies()}
 	for _, text := range c.fail {
@@ -133,7 +137,8 @@ func (c *simCluster) slots() (maps, reduces int) {
 	return c.cfg.Machines * max(c.cfg.MapSlots, 0), c.cfg.Machines * max(c.cfg.ReduceSlots, 0)
 }
 
-// checkWorkload reports tasks that the cluster has no slots for.
+// checkWorkload reports tasks that the cluster has no slots for: they would wait forever, and
+// the run would end with an error that is harder to read.
 func (c *simCluster) checkWorkload(w *workload.Workload) error {
 	maps, reduces := c.slots()
 	for i := range w.Jobs {

@@ -18,9 +18,11 @@ import (
 )
 
 // policyConf holds the properties of policies by the name of the policy; "" is every policy.
+// It is the value of --conf, which may be given several times.
 type policyConf map[string]settings
 
-// Set implements pflag.Value.
+// Set adds NAME=VALUE or POLICY:NAME=VALUE. The first colon before the equals sign ends the
+// policy: names of properties have none.
 func (p policyConf) Set(text string) error {
 	name, _, _ := strings.Cut(text, "=")
 	policy, _, found := strings.Cut(name, ":")
@@ -44,7 +46,7 @@ func (p policyConf) String() string { return "" }
 // Type implements pflag.Value.
 func (p policyConf) Type() string { return "[POLICY:]NAME=VALUE" }
 
-// of returns the properties of one policy.
+// of returns the properties of one policy: those of all, and over them its own.
 func (p policyConf) of(policy string) settings {
 	conf := make(settings)
 	maps.Copy(conf, p[""])
@@ -52,7 +54,8 @@ func (p policyConf) of(policy string) settings {
 	return conf
 }
 
-// checkPolicies reports policies that are named twice, and properties of policies that are not named.
+// checkPolicies reports policies that are named twice, properties of policies that are not
+// named, and flags that no named policy uses: a run that ignores a flag would mislead.
 func (c *simCluster) checkPolicies() error {
 	var errs []error
 	if len(c.policies) == 0 {
@@ -80,7 +83,9 @@ func (c *simCluster) checkPolicies() error {
 	return errors.Join(errs...)
 }
 
-// makePolicies makes each policy, for one run. It reports every error in their names and properties.
+// makePolicies makes each policy, for one run: policies keep state. It reports every error in
+// their names and properties. If a property of all policies is wrong for one, the error says
+// how to set it for one alone.
 func (c *simCluster) makePolicies(w *workload.Workload, seed uint64) ([]sched.Policy, error) {
 	var made []sched.Policy
 	var errs []error
@@ -97,7 +102,8 @@ func (c *simCluster) makePolicies(w *workload.Workload, seed uint64) ([]sched.Po
 	return made, errors.Join(errs...)
 }
 
-// warn prints what the allocation file contains and no policy uses. makePolicies has read the file before.
+// warn prints what the allocation file contains and no policy uses, once for all policies.
+// makePolicies has read and checked the file before.
 func (c *simCluster) warn(w io.Writer) {
 	if c.allocations == "" {
 		return

@@ -15,7 +15,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simRun holds the flags of `hammr sim run`.
+// simRun holds the flags of `hammr sim run`. prepare fills in first and made, since checking
+// the workload and the policies means making them.
 type simRun struct {
 	simCluster
 	source    simWorkload
@@ -94,7 +95,8 @@ func (s *simRun) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return report.WriteSummary(stdout)
 }
 
-// prepare returns errors of the flags and the workload only: the user's mistakes.
+// prepare returns errors of the flags and the workload only: the user's mistakes. What it
+// makes is used for the first run.
 func (s *simRun) prepare() (err error) {
 	if err := results.CheckNew(s.out); err != nil {
 		return err
@@ -115,7 +117,8 @@ func (s *simRun) prepare() (err error) {
 	return err
 }
 
-// save writes the directory of results, complete or not at all.
+// save writes the directory of results, complete or not at all: it is staged under another
+// name, and discarded unless it is committed.
 func (s *simRun) save(report *results.Report) error {
 	dir, err := results.Stage(s.out)
 	if err != nil {
@@ -157,8 +160,9 @@ func (s *simRun) repeat(ctx context.Context, line *statusLine) (repetitions []re
 	return repetitions, nil
 }
 
-// runSeed runs one seed under every policy. Only the first seed has pictures of slots, so only it records what they
-// need.
+// runSeed runs one seed under every policy. Only the first seed has pictures of slots and
+// recorded decisions, so only it records what they need. Failures are cloned, so that no run
+// sees those of another.
 func (s *simRun) runSeed(
 	ctx context.Context, w *workload.Workload, policies []sched.Policy, seed uint64, first bool, line *statusLine,
 ) (runs []results.PolicyRun, err error) {

@@ -12,7 +12,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simWhatif holds the flags of `hammr sim whatif`.
+// simWhatif holds the flags of `hammr sim whatif`. given reports whether the user has set a
+// flag; the values of others come from the histories.
 type simWhatif struct {
 	simCluster
 	history, out string
@@ -91,7 +92,8 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return comparison.WriteTable(stdout)
 }
 
-// prepare returns errors of the flags and the histories only: the user's mistakes.
+// prepare returns errors of the flags and the histories only: the user's mistakes. Numbers of
+// machines and slots that the user has not given are those that the histories show.
 func (s *simWhatif) prepare() (*workload.Workload, error) {
 	if s.out != "" {
 		if err := results.CheckNew(s.out); err != nil {

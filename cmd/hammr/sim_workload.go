@@ -10,7 +10,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simWorkload holds the flags of the workload: a file, and the model of task times for files that have only bytes.
+// simWorkload holds the flags of the workload: a file, and the model of task times for files
+// that have only bytes. `sim run` and `bench replay` have them.
 type simWorkload struct {
 	file, format string
 	swim         string // a trace to be scaled to the machines; "" for none
@@ -19,7 +20,7 @@ type simWorkload struct {
 	model        workload.Model
 }
 
-// addFlags defines the flags of the workload.
+// addFlags defines the flags of the workload. One of --workload and --swim is required.
 func (s *simWorkload) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&s.file, "workload", "", "`file` of the jobs, or spec:…")
@@ -48,7 +49,9 @@ func (s *simWorkload) check() error {
 	return errors.Join(errs...)
 }
 
-// load reads or generates the workload for a cluster of so many machines.
+// load reads or generates the workload for a cluster of so many machines. The seed is that of
+// task times and of what a spec draws; a file with times ignores it. A SWIM trace is scaled by
+// the ratio of machines, as SWIM's own replay does.
 func (s *simWorkload) load(nodes int, seed uint64) (*workload.Workload, error) {
 	model := s.model
 	model.Seed = seed

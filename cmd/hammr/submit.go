@@ -60,7 +60,9 @@ func submit(cmd *cobra.Command, args []string) error {
 	return submitFile(path, rest, help, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
 
-// namesCluster reports whether the arguments or the environment name a cluster.
+// namesCluster reports whether the arguments or the environment name a cluster. It looks for
+// --master itself, because the program parses its arguments only when it runs. The last
+// --master counts, and "local" is no cluster.
 func namesCluster(args []string) bool {
 	masters := os.Getenv(rpc.MasterVariable)
 	if end := slices.Index(args, "--"); end >= 0 {
@@ -88,8 +90,9 @@ func bundled(name string) *mr.Program {
 	return nil
 }
 
-// submitFile runs a program that submits its job and prints the id, or prints help. Ctrl-C
-// is handled by the program.
+// submitFile runs a program that submits its job and prints the id, or prints help. The
+// program handles Ctrl-C, which the terminal sends to it too, so this process ignores it;
+// SIGTERM is passed on.
 func submitFile(path string, args []string, help bool, stdout, stderr io.Writer) error {
 	interrupts := make(chan os.Signal, 1) // the terminal sends them to the program too
 	signal.Notify(interrupts, os.Interrupt)

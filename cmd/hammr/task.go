@@ -68,7 +68,8 @@ func (q *query) writeTasks(tasks []report.Task) {
 	t.write(q.stdout)
 }
 
-// elapsed is how long an attempt ran, "" if it still runs.
+// elapsed is how long an attempt ran, "" if it still runs: the clock of this machine may
+// differ from the tasknode's.
 func elapsed(a report.Attempt) string {
 	if a.FinishTime == 0 {
 		return ""
@@ -114,8 +115,9 @@ func (q *query) forEachAttempt(ctx context.Context, do func(id string) error) er
 	})
 }
 
-// attemptsOf are the attempts that the id of a task or of an attempt means; none with an
-// error.
+// attemptsOf are the attempts that the id of a task or of an attempt means: that attempt, or
+// those of the task that run. It is an error if a task has none that runs; then nothing is
+// changed.
 func (q *query) attemptsOf(ctx context.Context, id string) ([]string, error) {
 	job, err := jobOf(id)
 	switch {
@@ -142,7 +144,8 @@ func (q *query) attemptsOf(ctx context.Context, id string) ([]string, error) {
 	return running, nil
 }
 
-// jobOf is the id of the job that a task or an attempt belongs to.
+// jobOf is the id of the job that a task or an attempt belongs to. The ids are
+// task_CLUSTER_JOB_m_NUMBER and attempt_CLUSTER_JOB_m_NUMBER_TRY, as Hadoop's.
 func jobOf(id string) (string, error) {
 	parts := strings.Split(id, "_")
 	if len(parts) < 5 || parts[0] != "task" && parts[0] != "attempt" {

@@ -77,7 +77,9 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 	return cmd
 }
 
-// settle completes the configuration and passes flags on to the daemons.
+// settle completes the configuration, passes flags on to the daemons, and checks what can be
+// checked before a process starts. With --add the cluster exists, so only the number of new
+// tasknodes is given.
 func (c *upConfig) settle(cmd *cobra.Command) error {
 	self, err := ownProgram()
 	if err != nil {
@@ -116,8 +118,8 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 	return checked.Validate()
 }
 
-// daemonText is the value of a flag as the daemons' settings parse it, which have no
-// fractions: 2.5s is 2500ms.
+// daemonText is the value of a flag as the daemons' settings parse it, which have no fractions
+// and no units of several letters: 2.5s is 2500ms, and 1m30s is 90000ms.
 func daemonText(v pflag.Value) string {
 	if d, err := time.ParseDuration(v.String()); err == nil && v.Type() == "duration" {
 		return fmt.Sprintf("%dms", d.Milliseconds())
@@ -125,7 +127,9 @@ func daemonText(v pflag.Value) string {
 	return v.String()
 }
 
-// clusterUp prints the masters on stdout, for scripts, and the rest on stderr.
+// clusterUp prints the masters on stdout, for scripts, and the rest on stderr:
+// HAMMR_MASTER=$(hammr up --detach …) works. In the foreground it returns when the cluster has
+// ended, and removes the user's token and control groups.
 func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) error {
 	start := time.Now()
 	var c *localcluster.Cluster
@@ -161,7 +165,8 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 	return errors.Join(err, removeCgroups(&c.State), forgetToken(c.State.ID))
 }
 
-// keepToken saves a copy of the token for the user, where commands look for it.
+// keepToken saves a copy of the token for the user, where commands look for it by the masters'
+// addresses. So commands on this cluster need no --token-file.
 func keepToken(dir string, s localcluster.State) error {
 	token, err := rpc.ReadToken(filepath.Join(dir, localcluster.TokenFile))
 	if err != nil {

@@ -33,8 +33,8 @@ func ownVersion() string {
 	return versionLine(version, built)
 }
 
-// versionLine has the release, else the version that Go records for `go install`, else
-// "dev".
+// versionLine has the release, else the version that Go records for `go install`, else "dev";
+// then what it was built with, and the commit if it was built in a repository.
 func versionLine(release string, built debug.BuildInfo) string {
 	if v := built.Main.Version; release == "" && v != "(devel)" {
 		release = v

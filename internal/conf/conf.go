@@ -44,8 +44,9 @@ func (c *Conf) Set(name, text string) (warnings []string, err error) {
 	return c.set(name, value{text: text}, true)
 }
 
-// set sets a property. Files of a site hold the properties of all of Hadoop, so warnings
-// about Hadoop's old or misspelt names are only for properties that the user typed.
+// set sets a property. Files of a site hold the properties of all of Hadoop, so warnings about
+// Hadoop's old or misspelt names are only for properties that the user typed. An unknown name
+// below hammr is an error wherever it is from: no other program has a use for it.
 func (c *Conf) set(name string, v value, typed bool) (warnings []string, err error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
@@ -119,8 +120,9 @@ func (c *Conf) String(name string) string {
 	return text
 }
 
-// typed returns the text of a declared property. It panics for a property of another kind,
-// which is a bug in the caller.
+// typed returns the text of a declared property, or of its default. It panics for a property
+// of another kind, which is a bug in the caller: Set has checked the text for the declared
+// kind only.
 func (c *Conf) typed(name string, kind Kind) string {
 	k := table[name]
 	if k == nil || k.Kind != kind {
@@ -168,7 +170,8 @@ func (c *Conf) Duration(name string) time.Duration {
 func (c *Conf) Strings(name string) []string { return splitList(c.String(name)) }
 
 // Validate reports every value that is out of bounds or asks for what Hammr does not
-// implement.
+// implement, each with where it was set. It is apart from Set, because a later source may
+// replace a wrong value.
 func (c *Conf) Validate() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
@@ -186,7 +189,7 @@ func (c *Conf) Validate() error {
 }
 
 // Changed returns the properties that differ from the defaults, by current name, and the
-// user's own properties. FromMap reads the result.
+// user's own properties. It is what a job takes to its tasks. FromMap reads the result.
 func (c *Conf) Changed() map[string]string {
 	changed := map[string]string{}
 	for name, v := range c.values {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Limits for the expansion of one value.
+// Limits for the expansion of one value: values that contain each other many times would grow
+// without bound, as in the "billion laughs" of XML.
 const (
 	maxExpanded  = 1 << 20 // bytes
 	maxVariables = 10_000
@@ -29,7 +30,8 @@ func (e *expander) value(name, text string) (string, error) {
 }
 
 // expand replaces the variables in a text that is part of the properties within. A variable
-// may contain others, but not itself.
+// may contain others, but not itself, directly or through others. "${" without an end stays as
+// it is.
 func (e *expander) expand(text string, within ...string) (string, error) {
 	var out strings.Builder
 	for {
@@ -57,7 +59,8 @@ func (e *expander) expand(text string, within ...string) (string, error) {
 	return out.String(), nil
 }
 
-// variable returns the value of ${name}.
+// variable returns the value of ${name}, with the variables in it replaced; an unknown one is
+// returned as it is, as Hadoop does.
 func (e *expander) variable(variable string, within []string) (string, error) {
 	name := variable[len("${") : len(variable)-1]
 	if text, ok := strings.CutPrefix(name, "env."); ok {
@@ -89,8 +92,8 @@ func (e *expander) environment(text string) string {
 	return fallback
 }
 
-// lookup finds properties, defaults and, last, what Java and Hadoop define as system
-// properties.
+// lookup finds properties, then what Java and Hadoop define as system properties, then
+// defaults. Site files use the system properties in paths.
 func (e *expander) lookup(name string) (string, bool) {
 	current, _ := undeprecated(name)
 	if v, ok := e.properties[current]; ok {

@@ -55,8 +55,9 @@ type Key struct {
 	honoured  []string // values of an unsupported property that ask for what Hammr does anyway
 }
 
-// key declares a property. Sizes and durations may not be negative unless
-// between or atLeast says otherwise; other numbers are not bounded.
+// key declares a property. Sizes and durations may not be negative unless between or atLeast
+// says otherwise; other numbers are not bounded. The methods below add the rest, each
+// returning the changed key, so that a property is one line of the table.
 func key(name string, kind Kind, def, doc string) Key {
 	k := Key{Name: name, Kind: kind, Default: def, Doc: doc, lo: math.Inf(-1), hi: math.Inf(1)}
 	if kind == Size || kind == Duration {
@@ -92,7 +93,8 @@ func (k Key) unsupported(why string, honoured ...string) Key {
 	return k
 }
 
-// check reports a value that is not of the key's kind.
+// check reports a value that is not of the key's kind. Bounds are left to checkRange: getters
+// need only the kind.
 func (k *Key) check(value string) error {
 	if _, err := k.parse(value); err != nil {
 		return fmt.Errorf("expected %v, and %s is not; the default is %s", k.Kind, quote(value), quote(k.Default))
@@ -100,8 +102,9 @@ func (k *Key) check(value string) error {
 	return nil
 }
 
-// checkRange reports a value that passed check and is out of bounds, or asks
-// for what Hammr does not implement.
+// checkRange reports a value that passed check and is out of bounds, is none of the choices,
+// or asks for what Hammr does not implement. The error names the default, which is always
+// right.
 func (k *Key) checkRange(value string) error {
 	if k.Unsupported != "" && !k.isHonoured(value) {
 		return fmt.Errorf("not supported: %s; leave it at its default, %s", k.Unsupported, quote(k.Default))

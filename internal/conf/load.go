@@ -27,9 +27,10 @@ type Sources struct {
 	Env func(string) string
 }
 
-// Load reads the configuration of a command. Later files do not change a <final> property of
-// a file; only -D does. Variables are replaced after everything has been read. Errors report
-// every problem at once, with file and line. Validate checks bounds.
+// Load reads the configuration of a command, in the order of the fields of Sources. Later
+// files do not change a <final> property of a file; only -D does. Variables are replaced after
+// everything has been read, since a value may name a property that a later file sets. Errors
+// report every problem at once, with file and line. Validate checks bounds.
 func Load(s Sources) (c *Conf, warnings []string, err error) {
 	if s.Env == nil {
 		s.Env = os.Getenv
@@ -82,8 +83,8 @@ func (s *Sources) siteDir() string {
 	return ""
 }
 
-// readDir reads the site's files. A named directory that does not exist is a warning,
-// because nothing of it applies.
+// readDir reads the site's files. A named directory that does not exist is a warning, because
+// nothing of it applies; a file that is missing in it is normal.
 func (l *loader) readDir(dir string) {
 	if dir == "" {
 		return
@@ -105,8 +106,8 @@ func (l *loader) readDir(dir string) {
 	}
 }
 
-// add takes the settings of one file. The last setting of a name counts, unless an earlier
-// one is final.
+// add takes the settings of one file. The last setting of a name counts, unless an earlier one
+// is final; then it is ignored with Hadoop's warning.
 func (l *loader) add(settings []setting, typed bool) {
 	for _, s := range settings {
 		name, _ := undeprecated(s.name)

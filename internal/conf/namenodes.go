@@ -86,8 +86,8 @@ func (c *Conf) nameNode(nameservice, id string) (NameNode, error) {
 	return node, nil
 }
 
-// singleHTTP is dfs.namenode.http-address, which applies only to the NameNode of
-// fs.defaultFS.
+// singleHTTP is dfs.namenode.http-address, which applies only to the NameNode of fs.defaultFS.
+// "" if it is not set or malformed: WebHDFS is optional.
 func (c *Conf) singleHTTP(authority, rpc string) string {
 	def := strings.TrimSuffix(strings.TrimPrefix(c.String("fs.defaultFS"), "hdfs://"), "/")
 	if def != authority && def != rpc {
@@ -100,8 +100,8 @@ func (c *Conf) singleHTTP(authority, rpc string) string {
 	return address
 }
 
-// httpAddress completes an HTTP address. A wildcard address gets the host of the RPC
-// address.
+// httpAddress completes an HTTP address. Site files often have 0.0.0.0, the address that the
+// NameNode listens on; a client gets the host of the RPC address for it.
 func httpAddress(address, rpc string) (string, error) {
 	address = strings.TrimSpace(address)
 	if address == "" {

@@ -27,7 +27,8 @@ func Keys() []Key {
 	return keys
 }
 
-// undeprecated returns the current name of a property.
+// undeprecated returns the current name of a property. Every entry point resolves names by it,
+// so that the rest of the package knows current names only.
 func undeprecated(name string) (current string, deprecated bool) {
 	if current, ok := aliases[name]; ok {
 		return current, true
@@ -36,7 +37,7 @@ func undeprecated(name string) (current string, deprecated bool) {
 }
 
 // nearest returns the declared name with the given prefix that is closest to name in edit
-// distance, if that is at most limit; else "".
+// distance, if that is at most limit; else "". It finds what a user has misspelt.
 func nearest(name, prefix string, limit int) string {
 	best := ""
 	for i := range declared {

@@ -66,7 +66,8 @@ func includePath(name, href string) (string, error) {
 	return filepath.Join(filepath.Dir(name), u.Path), nil
 }
 
-// readXML reads settings; include reads those of another file.
+// readXML reads settings from a file's text; include reads those of another file. It reads at
+// most maxFileBytes, so that a wrong file, such as a log, is refused before it fills memory.
 func readXML(r io.Reader, name string, include func(href string) ([]setting, error)) ([]setting, error) {
 	limited := &io.LimitedReader{R: r, N: maxFileBytes + 1}
 	x := &xmlReader{dec: xml.NewDecoder(limited), name: filepath.Base(name), include: include}
@@ -97,7 +98,7 @@ type xmlReader struct {
 	settings []setting
 }
 
-// document reads up to the end of the file.
+// document reads up to the end of the file, which has at least one <configuration>.
 func (x *xmlReader) document() error {
 	seen := false
 	for {
@@ -160,7 +161,8 @@ func (x *xmlReader) configuration(depth int) error {
 	})
 }
 
-// property reads <property>, whose parts are elements or attributes.
+// property reads <property>, whose parts are elements or attributes. Unknown parts, such as
+// <description>, are skipped. The origin is the line of its start.
 func (x *xmlReader) property(start xml.StartElement) error {
 	line, _ := x.dec.InputPos()
 	s := setting{origin: fmt.Sprintf("%s:%d", x.name, line)}
@@ -197,8 +199,9 @@ func (x *xmlReader) property(start xml.StartElement) error {
 	return nil
 }
 
-// includeElement reads <xi:include href="…">. It reads the element's <xi:fallback> if the
-// file does not exist.
+// includeElement reads <xi:include href="…">: the settings of the file take the place of the
+// element. It reads the element's <xi:fallback> if the file does not exist; without one that
+// is an error.
 func (x *xmlReader) includeElement(start xml.StartElement, depth int) error {
 	href := ""
 	for _, a := range start.Attr {

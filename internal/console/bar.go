@@ -57,7 +57,8 @@ func (b *bar) frame(now time.Time, p Progress, width int) string {
 	return eraseLine + b.line(now, p, width)
 }
 
-// line formats the bar in less than width columns, so that it never wraps.
+// line formats the bar in less than width columns, so that it never wraps: a wrapped line
+// could not be erased. A narrow terminal gets the figures without the bar.
 func (b *bar) line(now time.Time, p Progress, width int) string {
 	if width <= 0 {
 		width = defaultWidth
@@ -91,8 +92,9 @@ func (b *bar) figures(now time.Time, p Progress) string {
 	return strings.Join(parts, "  ")
 }
 
-// timeLeft is computed from the rate. If the bytes are unknown it assumes that the rest of
-// the work goes as fast as the work so far.
+// timeLeft is computed from the rate. If the bytes are unknown it assumes that the rest of the
+// work takes as long for each part as the work so far. ok is false while nothing is known, and
+// for more than a year.
 func (b *bar) timeLeft(now time.Time, p Progress) (time.Duration, bool) {
 	var seconds float64
 	if rate := b.rate.perSecond(); p.BytesTotal > 0 && rate > 0 {

@@ -9,7 +9,8 @@ import (
 
 const usagePrefix = "Usage: hammr fs [generic options]"
 
-// command is one of the shell's verbs.
+// command is one of the shell's verbs. Options precede arguments, as Hadoop's parser has it:
+// one after the first argument is an argument.
 type command struct {
 	name  string
 	flags string // the options it takes, separated by spaces
@@ -20,7 +21,8 @@ type command struct {
 	run      func(*shell, invocation) error
 }
 
-// invocation is a parsed command line.
+// invocation is a parsed command line: the options that were given, without dashes, and the
+// arguments as they were typed.
 type invocation struct {
 	flags map[string]bool
 	args  []string
@@ -42,7 +44,9 @@ func lookup(name string) (*command, bool) {
 	return commands[i], true
 }
 
-// parse reads options up to the first argument or "--". A single dash is an argument.
+// parse reads options up to the first argument or "--". A single dash is an argument: standard
+// input. An option that the command does not have, and a wrong number of arguments, are errors
+// of usage.
 func (c *command) parse(args []string) (invocation, error) {
 	in := invocation{flags: map[string]bool{}}
 	known := strings.Fields(c.flags)
@@ -67,7 +71,7 @@ func (c *command) parse(args []string) (invocation, error) {
 	return in, nil
 }
 
-// printUsages lists all commands.
+// printUsages lists the synopses of all commands, as `hadoop fs` alone does.
 func printUsages(w io.Writer) {
 	fmt.Fprintln(w, usagePrefix)
 	for _, c := range commands {
@@ -86,7 +90,8 @@ func (c *command) printHelp(w io.Writer) {
 	}
 }
 
-// helpCommand makes -usage and -help, for the named commands or for all.
+// helpCommand makes -usage and -help, for the named commands or for all. Names may be given
+// with their dash or without.
 func helpCommand(show func(io.Writer, *command)) func(*shell, invocation) error {
 	return func(s *shell, in invocation) error {
 		if len(in.args) == 0 {

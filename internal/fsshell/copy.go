@@ -17,7 +17,8 @@ const (
 	copySuffix = "._COPYING_"
 )
 
-// transfer is a running -put, -get, -cp or -mv.
+// transfer is a running -put, -get, -cp or -mv. All have the same rules for the destination,
+// in checkTarget and targetOf, and differ in what they do with one source, which is move.
 type transfer struct {
 	*shell
 	dst       item
@@ -72,7 +73,7 @@ func cp(s *shell, in invocation) error {
 }
 
 // splitTarget separates the destination from the sources; with a single argument it is the
-// working directory.
+// working directory, as in `hadoop fs -get x`.
 func splitTarget(args []string) (sources []string, dst string) {
 	if len(args) < 2 {
 		return args, "."
@@ -87,7 +88,8 @@ func (s *shell) newTransfer(in invocation, dst item) *transfer {
 	return t
 }
 
-// transferTo makes a transfer to a path, which may be a glob with one match.
+// transferTo makes a transfer to a path, which may be a glob with one match. With more matches
+// it would be unclear where to write, so nothing is copied.
 func (s *shell) transferTo(in invocation, dst string) (*transfer, error) {
 	found, err := s.expand(dst)
 	if err != nil {
@@ -99,8 +101,8 @@ func (s *shell) transferTo(in invocation, dst string) (*transfer, error) {
 	return s.newTransfer(in, found[0]), nil
 }
 
-// transferAll moves the sources. Several sources need a directory as destination; one needs
-// a free name, or a directory.
+// transferAll moves the sources. Several sources need a directory as destination; one needs a
+// free name, or a directory. A source that fails is reported, and the next one follows.
 func (t *transfer) transferAll(sources []item) error {
 	if err := t.checkTarget(len(sources)); err != nil {
 		return err
@@ -138,7 +140,8 @@ func (t *transfer) checkTarget(sources int) error {
 	return err
 }
 
-// targetOf is the destination of a source: in a directory, else the name itself.
+// targetOf is the destination of a source: in a directory under the source's own name, else
+// the name itself.
 func (t *transfer) targetOf(src, dst item) (item, error) {
 	if !dst.isDir() {
 		return dst, nil
@@ -146,7 +149,8 @@ func (t *transfer) targetOf(src, dst item) (item, error) {
 	return t.look(dst.below(src.base()))
 }
 
-// checkNesting refuses to put a directory into itself.
+// checkNesting refuses to put a directory into itself or below itself: the copy would grow
+// while it is read, without an end.
 func checkNesting(src, target item) error {
 	if !src.isDir() || src.fs.URI() != target.fs.URI() {
 		return nil
@@ -168,7 +172,9 @@ func (t *transfer) copy(src, target item) error {
 	return t.copyFile(src, target)
 }
 
-// copyTree copies the content of a directory, and reports what fails.
+// copyTree copies the content of a directory, and reports what fails: the rest of the tree is
+// copied all the same, and the exit code is 1. Directories that exist at the destination are
+// filled in; their files need -f.
 func (t *transfer) copyTree(src, target item) error {
 	if target.exists() && !target.isDir() {
 		return isNotDirectory(target.name)
@@ -210,7 +216,8 @@ func (t *transfer) fromStdin() error {
 }
 
 // write creates the target from a stream. It has a temporary name until it is complete, so
-// that no reader takes a part for the whole.
+// that no reader takes a part for the whole; -d writes it in place. A temporary file of an
+// earlier copy that was interrupted is replaced.
 func (t *transfer) write(from io.Reader, target item) error {
 	if target.isDir() || target.exists() && !t.overwrite {
 		return fileExists(target.name)
@@ -228,7 +235,8 @@ func (t *transfer) write(from io.Reader, target item) error {
 	return t.rename(target, name)
 }
 
-// writeFile creates a file, or none if it fails.
+// writeFile creates a file, or none if it fails: Abort removes what was written. Close counts
+// as writing, since HDFS reports the last block's errors there.
 func (t *transfer) writeFile(from io.Reader, fsys storage.FS, name string) error {
 	out, err := fsys.Create(t.ctx, name, t.CreateOptions)
 	if err != nil {

@@ -23,7 +23,8 @@ func (it item) exists() bool { return it.info != nil }
 func (it item) isDir() bool  { return it.info != nil && it.info.IsDir }
 func (it item) base() string { return path.Base(it.path) }
 
-// below is an entry of a directory. Its name begins as the directory's was typed.
+// below is an entry of a directory. Its name begins as the directory's was typed, so that
+// listings of relative paths are relative; entries of "." have no prefix.
 func (it item) below(base string) item {
 	name := it.name + "/" + base
 	if it.name == "." {
@@ -34,7 +35,7 @@ func (it item) below(base string) item {
 	return item{name: name, fs: it.fs, path: path.Join(it.path, base)}
 }
 
-// children are the entries of a directory.
+// children are the entries of a directory with their status, in one call, sorted by name.
 func (s *shell) children(dir item) ([]item, error) {
 	infos, err := dir.fs.List(s.ctx, dir.path)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *shell) children(dir item) ([]item, error) {
 	return items, nil
 }
 
-// look gets the status of an item.
+// look gets the status of an item. An item that does not exist is no error: its info is nil.
 func (s *shell) look(it item) (item, error) {
 	info, err := it.fs.Stat(s.ctx, it.path)
 	switch {
@@ -60,13 +61,14 @@ func (s *shell) look(it item) (item, error) {
 	return it, err
 }
 
-// parentExists reports whether an item can be created.
+// parentExists reports whether an item can be created: whether its parent is there.
 func (s *shell) parentExists(it item) (bool, error) {
 	parent, err := s.look(item{fs: it.fs, path: path.Dir(it.path)})
 	return parent.exists(), err
 }
 
-// expandAll expands arguments in order, and reports those that fail.
+// expandAll expands arguments in order, and reports those that fail, such as a pattern without
+// matches; the others are processed.
 func (s *shell) expandAll(args []string) []item {
 	var all []item
 	for _, arg := range args {
@@ -79,7 +81,8 @@ func (s *shell) expandAll(args []string) []item {
 	return all
 }
 
-// expand expands a glob. A name that is not a glob is an item even if it does not exist.
+// expand expands a glob. A name that is not a glob is an item even if it does not exist, since
+// some commands create it; a pattern must match.
 func (s *shell) expand(arg string) ([]item, error) {
 	fsys, full, err := s.Router.Resolve(s.ctx, arg)
 	if err != nil {
@@ -106,8 +109,9 @@ func (s *shell) expand(arg string) ([]item, error) {
 	return items, nil
 }
 
-// displayName returns how paths that a pattern matches are printed: with a scheme, absolute
-// or relative, as the pattern.
+// displayName returns how paths that a pattern matches are printed: with a scheme, absolute or
+// relative, as the pattern. The forms with a scheme are "hdfs://host/a*", whose matches have
+// the host, and "hdfs:///a*", whose matches have none.
 func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) string, error) {
 	scheme, rest, full := strings.Cut(pattern, ":/")
 	switch {
@@ -133,7 +137,9 @@ func relative(home, p string) string {
 	return rel
 }
 
-// localItem is a file of this machine, whatever the default file system. It is not a glob.
+// localItem is a file of this machine, whatever the default file system: the local side of
+// -put and -get. It is not a glob, since the user's own shell has expanded it. The scheme
+// file: is dropped.
 func (s *shell) localItem(arg string) (item, error) {
 	name := arg
 	if path, ok := strings.CutPrefix(arg, "file:"); ok {

@@ -121,7 +121,8 @@ func (l *lister) line(it item) {
 		it.info.ModTime.In(l.Zone).Format("2006-01-02 15:04"), name)
 }
 
-// column is a text padded to a width, and a space. A column of width 0 is left out.
+// column is a text padded to a width, and a space. A column of width 0 is left out: file
+// systems without owners have none.
 func column(text string, width int) string {
 	if width == 0 {
 		return ""
@@ -137,7 +138,8 @@ func printable(r rune) rune {
 	return '?'
 }
 
-// permissions are the nine bits as letters, with t for the sticky bit.
+// permissions are the nine bits as letters. The sticky bit replaces the last letter: t if
+// others may enter the directory, else T.
 func permissions(mode fs.FileMode) string {
 	letters := mode.Perm().String()[1:]
 	if mode&fs.ModeSticky == 0 {
@@ -149,7 +151,8 @@ func permissions(mode fs.FileMode) string {
 	return letters[:8] + "T"
 }
 
-// copies is the number of replicas of a file's blocks.
+// copies is the number of replicas of a file's blocks; 0 for directories, and 1 where the file
+// system has no replication.
 func copies(it item) int {
 	if it.isDir() {
 		return 0
@@ -157,7 +160,8 @@ func copies(it item) int {
 	return max(it.info.Replication, 1)
 }
 
-// size is a number of bytes; for humans in units of 1024.
+// size is a number of bytes; for humans in units of 1024 with at most one decimal, as Hadoop
+// prints it: "1.5 K", and "1 K" for exact multiples.
 func size(n int64, human bool) string {
 	if !human || n < 1024 {
 		return strconv.FormatInt(n, 10)

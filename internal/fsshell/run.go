@@ -20,7 +20,8 @@ const (
 	exitInterrupted = 130
 )
 
-// Env is the environment of a command.
+// Env is the environment of a command. All fields but Zone are required; CreateOptions may be
+// zero, for the file systems' own defaults.
 type Env struct {
 	Router *storage.Router
 	Stdin  io.Reader
@@ -32,7 +33,10 @@ type Env struct {
 	Zone *time.Location
 }
 
-// Run runs one command: args begin with its name, "-ls". The result is the exit code.
+// Run runs one command: args begin with its name, "-ls". The result is the exit code. Output
+// is buffered; errors are written at once, after the output before them. A failure to write
+// the output is reported and is exit code 1, so that a full disk or a closed pipe does not
+// look like success.
 func Run(ctx context.Context, env Env, args []string) (exitCode int) {
 	if env.Zone == nil {
 		env.Zone = time.Local
@@ -47,7 +51,7 @@ func Run(ctx context.Context, env Env, args []string) (exitCode int) {
 	return code
 }
 
-// shell is a running command.
+// shell is a running command. One goroutine uses it.
 type shell struct {
 	Env
 	ctx  context.Context
@@ -58,7 +62,8 @@ type shell struct {
 	reported int // number of failures
 }
 
-// errUsage is an error of the command line.
+// errUsage is an error of the command line. It prints the usage of the command, and the exit
+// code is 255.
 type errUsage struct{ msg string }
 
 func (e errUsage) Error() string { return e.msg }
@@ -129,7 +134,8 @@ func (s *shell) report(err error) {
 // printf prints to the buffered output; an error shows when Run flushes it.
 func (s *shell) printf(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
-// each processes items, and reports those that fail or do not exist.
+// each processes items in order, and reports those that fail or do not exist. After an
+// interrupt it stops; what was processed stays so.
 func (s *shell) each(items []item, work func(item) error) {
 	for _, it := range items {
 		if s.ctx.Err() != nil {
@@ -143,7 +149,8 @@ func (s *shell) each(items []item, work func(item) error) {
 	}
 }
 
-// overPaths makes a command from a function of one existing path.
+// overPaths makes a command from a function of one existing path. Most commands are of that
+// kind: they share expansion, order and reports.
 func overPaths(work func(s *shell, in invocation, it item) error) func(*shell, invocation) error {
 	return func(s *shell, in invocation) error {
 		s.each(s.expandAll(in.args), func(it item) error { return work(s, in, it) })

@@ -14,6 +14,7 @@ const peekBytes = 1024
 // cat prints the whole file. -ignoreCrc is accepted and has no effect.
 func cat(s *shell, _ invocation, it item) error { return s.printRange(it, 0, math.MaxInt64) }
 
+// head prints the first KB of the file.
 func head(s *shell, _ invocation, it item) error { return s.printRange(it, 0, peekBytes) }
 
 // tail prints the end of the file as it was when it was looked at, and what a writer has

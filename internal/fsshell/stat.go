@@ -22,8 +22,8 @@ func stat(s *shell, in invocation) error {
 	return nil
 }
 
-// formatStat fills in a format. An unknown letter stands for itself; a % at the end is
-// dropped.
+// formatStat fills in a format. An unknown letter stands for itself, and a percent sign at the
+// end is dropped, as in Hadoop.
 func formatStat(format string, it item) string {
 	var out strings.Builder
 	for i := 0; i < len(format); i++ {
@@ -71,7 +71,8 @@ func statField(letter byte, it item) string {
 	return string(letter)
 }
 
-// test reports its result as the exit code.
+// test reports its result as the exit code, 0 or 1, and prints nothing but errors. A pattern
+// passes if every match does.
 func test(s *shell, in invocation) error {
 	if len(in.flags) == 0 {
 		return usagef("No test flag given")

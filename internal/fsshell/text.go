@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// text prints a file as text. It detects gzip and SequenceFiles by their first bytes, and
-// other codecs by the file's extension.
+// text prints a file as text. It detects gzip, SequenceFiles and Avro by their first bytes, as
+// Hadoop does, and other codecs by the file's extension. Any other file is printed as it is.
 func text(s *shell, _ invocation, it item) error {
 	file, err := s.open(it)
 	if err != nil {
@@ -58,7 +58,8 @@ func (s *shell) printDecompressed(it item, file storage.File, codec string) erro
 	return err
 }
 
-// printSequenceFile prints each record of a SequenceFile as key, tab, value.
+// printSequenceFile prints each record of a SequenceFile as key, tab, value. Records before a
+// damaged one are printed, and the error has its offset.
 func (s *shell) printSequenceFile(it item) error {
 	r, err := seqfile.OpenAll(s.ctx, it.fs, it.path, it.info.Size)
 	if err != nil {

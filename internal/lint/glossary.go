@@ -45,7 +45,8 @@ type bannedForm struct {
 	instead string
 }
 
-// glossary finds banned words: forms by their first words.
+// glossary finds banned words. It has the forms by their first words, so that a text is
+// searched in one pass.
 type glossary map[string][]bannedForm
 
 const bannedHeading = "## Words we do not use"
@@ -111,8 +112,9 @@ type word struct {
 	line int
 }
 
-// find reports the banned words of a text that stands at a place of a package or
-// page; each finding begins with path and line.
+// find reports the banned words of a text that stands at a place of a package or page; each
+// finding begins with path and line. The exceptions of a row match the owner, which is the
+// package or page, or the file itself.
 func (g glossary) find(where place, path, owner string, text []word) (findings []string) {
 	for i, first := range text {
 		for _, form := range g[first.text] {

@@ -33,7 +33,8 @@ func inModule(importPath string) bool {
 	return importPath == modulePath || strings.HasPrefix(importPath, modulePath+"/")
 }
 
-// matches reports whether a pattern of the table covers a package.
+// matches reports whether a pattern of the table covers a package: "a/..." covers all below a
+// and not a itself, "..." covers everything.
 func matches(pattern, name string) bool {
 	if pattern == "..." {
 		return true
@@ -49,8 +50,8 @@ func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
 }
 
-// rowOf is the most specific row for a package: its own, else that with the
-// longest pattern.
+// rowOf is the most specific row for a package: its own, else that with the longest pattern.
+// So a row for a group of packages can have exceptions.
 func rowOf(table []row, name string) (best row, ok bool) {
 	for _, r := range table {
 		if r.pattern == name {
@@ -90,12 +91,14 @@ func orNothing(patterns []string) string {
 	return strings.Join(patterns, ", ")
 }
 
-// within reports whether a package is in a module or below a path.
+// within reports whether a package is in a module or below a path. A module's siblings with a
+// dash count too: raft-boltdb is restricted with raft.
 func within(importPath, root string) bool {
 	return importPath == root || strings.HasPrefix(importPath, root+"/") || strings.HasPrefix(importPath, root+"-")
 }
 
-// restrictedFindings are about imports that only other packages may have.
+// restrictedFindings are about imports that only other packages may have: modules that one
+// package wraps, and policies, which are made by name.
 func restrictedFindings(p pkg) []string {
 	var findings []string
 	for _, r := range restricted {

@@ -60,7 +60,7 @@ func markFindings(s source) []string {
 }
 
 // sleepFindings are about tests that wait for real time: slow if all is well, and wrong on a
-// busy machine. In a synctest bubble time is virtual.
+// busy machine. In a synctest bubble time is virtual, so files that import it may sleep.
 func sleepFindings(s source) []string {
 	if !s.test() || s.imports("testing/synctest") {
 		return nil
@@ -79,7 +79,8 @@ func sleepFindings(s source) []string {
 	return findings
 }
 
-// docFindings are about packages without a doc comment.
+// docFindings are about packages without a doc comment. Directories with tests only have no
+// package that others see.
 func docFindings(p pkg) []string {
 	if p.Doc != "" || len(p.GoFiles) == 0 {
 		return nil

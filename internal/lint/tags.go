@@ -12,7 +12,8 @@ import (
 // module.
 var toolchainTags = []string{"amd64", "linux", "race", "unix"}
 
-// ownTags are the build tags of a file that must be set explicitly.
+// ownTags are the build tags of a file that must be set explicitly. Only constraints before
+// the package clause count, as for the compiler.
 func ownTags(s source) (tags []string) {
 	for _, group := range s.syntax.Comments {
 		for _, line := range group.List {

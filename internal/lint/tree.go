@@ -42,7 +42,8 @@ func parse(path string, text []byte) (source, error) {
 	return source{path, files, syntax}, err
 }
 
-// unquoted is the text of a string literal; ok is false for any other node.
+// unquoted is the text of a string literal; ok is false for any other node. Import paths and
+// tags of fields are string literals too.
 func unquoted(n ast.Node) (text string, ok bool) {
 	lit, ok := n.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {
@@ -52,8 +53,9 @@ func unquoted(n ast.Node) (text string, ok bool) {
 	return text, err == nil
 }
 
-// walk visits the files below root with an extension, by their paths from there. It skips
-// nested modules, testdata and hidden directories.
+// walk visits the files below root with an extension, by their paths from there, whatever
+// their build tags. It skips nested modules, testdata and hidden directories. The first error
+// ends it.
 func walk(root, extension string, visit func(path string, text []byte) error) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -102,7 +104,8 @@ func isForeign(dir, name string) bool {
 	return err == nil
 }
 
-// packages lists the packages of the module at root.
+// packages lists the packages of the module at root, with their direct and indirect imports. A
+// package that does not load is listed with its error, which TestPackages reports.
 func packages(root string) ([]pkg, error) {
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,Deps,Doc,GoFiles,Error", "./...")
 	cmd.Dir = root

@@ -43,8 +43,9 @@ var (
 	tokens = regexp.MustCompile(`[\pL']+|\n|[^\s/*-]`)
 )
 
-// proseWords splits a text whose first line has a number. What is quoted as code
-// counts as a stop.
+// proseWords splits a text whose first line has a number. Words are in lower case, with
+// apostrophes within them. What is quoted as code counts as a stop: names of files, flags and
+// old identifiers may be quoted.
 func proseWords(text string, line int) (words []word) {
 	for _, t := range tokens.FindAllString(code.ReplaceAllString(text, "."), -1) {
 		switch first, _ := utf8.DecodeRuneInString(t); {
@@ -99,6 +100,8 @@ func commentWords(s source, group *ast.CommentGroup) (words []word) {
 }
 
 // declaredNames are the identifiers that a node itself declares, not those of its children.
+// Uses are not checked: each would repeat the finding of its declaration, which may be in
+// another module.
 func declaredNames(n ast.Node) (names []*ast.Ident) {
 	var exprs []ast.Expr
 	switch n := n.(type) {

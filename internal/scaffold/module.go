@@ -11,7 +11,9 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// moduleFiles are go.mod and, for a module that uses a source tree, go.sum.
+// moduleFiles are go.mod and, for a module that uses a source tree, go.sum: that of the tree,
+// since every module that a program needs is in it. Lines of other modules do no harm, and `go
+// mod tidy` removes them.
 func (p *Project) moduleFiles() (map[string][]byte, error) {
 	if p.Source == "" {
 		data, err := p.goMod(nil, nil)
@@ -72,9 +74,10 @@ var programModules = []string{
 	"google.golang.org/protobuf",
 }
 
-// requiredVersions are the versions of programModules in a source tree: that of its
-// go.mod, else the one whose content its go.sum has. A module that has neither is
-// left out.
+// requiredVersions are the versions of programModules in a source tree: that of its go.mod,
+// else the one whose content its go.sum has. go.sum has two lines for most modules; the one
+// whose version ends in /go.mod says only that the module was considered. A module that has
+// neither is left out.
 func requiredVersions(tree *modfile.File, sums []byte) (required []module.Version) {
 	versions := make(map[string]string)
 	for line := range strings.Lines(string(sums)) {
@@ -93,9 +96,9 @@ func requiredVersions(tree *modfile.File, sums []byte) (required []module.Versio
 	return required
 }
 
-// goMod is the new module's go.mod. With a source tree it requires what programs need
-// of the tree's requirements, and repeats the tree's replacements, which count in the
-// main module only.
+// goMod is the new module's go.mod. With a source tree it requires what programs need of the
+// tree's requirements, and repeats the tree's replacements, which count in the main module
+// only. Without one it requires the version of this binary, and `go mod tidy` adds the rest.
 func (p *Project) goMod(tree *modfile.File, sums []byte) ([]byte, error) {
 	f := new(modfile.File)
 	if err := f.AddModuleStmt(p.Module); err != nil {

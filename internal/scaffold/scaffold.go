@@ -53,7 +53,8 @@ var files = []struct{ name, template string }{
 	{"main_test.go", "main_test.go.tmpl"},
 }
 
-// New writes a program. If it fails, it removes what it has written.
+// New writes a program. If it fails, it removes what it has written. Everything is planned and
+// filled in before the first file is written, so that most mistakes leave no trace.
 func New(cfg Config) (*Project, error) {
 	p, err := plan(cfg)
 	if err != nil {
@@ -73,7 +74,8 @@ func New(cfg Config) (*Project, error) {
 	return p, nil
 }
 
-// plan chooses the names and the source of Hammr.
+// plan chooses the names and the source of Hammr. A source that the user names must be one;
+// otherwise the first of findSource counts, and without any the version of this binary.
 func plan(cfg Config) (*Project, error) {
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // findSource is a source tree of Hammr that a module in dir can use: the one around the
 // current directory, the one around dir, or the one that this binary was built from; "" if
-// there is none.
+// there is none. A user who works in a tree wants programs that use it, so that comes first.
 func findSource(dir string) string {
 	if here, err := os.Getwd(); err == nil {
 		if tree := treeAround(here); tree != "" {
@@ -83,7 +83,8 @@ func ownVersion() (string, error) {
 }
 
 // versionOf is the version of Hammr in a binary: of the main module in hammr itself, of a
-// dependency in any other program.
+// dependency in any other program. ok is false for a version that no proxy serves: a build of
+// a work tree has (devel) or a suffix with a plus sign.
 func versionOf(info *debug.BuildInfo) (string, bool) {
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
 		if m.Path == modulePath && m.Replace == nil {
