@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMapReduceIsAPlainGraph(t *testing.T) {
+func TestMapReduceIsAGraph(t *testing.T) {
 	g := MapReduce(3, 2)
 	if err := g.Validate(); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func summary(l *Layout) string {
 	return strings.Join(parts, " ")
 }
 
-func TestOneJoinOfAllWithAllGathersWhatHangsOnIt(t *testing.T) {
+func TestOneAllToAllEdgeJoinsAllCopies(t *testing.T) {
 	g := Graph{
 		Stages: []Stage{{Name: "a", Nodes: 4}, {Name: "b", Nodes: 4}, {Name: "c", Nodes: 3}, {Name: "d", Nodes: 4}},
 		Edges: []Edge{

@@ -45,7 +45,7 @@ func compareGolden(t *testing.T, path string, got []byte) {
 	}
 }
 
-func TestPicturesOfGraphsWithoutSense(t *testing.T) {
+func TestPicturesOfInvalidGraphs(t *testing.T) {
 	g := Graph{
 		Stages: []Stage{{Name: "a\"\\\n", Nodes: -1}, {Name: "b", Slots: 9}},
 		Edges:  []Edge{{From: "x", To: "b"}, {From: "a\"\\\n", To: "b", Channel: 7}},

@@ -204,7 +204,7 @@ func checkMembers(t *rapid.T, g Graph, l *Layout) {
 	}
 }
 
-func TestWaitsAreFoundAsAmongNodes(t *testing.T) {
+func TestBundlesThatWaitAreFoundAsAmongNodes(t *testing.T) {
 	refused := 0
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t)
@@ -221,9 +221,9 @@ func TestWaitsAreFoundAsAmongNodes(t *testing.T) {
 	}
 }
 
-// TestAnyGraphIsTaken draws arbitrary graphs, most of them invalid. No call panics, and the
+// TestArbitraryGraphsDoNotPanic draws arbitrary graphs, most of them invalid. No call panics, and the
 // layout of a valid graph uses all its edges.
-func TestAnyGraphIsTaken(t *testing.T) {
+func TestArbitraryGraphsDoNotPanic(t *testing.T) {
 	names := rapid.SampledFrom([]string{"", "a", "b", "c", "d", "-", "a/b", "é"})
 	rapid.Check(t, func(t *rapid.T) {
 		var g Graph

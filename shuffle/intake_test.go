@@ -115,9 +115,9 @@ func finalMerge(t testing.TB, in *Intake) *Merge {
 	return m
 }
 
-// TestIntakeOrderOfArrivalDoesNotShow varies memory, merge factor, order of arrival and
+// TestIntakeOutputIsIndependentOfArrival varies memory, merge factor, order of arrival and
 // codec. The merged records stay the same.
-func TestIntakeOrderOfArrivalDoesNotShow(t *testing.T) {
+func TestIntakeOutputIsIndependentOfArrival(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		kind := rapid.SampledFrom([]string{"short", "equal", "random", "prefix"}).Draw(rt, "kind")

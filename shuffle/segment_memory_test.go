@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestExtentsGiveNothingTwice compares the free list with a dumb twin that has one flag for
+// TestExtentsAreNotTakenTwice compares the free list with a dumb twin that has one flag for
 // each byte.
-func TestExtentsGiveNothingTwice(t *testing.T) {
+func TestExtentsAreNotTakenTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Int64Range(1, 200).Draw(t, "size")
 		free, taken := freeList{{0, size}}, make([]bool, size)
@@ -85,9 +85,9 @@ func freeRanges(taken []bool) (free freeList) {
 	return free
 }
 
-// TestExtentsRefuseWhatIsFree gives back bytes that are already free. This must panic:
+// TestExtentsAreNotFreedTwice gives back bytes that are already free. This must panic:
 // otherwise the same bytes would be handed out twice.
-func TestExtentsRefuseWhatIsFree(t *testing.T) {
+func TestExtentsAreNotFreedTwice(t *testing.T) {
 	for _, e := range []extent{{0, 10}, {5, 12}, {9, 11}, {18, 25}, {20, 30}, {25, 26}, {0, 40}} {
 		func() {
 			defer func() {

@@ -196,7 +196,7 @@ func TestProcessesCountTogether(t *testing.T) {
 	}
 }
 
-func TestBadFaults(t *testing.T) {
+func TestInvalidFaultsAreRefused(t *testing.T) {
 	c := open(t)
 	for want, err := range map[string]error{
 		`no failpoint "task/spil"; there are task/spill, task/checkpoint-write,`: c.Set("task/spil", "error"),
@@ -215,8 +215,8 @@ func TestBadFaults(t *testing.T) {
 	}
 }
 
-// TestPagesOfOthers are refused, and nothing of them is believed.
-func TestPagesOfOthers(t *testing.T) {
+// TestPagesOfOtherVersions are refused as a whole.
+func TestPagesOfOtherVersions(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "page")
 	for want, content := range map[string][]byte{
 		"not 4096 bytes": []byte("short"), "another version of hammr": make([]byte, pageBytes),

@@ -57,7 +57,7 @@ func TestReduceResumesAnywhere(t *testing.T) {
 			nothing := func() {}
 			tick.Store(&nothing)
 			machines := []*machine{
-				newMachine(t, sound), newMachine(t, faultyOneIn(seed, 8)), newMachine(t, sound),
+				newMachine(t, withoutErrors), newMachine(t, errorsOneIn(seed, 8)), newMachine(t, withoutErrors),
 			}
 			outputs := scatter(t, r, 7, machines...)
 			want, _ := readHere(t, outputs)
@@ -120,7 +120,7 @@ func checkpointedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, w
 // TestPhaseShowsWhetherTheCheckpointWasFetched checks the phase until the checkpoint
 // has been fetched: until then a machine that is drained is needed.
 func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
-	here, there := newMachine(t, sound), newMachine(t, sound)
+	here, there := newMachine(t, withoutErrors), newMachine(t, withoutErrors)
 	r := rand.New(rand.NewPCG(5, 5))
 	outputs := []*taskproc.MapOutput{there.writeRuns(t, r, 0, 4000, 1), there.writeRuns(t, r, 1, 4000, 1)}
 	c, p := checkpointed(t, there, outputs)
@@ -150,7 +150,7 @@ func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 
 // TestReduceFetchesOnlyTheRemainingRuns counts the bytes that another machine sends.
 func TestReduceFetchesOnlyTheRemainingRuns(t *testing.T) {
-	here, there := newMachine(t, sound), newMachine(t, sound)
+	here, there := newMachine(t, withoutErrors), newMachine(t, withoutErrors)
 	r := rand.New(rand.NewPCG(3, 3))
 	outputs := []*taskproc.MapOutput{there.writeRuns(t, r, 0, 40_000, 1), there.writeRuns(t, r, 1, 40_000, 1)}
 	want, all := readHere(t, outputs)
@@ -183,7 +183,7 @@ func TestReduceFetchesOnlyTheRemainingRuns(t *testing.T) {
 // TestReduceResumesOnItsMachineWithoutCopies reads the files of the checkpoint in
 // place.
 func TestReduceResumesOnItsMachineWithoutCopies(t *testing.T) {
-	m := newMachine(t, sound)
+	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
 	want, _ := readHere(t, outputs)
 	c, p := checkpointed(t, m, outputs)
@@ -277,14 +277,14 @@ func TestUnusableCheckpoint(t *testing.T) {
 	for name, spoil := range spoils {
 		for _, where := range []string{"here", "elsewhere"} {
 			t.Run(name+" "+where, func(t *testing.T) {
-				first := newMachine(t, sound)
+				first := newMachine(t, withoutErrors)
 				outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, first)
 				c, p := checkpointed(t, first, outputs)
 				seen := bytes.Clone(p.seen.Bytes())
 				spoil(t, c, outputs)
 				second := first
 				if where == "elsewhere" {
-					second = newMachine(t, sound)
+					second = newMachine(t, withoutErrors)
 				}
 				start := from(second.startOn(1), c, first)
 				start.Maps = 3
@@ -302,8 +302,8 @@ func TestUnusableCheckpoint(t *testing.T) {
 	}
 }
 
-func TestCheckpointOfADeadMachine(t *testing.T) {
-	m := newMachine(t, sound)
+func TestCheckpointOfALostMachine(t *testing.T) {
+	m := newMachine(t, withoutErrors)
 	start := m.startOn(1)
 	start.Checkpoint = &taskproc.Checkpoint{Path: "/d/" + testJob + "/a/checkpoint", Bytes: 100, Address: deadAddress(t)}
 	start.Properties = map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}
@@ -328,7 +328,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			first, second := newMachine(t, sound), newMachine(t, sound)
+			first, second := newMachine(t, withoutErrors), newMachine(t, withoutErrors)
 			outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 5, first, second)
 			want, _ := readHere(t, outputs)
 			output := t.TempDir()
@@ -353,7 +353,7 @@ func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 
 // TestUncopyableCheckpoint is complete without its copy.
 func TestUncopyableCheckpoint(t *testing.T) {
-	m := newMachine(t, sound)
+	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 2, m)
 	c, _ := checkpointedWith(t, m, outputs, func(start *taskproc.Start) {
 		start.OutputDir = "file:///dev/null/none"
@@ -368,7 +368,7 @@ func TestUncopyableCheckpoint(t *testing.T) {
 func TestKilledWhileItFetches(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	m := newMachine(t, func() string { asked <- struct{}{}; return "error" })
-	start := newMachine(t, sound).startOn(1)
+	start := newMachine(t, withoutErrors).startOn(1)
 	start.Checkpoint = &taskproc.Checkpoint{Path: "/d/" + testJob + "/a/checkpoint", Bytes: 100, Address: m.address}
 	run := startReduce(t, new(reducer), start)
 	<-asked
@@ -380,7 +380,7 @@ func TestKilledWhileItFetches(t *testing.T) {
 
 // TestUserCodeThatFailsAfterAResume does not blame the checkpoint.
 func TestUserCodeThatFailsAfterAResume(t *testing.T) {
-	m := newMachine(t, sound)
+	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
 	c, p := checkpointed(t, m, outputs)
 	p.tick = func() { panic("user code") }

@@ -412,9 +412,9 @@ func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
 	}
 }
 
-// TestPreemptionOfAGroupIsKept requests a checkpoint between two values of a group
+// TestCheckpointWithinAGroupWaitsForTheNext requests a checkpoint between two values of a group
 // that came live. It takes effect before the next group.
-func TestPreemptionOfAGroupIsKept(t *testing.T) {
+func TestCheckpointWithinAGroupWaitsForTheNext(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},

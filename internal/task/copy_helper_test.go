@@ -76,11 +76,11 @@ func (m *machine) serve(server http.Handler, w http.ResponseWriter, r *http.Requ
 	panic(http.ErrAbortHandler)
 }
 
-// sound is a network without errors.
-func sound() string { return "" }
+// withoutErrors is a network without errors.
+func withoutErrors() string { return "" }
 
-// faultyOneIn is a network with an error in one of n answers.
-func faultyOneIn(seed uint64, n int) func() string {
+// errorsOneIn is a network with an error in one of n answers.
+func errorsOneIn(seed uint64, n int) func() string {
 	var mu sync.Mutex
 	r := rand.New(rand.NewPCG(seed, 2))
 	return func() string {

@@ -45,7 +45,7 @@ func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			machines := []*machine{
-				newMachine(t, sound), newMachine(t, faultyOneIn(seed, 3)), newMachine(t, faultyOneIn(seed, 30)),
+				newMachine(t, withoutErrors), newMachine(t, errorsOneIn(seed, 3)), newMachine(t, errorsOneIn(seed, 30)),
 			}
 			outputs := scatter(t, r, 1+r.IntN(9), machines...)
 			want, bytes := readHere(t, outputs)
@@ -84,7 +84,7 @@ func TestReduceCheckpointsAnywhere(t *testing.T) {
 			nothing := func() {}
 			tick.Store(&nothing)
 			machines := []*machine{
-				newMachine(t, sound), newMachine(t, ticking(faultyOneIn(seed, 8))), newMachine(t, ticking(sound)),
+				newMachine(t, withoutErrors), newMachine(t, ticking(errorsOneIn(seed, 8))), newMachine(t, ticking(withoutErrors)),
 			}
 			outputs := scatter(t, r, 7, machines...)
 			want, bytes := readHere(t, outputs)
@@ -127,7 +127,7 @@ func checkpointAt(tick *atomic.Pointer[func()], run *reduceRun, n int64) {
 }
 
 func TestReduceNamesTheLostMap(t *testing.T) {
-	m := newMachine(t, sound)
+	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(1, 1)), 3, m)
 	if err := os.Remove(outputs[1].Path); err != nil {
 		t.Fatal(err)
@@ -140,10 +140,10 @@ func TestReduceNamesTheLostMap(t *testing.T) {
 	}
 }
 
-// TestReduceGivesUpADeadMachine reports a lost output after
+// TestReduceGivesUpALostMachine reports a lost output after
 // hammr.shuffle.fetch.timeout.
-func TestReduceGivesUpADeadMachine(t *testing.T) {
-	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
+func TestReduceGivesUpALostMachine(t *testing.T) {
+	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, withoutErrors))[0]
 	o.Address = deadAddress(t)
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, Properties: map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}})
 	run.report(true, o)
@@ -170,7 +170,7 @@ func TestReduceTakesTheNewerOutput(t *testing.T) {
 		var once sync.Once
 		asked := make(chan struct{})
 		dead := newMachine(t, func() string { once.Do(func() { close(asked) }); return "error" })
-		alive := newMachine(t, sound)
+		alive := newMachine(t, withoutErrors)
 		r := rand.New(rand.NewPCG(1, 1))
 		old := dead.write(t, r, 0, 3000)
 		again := alive.write(t, r, 0, 3000)
@@ -211,7 +211,7 @@ func TestReduceEndsWhenKilled(t *testing.T) {
 
 // TestReduceWithAnotherToken fails without blaming a map.
 func TestReduceWithAnotherToken(t *testing.T) {
-	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
+	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, withoutErrors))[0]
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, ShuffleToken: "another"})
 	run.report(true, o)
 	if f := run.finish().GetFailure(); f.GetLostMapAttempt() != "" || !strings.Contains(f.GetCause(), "token") {
@@ -222,7 +222,7 @@ func TestReduceWithAnotherToken(t *testing.T) {
 // TestReduceSkipsEmptyPartitions does not request partitions that are known to be
 // empty.
 func TestReduceSkipsEmptyPartitions(t *testing.T) {
-	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
+	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, withoutErrors))[0]
 	o.Address, o.PartitionBytes = deadAddress(t), []int64{5, 0}
 	p := new(reducer)
 	run := startReduce(t, p, &taskproc.Start{Maps: 1})
@@ -238,7 +238,7 @@ func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	var once sync.Once
 	asked := make(chan struct{})
 	dead := newMachine(t, func() string { once.Do(func() { close(asked) }); return "error" })
-	alive := newMachine(t, sound)
+	alive := newMachine(t, withoutErrors)
 	r := rand.New(rand.NewPCG(1, 1))
 	old, again := dead.write(t, r, 0, 3000), alive.write(t, r, 0, 3000)
 	p := new(reducer)

@@ -56,7 +56,7 @@ func TestFetchedIsWhatAllReadersHave(t *testing.T) {
 
 // TestReduceReportsFetchedOutputs checks the report of a reduce that has fetched all.
 func TestReduceReportsFetchedOutputs(t *testing.T) {
-	machines := []*machine{newMachine(t, sound), newMachine(t, sound)}
+	machines := []*machine{newMachine(t, withoutErrors), newMachine(t, withoutErrors)}
 	outputs := scatter(t, rand.New(rand.NewPCG(1, 2)), 10, machines...)
 	looked := false
 	p := &reducer{between: func(n *NodeRun) {

@@ -85,7 +85,7 @@ func newRig(t testing.TB, g dag.Graph, prog Program) *rig {
 // network places the groups on machines with servers.
 func (r *rig) network(machines int) *rig {
 	for range machines {
-		r.machines = append(r.machines, newMachine(r.t, sound))
+		r.machines = append(r.machines, newMachine(r.t, withoutErrors))
 	}
 	r.server.Local = local.New(local.Options{})
 	return r

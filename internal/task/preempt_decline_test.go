@@ -29,7 +29,7 @@ func TestReduceContinuesWhenTheDiskIsFull(t *testing.T) {
 			nothing := func() {}
 			tick.Store(&nothing)
 			ticking := func() string { (*tick.Load())(); return "" }
-			here, there := newMachine(t, sound), newMachine(t, ticking)
+			here, there := newMachine(t, withoutErrors), newMachine(t, ticking)
 			var outputs []*taskproc.MapOutput
 			for i := range 6 { // which fit into memory: merges are for the checkpoint alone
 				outputs = append(outputs, []*machine{here, there}[i%2].write(t, r, int32(i), 1+r.IntN(1000)))
@@ -134,7 +134,7 @@ func TestMapContinuesWhenTheDiskIsFull(t *testing.T) {
 // TestCheckpointBetweenValuesTakesEffectAtTheNextGroup polls progress between two
 // values.
 func TestCheckpointBetweenValuesTakesEffectAtTheNextGroup(t *testing.T) {
-	m := newMachine(t, sound)
+	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
 	reduces := make(chan struct{})
 	p := new(reducer)
@@ -157,7 +157,7 @@ func TestCheckpointBetweenValuesTakesEffectAtTheNextGroup(t *testing.T) {
 // TestCheckpointWithoutABoundaryIsDeclined withdraws a checkpoint for which no boundary
 // comes. A second order is obeyed once one comes.
 func TestCheckpointWithoutABoundaryIsDeclined(t *testing.T) {
-	m := newMachine(t, sound)
+	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
 	reduces, boundary := make(chan struct{}), make(chan struct{})
 	p := &reducer{tick: sync.OnceFunc(func() {

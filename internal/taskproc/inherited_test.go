@@ -47,7 +47,7 @@ func TestControlSocketIsInheritedOnce(t *testing.T) {
 	}
 }
 
-func TestMarkThatNamesNoSocketIsRefused(t *testing.T) {
+func TestVariableThatNamesNoSocketIsRefused(t *testing.T) {
 	file, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func TestInvalidNextTaskIsRefused(t *testing.T) {
 	}
 }
 
-func TestNextIsInheritedWithAMarkOnly(t *testing.T) {
+func TestNextIsInheritedOnlyWithItsVariable(t *testing.T) {
 	if n, err := InheritedNext(); n != nil || err != nil {
 		t.Errorf("without a mark: %v, %v", n, err)
 	}

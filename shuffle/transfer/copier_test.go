@@ -28,9 +28,9 @@ func gather(t testing.TB, c *Copier, tasks int) {
 	}
 }
 
-// TestCopierOrderOfArrivalDoesNotShow injects network faults and random delays. The merged
+// TestCopierOutputIsIndependentOfArrival injects network faults and random delays. The merged
 // bytes equal those of a merge of the local files.
-func TestCopierOrderOfArrivalDoesNotShow(t *testing.T) {
+func TestCopierOutputIsIndependentOfArrival(t *testing.T) {
 	const nodes, mapsPerNode = 3, 3
 	r := rand.New(rand.NewPCG(3, 3))
 	var cluster []*testMachine

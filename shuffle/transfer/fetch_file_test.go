@@ -93,8 +93,8 @@ func TestFileOfStaysInTheJob(t *testing.T) {
 	}
 }
 
-// TestLater checks which errors RetryLater reports as temporary.
-func TestLater(t *testing.T) {
+// TestRetryLater checks which errors RetryLater reports as temporary.
+func TestRetryLater(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	busy := listen(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "3")

@@ -119,7 +119,7 @@ func TestFetchFromMissingServer(t *testing.T) {
 	}
 }
 
-func TestFetchOfTheBusyAndTheStrict(t *testing.T) {
+func TestFetchFromBusyAndRefusingServers(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	if _, err := fetchFrom(t, n, m, always(busy)); !errors.As(err, new(*BusyError)) {
@@ -199,9 +199,9 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// TestCreditIsGivenBack injects faults of every kind. Afterwards the whole credit is
+// TestCreditIsReturned injects faults of every kind. Afterwards the whole credit is
 // available.
-func TestCreditIsGivenBack(t *testing.T) {
+func TestCreditIsReturned(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
 	sources := &Sources{BytesPerServer: 1000}

@@ -49,8 +49,8 @@ func TestParseRequestRefuses(t *testing.T) {
 	}
 }
 
-// TestURLsAreUnderstood checks that the server parses every URL that a fetcher builds.
-func TestURLsAreUnderstood(t *testing.T) {
+// TestURLsAreParsedByTheServer checks that the server parses every URL that a fetcher builds.
+func TestURLsAreParsedByTheServer(t *testing.T) {
 	name := rapid.StringMatching(`[a-zA-Z0-9_][a-zA-Z0-9._-]{0,40}`)
 	rapid.Check(t, func(t *rapid.T) {
 		o := Output{Address: "h:1", Job: name.Draw(t, "job"), Attempt: name.Draw(t, "attempt"), File: name.Draw(t, "file")}

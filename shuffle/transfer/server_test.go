@@ -107,7 +107,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-func TestServerWantsTheToken(t *testing.T) {
+func TestServerRequiresTheToken(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	for _, shown := range []string{"", testToken, "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "Basic " + testToken} {
