@@ -29,12 +29,13 @@ func (g Graph) CheckFits(machines []Slots) error {
 	return errors.Join(f.errs...)
 }
 
+// fitCheck is one call of CheckFits.
 type fitCheck struct {
 	graph    Graph
 	layout   *Layout
-	machines []Slots
-	total    Slots
-	errs     []error
+	machines []Slots // that each machine has
+	total    Slots   // of all machines
+	errs     []error // what does not fit
 }
 
 func (f *fitCheck) errorf(format string, args ...any) {

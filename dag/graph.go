@@ -30,10 +30,10 @@ type Stage struct {
 
 // Edge joins the Nodes of one stage to those of another.
 type Edge struct {
-	From       string     `cbor:"From"` // name of the stage that writes
-	To         string     `cbor:"To"`   // name of the stage that reads
-	Channel    Channel    `cbor:"Channel"`
-	Connection Connection `cbor:"Connection"`
+	From       string     `cbor:"From"`       // name of the stage that writes
+	To         string     `cbor:"To"`         // name of the stage that reads
+	Channel    Channel    `cbor:"Channel"`    // what carries the records
+	Connection Connection `cbor:"Connection"` // which Nodes it joins
 
 	// Input is the name under which the reader's program reads the edge; "" stands for the
 	// name of the stage that writes. Stages that run one program, such as the rounds of an

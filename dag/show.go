@@ -31,6 +31,7 @@ func (g Graph) Show(w io.Writer) error {
 	return tables.Flush()
 }
 
+// row writes one row of a table. An error shows when the table is flushed.
 func row(w io.Writer, cells ...any) {
 	for i, cell := range cells {
 		if i > 0 {
@@ -87,6 +88,7 @@ func (l *Layout) bundleContents(bundle int) string {
 	})
 }
 
+// joinNames lists classes by their names; "-" if there are none.
 func joinNames(classes []int, name func(int) string) string {
 	if len(classes) == 0 {
 		return "-"
@@ -132,6 +134,7 @@ func (g Graph) Dot(w io.Writer) error {
 	return err
 }
 
+// dotBundle writes the frame of a class of bundles with its groups.
 func (g Graph) dotBundle(b *bytes.Buffer, l *Layout, bundle int) {
 	class := l.Bundles[bundle]
 	fmt.Fprintf(b, "  subgraph cluster_b%d {\n", bundle)
@@ -142,6 +145,7 @@ func (g Graph) dotBundle(b *bytes.Buffer, l *Layout, bundle int) {
 	b.WriteString("  }\n")
 }
 
+// dotGroup writes the frame of a class of groups with its stages.
 func (g Graph) dotGroup(b *bytes.Buffer, l *Layout, bundle, group int) {
 	class := l.Groups[group]
 	label := fmt.Sprintf("%d x group g%d: %v", l.GroupsPerBundle(bundle, group), group, class.Slots)

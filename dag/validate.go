@@ -34,8 +34,11 @@ func (g Graph) Validate() error {
 	return errors.Join(errs...)
 }
 
+// errorFunc reports one error of a graph; its text gets the prefix of the package.
 type errorFunc func(format string, args ...any)
 
+// checkStages checks each stage by itself. Its name becomes part of file names and
+// addresses.
 func (g Graph) checkStages(report errorFunc) {
 	seen := make(map[string]bool, len(g.Stages))
 	for i, s := range g.Stages {
@@ -65,6 +68,7 @@ func usableInFileNames(name string) bool {
 	return len(name) <= maxNameBytes && strings.Trim(name, letters+"._-") == "" && strings.Contains(letters, name[:1])
 }
 
+// checkEdges checks each edge by itself, and that two stages have at most one.
 func (g Graph) checkEdges(report errorFunc) {
 	type ends struct{ from, to string }
 	seen := make(map[ends]bool, len(g.Edges))

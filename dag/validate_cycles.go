@@ -134,6 +134,7 @@ func newPeeler(before [][]int) *peeler {
 	return p
 }
 
+// peel removes ready items until none is ready. Removing one may make others ready.
 func (p *peeler) peel() {
 	for len(p.ready) > 0 {
 		last := len(p.ready) - 1

@@ -45,6 +45,7 @@ func putPooled(b *[]byte) {
 // memory must stay until they are closed.
 type memoryFile []byte
 
+// ReadAt implements io.ReaderAt.
 func (m memoryFile) ReadAt(b []byte, offset int64) (int, error) {
 	if offset < 0 || offset >= int64(len(m)) {
 		return 0, io.EOF

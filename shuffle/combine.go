@@ -34,13 +34,13 @@ func recoverTo(err *error) {
 // and reused for every group, so that a group costs no allocation. Only the goroutine that
 // writes a spill or a merge uses it; there is one at a time.
 type combinerRun struct {
-	combine Combiner
-	in, out int64  // values that the combiner was given, and records that it emitted
-	values  Values // what the combiner sees of counted
-	counted countedValues
+	combine Combiner      // the user's
+	in, out int64         // values that the combiner was given, and records that it emitted
+	values  Values        // what the combiner sees of counted
+	counted countedValues // the group's values, counted
 
 	// Of the current group:
-	w    *dataWriter
+	w    *dataWriter             // where the group's result goes
 	key  []byte                  // view; valid while the group is combined
 	err  error                   // a key that the combiner must not emit
 	emit func(key, value []byte) // the method add, bound once
@@ -147,9 +147,9 @@ func (b *batch) combine(w *dataWriter, entries []entry, c *combinerRun) error {
 
 // batchValues steps through the values of entries of one key.
 type batchValues struct {
-	batch   *batch
-	entries []entry
-	value   []byte
+	batch   *batch  // that has the records
+	entries []entry // of the values that follow
+	value   []byte  // the current one; a view
 }
 
 func (v *batchValues) NextValue() bool {

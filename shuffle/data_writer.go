@@ -36,17 +36,17 @@ const (
 // per run and not once per record.
 type dataWriter struct {
 	ctx   context.Context // its end makes the next flush fail; each spill sets its own
-	path  string
+	path  string          // for errors
 	out   storage.Writer
 	hash  *xxhash.Digest // of all bytes written, for the index
-	comp  compressor
+	comp  compressor     // of the blocks
 	buf   []byte
 	block int   // start of the open block in buf
 	count int   // records in the open block
 	done  int64 // bytes of the file that precede buf
 	run   Run   // the run being written
 	flags uint8 // of the blocks of the run
-	err   error
+	err   error // the first one
 }
 
 // createData creates a data file. A writer that is not closed must be aborted.

@@ -41,10 +41,10 @@ type Fold[V any] struct {
 // One goroutine uses a FoldTable. Values with pointers live on the garbage collected heap;
 // all others may live in an arena.
 type FoldTable[V any] struct {
-	ctx   context.Context
+	ctx   context.Context // of the spills that Emit begins
 	opts  Options
-	fold  Fold[V]
-	owned bool // V holds pointers: values are copied, and count by their bytes
+	fold  Fold[V] // the user's functions
+	owned bool    // V holds pointers: values are copied, and count by their bytes
 
 	entries []foldEntry[V] // the slots; a free one has size 0
 	arena   []byte         // memory of entries; nil: the heap
@@ -53,17 +53,17 @@ type FoldTable[V any] struct {
 	long    longKeys       // keys of more than inlineKey bytes
 	values  int64          // bytes of values, if owned
 
-	pending      [foldBatch]pendingFold[V]
-	pendingCount int       // pending records
-	pendingLong  []byte    // their keys that do not fit into an entry
-	seeds        [2]uint64 // of hash
-	touched      uint32    // keeps the compiler from removing the loads of touch
-	encoded      []byte    // of one value
+	pending      [foldBatch]pendingFold[V] // records that are not combined yet
+	pendingCount int                       // pending records
+	pendingLong  []byte                    // their keys that do not fit into an entry
+	seeds        [2]uint64                 // of hash
+	touched      uint32                    // keeps the compiler from removing the loads of touch
+	encoded      []byte                    // of one value
 
 	file     spillFile
 	stats    Stats
-	err      error
-	finished bool
+	err      error // the first one; later records are dropped
+	finished bool  // Finish or Abort was called
 }
 
 const (

@@ -137,6 +137,8 @@ func parseRecord(b []byte, at int) (s span, ok bool) {
 	return parseLongRecord(b, at)
 }
 
+// parseLongRecord is parseRecord for lengths of more than one byte. Lengths beyond len(b)
+// are refused before they are added, so that the sums cannot overflow.
 func parseLongRecord(b []byte, at int) (s span, ok bool) {
 	s.start = at
 	keyLen, n := binary.Uvarint(b[at:])

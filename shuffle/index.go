@@ -150,6 +150,8 @@ type indexDecoder struct {
 	bad        bool   // b is no index
 }
 
+// partitions decodes n partitions. The numbers of partitions and runs are compared with the
+// bytes that remain before memory is allocated for them.
 func (d *indexDecoder) partitions(n int) [][]Run {
 	if n > len(d.b) { // each takes at least one byte
 		d.bad = true

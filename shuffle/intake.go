@@ -50,6 +50,7 @@ type IntakeOptions struct {
 	GroupPrefix func(key []byte) int
 }
 
+// validate sets defaults and reports every error at once.
 func (o *IntakeOptions) validate() error {
 	err := errors.Join(
 		validate.That(o.FS != nil && o.Dir != "", "no directory named"),
@@ -65,6 +66,8 @@ func (o *IntakeOptions) validate() error {
 	return nil
 }
 
+// fillDefaults sets what is 0 to its default. FreePercent has none: at 0, segments may stay
+// in all of the memory.
 func (o *IntakeOptions) fillDefaults() {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory

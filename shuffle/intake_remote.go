@@ -95,10 +95,10 @@ func (in *Intake) flushIfFull(ctx context.Context) error {
 //	                             └──────► undo ◄────┘
 type arrival struct {
 	in       *Intake
-	ordinal  Ordinal
-	open     OpenRun
-	inMemory bool // each run gets a part of reserved; else a file
-	reserved piece
+	ordinal  Ordinal  // of the map
+	open     OpenRun  // opens its runs
+	inMemory bool     // each run gets a part of reserved; else a file
+	reserved piece    // memory of all runs; empty unless inMemory
 	unused   piece    // the part of reserved for further runs
 	sources  []Source // the runs that have arrived
 }

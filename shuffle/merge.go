@@ -47,9 +47,9 @@ type Merge struct {
 
 // head is the sort key of a source's current record.
 type head struct {
-	prefix uint64
-	rest   uint32
-	source uint32
+	prefix uint64 // all ones for an exhausted source
+	rest   uint32 // or exhausted
+	source uint32 // index in readers
 }
 
 // exhausted is the rest of a source without further records; no key has it.

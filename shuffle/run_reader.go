@@ -34,14 +34,14 @@ type runReader struct {
 	ranks  []rank      // table of a tagged run
 	counts blockCounts // of the blocks read so far
 
-	stored *[]byte // read buffer, from the pool
-	raw    *[]byte // decompressed block, from the pool
-	head   [blockHeaderSize]byte
-	ready  bool  // head holds the header of the next block
-	whole  bool  // reading began at the start of the run
-	next   int64 // where the next block begins, from the run's start; bytes
-	block  int64 // where the current block begins; bytes
-	size   int   // records in the current block
+	stored *[]byte               // read buffer, from the pool
+	raw    *[]byte               // decompressed block, from the pool
+	head   [blockHeaderSize]byte // see ready
+	ready  bool                  // head holds the header of the next block
+	whole  bool                  // reading began at the start of the run
+	next   int64                 // where the next block begins, from the run's start; bytes
+	block  int64                 // where the current block begins; bytes
+	size   int                   // records in the current block
 	err    error
 }
 

@@ -28,6 +28,7 @@ type runVerifier struct {
 	want   uint32 // CRC32C of the payload, from its header
 }
 
+// Write verifies the next bytes. The error says how far into the run the damage is.
 func (v *runVerifier) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {

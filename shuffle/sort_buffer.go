@@ -26,15 +26,15 @@ type SortBuffer struct {
 	ctx      context.Context // of spills that Emit begins
 	opts     Options
 	mem      []byte // the arena, returned by release
-	main     *batch
+	main     *batch // the part that is spilled in the background
 	side     *batch // nil: no spills in the background
 	cur      *batch // main or side
 	file     spillFile
 	combine  *combinerRun // nil without a combiner
 	spilling chan error   // of the goroutine that spills main; nil when there is none
-	stats    Stats
-	err      error // the first one; later records are dropped
-	finished bool  // Finish or Abort was called
+	stats    Stats        // of spills that have ended
+	err      error        // the first one; later records are dropped
+	finished bool         // Finish or Abort was called
 }
 
 var _ Collector = (*SortBuffer)(nil)

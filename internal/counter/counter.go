@@ -66,11 +66,11 @@ func checkLimit(n, limit int) error {
 type Set struct {
 	mu struct {
 		sync.Mutex
-		counters map[ID]*Counter
-		users    int // counters in groups of the user's
-		refused  bool
-		limit    int // users <= limit; 0: no limit
-		overflow Counter
+		counters map[ID]*Counter // nil before the first
+		users    int             // counters in groups of the user's
+		refused  bool            // the limit has refused a counter
+		limit    int             // users <= limit; 0: no limit
+		overflow Counter         // stands for all that were refused
 	}
 }
 

@@ -22,6 +22,7 @@ func Hit(p Point) error {
 	return page.hit(p)
 }
 
+// hit counts a hit and runs the action if this hit is selected. A delay blocks the caller.
 func (g *page) hit(p Point) error {
 	at := &g.points[p]
 	n := at.hits.Add(1)

@@ -23,9 +23,9 @@ type page struct {
 	clockOffset atomic.Int64 // ns by which the clock has jumped
 
 	points [points]struct {
-		kind  atomic.Int64
+		kind  atomic.Int64 // an actionKind
 		delay atomic.Int64 // ns
-		nth   atomic.Int64
+		nth   atomic.Int64 // the only hit at which it happens; 0: each
 		hits  atomic.Int64 // since the point was set
 	}
 }

@@ -8,12 +8,12 @@ import (
 
 // Channel is an edge of the graph as one of the Nodes that it joins sees it.
 type Channel struct {
-	Edge       int    // place in the graph's edges
-	Input      string // the name under which the reader knows it
-	From, To   string // names of the stages
-	Kind       dag.Channel
-	Connection dag.Connection
-	Stored     bool // the file is with the job's output
+	Edge       int            // place in the graph's edges
+	Input      string         // the name under which the reader knows it
+	From, To   string         // names of the stages
+	Kind       dag.Channel    // file, stream or shared memory
+	Connection dag.Connection // which Nodes of both stages it joins
+	Stored     bool           // the file is with the job's output
 
 	// Peers are the numbers of the Nodes at the other end that this Node is
 	// joined to, ascending; nil for all of them along an edge that is a file,

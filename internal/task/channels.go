@@ -26,6 +26,7 @@ type Channels interface {
 // memoryChannels join Nodes of one process. The address of a server has no meaning here.
 type memoryChannels struct{ *transfer.Rendezvous }
 
+// Send implements Channels.
 func (m memoryChannels) Send(ctx context.Context, id transfer.ChannelID, _ string, wait time.Duration) (io.WriteCloser, error) {
 	end, err := m.Rendezvous.Send(ctx, id, wait)
 	if err != nil {
@@ -36,6 +37,7 @@ func (m memoryChannels) Send(ctx context.Context, id transfer.ChannelID, _ strin
 	return &memorySend{end, stop}, nil
 }
 
+// Receive implements Channels.
 func (m memoryChannels) Receive(ctx context.Context, id transfer.ChannelID, _ string, wait time.Duration) (io.ReadCloser, error) {
 	end, err := m.Rendezvous.Receive(ctx, id, wait)
 	if err != nil {

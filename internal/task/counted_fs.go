@@ -22,8 +22,8 @@ func (a *Attempt) Resolve(ctx context.Context, name string) (storage.FS, string,
 // System Counters. Of local files it counts bytes only, as Hadoop does.
 type countedFS struct {
 	storage.FS
-	read, written     *counter.Counter
-	readOps, writeOps *counter.Counter
+	read, written     *counter.Counter // bytes
+	readOps, writeOps *counter.Counter // of no set for local files
 }
 
 // countFS returns fs with its bytes and operations counted in set. Counters of the scheme

@@ -26,8 +26,8 @@ import (
 type groupRun struct {
 	Attempt *Attempt
 
-	graph             dag.Graph
-	layout            *dag.Layout
+	graph             dag.Graph                  // of the job
+	layout            *dag.Layout                // of graph
 	nodes             []*NodeRun                 // in order of stages and numbers
 	memory            *memory                    // of all collectors and intakes
 	notCheckpointable atomic.Bool                // it has state that no checkpoint has: see NotCheckpointable

@@ -39,12 +39,12 @@ type NodeRun struct {
 	collectorBytes atomic.Int64                   // bytes in its collectors when a map last polled
 	currentIntake  atomic.Pointer[shuffle.Intake] // the intake opened last; nil before the first
 	files          outputs                        // files of the job's output
-	result         result
+	result         result                         // set when its code has returned
 
 	mu struct {
 		sync.Mutex
-		phase    string
-		fraction float64
+		phase    string  // as in Progress
+		fraction float64 // from 0 to 1
 	}
 }
 

@@ -40,8 +40,8 @@ type Reduce struct {
 	checkpointed bool                  // it stopped at a boundary for a checkpoint
 	closed       bool                  // Close was called
 	counted      struct {              // in the attempt's counters
-		records int64
-		intake  shuffle.IntakeStats
+		records int64               // values returned or skipped
+		intake  shuffle.IntakeStats // of merges
 	}
 }
 

@@ -61,8 +61,8 @@ func (g *groupRun) openShared() {
 type SharedWriter struct {
 	node   *NodeRun
 	queue  *sharedQueue // nil if there is no such reader
-	to     string
-	closed bool
+	to     string       // the reader, for errors
+	closed bool         // by Close or End
 }
 
 // SendShared returns the writer to one reader along an edge through shared memory; the

@@ -18,27 +18,27 @@ import (
 type StreamReader struct {
 	node         *NodeRun
 	channel      Channel
-	peers        []int        // that had not finished before this attempt
-	checkpointed []bool       // by peer, once batches is closed: the writer ended with a mark
-	batches      chan inBatch // closed when all streams have ended
-	buffers      sync.Pool    // of *[]byte
-	workers      sync.WaitGroup
+	peers        []int          // that had not finished before this attempt
+	checkpointed []bool         // by peer, once batches is closed: the writer ended with a mark
+	batches      chan inBatch   // closed when all streams have ended
+	buffers      sync.Pool      // of *[]byte
+	workers      sync.WaitGroup // of the goroutine that waits for all writers
 
 	payload      []byte  // rest of the current batch
 	records      int     // in it
 	buffer       *[]byte // of the current batch; returns to buffers with the next one
 	from         int     // number of the Node that sent the batch
-	key, value   []byte
-	err          error // the first one
-	endsReported bool  // the Node knows how its writers have ended
+	key, value   []byte  // of the current record; views of payload
+	err          error   // the first one
+	endsReported bool    // the Node knows how its writers have ended
 }
 
 // inBatch is a batch that has arrived, or why none will.
 type inBatch struct {
-	buffer  *[]byte
-	records int
+	buffer  *[]byte // its payload; from the pool
+	records int     // in the payload
 	from    int
-	err     error
+	err     error // why the stream has broken; nil: a batch
 }
 
 // ReceiveStreams returns the reader of a TCP edge; the same each time.

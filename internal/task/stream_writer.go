@@ -19,11 +19,11 @@ const (
 type StreamWriter struct {
 	node    *NodeRun
 	channel Channel
-	peer    int
+	peer    int            // number of the reader in its stage
 	to      io.WriteCloser // the opened end of the stream
 	frames  *frameWriter   // over to, marking the Node as waiting meanwhile
 	err     error          // the first one; all calls return it
-	closed  bool
+	closed  bool           // by Close or End
 }
 
 // SendStream returns the stream to one reader along a TCP edge; the same each time. The

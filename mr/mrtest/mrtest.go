@@ -169,6 +169,7 @@ type caught[K, V any] struct {
 	records []Record[K, V]
 }
 
+// write records one record. The engine reuses the memory of []byte, so own copies it.
 func (c *catcher[K, V]) write(t *mr.Task, key K, value V) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

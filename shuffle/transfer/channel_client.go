@@ -71,10 +71,10 @@ func channelError(ctx context.Context, id ChannelID, address string, err error) 
 
 // receiveStream is the reader's end of a stream.
 type receiveStream struct {
-	ctx     context.Context
+	ctx     context.Context // of Receive; its cause replaces errors once it has ended
 	id      ChannelID
 	address string
-	body    io.ReadCloser
+	body    io.ReadCloser // of the answer
 }
 
 func (s *receiveStream) Read(b []byte) (int, error) {
@@ -99,12 +99,12 @@ func (s *receiveStream) Close() error { return s.body.Close() }
 type sendStream struct {
 	id      ChannelID
 	address string
-	chunks  chan []byte   // from Write to the body; closed by Close
-	taken   chan struct{} // a chunk has been sent
-	cancel  context.CancelCauseFunc
-	ended   chan struct{} // closed when the request has ended
-	err     error         // of the request; valid once ended is closed
-	closed  bool          // Close was called; the writer's
+	chunks  chan []byte             // from Write to the body; closed by Close
+	taken   chan struct{}           // a chunk has been sent
+	cancel  context.CancelCauseFunc // ends the request
+	ended   chan struct{}           // closed when the request has ended
+	err     error                   // of the request; valid once ended is closed
+	closed  bool                    // Close was called; the writer's
 }
 
 // run sends the request and waits for the answer, which comes when the reader has got

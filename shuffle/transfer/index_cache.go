@@ -27,9 +27,9 @@ type indexCache struct {
 
 // cachedIndex is an entry of the cache. The index is shared by all readers, and not changed.
 type cachedIndex struct {
-	name  string
+	name  string // key in byName
 	index *shuffle.Index
-	bytes int64
+	bytes int64 // see indexBytes
 }
 
 // get returns an index, and loads it if it is missing. Two concurrent callers may both load
@@ -45,6 +45,7 @@ func (c *indexCache) get(name string, load func() (*shuffle.Index, error)) (*shu
 	return x, err
 }
 
+// lookUp returns an index and marks it as used; nil if it is missing.
 func (c *indexCache) lookUp(name string) *shuffle.Index {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,9 +50,9 @@ const sendChunk = 4 << 20
 // client may be slow, but not silent.
 type response struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	idle    time.Duration
-	sent    *atomic.Int64
+	control *http.ResponseController // sets deadlines
+	idle    time.Duration            // how long the client may take nothing
+	sent    *atomic.Int64            // the server's count of bytes
 }
 
 // Write sends what does not come from a file: part headers and messages.
