@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchCalibrate has the flags of `hammr bench calibrate`.
+// benchCalibrate has the flags of `hammr bench calibrate`. plan "" is both plans.
 type benchCalibrate struct {
 	out, plan string
 	policies  []string

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchLatency has the flags of `hammr bench latency`.
+// benchLatency has the flags of `hammr bench latency`. only "" is all kinds of orders.
 type benchLatency struct {
 	out, only string
 	orders    int

@@ -40,6 +40,8 @@ preemption.txt, environment.json, and raw, the histories and logs.`,
 	return cmd
 }
 
+// benchPreemption runs the comparison. With an error it writes the runs before it, since each
+// has taken minutes, and returns the error as well.
 func benchPreemption(ctx context.Context, e experiment, out string, runs int) error {
 	settings := map[string]string{"runs": fmt.Sprint(runs), "cluster": "4 tasknodes of 2 and 2 slots, expiry 1s"}
 	if err := e.writeEnvironment(out, settings); err != nil {

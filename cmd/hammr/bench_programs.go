@@ -50,7 +50,8 @@ of the rivals; BENCH_DIR keeps the input, which takes twelve times --size.`,
 	return cmd
 }
 
-// parseSize parses a number of bytes with an optional unit of 1024, below a terabyte.
+// parseSize parses a number of bytes with an optional unit of 1024. A terabyte and more is
+// refused: the input would take twelve times as much disk space.
 func parseSize(text string) (int64, error) {
 	n, err := conf.ParseSize(text)
 	if err != nil || n <= 0 || n >= 1<<40 {

@@ -18,10 +18,12 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// ownCluster stands for a cluster that the command starts for itself.
+// ownCluster stands for a cluster that the command starts for itself. It is the value of
+// --cluster without one, so a directory of that name is given as ./own.
 const ownCluster = "own"
 
-// benchReplay has the flags of `hammr bench replay`.
+// benchReplay has the flags of `hammr bench replay`, and what prepare makes of them: the
+// workload in Replay.Load, and policies of which "" is the one that the cluster has.
 type benchReplay struct {
 	source   simWorkload
 	policies []string

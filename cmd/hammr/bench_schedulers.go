@@ -15,7 +15,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchSchedulers has the flags of `hammr bench schedulers`.
+// benchSchedulers has the flags of `hammr bench schedulers`; those of the comparison itself
+// are in its Options.
 type benchSchedulers struct {
 	out string
 	compare.Options
@@ -47,6 +48,8 @@ DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 	return cmd
 }
 
+// run plays all policies and writes the table in two formats: Markdown for people, which it
+// prints too, and CSV.
 func (b *benchSchedulers) run(ctx context.Context, stdout, stderr io.Writer) error {
 	line := newStatusLine(stderr, false)
 	table, err := compare.Run(ctx, b.Options, paper.Simulator{}, line.showRuns)

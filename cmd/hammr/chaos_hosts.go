@@ -14,7 +14,8 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// attached is a running cluster, named by flags.
+// attached is a running cluster, named by flags. Without --hostfile there is none, and each
+// drill starts its own.
 type attached struct {
 	hostfile  string
 	shell     string

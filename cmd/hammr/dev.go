@@ -32,7 +32,8 @@ Maven, which fetches Hadoop's jars (65 MB). It is not made for large data.`,
 }
 
 // newHDFSUp exits when the HDFS runs; it continues in the background, watched by a supervisor.
-// It exits with 1 without Java, jars or ports.
+// It exits with 1 without Java, jars or ports. Tests of storage/hdfs and e2e use the same
+// package.
 func newHDFSUp() *cobra.Command {
 	var cfg minihdfs.Config
 	cmd := &cobra.Command{

@@ -26,8 +26,8 @@ HAMMR_MASTER.`,
 		r.newJobKill(), r.newJobSuspend(), r.newJobResume(), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
 }
 
-// job is the status of a job, with its tasks if asked for. The error for an unknown
-// job has Hadoop's words.
+// job is the status of a job, with its tasks if asked for: a large job has many, and they make
+// the answer large. The error for an unknown job has Hadoop's words.
 func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error) {
 	s, err := q.Job(ctx, id, tasks)
 	return s, knownAs("job", id, err)
@@ -46,7 +46,8 @@ func (r clusterCommands) newJobStatus() *cobra.Command {
 	}, apidoc.Report, (*query).writeStatus)
 }
 
-// writeStatus prints the lines of `mapred job -status`, and some more.
+// writeStatus prints the lines of `mapred job -status`, and some more: the queue, what the job
+// waits for, and its counters, which change while it runs.
 func (q *query) writeStatus(s *wire.JobStatus) {
 	w := q.stdout
 	field(w, "Job", "%s", s.JobId)
@@ -96,8 +97,8 @@ func (r clusterCommands) newJobCounters() *cobra.Command {
 	}, itself, func(q *query, counters any) { fmt.Fprintln(q.stdout, counters) })
 }
 
-// findCounter finds a counter by its names. It ignores blanks around them: some of
-// Hadoop's names end in one.
+// findCounter finds a counter by its names. It ignores blanks around them: some of Hadoop's
+// names end in one, which few users type.
 func findCounter(counters counter.Values, group, name string) (int64, bool) {
 	for g, names := range counters {
 		if strings.TrimSpace(g) != strings.TrimSpace(group) {

@@ -36,6 +36,8 @@ func (r clusterCommands) newJobKill() *cobra.Command {
 // priorities are Hadoop's names of priorities. DEFAULT is another name of NORMAL.
 var priorities = map[string]int{"VERY_LOW": -2, "LOW": -1, "NORMAL": 0, "DEFAULT": 0, "HIGH": 1, "VERY_HIGH": 2}
 
+// newJobPriority changes what policies read as the job's priority, from the next decision on.
+// Running tasks continue. Names may be in any case.
 func (r clusterCommands) newJobPriority() *cobra.Command {
 	names := slices.DeleteFunc(slices.Collect(maps.Keys(priorities)), func(name string) bool { return name == "DEFAULT" })
 	slices.SortFunc(names, func(a, b string) int { return priorities[b] - priorities[a] })
@@ -66,6 +68,7 @@ func (r clusterCommands) newJobPriority() *cobra.Command {
 	return cmd
 }
 
+// newJobMove exits with 1 if there is no such queue; the job then stays where it is.
 func (r clusterCommands) newJobMove() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "move JOB QUEUE",
@@ -93,6 +96,8 @@ func checkMode(mode string, modes []preempt.Mode) error {
 	return nil
 }
 
+// newJobSuspend exits when the leader has accepted the change; the tasks are preempted after
+// that. `hammr job status` shows when none runs any more.
 func (r clusterCommands) newJobSuspend() *cobra.Command {
 	var mode string
 	cmd := r.changeEach(&cobra.Command{
@@ -125,6 +130,7 @@ killed.`,
 	return cmd
 }
 
+// newJobResume lets the jobs compete for slots again.
 func (r clusterCommands) newJobResume() *cobra.Command {
 	return r.changeEach(&cobra.Command{
 		Use:     "resume JOB...",

@@ -31,7 +31,8 @@ keep histories for their --retention, longer than the job itself.`,
 	}, apidoc.Report, (*query).writeHistory)
 }
 
-// writeHistory prints the lines of `mapred job -history`.
+// writeHistory prints the lines of `mapred job -history`: the job, its phases and counters, a
+// table of tasks, and each failure with its cause.
 func (q *query) writeHistory(s *wire.JobStatus) {
 	w, doc := q.stdout, apidoc.Report(s)
 	field(w, "Job", "%s", s.JobId)

@@ -107,7 +107,8 @@ func writeQueue(w io.Writer, q *wire.Queue) {
 	fmt.Fprintf(w, "Scheduling Info : %s\n", info)
 }
 
-// writeAllotment prints what a queue is configured to get, if the policy has queues.
+// writeAllotment prints what a queue is configured to get, if the policy has queues; others
+// treat all jobs as one list.
 func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
 	if !q.HasShares {
 		fmt.Fprintf(w, "Policy %s does not divide the cluster among queues\n", policy)
@@ -133,7 +134,7 @@ func limitText(n int32) string {
 	return strconv.Itoa(int(n))
 }
 
-// decimalText is a number with at most two decimals.
+// decimalText is a number with at most two decimals, without zeros at the end: 1.5, 2.
 func decimalText(x float64) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0"), ".")
 }

@@ -38,7 +38,8 @@ func parseFailure(text string) (f sim.Failure, err error) {
 	return f, nil
 }
 
-// parseMachine returns the number of a machine, from 0, by its name or the number in it: n0001 and 1 are the first.
+// parseMachine returns the number of a machine, from 0, by its name or the number in it:
+// n0001, n1 and 1 are the first.
 func parseMachine(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(text, "n"))
 	if err == nil && n < 1 {
@@ -47,7 +48,8 @@ func parseMachine(text string) (int, error) {
 	return n - 1, err
 }
 
-// parseTrigger parses JOB:PHASE:PERCENT. Names of jobs may have colons.
+// parseTrigger parses JOB:PHASE:PERCENT, where percentAt is the last colon: names of jobs may
+// have colons. A percent sign at the end is accepted.
 func parseTrigger(text string, percentAt int, f *sim.Failure) (err error) {
 	phaseAt := strings.LastIndex(text[:percentAt], ":")
 	if phaseAt <= 0 {
@@ -61,7 +63,7 @@ func parseTrigger(text string, percentAt int, f *sim.Failure) (err error) {
 	return err
 }
 
-// millis parses a time; a bare number is in seconds.
+// millis parses a time into ms of virtual time; a bare number is in seconds, as in the traces.
 func millis(text string, into *int64) error {
 	d, err := time.ParseDuration(text)
 	if _, bare := strconv.ParseFloat(text, 64); bare == nil {

@@ -80,7 +80,8 @@ func (s simFluid) run(stdout io.Writer) error {
 	return nil
 }
 
-// simulate returns errors of the jobs only: the user's mistakes.
+// simulate reads the jobs and computes their sojourn times. It returns errors of the jobs
+// only: the user's mistakes, which are exit code 2.
 func (s simFluid) simulate() ([]fluid.Job, []float64, error) {
 	in, err := os.Open(s.jobs)
 	if err != nil {

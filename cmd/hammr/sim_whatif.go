@@ -55,7 +55,9 @@ histories, the difference is the error of the simulator.`,
 	return cmd
 }
 
-// run simulates the recorded jobs under each policy and prints the comparison.
+// run simulates the recorded jobs under each policy and prints the comparison: a row for each
+// job, with the time that was recorded and one for each policy. Notes of the workload say what
+// the histories lack.
 func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	w, err := s.prepare()
 	if err != nil {

@@ -78,7 +78,8 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 }
 
 // settle completes the configuration, passes flags on to the daemons, and checks what can be
-// checked before a process starts. With --add the cluster exists, so only the number of new
+// checked before a process starts. Flags that the user has not set are not passed on, so the
+// daemons' own defaults hold. With --add the cluster exists, so only the number of new
 // tasknodes is given.
 func (c *upConfig) settle(cmd *cobra.Command) error {
 	self, err := ownProgram()

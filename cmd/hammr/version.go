@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker in releases.
+// version is set by the linker in releases: -ldflags "-X main.version=v1.2.3".
 var version = ""
 
+// newVersion asks no daemon: it shows this binary.
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",

@@ -1,8 +1,13 @@
 package conf
 
-// declared lists every property that the engine reads, or refuses because it
-// does not implement it. Names, units and defaults are Hadoop's unless the line
-// says otherwise.
+// declared lists every property that the engine reads, or refuses because it does not
+// implement it. Names, units and defaults are Hadoop's unless the line says otherwise. A line
+// has the name, the kind, the default as a user would type it, and the meaning in one phrase
+// without a full stop, which `hammr conf` prints; then bounds, choices and old names:
+//
+//	key("dfs.replication", Int, "3", "copies of each block").between(1, 512)
+//
+// Defaults pass the checks of their own lines; TestTable makes sure.
 var declared = []Key{
 	// Files and clusters.
 	key("fs.defaultFS", String, "file:///", "file system of names without a scheme").renames("fs.default.name"),
@@ -26,7 +31,8 @@ var declared = []Key{
 	key("hammr.local.blocksize", Size, "134217728", "bytes in a block of a local file, and so in a split").atLeast(4096),
 	key("hammr.local.durable", Bool, "false", "sync each local file to the disk when it is closed"),
 
-	// The job.
+	// The job: its name, place in the queues, numbers of tasks, tries and limits. Programs set
+	// most of them with -D; a site's mapred-site.xml sets them for all jobs.
 	key("mapreduce.job.cache.files", List, "", "side files of the job, each with an optional #name").renames("mapred.cache.files", "tmpfiles"),
 	key("mapreduce.framework.name", Class, "local", "what runs the job; Hammr goes by the flag --master"),
 	key("mapreduce.job.name", String, "", "name that is shown for the job").renames("mapred.job.name"),
@@ -55,7 +61,8 @@ var declared = []Key{
 	key("mapreduce.client.output.filter", Class, "FAILED", "attempts whose end a program prints: those that fail, or none").renames("jobclient.output.filter").unsupported("programs print failed attempts (FAILED) or none (NONE)", "NONE"),
 	key("mapreduce.cluster.local.dir", List, "", "directories for spills and map output; empty: one below the system's temporary directory").renames("mapred.local.dir"),
 
-	// Input.
+	// Input. Sizes bound splits: a split is a block, at least minsize and at most maxsize. The
+	// formats of records are chosen by programs, not by properties.
 	key("mapreduce.input.fileinputformat.inputdir", List, "", "input files and directories").renames("mapred.input.dir").unsupported("programs take their inputs from their arguments"),
 	key("mapreduce.input.fileinputformat.input.dir.recursive", Bool, "false", "read the directories below input directories too").renames("mapred.input.dir.recursive", "mapreduce.input.fileinputformat.inputdir.recursive"),
 	key("mapreduce.input.fileinputformat.split.minsize", Size, "0", "least number of bytes in a split, where that is more than a block").renames("mapred.min.split.size"),
@@ -65,7 +72,9 @@ var declared = []Key{
 	key("mapreduce.input.linerecordreader.line.maxlength", Size, "2147483647", "longest line in bytes; a longer one is an error").atLeast(1).renames("mapred.linerecordreader.maxlength"),
 	key("textinputformat.record.delimiter", String, "", "bytes that end a text record; empty: LF, CR or CRLF"),
 
-	// Sort and shuffle.
+	// Sort and shuffle, from the map's buffer to the reduce's merge. The percentages are
+	// shares of the memory that is named before them. A default that differs from Hadoop's is
+	// said to.
 	key("mapreduce.task.io.sort.mb", Int, "100", "MiB of memory in which a map collects its output").between(1, 2047).renames("io.sort.mb"),
 	key("mapreduce.task.io.sort.factor", Int, "128", "runs that are merged at once; Hadoop has 10, which costs a pass over the disk").between(2, 100_000).renames("io.sort.factor"),
 	key("mapreduce.map.sort.spill.percent", Float, "0.80", "share of the sort memory at which a spill begins").moreThan(0, 1).renames("io.sort.spill.percent"),
@@ -82,7 +91,7 @@ var declared = []Key{
 	key("mapreduce.reduce.shuffle.read.timeout", Duration, "180000", "time that a fetch waits for bytes").renames("mapreduce.shuffle.read.timeout"),
 	key("mapreduce.shuffle.ssl.enabled", Bool, "false", "encrypt the shuffle").unsupported("map output travels unencrypted; keep the cluster on a private network"),
 
-	// Output.
+	// Output: compression and separators of the files that a job commits.
 	key("mapreduce.output.fileoutputformat.outputdir", String, "", "output directory").renames("mapred.output.dir").unsupported("programs take their output directory from their arguments"),
 	key("mapreduce.output.fileoutputformat.compress", Bool, "false", "compress the job's output").renames("mapred.output.compress"),
 	key("mapreduce.output.fileoutputformat.compress.codec", Class, "org.apache.hadoop.io.compress.DefaultCodec", "codec of the job's output").renames("mapred.output.compression.codec"),
@@ -91,13 +100,15 @@ var declared = []Key{
 	key("mapreduce.fileoutputcommitter.marksuccessfuljobs", Bool, "true", "write _SUCCESS when the output is complete"),
 	key("mapreduce.fileoutputcommitter.algorithm.version", Int, "1", "accepted and ignored: the job commits its output once").between(1, 2).ignored("is ignored: the output becomes visible as a whole when the job commits"),
 
-	// Fair scheduler, as in Hadoop 1.
+	// The fair scheduler's settings, by the names of Hadoop 1; those of YARN's fair scheduler
+	// are aliases.
 	key("mapred.fairscheduler.allocation.file", String, "", "file that describes the pools").renames("yarn.scheduler.fair.allocation.file"),
 	key("mapred.fairscheduler.poolnameproperty", String, "", "property whose value names the pool of a job that names none, if that pool exists: user.name, group.name or any other"),
 	key("mapred.fairscheduler.preemption", Bool, "false", "take slots back from pools above their share").renames("yarn.scheduler.fair.preemption"),
 	key("mapred.fairscheduler.locality.delay", Duration, "-1", "time that a job waits for a local slot; -1: derived from the heartbeat").atLeast(-1),
 
-	// Ours.
+	// Hammr's own properties, below hammr. An unknown name below hammr is an error, so a
+	// misspelt one is found.
 	key("hammr.input.combine", Bool, "true", "combine small files in one split; Hadoop has a map for each file"),
 	key("hammr.job.log.dir", String, "", "full name of the directory for the logs of attempts; empty: the cluster's"),
 	key("hammr.job.fault.decay", Duration, "10m", "time after which a failure on a machine no longer counts when machines are avoided; 0: never").atLeast(0),

@@ -3,10 +3,13 @@ package conf
 // Names of the properties that more than one package reads; a property that one package reads
 // is named there. TestNamesAreDeclared checks them against keys.go.
 const (
+	// Of Hadoop's core-site.xml and hdfs-site.xml: what every file system takes from the
+	// configuration.
 	DefaultFS   = "fs.defaultFS"
 	Replication = "dfs.replication"
 	BlockSize   = "dfs.blocksize"
 
+	// The HDFS client. The last two log in to a cluster with Kerberos.
 	UseDatanodeHostname = "dfs.client.use.datanode.hostname"
 	HDFSRetryTimeout    = "hammr.hdfs.retry.timeout"
 	HDFSLocalAddress    = "hammr.hdfs.local.address"
@@ -15,26 +18,33 @@ const (
 	Keytab              = "hammr.hdfs.keytab"
 	Principal           = "hammr.hdfs.principal"
 
+	// The local file system.
 	LocalBlockSize = "hammr.local.blocksize"
 	LocalDurable   = "hammr.local.durable"
 
+	// Times of a cluster: flags of the daemons override the last two.
 	ClientTimeout         = "hammr.client.timeout"
 	TasknodeExpiry        = "hammr.tasknode.expiry"
 	MasterElectionTimeout = "hammr.jobmaster.election.timeout"
 
+	// What a job is called, where it runs, and its number of tasks.
 	JobName    = "mapreduce.job.name"
 	JobQueue   = "mapreduce.job.queuename"
 	JobReduces = "mapreduce.job.reduces"
 	JobMaps    = "mapreduce.job.maps"
 
+	// Limits of a task's process, by its kind.
 	MapMemoryMB    = "mapreduce.map.memory.mb"
 	ReduceMemoryMB = "mapreduce.reduce.memory.mb"
 
+	// How many tasks a process runs, one after the other.
 	ProcessTasks = "mapreduce.job.jvm.numtasks"
 
+	// Local directories, and files that each task finds in its working directory.
 	LocalDir = "mapreduce.cluster.local.dir"
 	Files    = "mapreduce.job.cache.files"
 
+	// Input: how files are found, divided into splits and read.
 	InputDirRecursive = "mapreduce.input.fileinputformat.input.dir.recursive"
 	FileBufferSize    = "io.file.buffer.size"
 	SplitMinSize      = "mapreduce.input.fileinputformat.split.minsize"
@@ -45,6 +55,8 @@ const (
 	LineMaxLength     = "mapreduce.input.linerecordreader.line.maxlength"
 	RecordDelimiter   = "textinputformat.record.delimiter"
 
+	// The map side of the shuffle, then the reduce side, then what Hammr adds to a job:
+	// channels, preemption, logs.
 	SortMB                    = "mapreduce.task.io.sort.mb"
 	SortFactor                = "mapreduce.task.io.sort.factor"
 	SpillPercent              = "mapreduce.map.sort.spill.percent"
@@ -71,12 +83,15 @@ const (
 	MayPreempt                = "hammr.job.may.preempt"
 	PartitionRanges           = "hammr.job.partition.ranges"
 
+	// What a program prints, and the limit of its own counters.
 	CountersLimit = "mapreduce.job.counters.limit"
 	PollInterval  = "mapreduce.client.progressmonitor.pollinterval"
 	OutputFilter  = "mapreduce.client.output.filter"
 
+	// A delay for experiments, which makes tasks long without work.
 	RecordSleep = "hammr.debug.record.sleep"
 
+	// Output files.
 	OutputCompress      = "mapreduce.output.fileoutputformat.compress"
 	OutputCompressCodec = "mapreduce.output.fileoutputformat.compress.codec"
 	OutputCompressType  = "mapreduce.output.fileoutputformat.compress.type"

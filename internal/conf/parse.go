@@ -9,7 +9,8 @@ import (
 )
 
 // ParseSize reads a number of bytes: digits and optionally k, m, g or t, which stand for
-// powers of 1024, in either case. It may be negative.
+// powers of 1024, in either case. It may be negative. A number that does not fit 64 bits is an
+// error.
 func ParseSize(s string) (int64, error) {
 	shift := 0
 	number := s
@@ -25,8 +26,9 @@ func ParseSize(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// ParseDuration reads a time: digits and optionally us, ms, s, m or h, in either case.
-// Without a unit it is in milliseconds. It may be negative.
+// ParseDuration reads a time: digits and optionally us, ms, s, m or h, in either case. Without
+// a unit it is in milliseconds, which Hadoop's properties are in. It may be negative: some
+// properties use that for none. There are no fractions and no sums such as 1m30s.
 func ParseDuration(s string) (time.Duration, error) {
 	unit, number := time.Millisecond, s
 	for _, u := range []struct {
@@ -46,7 +48,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// ParseBool reads true or false, in any case.
+// ParseBool reads true or false, in any case. Hadoop takes anything else as the default in
+// silence; here it is an error.
 func ParseBool(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "true":

@@ -36,8 +36,9 @@ func (s *shell) mkdirOne(it item, parents bool) error {
 	return toPathError(it, it.fs.MkdirAll(s.ctx, it.path))
 }
 
-// checkParent refuses a directory below a file. Unless parents are created it also refuses
-// one without a parent. Hadoop's message names the parent.
+// checkParent refuses a directory below a file. Unless parents are created it also refuses one
+// without a parent. It goes up until it finds something that exists, since a file may be
+// anywhere above. Hadoop's message names the parent.
 func (s *shell) checkParent(it item, parents bool) error {
 	for dir := path.Dir(it.path); ; dir = path.Dir(dir) {
 		above, err := s.look(item{name: storage.Name(it.fs, dir), fs: it.fs, path: dir})

@@ -31,7 +31,8 @@ type invocation struct {
 // has reports whether an option was given; names have no dash.
 func (in invocation) has(flag string) bool { return in.flags[flag] }
 
-// lookup finds a command by its name, which begins with a dash.
+// lookup finds a command by its name, which begins with a dash. Names are case-sensitive, as
+// in Hadoop: copyFromLocal.
 func lookup(name string) (*command, bool) {
 	short, ok := strings.CutPrefix(name, "-")
 	if !ok {

@@ -9,7 +9,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// pathError is a failure in Hadoop's words: "`path': message".
+// pathError is a failure in Hadoop's words: "`path': message". The quotes are those of Hadoop:
+// a grave accent and an apostrophe.
 type pathError struct {
 	path    string // "" if the message has everything
 	target  string // the other path of two, or ""
@@ -46,8 +47,8 @@ func noParent(it item) error {
 	return &pathError{path: it.name, message: fmt.Sprintf("No such file or directory: `%s'", full)}
 }
 
-// toPathError turns an error of a file system into Hadoop's words, if Hadoop has words for
-// it.
+// toPathError turns an error of a file system into Hadoop's words, if Hadoop has words for it.
+// Others are printed as they are: they name the path and the cause.
 func toPathError(it item, err error) error {
 	var known *pathError
 	switch {

@@ -119,8 +119,9 @@ func (s *shell) unknown(name string) {
 	printUsages(s.Stderr)
 }
 
-// report prints the first line of an error. It flushes the output first, so that both are in
-// order on a terminal.
+// report prints the first line of an error and counts it. It flushes the output first, so that
+// both are in order on a terminal. After an interrupt every call fails; those errors say
+// nothing and are left out.
 func (s *shell) report(err error) {
 	s.reported++
 	if s.ctx.Err() != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// summary counts what is below a path, the path included.
+// summary counts what is below a path, the path included. A file system without replication
+// has one replica of each file.
 type summary struct {
 	dirs, files int64
 	bytes       int64

@@ -6,7 +6,7 @@ import (
 )
 
 // stat prints each path in a format. The first argument is the format if it has a percent
-// sign.
+// sign; then at least one path must follow.
 func stat(s *shell, in invocation) error {
 	format := "%y"
 	if strings.Contains(in.args[0], "%") {

@@ -36,7 +36,8 @@ func text(s *shell, _ invocation, it item) error {
 	return err
 }
 
-// magicOf is the first three bytes of a file, or fewer.
+// magicOf is the first three bytes of a file, or fewer. It reads at an offset, so that the
+// file can be read from its beginning afterwards.
 func magicOf(file storage.File) (string, error) {
 	var lead [3]byte
 	n, err := file.ReadAt(lead[:], 0)

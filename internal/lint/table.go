@@ -11,6 +11,9 @@ type row struct {
 	imports []string // patterns; "..." is everything
 }
 
+// importTable has the architecture's arrows: which package may import which. ARCHITECTURE.md
+// has the picture. A new arrow is a decision, so it is made here and reviewed; an arrow
+// against the order of the groups below is most often a mistake.
 var importTable = []row{
 	// The pure core.
 	{"dag", nil},
@@ -31,7 +34,7 @@ var importTable = []row{
 	{"sched/registry", []string{"sched", "sched/...", "preempt"}},
 	{"control", []string{"dag", "cluster", "sched", "preempt"}},
 
-	// Data.
+	// Data: file systems, sorting, formats. These know no jobs.
 	{"storage", nil},
 	{"storage/...", []string{"storage"}},
 	{"storage/hdfs", []string{"storage", "internal/conf", "internal/syncutil"}},
@@ -44,7 +47,8 @@ var importTable = []row{
 	{"internal/format/splits", []string{"dag", "storage", "internal/format", "internal/taskproc"}},
 	{"internal/fsconf", []string{"storage", "storage/...", "internal/conf", "internal/failpoint", "internal/syncutil"}},
 
-	// One attempt, and the messages to and from it.
+	// One attempt, and the messages to and from it. A task knows no daemon: only messages and
+	// files.
 	{"internal/taskproc", []string{"dag"}},
 	{"internal/wire", []string{"internal/taskproc"}},
 	{"internal/wire/wireconnect", []string{"internal/wire"}},
@@ -55,7 +59,8 @@ var importTable = []row{
 		"internal/taskproc",
 	}},
 
-	// Daemons and the engine in one process.
+	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
+	// messages only.
 	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/failpoint", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", []string{"internal/validate"}},
 	{"tasknode/disks", []string{"internal/failpoint", "internal/syncutil", "internal/validate"}},
@@ -84,7 +89,8 @@ var importTable = []row{
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 
-	// The programming interface, and what users see.
+	// The programming interface, and what users see. Examples import what a user's program
+	// may.
 	{"mr", []string{
 		"dag", "preempt", "shuffle", "storage",
 		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter",
@@ -147,7 +153,7 @@ var importTable = []row{
 	{"bench/program/...", []string{"bench", "mr"}},
 	{"cmd/...", []string{"..."}},
 
-	// Tools for tests.
+	// Tools for tests. Nothing that ships imports them, except the laboratory.
 	{"internal/minihdfs", []string{"internal/jsonfile", "internal/netns", "internal/procfs", "internal/syncutil"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/lint", nil},
@@ -171,7 +177,8 @@ type restriction struct {
 	why    string
 }
 
-// restricted are modules and packages that few packages may import, and why.
+// restricted are modules and packages that few packages may import, and why. The reason is
+// part of the finding, so that the reader of one need not look here.
 var restricted = []restriction{
 	{"github.com/hashicorp/raft", []string{"jobmaster/raftlog"}, "everybody else uses the Log that jobmaster declares"},
 	{"github.com/spf13/cobra", []string{"cmd/..."}, "libraries parse no command lines"},
@@ -188,7 +195,8 @@ var restricted = []restriction{
 
 const samePolicyReason = "a policy of a name is the same in a jobmaster and in the simulator"
 
-// unlinked are modules and packages that must not be in a program, not even indirectly.
+// unlinked are modules and packages that must not be in a program, not even indirectly. A
+// program is covered if a pattern matches it or if it depends on importing.
 var unlinked = []struct {
 	programs  []string // patterns
 	importing string   // and every package that depends on this one
