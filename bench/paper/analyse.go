@@ -19,7 +19,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// fraction is the part of all that is wanted; NaN of none.
+// fraction is the part of all that is wanted; NaN of none. The result is from 0 to 1.
 func fraction[T any](all []T, wanted func(T) bool) float64 {
 	hits := 0
 	for _, one := range all {
@@ -54,7 +54,8 @@ func sojourns(o *Outcome, class string) (times []float64) {
 	return times
 }
 
-// localMaps is the part of the maps that ran where their input is, in %.
+// localMaps is the part of the maps that ran where their input is, in %. It is over all
+// maps of all jobs.
 func localMaps(o *Outcome) float64 { return 100 * o.Summary().Local }
 
 // slotsUsed is the number of slots that the selected samples of a kind use, over time. A
@@ -130,6 +131,7 @@ func (s steps) mean(from, to float64) float64 {
 }
 
 // first is the first time, not before from, at which the value is as wanted; NaN for never.
+// A value that is wanted at from itself counts at once.
 func (s steps) first(from float64, wanted func(value float64) bool) float64 {
 	if wanted(s.at(from)) {
 		return from

@@ -11,7 +11,11 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// Chronos is the paper on recovery from failures.
+// Chronos is the paper on recovery from failures. Chronos wraps a policy: after the failure
+// of a machine it takes slots for the lost tasks of each job at once, on machines with
+// their input, by work-conserving preemption. Its experiments compare the plain policy,
+// Chronos around it, and the plain policy without a failure, which is the lower bound of
+// what a job can take.
 var Chronos = Paper{
 	Name: "chronos", Title: "Chronos: fast failure recovery for shared Hadoop clusters", Runs: 10,
 	Intro: `Each machine has 8 map slots and 4 reduce slots. Blocks are of 256 MB and have two copies.
@@ -43,6 +47,7 @@ both. *No failure* is the plain policy on machines that do not fail.`,
 	Plan: planChronos,
 }
 
+// They are in the order of the report; the paper's sections 6.1 to 6.8 are in their titles.
 func planChronos(o Options) ([]Experiment, error) {
 	return []Experiment{
 		chronosMaps("fifo"), chronosMaps("fair"), chronosReduces(), chronosKill(), chronosTwo(), chronosJobs(o), chronosNodes(o),
@@ -58,6 +63,7 @@ const (
 
 // The names of arms.
 const (
+	// Names of arms are texts of reports and columns of files, so they stay as they are.
 	fifoOnly    = "fifo"
 	withChronos = "chronos"
 	withKill    = "chronos, kill"
@@ -67,10 +73,11 @@ const (
 
 // noDelay is how Hadoop places maps without delay scheduling: a machine with a free slot
 // takes a task of the next job, a local one if there is any. The paper's plain policies do
-// that.
+// that. The recovery of Chronos is local by choice of the victim, not by waiting.
 var noDelay = sched.Placement{Method: sched.Delay}
 
-// plainArm is a policy that does not react to failures.
+// plainArm is a policy that does not react to failures. The lost tasks wait until slots
+// become free by themselves.
 func plainArm(policy string) Arm {
 	return Arm{Name: policy, Policy: policy, Setup: sched.Setup{Placement: noDelay}}
 }
@@ -88,7 +95,8 @@ func chronosArm(name, policy string, modes preempt.Config, conf map[string]strin
 // it.
 var lightTask = preempt.Costs{TaskBytes: 200e6}
 
-// workConserving are the paper's modes: no work is lost.
+// workConserving are the paper's modes: no work is lost. A map is split where it has read
+// to; a reduce writes a checkpoint and continues elsewhere.
 var workConserving = preempt.Config{Map: preempt.Split, Reduce: preempt.Checkpoint, Costs: lightTask}
 
 // noFailureArm is a policy on machines that do not fail.
@@ -125,7 +133,8 @@ func failMachines(machines int, job, phase string, percent float64) func(*Trial)
 	}
 }
 
-// failOneAt is a single point at which one machine fails.
+// failOneAt is a single point at which one machine fails. It is a trigger of the simulator,
+// see sim.Failure; on a real cluster bench/live polls the progress of the job.
 func failOneAt(job, phase string, percent float64) []Point {
 	return []Point{{Set: failMachines(1, job, phase, percent)}}
 }
@@ -150,12 +159,15 @@ func sorting(id string, at float64, blocks int, reduceSeconds float64) jobSpec {
 		reduces: taskBatch{n: reduces, seconds: reduceSeconds, bytes: int64(blocks) * block / reduces}}
 }
 
-// twoWordcounts are the jobs of most experiments.
+// twoWordcounts are the jobs of most experiments. Job 1 is submitted first and loses tasks;
+// job 2 has its slots when they are given away. What job 2 loses by the recovery of job 1
+// is as interesting as what job 1 gains.
 func twoWordcounts() jobMix {
 	return jobMix{name: "word counts of 17 and 56 GB", sigma: 0.1, jobs: []jobSpec{wordcount("job 1", 0, smallJobBlocks, 32), wordcount("job 2", 1, largeJobBlocks, 32)}}
 }
 
-// recoveries are the maps or reduces of a job that started over; of all jobs for "".
+// recoveries are the maps or reduces of a job that started over; of all jobs for "". Only
+// the first attempt after the loss counts as the recovery of a task.
 func recoveries(o *Outcome, kind cluster.Slot, job string) (list []sim.Recovery) {
 	for _, r := range o.Recovered {
 		if r.Kind == kind && (job == "" || r.Job == job) {
@@ -177,7 +189,8 @@ func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
 }
 
 // misscheduledFor is the time in s from the declared loss to the start of a job's last lost
-// map. Until then other jobs have slots to which it has the higher claim.
+// map. Until then other jobs have slots to which it has the higher claim. It is the paper's
+// measure of how long a policy serves jobs in the wrong order.
 func misscheduledFor(o *Outcome, job string) float64 {
 	longest := 0.
 	for _, r := range recoveries(o, cluster.MapSlot, job) {
@@ -186,12 +199,14 @@ func misscheduledFor(o *Outcome, job string) float64 {
 	return longest
 }
 
-// recoveredLocally is the percentage of recovered maps with local input; NaN for none.
+// recoveredLocally is the percentage of recovered maps with local input; NaN for none. A
+// recovery is local if the new machine has a replica of the block.
 func recoveredLocally(o *Outcome, job string) float64 {
 	return 100 * fraction(recoveries(o, cluster.MapSlot, job), func(r sim.Recovery) bool { return r.Local })
 }
 
-// jobLocality is the percentage of a job's maps that were local.
+// jobLocality is the percentage of a job's maps that were local. It counts all maps of the
+// job, not only the recovered ones.
 func jobLocality(o *Outcome, job string) float64 {
 	j := jobNamed(o, job)
 	return 100 * float64(j.LocalMaps) / float64(j.Maps)

@@ -19,6 +19,14 @@ const (
 // chronosMaps is Fig. 5 and 6, under one policy. The times of tasks are fitted to the
 // recovery waits, so that the gain of job 1 and the locality of its recoveries are what the
 // experiment can show.
+//
+//	0 s          job 1 and, 1 s later, job 2
+//	half of the  a machine fails; its attempts and outputs are gone, and nothing of
+//	maps of 1    that is known
+//	+25 s        the loss is declared: the recovery wait starts
+//
+// The measures are the changes of both jobs, the recovery waits, and the locality of
+// recoveries and of all maps of job 1.
 func chronosMaps(policy string) Experiment {
 	figures := map[string]struct {
 		title   string
@@ -71,7 +79,8 @@ type quotedNumber struct {
 }
 
 // waitMeasures measure the recovery waits of job 1, under the plain policy and under
-// chronos.
+// chronos. The wait starts with the declared loss, so the 25 s of the expiry are in neither
+// number.
 func waitMeasures(policy string, kind cluster.Slot, paper [2]quotedNumber) (list []Measure) {
 	for i, arm := range []string{policy, withChronos} {
 		list = append(list, Measure{
@@ -90,6 +99,10 @@ func (e *Experiment) jobBars(arms, jobs []string) Chart {
 }
 
 // chronosReduces is Fig. 7.
+//
+// A lost reduce has the longest way back: it fetches all of its input again. Under fifo it
+// also waits for a slot until a reduce of job 2 ends, since job 2 occupies all of them;
+// Chronos takes one by a checkpoint.
 func chronosReduces() Experiment {
 	m := jobMix{name: "sorts of 17 and 56 GB", sigma: 0.03, jobs: []jobSpec{sorting("job 1", 0, smallJobBlocks, 120), sorting("job 2", 1, largeJobBlocks, 280)}}
 	e := Experiment{
@@ -112,6 +125,10 @@ numbers are results.`,
 
 // chronosKill is Fig. 8. Its first point has the map-heavy jobs, its second one the
 // reduce-heavy jobs.
+//
+// It compares two ways in which Chronos takes slots. Both arms recover the same
+// tasks; the difference is the work of the victims, which is lost with kill.
+// The chart is the distribution of that work over preempted tasks.
 func chronosKill() Experiment {
 	points := []Point{
 		{Name: "maps", Set: func(t *Trial) {
@@ -143,7 +160,8 @@ checkpoints reduces, or kills both.`,
 	return e
 }
 
-// addKillMeasures adds measures of the cost of killing at a point.
+// addKillMeasures adds measures of the cost of killing at a point. Times are in s; changes
+// in %.
 func (e *Experiment) addKillMeasures(point string) {
 	for i, job := range []string{"job 1", "job 2"} {
 		m := Measure{Name: point + ": " + job + " takes longer by, kill against chronos", Unit: "%", Quote: "similar",
@@ -173,7 +191,8 @@ func workLost(o *Outcome) (values []float64) {
 	return values
 }
 
-// chronosTwo is Fig. 10.
+// chronosTwo is Fig. 10. With two copies of each block two failures could lose input for
+// good, so there are three.
 func chronosTwo() Experiment {
 	e := Experiment{
 		ID: "double", Title: "Two failures at once (section 6.5, Fig. 10)",
@@ -187,7 +206,9 @@ func chronosTwo() Experiment {
 	return e
 }
 
-// chronosSame is Fig. 12.
+// chronosSame is Fig. 12. Chronos spares the failed job's own tasks; Chronos* may preempt
+// them too. Over slow links a local slot is worth more, which is where the paper expects a
+// difference.
 func chronosSame() Experiment {
 	star := chronosArm(alsoSameJob, "fifo", workConserving, map[string]string{chronosSameJob: "true"})
 	e := Experiment{
@@ -208,7 +229,8 @@ func chronosSame() Experiment {
 	return e
 }
 
-// chronosOverhead is Fig. 9: the cost of chronos without failures.
+// chronosOverhead is Fig. 9: the cost of chronos without failures. Without a failure
+// Chronos must do nothing, so both arms should be equal.
 func chronosOverhead() Experiment {
 	e := Experiment{
 		ID: "overhead", Title: "Without any failure (section 6.4, Fig. 9)",

@@ -21,6 +21,7 @@ func (s *Section) write(dir string) error {
 	return writeTo(dir, s.Experiment.ID+"-jobs.csv", s.writeJobs)
 }
 
+// Times end in _s; local_maps is a part from 0 to 1.
 var trialColumns = []string{
 	"arm", "point", "seed", "jobs", "mean_sojourn_s", "p50_s", "p95_s", "p99_s", "mean_slowdown",
 	"local_maps", "preemptions", "work_lost_s", "work_conserved_s", "end_s",

@@ -8,7 +8,8 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// Disco is the paper on a preemptive policy for Disco.
+// Disco is the paper on a preemptive policy for Disco. Disco here is the MapReduce engine
+// of that name, whose scheduler the paper makes preemptive.
 var Disco = Paper{
 	Name: "disco", Title: "A preemptive fair scheduler policy for Disco", Runs: 10,
 	Intro: `A research job of long tasks occupies all slots of 5 machines with 2 cores. A production job
@@ -44,6 +45,10 @@ const (
 // 20 s  production arrives: fair without preemption waits for research's maps,
 //
 //	disco preempts half of them
+//
+// It measures the sojourn time of production under both policies, how long it waits at its
+// start and between its stages, and what research loses. Preemption kills, as in the paper, so
+// lost work counts.
 func discoJobs() Experiment {
 	m := jobMix{name: "research and production", sigma: 0.03, jobs: []jobSpec{
 		{id: "research", maps: taskBatch{n: 25, seconds: 79}, reduces: taskBatch{n: 5, seconds: 6, bytes: 8 << 20}, afterAllMaps: true},
@@ -113,6 +118,7 @@ paper's numbers are those of 5 machines. The simulator has a core for each slot.
 	return e
 }
 
+// drawDisco draws the running tasks of both jobs in the first repetition.
 func drawDisco(arm string) func([]Repeat) *plot.Figure {
 	return func(all []Repeat) *plot.Figure {
 		of := make(map[string]steps)

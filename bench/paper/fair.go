@@ -13,7 +13,9 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// Fair is the design document of Hadoop's fair scheduler.
+// Fair is the design document of Hadoop's fair scheduler. It is not a paper with an
+// evaluation, so experiments check rules: fair shares, the two preemption time-outs, and
+// delay scheduling.
 var Fair = Paper{
 	Name: "fair", Title: "The Hadoop Fair Scheduler (M. Zaharia, design document)", Runs: 10,
 	Intro: `The document has rules and no measurements, so results are compared with the rules and with
@@ -26,7 +28,8 @@ func planFair(o Options) ([]Experiment, error) {
 	return []Experiment{fairShares(), fairTimeouts(), fairDelay(o)}, nil
 }
 
-// poolSpec is a pool of an allocation file.
+// poolSpec is a pool of an allocation file. It is also used by the experiments of other
+// papers with pools.
 type poolSpec struct {
 	name     string
 	demand   int // maps that it wants to run
@@ -76,7 +79,8 @@ var vectors = []vector{
 	{45, []poolSpec{{demand: 10, min: 20, weight: 2}, {demand: 11}, {demand: 30, min: 5}, {demand: 20, min: 15, weight: .5}}, []int{10, 10, 10, 15}},
 }
 
-// point fills an empty cluster with a vector's pools, one job for each.
+// point fills an empty cluster with a vector's pools, one job for each. The name of the
+// point has the demands and the expected slots, so that the report shows them.
 func (v vector) point() Point {
 	var demands, shares []string
 	m := jobMix{name: "vector"}
@@ -144,6 +148,12 @@ const (
 
 // fairTimeouts has a job that fills the cluster, and one that arrives later. A point has
 // one of the two time-outs only, so that the measure shows which one has acted.
+//
+//	0 s    research has all 40 slots, with maps of 600 s
+//	100 s  production arrives: its minimum is 10, its fair share 20
+//	+ t    the time-out has passed: production has 10 or 20 slots
+//
+// Without preemption production waits for the end of research's maps, at about 600 s.
 func fairTimeouts() Experiment {
 	m := jobMix{name: "production beside research", sigma: 0.2, jobs: []jobSpec{
 		{id: "research", pool: "research", maps: taskBatch{n: 400, seconds: 600}},
@@ -191,6 +201,8 @@ func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) 
 	})
 }
 
+// drawTimeouts draws the slots of production over time, of the first repetition, at three
+// points.
 func drawTimeouts(all []Repeat) *plot.Figure {
 	var lines []plot.Line
 	for _, p := range []string{"minimum, 30 s", "half of the fair share, 30 s", "wait"} {
@@ -206,6 +218,10 @@ func drawTimeouts(all []Repeat) *plot.Figure {
 // fairDelay varies how long jobs wait for local slots. It reproduces the claim of section
 // 3.8, that a small delay gives almost full locality, and compares it with min-cost flow at
 // the same load.
+//
+// Jobs are small, because a job with few maps has the least chance to find a local slot. A
+// delay raises the part of local maps and lowers the time of those maps, but leaves slots
+// idle; the mean sojourn time shows which effect is larger.
 func fairDelay(o Options) Experiment {
 	nodes, jobs := 100, 120
 	if o.Short {

@@ -61,7 +61,7 @@ func (f *Finding) paper() string {
 }
 
 // verdict compares ours with the paper's number, for people: as a ratio, or for percentages
-// as a difference.
+// as a difference. It is "" if there is nothing to compare.
 func (f *Finding) verdict() string {
 	switch {
 	case f.Paper == 0 || f.Ours.N == 0:

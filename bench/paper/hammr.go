@@ -10,7 +10,8 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// Hammr is the paper that this project is named after.
+// Hammr is the paper that this project is named after. Its two claims are tested: min-cost
+// flow makes more maps local, and pools get slots by their weights.
 var Hammr = Paper{
 	Name: "hammr", Title: "Locality-aware fair scheduling for Hammr", Runs: 20,
 	Intro: `The paper ran a word count on EC2 (m1.large). It gives neither times of tasks nor the speed
@@ -35,6 +36,10 @@ const HadoopFair = "hadoop fair, delay"
 
 // It reproduces table 1: the same job with flow, with flow whose costs are zero, and with
 // delay scheduling. Local maps do not depend on times of tasks much, total times do.
+//
+// Blocks have one copy, so a map is local on exactly one machine. All arms of a repetition
+// have the same blocks on the same machines. On a real cluster the third arm is Hadoop
+// itself.
 func hammrLocality() Experiment {
 	m := jobMix{name: "26 maps of 512 MB", sigma: 0.1, jobs: []jobSpec{{
 		id: "wordcount", maps: taskBatch{n: 26, seconds: 105, bytes: 512 << 20}, reduces: taskBatch{n: 8, seconds: 25, bytes: 64 << 20},
@@ -74,7 +79,8 @@ Hadoop's fair scheduler waits 4.5 s for a local task, and as long again for one 
 	}
 }
 
-// ofArm is a number of an arm's outcome; NaN if the arm was not run.
+// ofArm is a number of an arm's outcome; NaN if the arm was not run. A real cluster leaves
+// out an arm that it cannot run, such as Hadoop without Java.
 func ofArm(number func(*Outcome) float64) func(arm string) func(Repeat) float64 {
 	return func(arm string) func(Repeat) float64 {
 		return func(r Repeat) float64 {
@@ -93,6 +99,12 @@ var hammrPools = []poolSpec{{name: "A", weight: 1}, {name: "B", weight: 2}, {nam
 const poolCArrival = 5
 
 // It reproduces Fig. 5: with all pools active, slots follow the weights 1:2:3.
+//
+//	0 s  pools A and B share 6 slots: 2 and 4
+//	5 s  pool C arrives and preempts: 1, 2 and 3
+//
+// It measures the mean slots of each pool while all of them want their shares, and how soon
+// C has its three.
 func hammrShares() Experiment {
 	m := jobMix{name: "three pools", sigma: 0.05}
 	for _, p := range hammrPools {

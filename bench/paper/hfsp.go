@@ -9,7 +9,10 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// HFSP is the paper on size-based scheduling.
+// HFSP is the paper on size-based scheduling. HFSP serves the job that would end first
+// under processor sharing, by sizes that it estimates from the first tasks. The experiments
+// compare it with FAIR and FIFO on two traces, vary the cluster and the errors of sizes,
+// and check the theory on one server.
 var HFSP = Paper{
 	Name: "hfsp", Title: "HFSP: practical size-based scheduling for MapReduce", Runs: 20,
 	Intro: `The two workloads are samples of the public Facebook traces, by the quotas of the paper's
@@ -29,6 +32,7 @@ for a rack.`,
 	Plan:   planHFSP,
 }
 
+// It fails if the traces are not where the options say.
 func planHFSP(o Options) ([]Experiment, error) {
 	traces, err := facebook(o)
 	if err != nil {
@@ -68,7 +72,8 @@ func hfspArms() []Arm {
 	}
 }
 
-// hfspCluster is that of section 4.1.
+// hfspCluster is that of section 4.1. The short form has a tenth of the machines and of the
+// tasks, so its load is about the same.
 func hfspCluster(o Options) sim.Config {
 	nodes := 100
 	if o.Short {

@@ -13,6 +13,9 @@ import (
 
 // hfspSingle is Fig. 1: one divisible server. It is computed by package sim/fluid and
 // agrees with the paper exactly: a check of the theory that the policy rests on.
+//
+// Processor sharing ends the jobs at 50, 37.5 and 42.5 s. FSP serves them in the order in
+// which they would end there, one at a time, and no job ends later.
 func hfspSingle() (Experiment, error) {
 	e := Experiment{
 		ID: "fig1", Title: "One server: PS against FSP (Fig. 1)",
@@ -36,6 +39,9 @@ func hfspSingle() (Experiment, error) {
 // hfspCapped is Fig. 2: jobs that cannot use the whole cluster. The numbers of the paper
 // are those of a divisible cluster. The policy itself runs next to them, to show how far
 // whole tasks differ.
+//
+// A job that can use 35 % of the cluster cannot be served faster than with 35 %; the rest
+// serves the next job. The paper extends FSP to that case, and fspSojourns computes it.
 func hfspCapped() Experiment {
 	const machines, slots = 20, 5
 	jobs := []cappedJob{{"job 1", 0, 1, 30}, {"job 2", 10, 0.55, 10}, {"job 3", 13, 0.35, 10}}
@@ -73,7 +79,8 @@ func hfspCapped() Experiment {
 	return e
 }
 
-// sojourns adds measures of computed numbers: those of each job, and the mean.
+// sojourns adds measures of computed numbers: those of each job, and the mean. The last
+// number of both lists is the mean.
 func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 	for i := range ours {
 		what := fmt.Sprintf("%s, job %d", arm, i+1)
@@ -107,6 +114,9 @@ const (
 //	150 s  j2 to j5: 5 reduces of 350 s, which HFSP serves first
 //
 // With suspend and kill they start at once; with wait they wait for a reduce of j1.
+//
+// It measures the mean sojourn time in minutes, and with kill the tasks and the work that
+// are lost.
 func hfspPreemption() Experiment {
 	m := jobMix{name: "one large and four small", sigma: 0.02, jobs: []jobSpec{{id: "j1", at: 140, maps: taskBatch{n: 1, seconds: 1}, reduces: taskBatch{n: 11, seconds: 500}}}}
 	jobs := []string{"j1", "j2", "j3", "j4", "j5"}

@@ -8,7 +8,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// taskBatch is equal tasks of a job.
+// taskBatch is equal tasks of a job. Bytes of a map are its block; those of a reduce are
+// what it fetches.
 type taskBatch struct {
 	n       int
 	seconds float64 // mean of a task
@@ -43,6 +44,7 @@ func (m jobMix) source() Source {
 	}
 }
 
+// job draws the times of its tasks, maps before reduces.
 func (j jobSpec) job(seed uint64, sigma float64) workload.Job {
 	name := fnv.New64a()
 	name.Write([]byte(j.id)) // never fails

@@ -54,7 +54,8 @@ func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat
 	return list
 }
 
-// shareOutcome copies the outcome of an arm's first point to another point.
+// shareOutcome copies the outcome of an arm's first point to another point. Measures of
+// other points find the arm there as well.
 func (e *Experiment) shareOutcome(list []Repeat, arm, point string) {
 	for _, r := range list {
 		r.outcomes[armAndPoint{arm, point}] = r.outcomes[armAndPoint{arm, e.points()[0].Name}]

@@ -7,7 +7,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// spreadText is the median, and the interval if there is more than one value.
+// spreadText is the median, and the interval if there is more than one value. An interval
+// whose ends look the same is left out.
 func spreadText(s results.Spread, unit string) string {
 	switch {
 	case s.N == 0:

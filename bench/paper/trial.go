@@ -73,7 +73,7 @@ func (l *skipRecorder) Run(ctx context.Context, t Trial) (*Outcome, error) {
 // Simulator runs trials in virtual time.
 type Simulator struct{}
 
-// Run runs a trial to its end.
+// Run runs a trial to its end. Policies that use true sizes get them from the workload.
 func (Simulator) Run(ctx context.Context, t Trial) (*Outcome, error) {
 	w, err := t.Workload(t.Seed)
 	if err != nil {
@@ -133,7 +133,8 @@ func (e *Experiment) runs(o Options) int {
 	return o.Runs
 }
 
-// set sets a setting of the policy, for points.
+// set sets a setting of the policy, for points. It belongs to this trial alone: trials
+// clones the settings of the arm.
 func (t *Trial) set(name, value string) {
 	if t.Conf == nil {
 		t.Conf = make(map[string]string)
