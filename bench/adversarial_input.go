@@ -19,7 +19,8 @@ var adversarial = []Input{
 // seeded starts the same sequence in each generator, so inputs are the same everywhere.
 func seeded() *rand.Rand { return rand.New(rand.NewPCG(42, 7)) }
 
-// fill writes lines until the size is reached.
+// fill writes lines until the size is reached. line appends a line without its end to dst,
+// whose memory is used again.
 func fill(w *bufio.Writer, bytes int64, line func(dst []byte) []byte) error {
 	var b []byte
 	for written := int64(0); written < bytes; written += int64(len(b)) {
@@ -31,12 +32,14 @@ func fill(w *bufio.Writer, bytes int64, line func(dst []byte) []byte) error {
 	return nil
 }
 
-// equalLines has one key only.
+// equalLines has one key only. Some quicksorts are quadratic
+// on it.
 func equalLines(w *bufio.Writer, bytes int64) error {
 	return fill(w, bytes, func(dst []byte) []byte { return append(dst, "the same key on every line\n"...) })
 }
 
-// sortedLines is sorted already, with long common prefixes.
+// sortedLines is sorted already, with long common prefixes. Comparisons read far into the
+// keys.
 func sortedLines(w *bufio.Writer, bytes int64) error {
 	n := 0
 	return fill(w, bytes, func(dst []byte) []byte {
@@ -58,7 +61,8 @@ func shortLines(w *bufio.Writer, bytes int64) error {
 	})
 }
 
-// longLines have a mebibyte each, so that a few fill a buffer.
+// longLines have a mebibyte each, so that a few fill a buffer. Each line is a record, so a
+// spill holds only a few records.
 func longLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	const length = 1 << 20
@@ -74,7 +78,8 @@ func longLines(w *bufio.Writer, bytes int64) error {
 }
 
 // zipfLines have a few very frequent keys and many rare ones, more than fit into a table in
-// cache.
+// cache. The reduce of the most frequent
+// key gets more records than the others.
 func zipfLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	zipf := rand.NewZipf(random, 1.1, 1, 50_000_000)

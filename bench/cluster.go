@@ -39,6 +39,10 @@ func slowerBy(times float64) float64 { return 1 / times }
 
 // clusterContests compare a cluster of processes on this machine with the same
 // program in one process.
+//
+// They run only when they are named, since they take minutes and start daemons. Goals are
+// absolute times for jobs of empty tasks, and ratios to the same program in one process
+// otherwise: what a cluster adds.
 func clusterContests() []Contest {
 	return []Contest{
 		{
@@ -68,7 +72,8 @@ func clusterContests() []Contest {
 	}
 }
 
-// onCluster runs a bundled program on the cluster that a contest has started.
+// onCluster runs a bundled program on the cluster that a contest has started. The client
+// finds the cluster by its environment.
 func (k *Kit) onCluster(name string, args ...string) Command {
 	c := k.ours([]string{"hammr", "run", name}, args...)
 	c.Env = k.daemons.cluster.Environ()
@@ -76,7 +81,7 @@ func (k *Kit) onCluster(name string, args ...string) Command {
 }
 
 // startCluster starts a cluster with two slots of each kind on each tasknode, its daemons
-// with those variables in their environment.
+// with those variables in their environment. The cluster is removed after the contest.
 func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Context, k *Kit) (cleanup func() error, err error) {
 	return func(ctx context.Context, k *Kit) (func() error, error) {
 		dir := filepath.Join(k.work, "cluster")
@@ -98,7 +103,9 @@ func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Co
 	}
 }
 
-// inspectCluster finds the processes of a cluster, and measures the disk of its logs.
+// inspectCluster finds the processes of a cluster, and measures the disk of its logs. Times
+// of small jobs are mostly those of syncs of the log, so the result notes how fast the disk
+// is.
 func (k *Kit) inspectCluster(c *testcluster.Cluster) error {
 	disk, err := syncLatency(c.Dir())
 	if err != nil {

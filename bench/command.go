@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Command is a process to run; Stdin and Stdout name files or are "".
+// Command is a process to run; Stdin and Stdout name files or are "". Its standard error is
+// kept for error messages.
 type Command struct {
 	Args          []string
 	Env           []string // added to the environment of this process
@@ -72,15 +73,17 @@ func (c Command) redirect(cmd *exec.Cmd) (files []*os.File, err error) {
 	return files, nil
 }
 
+// closeAll ignores errors: the files were read, or their process has written them.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
 }
 
-// measure runs a command below the program timed. On exec the kernel carries the peak memory
-// of the forking process over to the child, and this process may be large from comparing
-// outputs.
+// measure runs a command below the program timed. On exec the kernel carries the peak
+// memory of the forking process over to the child, and this process may be large from
+// comparing outputs. The program timed measures from just before the start to the exit of
+// the command.
 func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 	name := filepath.Join(k.work, "sample")
 	c.Args = append([]string{k.program("timed"), name}, c.Args...)

@@ -9,6 +9,8 @@ import (
 )
 
 // Config describes a run of the kit.
+//
+// The directories are large: generated inputs are kept from run to run, outputs are not.
 type Config struct {
 	// Cases names contests, or patterns for path.Match. Default all except those that run
 	// only by name.
@@ -58,7 +60,8 @@ func (c *Config) EnsureDefaults() error {
 	return nil
 }
 
-// Validate reports every error at once.
+// Validate reports every error at once. The yardstick is a program outside of this
+// repository, so its source must exist.
 func (c *Config) Validate() error {
 	var errs []error
 	if c.Rounds < 1 {

@@ -32,7 +32,8 @@ type Contest struct {
 	Prepare func(ctx context.Context, k *Kit) (cleanup func() error, err error)
 }
 
-// Goals are the results to reach; 0 is no goal.
+// Goals are the results to reach; 0 is no goal. A missed goal is
+// printed and does not fail the run, because the machine may be busy.
 type Goals struct {
 	Ratio       float64 // the rival's time over ours, at least
 	Target      float64 // the same, as a further aim
@@ -42,6 +43,9 @@ type Goals struct {
 }
 
 // Entry is a program of a contest.
+//
+// Command must not start anything: it only builds the command line, and is called once for
+// each run.
 type Entry struct {
 	Name string
 	// Command is the command that reads in and writes out, a file or directory that does not

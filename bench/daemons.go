@@ -12,13 +12,15 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// daemons are the processes of the cluster that a contest has started.
+// daemons are the processes of the cluster that a contest has started. Only their CPU time
+// is measured; memory is that of the commands.
 type daemons struct {
 	cluster            *testcluster.Cluster
 	masters, tasknodes []int // process ids
 }
 
-// daemonsOf finds the processes of a cluster.
+// daemonsOf finds the processes of a cluster. A daemon without a process is an error, since
+// its cost would be missing.
 func daemonsOf(c *testcluster.Cluster) (*daemons, error) {
 	d := &daemons{cluster: c}
 	masters, tasknodes := c.Names()
@@ -36,6 +38,8 @@ func daemonsOf(c *testcluster.Cluster) (*daemons, error) {
 }
 
 // Usage is what the daemons of a cluster took while a command ran.
+//
+// Times are differences of counters in /proc, whose unit is 10 ms.
 type Usage struct {
 	// MasterShare is what the busiest master took of a core.
 	MasterShare float64 `json:"masterShare"`
@@ -69,7 +73,8 @@ func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 	}
 }
 
-// cpu is what each daemon has taken so far, masters first.
+// cpu is what each daemon has taken so far, masters first. Children that still run are not
+// included, so usage is taken after the jobs.
 func (d *daemons) cpu() (all []time.Duration, err error) {
 	for _, pid := range slices.Concat(d.masters, d.tasknodes) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

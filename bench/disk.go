@@ -15,7 +15,8 @@ const (
 	syncBytes  = 4096
 )
 
-// syncLatency is the time in which a disk makes a page durable.
+// syncLatency is the time in which a disk makes a page durable. It uses fdatasync, as the
+// masters' logs do, in the same directory.
 func syncLatency(dir string) (s Spread, err error) {
 	f, err := os.CreateTemp(dir, "sync-")
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"path/filepath"
 )
 
-// Input is a file that is generated once and kept.
+// Input is a file that is generated once and kept. The name and the size are its file name,
+// so inputs of several sizes are kept side by side.
 type Input struct {
 	Name string
 	// Bytes is its size, by the size of the main files.
@@ -27,8 +28,10 @@ func fourTimes(size int64) int64 { return 4 * size }
 func quarter(size int64) int64   { return max(size/4, 1<<20) }
 func kibibyte(int64) int64       { return 1 << 10 }
 
+// size is the number of bytes in this run.
 func (in Input) size(k *Kit) int64 { return in.Bytes(k.cfg.SizeBytes) }
 
+// path is the file's place, whether it exists or not.
 func (in Input) path(k *Kit) string {
 	return filepath.Join(k.cfg.Dir, fmt.Sprintf("%s-%d", in.Name, in.size(k)))
 }

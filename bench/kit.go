@@ -8,6 +8,10 @@ import (
 )
 
 // Kit has the programs and directories of one run.
+//
+//	DIR/text-1073741824      generated inputs, kept
+//	DIR/work-1234/bin        programs of this run
+//	DIR/work-1234/ours …     outputs, removed after each run
 type Kit struct {
 	cfg  Config
 	bin  string // programs, built for this run
@@ -38,6 +42,8 @@ func newKit(ctx context.Context, cfg Config) (*Kit, error) {
 
 func (k *Kit) close() error { return os.RemoveAll(k.work) }
 
+// build compiles hammr, the programs of bench/program and the yardstick, without cgo and
+// without a workspace file, so that all machines build the same programs.
 func (k *Kit) build(ctx context.Context) error {
 	for _, b := range []struct{ dir, pkg string }{
 		{".", "./cmd/hammr"},
@@ -58,8 +64,8 @@ func (k *Kit) build(ctx context.Context) error {
 // program is the path of a program that build has built.
 func (k *Kit) program(name string) string { return filepath.Join(k.bin, name) }
 
-// ours is a run of one of our programs with two reduces. It spills into the kit's directory,
-// as the rivals do.
+// ours is a run of one of our programs with two reduces. It spills into the kit's
+// directory, as the rivals do.
 func (k *Kit) ours(program []string, args ...string) Command {
 	local := filepath.Join(k.work, "local")
 	generic := []string{"-D", "mapreduce.cluster.local.dir=" + local, "-D", "mapreduce.job.reduces=2", "--quiet"}

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Machine is where the figures come from. What the system does not report is empty.
+// Machine is where the figures come from. What the system does not report is empty. Results
+// of different machines must not be compared; the report has it for each run.
 type Machine struct {
 	CPU      string `json:"cpu"`
 	Cores    int    `json:"cores"`
@@ -39,7 +40,8 @@ func contentOf(path string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// field is the first value of that name in a file of "name: value" lines.
+// field is the first value of that name in a file of "name: value" lines. It is "" if the
+// file or the line is missing, as on some virtual machines.
 func field(path, name string) string {
 	f, err := os.Open(path)
 	if err != nil {

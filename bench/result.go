@@ -9,6 +9,9 @@ import (
 )
 
 // Report is the results of one run of the kit, as written to Config.Results.
+//
+// It is the file format of bench/results. Fields are only added; a change of their meaning
+// takes another version.
 type Report struct {
 	Version int       `json:"version"` // 1
 	Time    time.Time `json:"time"`
@@ -16,7 +19,8 @@ type Report struct {
 	Results []Result  `json:"results"`
 }
 
-// Result is the outcome of one contest.
+// Result is the outcome of one contest. Times are in the samples of both sides; the ratio
+// is their summary.
 type Result struct {
 	Case  string `json:"case"`
 	Bytes int64  `json:"bytes"` // of input
@@ -39,6 +43,7 @@ type Side struct {
 	Samples     []Sample `json:"samples"`
 }
 
+// sideOf sums up the samples of one entry.
 func sideOf(e Entry, samples []Sample) Side {
 	return Side{Name: e.Name, Seconds: spreadOf(secondsOf(samples)), MaxRSSBytes: maxRSS(samples), Samples: samples}
 }
@@ -56,7 +61,8 @@ func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
 	return r
 }
 
-// notesOn are findings about tasks and daemons.
+// notesOn are findings about tasks and daemons. They are texts for people and are not read
+// back.
 func notesOn(c Contest, s Side) (notes []string) {
 	if c.Tasks > 0 {
 		notes = append(notes, fmt.Sprintf("%.0f tasks/s", float64(c.Tasks)/s.Seconds.Median))

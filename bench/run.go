@@ -57,7 +57,7 @@ func Run(ctx context.Context, cfg Config) error {
 	return errors.Join(faults...)
 }
 
-// List prints the names of all contests.
+// List prints the names of all contests. Contests that run only by name are marked.
 func List(w io.Writer) {
 	for _, c := range contests() {
 		asked := ""
@@ -143,7 +143,8 @@ func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival
 	return ours, rival, nil
 }
 
-// turn measures one entry once, after a warm-up unless that takes minutes.
+// turn measures one entry once, after a warm-up unless that takes minutes. The warm-up
+// fills caches that the other side's run may have emptied.
 func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	if !k.cfg.Cold && !c.SingleRound {
 		if _, err := k.run(ctx, c, e); err != nil {

@@ -2,14 +2,16 @@ package bench
 
 import "slices"
 
-// Spread is the median of some figures and their range.
+// Spread is the median of some figures and their range. The median is the result; the range
+// shows how far single runs were apart.
 type Spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 }
 
-// spreadOf is the zero Spread for no figures.
+// spreadOf is the zero Spread for no figures. The median of an even number of figures is
+// the mean of the middle two.
 func spreadOf(figures []float64) Spread {
 	if len(figures) == 0 {
 		return Spread{}
@@ -29,6 +31,7 @@ func ratios(ours, rival []Sample) []float64 {
 	return out
 }
 
+// secondsOf are the wall-clock times.
 func secondsOf(samples []Sample) []float64 {
 	var out []float64
 	for _, s := range samples {
@@ -48,6 +51,7 @@ func usageOf(samples []Sample) (share, cpu []float64) {
 	return share, cpu
 }
 
+// maxRSS is the greatest peak memory, 0 without samples.
 func maxRSS(samples []Sample) int64 {
 	var most int64
 	for _, s := range samples {

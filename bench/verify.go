@@ -11,8 +11,9 @@ import (
 	"slices"
 )
 
-// parts are the files of an output: itself, or those of a directory in order
-// of name without the ones that begin with _ or a dot.
+// parts are the files of an output: itself, or those of a directory in order of name
+// without the ones that begin with _ or a dot. Such names are marks of jobs, such as
+// _SUCCESS.
 func parts(output string) ([]string, error) {
 	info, err := os.Stat(output)
 	if err != nil {
@@ -24,7 +25,8 @@ func parts(output string) ([]string, error) {
 	return filepath.Glob(filepath.Join(output, "[^_.]*"))
 }
 
-// open reads the files of an output one behind the other.
+// open reads the files of an output one behind the other. The caller calls closeFiles, also
+// after an error of the reader.
 func open(output string) (r io.Reader, closeFiles func(), err error) {
 	names, err := parts(output)
 	if err != nil {
@@ -82,8 +84,10 @@ func compare(a, b io.Reader) error {
 	}
 }
 
+// isEnd reports whether ReadFull has reached the end, with or without bytes before it.
 func isEnd(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
 
+// commonPrefix is the number of equal bytes at the beginning.
 func commonPrefix(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -92,8 +96,9 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// sameCounts compares outputs of word and count, in any order and with any
-// blanks, either of the two first.
+// sameCounts compares outputs of word and count, in any order and with any blanks, either
+// of the two first. The order of words is not compared, since rivals write them in the
+// order of a hash table.
 func sameCounts(ours, rival string) error {
 	a, err := sortedCounts(ours)
 	if err != nil {

@@ -25,7 +25,8 @@ type Options struct {
 	Short bool   // a tenth of the first workload's tasks, on a tenth of the machines
 }
 
-// Load is a workload on a cluster.
+// Load is a workload on a cluster. Its cluster is the same for all arms, except for
+// failures.
 type Load struct {
 	Name    string
 	source  paper.Source
@@ -63,6 +64,7 @@ func Arms() []Arm {
 // nodes is the number of machines in the HFSP paper; all clusters here are like its.
 const nodes = 100
 
+// clusterOf has n machines like those of the HFSP paper: 4 map slots and 2 reduce slots.
 func clusterOf(n int) sim.Config {
 	return sim.Config{Machines: n, MapSlots: 4, ReduceSlots: 2, Replication: 3}
 }
@@ -114,7 +116,8 @@ func Loads(o Options) (loads []Load, err error) {
 	return loads, nil
 }
 
-// sampled is a smaller load of the same shape.
+// sampled is a smaller load of the same shape. A tenth of the tasks on a tenth of the
+// machines has about the same load.
 func (l Load) sampled() Load {
 	l.cluster, l.source = clusterOf(nodes/paper.SampleEvery), paper.Sampled(l.source)
 	return l
@@ -127,7 +130,8 @@ const (
 )
 
 // failures are those of a load: in the middle of hour n one machine fails, in steps through
-// all machines.
+// all machines. So each machine fails about equally often, and the same ones for all
+// policies.
 func (l *Load) failures() (list []sim.Failure) {
 	const stride = 37 // prime to the number of machines, so no machine fails twice before all others have
 	for n := 0; time.Duration(n)*failEvery < l.length; n++ {

@@ -32,7 +32,8 @@ type Table struct {
 	Rows  []Row
 }
 
-// Run runs all policies on all workloads. progress may be nil; calls do not overlap.
+// Run runs all policies on all workloads. progress may be nil; calls do not overlap. Each
+// row is compared with the reference arm of the same load and the same failures.
 func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, all int)) (*Table, error) {
 	loads, err := Loads(o)
 	if err != nil {
@@ -58,6 +59,7 @@ func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, al
 	return &Table{loads, rows}, nil
 }
 
+// referenceIndex is the place of the reference among the arms.
 func referenceIndex() int {
 	for i, a := range Arms() {
 		if a.Name == reference {
@@ -67,7 +69,8 @@ func referenceIndex() int {
 	panic("compare: no arm " + reference)
 }
 
-// judge compares the jobs with those under fair sharing.
+// judge compares the jobs with those under fair sharing. Jobs are matched by
+// their ids. fair is the outcome of the reference arm.
 func (r *Row) judge(jobs, fair []sim.JobResult) {
 	took := make(map[string]int64, len(fair))
 	for i := range fair {

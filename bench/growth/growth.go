@@ -20,7 +20,8 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// axes are what grows, with a picture each.
+// axes are what grows, with a picture each. Keys are those in the names of the benchmarks.
+// "nodes" is the benchmark's name for machines.
 var axes = []struct{ key, title, x string }{
 	{"jobs", "Jobs, one after the other", "jobs"},
 	{"nodes", "Machines, with as many maps for each", "machines"},
@@ -57,7 +58,9 @@ func Draw(in io.Reader, out string) error {
 	return plot.Grid("", 1, panels...).Save(out, "growth")
 }
 
-// read takes the results of benchmarks named Growth/policy=P/WHAT=N.
+// read takes the results of benchmarks named Growth/policy=P/WHAT=N. Other benchmarks in
+// the same output are ignored. A name of Growth that does not match is an error, so that a
+// renamed axis is not lost silently.
 func read(in io.Reader) (curves, error) {
 	all := make(curves)
 	for r := benchfmt.NewReader(in, "standard input"); r.Scan(); {
