@@ -68,8 +68,8 @@ func (s *Source) rank() rank {
 	return rank{s.Ordinal, s.Run.Offset}
 }
 
-// rank orders equal keys of different runs. It is fixed by where the records come
-// from, so the order of arrival does not show in the output.
+// rank orders equal keys of different runs. It is fixed by where the records come from, so
+// the order of arrival does not show in the output.
 //
 //	Source      Ordinal                          Sequence
 //	            input file, Position of the map  offset of the run in the map's data file
@@ -79,10 +79,19 @@ func (s *Source) rank() rank {
 //	tagged run  | table: rank 0, rank 1, … | tag record | tag record | …
 //	                                         └─ index in the table
 //
-// A run as a map wrote it has one rank, that of its Source. A merge of several runs
-// that is written to disk is tagged: it begins with the table of the ranks merged
-// into it, and each record carries a tag. Such a run can be merged again with runs
-// whose ranks lie between its own.
+// For example, three runs have the key "k": the second spill of the map at 0@0, its first
+// spill, and the map at 0@64:
+//
+//	run              rank        values of "k", in the order of the output
+//	0@0, offset 0    (0@0, 0)    those of the first spill
+//	0@0, offset 900  (0@0, 900)  those of the second spill
+//	0@64, offset 0   (0@64, 0)   those of the other map
+//
+// A run as a map wrote it has one rank, that of its Source. A merge of several runs that is
+// written to disk is tagged: it begins with the table of the ranks merged into it, and each
+// record carries a tag. Such a run can be merged again with runs whose ranks lie between its
+// own. In a merge, the ranks of all sources are numbered once (Merge.rankSources), so that
+// equal keys are ordered by comparing two numbers.
 type rank struct {
 	ordinal  Ordinal
 	sequence int64

@@ -18,8 +18,8 @@ import (
 //
 //	body ──► for each Node: rest of each run, published files ──► body that names the copies
 //
-// Files that are with the job's output already are not copied. A caller that fails removes
-// the directory.
+// Files that are with the job's output already are not copied. After an error, complete
+// copies of earlier files remain in the directory.
 type Copier struct {
 	Source   Source                                    // of the files
 	Dir      string                                    // of the copies; their names are unique in it

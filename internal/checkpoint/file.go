@@ -71,8 +71,8 @@ func Decode(b []byte) (*taskproc.CheckpointBody, error) {
 	return body, nil
 }
 
-// FileRef is a checkpoint file as recorded when it was written. The record is in the log of
-// the master, so a file that was replaced or cut is noticed.
+// FileRef is a checkpoint file as recorded when it was written. The master has the record,
+// so a file that was replaced or cut is noticed.
 type FileRef struct {
 	Path     string
 	Bytes    int64  // length of the file

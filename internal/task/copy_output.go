@@ -41,8 +41,8 @@ func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
 }
 
 // handleOutput takes in or copies one output. An output that is offered again, from the same
-// address, changes nothing. From another address it was copied off a draining machine, or
-// its task ran again.
+// address, changes nothing. From another address it is a copy that was made off a draining
+// machine.
 func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
 	address, offered := p.offered[offerOf(o)]
 	switch {

@@ -21,8 +21,8 @@ import (
 //	                                                 │ └────► checkpoint ─► Checkpointed
 //	                                                 └── not written: resumeInPlace
 //
-// The fields up to queues are set by open, before the Nodes run. listen may call methods at
-// any time, and checks laidOut where it needs the Nodes.
+// The fields up to queues are set by open, before the Nodes run. An order may come before
+// that: what it does to the Nodes depends on laidOut.
 type groupRun struct {
 	Attempt *Attempt
 

@@ -44,8 +44,7 @@ type Output struct {
 	}
 }
 
-// outputFile is an open file. Its hash and length become those of the piece, which the
-// commit verifies.
+// outputFile is an open file. Its hash and length become those of the piece.
 type outputFile struct {
 	full   string // name with the scheme of its file system
 	writer storage.Writer
