@@ -89,7 +89,7 @@ func (g Graph) stageSet(stages []int) string {
 }
 
 // findCycles finds cycles in a graph that is given by the predecessors of each item. It
-// finds at least one if there are any, and no two that share a item. Each cycle follows
+// finds at least one if there are any, and no two that share an item. Each cycle follows
 // the edges and starts at its lowest item.
 func findCycles(before [][]int) [][]int {
 	p := newPeeler(before)
