@@ -134,7 +134,7 @@ func (r suspendRecord) command() Command {
 	return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Suspend, Cause: r.Cause}
 }
 
-// command is PreemptAttempt by Kill, or KillAttempt, which costs nobody's pool anything.
+// command is PreemptAttempt by Kill, or KillAttempt, which counts as no preemption.
 func (r killRecord) command() Command {
 	if r.Preempt {
 		return PreemptAttempt{Attempt: r.Attempt, Mode: preempt.Kill, Cause: r.Cause}

@@ -26,7 +26,7 @@ func (s *numberSet) add(n int) {
 	}
 }
 
-// remove makes n a member no longer; nothing happens if it is none.
+// remove removes n from the set, if it is a member.
 func (s *numberSet) remove(n int) {
 	if !s.has(n) {
 		return

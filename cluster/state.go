@@ -129,7 +129,7 @@ func (s *State) resolve(subject any) (p taskRef, err error) {
 	return p, err
 }
 
-// job returns a job by its id. A retired job is told from one that never existed: clients
+// job returns a job by its id. A retired job is distinguished from one that never existed: clients
 // of the former are referred to its history.
 func (s *State) job(id JobID) (*Job, error) {
 	if id.Number < 1 || id.Number > len(s.jobs) || id.Cluster != s.id {

@@ -132,7 +132,7 @@ func with(fetched []EdgeFetched, edge, node int) []EdgeFetched {
 }
 
 // progress returns everything that is due, without failures. Attempts that wait for output
-// go on waiting until they are ordered to exit.
+// keep waiting until they are ordered to exit.
 func (s *stage) progress() (events []Event) {
 	for _, e := range s.failOneIn() {
 		done, ok := e.(AttemptFinished)

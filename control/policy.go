@@ -22,7 +22,7 @@ func (c *Controller) plan(now int64) {
 	c.moveStranded(now, plan)
 }
 
-// replacePolicy replaces the policy. The new one may take over state of the old one.
+// replacePolicy replaces the policy. The new one may adopt soft state of the old one.
 func (c *Controller) replacePolicy(now int64, policy sched.Policy) {
 	before := c.policy
 	c.policy, c.decide = policy, true

@@ -50,10 +50,10 @@ type JobLimiter interface {
 // Unlimited is the value of a limit that does not exist.
 const Unlimited = math.MaxInt
 
-// StateTransfer is a policy that can take over soft state from the policy that it
+// StateTransfer is a policy that can adopt soft state from the policy that it
 // replaces, for instance when its settings change.
 type StateTransfer interface {
-	// TransferFrom takes over what the replicated state does not hold, such as how long
+	// TransferFrom adopts what the replicated state does not hold, such as how long
 	// a pool has been below its share. It is called after Reset. A policy of another
 	// kind transfers nothing. Either of the two may be wrapped (Wrapper).
 	TransferFrom(from Policy)

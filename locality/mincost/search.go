@@ -142,7 +142,7 @@ func (s *search) relaxIn(n *Network, v Vertex, d int64) bool {
 	return false
 }
 
-// begin starts a search from v. Marks of earlier searches are told by their round; it
+// begin starts a search from v. Marks of earlier searches are recognized by their round; it
 // wraps after two billion searches, and then all marks are cleared.
 func (s *search) begin(n *Network, v Vertex) {
 	s.round += 2

@@ -230,9 +230,9 @@ func (s sharing) has(j *cluster.Job) (n int) {
 	return n
 }
 
-// TestStopsWhenTheObjectiveHolds loses four maps of a job that is then below its share. The
+// TestStopsWhenTheObjectiveIsMet loses four maps of a job that is then below its share. The
 // other job keeps its own share.
-func TestStopsWhenTheObjectiveHolds(t *testing.T) {
+func TestStopsWhenTheObjectiveIsMet(t *testing.T) {
 	for _, mode := range []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend} {
 		w := newTestCluster(t, Config{Inner: sharing{fifo.New(sched.Placement{}), 5}, Preempt: preempt.Config{Map: mode}})
 		w.join("abc", 4, 0)

@@ -222,7 +222,7 @@ func TestModelOfAllGraphs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := New(Config{Inner: fifo.New(sched.Placement{}), Preempt: preempt.Config{Map: preempt.Suspend}, Wait: 3})
 		l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: p}
-		l.SoftState = telling{l.Cluster}
+		l.SoftState = halfDone{l.Cluster}
 		p.Reset(0, l.PolicyView())
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			l.Step()
@@ -237,10 +237,10 @@ func TestModelOfAllGraphs(t *testing.T) {
 	})
 }
 
-// telling lets all attempts report that they are half done.
-type telling struct{ *schedtest.Cluster }
+// halfDone lets all attempts report that they are half done.
+type halfDone struct{ *schedtest.Cluster }
 
-func (w telling) Progress(cluster.AttemptID) (sched.Progress, bool) {
+func (w halfDone) Progress(cluster.AttemptID) (sched.Progress, bool) {
 	return sched.Progress{ReportedAt: w.Now, Fraction: .5}, true
 }
 
@@ -259,7 +259,7 @@ func TestEveryJobEnds(t *testing.T) {
 			conf.Inner = disco.New(disco.Config{Preempt: conf.Preempt})
 		}
 		b := schedtest.NewRandomCluster(t, seed, New(conf))
-		b.SoftState = telling{b.Cluster}
+		b.SoftState = halfDone{b.Cluster}
 		var jobs []*cluster.Job
 		for n := range 2 + b.Random.IntN(6) {
 			s := schedtest.Spec(dag.MapReduce(2+b.Random.IntN(9), b.Random.IntN(4)))

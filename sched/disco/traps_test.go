@@ -28,7 +28,7 @@ func TestMoreJobsThanSlots(t *testing.T) {
 }
 
 // Trap 2: the remainder of rounded shares goes to the oldest.
-func TestRemainderGoesToOldestJobs(t *testing.T) {
+func TestOldestJobsGetTheRemainder(t *testing.T) {
 	s := newFixture(t, Config{}, 1, 11, 0)
 	for range 3 {
 		s.maps(20)

@@ -29,7 +29,7 @@ type queue struct {
 }
 
 // listing is what a queue has noted of a phase: the lists that it is in, and what it adds
-// to the counts. Comparing it with the phase tells which lists change.
+// to the counts. Comparing it with the phase shows which lists change.
 type listing struct {
 	wanting, occupying bool
 

@@ -191,9 +191,9 @@ func TestVirtualClusterEqualsTwin(t *testing.T) {
 	}
 }
 
-// TestUnusedShareGoesToOthers shrinks a phase: no other phase is done
+// TestOthersGetUnusedShares shrinks a phase: no other phase is done
 // later.
-func TestUnusedShareGoesToOthers(t *testing.T) {
+func TestOthersGetUnusedShares(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
 		var all []arrival

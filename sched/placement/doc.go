@@ -7,7 +7,7 @@
 //	}
 //	plan, wake := r.Finish()
 //
-// Whoever is offered slots first gets them first, but the machines are chosen for
+// What is offered slots first gets them first, but the machines are chosen for
 // several stages together, so that as few bytes as possible travel:
 //
 //	Offer ──► assigner of map slots    ──┬─► min-cost flow    (Method Flow)
