@@ -72,7 +72,7 @@ func TestRandomLivesEnd(t *testing.T) {
 			s.run([]Event{Requested{Command: cluster.ResumeJob{Job: s.job(fmt.Sprint(n + 1))}}})
 		}
 		for range 200 {
-			s.run(s.failOneIn())
+			s.run(s.dueEvents())
 		}
 		for j := range s.state.View().Jobs() {
 			if !j.State.Final() {
@@ -83,7 +83,7 @@ func TestRandomLivesEnd(t *testing.T) {
 }
 
 // running returns the attempts that hold slots.
-func (s *stage) running() (ids []cluster.AttemptID) {
+func (s *harness) running() (ids []cluster.AttemptID) {
 	for m := range s.state.View().Machines() {
 		for _, a := range m.Attempts {
 			ids = append(ids, a.ID)
@@ -92,7 +92,7 @@ func (s *stage) running() (ids []cluster.AttemptID) {
 	return ids
 }
 
-func (s *stage) drawEvent(rt *rapid.T) []Event {
+func (s *harness) drawEvent(rt *rapid.T) []Event {
 	ids := s.running()
 	if events := s.drawMove(rt); events != nil {
 		return events
@@ -135,7 +135,7 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 
 // drawOperation returns what operators do: drain or admit a machine, suspend or resume a
 // job.
-func (s *stage) drawOperation(rt *rapid.T) []Event {
+func (s *harness) drawOperation(rt *rapid.T) []Event {
 	for m := range s.state.View().Machines() {
 		if _, left := s.state.View().NeededOn(m); len(left) > 0 && rapid.Bool().Draw(rt, "with a checkpoint") {
 			return s.event([]string{"drain", m.Name})
@@ -152,7 +152,7 @@ func (s *stage) drawOperation(rt *rapid.T) []Event {
 
 // drawMove answers an order to copy output or a checkpoint, if there is one: with a failure
 // or a copy, which may not be needed any more.
-func (s *stage) drawMove(rt *rapid.T) []Event {
+func (s *harness) drawMove(rt *rapid.T) []Event {
 	var ids []cluster.AttemptID
 	for id, m := range s.brain.migrations.byAttempt {
 		if m.to != "" {
@@ -174,12 +174,12 @@ func (s *stage) drawMove(rt *rapid.T) []Event {
 	return []Event{ev}
 }
 
-func (s *stage) finish(id cluster.AttemptID) []Event {
+func (s *harness) finish(id cluster.AttemptID) []Event {
 	return []Event{AttemptFinished{Attempt: id, Range: s.rangeOf(id), Output: s.segments(id)}}
 }
 
-// failOneIn returns everything that is due, without failures.
-func (s *stage) failOneIn() (events []Event) {
+// dueEvents returns everything that is due, without failures.
+func (s *harness) dueEvents() (events []Event) {
 	for _, id := range s.running() {
 		events = append(events, s.finish(id)...)
 	}

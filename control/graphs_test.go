@@ -49,7 +49,7 @@ func graphs() map[string]dag.Graph {
 }
 
 // submitGraph submits a job and loads its splits.
-func (s *stage) submitGraph(g dag.Graph) *cluster.Job {
+func (s *harness) submitGraph(g dag.Graph) *cluster.Job {
 	s.run([]Event{Requested{Command: cluster.SubmitJob{Spec: cluster.JobSpec{
 		Graph: g, MaxAttempts: [2]int{100, 100}, SlowStartPPM: 50_000, TimeoutMillis: 1000,
 	}}}})
@@ -62,7 +62,7 @@ func (s *stage) submitGraph(g dag.Graph) *cluster.Job {
 }
 
 // read reports whether everything that an attempt reads is available or fetched.
-func (s *stage) read(id cluster.AttemptID) bool {
+func (s *harness) read(id cluster.AttemptID) bool {
 	j, stage, reader, _ := s.state.View().Task(id.Task)
 	for i, e := range j.Spec.Graph.Edges {
 		if e.Channel == dag.ChannelFile && j.StageOf(e.To) == stage && !j.EdgeComplete(i) {
@@ -84,7 +84,7 @@ type source struct{ edge, node int }
 
 // hasFetched reports whether an attempt has the output of a finished task, from any of its
 // attempts: all of them write the same.
-func (s *stage) hasFetched(id cluster.AttemptID, w *cluster.Task) bool {
+func (s *harness) hasFetched(id cluster.AttemptID, w *cluster.Task) bool {
 	for _, seg := range w.Output.Segments {
 		if !s.fetched[id][source{seg.Edge, seg.Node}] {
 			return false
@@ -95,7 +95,7 @@ func (s *stage) hasFetched(id cluster.AttemptID, w *cluster.Task) bool {
 
 // fetch makes an attempt fetch its available input, and returns its report. What it has
 // fetched stays, even if the writer's output is lost.
-func (s *stage) fetch(id cluster.AttemptID) []Event {
+func (s *harness) fetch(id cluster.AttemptID) []Event {
 	j, stage, reader, _ := s.state.View().Task(id.Task)
 	if s.fetched == nil {
 		s.fetched = make(map[cluster.AttemptID]map[source]bool)
@@ -133,8 +133,8 @@ func with(fetched []EdgeFetched, edge, node int) []EdgeFetched {
 
 // progress returns everything that is due, without failures. Attempts that wait for output
 // keep waiting until they are ordered to exit.
-func (s *stage) progress() (events []Event) {
-	for _, e := range s.failOneIn() {
+func (s *harness) progress() (events []Event) {
+	for _, e := range s.dueEvents() {
 		done, ok := e.(AttemptFinished)
 		switch {
 		case !ok || s.read(done.Attempt):
@@ -146,7 +146,7 @@ func (s *stage) progress() (events []Event) {
 	return events
 }
 
-func (s *stage) isOrderedToEnd(id cluster.AttemptID) bool {
+func (s *harness) isOrderedToEnd(id cluster.AttemptID) bool {
 	_, _, a, ok := s.state.View().Attempt(id)
 	return ok && !a.Active()
 }
@@ -200,7 +200,7 @@ func graphsEnd(t *testing.T, rt *rapid.T, together ...dag.Graph) {
 }
 
 // drawTrouble returns a failure, or a step forward.
-func (s *stage) drawTrouble(rt *rapid.T) []Event {
+func (s *harness) drawTrouble(rt *rapid.T) []Event {
 	if rapid.IntRange(0, 9).Draw(rt, "machine event") == 0 {
 		name := rapid.SampledFrom([]string{"n0", "n1"}).Draw(rt, "machine")
 		m := s.state.View().Machine(name)
@@ -232,7 +232,7 @@ func (s *stage) drawTrouble(rt *rapid.T) []Event {
 }
 
 // drawLoss fails an attempt that cannot read the output of a finished task of its job.
-func (s *stage) drawLoss(rt *rapid.T, id cluster.AttemptID) []Event {
+func (s *harness) drawLoss(rt *rapid.T, id cluster.AttemptID) []Event {
 	for _, stage := range s.state.View().Job(id.Task.Job).Stages {
 		for _, t := range stage.Tasks {
 			if t.Winner != nil && rapid.Bool().Draw(rt, "lost") {

@@ -50,8 +50,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// stage plays a scenario: it has a state, a controller, and a log that commits at once.
-type stage struct {
+// harness plays a scenario: it has a state, a controller, and a log that commits at once.
+type harness struct {
 	t     *testing.T
 	state *cluster.State
 	brain *Controller
@@ -61,8 +61,8 @@ type stage struct {
 	fetched map[cluster.AttemptID]map[source]bool // by reader: what it has fetched, in tests that use fetch
 }
 
-func newStage(t *testing.T) *stage {
-	s := &stage{t: t, state: cluster.New("1"), now: 1}
+func newStage(t *testing.T) *harness {
+	s := &harness{t: t, state: cluster.New("1"), now: 1}
 	s.brain = New(s.state.View(), new(fifo.Policy))
 	return s
 }
@@ -84,7 +84,7 @@ func play(t *testing.T, script string) string {
 }
 
 // run steps until nothing more is proposed.
-func (s *stage) run(events []Event) {
+func (s *harness) run(events []Event) {
 	for {
 		out := s.brain.Step(s.now, events)
 		for _, o := range out.Orders {
@@ -100,7 +100,7 @@ func (s *stage) run(events []Event) {
 	}
 }
 
-func (s *stage) apply(batch []cluster.Entry) Event {
+func (s *harness) apply(batch []cluster.Entry) Event {
 	var done Applied
 	for _, e := range batch {
 		delta, err := s.state.Apply(e)
@@ -119,7 +119,7 @@ func (s *stage) apply(batch []cluster.Entry) Event {
 
 var attemptIDs = regexp.MustCompile(`(attempt|task)_1_0*(\d+)_([mr])_0*(\d+)(?:_(\d+))?`)
 
-func (s *stage) print(mark, text string) {
+func (s *harness) print(mark, text string) {
 	text = attemptIDs.ReplaceAllString(text, "$2:$3$4.$5")
 	text = strings.ReplaceAll(text, ". ", " ") // a task has no number of an attempt
 	fmt.Fprintf(&s.out, "\t%s %s\n", mark, strings.TrimSuffix(text, "."))
@@ -165,7 +165,7 @@ func describeFetched(f cluster.Fetched) string {
 }
 
 // event reads one line of a scenario.
-func (s *stage) event(words []string) []Event {
+func (s *harness) event(words []string) []Event {
 	request := func(c cluster.Command) []Event { return []Event{Requested{Command: c}} }
 	arg := func(i int) string {
 		if i < len(words) {
@@ -177,7 +177,7 @@ func (s *stage) event(words []string) []Event {
 	case "at": // MILLISECONDS
 		s.now = s.number(arg(1))
 		return nil
-	case "join": // NAME MAP-SLOTS REDUCE-SLOTS [INSTANCE [ATTEMPT that it holds]...]
+	case "join": // NAME MAP-SLOTS REDUCE-SLOTS [INSTANCE [ATTEMPT whose files it has]...]
 		join := cluster.JoinMachine{Name: arg(1), Instance: arg(4), Address: arg(1) + ":1", Hosts: []string{arg(1)}, Slots: cluster.Slots{int(s.number(arg(2))), int(s.number(arg(3)))}}
 		for _, retained := range words[min(5, len(words)):] {
 			join.Retained = append(join.Retained, s.attempt(retained))
@@ -197,8 +197,8 @@ func (s *stage) event(words []string) []Event {
 		return request(cluster.CommitJob{Job: s.job(arg(1))})
 	case "cleaned": // JOB
 		return request(cluster.CloseJob{Job: s.job(arg(1))})
-	case "suspend": // JOB [still]
-		return request(cluster.SuspendJob{Job: s.job(arg(1)), Cause: "later", Split: true, PreferSuspend: arg(2) == "still"})
+	case "suspend": // JOB [in-memory]
+		return request(cluster.SuspendJob{Job: s.job(arg(1)), Cause: "later", Split: true, PreferSuspend: arg(2) == "in-memory"})
 	case "resume": // JOB
 		return request(cluster.ResumeJob{Job: s.job(arg(1))})
 	case "lead": // a new controller leads
@@ -206,14 +206,14 @@ func (s *stage) event(words []string) []Event {
 		return []Event{Leading{}}
 	case "drain": // MACHINE
 		return request(cluster.DrainMachine{Name: arg(1), Cause: "to be stopped"})
-	case "taken": // ATTEMPT MACHINE [FAULT]
+	case "output-copied": // ATTEMPT MACHINE [PROBLEM]
 		id := s.attempt(arg(1))
 		return []Event{OutputCopied{Attempt: id, Machine: arg(2), Problem: arg(3), Segments: s.segments(id).Segments}}
-	case "copied": // ATTEMPT, its checkpoint, MACHINE [FAULT [useless]]
+	case "checkpoint-copied": // ATTEMPT, its checkpoint, MACHINE [PROBLEM [useless]]
 		return []Event{OutputCopied{Attempt: s.attempt(arg(1)), Machine: arg(2), Problem: arg(3), Useless: arg(4) != "", Checkpoint: new(cluster.Checkpoint)}}
 	case "priority": // JOB NUMBER
 		return request(cluster.SetPriority{Job: s.job(arg(1)), Priority: int(s.number(arg(2)))})
-	case "stand": // ATTEMPT: it is suspended
+	case "suspend-attempt": // ATTEMPT: it is suspended
 		return request(cluster.PreemptAttempt{Attempt: s.attempt(arg(1)), Mode: preempt.Suspend})
 	case "checkpoint": // ATTEMPT
 		return request(cluster.PreemptAttempt{Attempt: s.attempt(arg(1)), Mode: preempt.Checkpoint})
@@ -227,7 +227,7 @@ func (s *stage) event(words []string) []Event {
 		return []Event{ev}
 	case "fetched": // ATTEMPT BITS: of the only edge, as in EdgeFetched
 		return []Event{AttemptProgressed{Attempt: s.attempt(arg(1)), Fraction: -1, Fetched: []EdgeFetched{{Nodes: []byte{byte(s.number(arg(2)))}}}}}
-	case "done": // ATTEMPT [FROM TO]
+	case "finished": // ATTEMPT [FROM TO]
 		r := s.rangeOf(s.attempt(arg(1)))
 		if len(words) == 4 {
 			r = dag.Range{Start: dag.Position{Offset: s.number(arg(2))}, End: dag.Position{Offset: s.number(arg(3))}}
@@ -237,16 +237,16 @@ func (s *stage) event(words []string) []Event {
 		return s.failure(s.attempt(arg(1)), arg(2))
 	case "checkpointed": // ATTEMPT
 		return []Event{AttemptCheckpointed{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
-	case "declined": // ATTEMPT [still]
-		return []Event{PreemptionDeclined{s.attempt(arg(1)), "disk full", arg(2) == "still"}}
-	case "ended": // ATTEMPT [STACK]
+	case "declined": // ATTEMPT [can-suspend]
+		return []Event{PreemptionDeclined{s.attempt(arg(1)), "disk full", arg(2) == "can-suspend"}}
+	case "exited": // ATTEMPT [STACK]
 		return []Event{AttemptExited{s.attempt(arg(1)), "", arg(2)}}
 	}
 	s.t.Fatalf("unknown line %q", words)
 	return nil
 }
 
-func (s *stage) failure(id cluster.AttemptID, option string) []Event {
+func (s *harness) failure(id cluster.AttemptID, option string) []Event {
 	ev := AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "bad", Offset: -1}}
 	name, value, _ := strings.Cut(option, "=")
 	switch name {
@@ -260,7 +260,7 @@ func (s *stage) failure(id cluster.AttemptID, option string) []Event {
 	return []Event{ev}
 }
 
-func (s *stage) spec(words []string) cluster.JobSpec {
+func (s *harness) spec(words []string) cluster.JobSpec {
 	spec := cluster.JobSpec{
 		Graph: dag.MapReduce(int(s.number(words[1])), int(s.number(words[2]))), MaxAttempts: [2]int{2, 2}, SlowStartPPM: 1_000_000,
 	}
@@ -285,7 +285,7 @@ func (s *stage) spec(words []string) cluster.JobSpec {
 	return spec
 }
 
-func (s *stage) load(id cluster.JobID) []Event {
+func (s *harness) load(id cluster.JobID) []Event {
 	j := s.state.View().Job(id)
 	splits := make([]cluster.Split, j.Spec.Graph.Stages[0].Nodes)
 	for i := range splits {
@@ -297,7 +297,7 @@ func (s *stage) load(id cluster.JobID) []Event {
 	return []Event{Requested{Command: cluster.StartJob{Job: id}}}
 }
 
-func (s *stage) number(text string) int64 {
+func (s *harness) number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		s.t.Fatal(err)
@@ -305,11 +305,11 @@ func (s *stage) number(text string) int64 {
 	return n
 }
 
-func (s *stage) job(text string) cluster.JobID {
+func (s *harness) job(text string) cluster.JobID {
 	return cluster.JobID{Cluster: "1", Number: int(s.number(text))}
 }
 
-func (s *stage) attempt(text string) cluster.AttemptID {
+func (s *harness) attempt(text string) cluster.AttemptID {
 	job := "1"
 	if j, rest, ok := strings.Cut(text, ":"); ok {
 		job, text = j, rest
@@ -322,7 +322,7 @@ func (s *stage) attempt(text string) cluster.AttemptID {
 }
 
 // segments are what an attempt leaves for the first edge that leads out of its stage.
-func (s *stage) segments(id cluster.AttemptID) (out cluster.Manifest) {
+func (s *harness) segments(id cluster.AttemptID) (out cluster.Manifest) {
 	j, stage, _, ok := s.state.View().Task(id.Task)
 	for i, e := range j.Spec.Graph.Edges {
 		if ok && e.Channel == dag.ChannelFile && j.StageOf(e.From) == stage {
@@ -332,7 +332,7 @@ func (s *stage) segments(id cluster.AttemptID) (out cluster.Manifest) {
 	return out
 }
 
-func (s *stage) rangeOf(id cluster.AttemptID) dag.Range {
+func (s *harness) rangeOf(id cluster.AttemptID) dag.Range {
 	_, t, _, ok := s.state.View().Attempt(id)
 	if !ok {
 		s.t.Fatalf("no %v", id)

@@ -28,7 +28,7 @@ func (m *meddler) Decide(now int64, view sched.View) sched.Plan {
 }
 
 // decided plays events and returns the decisions as lines of JSON.
-func (s *stage) decided(lines ...string) string {
+func (s *harness) decided(lines ...string) string {
 	s.t.Helper()
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -63,7 +63,7 @@ func TestDecisionsAreTraced(t *testing.T) {
 		Preempts:  []sched.Preempt{{Attempt: s.attempt("m0.0"), Mode: preempt.Suspend, Cause: "job_1_0002 is smaller"}},
 		Decisions: []sched.Decision{{At: s.now, Kind: sched.DecisionShare, Pool: cluster.DefaultPool, Share: .5}},
 	}
-	got += s.decided("join n2 0 0", "done m0.0", "done m1.0", "done 2:m0.0")
+	got += s.decided("join n2 0 0", "finished m0.0", "finished m1.0", "finished 2:m0.0")
 	const golden = "testdata/decisions.jsonl"
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -86,7 +86,7 @@ func TestDecisionsAreTracedOnlyOnRequest(t *testing.T) {
 		t.Errorf("decided is\n%s", got)
 	}
 	s.brain.Trace(true)
-	if got := s.decided("done m0.0"); !strings.Contains(got, `"kind":"launch"`) {
+	if got := s.decided("finished m0.0"); !strings.Contains(got, `"kind":"launch"`) {
 		t.Errorf("decided is\n%s", got)
 	}
 }
@@ -99,7 +99,7 @@ func TestTracesOfAnEndedJobAreDropped(t *testing.T) {
 	if len(s.brain.trace.last) != 1 {
 		t.Errorf("told of %v", s.brain.trace.last)
 	}
-	s.decided("kill 1", "ended m0.0", "cleaned 1")
+	s.decided("kill 1", "exited m0.0", "cleaned 1")
 	if len(s.brain.trace.last) != 0 {
 		t.Errorf("still told of %v", s.brain.trace.last)
 	}
