@@ -58,16 +58,13 @@ func (q *changeRequest) handle(m *Master) {
 // answerChanges answers the requests whose change has been applied. It runs after each
 // step, and there are few changes at a time, so all of them are checked.
 func (m *Master) answerChanges() {
-	waiting := m.changes[:0]
-	for _, c := range m.changes {
-		if c.applied() {
+	m.changes = slices.DeleteFunc(m.changes, func(c pendingChange) bool {
+		applied := c.applied()
+		if applied {
 			c.answer <- nil
-			continue
 		}
-		waiting = append(waiting, c)
-	}
-	clear(m.changes[len(waiting):])
-	m.changes = waiting
+		return applied
+	})
 }
 
 // refuseChanges answers the requests whose command was refused when it was applied,

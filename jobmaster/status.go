@@ -173,12 +173,8 @@ func stages(j *cluster.Job) []*wire.StageStatus {
 func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 	var out []*wire.TaskStatus
 	for _, stage := range j.Stages {
-		kind := taskproc.Kind_REDUCE
-		if stage.Source {
-			kind = taskproc.Kind_MAP
-		}
 		for _, t := range stage.Tasks {
-			status := &wire.TaskStatus{Id: t.ID.String(), Kind: kind, State: wire.TaskState(t.State)}
+			status := &wire.TaskStatus{Id: t.ID.String(), Kind: kindOf(stage), State: wire.TaskState(t.State)}
 			for _, a := range t.Attempts {
 				status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
 					Id: a.ID.String(), Machine: a.Machine, State: wire.AttemptState(a.Status()), StartTime: a.StartedAt, FinishTime: a.EndedAt,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -108,21 +109,18 @@ func (m *Master) answerWatchers() {
 // They share one status, which is made only if there is such a watcher.
 func (m *Master) answer(id cluster.JobID, r *record) {
 	var status *wire.JobStatus
-	waiting := r.watchers[:0]
-	for _, q := range r.watchers {
+	r.watchers = slices.DeleteFunc(r.watchers, func(q *watchRequest) bool {
 		switch {
-		case q.ctx.Err() != nil: // the caller has stopped waiting
+		case q.ctx.Err() != nil:
+			return true // the caller has stopped waiting
 		case q.after >= r.version:
-			waiting = append(waiting, q)
-		default:
-			if status == nil {
-				status = m.shownStatus(m.view.Job(id), r)
-			}
-			q.answer <- statusAnswer{status: status, version: r.version}
+			return false
+		case status == nil:
+			status = m.shownStatus(m.view.Job(id), r)
 		}
-	}
-	clear(r.watchers[len(waiting):])
-	r.watchers = waiting
+		q.answer <- statusAnswer{status: status, version: r.version}
+		return true
+	})
 }
 
 // shownStatus returns the status for watchers: the last one includes the tasks.

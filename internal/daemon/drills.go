@@ -26,7 +26,7 @@ func OpenDrills(enabled bool, dir string, logger *slog.Logger) (Drills, error) {
 	if !enabled {
 		return Drills{}, nil
 	}
-	logger.Warn("THIS DAEMON TAKES PART IN DRILLS (--drills): with the cluster's token it can be made to fail from inside; work may be lost")
+	logger.Warn("daemon takes part in drills (--drills): holders of the cluster's token can make it fail, and work may be lost")
 	control, err := failpoint.Open(dir)
 	return Drills{control}, err
 }

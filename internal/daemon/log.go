@@ -49,11 +49,9 @@ func (c *LogConfig) Logger(stderr io.Writer) (*slog.Logger, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := &slog.HandlerOptions{Level: slog.LevelInfo}
-	levels := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}
-	if level, ok := levels[c.Level]; ok {
-		options.Level = level
-	}
+	var level slog.Level // info
+	_ = level.UnmarshalText([]byte(c.Level))
+	options := &slog.HandlerOptions{Level: level}
 	if c.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	}

@@ -16,31 +16,25 @@ import (
 // Client injects faults into daemons, named by the addresses of their pages, host:port. Any
 // goroutine may use it.
 type Client struct {
-	transport *http.Transport
-	http      *http.Client
+	token string
+	http  *http.Client
 }
 
 // NewClient makes a client with the cluster's token. The caller calls Close.
 func NewClient(token string) *Client {
-	base := new(http.Transport)
-	return &Client{transport: base, http: &http.Client{Transport: tokenTransport{base, token}}}
+	return &Client{token: token, http: &http.Client{Transport: new(http.Transport)}}
 }
 
-// tokenTransport adds the cluster's token to every call.
-type tokenTransport struct {
-	*http.Transport
-	token string
-}
-
-// RoundTrip implements http.RoundTripper.
-func (s tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	rpc.SetHeaders(r.Header, s.token, "")
-	return s.Transport.RoundTrip(r)
+// authorize adds the cluster's token to every call.
+func (c *Client) authorize(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+		rpc.SetHeaders(r.Header(), c.token, "")
+		return next(ctx, r)
+	}
 }
 
 // Close closes the connections. No call may be running.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // SlowDisk makes each operation of local files of the daemon and its tasks take
 // longer; 0 ends that.
@@ -101,7 +95,8 @@ func (c *Client) failpoints(ctx context.Context, page string) (*wire.FailpointsR
 // stub is the generated client of the daemon with that page. Connections are kept in
 // http, so a stub costs nothing.
 func (c *Client) stub(page string) wireconnect.DrillsClient {
-	return wireconnect.NewDrillsClient(c.http, "http://"+page, connect.WithReadMaxBytes(maxRequestBytes))
+	return wireconnect.NewDrillsClient(c.http, "http://"+page,
+		connect.WithReadMaxBytes(maxRequestBytes), connect.WithInterceptors(connect.UnaryInterceptorFunc(c.authorize)))
 }
 
 // inject sends one fault. The error names the daemon, since a drill has many.

@@ -84,7 +84,7 @@ func (d *service) Inject(_ context.Context, r *wire.InjectRequest) (*wire.Inject
 	if err := apply(d.cfg.Control, r); err != nil {
 		return nil, connect.NewError(connect.CodeInvalidArgument, err)
 	}
-	d.cfg.Logger.Warn("a drill injects a fault", "fault", r.String())
+	d.cfg.Logger.Warn("drill injects a fault", "fault", r.String())
 	return new(wire.InjectResponse), nil
 }
 

@@ -31,30 +31,19 @@ func ownerOf(name string) (*owner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("groups of user %s: %w", name, err)
 	}
-	o := &owner{name: name, home: u.HomeDir}
-	if o.uid, err = id(u.Uid); err != nil {
-		return nil, err
-	}
-	if o.gid, err = id(u.Gid); err != nil {
-		return nil, err
-	}
-	for _, g := range groups {
-		n, err := id(g)
+	var ids []uint32 // of the user, of its group, and of all its groups
+	for _, text := range append([]string{u.Uid, u.Gid}, groups...) {
+		n, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
 			return nil, err
 		}
-		o.groups = append(o.groups, n)
+		ids = append(ids, uint32(n))
 	}
+	o := &owner{name: name, home: u.HomeDir, uid: ids[0], gid: ids[1], groups: ids[2:]}
 	if o.uid == 0 {
 		return nil, nil
 	}
 	return o, nil
-}
-
-// id parses the number of a user or group.
-func id(text string) (uint32, error) {
-	n, err := strconv.ParseUint(text, 10, 32)
-	return uint32(n), err
 }
 
 // credential is nil for the daemon's own user.
