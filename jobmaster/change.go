@@ -2,7 +2,6 @@ package jobmaster
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 
@@ -24,12 +23,12 @@ type change struct {
 //	             └──► refused, or nothing to change: answered at once
 type pendingChange struct {
 	change
-	answer chan<- error
+	answer chan<- result[struct{}]
 }
 
 type changeRequest struct {
 	plan   func() (change, error)
-	answer chan<- error
+	answer chan<- result[struct{}]
 }
 
 // change requests the change that plan returns and waits until it is applied. plan runs
@@ -38,17 +37,17 @@ type changeRequest struct {
 // An answer of nil says that the change is committed: it survives the loss of this
 // master.
 func (m *Master) change(ctx context.Context, plan func() (change, error)) error {
-	answer := make(chan error, 1)
-	refused, err := call(ctx, m, &changeRequest{plan, answer}, answer)
-	return errors.Join(refused, err)
+	answer := make(chan result[struct{}], 1)
+	_, err := call(ctx, m, &changeRequest{plan, answer}, answer)
+	return err
 }
 
-func (q *changeRequest) refuse(err error) { q.answer <- err }
+func (q *changeRequest) refuse(err error) { q.answer <- result[struct{}]{err: err} }
 
 func (q *changeRequest) handle(m *Master) {
 	c, err := q.plan()
 	if err != nil || c.command == nil {
-		q.answer <- err
+		q.answer <- result[struct{}]{err: err}
 		return
 	}
 	m.request(c.command)
@@ -61,7 +60,7 @@ func (m *Master) answerChanges() {
 	m.changes = slices.DeleteFunc(m.changes, func(c pendingChange) bool {
 		applied := c.applied()
 		if applied {
-			c.answer <- nil
+			c.answer <- result[struct{}]{}
 		}
 		return applied
 	})
@@ -77,7 +76,7 @@ func (m *Master) refuseChanges(command cluster.Command, why error) {
 		if c.applied() || !reflect.DeepEqual(c.command, command) {
 			return false
 		}
-		c.answer <- why
+		c.answer <- result[struct{}]{err: why}
 		return true
 	})
 }

@@ -104,7 +104,7 @@ func (m *Master) stepDown(cause error) {
 		answer <- submitted{err: cause}
 	}
 	for _, c := range l.changes {
-		c.answer <- cause
+		c.answer <- result[struct{}]{err: cause}
 	}
 	for _, r := range l.watched {
 		for _, q := range r.watchers {

@@ -205,15 +205,20 @@ func (m *Master) apply(batch []cluster.Entry) {
 	}
 }
 
+// result is the answer to a request.
+type result[T any] struct {
+	value T
+	err   error
+}
+
 // call sends a message to the loop and waits for the answer, for the end of Run, or for
 // the end of ctx. The channel of the answer must have space for it, since the loop does
 // not wait for a caller that has given up.
-func call[T any](ctx context.Context, m *Master, msg message, answer <-chan T) (T, error) {
+func call[T any](ctx context.Context, m *Master, msg message, answer <-chan result[T]) (none T, err error) {
 	m.inbox.Put(msg)
-	var none T
 	select {
 	case a := <-answer:
-		return a, nil
+		return a.value, a.err
 	case <-m.stopped:
 		return none, ErrStopped
 	case <-ctx.Done():

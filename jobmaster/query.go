@@ -26,19 +26,11 @@ func (q *queryRequest) refuse(err error) { q.fail(err) }
 // The result must not share memory with the state: the caller reads it while the loop
 // continues. Messages that are made for the caller, and ids, do not.
 func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	answer := make(chan result, 1)
-	got, err := call(ctx, m, &queryRequest{
-		run:  func() { v, err := f(); answer <- result{v, err} },
-		fail: func(err error) { answer <- result{err: err} },
+	answer := make(chan result[T], 1)
+	return call(ctx, m, &queryRequest{
+		run:  func() { v, err := f(); answer <- result[T]{v, err} },
+		fail: func(err error) { answer <- result[T]{err: err} },
 	}, answer)
-	if err != nil {
-		return got.value, err
-	}
-	return got.value, got.err
 }
 
 // Jobs returns the status of every job, or of those that are not over, in order of

@@ -17,10 +17,8 @@ type submitKey struct {
 	sequence uint64
 }
 
-type submitted struct {
-	job cluster.JobID
-	err error
-}
+// submitted is the answer to a submission.
+type submitted = result[cluster.JobID]
 
 type submitRequest struct {
 	*submission
@@ -39,11 +37,11 @@ func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error)
 		return "", err
 	}
 	answer := make(chan submitted, 1)
-	got, err := call(ctx, m, &submitRequest{s, answer}, answer)
+	id, err := call(ctx, m, &submitRequest{s, answer}, answer)
 	if err != nil {
 		return "", err
 	}
-	return got.job.String(), got.err
+	return id.String(), nil
 }
 
 func (r *submitRequest) refuse(err error) { r.answer <- submitted{err: err} }

@@ -26,15 +26,15 @@ const progressInterval = 200 * time.Millisecond
 type watchRequest struct {
 	job    cluster.JobID
 	after  uint64 // the version that the watcher has, 0 for none
-	answer chan<- statusAnswer
+	answer chan<- result[versionedStatus]
 	ctx    context.Context // of the caller
 	asked  time.Time       // when the request arrived; progress alone is answered progressInterval later
 }
 
-type statusAnswer struct {
+// versionedStatus is the status of a job and its version.
+type versionedStatus struct {
 	status  *wire.JobStatus
 	version uint64
-	err     error
 }
 
 // Watch calls each with the status of a job, now and after changes, until the job is
@@ -47,16 +47,13 @@ func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 	}
 	var version uint64
 	for {
-		answer := make(chan statusAnswer, 1)
+		answer := make(chan result[versionedStatus], 1)
 		got, err := call(ctx, m, &watchRequest{job: id, after: version, answer: answer, ctx: ctx}, answer)
-		if err != nil {
-			return nil, err
-		}
-		if errors.Is(got.err, cluster.ErrRetired) {
+		if errors.Is(err, cluster.ErrRetired) {
 			return m.watchHistory(ctx, id, each)
 		}
-		if got.err != nil {
-			return nil, got.err
+		if err != nil {
+			return nil, err
 		}
 		version = got.version
 		if each != nil {
@@ -77,11 +74,11 @@ func (m *Master) watchHistory(ctx context.Context, id cluster.JobID, each func(*
 	return s, err
 }
 
-func (q *watchRequest) refuse(err error) { q.answer <- statusAnswer{err: err} }
+func (q *watchRequest) refuse(err error) { q.answer <- result[versionedStatus]{err: err} }
 
 func (q *watchRequest) handle(m *Master) {
 	if _, err := m.jobOf(q.job); err != nil {
-		q.answer <- statusAnswer{err: err}
+		q.answer <- result[versionedStatus]{err: err}
 		return
 	}
 	q.asked = m.clock.now()
@@ -118,7 +115,7 @@ func (m *Master) answer(id cluster.JobID, r *record) {
 		case status == nil:
 			status = m.shownStatus(m.view.Job(id), r)
 		}
-		q.answer <- statusAnswer{status: status, version: r.version}
+		q.answer <- result[versionedStatus]{value: versionedStatus{status, r.version}}
 		return true
 	})
 }
