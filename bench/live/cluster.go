@@ -41,7 +41,7 @@ type Config struct {
 	links *links // of machines and of HDFS; nil for the loopback device
 }
 
-// Cluster is a running cluster that runs plans.
+// Cluster is a running cluster that runs plans. A Cluster runs one plan at a time.
 type Cluster struct {
 	*testcluster.Cluster
 	owned bool              // Stop ends it
@@ -76,7 +76,8 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// Attach finds the cluster of a directory. Stop leaves it running.
+// Attach finds the cluster of a directory. Stop leaves it running. Such a cluster keeps the
+// policy and the jobs that it has.
 func Attach(hammr, dir string) (*Cluster, error) {
 	cluster, err := testcluster.Open(hammr, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +86,8 @@ func Attach(hammr, dir string) (*Cluster, error) {
 	return &Cluster{Cluster: cluster}, err
 }
 
-// Stop ends a cluster that Start has started, and removes its directory.
+// Stop ends a cluster that Start has started, and removes its directory. Histories and logs
+// are in that directory, so Keep comes first.
 func (c *Cluster) Stop() error {
 	err := c.Close()
 	if c.owned {

@@ -11,7 +11,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// samplerBytes is the input of the map that measures how fast maps compute.
+// samplerBytes is the input of the map that measures how fast maps compute. It is large, so that the start of the
+// process hardly counts.
 const samplerBytes = 64 << 20
 
 // samples is the number of measurements. The fastest counts, since the others may have
@@ -45,7 +46,8 @@ func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Worklo
 	return p, nil
 }
 
-// wordcountJob is a word count of a directory, with one map for each file.
+// wordcountJob is a word count of a directory, with one map for each file. The minimum size
+// of a split is larger than any file, so each file is one split.
 func wordcountJob(j *workload.Job, fast float64, in, out string) Job {
 	args := append([]string{"wordcount"}, properties(j)...)
 	args = append(args, "-D", "hammr.input.combine=false", "-D", "mapreduce.task.io.sort.mb="+sortMegabytes,
@@ -71,7 +73,8 @@ func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error
 	return fastest, nil
 }
 
-// sample is one measurement of that rate.
+// sample is one measurement of that rate. The time is that of the map's attempt in the
+// history.
 func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}
 	run, err := c.Run(ctx, Plan{Jobs: []Job{wordcountJob(&j, 1, in, out)}})

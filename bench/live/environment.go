@@ -26,7 +26,8 @@ type Environment struct {
 	Configuration map[string]string `json:"configuration,omitempty"`
 }
 
-// EnvironmentOf describes this machine, for clusters in an existing directory.
+// EnvironmentOf describes this machine, for clusters in an existing directory. It is taken
+// before a run, since the load afterwards is that of the run.
 func EnvironmentOf(dir string, configuration map[string]string) Environment {
 	return Environment{
 		Machine: bench.ThisMachine(), Loads: content("/proc/loadavg"), Disk: diskOf(dir),
@@ -62,7 +63,7 @@ func (e Environment) Write(dir string) error {
 	return nil
 }
 
-// Markdown is the environment as a list.
+// Markdown is the environment as a list. An empty value is shown as unknown.
 func (e Environment) Markdown() string {
 	var b strings.Builder
 	for _, line := range [][2]string{
@@ -74,7 +75,8 @@ func (e Environment) Markdown() string {
 	return b.String()
 }
 
-// content is the text of a system file, "" if it cannot be read.
+// content is the text of a system file, "" if it cannot be read. White space at both ends
+// is removed.
 func content(path string) string {
 	data, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(data))

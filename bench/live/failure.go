@@ -27,7 +27,8 @@ type Failure struct {
 	Percent float64
 }
 
-// LostMachine is a machine that has failed.
+// LostMachine is a machine that has failed. Its tasks end with the tasknode; it is started
+// again only by the next trial.
 type LostMachine struct {
 	Node int
 	At   time.Time
@@ -76,7 +77,7 @@ func (c *Cluster) failWhen(ctx context.Context, f Failure, begin time.Time) (*Lo
 }
 
 // awaitProgress waits until the job of a failure has made the progress. It reports false if
-// ctx ends before.
+// ctx ends before. A plan has one job of that name.
 func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, err error) {
 	if f.Job == "" {
 		return true, nil

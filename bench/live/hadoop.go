@@ -57,7 +57,8 @@ func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome
 	return h.outcome(ctx, yarn, id, j)
 }
 
-// end ends YARN and keeps its logs, also after a failure.
+// end ends YARN and keeps its logs, also after a failure. YARN's directory is removed,
+// since containers leave their files there.
 func (h hadoop) end(yarn *minihdfs.Yarn) error {
 	logs := filepath.Join(h.keep, "yarn")
 	return errors.Join(yarn.Close(), os.RemoveAll(logs), os.CopyFS(logs, os.DirFS(yarn.Logs())), os.RemoveAll(yarn.Dir()))

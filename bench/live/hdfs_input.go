@@ -28,7 +28,7 @@ type hdfsInput struct {
 }
 
 // prepare starts an HDFS with a DataNode for each machine of a trial. Without Java or
-// Hadoop's jars the trial is left out.
+// Hadoop's jars the trial is left out. All DataNodes are in one rack.
 func (g *hdfsInput) prepare(ctx context.Context, dir string, cluster sim.Config, s Scale) (err error) {
 	if err := minihdfs.CheckAvailable(ctx); err != nil {
 		return &paper.LeftOut{Reason: err.Error()}
@@ -53,8 +53,9 @@ func (g *hdfsInput) prepare(ctx context.Context, dir string, cluster sim.Config,
 	return err
 }
 
-// deadAfter is set so high that HDFS does not give up a killed DataNode before it is started
-// again, as in Hadoop, which waits for ten minutes. So no block is copied during a trial.
+// deadAfter is set so high that HDFS does not give up a killed DataNode before it is
+// started again, as in Hadoop, which waits for ten minutes. So no block is copied during a
+// trial. Its unit is ms.
 const deadAfter = "dfs.namenode.heartbeat.recheck-interval"
 
 // mbits is the rate of the links; 0 for none.
@@ -79,7 +80,8 @@ func (g *hdfsInput) close() (err error) {
 
 // input is the URI of the input of a job of a trial. All trials of a repetition read the
 // same blocks. HDFS places them at random, since this process has no DataNode at its
-// address. The links are not limited while the input is written.
+// address. The links are not limited while the input is written. The seed is in the name,
+// so that repetitions have different placements.
 func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob) (uri string, err error) {
 	path := fmt.Sprintf("/in-%s-%d-%s", fileName(t.Experiment), t.Seed, fileName(j.ID))
 	uri = g.hdfs.URI() + path
@@ -115,7 +117,8 @@ func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockRe
 	return g.hdfs.WaitReplicated(ctx)
 }
 
-// removeOldInputs removes the inputs of another repetition.
+// removeOldInputs removes the inputs of another repetition. The disk of this machine would
+// fill up otherwise.
 func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
 	if g.seed != seed && len(g.written) > 0 {
 		if _, err := (testcluster.Program{File: g.hammr}).Run(ctx, append([]string{"fs", "-rm"}, g.written...)...); err != nil {
@@ -132,7 +135,8 @@ func (g *hdfsInput) output(t paper.Trial, job string) string {
 	return g.hdfs.URI() + "/out-" + fileName(t.String()) + "-" + fileName(job)
 }
 
-// plan is a workload whose maps read blocks.
+// plan is a workload whose maps read blocks. The hosts of blocks are read after the write,
+// since HDFS chooses them.
 func (g *hdfsInput) plan(ctx context.Context, t paper.Trial, w *workload.Workload, s Scale) (Plan, error) {
 	p := Plan{Name: w.Name, About: "tasks that read a block of HDFS, and sleep for each record"}
 	for i := range w.Jobs {

@@ -26,7 +26,8 @@ type historyLine struct {
 	Event map[string]hadoopEvent
 }
 
-// hadoopEvent has the fields that are read of any kind of event.
+// hadoopEvent has the fields that are read of any kind of event. One structure is enough,
+// because names of fields are the same in all events.
 type hadoopEvent struct {
 	SubmitTime, StartTime, FinishTime int64
 	FinishedMaps, FinishedReduces     int
@@ -100,7 +101,8 @@ func (h *hadoopJob) add(kind string, e hadoopEvent) {
 	}
 }
 
-// earliest is the earlier of two times; 0 is none.
+// earliest is the earlier of two times; 0 is none. Attempts may start in any order in the
+// file.
 func earliest(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return max(a, b)

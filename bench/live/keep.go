@@ -48,7 +48,8 @@ func (r *Run) readsHDFS() bool {
 	return false
 }
 
-// copyFile copies a regular file, which may grow meanwhile.
+// copyFile copies a regular file, which may grow meanwhile. Anything else than a regular
+// file is skipped.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -150,7 +150,8 @@ const (
 	minAgeBuffering = 4 * time.Second
 )
 
-// awaitVictim waits for an attempt of the long job in the phase.
+// awaitVictim waits for an attempt of the long job in the phase. It returns the id of an
+// attempt that has run for long enough.
 func (t *latencyRun) awaitVictim(ctx context.Context) (attempt string, err error) {
 	age := minAge
 	if t.kind.bytes {

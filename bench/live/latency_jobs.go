@@ -14,7 +14,7 @@ import (
 )
 
 // longSleepMillis is the time in ms of tasks that keep their slot until all orders are
-// given.
+// given. The job is killed with its cluster.
 const longSleepMillis = "86400000"
 
 // The input of maps that buffer: long lines, each of which takes longSleep ms, so that a map
@@ -76,7 +76,8 @@ func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	})
 }
 
-// writeLines writes a file of long lines that all differ.
+// writeLines writes a file of long lines that all differ. All lines differ, so the map
+// emits and sorts each of them.
 func writeLines(path string, bytes int64) (err error) {
 	f, err := os.Create(path)
 	if err != nil {

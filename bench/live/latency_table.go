@@ -51,7 +51,8 @@ func (l Latency) Allowed(rate float64) time.Duration {
 	return l.Kind.Bound + time.Duration(float64(l.Bytes)/rate*float64(time.Second))
 }
 
-// WriteLatencies writes a line for each order, as CSV with a heading.
+// WriteLatencies writes a line for each order, as CSV with a heading. Times are in ms, the
+// rate in bytes/s.
 func WriteLatencies(w io.Writer, list []Latency, rate float64) error {
 	lines := [][]string{{"order", "took_ms", "bytes", "allowed_ms", "rate_bytes_per_s"}}
 	for _, l := range list {
@@ -63,8 +64,8 @@ func WriteLatencies(w io.Writer, list []Latency, rate float64) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// WriteLatencyTable writes percentiles of each kind for people. P95 WITHOUT BYTES is that of
-// the time beyond what writing the bytes takes.
+// WriteLatencyTable writes percentiles of each kind for people. P95 WITHOUT BYTES is that
+// of the time beyond what writing the bytes takes. It must be within BOUND.
 func WriteLatencyTable(w io.Writer, list []Latency, rate float64) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ORDER\tORDERS\tP50\tP95\tMAX\tBYTES P50\tP95 WITHOUT BYTES\tBOUND\t")

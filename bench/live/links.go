@@ -24,6 +24,7 @@ const linksNetwork = "10.77.0"
 // masterHost is the address of this process's network.
 const masterHost = linksNetwork + ".1"
 
+// It takes the right to make namespaces.
 func newLinks(machines, mbits int) (*links, error) {
 	bridge, err := netns.New("machines", masterHost)
 	if err != nil {

@@ -25,7 +25,8 @@ type Job struct {
 	blockHosts blockHosts // of its maps' input; nil if they read none
 }
 
-// Plan is a workload of jobs in the order in which they are submitted.
+// Plan is a workload of jobs in the order in which they are submitted. Name and About are
+// for people.
 type Plan struct {
 	Name, About string
 	Jobs        []Job
@@ -33,7 +34,8 @@ type Plan struct {
 	StopAfter   string // the job at whose end the others are killed; "" to wait for all
 }
 
-// Run is the outcome of a plan.
+// Run is the outcome of a plan. It has only what masters have recorded; Result makes
+// numbers of it.
 type Run struct {
 	Begin        time.Time
 	Jobs         []*wire.JobStatus // from their histories, in the order of the plan
@@ -108,7 +110,7 @@ func (c *Cluster) await(ctx context.Context, p Plan, ids []string) error {
 	return c.awaitHistories(ctx, ids)
 }
 
-// killOthers kills those of the jobs that run.
+// killOthers kills those of the jobs that run. A job that ends at that moment is no error.
 func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
 	running, err := c.Client().Jobs(ctx, false)
 	for _, j := range running {
@@ -122,6 +124,7 @@ func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
 func historyOf(dir, id string) string { return filepath.Join(dir, id+".jsonl") }
 
 // awaitHistories waits for the histories of jobs. It fails if all masters have ended.
+// Polling a file is enough: no master has to be reachable for it.
 func (c *Cluster) awaitHistories(ctx context.Context, ids []string) error {
 	missing := ids
 	err := syncutil.Poll(ctx, 50*time.Millisecond, func(context.Context) (bool, error) {
@@ -143,7 +146,7 @@ func (c *Cluster) awaitHistories(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// read reads the histories of jobs.
+// read reads the histories of jobs. Jobs are in the order of ids.
 func (r *Run) read(dir string, ids []string) error {
 	for _, id := range ids {
 		name := historyOf(dir, id)

@@ -39,7 +39,8 @@ type PreemptionBench struct {
 	Logf  func(format string, args ...any)
 }
 
-// preemptionArms are the modes for maps and reduces.
+// preemptionArms are the modes for maps and reduces. "auto" chooses the cheapest mode that
+// keeps the work.
 var preemptionArms = []struct{ name, way string }{{"wait", "wait"}, {"kill", "kill"}, {"work-conserving", "auto"}}
 
 // preemptionLoads are the pairs of jobs, times in ms; the second arrives late. With one wave
@@ -56,6 +57,7 @@ var preemptionLoads = []struct {
 	{"one wave of reduces", pair("low", 8, 1000, 8, 24000), pair("high", 4, 1000, 4, 3000), 8000, "reduce"},
 }
 
+// pair is a job of such a pair: "high" has high priority and a pool of that name.
 func pair(id string, maps int, mapMillis int64, reduces int, reduceMillis int64) workload.Job {
 	j := workload.Job{ID: id, Pool: id, SlowStart: -1, Priority: -1}
 	if id == "high" {
@@ -77,7 +79,8 @@ type PreemptionRun struct {
 
 // Run runs all loads, numbers of failures and arms, each on a cluster of its own, since a
 // cluster that has lost a machine is no longer the same. Each arm is first equally often.
-// With an error it returns the finished runs.
+// With an error it returns the finished runs. The order of arms rotates from run to run, so
+// that warming up favours none.
 func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err error) {
 	for run := range c.Runs {
 		for load := range preemptionLoads {
@@ -97,7 +100,8 @@ func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err err
 	return list, nil
 }
 
-// preemptionPools take slots soon from a pool that has more than its share.
+// preemptionPools take slots soon from a pool that has more than its share. The pool high
+// has nine tenths of the shares, and both time-outs are the least possible, 1 s.
 const preemptionPools = `<allocations>
   <fairSharePreemptionTimeout>1</fairSharePreemptionTimeout>
   <pool name="low"><weight>1</weight></pool>
@@ -144,7 +148,8 @@ func sojournOf(r *Run, job int) time.Duration {
 	return time.Duration(r.Jobs[job].FinishTime-r.Jobs[job].SubmitTime) * time.Millisecond
 }
 
-// WritePreemptionRuns writes a line for each run, as CSV with a heading.
+// WritePreemptionRuns writes a line for each run, as CSV with a heading. Times are sojourn
+// times in s.
 func WritePreemptionRuns(w io.Writer, bouts []PreemptionRun) error {
 	lines := [][]string{{"load", "failures", "arm", "run", "high_s", "low_s"}}
 	for _, b := range bouts {

@@ -33,12 +33,14 @@ type blockReadingJob struct {
 	block   int // bytes
 }
 
-// reading makes a job of the workload read blocks, scaled like its trial.
+// reading makes a job of the workload read blocks, scaled like its trial. The block is that
+// of the scale, or 64 KiB.
 func (s Scale) reading(j *workload.Job) blockReadingJob {
 	return blockReadingJob{j, s.Speedup, cmp.Or(s.Block, blockBytes)}
 }
 
-// recordSleep is the sleep for one line of a map, or one word of a reduce.
+// recordSleep is the sleep for one line of a map, or one word of a reduce. Reduces sleep as
+// long for a word as maps do for a line.
 func (j blockReadingJob) recordSleep() time.Duration {
 	return time.Duration(Mean(j.Maps) / j.speedup / blockLines * float64(time.Millisecond))
 }

@@ -58,7 +58,8 @@ func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	return played, nil
 }
 
-// open starts a cluster, or finds the running one.
+// open starts a cluster, or finds the running one. The policy of a running cluster is
+// changed if Policy names one.
 func (r *Replay) open(ctx context.Context) (*Cluster, error) {
 	if r.Attach == "" {
 		return Start(ctx, r.Config)
@@ -102,7 +103,8 @@ func sortingPlan(ctx context.Context, c *Cluster, w *workload.Workload, fast flo
 	return p, made.Failed()
 }
 
-// fileName makes a valid file name of a text.
+// fileName makes a valid file name of a text. Different texts may have the same name; ids
+// of jobs and trials differ in other characters.
 func fileName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {

@@ -16,7 +16,8 @@ import (
 )
 
 // Shape is what a Result needs in addition to histories: the workload and the cluster, in
-// the time of the workload, and the speed-up of the run.
+// the time of the workload, and the speed-up of the run. Without a workload the result
+// lacks classes, numbers of tasks and slowdowns.
 type Shape struct {
 	Workload *workload.Workload // its job ids are names on the cluster
 	Cluster  sim.Config
@@ -63,6 +64,7 @@ type resultBuilder struct {
 }
 
 // time converts ms since the epoch to ms of the workload since the start; -1 for never.
+// Histories have 0 for what never happened.
 func (t *resultBuilder) time(at int64) int64 {
 	if at == 0 {
 		return -1
@@ -100,7 +102,8 @@ func (t *resultBuilder) job(j *wire.JobStatus) {
 	t.out.End = max(t.out.End, out.Finish)
 }
 
-// finished is when an attempt succeeded, -1 if it did not.
+// finished is when an attempt succeeded, -1 if it did not. A preempted attempt does not end
+// its phase.
 func (t *resultBuilder) finished(a *wire.TaskStatus_Attempt) int64 {
 	if a.State != wire.AttemptState_ATTEMPT_SUCCEEDED {
 		return -1
@@ -136,7 +139,8 @@ func (t *resultBuilder) task(j *wire.JobStatus, task *wire.TaskStatus) {
 	}
 }
 
-// gaveUp reports whether an attempt ended through preemption.
+// gaveUp reports whether an attempt ended through preemption. Attempts of a killed job are
+// killed with it, which is no preemption.
 func gaveUp(j *wire.JobStatus, a *wire.TaskStatus_Attempt) bool {
 	return a.State == wire.AttemptState_ATTEMPT_PREEMPTED || a.State == wire.AttemptState_ATTEMPT_KILLED && j.State != wire.JobState_KILLED
 }
@@ -178,7 +182,7 @@ func numberOf(id string) int {
 	return n
 }
 
-// valueOf is a counter of a job.
+// valueOf is a counter of a job. It is 0 for a counter that the job does not have.
 func valueOf(j *wire.JobStatus, id counter.ID) int64 {
 	for _, c := range j.Counters {
 		if c.Group == id.Group && c.Name == id.Name {

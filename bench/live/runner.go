@@ -54,6 +54,8 @@ func (m Simulated) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, erro
 	return paper.Simulator{}.Run(ctx, s.scaled(t))
 }
 
+// scaleOfTrial is the scale of a trial's experiment; an experiment that is not run is an
+// error.
 func scaleOfTrial(name string, t paper.Trial) (Scale, error) {
 	s, whyNot := ScaleOf(name, &paper.Experiment{ID: t.Experiment, Workload: t.Workload})
 	if whyNot != "" {
@@ -62,7 +64,8 @@ func scaleOfTrial(name string, t paper.Trial) (Scale, error) {
 	return s, nil
 }
 
-// savedTrial is a trial that has run.
+// savedTrial is a trial that has run. All fields except Outcome must match for a saved
+// trial to be used again.
 type savedTrial struct {
 	Trial   string         // the trial's name
 	Scale   string         // its scale
@@ -117,7 +120,8 @@ func loadTrial(file string, wanted savedTrial) (*paper.Outcome, error) {
 	return outcome, nil
 }
 
-// saveTrial writes by rename, so that a saved trial is complete.
+// saveTrial writes by rename, so that a saved trial is complete. It is compact JSON: an
+// outcome has thousands of tasks and samples.
 func saveTrial(file string, k savedTrial) error {
 	data, err := json.Marshal(k)
 	if err != nil {
@@ -134,6 +138,9 @@ func saveTrial(file string, k savedTrial) error {
 
 // runTrial runs a trial on a cluster of its own, or with Hadoop's MapReduce, and keeps
 // histories and logs.
+//
+// A trial in which a machine did not fail, because the job ended too early, is an error:
+// its numbers would be those of another experiment.
 func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep string) (o *paper.Outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialPatience)
 	defer cancel()
@@ -173,7 +180,7 @@ func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep stri
 	return run.Result(Shape{Workload: w, Cluster: t.Cluster, Speedup: s.Speedup}), nil
 }
 
-// configOf is the cluster of a trial.
+// configOf is the cluster of a trial. Expiry is in the time of the clock.
 func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 	conf := s.settings(t)
 	cfg := Config{

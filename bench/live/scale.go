@@ -64,7 +64,8 @@ func (s Scale) String() string {
 	return text
 }
 
-// notRun are the experiments that are not run on a real cluster, with the reasons.
+// notRun are the experiments that are not run on a real cluster, with the reasons. Keys are
+// PAPER/EXPERIMENT. The texts follow "is not run:" in reports.
 var notRun = map[string]string{
 	"fair/shares": "it fills up to 45 machines once to compare whole numbers of slots; real processes would add nothing", "fair/delay": "it needs 100 machines, 30 in the short form, each with a DataNode: too many for two cores",
 	"chronos/table1": "two cores cannot start the processes of 16 machines with 48 slots in time", "chronos/table2": "32 machines are too many for two cores",
@@ -99,7 +100,8 @@ const (
 		"Blocks of a real HDFS are of 16 MiB with 64 lines, and maps sleep for each line."
 )
 
-// ScaleOf is the scale of an experiment, or the reason why it is not run.
+// ScaleOf is the scale of an experiment, or the reason why it is not run. Each experiment
+// of a paper is in one of the two tables, which a test checks.
 func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	if e.Workload == nil {
 		return s, "it is computed, and nothing runs"
@@ -138,7 +140,8 @@ func (s Scale) scaled(t paper.Trial) paper.Trial {
 	return t
 }
 
-// slotsOf divides slots; numbers that mean none or the default stay.
+// slotsOf divides slots; numbers that mean none or the default stay. At least one slot is
+// left.
 func slotsOf(slots, thin int) int {
 	if slots <= 0 {
 		return slots
@@ -196,12 +199,14 @@ func setMode(conf map[string]string, setting string, mode preempt.Mode) {
 	conf[setting] = string(cmp.Or(mode, preempt.Kill))
 }
 
-// wallTime converts a time of the paper to one of the cluster.
+// wallTime converts a time of the paper to one of the cluster. wallTime is the inverse of
+// what Result does with Speedup.
 func (s Scale) wallTime(ms int64) time.Duration {
 	return time.Duration(float64(ms) / s.Speedup * float64(time.Millisecond))
 }
 
-// key distinguishes trials of different scales.
+// key distinguishes trials of different scales. Any change of a scale makes saved trials
+// invalid.
 func (s Scale) key() string {
 	text, _ := json.Marshal(s) // it cannot fail
 	return string(text)

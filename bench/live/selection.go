@@ -21,7 +21,8 @@ type Selection struct {
 	noHDFS, noNetworks error // why experiments with these cannot run here; nil if they can, or none needs them
 }
 
-// all are the experiments of the paper, with those that only compare engines.
+// all are the experiments of the paper, with those that only compare engines. A plan that
+// cannot be made, for lack of traces, has no experiments.
 func (s *Selection) all() []paper.Experiment {
 	p, err := paper.Find(s.Paper)
 	if err != nil {

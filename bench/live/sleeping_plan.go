@@ -17,7 +17,8 @@ const (
 )
 
 // SleepingPlan is a plan of jobs that sleep. They have as many tasks as the workload, which
-// take the mean of its times divided by fast.
+// take the mean of its times divided by fast. Equal tasks are what `hammr run sleep`
+// offers; the spread of task times is lost.
 func SleepingPlan(w *workload.Workload, fast float64) Plan {
 	p := Plan{Name: w.Name, About: "tasks that sleep for each record"}
 	for i := range w.Jobs {
@@ -38,7 +39,7 @@ func sleepingJob(j *workload.Job, fast float64) Job {
 	return Job{Name: j.ID, At: submitTime(j, fast), Args: args}
 }
 
-// submitTime is when a job is submitted.
+// submitTime is when a job is submitted. It counts from the start of the run.
 func submitTime(j *workload.Job, fast float64) time.Duration {
 	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))
 }

@@ -68,7 +68,7 @@ func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
 	return []string{followers[d.random.IntN(len(followers))]}, nil
 }
 
-// leader is the id of the leading master.
+// leader is the id of the leading master. Any master that answers knows it.
 func (d *drill) leader(ctx context.Context) (string, error) {
 	info, err := bounded(ctx, d.rig.Client().Info)
 	if err != nil || info.Leader == "" {
@@ -77,7 +77,8 @@ func (d *drill) leader(ctx context.Context) (string, error) {
 	return info.Leader, nil
 }
 
-// drawAttempt is a running attempt of a kind: map, reduce or any.
+// drawAttempt is a running attempt of a kind: map, reduce or any. The candidates are those
+// of the latest statuses, so the attempt may have ended by then.
 func (d *drill) drawAttempt(kind string) (*wire.TaskStatus_Attempt, error) {
 	running := d.watch.running(kind)
 	if len(running) == 0 {

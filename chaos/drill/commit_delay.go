@@ -34,14 +34,16 @@ func (d *drill) slowCommits(ctx context.Context, names []string) {
 	}
 }
 
-// waitsForJobEnd reports whether a plan has a trigger near the end of a job.
+// waitsForJobEnd reports whether a plan has a trigger near the end of a job. Other plans
+// run without the delay, so that they have the usual timing of commits.
 func waitsForJobEnd(plan *chaos.Plan) bool {
 	return slices.ContainsFunc(plan.Faults, func(f chaos.Fault) bool {
 		return f.Trigger.Event == chaos.AtCommit || f.Trigger.Event == chaos.AtReduceProgress && f.Trigger.N == 100
 	})
 }
 
-// restartDaemons starts killed daemons, which have forgotten the faults inside them.
+// restartDaemons starts killed daemons, which have forgotten the faults inside them. It
+// returns when they are ready, so the recovery of a fault includes their start.
 func (d *drill) restartDaemons(ctx context.Context, names []string) error {
 	err := d.rig.Start(ctx, names...)
 	d.slowCommits(ctx, names)

@@ -41,7 +41,8 @@ func readOutput(dir string) (output, error) {
 	return out, nil
 }
 
-// fetchOutput reads output from this machine or from another file system.
+// fetchOutput reads output from this machine or from another file system. The local copy is
+// removed after it is read.
 func (s *Session) fetchOutput(ctx context.Context, at dataPlace, out string) (output, error) {
 	if !at.remote() {
 		return readOutput(out)

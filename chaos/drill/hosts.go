@@ -38,8 +38,8 @@ func (s *Session) canPlayOnHosts(plan *chaos.Plan) error {
 	return errors.Join(errs...)
 }
 
-// CanInject reports why a fault cannot be injected into the cluster of a hostfile; nil
-// if it can.
+// CanInject reports why a fault cannot be injected into the cluster of a hostfile; nil if
+// it can. `hammr chaos run` also uses it to draw only faults that such a cluster accepts.
 func CanInject(cluster *testcluster.HostConfig, f chaos.Fault) error {
 	reason := notOnHosts(f)
 	if reason == "" {
@@ -84,7 +84,8 @@ func missingOnHost(cluster *testcluster.HostConfig, f chaos.Fault) string {
 	return ""
 }
 
-// start starts the drill's cluster, or attaches the one of the hostfile.
+// start starts the drill's cluster, or attaches the one of the hostfile. With a hostfile
+// cfg is not used: the cluster is as it is.
 func (d *drill) start(ctx context.Context, cfg rig.Config) (err error) {
 	if hosts := d.session.cfg.Cluster; hosts != nil {
 		d.rig, err = rig.Attach(ctx, *hosts)

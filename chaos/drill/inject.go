@@ -88,7 +88,7 @@ func (d *drill) undo(ctx context.Context, f chaos.Fault, names []string) (err er
 	return err
 }
 
-// daemonAction does something to one daemon.
+// daemonAction does something to one daemon. name is that of a daemon in the rig.
 type daemonAction func(ctx context.Context, name string) error
 
 // each acts on one daemon after the other.
@@ -110,7 +110,8 @@ func mayEnd(f chaos.Fault, call daemonAction) daemonAction {
 	}
 }
 
-// connectionLost reports whether a daemon ended during a call.
+// connectionLost reports whether a daemon ended during a call. A daemon that was gone
+// before the call refuses the connection instead.
 func connectionLost(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 }

@@ -32,9 +32,11 @@ var drillProperties = []string{
 	"mapreduce.map.maxattempts=8", "mapreduce.reduce.maxattempts=8",
 }
 
-// outputProperties are those that the output depends on.
+// outputProperties are those that the output depends on. The number of reduces decides
+// which file a record is in.
 var outputProperties = []string{"mapreduce.job.reduces=3"}
 
+// properties makes command-line options of properties.
 func properties(lists ...[]string) (args []string) {
 	for _, list := range lists {
 		for _, p := range list {
@@ -90,6 +92,7 @@ func (s *Session) input(ctx context.Context, at dataPlace, program string) (stri
 	return name, err
 }
 
+// generate writes an input: rows for terasort, or text.
 func (s *Session) generate(ctx context.Context, kind, path string) error {
 	if kind == "rows" {
 		_, err := s.command(ctx, nil, "run", "teragen", "--quiet", fmt.Sprint(rows), path)
@@ -101,7 +104,8 @@ func (s *Session) generate(ctx context.Context, kind, path string) error {
 	return os.WriteFile(path, text(), 0o644)
 }
 
-// text is the same each time. Some of its words are frequent, most are rare.
+// text is the same each time. Some of its words are frequent, most are rare. The smaller of
+// two numbers favours small ones, like the frequent words of a language.
 func text() []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -147,7 +151,8 @@ func (s *Session) expected(ctx context.Context, at dataPlace, program string) (o
 	return want, err
 }
 
-// splitSize is the property that gives a program's job its number of maps.
+// splitSize is the property that gives a program's job its number of maps. The last split
+// may be smaller.
 func splitSize(program string) string {
 	size := rows * 100 / maps
 	if program != "terasort" {

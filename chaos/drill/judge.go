@@ -57,7 +57,8 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	return r, wrong
 }
 
-// extraAttempts is the number of attempts beyond one for each task.
+// extraAttempts is the number of attempts beyond one for each task. Parts of a split map
+// are tasks of their own.
 func extraAttempts(s *wire.JobStatus) (n int) {
 	for _, t := range s.Tasks {
 		n += max(0, len(t.Attempts)-1)
@@ -107,11 +108,13 @@ func (d *drill) end(report string) error {
 	return errors.Join(errs...)
 }
 
-// copyTree copies a directory over what an earlier drill has left there.
+// copyTree copies a directory over what an earlier drill has left there. os.CopyFS does not
+// overwrite.
 func copyTree(to, from string) error {
 	return errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(from)))
 }
 
+// writeFile writes a file of the report, whose directory it makes.
 func writeFile(dir, name string, text []byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

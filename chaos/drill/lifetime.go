@@ -86,7 +86,8 @@ func (d *drill) discardIfMissed(ctx context.Context, i int, in injection) {
 	}
 }
 
-// awaitHDFSRepair waits until all DataNodes are live again for the next drill.
+// awaitHDFSRepair waits until all DataNodes are live again for the next drill. An HDFS that
+// does not recover makes the verdict bad, whatever the jobs have done.
 func (d *drill) awaitHDFSRepair(ctx context.Context) error {
 	if d.rig.HDFS() == nil {
 		return nil

@@ -38,7 +38,7 @@ type Session struct {
 	expectedOutputs map[string]output // by the place of the output
 }
 
-// NewSession makes a session. The caller calls Close.
+// NewSession makes a session. The caller calls Close. It starts nothing.
 func NewSession(cfg Config) (*Session, error) {
 	if cfg.Hammr == "" {
 		return nil, errors.New("drill: no program for the daemons")
@@ -53,7 +53,8 @@ func NewSession(cfg Config) (*Session, error) {
 	return &Session{cfg: cfg, dir: dir, expectedOutputs: make(map[string]output)}, nil
 }
 
-// Close ends the session's HDFS and removes its files.
+// Close ends the session's HDFS and removes its files. Data on a remote file system is
+// removed too.
 func (s *Session) Close() error {
 	var err error
 	if s.hdfs != nil {
@@ -79,7 +80,8 @@ func (s *Session) obtainHDFS(ctx context.Context, n int) (*minihdfs.Cluster, err
 	return s.hdfs, err
 }
 
-// CanPlay reports every reason why a plan cannot be played here; nil if it can.
+// CanPlay reports every reason why a plan cannot be played here; nil if it can. Run calls
+// it first, so nothing is started for an invalid plan.
 func (s *Session) CanPlay(plan *chaos.Plan) error {
 	errs := []error{plan.Check()}
 	if s.cfg.Cluster != nil {
@@ -106,7 +108,8 @@ func canIsolate(plan *chaos.Plan, f chaos.Fault) error {
 	return nil
 }
 
-// needs is which namespaces a fault takes.
+// needs is which namespaces a fault takes. A DataNode is separated by a forwarder and needs
+// no network.
 func needs(f chaos.Fault) (network, disk bool) {
 	kind := chaos.SpecOf(f.Kind)
 	return kind.NeedsNetwork && f.Target.Role != chaos.DataNode, kind.NeedsDisk

@@ -37,7 +37,8 @@ func (d *drill) isDue(t chaos.Trigger) bool {
 // percent rounds down. The small addend keeps 0.29 from becoming 28 %.
 func percent(of float64) int { return int(of*100 + 1e-6) }
 
-// hasReduce reports whether a reduce has started.
+// hasReduce reports whether a reduce has started. Progress of reduces is 0 before and at
+// their start, so 0 % needs this check.
 func hasReduce(s *wire.JobStatus) bool {
 	for _, t := range s.Tasks {
 		if t.Kind == taskproc.Kind_REDUCE && len(t.Attempts) > 0 {
@@ -47,7 +48,8 @@ func hasReduce(s *wire.JobStatus) bool {
 	return false
 }
 
-// jobNamed is the id and the output directory of the plan's job of a name.
+// jobNamed is the id and the output directory of the plan's job of a name. The plan's check
+// guarantees that there is one.
 func (d *drill) jobNamed(job string) (id, out string) {
 	for i, j := range d.plan.Jobs {
 		if j.Name == job {

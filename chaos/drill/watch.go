@@ -37,7 +37,8 @@ type jobWatcher struct {
 	allDone chan struct{} // closed when all jobs have ended
 }
 
-// lastProgress is when a job was last seen to make progress.
+// lastProgress is when a job was last seen to make progress. Times of calls are taken at
+// their start, so that an answer is never newer than its time.
 type lastProgress struct {
 	progress   float64
 	at         time.Time // zero before the first status
@@ -45,6 +46,7 @@ type lastProgress struct {
 	answeredAt time.Time // start of the latest call that a leading master answered
 }
 
+// It watches nothing before run.
 func newWatch(r *rig.Rig, ids []string) *jobWatcher {
 	w := &jobWatcher{rig: r, ids: ids, updated: make(chan struct{}, 1), allDone: make(chan struct{})}
 	w.mu.jobs, w.mu.moves = make(map[string]*wire.JobStatus), make(map[string]*lastProgress)
@@ -108,6 +110,7 @@ func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 	return final
 }
 
+// isFinal reports whether a job cannot change any more.
 func isFinal(state wire.JobState) bool { return state >= wire.JobState_SUCCEEDED }
 
 // progress is a number that rises as a job makes progress. A later state weighs more than
