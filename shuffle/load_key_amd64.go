@@ -10,12 +10,11 @@ import (
 // pageSize is the smallest page of the architecture.
 const pageSize = 4096
 
-// loadKey is a key of up to 16 bytes as two little-endian numbers, zeros behind
-// it. A short key is read as 8 bytes whatever its length, which saves a branch
-// that words of changing length would mispredict. What lies behind the key is
-// masked off; the 8 bytes are in one page with the key's first, so reading them
-// cannot fault. The race detector would see the bytes behind the key read, so
-// its builds do without.
+// loadKey returns a key of up to 16 bytes as two little-endian numbers, padded with zeros. A
+// short key is read as 8 bytes whatever its length, which saves a branch that keys of
+// changing length would mispredict. The bytes after the key are masked off. The 8 bytes are
+// in one page with the key's first byte, so reading them cannot fault. The race detector
+// would report a read of the bytes after the key, so its builds use loadTail.
 //
 //go:nocheckptr
 func loadKey(key []byte) (a, b uint64) {

@@ -33,6 +33,7 @@ var (
 	counterRank = make(map[ID]int)
 )
 
+// declare registers a counter. The order of calls is the order of the listing.
 func declare(group, name string, k kind) ID {
 	id := ID{group, name}
 	counterRank[id] = len(declared)
@@ -41,6 +42,7 @@ func declare(group, name string, k kind) ID {
 	return id
 }
 
+// ofJob, ofTasks and ofShuffle declare counters of one group.
 func ofJob(name string) ID           { return declare(GroupJob, name, ifCounted) }
 func ofTasks(name string, k kind) ID { return declare(GroupFramework, name, k) }
 func ofShuffle(name string) ID       { return declare(GroupShuffleErrors, name, withReduces) }

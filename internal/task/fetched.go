@@ -8,12 +8,16 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// fetchedSets are the outputs that the reduces of an attempt have taken in, as reported
-// to the master: outputs on a lost machine that all readers have are not written again.
-// Any goroutine may use it.
+// fetchedSets are the outputs that the reduces of an attempt have taken in, as reported to
+// the master: outputs on a lost machine that all readers have are not written again. Any
+// goroutine may use it.
 //
 // Of an edge that several reduces read, the attempt has only what all of them have, and
-// nothing as long as one of its Nodes has not opened its own reduce.
+// nothing as long as one of its Nodes has not opened its own reduce. Reports carry only sets
+// that have changed; resendAll makes the next one complete, for a master that knows none.
+//
+//	reduce 0 has outputs 0 1 2 3    ┐
+//	reduce 1 has outputs   1 2   4  ┴──► reported: 1 2
 type fetchedSets struct {
 	readers map[int]int // by edge that is a file: how many Nodes read it; set before use
 	mu      struct {

@@ -10,8 +10,9 @@ import (
 // logTailBytes is how much of its log an attempt keeps for a failure.
 const logTailBytes = 4096
 
-// logTail is an attempt's log. Every line is written to next, and the last lines are
-// kept.
+// logTail is an attempt's log. Every line is written to next, and the last lines are kept,
+// so that the message of a failure can show them without reading files. Any goroutine may
+// write.
 type logTail struct {
 	logger *slog.Logger
 	next   io.Writer // nil for none

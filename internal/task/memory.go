@@ -5,11 +5,11 @@ import "sync"
 // leastMemory is the least that borrow returns, in bytes.
 const leastMemory = 1 << 20
 
-// memory divides the memory of an attempt, a slot's for each of its Nodes, among the
-// ends of edges that are files: collectors, which write, and intakes, which read. Each
-// end gets an equal part of what is free, for itself and each end that is not open yet.
-// It returns its part when it closes, so that a reader that has finished its side input
-// gets all for the main one.
+// memory divides the memory of an attempt, a slot's for each of its Nodes, among the ends of
+// edges that are files: collectors, which write, and intakes, which read. Each end gets an
+// equal part of what is free, for itself and each end that is not open yet. It returns its
+// part when it closes, so that a reader that has finished its side input gets all for the
+// main one.
 type memory struct {
 	mu struct {
 		sync.Mutex

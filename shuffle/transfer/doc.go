@@ -16,8 +16,8 @@
 //	  └─ again ◄──┴─► Result: taken, to be retried, or lost
 //
 // If bytes do not match their checksums, the Fetcher reads them once more, and then asks the
-// source to verify its disk. If the disk is bad, the output is lost (LostError) and the map
-// runs again. If it is good, the network is to blame, and the copy is retried later.
+// source to verify its disk. If the disk is corrupt, the output is lost (LostError) and the
+// map runs again. If it is good, the network is to blame, and the copy is retried later.
 //
 // Streams join two Nodes that run at the same time: docs/formats/channel.md. Both ends
 // connect to the Server of the reader's machine through a ChannelClient, or meet in the
