@@ -34,11 +34,11 @@ func newChaosPlan() *cobra.Command {
 		Example: "  hammr chaos plan --seed 7 > plan",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			of, err := parseKinds(kinds)
+			parsed, err := parseKinds(kinds)
 			if err != nil {
 				return err
 			}
-			_, err = cmd.OutOrStdout().Write(chaos.Random(seed, of).Format())
+			_, err = cmd.OutOrStdout().Write(chaos.Random(seed, parsed).Format())
 			return err
 		},
 	}

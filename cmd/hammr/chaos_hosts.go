@@ -36,9 +36,9 @@ func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.data, "data", "", "full name of a `directory` that it reads and writes, such as hdfs://nn/drills (default one of this machine)")
 }
 
-// settle reads the hostfile and checks the flags, and reports every mistake at once. Without
+// prepare reads the hostfile and checks the flags, and reports every mistake at once. Without
 // --hostfile the others are not looked at.
-func (a *attached) settle() error {
+func (a *attached) prepare() error {
 	if a.hostfile == "" {
 		return nil
 	}
@@ -63,9 +63,9 @@ func (a *attached) settle() error {
 	return errors.Join(errs...)
 }
 
-// on is the cluster for random plans: its size and the faults that its hostfile says how to
+// clusterForPlans is the cluster for random plans: its size and the faults that its hostfile says how to
 // inject. The zero value is a cluster that the drill starts, which accepts all faults.
-func (a *attached) on() (c chaos.Cluster) {
+func (a *attached) clusterForPlans() (c chaos.Cluster) {
 	if a.cluster == nil {
 		return c
 	}

@@ -19,20 +19,20 @@ import (
 
 // chaosRun has the flags of `hammr chaos run`.
 type chaosRun struct {
-	plan     string // file
-	seed     uint64
-	runs     int
-	duration time.Duration
-	report   string // directory
-	kinds    []string
-	hdfs     bool
-	sim      bool
-	shrink   int
-	attached attached
+	plan      string // file
+	seed      uint64
+	runs      int
+	duration  time.Duration
+	report    string // directory
+	kindNames []string
+	hdfs      bool
+	sim       bool
+	shrink    int
+	attached  attached
 
-	of       []chaos.Kind
-	seeded   bool
-	fromFile *chaos.Plan
+	kinds    []chaos.Kind // those of kindNames, after prepare
+	seeded   bool         // the user has given --seed
+	fromFile *chaos.Plan  // of --plan, after prepare; nil for plans of seeds
 }
 
 // newChaosRun exits with 1 if a drill was bad or could not be run, and with 2 for a plan that
@@ -73,11 +73,11 @@ machines. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java, and have no partitions")
 	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator; without --report the verdicts are printed")
 	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills to shrink a failing plan")
-	kindsFlag(cmd, &cfg.kinds)
+	kindsFlag(cmd, &cfg.kindNames)
 	cfg.attached.flags(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg.seeded = cmd.Flags().Changed("seed")
-		if err := cfg.settle(); err != nil {
+		if err := cfg.prepare(); err != nil {
 			return err
 		}
 		return interruptible(cfg.run)(cmd, args)
@@ -85,9 +85,9 @@ machines. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 	return cmd
 }
 
-// settle checks the command line and reads the plan, so that all mistakes show before a
+// prepare checks the command line and reads the plan, so that all mistakes show before a
 // cluster starts.
-func (c *chaosRun) settle() (err error) {
+func (c *chaosRun) prepare() (err error) {
 	switch {
 	case (c.plan == "") == !c.seeded:
 		return errors.New("expected either --plan or --seed")
@@ -96,8 +96,8 @@ func (c *chaosRun) settle() (err error) {
 	case c.runs < 1 || c.duration < 0:
 		return fmt.Errorf("--runs %d, --duration %v: expected at least 1, and no time below 0", c.runs, c.duration)
 	}
-	if c.of, err = parseKinds(c.kinds); err == nil {
-		err = c.attached.settle()
+	if c.kinds, err = parseKinds(c.kindNames); err == nil {
+		err = c.attached.prepare()
 	}
 	if err != nil || c.plan == "" {
 		return err
@@ -116,18 +116,18 @@ func (c *chaosRun) planOf(i int) *chaos.Plan {
 	if c.fromFile != nil {
 		return c.fromFile
 	}
-	on := c.attached.on()
+	on := c.attached.clusterForPlans()
 	if c.hdfs && on.Accepts == nil {
 		on.Accepts = func(f chaos.Fault) bool { return f.Kind != chaos.Partition }
 	}
-	p := chaos.RandomOn(on, c.seed+uint64(i), c.of)
+	p := chaos.RandomOn(on, c.seed+uint64(i), c.kinds)
 	p.HDFS = c.hdfs
 	return p
 }
 
-// more reports whether to run an i-th drill, counted from 0. With --duration the last drill
+// hasNext reports whether to run an i-th drill, counted from 0. With --duration the last drill
 // starts within that time and runs to its end.
-func (c *chaosRun) more(ctx context.Context, i int, began time.Time) bool {
+func (c *chaosRun) hasNext(ctx context.Context, i int, began time.Time) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -166,7 +166,7 @@ func (c *chaosRun) needsIsolation() bool {
 	if c.fromFile != nil {
 		return drill.NeedsIsolation(c.fromFile)
 	}
-	return slices.ContainsFunc(c.of, drill.KindNeedsIsolation)
+	return slices.ContainsFunc(c.kinds, drill.KindNeedsIsolation)
 }
 
 // player plays a plan and writes its report into a directory.
@@ -177,7 +177,7 @@ type player func(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verd
 func (c *chaosRun) each(ctx context.Context, out io.Writer, play func(i int, plan *chaos.Plan) (*chaos.Verdict, error)) error {
 	fmt.Fprintf(out, drillLine, "seed", "faults", "jobs", "bytes", "lost", "again", "lost ms", "recovery ms", "elapsed ms", "verdict", "kinds")
 	bad, began := 0, time.Now()
-	for i := 0; c.more(ctx, i, began); i++ {
+	for i := 0; c.hasNext(ctx, i, began); i++ {
 		plan := c.planOf(i)
 		v, err := play(i, plan)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// upConfig has the flags of `hammr up`. Flags of daemons are passed on as they are: settle
+// upConfig has the flags of `hammr up`. Flags of daemons are passed on as they are: prepare
 // puts them into MasterFlags and TasknodeFlags.
 type upConfig struct {
 	localcluster.Config
@@ -69,7 +69,7 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 	}
 	required(cmd, "dir")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := cfg.settle(cmd); err != nil {
+		if err := cfg.prepare(cmd); err != nil {
 			return err
 		}
 		return untilSignal(func(ctx context.Context) error { return clusterUp(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr()) })
@@ -77,11 +77,11 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 	return cmd
 }
 
-// settle completes the configuration, passes flags on to the daemons, and checks what can be
+// prepare completes the configuration, passes flags on to the daemons, and checks what can be
 // checked before a process starts. Flags that the user has not set are not passed on, so the
 // daemons' own defaults hold. With --add the cluster exists, so only the number of new
 // tasknodes is given.
-func (c *upConfig) settle(cmd *cobra.Command) error {
+func (c *upConfig) prepare(cmd *cobra.Command) error {
 	self, err := ownProgram()
 	if err != nil {
 		return err
