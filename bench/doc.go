@@ -20,4 +20,9 @@
 // and is removed after each turn.
 //
 //	err := bench.Run(ctx, bench.Config{Cases: []string{"terasort*"}, Rounds: 5})
+//
+//	case ─► input ─► rehearsal of both sides ─► outputs equal? ─► rounds in alternation ─► ratio
+//
+// A ratio above 1 means that Hammr is faster than its rival. A result is the median over
+// rounds with the range; goals are compared with the median.
 package bench

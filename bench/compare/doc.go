@@ -3,4 +3,11 @@
 //
 // Its runs are trials of package paper, and any paper.Runner can run them. The same options
 // give the same table, byte for byte.
+//
+//	loads: hfsp_fb2009, hfsp_fb2010, three samples of SWIM's FB-2009 and FB-2010
+//	arms:  fifo, fair, hammr, disco, hfsp with three errors of sizes, chronos over three policies
+//	each without failures, and with one machine that fails every hour for ten minutes
+//
+// A row has the mean and the percentiles of sojourn times, and the job that is slowed down
+// most in comparison with fair: a policy with a good mean may starve a job.
 package compare

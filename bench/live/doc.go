@@ -11,4 +11,14 @@
 //
 // The processes of a cluster are those of internal/testcluster: they end with this process,
 // whatever ends it.
+//
+// What runs on such a cluster:
+//
+//	Runner            trials of package paper, scaled to one machine (scale.go)
+//	Replay            any workload of the simulator, by sleeping or sorting jobs
+//	PreemptionBench   sojourn times of two jobs under wait, kill and work-conserving modes
+//	PreemptionLatency ms from an order of preemption to the start of the waiting job
+//
+// Results of a run have the type of the simulator's results, so that tables, pictures and
+// comparisons are the same for both.
 package live

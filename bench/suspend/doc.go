@@ -15,4 +15,8 @@
 // If swap or a control group cannot be set up, only the first arm is measured, and NewCage
 // returns the reason. A Cage is used by one goroutine. Tasks are processes that call
 // RunTask; they end with the context of Measure.
+//
+// Times are wall-clock times of the task process itself. The task writes random bytes,
+// which zswap and zram cannot compress. Footprints are in bytes, and the limit of the group
+// leaves 64 MiB for a process beyond its footprint.
 package suspend

@@ -19,4 +19,15 @@
 //
 // Goroutines: one for each job, which watches it, and up to two for each injected fault,
 // which measure its recovery and end it. Run waits for all of them.
+//
+// The life of a drill, and of a fault in it:
+//
+//	CanPlay ─► input, expected output ─► cluster ─► jobs ─► faults ─► judge ─► report
+//	                                                         │
+//	          pending ── trigger is due, target exists ──► injected ── For ──► undone
+//	             └── never due, or nothing to hit ──► not injected, with the reason
+//
+// A verdict is about the jobs: each must succeed, with the bytes of the undisturbed run.
+// The time of recovery, repeated attempts and lost work are numbers of the report, without
+// a bound.
 package drill

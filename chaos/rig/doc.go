@@ -12,4 +12,12 @@
 //
 // Methods may be called by several goroutines at once. Nothing of a rig outlives Close,
 // nor the process that called Start, whatever ends it.
+//
+//	what                 how                                     needs
+//	Kill, Signal         signals to processes                    –
+//	Partition            a link of the daemon's namespace        Config.Network, Isolate
+//	FillDisk             a tmpfs for each tasknode               Config.SmallDisks, Isolate
+//	Corrupt              a byte of a file                        the tasknode's directory
+//	SlowDisk, IOErrors,  a call to the daemon, which has the     --drills
+//	JumpClock, Failpoint points built in (internal/failpoint)
 package rig

@@ -24,4 +24,8 @@
 //
 // Goroutines: one for each process that this one has started, which waits for its end, and
 // the one of procfs.Starter.
+//
+// Only layout.json is needed to start a cluster again; all other files are created again or
+// found as they are. Daemons that were not detached get SIGTERM when this process ends,
+// whatever ends it.
 package localcluster

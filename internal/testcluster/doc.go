@@ -24,4 +24,8 @@
 // Methods may be called by several goroutines at once; those that change one daemon
 // take turns. A Cluster signals no process but its own daemons and their tasks. The
 // goroutines are those of internal/localcluster and of the client.
+//
+// The contract of a handle: after Start or Attach all daemons have answered. Kill returns
+// when the process is gone, and Start when the daemon is ready. An error names the daemon.
+// After Close of a cluster that was started here no process of it is left.
 package testcluster

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Area is a quantity over time, such as the slots of a job.
+// Area is a quantity over time, such as the slots of a job. Values are not negative.
 type Area struct {
 	Name   string
 	Values []float64 // one for each time, valid until the next

@@ -43,7 +43,8 @@ var (
 	pale = color.Gray{Y: 0xdd}
 )
 
-// sans is the font of all text.
+// sans is the font of all text. gonum embeds Liberation, so pictures do not depend on the
+// machine's fonts.
 func sans(size font.Length, weight font.Font) font.Font {
 	weight.Typeface, weight.Variant, weight.Size = "Liberation", "Sans", size
 	return weight
@@ -106,7 +107,8 @@ func fit(axis *gplot.Axis, log bool) {
 	}
 }
 
-// pad adds padding on both sides of the data, where curves rise vertically.
+// pad adds padding on both sides of the data, where curves rise vertically. On a
+// logarithmic axis the padding is a factor.
 func (a Axes) pad(axis *gplot.Axis) {
 	const padding = 0.015
 	if a.LogX {

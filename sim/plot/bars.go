@@ -21,7 +21,8 @@ type Value struct {
 	Low, High float64 // such as a 95 % interval; both 0 for none
 }
 
-// barsWidth is the fraction of its space that a group fills.
+// barsWidth is the fraction of its space that a group fills. The rest separates it from the
+// next group.
 const barsWidth = 0.8
 
 // Bars draws groups of bars side by side, labelled by name. Each group has one bar of each
@@ -59,13 +60,14 @@ func Bars(a Axes, groups []string, series ...Bar) *Figure {
 	})
 }
 
-// barSlot is the place of a series in each group.
+// barSlot is the place of a series in each group. The first bar is k = 0.
 type barSlot struct {
 	k, n        int     // bar k of n in each group
 	base, floor float64 // where bars begin, and the least value that the axis can show
 }
 
-// add draws the bar of each group.
+// add draws the bar of each group. A value below the floor of a logarithmic axis has height
+// 0. Intervals are drawn over the bars.
 func (s Bar) add(p *gplot.Plot, of lineStyle, at barSlot) error {
 	var all boxes
 	bars := &whiskers{style: draw.LineStyle{Color: ink, Width: vg.Points(1)}}

@@ -17,7 +17,7 @@ type Sample struct {
 
 const (
 	// logSpread is the ratio of the largest to the least value from which on the axis is
-	// logarithmic.
+	// logarithmic. On a linear axis the small values would be one vertical line.
 	logSpread = 50
 	// cdfPoints limits the steps of a curve.
 	cdfPoints = 1000
@@ -61,7 +61,8 @@ func CDF(a Axes, samples ...Sample) *Figure {
 }
 
 // spansDecades reports whether the values spread so much that only a logarithmic axis shows
-// the small ones.
+// the small ones. All samples decide together, since they share the axis. Without positive
+// values the answer does not matter.
 func spansDecades(samples []Sample) bool {
 	least, most := math.Inf(1), 0.
 	for _, s := range samples {

@@ -28,19 +28,21 @@ type Figure struct {
 	legendKind legendKind
 }
 
-// panel is one picture of a figure.
+// panel is one picture of a figure. build is called once for each output, so it must not
+// keep state.
 type panel struct {
 	names []string // in the order of the legend, which leaves out ""
 	build func(map[string]lineStyle) (*gplot.Plot, error)
 }
 
-// singlePanel is a figure with one panel.
+// singlePanel is a figure with one panel. names are those of the legend, in the order in
+// which they get colours.
 func singlePanel(sort legendKind, names []string, build func(map[string]lineStyle) (*gplot.Plot, error)) *Figure {
 	return &Figure{columns: 1, panels: []panel{{names: names, build: build}}, legendKind: sort}
 }
 
-// Grid arranges figures in rows, under a common title and with one legend. They should be of
-// one kind.
+// Grid arranges figures in rows, under a common title and with one legend. They should be
+// of one kind. Its legend has the symbols of the first figure.
 func Grid(title string, columns int, figures ...*Figure) *Figure {
 	g := &Figure{title: title, columns: max(min(columns, len(figures)), 1)}
 	for i, f := range figures {
@@ -118,7 +120,8 @@ const (
 	fallback = ",Arial,Helvetica,sans-serif"
 )
 
-// PNG writes the figure as PNG with 144 dots an inch.
+// PNG writes the figure as PNG with 144 dots an inch. At that density a picture is sharp on
+// screens with two dots a point.
 func (f *Figure) PNG(w io.Writer) error {
 	width, height := f.size()
 	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
@@ -131,7 +134,8 @@ func (f *Figure) PNG(w io.Writer) error {
 	return nil
 }
 
-// Save writes name.svg and name.png into a directory that exists.
+// Save writes name.svg and name.png into a directory that exists. SVG is for pages, PNG for
+// documents that do not take SVG.
 func (f *Figure) Save(dir, name string) error {
 	return errors.Join(
 		save(filepath.Join(dir, name+".svg"), f.SVG),

@@ -7,7 +7,8 @@ import (
 	gplot "gonum.org/v1/plot"
 )
 
-// Span is a time in which a row is in use.
+// Span is a time in which a row is in use. From is not after To; a span of length 0 is
+// drawn as a hairline.
 type Span struct {
 	Row      int // index of the row
 	From, To float64

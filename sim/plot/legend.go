@@ -40,7 +40,7 @@ func (f *Figure) legend() legend {
 	return l
 }
 
-// size is the space of the legend; 0 without names.
+// size is the space of the legend; 0 without names. The width is that of the longest name.
 func (l legend) size() (w, h vg.Length) {
 	style := textStyle(tickSize, font.Font{}, draw.XLeft)
 	for _, name := range l.names {
@@ -52,6 +52,7 @@ func (l legend) size() (w, h vg.Length) {
 	return w + thumbWidth + legendGap + 8, vg.Length(len(l.names))*legendRow + legendTop
 }
 
+// Names are in rows from the top of the canvas.
 func (l legend) draw(c draw.Canvas) {
 	style := textStyle(tickSize, font.Font{}, draw.XLeft)
 	style.YAlign = draw.YCenter

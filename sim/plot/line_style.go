@@ -27,9 +27,11 @@ func rgb(hex uint32) color.RGBA {
 	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
 }
 
-// dashes are lengths of lines and gaps, in points.
+// dashes are lengths of lines and gaps, in points. nil is a solid line. Their number is
+// prime to that of colours, so combinations repeat late.
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {13, 4}}
 
+// They are distinct in print and at small sizes.
 var glyphs = []draw.GlyphDrawer{
 	draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}, draw.CrossGlyph{},
 }

@@ -15,9 +15,10 @@ type Point struct {
 	Low, High float64 // around Y, such as a 95 % interval; both 0 for none
 }
 
+// interval reports whether the point has one.
 func (p Point) interval() bool { return p.Low != 0 || p.High != 0 }
 
-// Line is a curve.
+// Line is a curve. Points are drawn in their order, which callers choose to be that of X.
 type Line struct {
 	Name   string
 	Points []Point

@@ -16,7 +16,8 @@ type box struct {
 	colour                   color.Color
 }
 
-// boxes are drawn in order, later ones on top.
+// boxes are drawn in order, later ones on top. It implements gonum's plot.Plotter and
+// plot.DataRanger.
 type boxes []box
 
 // hairline is the least width of a box, in points, so that short spans stay visible.
@@ -46,7 +47,8 @@ func (b boxes) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return xmin, xmax, ymin, ymax
 }
 
-// whiskers are vertical intervals at points.
+// whiskers are vertical intervals at points. It implements gonum's plot.Plotter and
+// plot.DataRanger.
 type whiskers struct {
 	points []Point
 	style  draw.LineStyle
@@ -76,7 +78,8 @@ func (w *whiskers) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return xmin, xmax, ymin, ymax
 }
 
-// markLine draws a Mark across the panel.
+// markLine draws a Mark across the panel. It has no data range: a mark alone does not widen
+// the axis.
 type markLine struct{ Mark }
 
 // Plot implements plot.Plotter. A mark outside of the axes is left out, and a name near the

@@ -30,7 +30,7 @@ func (d *DecisionLog) Record(cfg *sim.Config, policy string) {
 	}
 }
 
-// Write writes the lines that were recorded.
+// Write writes the lines that were recorded. The log is empty afterwards.
 func (d *DecisionLog) Write(w io.Writer) error {
 	if d.err != nil {
 		return d.err

@@ -19,7 +19,8 @@ type Dir struct {
 	committed bool
 }
 
-// CheckNew returns an error if something exists under the name of an output.
+// CheckNew returns an error if something exists under the name of an output. Commands call
+// it before they start to work.
 func CheckNew(name string) error {
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("%s exists; remove it, or name another directory with --out", name)
@@ -63,14 +64,16 @@ func (d *Dir) Commit() error {
 	return err
 }
 
-// Discard removes the directory. After Commit it does nothing.
+// Discard removes the directory. After Commit it does nothing. Callers defer it right after
+// Stage.
 func (d *Dir) Discard() {
 	if !d.committed {
 		_ = os.RemoveAll(d.path) // leftovers have the temporary name
 	}
 }
 
-// WriteFile writes a file of the directory and makes the directories above it.
+// WriteFile writes a file of the directory and makes the directories above it. name is
+// relative to the directory.
 func (d *Dir) WriteFile(name string, write func(io.Writer) error) error {
 	name = filepath.Join(d.path, name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {

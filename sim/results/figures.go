@@ -32,7 +32,8 @@ func (r *Report) saveFigures(dir string) error {
 	return r.slotsFigure().Save(dir, "slots")
 }
 
-// sojourns are the times of all repetitions under each policy, of one class; "" is all classes.
+// sojourns are the times of all repetitions under each policy, of one class; "" is all
+// classes. Values are in s.
 func (r *Report) sojourns(class string) (samples []plot.Sample) {
 	for i, run := range r.Repetitions[0].Runs {
 		sample := plot.Sample{Name: run.Policy}
@@ -76,8 +77,9 @@ func (r *Report) classes() (names []string) {
 	return names
 }
 
-// slotsFigure shows the slots of the first repetition: each slot on small clusters, else numbers of slots. Colours are
-// those of jobs or pools.
+// slotsFigure shows the slots of the first repetition: each slot on small clusters, else
+// numbers of slots. Colours are those of jobs or pools. Suspended attempts have no row of
+// their own, so runs with suspension show numbers too.
 func (r *Report) slotsFigure() *plot.Figure {
 	first := r.Repetitions[0]
 	groups := groupsOf(r.Workload, first.Runs[0].Result)

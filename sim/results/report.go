@@ -7,6 +7,14 @@
 //	err = errors.Join(report.Write(dir, tasks), dir.Commit(), report.WriteSummary(os.Stdout))
 //
 // Everything is a function of the runs: the same runs give the same bytes. docs/sim.md describes each column.
+//
+//	runs ─► jobs.csv        a line for each policy and job
+//	        tasks.csv       a line for each attempt, on request
+//	        sojourn.svg …   distributions, for each class too
+//	        slots.svg …     usage over time, by job or pool
+//	     ─► summary         a table on the terminal; medians and intervals of repetitions
+//
+// Times are in s in all tables and pictures, and in ms in sim.Result.
 package results
 
 import (
@@ -31,7 +39,8 @@ type Repetition struct {
 	Runs []PolicyRun // in the order of the policies, which all repetitions share
 }
 
-// Report is everything that `hammr sim run` has to show.
+// Report is everything that `hammr sim run` has to show. All repetitions have the same
+// policies, clusters and numbers of jobs; only seeds differ.
 type Report struct {
 	Workload    *workload.Workload // of the first repetition
 	Cluster     sim.Config         // without its policy and seed

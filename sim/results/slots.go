@@ -11,8 +11,9 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// groups are what has a colour in pictures of slots: pools if jobs have several, else jobs. If there are too many, the
-// smallest are one group, plot.Others.
+// groups are what has a colour in pictures of slots: pools if jobs have several, else jobs.
+// If there are too many, the smallest are one group, plot.Others. It is computed from the
+// first run, so that all panels have the same colours.
 type groups struct {
 	byPool bool
 	names  []string          // in order of the first job; plot.Others last
@@ -57,7 +58,8 @@ func (g *groups) fold(work map[string]int64) {
 	}
 }
 
-// rank is the place of each group in the order of names.
+// rank is the place of each group in the order of names. Spans are sorted by it, since plot
+// gives colours in the order in which names appear.
 func (g *groups) rank() map[string]int {
 	rank := make(map[string]int)
 	for i, name := range g.names {
@@ -72,15 +74,17 @@ const (
 	maxAttempts = 5000
 )
 
-// DrawsEachSlot reports whether a run is so small that each slot is drawn. The first repetition then needs
-// Config.Tasks.
+// DrawsEachSlot reports whether a run is so small that each slot is drawn. The first
+// repetition then needs Config.Tasks. Callers ask before the run, because recording all
+// tasks takes memory.
 func DrawsEachSlot(c sim.Config, w *workload.Workload) bool {
 	maps, reduces := w.Tasks()
 	return c.Machines*(max(c.MapSlots, 0)+max(c.ReduceSlots, 0)) <= maxRows && maps+reduces <= maxAttempts
 }
 
-// anySuspended reports whether an attempt was without its slot for a time. One slot then has several attempts at the
-// same time, and a row has no place for them.
+// anySuspended reports whether an attempt was without its slot for a time. One slot then
+// has several attempts at the same time, and a row has no place for them. It needs
+// Config.Tasks.
 func anySuspended(runs []PolicyRun) bool {
 	return slices.ContainsFunc(runs, func(run PolicyRun) bool {
 		return slices.ContainsFunc(run.Result.Tasks, func(t sim.TaskResult) bool { return t.Suspended > 0 })

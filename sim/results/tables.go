@@ -72,7 +72,8 @@ func taskLine(policy string, r *sim.TaskResult) []string {
 	}
 }
 
-// seconds formats a time in ms. -1 ms stands for a time that never came.
+// seconds formats a time in ms. -1 ms stands for a time that never came. It has three
+// digits after the point, the precision of the simulator.
 func seconds(ms int64) string {
 	if ms == -1 {
 		return ""

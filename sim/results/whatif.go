@@ -24,6 +24,9 @@ type WhatIf struct {
 }
 
 // WriteTable writes a line for each job, the row, and the mean of the absolute differences.
+//
+//	  JOB     NAME  RECORDED    fair            hfsp
+//	job_1  nightly    61.0 s  60.2 s   -1.3 %  55.1 s  -9.7 %
 func (x WhatIf) WriteTable(out io.Writer) error {
 	label := x.Label
 	if label == nil {
@@ -57,8 +60,9 @@ func (x WhatIf) WriteTable(out io.Writer) error {
 	return t.Flush()
 }
 
-// row are over the jobs with a recorded sojourn time, in ms. meanError is the mean of the absolute differences, as a
-// fraction of what was recorded.
+// row are over the jobs with a recorded sojourn time, in ms. meanError is the mean of the
+// absolute differences, as a fraction of what was recorded. Jobs without a recorded time,
+// which had not ended, are left out of both means.
 func (x WhatIf) averages(r *sim.Result) (recorded, predicted int64, meanError float64) {
 	n := int64(0)
 	for i := range x.Workload.Jobs {

@@ -25,6 +25,7 @@ type collector struct {
 	bytes   int64
 }
 
+// limit is Options.MaxTasks.
 func newCollector(source string, limit int) *collector {
 	return &collector{source: source, limit: limit, foundAt: make(map[string]string)}
 }
@@ -90,4 +91,5 @@ func (c *collector) workload() (*Workload, error) {
 	return &Workload{Name: filepath.Base(c.source), Jobs: c.jobs, Notes: c.notes}, nil
 }
 
+// seconds converts ms for messages.
 func seconds(ms int64) float64 { return float64(ms) / 1000 }

@@ -57,7 +57,7 @@ func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 }
 
 // csvError rewords an error of the CSV parser like all other errors here. width is the
-// number of columns in the header.
+// number of columns in the header. io.EOF means an input without a header.
 func csvError(source string, width int, err error) error {
 	var p *csv.ParseError
 	switch {
@@ -71,7 +71,8 @@ func csvError(source string, width int, err error) error {
 	return fmt.Errorf("%s: %w", source, err)
 }
 
-// columnIndexes finds each column in the header.
+// columnIndexes finds each column in the header. All errors of the header are reported
+// together.
 func columnIndexes(source string, head []string) (map[string]int, error) {
 	var f problems
 	columns := make(map[string]int, len(head))
@@ -128,6 +129,7 @@ func (r *csvRow) addJob(m *Model) {
 	r.c.addJobInOrder(r.line, j)
 }
 
+// text is a field without white space at both ends.
 func (r *csvRow) text(column string) string {
 	i, found := r.columns[column]
 	if !found {
@@ -164,6 +166,7 @@ func (r *csvRow) number(column string, absent, least, most float64) float64 {
 	return x
 }
 
+// optional reports whether the column may be missing or empty.
 func (r *csvRow) optional(column string) bool {
 	return slices.Index(csvColumns, column) >= csvRequired
 }

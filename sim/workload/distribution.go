@@ -66,6 +66,7 @@ func checkPareto(a []float64) string {
 	return leastMost(1)(a)
 }
 
+// checkSigma bounds the argument of lognormal, see maxSigma.
 func checkSigma(a []float64) string {
 	if a[1] > maxSigma {
 		return fmt.Sprintf("SIGMA above %d", maxSigma)
@@ -73,6 +74,7 @@ func checkSigma(a []float64) string {
 	return ""
 }
 
+// checkShape keeps Γ(1+1/SHAPE) within the range of a float64.
 func checkShape(a []float64) string {
 	if a[1] < 0.1 {
 		return "SHAPE below 0.1"
@@ -94,7 +96,7 @@ func drawPareto(a []float64, u float64) float64 {
 	return a[1] * math.Pow(1-u*(1-beyond), -1/a[0])
 }
 
-// draw returns the next number.
+// draw returns the next number. It takes exactly one number of r.
 func (l Distribution) draw(r *rand.Rand) float64 {
 	if l.kind == nil {
 		return 0

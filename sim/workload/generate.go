@@ -24,7 +24,7 @@ const (
 	streams
 )
 
-// generator draws the jobs of a spec.
+// generator draws the jobs of a spec. Each quantity has its own stream of random numbers.
 type generator struct {
 	spec  *Spec
 	model *Model
@@ -125,7 +125,8 @@ func (g *generator) bytesOf(tasks []Task, l Distribution, stream int) {
 	}
 }
 
-// timesOf leaves times unchanged if there is no distribution for them.
+// timesOf leaves times unchanged if there is no distribution for them. timesOf draws the
+// time of each task.
 func (g *generator) timesOf(tasks []Task, l Distribution, stream int) {
 	for i := range tasks {
 		if l.kind != nil {
@@ -137,7 +138,7 @@ func (g *generator) timesOf(tasks []Task, l Distribution, stream int) {
 // maxSpec limits the length of a spec, in bytes.
 const maxSpec = 64 << 10
 
-// readSpec parses a spec and draws its jobs.
+// readSpec parses a spec and draws its jobs. The name of the workload is the source.
 func readSpec(r io.Reader, source string, o Options) (*Workload, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxSpec+1))
 	if err != nil {

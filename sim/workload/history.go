@@ -196,7 +196,7 @@ func (o *openHistory) addTask(t *historyTask) error {
 }
 
 // close distributes the bytes over the tasks: equal parts of the input to the maps, its
-// partition to each reduce.
+// partition to each reduce. Histories have the bytes of the whole input only.
 func (o *openHistory) close() { spreadBytes(o.job, o.input, o.partitions) }
 
 // slowStartOf is the slow start in a job's properties; negative if unset.
@@ -235,7 +235,8 @@ func spreadBytes(j *loggedJob, input int64, partitions []int64) {
 }
 
 // appendPartition adds the bytes of a partition. They come by number; one out of order is
-// ignored, since the sizes before it are unknown.
+// ignored, since the sizes before it are unknown. The next number is the length of the
+// list.
 func appendPartition(list []int64, number int, bytes int64) []int64 {
 	if number != len(list) {
 		return list
@@ -273,6 +274,7 @@ func (h *jobLog) addReport(line int, raw json.RawMessage) error {
 	return nil
 }
 
+// reportTask converts a task of a report. Reports do not have the end of a shuffle.
 func reportTask(t report.Task) loggedTask {
 	p := loggedTask{id: t.ID, reduce: t.Type == report.Reduce}
 	for _, a := range t.Attempts {

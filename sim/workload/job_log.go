@@ -52,17 +52,20 @@ type jobLog struct {
 	graphs    int // jobs of graphs with more stages than map and reduce
 }
 
+// loggedLine is a job with its place, for errors.
 type loggedLine struct {
 	source string
 	line   int
 	job    loggedJob
 }
 
+// newJobLog starts a log for a file or a directory.
 func newJobLog(source string, o *Options) *jobLog {
 	return &jobLog{collector: newCollector(source, o.MaxTasks)}
 }
 
-// addLogged adds a job, or errors about its times.
+// addLogged adds a job, or errors about its times. Times are checked here, because
+// differences of invalid ones would be meaningless tasks.
 func (h *jobLog) addLogged(line int, j loggedJob) {
 	if j.Submit < 0 || j.Submit > maxTime {
 		h.errorAt(line, "job %q: submitted at %d, expected ms since 1970", j.ID, j.Submit)
@@ -194,7 +197,7 @@ func (t *loggedTask) millis(lastMap int64) int64 {
 }
 
 // fillUnknown sets unknown times to the mean of the known ones. any reports whether there
-// were unknown ones, ok whether there was a known one.
+// were unknown ones, ok whether there was a known one. No tasks count as known.
 func fillUnknown(tasks []Task) (any, ok bool) {
 	known := slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Millis == unknownMillis })
 	if len(known) == len(tasks) {
@@ -216,7 +219,8 @@ func mean(tasks []Task) int64 {
 	return Sum(tasks).Millis / int64(len(tasks))
 }
 
-// priorityOf is the number of a named priority; "" is normal.
+// priorityOf is the number of a named priority; "" is normal. DEFAULT and
+// UNDEFINED_PRIORITY are names in histories of newer versions of Hadoop.
 func priorityOf(name string) (int, error) {
 	switch strings.ToUpper(name) {
 	case "VERY_HIGH":

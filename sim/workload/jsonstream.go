@@ -20,6 +20,7 @@ type jsonStream struct {
 	array  bool
 }
 
+// It reads nothing before next.
 func newJSONStream(r io.Reader, source string) *jsonStream {
 	s := &jsonStream{source: source}
 	s.lines.from = r
@@ -116,6 +117,7 @@ type lineCounter struct {
 	passed int     // line ends before those
 }
 
+// Read implements io.Reader and notes line ends.
 func (l *lineCounter) Read(p []byte) (int, error) {
 	n, err := l.from.Read(p)
 	for i, b := range p[:n] {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Format is the format of an input.
+// Format is the format of an input. It is a value of --format.
 type Format string
 
 // Formats that Read accepts.
@@ -30,7 +30,7 @@ var readers = map[Format]func(io.Reader, string, Options) (*Workload, error){
 	CSV: ReadCSV, SWIMTrace: ReadSWIM, RumenTrace: ReadRumen, HistoryLogs: ReadHistory, SpecText: readSpec,
 }
 
-// Formats lists the names of all formats, sorted.
+// Formats lists the names of all formats, sorted. Messages list them.
 func Formats() []string {
 	var names []string
 	for f := range readers {
@@ -96,7 +96,8 @@ func Read(r io.Reader, source string, o Options) (*Workload, error) {
 // headBytes is how many bytes Read uses to detect the format.
 const headBytes = 64 << 10
 
-// detectFormat is the format of an input with such a beginning; "" if unknown.
+// detectFormat is the format of an input with such a beginning; "" if unknown. The order of
+// cases matters: a CSV may contain "=" and a spec commas.
 func detectFormat(head []byte) Format {
 	head = bytes.TrimSpace(head)
 	line := firstLine(head)

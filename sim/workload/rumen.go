@@ -21,12 +21,14 @@ type rumenJob struct {
 	ReduceTasks []rumenTask `json:"reduceTasks"`
 }
 
+// rumenTask is a map or a reduce with its attempts.
 type rumenTask struct {
 	TaskID     rumenText      `json:"taskID"`
 	InputBytes int64          `json:"inputBytes"`
 	Attempts   []rumenAttempt `json:"attempts"`
 }
 
+// rumenAttempt has times in ms since the epoch.
 type rumenAttempt struct {
 	Result             string `json:"result"`
 	StartTime          int64  `json:"startTime"`

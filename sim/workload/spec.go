@@ -99,7 +99,7 @@ type specPart struct {
 	text   string
 }
 
-// specParts lists the parts of a spec that are not empty.
+// specParts lists the parts of a spec that are not empty. Lines count from 1.
 func specParts(text string) (parts []specPart) {
 	for n, line := range strings.Split(text, "\n") {
 		for _, part := range strings.Split(line, ";") {
@@ -166,6 +166,7 @@ func (s *Spec) validate(source string, f *problems) {
 }
 
 // parseArrival parses a distribution of times, or burst:N and a distribution.
+// burst:5:exp:1m is five jobs at a time, a minute apart on average.
 func (s *Spec) parseArrival(text string) (err error) {
 	s.Burst = 1
 	if rest, found := strings.CutPrefix(text, "burst:"); found {
@@ -197,7 +198,7 @@ func parseFraction(text string) (float64, error) {
 	return x, nil
 }
 
-// constant is a distribution that always draws x.
+// constant is a distribution that always draws x. const is the first kind.
 func constant(x float64) Distribution { return Distribution{&distributionKinds[0], []float64{x}} }
 
 // presets are specs with the quotas of the HFSP paper's two workloads: numbers of jobs in

@@ -133,7 +133,7 @@ func mulDiv(x int64, a, b int) int64 {
 	return int64(min(quotient, MaxBytes+1))
 }
 
-// swimLine is a line of a trace.
+// swimLine is a line of a trace. Columns after the sixth are not used.
 type swimLine struct {
 	id                     string
 	submit, gap            int64 // s

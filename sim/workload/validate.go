@@ -16,6 +16,7 @@ type problems struct {
 	more int
 }
 
+// add takes an error's text; after maxErrors it only counts.
 func (f *problems) add(format string, args ...any) {
 	if len(f.errs) >= maxErrors {
 		f.more++

@@ -86,7 +86,7 @@ func Sum(tasks []Task) (total Task) {
 	return total
 }
 
-// LastSubmit is the last submission, 0 without jobs.
+// LastSubmit is the last submission, 0 without jobs. It is in ms of virtual time.
 func (w *Workload) LastSubmit() int64 {
 	if len(w.Jobs) == 0 {
 		return 0
