@@ -2,6 +2,7 @@ package dag
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -26,7 +27,7 @@ func (g Graph) Show(w io.Writer) error {
 	fmt.Fprintln(tables)
 	row(tables, "BUNDLE", "COUNT", "SLOTS", "AFTER", "HOLDS")
 	for i, bundle := range l.Bundles {
-		row(tables, bundleName(i), bundle.Count, bundle.Slots, joinNames(bundle.After, bundleName), l.bundleContents(i))
+		row(tables, bundleName(i), bundle.Count, bundle.Slots, cmp.Or(joinNames(bundle.After, ", ", bundleName), "-"), l.bundleContents(i))
 	}
 	return tables.Flush()
 }
@@ -58,10 +59,7 @@ func (g Graph) reads(stage string) string {
 		}
 		parts = append(parts, part)
 	}
-	if len(parts) == 0 {
-		return "the job's input"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "the job's input")
 }
 
 // channelText describes the channel.
@@ -74,30 +72,25 @@ func (e Edge) channelText() string {
 
 // groupContents describes the Nodes in each group of a class.
 func (g Graph) groupContents(l *Layout, class int) string {
-	var parts []string
-	for _, stage := range l.Groups[class].Stages {
-		parts = append(parts, fmt.Sprintf("%d %s", l.NodesPerGroup(class, stage), g.Stages[stage].Name))
-	}
-	return strings.Join(parts, ", ")
+	return joinNames(l.Groups[class].Stages, ", ", func(stage int) string {
+		return fmt.Sprintf("%d %s", l.NodesPerGroup(class, stage), g.stageName(stage))
+	})
 }
 
 // bundleContents describes the groups in each bundle of a class.
 func (l *Layout) bundleContents(bundle int) string {
-	return joinNames(l.Bundles[bundle].Groups, func(class int) string {
+	return joinNames(l.Bundles[bundle].Groups, ", ", func(class int) string {
 		return fmt.Sprintf("%d %s", l.GroupsPerBundle(bundle, class), groupName(class))
 	})
 }
 
-// joinNames lists classes by their names; "-" if there are none.
-func joinNames(classes []int, name func(int) string) string {
-	if len(classes) == 0 {
-		return "-"
-	}
+// joinNames lists stages or classes, which are indexes, by their names.
+func joinNames(indexes []int, separator string, name func(int) string) string {
 	var names []string
-	for _, class := range classes {
-		names = append(names, name(class))
+	for _, i := range indexes {
+		names = append(names, name(i))
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, separator)
 }
 
 // dotStyles maps channels to line styles: solid for files and dashed for shared memory, as

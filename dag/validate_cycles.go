@@ -25,11 +25,7 @@ func (g Graph) checkCycles(report errorFunc) {
 
 // cycleText names the stages of a cycle, the first once more at the end.
 func (g Graph) cycleText(cycle []int) string {
-	var names []string
-	for _, i := range append(cycle, cycle[0]) {
-		names = append(names, g.Stages[i].Name)
-	}
-	return strings.Join(names, " -> ")
+	return joinNames(append(cycle, cycle[0]), " -> ", g.stageName)
 }
 
 // checkWaits looks at classes of bundles instead of bundles. That is exact:
@@ -81,12 +77,10 @@ func (g Graph) bundleText(l *Layout, bundle int) string {
 }
 
 func (g Graph) stageSet(stages []int) string {
-	var names []string
-	for _, i := range stages {
-		names = append(names, g.Stages[i].Name)
-	}
-	return "{" + strings.Join(names, ", ") + "}"
+	return "{" + joinNames(stages, ", ", g.stageName) + "}"
 }
+
+func (g Graph) stageName(stage int) string { return g.Stages[stage].Name }
 
 // findCycles finds cycles in a graph that is given by the predecessors of each item. It
 // finds at least one if there are any, and no two that share an item. Each cycle follows
