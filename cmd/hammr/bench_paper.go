@@ -19,9 +19,11 @@ import (
 
 // benchPaper has the flags of `hammr bench paper`, and what prepare makes of them.
 type benchPaper struct {
-	name, out      string
-	only           string // the one experiment to run; "" for all
-	sim, cluster   bool
+	name, out string
+	only      string // the one experiment to run; "" for all
+	// Exactly one is set, which prepare checks.
+	sim, cluster bool
+	// Of --workload-dir. Options.WorkloadDir is this, or "" for drawn workloads.
 	workloadDir    string
 	namesWorkloads bool // the user has named the directory
 	paper.Options
@@ -29,7 +31,8 @@ type benchPaper struct {
 	selection live.Selection // of experiments on real clusters; set by prepare
 }
 
-// tracesDir is the default directory of the traces.
+// tracesDir is the default directory of the traces: next to the source tree, where the
+// experiments run.
 var tracesDir = filepath.Join("..", "shared", "traces")
 
 // newBenchPaper runs in the simulator with --sim. With --cluster it also starts clusters of

@@ -25,14 +25,17 @@ const ownCluster = "own"
 // benchReplay has the flags of `hammr bench replay`, and what prepare makes of them: the
 // workload in Replay.Load, and policies of which "" is the one that the cluster has.
 type benchReplay struct {
+	// The workload to load, as in `sim run`.
 	source   simWorkload
 	policies []string
 	conf     settings
-	cluster  string
-	out      string
-	scale    float64
-	jobs     int
-	data     bool
+	// Directory of a cluster, or ownCluster.
+	cluster string
+	out     string
+	// Part of the bytes of a SWIM trace; 0 if it follows from the numbers of machines.
+	scale float64
+	jobs  int
+	data  bool
 	live.Replay
 }
 

@@ -17,7 +17,10 @@ import (
 // attached is a running cluster, named by flags. Without --hostfile there is none, and each
 // drill starts its own.
 type attached struct {
-	hostfile  string
+	// File that names the daemons and how to signal and restart them; "" is no cluster. The
+	// other fields count only with it.
+	hostfile string
+	// Command that runs another one on a machine, with {host} for its name.
 	shell     string
 	masters   string
 	tokenFile string

@@ -237,6 +237,8 @@ func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan
 		v, err := play(ctx, p, filepath.Join(dir, fmt.Sprintf("shrink-%d", n)))
 		return err == nil && !v.Good
 	})
+	// Next to the drill's own plan. After an interrupt the search is not complete: nothing is
+	// saved.
 	name := filepath.Join(dir, "shrunk")
 	if ctx.Err() == nil && os.WriteFile(name, small.Format(), 0o644) == nil {
 		again := "--report DIR"

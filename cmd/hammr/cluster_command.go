@@ -102,6 +102,7 @@ func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Contex
 	cmd.Flags().DurationVar(&f.timeout, "timeout", rpc.DefaultTimeout, "`time` to look for the leader")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		// An error of the command line, so outside of interruptible.
 		if f.masters == "" {
 			return errNoCluster
 		}

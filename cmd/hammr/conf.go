@@ -31,6 +31,7 @@ that have it in their name, their description or a deprecated name.`,
 			}
 			return showProperties(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0])
 		}),
+		// Shells complete names of properties, with their meaning.
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			for _, k := range conf.Keys() {

@@ -41,6 +41,7 @@ func (f settingFlag) Set(text string) error {
 // settings are loaded. Loading reports every wrong setting at once, with its source, as errors
 // of the command line.
 func withSettings(cmd *cobra.Command, settings daemon.Settings, run func(ctx context.Context, cmd *cobra.Command) error) *cobra.Command {
+	// Only flags that are given are in it: defaults come from the settings.
 	values := make(map[string]string)
 	for _, s := range settings {
 		flag := cmd.Flags().VarPF(settingFlag{s, values}, s.Name, "", s.Usage)

@@ -122,6 +122,7 @@ func (s dagShow) programArgs(rest []string) []string {
 // slash lists the bundled ones.
 func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest []string) error {
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	// A bundled program prints in this process; its exit code is ours.
 	if p := bundled(name); p != nil {
 		return exitWith(mr.Run(ctx, p, s.programArgs(rest), stdout, stderr))
 	}

@@ -81,11 +81,13 @@ func (q *query) logs(ctx context.Context, job string, match func(task, attempt s
 // are one list.
 type logReader struct {
 	*query
+	// File systems of the log directory.
 	router *storage.Router
 	job    *wire.JobStatus
 	pages  map[string]string // host:port of the page of each tasknode, by name; nil until asked for
-	found  bool
-	logs   []apidoc.AttemptLog
+	// Whether an attempt matched, with or without output.
+	found bool
+	logs  []apidoc.AttemptLog
 }
 
 // read reads the logs of one attempt, if it has printed anything, from the first place that

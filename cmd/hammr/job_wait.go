@@ -78,11 +78,14 @@ func (w *watcher) update(id string, s *wire.JobStatus) {
 		w.console.Running(id)
 		w.failures = len(s.Failures) // earlier ones are not shown
 	}
+	// Only failures since the last status. The last one of a job that is over is its cause,
+	// which showResult prints.
 	for ; w.failures < len(s.Failures); w.failures++ {
 		if f := s.Failures[w.failures]; !over {
 			w.console.TaskFailed(f.Attempt, f.Cause)
 		}
 	}
+	// A reason is printed once, when it changes, and not again with each status.
 	if s.Reason != w.reason && s.Reason != "" && !over {
 		w.console.Log(console.Info, console.ClassJob, "Job "+id+" waits: "+s.Reason)
 	}

@@ -79,6 +79,7 @@ in the file of --config; flags override variables, and variables override keys.`
 func (c *jobmasterFlags) run(ctx context.Context, cmd *cobra.Command) error {
 	return withLogger(c.log, cmd.ErrOrStderr(), func(logger *slog.Logger) (err error) {
 		c.Logger, c.Version = logger, buildVersion()
+		// A wrong site file must not hide wrong flags: both are reported.
 		if c.Conf, err = (genericOptions{}).load(cmd.ErrOrStderr()); err != nil {
 			return errors.Join(err, c.Validate())
 		}

@@ -82,8 +82,10 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 			return err
 		case n.Lost:
 			return fmt.Errorf("node %s was lost before it was drained: output that is needed is computed again elsewhere", name)
+		// The master has nothing left to move off it, and no reader needs it.
 		case n.State == "DECOMMISSIONED":
 			return q.changed(nil, "node", apidoc.Change{ID: name, Done: "drained"}, "Drained node %s", name)
+		// Another command has given tasks to it again.
 		case !n.Draining:
 			return fmt.Errorf("node %s is %s and is not drained any more", name, n.State)
 		}

@@ -88,6 +88,7 @@ func checkProgram(path string) error {
 	head := make([]byte, 4)
 	n, err := io.ReadFull(f, head)
 	switch head = head[:n]; {
+	// A script may start a Hammr program, with arguments of its own.
 	case bytes.HasPrefix(head, []byte("#!")):
 		return nil
 	case bytes.Equal(head, []byte(elf.ELFMAG)):

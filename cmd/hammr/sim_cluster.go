@@ -18,16 +18,24 @@ import (
 // `sim run` and `sim whatif`. configure turns them into cfg and preemption; before that these
 // have only what flags write to them directly.
 type simCluster struct {
-	policies                []string
-	conf                    policyConf
-	allocations             string
-	mapMode, reduceMode     string
-	sizeError               float64
+	// Names, in the order of the runs.
+	policies []string
+	// Properties of --conf, by policy.
+	conf policyConf
+	// File of --allocations; "" is none.
+	allocations string
+	// Names of preemption modes; a property of a policy overrides them.
+	mapMode, reduceMode string
+	// Sigma of the lognormal errors of sizes; 0 is none.
+	sizeError float64
+	// Failures of machines as they were typed, for parseFailure.
 	fail                    []string
 	reportInterval, latency time.Duration
 	expiry                  time.Duration
 	quiet                   bool
 
+	// What configure makes of the flags above. cfg has the numbers of machines and slots from
+	// the start: their flags write to it directly.
 	preemption preempt.Config
 	cfg        sim.Config
 }

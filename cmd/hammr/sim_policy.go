@@ -128,6 +128,8 @@ func (c *simCluster) makePolicy(name string, w *workload.Workload, seed uint64) 
 		conf[registry.AllocationFile] = c.allocations
 	}
 	if c.sizeError > 0 && registry.UsesJobSizes(name, conf) {
+		// Errors are drawn by the seed of the run, so that policies of one run see the same
+		// errors.
 		conf["hammr.hfsp.size-error"] = strconv.FormatFloat(c.sizeError, 'g', -1, 64)
 		conf["hammr.hfsp.seed"] = strconv.FormatUint(seed, 10)
 	}

@@ -19,9 +19,11 @@ import (
 // the workload and the policies means making them.
 type simRun struct {
 	simCluster
-	source    simWorkload
-	out       string
-	runs      int
+	// Where the jobs come from.
+	source simWorkload
+	out    string
+	runs   int
+	// Whether to write tasks.csv, and decisions.jsonl of the first run: both are large.
 	tasks     bool
 	decisions bool
 

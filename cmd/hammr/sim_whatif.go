@@ -47,6 +47,7 @@ histories, the difference is the error of the simulator.`,
 	flags := cmd.Flags()
 	flags.StringVar(&s.history, "history", "", "`file` or directory of histories")
 	flags.StringVar(&s.out, "out", "", "`file` for the table as CSV, which must not exist")
+	// The same flags as in `sim run`, with another default.
 	for name, usage := range map[string]string{"nodes": "machines", "map-slots": "map slots of a machine", "reduce-slots": "reduce slots of a machine"} {
 		flag := flags.Lookup(name)
 		flag.Usage, flag.DefValue = "`number` of "+usage+" (default as many as the histories show)", "0"

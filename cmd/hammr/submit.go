@@ -49,6 +49,7 @@ func submit(cmd *cobra.Command, args []string) error {
 	case !help && !namesCluster(rest):
 		return errNoCluster
 	}
+	// First, so that an argument of the program cannot hide it.
 	rest = append([]string{"--detach"}, rest...)
 	if p := bundled(name); p != nil {
 		return exitWith(mr.Exec(p, rest))

@@ -68,6 +68,7 @@ and variables override keys.`,
 func (c *tasknodeFlags) run(ctx context.Context, cmd *cobra.Command) error {
 	return withLogger(c.log, cmd.ErrOrStderr(), func(logger *slog.Logger) (err error) {
 		c.Logger = logger
+		// A wrong site file must not hide wrong flags: both are reported.
 		if c.Conf, err = (genericOptions{}).load(cmd.ErrOrStderr()); err != nil {
 			return errors.Join(err, c.Validate())
 		}

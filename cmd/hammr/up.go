@@ -58,6 +58,8 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 	flags.StringSliceVar(&cfg.Namespaces, "namespaces", nil, "network `namespaces` of 'ip netns', one for each tasknode, joined by commas")
 	flags.IntVar(&cfg.add, "add", 0, "`number` of tasknodes to add to the cluster of DIR")
 	flags.BoolVar(&cfg.detach, "detach", false, "exit when the cluster is ready and leave it running")
+	// Flags of the daemons: prepare passes on those that are given, as they are typed, so they
+	// have no variables here.
 	flags.Duration("expiry", 0, "`silence` after which a tasknode is lost (default hammr.tasknode.expiry, 10 s)")
 	flags.Duration("forget", 0, "`time` to remember a lost tasknode (default 24h)")
 	flags.Duration("heartbeat", 0, "`time` between two heartbeats of a tasknode (default 1s)")
@@ -88,6 +90,7 @@ func (c *upConfig) prepare(cmd *cobra.Command) error {
 	}
 	c.Program = []string{self}
 	c.Detach = c.detach || c.add > 0
+	// Daemons parse their flags themselves.
 	pass := func(to *[]string, name string) {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			*to = append(*to, "--"+name, daemonText(f.Value))

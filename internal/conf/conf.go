@@ -67,6 +67,7 @@ func (c *Conf) set(name string, v value, typed bool) (warnings []string, err err
 		}
 	case strings.HasPrefix(name, "hammr."):
 		return warnings, property(name, v, errors.New("unknown property"+didYouMean(nearest(name, "hammr.", len(name)))))
+	// Most likely misspelt. The value is kept all the same: a program may read it.
 	case strings.HasPrefix(name, "mapreduce.") && typed:
 		if near := nearest(name, "mapreduce.", 2); near != "" {
 			warnings = append(warnings, fmt.Sprintf("%s is not a property that is read here%s", name, didYouMean(near)))
@@ -181,6 +182,7 @@ func (c *Conf) Validate() error {
 			}
 		}
 	}
+	// The one rule between two properties: an empty range of sizes would make no split.
 	const least, most = "mapreduce.input.fileinputformat.split.minsize", "mapreduce.input.fileinputformat.split.maxsize"
 	if c.IsSet(least) && c.Bytes(least) > c.Bytes(most) {
 		errs = append(errs, fmt.Errorf("%s=%s: expected at most %s, which is %s", least, c.String(least), most, c.String(most)))

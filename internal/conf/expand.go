@@ -18,6 +18,7 @@ const (
 // expander replaces ${name} in values by other properties, and ${env.X}, ${env.X-default}
 // and ${env.X:-default} by environment variables. An unknown variable stays as it is.
 type expander struct {
+	// All that were gathered: a value may name a property of a later file.
 	properties map[string]value // by current name
 	env        func(string) string
 	left       int // variables that may still be replaced

@@ -183,6 +183,7 @@ func (k *Key) parse(value string) (float64, error) {
 // canonical is one spelling for all values that mean the same, as 128m and 134217728. Changed
 // compares by it, so that a site's file that repeats defaults changes nothing.
 func (k *Key) canonical(value string) string {
+	// White space may be the value, as of a separator.
 	if k.Kind == String {
 		return value
 	}
@@ -193,6 +194,7 @@ func (k *Key) canonical(value string) string {
 	switch n, err := k.parse(value); {
 	case err != nil || k.Kind == Class:
 		return value
+	// Only the case of letters differs.
 	case k.Kind == Bool:
 		return strings.ToLower(value)
 	default:

@@ -58,6 +58,7 @@ func Load(s Sources) (c *Conf, warnings []string, err error) {
 // loader collects settings by current name before it checks any, because the meaning of a
 // value depends on the variables in it.
 type loader struct {
+	// By current name; a value here may still be overridden.
 	gathered map[string]gathered
 	warnings []string
 	errs     []error

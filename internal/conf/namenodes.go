@@ -71,6 +71,7 @@ func (c *Conf) nameNode(nameservice, id string) (NameNode, error) {
 	}
 	node := NameNode{ID: id}
 	key := "dfs.namenode.rpc-address" + suffix
+	// The property has no default: without it the nameservice cannot be reached.
 	address := strings.TrimSpace(c.String(key))
 	if address == "" {
 		return node, fmt.Errorf("property %s is not set", key)

@@ -69,6 +69,7 @@ func includePath(name, href string) (string, error) {
 // readXML reads settings from a file's text; include reads those of another file. It reads at
 // most maxFileBytes, so that a wrong file, such as a log, is refused before it fills memory.
 func readXML(r io.Reader, name string, include func(href string) ([]setting, error)) ([]setting, error) {
+	// One byte more than allowed shows that a file is too long.
 	limited := &io.LimitedReader{R: r, N: maxFileBytes + 1}
 	x := &xmlReader{dec: xml.NewDecoder(limited), name: filepath.Base(name), include: include}
 	err := x.document()
@@ -210,6 +211,7 @@ func (x *xmlReader) includeElement(start xml.StartElement, depth int) error {
 		}
 	}
 	included, err := x.include(href)
+	// Only a file that does not exist has a fallback; a malformed one is an error.
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return err

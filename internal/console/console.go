@@ -119,6 +119,7 @@ func (c *Console) writeLocked(text string) {
 	_, _ = io.WriteString(c.opts.Err, c.mu.bar.erase()+text)
 }
 
+// info prints a formatted line at level INFO, which most lines of Hadoop's have.
 func (c *Console) info(class Class, format string, args ...any) {
 	c.Log(Info, class, fmt.Sprintf(format, args...))
 }

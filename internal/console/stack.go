@@ -42,8 +42,8 @@ func userStack(trace string, n int) []string {
 	return lines
 }
 
-// parseStack reads the frames of a trace of runtime/debug.Stack. It skips lines that are not
-// frames.
+// parseStack reads the frames of a trace of runtime/debug.Stack, which have two lines: the
+// call, then file and line after a tab. It skips lines that are not frames.
 func parseStack(trace string) []stackFrame {
 	var frames []stackFrame
 	for _, line := range strings.Split(trace, "\n") {

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal reports whether f is a terminal on which a bar can be drawn.
+// IsTerminal reports whether f is a terminal on which a bar can be drawn. TERM=dumb is one
+// that understands no control sequences, as in editors.
 func IsTerminal(f *os.File) bool {
 	return os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }

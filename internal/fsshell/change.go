@@ -65,6 +65,7 @@ func rm(s *shell, in invocation) error {
 	dirs := in.has("r") || in.has("R")
 	for _, arg := range in.args {
 		items, err := s.expand(arg)
+		// expand returns one item that does not exist, or only items that do.
 		if in.has("f") && (err != nil || !items[0].exists()) {
 			continue
 		}
@@ -102,9 +103,11 @@ func rmdir(s *shell, in invocation, it item) error {
 	if err != nil {
 		return err
 	}
+	// Remove refuses a directory that has entries, should one appear now.
 	if len(children) == 0 {
 		return it.fs.Remove(s.ctx, it.path, false)
 	}
+	// The option has two dashes: parse has removed one.
 	if in.has("-ignore-fail-on-non-empty") {
 		return nil
 	}

@@ -12,13 +12,17 @@ const usagePrefix = "Usage: hammr fs [generic options]"
 // command is one of the shell's verbs. Options precede arguments, as Hadoop's parser has it:
 // one after the first argument is an argument.
 type command struct {
+	// Without its dash.
 	name  string
 	flags string // the options it takes, separated by spaces
 	usage string // its options and arguments
-	help  string
+	// Lines of text for -help, without the synopsis.
+	help string
 	// min and max bound the number of arguments; max 0 means no bound.
 	min, max int
-	run      func(*shell, invocation) error
+	// Does the work. It reports paths that fail with shell.report, and returns an error only
+	// if it cannot begin, or for a wrong command line.
+	run func(*shell, invocation) error
 }
 
 // invocation is a parsed command line: the options that were given, without dashes, and the

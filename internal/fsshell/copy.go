@@ -21,7 +21,9 @@ const (
 // in checkTarget and targetOf, and differ in what they do with one source, which is move.
 type transfer struct {
 	*shell
-	dst       item
+	// The destination as it was before the first source: a directory, a file, or free.
+	dst item
+	// Whether a file that exists may be replaced: -f.
 	overwrite bool
 	direct    bool // no temporary file
 	// move copies or moves one source.
@@ -124,6 +126,7 @@ func (t *transfer) transferAll(sources []item) error {
 // directory that exists; a file that exists needs -f; a new name needs a parent.
 func (t *transfer) checkTarget(sources int) error {
 	switch dst := t.dst; {
+	// Hadoop checks in this order, so the messages are the same.
 	case sources > 1 && !dst.exists():
 		return notFound(dst.name)
 	case sources > 1 && !dst.isDir():
@@ -176,6 +179,7 @@ func (t *transfer) copy(src, target item) error {
 // copied all the same, and the exit code is 1. Directories that exist at the destination are
 // filled in; their files need -f.
 func (t *transfer) copyTree(src, target item) error {
+	// A file in place of a directory is never replaced, not even with -f.
 	if target.exists() && !target.isDir() {
 		return isNotDirectory(target.name)
 	}
@@ -226,6 +230,7 @@ func (t *transfer) write(from io.Reader, target item) error {
 	if !t.direct {
 		name += copySuffix
 	}
+	// Remove of a name that does not exist is no error.
 	if err := target.fs.Remove(t.ctx, name, false); err != nil {
 		return err
 	}

@@ -93,6 +93,7 @@ func (s *shell) expand(arg string) ([]item, error) {
 	case err != nil:
 		return nil, toPathError(item{name: arg}, err)
 	case len(infos) > 0:
+	// A pattern, and nothing matches it.
 	case strings.ContainsAny(arg, `*?[{\`):
 		return nil, notFound(arg)
 	default:
@@ -116,6 +117,7 @@ func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) strin
 	scheme, rest, full := strings.Cut(pattern, ":/")
 	switch {
 	case full && !strings.Contains(scheme, "/"):
+		// "hdfs:///a*" has no authority: its matches are printed without one.
 		prefix := scheme + "://"
 		if strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
 			prefix = fsys.URI() // the pattern has an authority

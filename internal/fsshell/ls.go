@@ -14,7 +14,8 @@ import (
 // narrower, as Hadoop's.
 type lister struct {
 	*shell
-	in                             invocation
+	in invocation
+	// Widths of columns, in characters.
 	repl, size, maxOwner, maxGroup int
 }
 
@@ -172,9 +173,11 @@ func size(n int64, human bool) string {
 		unit++
 		shift += 10
 	}
+	// A multiple of the unit has no decimal.
 	if n&(1<<shift-1) == 0 {
 		return fmt.Sprintf("%d %c", n>>shift, units[unit])
 	}
+	// 1023.95 K rounds to 1024.0 K: it is shown in the next unit.
 	tenths := roundedTenths(n, shift)
 	if tenths >= 10240 && unit+1 < len(units) {
 		unit++

@@ -23,7 +23,9 @@ const (
 // Env is the environment of a command. All fields but Zone are required; CreateOptions may be
 // zero, for the file systems' own defaults.
 type Env struct {
+	// Finds the file system of a name, also of one without a scheme.
 	Router *storage.Router
+	// Stdin is read by -put of "-" only.
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
@@ -128,6 +130,7 @@ func (s *shell) report(err error) {
 		return // printed once, as "Interrupted"
 	}
 	s.out.Flush()
+	// Errors of HDFS have Java stacks in their further lines.
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	fmt.Fprintf(s.Stderr, "%s: %s\n", s.name, line)
 }

@@ -17,8 +17,8 @@ func cat(s *shell, _ invocation, it item) error { return s.printRange(it, 0, mat
 // head prints the first KB of the file.
 func head(s *shell, _ invocation, it item) error { return s.printRange(it, 0, peekBytes) }
 
-// tail prints the end of the file as it was when it was looked at, and what a writer has
-// added since.
+// tail prints the end of the file as it was when it was looked at, and what a writer has added
+// since. It reads the end only: the offset is that of the last KB.
 func tail(s *shell, _ invocation, it item) error {
 	return s.printRange(it, it.info.Size-peekBytes, math.MaxInt64)
 }

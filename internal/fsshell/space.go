@@ -42,6 +42,7 @@ func (t table) print(s *shell) {
 	var widths []int
 	for _, row := range t {
 		for i, entry := range row {
+			// The first row decides how many columns there are; headers have as many.
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
@@ -76,6 +77,7 @@ func du(s *shell, in invocation) error {
 		if in.has("s") || !it.isDir() {
 			return add(it)
 		}
+		// A line for each entry, and none for the directory itself.
 		children, err := s.children(it)
 		s.each(children, add)
 		return err
@@ -93,6 +95,7 @@ func du(s *shell, in invocation) error {
 
 // count prints directories, files and bytes, in the columns of Hadoop.
 func count(s *shell, in invocation) error {
+	// Hadoop's widths: scripts cut columns by them.
 	const line = "%12v %12v %18v %s\n"
 	if in.has("v") {
 		s.printf(line, "DIR_COUNT", "FILE_COUNT", "CONTENT_SIZE", "PATHNAME")

@@ -42,6 +42,7 @@ func formatStat(format string, it item) string {
 func statField(letter byte, it item) string {
 	info := it.info
 	switch letter {
+	// Permissions.
 	case 'a':
 		return fmt.Sprintf("%o", info.Mode.Perm())
 	case 'A':
@@ -57,12 +58,14 @@ func statField(letter byte, it item) string {
 		return info.Group
 	case 'n':
 		return it.base()
+	// What HDFS knows and a local file system makes up: block size, replication, owner.
 	case 'o':
 		return fmt.Sprint(info.BlockSize)
 	case 'r':
 		return fmt.Sprint(info.Replication)
 	case 'u':
 		return info.Owner
+	// Times, in UTC and in ms.
 	case 'y':
 		return info.ModTime.UTC().Format("2006-01-02 15:04:05")
 	case 'Y':

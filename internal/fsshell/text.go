@@ -27,9 +27,11 @@ func text(s *shell, _ invocation, it item) error {
 		return s.printDecompressed(it, file, "gzip")
 	case lead == "SEQ":
 		return s.printSequenceFile(it)
+	// Hadoop's shell decodes Avro. A clear error is better than binary output on a terminal.
 	case lead == "Obj":
 		return &pathError{path: it.name, message: "Avro file, which is not decoded here: -cat shows its bytes"}
 	}
+	// By the extension; a file without a known one is read as it is.
 	plain := compress.NewReader(it.path, file)
 	defer plain.Close()
 	_, err = io.Copy(s.out, plain)

@@ -29,7 +29,9 @@ import (
 type place uint8
 
 const (
+	// Declared names in Go code, tests included.
 	inIdentifiers place = 1 << iota
+	// Comments, pages, and strings of several words outside of tests.
 	inText
 )
 

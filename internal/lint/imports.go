@@ -8,13 +8,15 @@ import (
 
 // pkg is a package in the output of `go list -json`.
 type pkg struct {
+	// Fields that `go list -json` fills in, by its names.
 	ImportPath string
 	Dir        string
 	Imports    []string // of the package without its tests
 	Deps       []string // direct and indirect
 	Doc        string
 	GoFiles    []string
-	Error      *struct{ Err string }
+	// nil if the package loads.
+	Error *struct{ Err string }
 }
 
 // name is the package's path in the module; "." for the module's root.

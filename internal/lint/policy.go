@@ -26,8 +26,8 @@ func policyFindings(s source) []string {
 	return findings
 }
 
-// returnsPlan reports whether a function returns a Plan, of sched or of its own
-// package, and nothing else.
+// returnsPlan reports whether a function returns a Plan, of sched or of its own package, and
+// nothing else. The name is enough: syntax has no types.
 func returnsPlan(f *ast.FuncDecl) bool {
 	if f.Type.Results == nil || len(f.Type.Results.List) != 1 {
 		return false

@@ -7,16 +7,19 @@ import (
 	"strings"
 )
 
-// impureImports are packages that break purity by being imported, each with those below it.
+// impureImports are packages that break purity by being imported, each with those below it:
+// I/O, randomness, locks, and what depends on the machine or the process.
 var impureImports = []string{
 	"crypto/rand", "hash/maphash", "io/ioutil", "log", "math/rand", "net", "os", "plugin", "runtime", "sync",
 	"syscall", "testing", "unsafe",
 }
 
-// pureModules are the only foreign modules that the core may import.
+// pureModules are the only foreign modules that the core may import: a hash function and two
+// codecs, which are functions of their input.
 var pureModules = []string{"github.com/cespare/xxhash/v2", "github.com/fxamacker/cbor/v2", "google.golang.org/protobuf"}
 
-// impureFunctions are functions of packages that are pure otherwise.
+// impureFunctions are functions of packages that are pure otherwise: those that read a clock,
+// the terminal, the file system, or start a timer.
 var impureFunctions = map[string][]string{
 	"time":          {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
 	"fmt":           {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},

@@ -9,7 +9,7 @@ import (
 )
 
 // toolchainTags are the build tags that Go sets on the machines that compile and test this
-// module.
+// module. Files with only these are compiled by every `go test ./...`.
 var toolchainTags = []string{"amd64", "linux", "race", "unix"}
 
 // ownTags are the build tags of a file that must be set explicitly. Only constraints before

@@ -19,7 +19,8 @@ import (
 
 // source is one parsed file.
 type source struct {
-	path   string // slash-separated, from the module's root
+	path string // slash-separated, from the module's root
+	// Positions of this file alone: each has its own set.
 	files  *token.FileSet
 	syntax *ast.File
 }

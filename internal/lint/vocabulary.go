@@ -73,6 +73,8 @@ func (g glossary) vocabularyFindings(s source) (findings []string) {
 		find(inText, commentWords(s, group))
 	}
 	ast.Inspect(s.syntax, func(n ast.Node) bool {
+		// Identifiers of tests count too; strings of tests do not, since they quote input and
+		// output.
 		for _, name := range declaredNames(n) {
 			find(inIdentifiers, nameWords(name.Name, s.line(name.Pos())))
 		}
@@ -91,6 +93,8 @@ var isTag = regexp.MustCompile(`^\w+:"`).MatchString
 // phrase may continue on the next line.
 func commentWords(s source, group *ast.CommentGroup) (words []word) {
 	for _, c := range group.List {
+		// //go:build and the like have no blank after the slashes; blocks of code in comments
+		// have a tab.
 		directive := strings.HasPrefix(c.Text, "//") && len(c.Text) > 2 && c.Text[2] != ' '
 		if !directive {
 			words = append(words, proseWords(c.Text, s.line(c.Pos()))...)
@@ -143,6 +147,7 @@ func (g glossary) pageFindings(path, text string) []string {
 		if strings.HasPrefix(line, "## ") {
 			banned = strings.TrimSpace(line) == bannedHeading
 		}
+		// Commands and output in pages are code, and the table names what is banned.
 		if fence || fenced || banned {
 			line = "\n" // lines keep their numbers
 		}

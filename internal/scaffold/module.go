@@ -142,7 +142,8 @@ func (p *Project) addReplaces(f, tree *modfile.File) error {
 	return f.AddReplace(modulePath, "", p.Source, "")
 }
 
-// withinTree is the path of a replacement, seen from outside its tree.
+// withinTree is the path of a replacement, seen from outside its tree. A replacement by a
+// version of a module has no path in the tree.
 func withinTree(tree string, m module.Version) string {
 	if m.Version != "" || filepath.IsAbs(m.Path) {
 		return m.Path
@@ -150,7 +151,9 @@ func withinTree(tree string, m module.Version) string {
 	return filepath.Join(tree, m.Path)
 }
 
-// goVersion is the language version of the toolchain that built this binary.
+// goVersion is the language version of the toolchain that built this binary, which also builds
+// the new module. A development version of Go has a name that go.mod does not accept; then it
+// is a release that Hammr needs.
 func goVersion() string {
 	v, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
 	if !modfile.GoVersionRE.MatchString(v) {

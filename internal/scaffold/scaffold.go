@@ -101,7 +101,9 @@ func plan(cfg Config) (*Project, error) {
 
 var notInModule = regexp.MustCompile(`[^a-z0-9._-]+`)
 
-// moduleName turns the name of a directory into a module path of one element.
+// moduleName turns the name of a directory into a module path of one element: lower case, with
+// a dash for what a path cannot have. "My Words" is my-words; a name of such characters only
+// is program.
 func moduleName(base string) string {
 	name := strings.Trim(notInModule.ReplaceAllString(strings.ToLower(base), "-"), ".-_")
 	if name == "" {
@@ -110,7 +112,8 @@ func moduleName(base string) string {
 	return name
 }
 
-// contents are the files to write, by name.
+// contents are the files to write, by name: the templates filled in with the project, and the
+// module's files. It writes nothing.
 func (p *Project) contents() (map[string][]byte, error) {
 	contents, err := p.moduleFiles()
 	if err != nil {
@@ -130,7 +133,8 @@ func (p *Project) contents() (map[string][]byte, error) {
 	return contents, nil
 }
 
-// prepareDir makes sure that dir is an empty directory; made reports that it has created it.
+// prepareDir makes sure that dir is an empty directory, because files of the user are never
+// overwritten; made reports that it has created it, so that a failure removes it again.
 func prepareDir(dir string) (made bool, err error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -160,7 +164,7 @@ func (p *Project) write(dir string, contents map[string][]byte) error {
 }
 
 // removeFiles removes the files that write has written, and the directory if New has created
-// it.
+// it. A directory that New has not created stays, empty as it was.
 func (p *Project) removeFiles(dir string, made bool) error {
 	var errs []error
 	for _, name := range p.Files {

@@ -48,7 +48,8 @@ func isTree(dir string) bool {
 	return err == nil && modfile.ModulePath(data) == modulePath
 }
 
-// checkSource is the absolute path of a source tree that the user has named.
+// checkSource is the absolute path of a source tree that the user has named. The replacement
+// in go.mod needs it absolute: the module may be anywhere.
 func checkSource(dir string) (string, error) {
 	tree, err := filepath.Abs(dir)
 	if err != nil {
@@ -60,8 +61,9 @@ func checkSource(dir string) (string, error) {
 	return tree, nil
 }
 
-// buildTree is the tree that this binary was built from, if it still exists. A tree in the
-// module cache is not used: its version can be required.
+// buildTree is the tree that this binary was built from, if it still exists: the compiler has
+// recorded the name of this file. With -trimpath there is no such name. A tree in the module
+// cache is not used: its version can be required.
 func buildTree() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) || strings.Contains(file, modulePath+"@") {
@@ -70,7 +72,8 @@ func buildTree() string {
 	return treeAround(filepath.Dir(file))
 }
 
-// ownVersion is the released version of Hammr that this binary is.
+// ownVersion is the released version of Hammr that this binary is. A binary of a work tree has
+// none, and nothing could be required.
 func ownVersion() (string, error) {
 	info, ok := debug.ReadBuildInfo()
 	if ok {
