@@ -16,7 +16,7 @@ import (
 // for no task. Of a job that is over it says which slots the job had. For unknown ids
 // the error wraps cluster.ErrUnknown.
 //
-// explainPresent decides which of both it is, because a job may end between two
+// explainPresent finds out whether the job is over, because it may end between two
 // messages. The status of a finished job has all that its explanation needs.
 func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
 	e, err := m.explainPresent(ctx, jobID, taskID)
@@ -125,8 +125,7 @@ func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 // considered again although nothing changes, in ms since the epoch; 0 for never.
 //
 // The causes are tried in the order in which they block a task: the job, the stages
-// before, the splits, the size of the bundle, and last the policy. Only the last is a
-// matter of time or of other jobs.
+// before, the splits, the size of the bundle, and last the policy.
 func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until int64) {
 	if e.job.Suspended {
 		return e.blockedReasons(), 0

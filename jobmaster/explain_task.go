@@ -50,10 +50,8 @@ func (e *explainer) waits() bool {
 	return e.task.State == cluster.TaskPending || e.task.State == cluster.TaskCheckpointed
 }
 
-// taskReasons says why the task is in its state.
-//
-// An attempt of it that has a slot, or had one, says more than its stage; only a task
-// without one is explained by its stage.
+// taskReasons says why the task is in its state. A task with an attempt is explained by
+// that attempt, one without by its stage.
 func (e *explainer) taskReasons() []string {
 	if why := e.blockedReasons(); why != nil {
 		return why

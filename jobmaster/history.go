@@ -167,10 +167,8 @@ func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatu
 	return fsys.Rename(ctx, temporary, path)
 }
 
-// historyWritten retires the oldest jobs beyond Config.KeepJobs.
-//
-// Memory for finished jobs is bounded by that: their status is read from the history
-// from then on.
+// historyWritten retires the oldest jobs beyond Config.KeepJobs. This bounds the memory
+// for finished jobs: the status of a retired one is read from its history.
 func (m *Master) historyWritten(id cluster.JobID) {
 	m.archivedJobs = append(m.archivedJobs, id)
 	for len(m.archivedJobs) > m.cfg.KeepJobs {

@@ -20,14 +20,14 @@ var (
 
 // Master is one jobmaster. It leads or follows, as its log says:
 //
-//	            Leading                          Leading
-//	following ───────────► leading ◄──────────────────── following
-//	    ▲                     │ one lead after the other, each with new tables
-//	    └─────────────────────┘
-//	      Following, or the end of Run
+//	              Leading: becomeLeader
+//	following ─────────────────────────────► leading
+//	    ▲                                       │
+//	    └───────────────────────────────────────┘
+//	      Following, or the end of Run: stepDown
 //
 // A follower only applies batches, so that its state is up to date when it becomes
-// leader. It refuses every message with ErrNotLeader. A leader also has a lead: the
+// leader. It refuses every request with ErrNotLeader. A leader also has a lead: the
 // controller, the tables beside the state, and the requests that wait for an answer.
 type Master struct {
 	cfg     Config
@@ -142,10 +142,8 @@ func (m *Master) receive(msg message) {
 	msg.handle(m)
 }
 
-// handleLogEvent processes an event of the log.
-//
-// The log yields Leading only to a follower and Restored only to a follower, so a lead
-// never sees its state replaced.
+// handleLogEvent processes an event of the log. Restored comes only to a follower, so a
+// lead never sees its state replaced.
 func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 	switch e := e.(type) {
 	case Committed:

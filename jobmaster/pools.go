@@ -166,10 +166,8 @@ func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 	return c
 }
 
-// SetPolicy replaces the scheduling policy and its settings.
-//
-// The policy is made once here, only to check the settings; every master makes its own
-// when the command is applied.
+// SetPolicy replaces the scheduling policy and its settings. The policy is made here
+// only to check the settings; each leader makes its own from the settings in the state.
 func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
 	return m.change(ctx, func() (change, error) {
 		full := m.withPools(m.lead.poolFile.content, name, conf)

@@ -122,11 +122,8 @@ func (m *Master) freeSlots() (free cluster.Slots) {
 	return free
 }
 
-// shortage says why a task that needs a slot of this kind has none.
-//
-// Slots of lost machines are none; those of excluded ones too. What is left when slots
-// are free is their place: the task avoids those machines, or the policy keeps them for
-// others.
+// shortage says why a task that needs a slot of this kind has none. If slots are free,
+// the task avoids their machines, or the policy keeps them for other jobs.
 func (m *Master) shortage(kind cluster.Slot) string {
 	alive, slots, free := 0, 0, m.freeSlots()[kind]
 	for machine := range m.view.Machines() {

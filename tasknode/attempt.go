@@ -16,14 +16,16 @@ import (
 
 // attempt runs one attempt from its start to its final report:
 //
-//	makeDir ──► launch ──► connect ──► task runs ──► awaitEnd ──► awaitExit ──► buildReport
-//	   │           │                      ▲             │ the task exited       │ KillGrace later: stuck,
-//	   └─ failure ─┘                      │             │ its last message      │ its stacks are taken
-//	                        suspend, resume, truncate,  │ kill was ordered      ▼
-//	                        preempt: messages           │ the daemon ends     retained files or none left
+//	makeDir ─► launch ─► connect ─► awaitEnd ─► awaitExit ─► buildReport ─► files retained or removed
+//	   │          │                    │            │
+//	   └─ error: Failed                │            └ no exit within KillGrace: the task is stuck,
+//	                                   │              and its stacks are taken
+//	                                   └ the task exited or sent its last message,
+//	                                     a kill was ordered, or the daemon ends
 //
-// One goroutine runs it; the connection has two more. The loop of the daemon only puts
-// messages into its inbox and closes killed.
+// While the task runs, orders to suspend, resume, truncate or preempt reach it as
+// messages. One goroutine runs the attempt; its connection has two more. The loop of
+// the daemon only puts messages into the inbox and closes killed.
 type attempt struct {
 	cfg         *Config                             // of the daemon
 	daemon      *Daemon                             // reports go to its inbox

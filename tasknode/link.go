@@ -42,14 +42,15 @@ const (
 // stayConnected keeps a session with whichever master leads, until ctx ends or the
 // tasknode is refused.
 //
-//	            Connect                      Receive fails: connection lost,
-//	seeking ───────────────► in session ──── attachment ended by the master ──┐
-//	  ▲  ▲ │ no master leads      │ connected: final reports are sent again   │
-//	  │  └─┘ wait 50 ms to 2 s    │ orders ──► loop                           │
-//	  └───────────────────────────┴───────────────────────────────────────────┘
-//	ErrRefused: the tasknode ends, since no later try could succeed
+//	             Connect succeeds
+//	seeking ─────────────────────────► in session: final reports are sent again, orders ──► loop
+//	 ▲   │ ▲                                │
+//	 │   └─┘ no master leads:               │ Receive fails: the connection is lost,
+//	 │       wait 50 ms to 2 s              │ or the master has ended the attachment
+//	 └──────────────────────────────────────┘
 //
-// Attempts continue without a session: a master may be replaced within seconds.
+// After ErrRefused the tasknode ends, since no later try could succeed. Attempts
+// continue without a session: a master may be replaced within seconds.
 func (d *Daemon) stayConnected(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		session, err := d.cfg.Link.Connect(ctx, d.joinReport())

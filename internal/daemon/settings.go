@@ -60,7 +60,7 @@ func (s Settings) Load(in Sources) error {
 }
 
 // loadFile passes the settings of a file to take. It returns the problems of the file:
-// unknown keys, values that are no text, and malformed YAML.
+// unknown keys, values that are neither scalars nor lists, and malformed YAML.
 func (s Settings) loadFile(name string, take func(setting Setting, text, source string)) (errs []error) {
 	if name == "" {
 		return nil

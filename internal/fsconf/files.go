@@ -17,11 +17,12 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// NewRouter returns a Router for the configuration. A file system is opened when it is first
-// used. logger logs errors that are retried; nil discards them.
+// NewRouter returns a Router for the configuration. A file system is opened when it is
+// first used, so a cluster without HDFS needs no configuration of it. logger logs
+// errors that are retried; nil discards them.
 //
-// The caller closes the Router. HDFS connections are kept in it: two routers for one
-// file system cost twice the connections.
+// Names without a scheme are on fs.defaultFS, as in Hadoop. The caller closes the
+// Router, and with it the connections to HDFS.
 func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	return storage.NewRouter(storage.Config{
 		Default: c.String(conf.DefaultFS),
@@ -34,8 +35,9 @@ func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	})
 }
 
-// Local is the local file system for private files of the process. In drills, injected disk
-// faults apply to it; they do not apply to the files that jobs read and write by name.
+// Local is the local file system for private files of the process, such as segments and
+// spills. In drills, injected disk faults apply to it; they do not apply to the files
+// that jobs read and write by name, because drills test local disks that fail.
 func Local(c *conf.Conf) storage.FS {
 	if !failpoint.Enabled() {
 		return machine(c)

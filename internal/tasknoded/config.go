@@ -19,7 +19,7 @@ const (
 	defaultPagePort = "7081"
 )
 
-// Values of Config.Cgroup that are no directories.
+// Values of Config.Cgroup other than directories.
 const (
 	CgroupAuto = "auto" // the tasknode makes a group of its own if the machine allows that
 	CgroupNone = "none" // no group: the tasknode measures the memory of tasks itself

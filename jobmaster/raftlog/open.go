@@ -53,8 +53,7 @@ type Log struct {
 }
 
 const (
-	// one more than needed, in case the latest is damaged
-	keptSnapshots = 2
+	keptSnapshots = 2   // one more than needed: the latest may be damaged
 	cachedEntries = 512 // for followers that lag a little
 
 	pooledConns    = 3                // to each other master
