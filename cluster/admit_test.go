@@ -75,7 +75,7 @@ func TestCheckpointsAreRetained(t *testing.T) {
 		JoinMachine{Name: "n", Slots: Slots{1, 1}}, submit(1, 0), StartJob{job1}, StartAttempt{Task: a.Task, Machine: "n"},
 		AdmitMachine{"n", true}, CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c"}})
 	if !isNeeded(s, s.View().Machine("n")) {
-		t.Error("nobody misses the checkpoint")
+		t.Error("no task misses the checkpoint")
 	}
 }
 

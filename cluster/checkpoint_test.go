@@ -34,8 +34,8 @@ func TestCheckpointIsLostWithItsMachine(t *testing.T) {
 		on     string // the machine that has it then
 	}{
 		"lost":                            {nil, ExpireMachine{Name: "a", Epoch: 1}, TaskPending, ""},
-		"started anew":                    {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}}, TaskPending, ""},
-		"started anew, but it is there":   {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: retained}, TaskCheckpointed, "a"},
+		"restarted":                       {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}}, TaskPending, ""},
+		"restarted, but it is there":      {nil, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: retained}, TaskCheckpointed, "a"},
 		"lost, but it was copied":         {copied, ExpireMachine{Name: "a", Epoch: 1}, TaskCheckpointed, ""},
 		"there, and it was copied":        {copied, JoinMachine{Name: "a", Instance: "2", Slots: Slots{1, 0}, Retained: retained}, TaskCheckpointed, "a"},
 		"another one lost":                {nil, ExpireMachine{Name: "b", Epoch: 1}, TaskCheckpointed, "a"},
@@ -52,7 +52,7 @@ func TestCheckpointIsLostWithItsMachine(t *testing.T) {
 			}
 			for _, m := range []string{"a", "b"} {
 				if waits := slices.Collect(s.jobs[0].Stages[0].CheckpointedOn(m)); (len(waits) == 1) != (m == tt.on) {
-					t.Errorf("%d tasks are to go on from what %s has", len(waits), m)
+					t.Errorf("%d tasks are to resume from what %s has", len(waits), m)
 				}
 			}
 			if err := s.CheckInvariants(); err != nil {
@@ -115,7 +115,7 @@ func TestMoveCheckpoint(t *testing.T) {
 			retained := []AttemptID{first}
 			apply(t, s, JoinMachine{Name: want.Machine, Instance: "new", Retained: retained, Slots: Slots{1, 0}})
 			if task.Checkpoint == nil || task.Checkpoint.Machine != want.Machine {
-				t.Errorf("with its machine started anew, it is %+v", task.Checkpoint)
+				t.Errorf("with its machine restarted, it is %+v", task.Checkpoint)
 			}
 		})
 	}
@@ -163,7 +163,7 @@ func TestANewerCheckpointStays(t *testing.T) {
 	apply(t, s, StartAttempt{Task: task.ID, Machine: "b"}, PreemptAttempt{Attempt: second, Mode: preempt.Checkpoint},
 		CheckpointAttempt{Attempt: second, Checkpoint: Checkpoint{Path: "d"}}, StartAttempt{Task: task.ID, Machine: "a"})
 	if a := task.Attempts[2]; a.From != 2 || task.Attempts[1].From != 1 || task.Attempts[0].From != 0 {
-		t.Fatalf("attempts went on from %d, %d, %d", task.Attempts[0].From, task.Attempts[1].From, a.From)
+		t.Fatalf("attempts resumed from %d, %d, %d", task.Attempts[0].From, task.Attempts[1].From, a.From)
 	}
 	apply(t, s, ExpireMachine{Name: "b", Epoch: 1})
 	if task.Checkpoint != nil || task.State != TaskRunning {

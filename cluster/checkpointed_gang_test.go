@@ -28,7 +28,7 @@ func checkpointedGang(t *testing.T) (*State, *Job) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Cause: "others", Mode: preempt.Checkpoint})
-	if got := orders(j); got != "pause pause pause" {
+	if got := orders(j); got != "checkpoint checkpoint checkpoint" {
 		t.Fatalf("attempts are asked for %q", got)
 	}
 	mustApply(t, s, finishTask(j, 0, 0), checkpointOf(j, 1), checkpointOf(j, 2))
@@ -46,8 +46,8 @@ func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 	s, j := running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
 	delta := apply(t, s, PreemptAttempt{Attempt: newest(j, 2, 0), Cause: "others", Mode: preempt.Split})
-	if got := orders(j); got != "pause pause pause" || len(delta.OrdersChanged) != 3 {
-		t.Fatalf("attempts are asked for %q, told: %v", got, delta.OrdersChanged)
+	if got := orders(j); got != "checkpoint checkpoint checkpoint" || len(delta.OrdersChanged) != 3 {
+		t.Fatalf("attempts are asked for %q, delta: %v", got, delta.OrdersChanged)
 	}
 	wantRefused(t, s, "not Running", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
 	wantRefused(t, s, "not Running", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Suspend})
@@ -95,12 +95,12 @@ func TestGangIsNotCheckpointedOnAFullDisk(t *testing.T) {
 	wantRefused(t, s, "a task on n1, which has no disk space for a checkpoint", preemption)
 	mustApply(t, s, joinWith(had), preemption, checkpointOf(j, 2), DeclinePreemption{newest(j, 0, 0)}, DeclinePreemption{newest(j, 1, 0)},
 		joinWith(Slots{}), PreemptAttempt{Attempt: newest(j, 0, 0), Cause: "others", Mode: preempt.Checkpoint})
-	if got := orders(j); got != "pause pause" {
-		t.Errorf("of a gang that has paused in part, attempts are asked for %q", got)
+	if got := orders(j); got != "checkpoint checkpoint" {
+		t.Errorf("of a gang that is checkpointed in part, attempts are asked for %q", got)
 	}
 	s, j = running(t, trioGraph())
 	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"), joinWith(Slots{}), SuspendJob{Job: j.ID, Cause: "others"})
-	if got := orders(j); got != "still still still" {
+	if got := orders(j); got != "suspend suspend suspend" {
 		t.Errorf("of a suspended job, attempts are asked for %q", got)
 	}
 }
@@ -122,7 +122,7 @@ func TestCheckpointedGangResumes(t *testing.T) {
 	wantRefused(t, s, "bundle 0 is RUNNING", bundleStart(j, 0, 0, "n0"))
 	for _, stage := range []int{1, 2} {
 		if _, _, a, _ := s.View().Attempt(newest(j, stage, 0)); a.From != 1 || a.ResumedAt == 0 {
-			t.Errorf("%v goes on from %d, since %d", a.ID, a.From, a.ResumedAt)
+			t.Errorf("%v resumes from %d, since %d", a.ID, a.From, a.ResumedAt)
 		}
 	}
 	if b.Incarnation(0) != 2 || j.Published(j.Stages[0].Tasks[0]) {
@@ -143,7 +143,7 @@ func TestCheckpointedGangStartsOver(t *testing.T) {
 		cause   string // of the attempt that had finished
 	}{
 		"a checkpoint is lost": {false, func(*Job) []Command { return []Command{ExpireMachine{Name: "n1", Epoch: 1}} }, "the checkpoint of task_1_0001_s1_000000 is lost"},
-		"a tasknode is started anew": {false, func(*Job) []Command {
+		"a tasknode is restarted": {false, func(*Job) []Command {
 			return []Command{JoinMachine{Name: "n2", Instance: "2", Slots: Slots{1, 1}}}
 		}, "the checkpoint of task_1_0001_s2_000000 is lost"},
 		"a checkpoint is rejected": {true, func(j *Job) []Command { bad.Attempt = newest(j, 1, 0); return []Command{bad} }, "task_1_0001_s1_000000 ended"},
@@ -195,10 +195,10 @@ func TestGangIsRolledBackToItsCheckpoint(t *testing.T) {
 		"another has finished since": {[]func(*Job) Command{
 			func(j *Job) Command { return finishTask(j, 1, 0) }, fail,
 		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
-		"another is paused again": {[]func(*Job) Command{
+		"another is checkpointed again": {[]func(*Job) Command{
 			preemption, func(j *Job) Command { return checkpointOf(j, 1) }, fail,
 		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
-		"another is paused again, and that checkpoint lost": {[]func(*Job) Command{
+		"another is checkpointed again, and that checkpoint lost": {[]func(*Job) Command{
 			preemption, func(j *Job) Command { return checkpointOf(j, 1) }, func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} },
 		}, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED", "0 0"},
 		"it is whole again": {[]func(*Job) Command{
@@ -222,7 +222,7 @@ func TestGangIsRolledBackToItsCheckpoint(t *testing.T) {
 			}
 			wantStates(t, j, tt.states)
 			if got := wroteFor(j.Stages[1]) + " " + wroteFor(j.Stages[2]); got != tt.from {
-				t.Errorf("it goes on from what attempts %s wrote, want %s", got, tt.from)
+				t.Errorf("it resumes from what attempts %s wrote, want %s", got, tt.from)
 			}
 			mustApply(t, s, bundleStart(j, 0, 0, "n1", "n2"))
 			for stage := range 3 {
@@ -278,12 +278,12 @@ func TestGangContinuesWithoutACheckpointItHasRead(t *testing.T) {
 	mustApply(t, s, bundleStart(j, 0, 0, "n0"), ExpireMachine{Name: "n1", Epoch: 1})
 	wantStates(t, j, "SUCCEEDED | RUNNING | RUNNING")
 	if c := j.Stages[1].Tasks[0].Checkpoint; c == nil || c.Machine != "" {
-		t.Errorf("it goes on from %+v", c)
+		t.Errorf("it resumes from %+v", c)
 	}
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 1, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 1), checkpointOf(j, 2))
 	wantStates(t, j, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED")
 	if c := j.Stages[1].Tasks[0].Checkpoint; c.Machine != "n0" || c.Attempt != newest(j, 1, 0) {
-		t.Errorf("it goes on from %+v", c)
+		t.Errorf("it resumes from %+v", c)
 	}
 	if err := s.CheckInvariants(); err != nil {
 		t.Error(err)
@@ -337,7 +337,7 @@ func TestSuspendedGangMigrates(t *testing.T) {
 	} {
 		s, j := suspendedGang(t)
 		mustApply(t, s, send(j))
-		if got := orders(j); got != "pause pause" {
+		if got := orders(j); got != "checkpoint checkpoint" {
 			t.Errorf("%s: attempts are asked for %q", name, got)
 		}
 		mustApply(t, s, checkpointOf(j, 0), checkpointOf(j, 1))
@@ -358,11 +358,11 @@ func TestRolledBackGangReadsLostOutputAgain(t *testing.T) {
 		"one that had it has finished": {func(j *Job) []Command {
 			return []Command{finishTask(j, 1, 0), ExpireMachine{Name: "n2", Epoch: 1}}
 		}, "PENDING | CHECKPOINTED | CHECKPOINTED"},
-		"one that had it is paused again": {func(j *Job) []Command {
+		"one that had it is checkpointed again": {func(j *Job) []Command {
 			has := Fetched{Outputs: []AttemptID{newest(j, 0, 0)}, Readers: []AttemptID{newest(j, 1, 0)}}
 			return []Command{PreemptAttempt{Attempt: newest(j, 1, 0), Mode: preempt.Checkpoint}, checkpointOf(j, 1), ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
 		}, "PENDING | CHECKPOINTED | CHECKPOINTED"},
-		"one had it before it was paused": {func(j *Job) []Command {
+		"one had it before it was checkpointed": {func(j *Job) []Command {
 			now := newest(j, 1, 0)
 			has := Fetched{Outputs: []AttemptID{newest(j, 0, 0)}, Readers: []AttemptID{{now.Task, 0}, now}}
 			return []Command{ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
@@ -401,6 +401,6 @@ func TestTheCutOfAGangIsMoved(t *testing.T) {
 	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1}, ExpireMachine{Name: "n2", Epoch: 1})
 	wantStates(t, j, "SUCCEEDED | CHECKPOINTED | CHECKPOINTED")
 	if b.CheckpointMachine() != "n0" || c.CheckpointMachine() != "n0" || b.Checkpoint.Path != "m" || c.Checkpoint.Path != "m" {
-		t.Errorf("it goes on from %+v and %+v", b.Checkpoint, c.Checkpoint)
+		t.Errorf("it resumes from %+v and %+v", b.Checkpoint, c.Checkpoint)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var update = flag.Bool("update", false, "write the golden files of the codecs anew")
+var update = flag.Bool("update", false, "write the golden files of the codecs again")
 
 // goldenEntries was written by an earlier version.
 const goldenEntries = "testdata/codec/entries.v1"

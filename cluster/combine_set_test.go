@@ -55,7 +55,7 @@ func TestWhatEachMachineWroteIsCombinedThere(t *testing.T) {
 	apply(t, s, finishTask(j, 0, 3))
 	wantShares(t, j, "[1] [n0]", "[0 2 3] [n1]", "[] []", "[] []")
 	if !j.Ready(combine) || !combine.Located() || !j.IsLocal(combine.Tasks[0], s.byName["n0"]) || j.IsLocal(combine.Tasks[1], s.byName["n0"]) {
-		t.Error("the combiners are not ready, or nobody knows where")
+		t.Error("the combiners are not ready, or it is not known where")
 	}
 	for host, want := range map[string]int{"n0": 0, "n1": 1} {
 		for task := range combine.PendingOn(host) {

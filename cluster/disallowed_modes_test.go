@@ -40,7 +40,7 @@ func TestDisallowedModesAreRefused(t *testing.T) {
 		s := ran(t, func(spec *JobSpec) { spec.DisallowedModes = []preempt.ModeSet{tt.disallowed} })
 		_, err := s.Apply(Entry{At: 5, Command: tt.command})
 		if errors.Is(err, ErrRefused) != tt.refused {
-			t.Errorf("%T with %#b barred: %v", tt.command, tt.disallowed, err)
+			t.Errorf("%T with %#b disallowed: %v", tt.command, tt.disallowed, err)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestResumed(t *testing.T) {
 		attempt *Attempt
 		resumed bool
 	}{
-		"stood still":           {maps[0].Attempts[0], true},
+		"was suspended":         {maps[0].Attempts[0], true},
 		"has a checkpoint":      {maps[0].Attempts[1], true},
 		"is a rest":             {maps[2].Attempts[0], true},
 		"begins the first time": {maps[1].Attempts[0], false},

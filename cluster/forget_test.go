@@ -21,7 +21,7 @@ func forgets(t *testing.T, s *State, name string, epoch int, refusal error) {
 		t.Errorf("refused to forget %s and changed\n%s\nto\n%s", name, before, dump(s))
 	}
 	if err == nil && (!slices.Equal(delta.Machines, []string{name}) || s.View().Machine(name) != nil) {
-		t.Errorf("forgot %s, told of %v, and it is %+v", name, delta.Machines, s.View().Machine(name))
+		t.Errorf("forgot %s, delta %v, and it is %+v", name, delta.Machines, s.View().Machine(name))
 	}
 	if err := s.CheckInvariants(); err != nil {
 		t.Error(err)
@@ -37,7 +37,7 @@ func TestLostMachinesAreForgotten(t *testing.T) {
 	forgets(t, s, "x", 1, ErrUnknown)
 	apply(t, s, ExpireMachine{Name: "b", Epoch: 1}, ExpireMachine{Name: "c", Epoch: 1}, AdmitMachine{"c", true})
 	if at := s.View().Machine("b").LostAt; at == 0 {
-		t.Error("nobody knows when it was lost")
+		t.Error("it is not known when it was lost")
 	}
 	forgets(t, s, "b", 2, ErrUnknown)
 	forgets(t, s, "c", 1, ErrRefused) // an excluded machine must stay excluded

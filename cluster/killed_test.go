@@ -27,7 +27,7 @@ func TestPreemptedAttemptsDoNotCountAsKilled(t *testing.T) {
 			apply(t, s, tt.ends...)
 			st := s.View().Job(job1).Stages[0]
 			if st.Killed != tt.killed || st.Failed != tt.failed || st.Preemption.Requested != tt.orders {
-				t.Errorf("%d killed, %d failed, %d asked to make room; want %d, %d, %d", st.Killed, st.Failed, st.Preemption.Requested, tt.killed, tt.failed, tt.orders)
+				t.Errorf("%d killed, %d failed, %d ordered to give up slots; want %d, %d, %d", st.Killed, st.Failed, st.Preemption.Requested, tt.killed, tt.failed, tt.orders)
 			}
 		})
 	}

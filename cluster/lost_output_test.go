@@ -16,8 +16,8 @@ var (
 
 // losses are the ways in which machine a loses its output.
 var losses = map[string]func(Fetched) Command{
-	"lost":         func(f Fetched) Command { return ExpireMachine{Name: "a", Epoch: 1, Fetched: f} },
-	"started anew": func(f Fetched) Command { return joinWith(f, joinOf("a", "2")) },
+	"lost":      func(f Fetched) Command { return ExpireMachine{Name: "a", Epoch: 1, Fetched: f} },
+	"restarted": func(f Fetched) Command { return joinWith(f, joinOf("a", "2")) },
 }
 
 func joinWith(f Fetched, c JoinMachine) Command {
@@ -81,16 +81,16 @@ func TestFetchedOutputRunsAgainWhenItIsNeeded(t *testing.T) {
 		"it is killed for another":     {[]Command{PreemptAttempt{Attempt: r, Mode: preempt.Kill}}, true},
 		"it ends":                      {[]Command{ExitAttempt{Attempt: r}}, true},
 		"it is lost":                   {[]Command{ExpireMachine{Name: "c", Epoch: 1}}, true},
-		"its tasknode starts anew":     {[]Command{joinOf("c", "2")}, true},
-		"it stands still":              {[]Command{PreemptAttempt{Attempt: r, Mode: preempt.Suspend}, ResumeAttempt{r}}, false},
-		"it declines to pause":         {[]Command{PreemptAttempt{Attempt: r, Mode: preempt.Checkpoint}, DeclinePreemption{r}}, false},
-		"it pauses":                    {[]Command{saved}, false},
-		"it goes on":                   {[]Command{saved, resumed}, false},
-		"it goes on and fails":         {[]Command{saved, resumed, FailAttempt{Attempt: second}}, false},
+		"its tasknode restarts":        {[]Command{joinOf("c", "2")}, true},
+		"it is suspended":              {[]Command{PreemptAttempt{Attempt: r, Mode: preempt.Suspend}, ResumeAttempt{r}}, false},
+		"it declines to checkpoint":    {[]Command{PreemptAttempt{Attempt: r, Mode: preempt.Checkpoint}, DeclinePreemption{r}}, false},
+		"it is checkpointed":           {[]Command{saved}, false},
+		"it resumes":                   {[]Command{saved, resumed}, false},
+		"it resumes and fails":         {[]Command{saved, resumed, FailAttempt{Attempt: second}}, false},
 		"its checkpoint is bad":        {[]Command{saved, resumed, FailAttempt{Attempt: second, BadCheckpoint: true}}, true},
 		"its checkpoint is lost":       {[]Command{saved, ExpireMachine{Name: "c", Epoch: 1}}, true},
 		"the copy of that is left":     {[]Command{copied, ExpireMachine{Name: "c", Epoch: 1}}, false},
-		"it is lost as it goes on":     {[]Command{saved, resumed, ExpireMachine{Name: "c", Epoch: 1}}, true},
+		"it is lost as it resumes":     {[]Command{saved, resumed, ExpireMachine{Name: "c", Epoch: 1}}, true},
 		"it finishes":                  {[]Command{FinishAttempt{Attempt: r}}, false},
 		"the other one fails":          {[]Command{FinishAttempt{Attempt: r}, FailAttempt{Attempt: attemptAt(secondReduce, 0)}}, true},
 		"the output cannot be read":    {[]Command{LoseOutput{Attempt: attemptAt(mapTask(0), 0)}}, true},
@@ -125,17 +125,17 @@ func TestUnfetchedOutputRunsAgain(t *testing.T) {
 		fetched Fetched
 		again   bool
 	}{
-		"nobody has it":       {nil, Fetched{}, true},
+		"no reader has it":    {nil, Fetched{}, true},
 		"one has it":          {nil, fetchedBy(r), true},
 		"all have another":    {nil, Fetched{Outputs: []AttemptID{attemptAt(mapTask(1), 0)}, Readers: []AttemptID{r, other}}, true},
 		"all have it":         {nil, fetchedBy(r, other), false},
 		"the rest is done":    {[]Command{FinishAttempt{Attempt: other}}, fetchedBy(r), false},
 		"it has failed since": {[]Command{FailAttempt{Attempt: r}, StartAttempt{Task: firstReduce, Machine: "c"}}, fetchedBy(r, other), true},
-		"it is paused with it": {
+		"it is checkpointed with it": {
 			[]Command{CheckpointAttempt{Attempt: r}}, fetchedBy(r, other), false,
 		},
-		"it is paused without it": {[]Command{CheckpointAttempt{Attempt: r}}, fetchedBy(other), true},
-		"tried twice, one has it": {[]Command{SpeculateTask{firstReduce, "b"}}, fetchedBy(r, other), true},
+		"it is checkpointed without it": {[]Command{CheckpointAttempt{Attempt: r}}, fetchedBy(other), true},
+		"tried twice, one has it":       {[]Command{SpeculateTask{firstReduce, "b"}}, fetchedBy(r, other), true},
 		"tried twice, both have it": {
 			[]Command{SpeculateTask{firstReduce, "b"}}, fetchedBy(r, attemptAt(firstReduce, 1), other), false,
 		},
@@ -208,9 +208,9 @@ func TestUsedCheckpointMayMissInput(t *testing.T) {
 // the reduce that had fetched it.
 func TestLostOutputIsFoundAgain(t *testing.T) {
 	for name, back := range map[string]Command{
-		"its machine":           joinOf("a", "1", attemptAt(mapTask(0), 0)),
-		"its machine, anew":     joinOf("a", "2", attemptAt(mapTask(0), 0)),
-		"a copy somewhere else": MoveOutput{Attempt: attemptAt(mapTask(0), 0), Machine: "b"},
+		"its machine":            joinOf("a", "1", attemptAt(mapTask(0), 0)),
+		"its machine, restarted": joinOf("a", "2", attemptAt(mapTask(0), 0)),
+		"a copy somewhere else":  MoveOutput{Attempt: attemptAt(mapTask(0), 0), Machine: "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spared(t, losses["lost"])

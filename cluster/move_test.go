@@ -17,15 +17,15 @@ func TestMoveAttempt(t *testing.T) {
 		disallowed preempt.ModeSet
 		problem    error
 	}{
-		"stands still":                         {before: []Command{stop}},
+		"is suspended":                         {before: []Command{stop}},
 		"runs":                                 {problem: ErrRefused},
-		"went on":                              {before: []Command{stop, ResumeAttempt{Attempt: first}}, problem: ErrRefused},
+		"resumed":                              {before: []Command{stop, ResumeAttempt{Attempt: first}}, problem: ErrRefused},
 		"was moved already":                    {before: []Command{stop, move}, problem: ErrRefused},
 		"has a job that is suspended":          {before: []Command{SuspendJob{Job: job1, PreferSuspend: true}}, problem: ErrRefused},
 		"has a job that is resumed":            {before: []Command{SuspendJob{Job: job1, PreferSuspend: true}, ResumeJob{Job: job1}}},
 		"bars what keeps its work":             {before: []Command{stop}, disallowed: preempt.SetOf(preempt.Split, preempt.Checkpoint), problem: ErrRefused},
 		"bars being split":                     {before: []Command{stop}, disallowed: preempt.SetOf(preempt.Split)},
-		"has declined, and stands still again": {before: []Command{stop, move, DeclinePreemption{Attempt: first}, stop}},
+		"has declined, and is suspended again": {before: []Command{stop, move, DeclinePreemption{Attempt: first}, stop}},
 		"is lost with its machine":             {before: []Command{stop, ExpireMachine{Name: "a", Epoch: 1}}, problem: ErrRefused},
 		"is of a job that is killed":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, problem: ErrRefused},
 	} {
@@ -44,7 +44,7 @@ func TestMoveAttempt(t *testing.T) {
 			}
 			_, _, a, _ := s.View().Attempt(first)
 			if a.Suspended() || !a.Preempting() || a.Cause != move.Cause || !a.OccupiesSlot() || !slices.Contains(delta.OrdersChanged, first) {
-				t.Errorf("it is %+v, told were %v", a, delta.OrdersChanged)
+				t.Errorf("it is %+v, delta %v", a, delta.OrdersChanged)
 			}
 			apply(t, s, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "c"}}, StartAttempt{Task: first.Task, Machine: "b"})
 			if m := s.View().Machine("a"); !m.Used.IsZero() || len(m.Attempts) != 0 {
@@ -71,7 +71,7 @@ func TestMoveOutput(t *testing.T) {
 	}{
 		"elsewhere":                 {move: move("b", copied), machineOfData: "b"},
 		"back":                      {before: []Command{move("b", copied)}, move: move("a", written...), machineOfData: "a"},
-		"to nobody":                 {move: move("c", copied), problem: ErrUnknown},
+		"to an unknown machine":     {move: move("c", copied), problem: ErrUnknown},
 		"to a machine that is lost": {before: []Command{ExpireMachine{Name: "b", Epoch: 1}}, move: move("b", copied), problem: ErrUnknown},
 		"in part":                   {move: move("b"), problem: ErrRefused},
 		"damaged":                   {move: move("b", Segments{Path: "/b/out", IndexChecksum: 8}), problem: ErrRefused},

@@ -109,7 +109,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	verb := rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "move", "move", "movecheckpoint", "movecheckpoint", "split",
-		"pause", "decline", "suspend", "suspend", "resume", "send away", "checkpoint", "kill", "suspendjob", "resumejob", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "drain", "drain", "forget", "policy", "retire", "killattempt", "speculate",
+		"preempt", "decline", "suspend", "suspend", "resume", "send away", "checkpoint", "kill", "suspendjob", "resumejob", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "drain", "drain", "forget", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb")
 	switch verb {
 	case "submit":
@@ -140,7 +140,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 			BadCheckpoint: rapid.Bool().Draw(t, "bad checkpoint"),
 		}
 	case "end":
-		c := ExitAttempt{Attempt: drawAttempt(t, s), Cause: "told to"}
+		c := ExitAttempt{Attempt: drawAttempt(t, s), Cause: "by request"}
 		if rapid.IntRange(0, 9).Draw(t, "stuck") == 0 {
 			c.Stuck = &Failure{Cause: "it does not end"}
 		}
@@ -161,7 +161,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return c
 	case "split":
 		return SplitTask{drawAttempt(t, s), dag.Position{Offset: rapid.Int64Range(0, 100).Draw(t, "at")}}
-	case "pause", "decline", "suspend", "resume", "send away", "checkpoint":
+	case "preempt", "decline", "suspend", "resume", "send away", "checkpoint":
 		return drawPreemption(t, verb, drawAttempt(t, s))
 	case "kill":
 		return KillJob{drawJob(t, s), "because"}
@@ -217,7 +217,7 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 
 func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
 	switch verb {
-	case "pause":
+	case "preempt":
 		return PreemptAttempt{Attempt: a, Mode: rapid.SampledFrom([]preempt.Mode{preempt.Checkpoint, preempt.Split}).Draw(t, "mode")}
 	case "decline":
 		return DeclinePreemption{Attempt: a}

@@ -88,7 +88,7 @@ func TestFirstFinishedAttemptWinsOverARestoredOne(t *testing.T) {
 	delta := apply(t, s, restore)
 	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
 	if len(delta.OrdersChanged) != 1 || delta.OrdersChanged[0] != attemptAt(mapTask(0), 1) {
-		t.Errorf("told to end: %v", delta.OrdersChanged)
+		t.Errorf("ordered to end: %v", delta.OrdersChanged)
 	}
 	s = away()
 	finish(t, s, mapTask(0), 1)

@@ -160,7 +160,7 @@ func TestSplitsMakePendingTasksFoundByHost(t *testing.T) {
 	j := s.View().Job(job1)
 	m := s.View().Machine("n")
 	if !j.IsLocal(j.Stages[0].Tasks[0], m) || j.IsLocal(j.Stages[0].Tasks[1], m) || j.Stages[0].LocalStarts != 1 {
-		t.Error("locality is not told")
+		t.Error("locality is not counted")
 	}
 	apply(t, s, FinishAttempt{Attempt: AttemptID{mapTask(0), 0}}, StartAttempt{Task: mapTask(1), Machine: "n", RackLocal: true})
 	if st := j.Stages[0]; st.LocalStarts != 1 || st.RackStarts != 1 || st.Launched != 2 {

@@ -28,9 +28,9 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 		command SuspendJob
 		want    string // of active attempts: preempting, splitting, suspended
 	}{
-		"by splits":      {SuspendJob{Job: job1, Split: true}, "split split pause"},
-		"by checkpoints": {SuspendJob{Job: job1}, "pause pause pause"},
-		"still":          {SuspendJob{Job: job1, Split: true, PreferSuspend: true}, "still still still"},
+		"by splits":      {SuspendJob{Job: job1, Split: true}, "split split checkpoint"},
+		"by checkpoints": {SuspendJob{Job: job1}, "checkpoint checkpoint checkpoint"},
+		"suspend":        {SuspendJob{Job: job1, Split: true, PreferSuspend: true}, "suspend suspend suspend"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, j := busy(t)
@@ -40,7 +40,7 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 			}
 			maps := j.Stages[0]
 			if j.Ready(maps) || maps.Waiting() != 0 || len(maps.Suspended()) != 0 || maps.ToStart() != 1 {
-				t.Errorf("ready: %v, %d wait, %d stand still, %d are to start", j.Ready(maps), maps.Waiting(), len(maps.Suspended()), maps.ToStart())
+				t.Errorf("ready: %v, %d wait, %d are suspended, %d are to start", j.Ready(maps), maps.Waiting(), len(maps.Suspended()), maps.ToStart())
 			}
 			wantRefused(t, s, "job is not at that point", StartAttempt{Task: mapTask(2), Machine: "n", Range: whole})
 			wantRefused(t, s, "already", tt.command)
@@ -51,7 +51,7 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 			mustApply(t, s, ResumeJob{job1})
 			wantRefused(t, s, "not suspended", ResumeJob{job1})
 			if !j.Ready(maps) || maps.Waiting() != 1 || len(maps.Suspended()) != maps.SuspendedCount() {
-				t.Errorf("after it: ready: %v, %d wait, %d of %d stand still", j.Ready(maps), maps.Waiting(), len(maps.Suspended()), maps.SuspendedCount())
+				t.Errorf("after it: ready: %v, %d wait, %d of %d are suspended", j.Ready(maps), maps.Waiting(), len(maps.Suspended()), maps.SuspendedCount())
 			}
 		})
 	}
@@ -66,11 +66,11 @@ func orders(j *Job) (text string) {
 		word := "nothing"
 		switch {
 		case a.Suspended():
-			word = "still"
+			word = "suspend"
 		case a.Splitting():
 			word = "split"
 		case a.Preempting():
-			word = "pause"
+			word = "checkpoint"
 		}
 		if text != "" {
 			text += " "
@@ -85,7 +85,7 @@ func TestSuspendedAttemptsOfASuspendedJobAreNotResumed(t *testing.T) {
 	mustApply(t, s, PreemptAttempt{Attempt: attemptAt(mapTask(0), 0), Mode: preempt.Suspend}, SuspendJob{Job: job1})
 	wantRefused(t, s, "is suspended", ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})
 	mustApply(t, s, ResumeJob{job1}, ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})
-	if got := orders(j); got != "nothing pause pause" {
+	if got := orders(j); got != "nothing checkpoint checkpoint" {
 		t.Errorf("attempts are asked for %q", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 // TestAGangOfASuspendedJob checkpoints a gang as a whole. It is suspended if its job rules
 // that out for one of its stages, or runs on.
 func TestAGangOfASuspendedJob(t *testing.T) {
-	for disallowed, want := range map[preempt.ModeSet]string{0: "pause pause", preempt.SetOf(preempt.Checkpoint): "still still", preempt.SetOf(preempt.Suspend, preempt.Checkpoint): "nothing nothing"} {
+	for disallowed, want := range map[preempt.ModeSet]string{0: "checkpoint checkpoint", preempt.SetOf(preempt.Checkpoint): "suspend suspend", preempt.SetOf(preempt.Suspend, preempt.Checkpoint): "nothing nothing"} {
 		s := New("1")
 		spec := submit(0, 0)
 		spec.Spec.Graph, spec.Spec.DisallowedModes = gangGraph(1), []preempt.ModeSet{0, disallowed, 0}
@@ -112,10 +112,10 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 		j := s.jobs[0]
 		mustApply(t, s, bundleStart(j, 0, 0, "n0"), SuspendJob{Job: job1, Split: true})
 		if got := orders(j); got != want {
-			t.Errorf("barred %b: attempts are asked for %q, want %q", disallowed, got, want)
+			t.Errorf("disallowed %b: attempts are asked for %q, want %q", disallowed, got, want)
 		}
 		if j.SuspendedBundles(j.Bundles[0]) != nil {
-			t.Errorf("barred %b: a gang of a suspended job wants its slots", disallowed)
+			t.Errorf("disallowed %b: a gang of a suspended job wants its slots", disallowed)
 		}
 		if err := s.CheckInvariants(); err != nil {
 			t.Error(err)
@@ -128,7 +128,7 @@ func TestADrainedMachine(t *testing.T) {
 	wantRefused(t, s, "no other tasknode takes tasks", DrainMachine{Name: "n"})
 	mustApply(t, s, JoinMachine{Name: "n2", Slots: Slots{1, 1}}, PreemptAttempt{Attempt: attemptAt(mapTask(1), 0), Mode: preempt.Suspend})
 	mustApply(t, s, DrainMachine{Name: "n", Cause: "it goes"})
-	if got := orders(j); got != "split split pause" {
+	if got := orders(j); got != "split split checkpoint" {
 		t.Errorf("attempts are asked for %q", got)
 	}
 	m := s.View().Machine("n")

@@ -24,8 +24,8 @@ func TestGangIsSuspendedAsAWhole(t *testing.T) {
 	v := s.View()
 	one, two := newest(j, 0, 0), newest(j, 1, 0)
 	_, _, a, _ := v.Attempt(one)
-	if got := fmt.Sprint(orders(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0]), len(v.GangOf(a))); got != "still still0 map 0 map [0] 2" {
-		t.Errorf("standing still: %s", got)
+	if got := fmt.Sprint(orders(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0]), len(v.GangOf(a))); got != "suspend suspend0 map 0 map [0] 2" {
+		t.Errorf("suspended: %s", got)
 	}
 	wantRefused(t, s, "is Suspended", PreemptAttempt{Attempt: one, Mode: preempt.Suspend})
 
@@ -35,16 +35,16 @@ func TestGangIsSuspendedAsAWhole(t *testing.T) {
 	other := TaskID{Job: s.jobs[1].ID, Stage: "m"}
 	mustApply(t, s, StartAttempt{Task: other, Machine: "n2", Range: s.jobs[1].RangeOf(s.jobs[1].Stages[0].Tasks[0])})
 	if v.CanResume(a) {
-		t.Error("there is room for a gang one of whose machines is full")
+		t.Error("a gang resumes although one of its machines is full")
 	}
 	wantRefused(t, s, "no free map slot on n2", ResumeAttempt{Attempt: one})
 	if !v.Machine("n0").Used.IsZero() {
-		t.Error("half a gang goes on")
+		t.Error("half a gang resumes")
 	}
 	mustApply(t, s, KillAttempt{Attempt: AttemptID{Task: other}}, ExitAttempt{Attempt: AttemptID{Task: other}})
 	mustApply(t, s, ResumeAttempt{Attempt: two})
 	if got := fmt.Sprint(orders(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0])); got != "nothing nothing1 reduce 1 map []" {
-		t.Errorf("going on: %s", got)
+		t.Errorf("resumed: %s", got)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestGroupOfSeveralSlotsIsSuspended(t *testing.T) {
 	mustApply(t, s, bundleStart(j, 0, 0, "n1"))
 	mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Suspend})
 	if m := s.View().Machine("n1"); !m.Used.IsZero() || m.suspendedCount(MapSlot) != 1 {
-		t.Errorf("used: %v, %d stand still", m.Used, m.suspendedCount(MapSlot))
+		t.Errorf("used: %v, %d are suspended", m.Used, m.suspendedCount(MapSlot))
 	}
 	mustApply(t, s, ResumeAttempt{Attempt: newest(j, 0, 0)})
 	if m := s.View().Machine("n1"); m.Used != (Slots{2, 0}) {

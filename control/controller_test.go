@@ -108,7 +108,7 @@ func (s *harness) drawEvent(rt *rapid.T) []Event {
 		return s.event([]string{"join", name, "1", "1"})
 	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
-	if _, _, a, _ := s.state.View().Attempt(id); a.Preempting() && rapid.Bool().Draw(rt, "pauses") {
+	if _, _, a, _ := s.state.View().Attempt(id); a.Preempting() && rapid.Bool().Draw(rt, "checkpoints") {
 		return []Event{AttemptCheckpointed{Attempt: id}}
 	}
 	switch rapid.IntRange(0, 7).Draw(rt, "event") {

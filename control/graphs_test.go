@@ -207,7 +207,7 @@ func (s *harness) drawTrouble(rt *rapid.T) []Event {
 		switch {
 		case m.Lost:
 			return s.event([]string{"join", name, "2", "2"})
-		case rapid.Bool().Draw(rt, "starts anew"):
+		case rapid.Bool().Draw(rt, "restarts"):
 			return s.event([]string{"join", name, "2", "2", m.Instance + "+"})
 		}
 		return []Event{Requested{Command: cluster.ExpireMachine{Name: name, Epoch: m.Epoch}}}

@@ -30,7 +30,7 @@ func (h *successor) Decide(now int64, view sched.View) sched.Plan {
 	return h.Policy.Decide(now, view)
 }
 
-// TestAPolicyInheritsFromTheOneBefore checks that a new policy is reset, takes over state,
+// TestAPolicyInheritsFromTheOneBefore checks that a new policy is reset, adopts state,
 // and decides at once.
 func TestAPolicyInheritsFromTheOneBefore(t *testing.T) {
 	s := newStage(t)
@@ -39,6 +39,6 @@ func TestAPolicyInheritsFromTheOneBefore(t *testing.T) {
 	s.run([]Event{PolicyChanged{first}})
 	s.run([]Event{PolicyChanged{second}})
 	if second.from != first || !slices.Equal(calls, []string{"reset", "inherit", "decide"}) {
-		t.Errorf("it is told %v, and inherits from %T", calls, second.from)
+		t.Errorf("its calls are %v, and inherits from %T", calls, second.from)
 	}
 }

@@ -192,7 +192,7 @@ func (s *harness) event(words []string) []Event {
 	case "load": // JOB: its splits are [0,100) each
 		return s.load(s.job(arg(1)))
 	case "kill": // JOB
-		return request(cluster.KillJob{Job: s.job(arg(1)), Cause: "told to"})
+		return request(cluster.KillJob{Job: s.job(arg(1)), Cause: "by request"})
 	case "committed": // JOB
 		return request(cluster.CommitJob{Job: s.job(arg(1))})
 	case "cleaned": // JOB

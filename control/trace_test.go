@@ -97,10 +97,10 @@ func TestTracesOfAnEndedJobAreDropped(t *testing.T) {
 	s.brain.Trace(true)
 	s.decided("join n1 1 1", "submit 2 0", "load 1")
 	if len(s.brain.trace.last) != 1 {
-		t.Errorf("told of %v", s.brain.trace.last)
+		t.Errorf("kept %v", s.brain.trace.last)
 	}
 	s.decided("kill 1", "exited m0.0", "cleaned 1")
 	if len(s.brain.trace.last) != 0 {
-		t.Errorf("still told of %v", s.brain.trace.last)
+		t.Errorf("still kept %v", s.brain.trace.last)
 	}
 }

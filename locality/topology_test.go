@@ -24,7 +24,7 @@ func TestTopology(t *testing.T) {
 		t.Errorf("a host of the table is in %q, %v", rack, ok)
 	}
 	if rack, ok := topology.RackOfHost("stranger"); ok {
-		t.Errorf("a host that nobody knows is in %q", rack)
+		t.Errorf("a host that is unknown is in %q", rack)
 	}
 }
 

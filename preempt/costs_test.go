@@ -24,7 +24,7 @@ func TestCheapestMode(t *testing.T) {
 		"a reduce, short by setting":        {func(v *Victim) { v.Reduce = true }, Costs{MemoryShort: true}, Suspend},
 		"a roomy machine":                   {func(v *Victim) { v.Memory, v.Headroom = 100*mb, &MemHeadroom{Free: 16_000 * mb} }, Costs{}, Suspend},
 		"a roomy machine, whatever was set": {func(v *Victim) { v.Memory, v.Headroom = 100*mb, &MemHeadroom{Free: 16_000 * mb} }, Costs{MemoryShort: true}, Suspend},
-		"half of the room is missed":        {func(v *Victim) { v.Memory, v.Headroom = 1000*mb, &MemHeadroom{Free: 2000 * mb} }, Costs{}, Split},
+		"half of the headroom is missed":    {func(v *Victim) { v.Memory, v.Headroom = 1000*mb, &MemHeadroom{Free: 2000 * mb} }, Costs{}, Split},
 		"a reduce with little to write": {func(v *Victim) {
 			v.Reduce, v.Memory, v.Unwritten, v.Headroom = true, 1000*mb, 10*mb, &MemHeadroom{Free: 2000 * mb}
 		}, Costs{}, Checkpoint},
@@ -59,11 +59,11 @@ func TestCheapestMode(t *testing.T) {
 func TestNoSuspensionBeyondMemory(t *testing.T) {
 	full := victim(func(v *Victim) { v.Memory, v.Headroom = 1000*mb, &MemHeadroom{Free: 600 * mb, Swap: 399 * mb} })
 	if got := (Config{Map: Suspend}).Choose(full); got != Wait {
-		t.Errorf("%s: there is no room to suspend it", got)
+		t.Errorf("%s: there is no memory to suspend it", got)
 	}
 	full.Headroom.Swap += mb
 	if got := (Config{Map: Suspend}).Choose(full); got != Suspend {
-		t.Errorf("%s: there is room to suspend it", got)
+		t.Errorf("%s: there is memory to suspend it", got)
 	}
 }
 

@@ -91,7 +91,7 @@ func (p *Policy) Limit(job *cluster.Job) cluster.Slots {
 	return most
 }
 
-// TransferFrom implements sched.StateTransfer: it takes over how long pools have lacked
+// TransferFrom implements sched.StateTransfer: it adopts how long pools have lacked
 // slots, whatever their new settings are.
 func (p *Policy) TransferFrom(from sched.Policy) {
 	type clocked interface {

@@ -42,7 +42,7 @@ func TestBundles(t *testing.T) {
 			w.join2(2, 2)
 			w.run(0, schedtest.Streamed(2, 1), "b", "b")
 		}, []string{"{1m.0@b local, 1m.1@b local, 1r.0@b}"}},
-		{"on several machines when one has no room", func(w *testCluster) {
+		{"on several machines when one is full", func(w *testCluster) {
 			w.join2(1, 1)
 			w.run(0, schedtest.Streamed(2, 1), "b")
 		}, []string{"{1m.0@b local, 1m.1@a, 1r.0@a}"}},

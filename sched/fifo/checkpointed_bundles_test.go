@@ -34,7 +34,7 @@ func TestCheckpointedBundles(t *testing.T) {
 		build func(w *testCluster)
 		want  []string
 	}{
-		{"each at home, though one machine has room for both", func(w *testCluster) {
+		{"each at home, though one machine fits both", func(w *testCluster) {
 			w.join2(1, 1)
 			w.checkpointed(0, false)
 		}, []string{"{1m.0@a, 1r.0@b}"}},

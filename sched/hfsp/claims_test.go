@@ -122,7 +122,7 @@ func TestUnknownProgress(t *testing.T) {
 	s.settle(6000)
 	s.wantStates("nothing is known", large, 4, 0, 0)
 	if wake := s.NextWake(); wake != 7000 {
-		t.Errorf("it wakes up at %d", wake)
+		t.Errorf("it looks again at %d", wake)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestMinRun(t *testing.T) {
 	s.settle(20_000)
 	s.wantStates("for a while", large, 4, 0, 0)
 	if wake := s.NextWake(); wake != 26_000 {
-		t.Errorf("it wakes up at %d", wake)
+		t.Errorf("it looks again at %d", wake)
 	}
 	s.settle(26_000)
 	s.wantStates("for no longer", large, 0, 4, 0)
@@ -285,7 +285,7 @@ func TestLocalSlotIsUsable(t *testing.T) {
 		for id, want := range map[cluster.AttemptID]bool{near: true, far: checkpointed} {
 			_, _, a, _ := s.View().Attempt(id)
 			if got := c.usable(claimant, a); got != want {
-				t.Errorf("paused on m1: %v; a slot of %s is of use: %v", checkpointed, a.Machine, got)
+				t.Errorf("checkpointed on m1: %v; a slot of %s is of use: %v", checkpointed, a.Machine, got)
 			}
 		}
 	}

@@ -141,12 +141,12 @@ func TestSizeByProgress(t *testing.T) {
 	s.decide(10_000)
 	s.wantSize("before it is time", j, cluster.MapSlot, 4*60_000, guessed)
 	if wake := s.NextWake(); wake != 11_000 {
-		t.Errorf("it wakes up at %d for the samples", wake)
+		t.Errorf("it looks again at %d for the samples", wake)
 	}
 	s.decide(11_000)
 	s.wantSize("nothing is known of one", j, cluster.MapSlot, 4*60_000, guessed)
 	if wake := s.NextWake(); wake != 12_000 {
-		t.Errorf("it wakes up at %d to ask again", wake)
+		t.Errorf("it looks again at %d to ask again", wake)
 	}
 	s.progress[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{ReportedAt: 12_000}
 	s.decide(12_000)

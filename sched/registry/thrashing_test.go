@@ -191,10 +191,10 @@ func (s *contention) check(plan sched.Plan) {
 	for _, p := range plan.Preempts {
 		_, stage, _, _ := s.View().Task(p.Attempt.Task)
 		if at, ok := s.wentOn[p.Attempt]; ok && s.Now-at < rest {
-			s.T.Fatalf("%v is to make room by %s %d ms after it went on: %s", p.Attempt, p.Mode, s.Now-at, p.Cause)
+			s.T.Fatalf("%v gives up its slot by %s %d ms after it resumed: %s", p.Attempt, p.Mode, s.Now-at, p.Cause)
 		}
 		if b := disallowed(stage); b.Has(p.Mode) {
-			s.T.Fatalf("%v is to make room by %s, and its job rules out %b", p.Attempt, p.Mode, b)
+			s.T.Fatalf("%v gives up its slot by %s, and its job rules out %b", p.Attempt, p.Mode, b)
 		}
 		if claims[stage.Slot]--; claims[stage.Slot] < 0 && !stage.Bundle.Gang {
 			s.T.Fatalf("%v is preempted by %s for no job: %s", p.Attempt, p.Mode, p.Cause)

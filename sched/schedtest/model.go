@@ -47,7 +47,7 @@ func (l *ModelTest) submit() {
 func (l *ModelTest) Step() {
 	machine := rapid.SampledFrom([]string{"m0", "m1", "m2"}).Draw(l.Random, "machine")
 	m := l.View().Machine(machine)
-	switch verb := rapid.SampledFrom([]string{"join", "submit", "submit", "plan", "plan", "plan", "finish", "finish", "finish", "fail", "expire", "kill", "suspend", "resume", "pause", "checkpoint", "checkpoint"}).Draw(l.Random, "verb"); {
+	switch verb := rapid.SampledFrom([]string{"join", "submit", "submit", "plan", "plan", "plan", "finish", "finish", "finish", "fail", "expire", "kill", "suspend", "resume", "preempt", "checkpoint", "checkpoint"}).Draw(l.Random, "verb"); {
 	case verb == "join":
 		l.Try(cluster.JoinMachine{
 			Name: machine, Hosts: []string{machine}, Rack: "/" + machine[:1+rapid.IntRange(0, 1).Draw(l.Random, "rack")],
@@ -75,7 +75,7 @@ func (l *ModelTest) Step() {
 		l.Try(cluster.PreemptAttempt{Attempt: m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")].ID, Mode: preempt.Suspend})
 	case verb == "resume":
 		l.Try(cluster.ResumeAttempt{Attempt: m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")].ID})
-	case verb == "pause":
+	case verb == "preempt":
 		l.Try(cluster.PreemptAttempt{Attempt: m.Attempts[0].ID, Mode: preempt.Checkpoint})
 	case verb == "checkpoint":
 		if a := m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")]; a.Preempting() {

@@ -253,7 +253,7 @@ func TestGangIsCheckpointedWhole(t *testing.T) {
 	start()
 	s.Now += 1000
 	s.SoftState = known{0: {Fraction: 0.67, ReportedAt: s.Now, ReducingSince: s.Now - 1000}}
-	want(t, "a second after it went on", take(auto), "kill")
+	want(t, "a second after it resumed", take(auto), "kill")
 	s.Now += 100_000
 	s.SoftState = known{0: {Fraction: 0.7, ReportedAt: s.Now, ReducingSince: s.Now - 101_000}}
 	want(t, "when it has done more since", take(auto), "checkpoint")
@@ -263,7 +263,7 @@ func TestGangIsCheckpointedWhole(t *testing.T) {
 	}
 	offered := m.Offered
 	rejoin(cluster.Slots{})
-	want(t, "when its machine has no room for checkpoints", take(auto), "kill")
+	want(t, "when its machine has no disk space for checkpoints", take(auto), "kill")
 	rejoin(offered)
 	s.Now -= 100_000
 	want(t, "while it rests", len(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "0")
