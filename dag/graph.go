@@ -100,7 +100,7 @@ const (
 	Gather
 	// PerMachine joins the writers of each machine to one reader there, which combines their
 	// records before they leave the machine. The writers of a machine are known only after
-	// they have run, so the edge is a file, and the stage after it must read the combined
+	// they have run, so the edge is a file. The stage after it must read the combined
 	// records of all machines. The combining stage has one Node per expected machine; Nodes
 	// in excess of the machines do nothing.
 	PerMachine

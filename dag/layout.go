@@ -2,8 +2,7 @@ package dag
 
 // Layout says which Nodes of a graph share a process and which processes start together.
 // Stages may have millions of Nodes. Groups and bundles that are alike are therefore
-// described once, by a class with a count, and the group of a Node is computed from its
-// number.
+// described once, by a class with a count. The group of a Node is computed from its number.
 //
 // A Layout is a value: it does not change after Graph.Layout has made it. Stages are named
 // by their indexes in Graph.Stages.

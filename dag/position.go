@@ -6,8 +6,8 @@ import (
 )
 
 // Position names a place between two records of an input. To find it, go to the first place
-// at or after Offset where the format can begin to read (a line start, a sync marker, a
-// compressed block), and skip Skip records from there.
+// at or after Offset where the format can begin to read: a line start, a sync marker, a
+// compressed block. Then skip Skip records.
 //
 // Offset counts bytes, Skip counts records; both are at least 0.
 type Position struct {

@@ -28,10 +28,9 @@ func (g Graph) cycleText(cycle []int) string {
 	return joinNames(append(cycle, cycle[0]), " -> ", g.stageName)
 }
 
-// checkWaits looks at classes of bundles instead of bundles. That is exact:
-// whatever joins two classes, copy by copy or all with all, joins the first
-// bundle of one to the first of the other, so a cycle of classes is one of
-// bundles.
+// checkWaits looks at classes of bundles instead of bundles. That is exact: whatever joins
+// two classes, copy by copy or all with all, joins the first bundle of one to the first of
+// the other. So a cycle of classes is one of bundles.
 func (g Graph) checkWaits(edges []validEdge, report errorFunc) {
 	l := g.Layout()
 	after := make([][]int, len(l.Bundles))

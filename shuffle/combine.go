@@ -8,7 +8,7 @@ import (
 )
 
 // PanicError is a panic of a combiner or fold. It may occur in a goroutine of the collector,
-// for records that were added long ago, so it becomes the error of the collector instead of
+// for records that were added long ago. So it becomes the error of the collector instead of
 // ending the process.
 type PanicError struct {
 	Value any    // of the panic

@@ -140,8 +140,8 @@ func (t *FoldTable[V]) own(v V) V {
 	return own
 }
 
-// drain combines the batch. A panic of the fold or of a codec becomes an error of the table,
-// because the record that is being added is not to blame for it.
+// drain combines the batch. A panic of the fold or of a codec becomes an error of the table:
+// the record that is being added is not its cause.
 func (t *FoldTable[V]) drain() {
 	defer t.drained()
 	if t.used+t.pendingCount > t.limit || t.memory() > t.opts.Memory {

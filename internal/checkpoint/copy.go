@@ -136,7 +136,7 @@ func (c *Copier) copyData(ctx context.Context, path string, x *shuffle.Index, w 
 }
 
 // errWriter records the error of its writer. A copy fails with one error, and only this
-// tells an error of the destination from one of the source.
+// shows whether it is from the destination or from the source.
 type errWriter struct {
 	w   io.Writer
 	err error // of the last Write; nil: it succeeded

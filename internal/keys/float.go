@@ -17,9 +17,9 @@ const (
 	sign64 = 1 << 63
 )
 
-// Float64 encodes float64 in 8 bytes in the order
-// -Inf < … < -0 < +0 < … < +Inf < NaN. -0 and +0 are two keys, each decoded as
-// it was; all NaNs are one key, decoded as math.NaN().
+// Float64 encodes float64 in 8 bytes in the order -Inf < … < -0 < +0 < … < +Inf < NaN. The
+// zeros -0 and +0 are two keys, each decoded as it was; all NaNs are one key, decoded as
+// math.NaN().
 type Float64 struct{}
 
 // Append encodes any NaN as the same one, which sorts last.

@@ -1,9 +1,9 @@
 // Package report is the document of `hammr run --report FILE`: one JSON object that says
 // how a job went, for programs to read. docs/formats/report.md describes each field.
 //
-// The program that runs a job calls Check before any work, makes a Report of the job's
-// final status, after success, failure and Ctrl-C alike, and calls WriteFile. Readers
-// call Parse, which refuses versions that it does not know.
+// The program that runs a job calls Check before any work. At the end, after success,
+// failure and Ctrl-C alike, it makes a Report of the job's final status and calls WriteFile.
+// Readers call Parse, which refuses versions that it does not know.
 package report
 
 import "github.com/hammr/hammr/internal/counter"

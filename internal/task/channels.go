@@ -69,9 +69,9 @@ func (r *memoryReceive) Close() error {
 	return r.ReceiveEnd.Close()
 }
 
-// opening is one end of a stream that is being opened. All streams are
-// opened at the start of the Node, so that a reader does not time out while the
-// writer's Node has other inputs to read first.
+// opening is one end of a stream that is being opened. All streams are opened at the start
+// of the Node. A reader thus does not time out while the writer's Node has other inputs to
+// read first.
 type opening[T io.Closer] struct {
 	done chan struct{} // closed once end or err is set
 	end  T             // valid if err is nil

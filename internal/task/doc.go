@@ -1,14 +1,14 @@
-// Package task runs one attempt of one task. A task is a NodeGroup: one Node, or several
-// in one process. A Node reads a range of input, or what other Nodes have written,
-// passes it to the user's code, and writes sorted runs, output files, streams, or
-// batches in memory. A map and a reduce are Nodes like others.
+// Package task runs one attempt of one task. A task is a NodeGroup: one Node, or several in
+// one process. A Node reads a range of input, or what other Nodes have written, and passes
+// it to the user's code. It writes sorted runs, output files, streams, or batches in memory.
+// A map and a reduce are Nodes like others.
 //
-// Serve exchanges the messages of package taskproc on a connection. It receives Start,
-// runs the attempt with the user's code found in Programs, and ends with Finished,
-// Failure, Checkpointed or Exited. Program is the user's code; package mr makes it from
-// typed functions. Its RunNode opens the inputs (Map, Reduce, ReceiveStreams,
-// ReceiveShared) and the outputs (Output, SetCollector, SendStream, SendShared), and owns
-// the record loop, which polls for signals at every record or key group:
+// Serve exchanges the messages of package taskproc on a connection. It receives Start, runs
+// the attempt with the user's code found in Programs, and ends with Finished, Failure,
+// Checkpointed or Exited. Program is the user's code; package mr makes it from typed
+// functions. Its RunNode opens the inputs (Map, Reduce, ReceiveStreams, ReceiveShared) and
+// the outputs (Output, SetCollector, SendStream, SendShared). It owns the record loop, which
+// polls for signals at every record or key group:
 //
 //	flag := n.SignalFlag()
 //	for r.Next() {

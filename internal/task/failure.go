@@ -14,7 +14,7 @@ import (
 )
 
 // failureOf turns the error of an attempt into the message that the user sees. The kinds of
-// errors that it finds in the chain become flags, by which the master decides whether the
+// errors that it finds in the chain become flags. By them the master decides whether the
 // task is tried again, and what else has to run again.
 func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	f := &taskproc.Failure{Cause: err.Error() + a.remedy(err), Offset: -1, Log: a.log.String()}

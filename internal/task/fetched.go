@@ -12,9 +12,9 @@ import (
 // the master: outputs on a lost machine that all readers have are not written again. Any
 // goroutine may use it.
 //
-// Of an edge that several reduces read, the attempt has only what all of them have, and
-// nothing as long as one of its Nodes has not opened its own reduce. Reports carry only sets
-// that have changed; resendAll makes the next one complete, for a master that knows none.
+// Of an edge that several reduces read, the attempt has only what all of them have. It has
+// nothing until each of its Nodes has opened its own reduce. Reports carry only sets that
+// have changed; resendAll makes the next one complete, for a master that knows none.
 //
 //	reduce 0 has outputs 0 1 2 3    ┐
 //	reduce 1 has outputs   1 2   4  ┴──► reported: 1 2

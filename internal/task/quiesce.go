@@ -196,7 +196,7 @@ func (n *NodeRun) takeSignals() (progress, end bool) {
 func (n *NodeRun) repoll() { n.signalled.Store(true) }
 
 // quiesceGate keeps two things apart: an attempt that is suspended, and files that it writes
-// on other machines, whose servers give up a writer that is silent for long (an HDFS lease,
+// on other machines. Their servers give up a writer that is silent for long (an HDFS lease,
 // say).
 //
 //	open ── block ──► blocked: no remote file can be opened; those that are open may close

@@ -109,9 +109,9 @@ func (c *idleConn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// Write also extends the deadline for reading. net/http always has a read pending
-// on a connection, also while that waits for its next request, and the answer to
-// this write deserves the whole timeout.
+// Write also extends the deadline for reading. net/http always has a read pending on a
+// connection, also while that waits for its next request. The answer to this write deserves
+// the whole timeout.
 func (c *idleConn) Write(b []byte) (int, error) {
 	if err := c.SetDeadline(time.Now().Add(c.idle)); err != nil {
 		return 0, err
