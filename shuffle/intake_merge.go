@@ -216,7 +216,8 @@ func (in *Intake) newFile(kind string) string {
 	return name
 }
 
-// mergeToFile merges sources into a tagged run in a file of its own.
+// mergeToFile merges sources into a tagged run in a file of its own. The intake is not
+// locked, so that other runs arrive meanwhile.
 func (in *Intake) mergeToFile(ctx context.Context, sources []Source) (Source, error) {
 	name := in.newFile("merge")
 	w, err := createData(ctx, in.opts.FS, name, in.opts.Codec)

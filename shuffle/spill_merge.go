@@ -74,7 +74,8 @@ func largestBlock(runs []Run) int64 {
 	return largest
 }
 
-// mergePass merges each chunk of at most factor adjacent runs into one.
+// mergePass merges each chunk of at most factor adjacent runs into one, for all partitions,
+// into a new data file. The next level has that file's runs.
 func (f *spillFile) mergePass(ctx context.Context, l mergeLevel, path string, factor int, combine groupWriter) (mergeLevel, error) {
 	w, err := createData(ctx, f.opts.FS, path, f.opts.Codec)
 	if err != nil {
@@ -118,7 +119,7 @@ func runSources(fsys storage.FS, path string, runs []Run) []Source {
 }
 
 // mergeRuns merges sources into one run at the end of w. If combine is not nil, it writes
-// each group.
+// each group. Otherwise records are copied as bytes, without decoding them.
 func mergeRuns(ctx context.Context, sources []Source, w *dataWriter, combine groupWriter) (run Run, err error) {
 	m, err := NewMerge(ctx, sources, MergeOptions{})
 	if err != nil {

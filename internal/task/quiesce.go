@@ -294,8 +294,9 @@ func (q *quiesceGate) closed() {
 	q.mu.writers--
 }
 
-// handleSuspend answers an order to get ready for suspension. Open outputs become
-// pieces. If another remote file is open, the answer is a checkpoint.
+// handleSuspend answers an order to get ready for suspension. Open outputs become pieces,
+// which closes their remote files. If another remote file is open, such as a copy of an
+// output, the answer is a checkpoint.
 func (s *session) handleSuspend(order *taskproc.Suspend) {
 	gate := &s.attempt.gate
 	gate.block()

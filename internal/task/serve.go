@@ -116,7 +116,8 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	return last.GetFinished() != nil, err
 }
 
-// measured adds the resource usage of a finished attempt to its counters.
+// measured adds the resource usage of a finished attempt to its counters. Too many counters
+// of the user's make it fail here at the latest.
 func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTask, error)) (*taskproc.FromTask, error) {
 	cost := usage.Begin()
 	last, err := run()
@@ -200,7 +201,9 @@ func (s *session) listen() {
 	}
 }
 
-// tick requests progress reports while the attempt runs.
+// tick requests progress reports while the attempt runs. Record loops report when they poll.
+// For code that is at work without polling, tick itself reports and counts the activity: the
+// master fails an attempt whose reports stay the same (mapreduce.task.timeout).
 func (s *session) tick(ended <-chan struct{}) {
 	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()

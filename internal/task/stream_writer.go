@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// Batches of streams. A Node with many readers makes smaller ones.
+// Sizes of batches. A Node with many readers makes smaller ones, so that all open batches of
+// an edge take at most batchesPerEdge.
 const (
 	mostBatch      = 256 << 10 // bytes
 	leastBatch     = 8 << 10

@@ -13,6 +13,8 @@ import (
 )
 
 // conn frames messages on a byte stream. Any goroutine may send; one receives.
+//
+//	| length, uvarint | protobuf message | length | protobuf message | …
 type conn struct {
 	stream io.ReadWriteCloser
 	reader *bufio.Reader

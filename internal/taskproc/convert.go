@@ -34,8 +34,8 @@ func ToGraph(g *Graph) dag.Graph {
 	return out
 }
 
-// FileInputs returns the places in the graph's edges of the files that the group of
-// start reads, ascending.
+// FileInputs returns the indexes in the graph's edges of the files that the group of start
+// reads, ascending. A plain reduce reads edge 0.
 func FileInputs(start *Start) []int32 {
 	if start.Graph == nil { // of maps and reduces
 		if start.Kind == Kind_REDUCE {

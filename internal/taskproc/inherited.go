@@ -13,9 +13,9 @@ import (
 // of the descriptor of its control socket.
 const ControlVariable = "HAMMR_TASK_FD"
 
-// Inherited returns the control socket of a process that a tasknode has started as a
-// task, nil in any other process. It removes the variable and closes the descriptor on
-// exec, so that children of the process are no tasks. A second call returns nil.
+// Inherited returns the control socket of a process that a tasknode has started as a task,
+// nil in any other process. It removes the variable and closes the descriptor on exec, so
+// that children of the process do not act as tasks. A second call returns nil.
 func Inherited() (net.Conn, error) { return inherited(ControlVariable) }
 
 // inherited returns the socket whose descriptor is in an environment variable, nil if

@@ -83,7 +83,7 @@ func (n *Next) Await() (net.Conn, error) {
 	return net.FileConn(control)
 }
 
-// receive waits for the descriptors of the next task, none if there is none.
+// receive waits for the descriptors of the next task. It returns none if no task follows.
 func (n *Next) receive() (fds []int, err error) {
 	text, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(givenFiles*4))
 	count, size, _, _, err := n.conn.ReadMsgUnix(text, rights)
@@ -103,7 +103,7 @@ func (n *Next) receive() (fds []int, err error) {
 	return fds, nil
 }
 
-// rightsIn returns the descriptors of a message.
+// rightsIn returns the descriptors that came with a message, as its control data has them.
 func rightsIn(control []byte) (fds []int, err error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	for i := 0; i < len(messages) && err == nil; i++ {
@@ -114,6 +114,7 @@ func rightsIn(control []byte) (fds []int, err error) {
 	return fds, err
 }
 
+// closeAll closes descriptors that are not used.
 func closeAll(fds []int) {
 	for _, fd := range fds {
 		_ = unix.Close(fd) // not needed any more

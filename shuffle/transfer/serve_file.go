@@ -41,7 +41,7 @@ func (s *Server) open(name string) (*os.File, int64, error) {
 }
 
 // openIn opens a file below a directory. No path leaves the directory, not even through
-// symbolic links.
+// symbolic links: a task may have made them.
 func openIn(dir, name string) (*os.File, int64, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
