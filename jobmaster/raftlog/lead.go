@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 )
@@ -203,11 +204,4 @@ func neverEntered(err error) bool {
 }
 
 // waitRetry waits for retryInterval; it returns false if the log closes.
-func (l *Log) waitRetry() bool {
-	select {
-	case <-time.After(retryInterval):
-		return true
-	case <-l.closing.Done():
-		return false
-	}
-}
+func (l *Log) waitRetry() bool { return syncutil.Sleep(l.closing, retryInterval) == nil }

@@ -147,7 +147,7 @@ func (l *Log) openStores() error {
 		return fmt.Errorf("raftlog: log %s: %w", path, err)
 	}
 	l.disk = disk
-	l.store = &store{LogStore: disk, delay: l.cfg.StoreDelay, closing: l.closing.Done()}
+	l.store = &store{LogStore: disk, delay: l.cfg.StoreDelay, closing: l.closing}
 	l.snapshots, err = raft.NewFileSnapshotStoreWithLogger(l.cfg.Dir, keptSnapshots, newLogger(l.cfg.Logger))
 	if err != nil {
 		return fmt.Errorf("raftlog: snapshots in %s: %w", l.cfg.Dir, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // store is the log on disk. It measures its writes, each of which ends with an fsync,
@@ -17,7 +18,7 @@ import (
 type store struct {
 	raft.LogStore
 	delay   time.Duration
-	closing <-chan struct{}              // ends the delay
+	closing context.Context              // ends the delay
 	before  atomic.Pointer[func() error] // tests delay writes or let them fail here
 	took    latencies
 }
@@ -36,12 +37,7 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 	if err := s.injectedFault(); err != nil {
 		return err
 	}
-	if s.delay > 0 {
-		select {
-		case <-time.After(s.delay):
-		case <-s.closing:
-		}
-	}
+	_ = syncutil.Sleep(s.closing, s.delay) // the write succeeds even if the log closes
 	err := s.LogStore.StoreLogs(logs)
 	s.took.add(time.Since(began))
 	return err
