@@ -64,7 +64,8 @@ func isBytes[T any]() bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// bytesOf converts v, of a type for which isBytes holds, to a []byte.
+// bytesOf converts v, of a type for which isBytes holds, to a []byte. The conversion by unsafe
+// holds for named types too, and allocates nothing.
 func bytesOf[T any](v *T) *[]byte { return (*[]byte)(unsafe.Pointer(v)) }
 
 // Writable is one of Hadoop's Writable classes, for SequenceFile and
@@ -88,10 +89,10 @@ var (
 // appender appends the text form of a value.
 type appender[T any] func(dst []byte, v T) []byte
 
-// textOf returns how values of T are written as text: strings and bytes as they are, numbers
-// in decimal, floats with the fewest digits that read back the same, times as RFC 3339, a
-// struct{} as nothing, and anything else in its MarshalText, String or fmt form. It is
-// chosen once per file.
+// textOf returns how values of T are written as text: strings and bytes as they are, numbers in
+// decimal, floats with the fewest digits that read back the same, times as RFC 3339, a struct{}
+// as nothing, and anything else in its MarshalText, String or fmt form. It is chosen once per
+// file. A value whose AppendText fails panics with an error that ends the attempt.
 func textOf[T any]() appender[T] {
 	if f, ok := simpleText[T](); ok {
 		return f
@@ -138,6 +139,7 @@ func simpleText[T any]() (appender[T], bool) {
 	return a, ok
 }
 
+// decimal is the text of a whole number.
 func decimal[T int | int32 | int64]() appender[T] {
 	return func(dst []byte, v T) []byte { return strconv.AppendInt(dst, int64(v), 10) }
 }

@@ -29,9 +29,12 @@ func newRoute[K, V any]() route[K, V] {
 	return r
 }
 
-// collect makes the collector of an attempt and the emitter that feeds it: a fold table if
-// the combiner folds, a sort buffer otherwise. opts describes the collector, except for what
-// the route knows.
+// collect makes the collector of an attempt and the emitter that feeds it. opts describes the
+// collector, except for what the route knows.
+//
+//	no combiner   Emit ──> encode ──> sort buffer ──> runs
+//	a reducer     Emit ──> encode ──> sort buffer ──> groups, combined ──> runs
+//	a Fold        Emit ──> encode the key ──> hash table of values ──> sorted runs
 func (r *route[K, V]) collect(t *Task, opts shuffle.Options) (Emitter[K, V], shuffle.Collector, error) {
 	var err error
 	if opts.Partition, err = r.partitioner(t, opts.Partitions); err != nil {
@@ -58,7 +61,8 @@ func (r *route[K, V]) collect(t *Task, opts shuffle.Options) (Emitter[K, V], shu
 	return sortEmitter(r.keys, r.values, buffer), buffer, nil
 }
 
-// encoder is an Emitter that encodes both halves of a record.
+// encoder is an Emitter that encodes both halves of a record into buffers of its own and passes
+// them to add, which copies them.
 type encoder[K, V any] struct {
 	keys       keys.Codec[K]
 	values     keys.Codec[V]
@@ -88,10 +92,13 @@ func foldEmitter[K, V any](codec keys.Codec[K], table *shuffle.FoldTable[V]) Emi
 	return &codedFold[K, V]{codec: codec, table: table}
 }
 
+// stringFold passes the bytes of a string to the table without a copy. The table copies a key
+// only when it is new.
 type stringFold[V any] struct{ table *shuffle.FoldTable[V] }
 
 func (e *stringFold[V]) Emit(k string, v V) { e.table.Emit(viewBytes(k), v) }
 
+// codedFold encodes each key; the value goes into the table as it is.
 type codedFold[K, V any] struct {
 	codec keys.Codec[K]
 	table *shuffle.FoldTable[V]
@@ -103,8 +110,9 @@ func (e *codedFold[K, V]) Emit(k K, v V) {
 	e.table.Emit(e.key, v)
 }
 
-// sortEmitter feeds a sort buffer. It saves the encoding of keys and values that are bytes
-// or strings.
+// sortEmitter feeds a sort buffer. It saves the encoding of keys and values that are bytes or
+// strings, whose encodings are their bytes. The types are compared once, so that Emit itself
+// makes no choice for each record.
 func sortEmitter[K, V any](k keys.Codec[K], v keys.Codec[V], buffer *shuffle.SortBuffer) Emitter[K, V] {
 	var direct any
 	switch any(k).(type) {
@@ -122,6 +130,7 @@ func sortEmitter[K, V any](k keys.Codec[K], v keys.Codec[V], buffer *shuffle.Sor
 	return &encoder[K, V]{keys: k, values: v, add: buffer.Emit}
 }
 
+// bytesSort encodes only the value.
 type bytesSort[V any] struct {
 	buffer *shuffle.SortBuffer
 	values keys.Codec[V]
@@ -133,6 +142,7 @@ func (e *bytesSort[V]) Emit(k []byte, v V) {
 	e.buffer.Emit(k, e.value)
 }
 
+// stringSort is bytesSort for strings.
 type stringSort[V any] struct {
 	buffer *shuffle.SortBuffer
 	values keys.Codec[V]
@@ -144,7 +154,8 @@ func (e *stringSort[V]) Emit(k string, v V) {
 	e.buffer.Emit(viewBytes(k), e.value)
 }
 
-// viewBytes returns the bytes of s, which must not be changed.
+// viewBytes returns the bytes of s, which must not be changed. The callee copies them before it
+// returns.
 func viewBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // ownedDecode decodes values that remain valid when the encoded bytes change.
@@ -178,6 +189,7 @@ func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
 }
 
 // groupCombine runs a combiner on one group at a time. It reuses its buffers for all groups.
+// The collector calls it from one goroutine at a time, which may be another than the mapper's.
 type groupCombine[K, V any] struct {
 	task     *Task
 	keys     keys.Codec[K]
@@ -189,6 +201,7 @@ type groupCombine[K, V any] struct {
 	err      error // of decoding a value
 }
 
+// combine implements shuffle.Combiner. emit takes the encoded records that replace the group.
 func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
 	k, err := c.keys.Decode(key)
 	if err != nil {

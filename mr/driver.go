@@ -18,22 +18,26 @@ import (
 // ErrUsage says that a program was called with wrong arguments. Wrap it to say why.
 var ErrUsage = errors.New("wrong arguments")
 
-// Driver is what a Program's Run works with on the client: it runs jobs, and reads and
-// writes files.
+// Driver is what a Program's Run works with on the client: it runs jobs, and reads and writes
+// files. It is for one goroutine: jobs run one after another.
+//
+//	parseArgs ──> newDriver ──> Program.Run ──> prepare, submit, watch   (per job)
+//	                                  │
+//	                                  └──> report, close: temporary directories, engine
 type Driver struct {
 	Args   []string  // the program's own arguments
 	Stdout io.Writer // for results
 	Stderr io.Writer
 
-	program  *Program
-	jobs     map[string]anyJob
-	conf     *conf.Conf
+	program  *Program          // the program that runs
+	jobs     map[string]anyJob // of the program, by name
+	conf     *conf.Conf        // what the user has set, without the defaults of a job
 	files    *storage.Router
 	console  *console.Console
 	engine   engine
-	report   reporter
-	tempDirs []string
-	show     *show // nil: jobs run; else their graphs are shown
+	report   reporter // of the last job, for --report
+	tempDirs []string // that TempDir has returned
+	show     *show    // nil: jobs run; else their graphs are shown
 
 	interrupt <-chan struct{} // closed by Ctrl-C
 	detached  bool            // a job continues without this program
@@ -69,12 +73,14 @@ func (e *JobError) Error() string {
 }
 
 // Run runs a job until it ends. If ctx ends, the job is killed.
+// The error is a *JobError if the job failed; any other error means that it did not run.
 func (d *Driver) Run(ctx context.Context, job Runnable, run JobRun) error {
 	_, err := d.RunCounted(ctx, job, run)
 	return err
 }
 
-// RunCounted runs a job as Run does, and returns its counters.
+// RunCounted runs a job as Run does, and returns its counters. The next job of a chain may take
+// them as its configuration.
 func (d *Driver) RunCounted(ctx context.Context, job Runnable, run JobRun) (Counters, error) {
 	j, ok := job.(anyJob)
 	if !ok || d.jobs[j.Name()] != j {
@@ -90,7 +96,8 @@ func (d *Driver) RunCounted(ctx context.Context, job Runnable, run JobRun) (Coun
 // Counters are the counters of a job that has ended: group, then name.
 type Counters = counter.Values
 
-// Property returns a property as the user set it, or its default.
+// Property returns a property as the user set it, or its default. Defaults that jobs have set
+// with Set do not show.
 func (d *Driver) Property(name string) string { return d.conf.String(name) }
 
 // IsSet reports whether the user or a configuration file set the property.
@@ -119,8 +126,8 @@ func (d *Driver) Open(ctx context.Context, name string) (storage.File, error) {
 	return fsys.Open(ctx, p)
 }
 
-// Outputs returns the names of the files in a job's output directory, sorted. Names that
-// begin with _ or a dot are left out.
+// Outputs returns the names of the files in a job's output directory, sorted. Names that begin
+// with _ or a dot, such as _SUCCESS, are left out.
 func (d *Driver) Outputs(ctx context.Context, dir string) ([]string, error) {
 	inputs, err := storage.Inputs(ctx, d.files, []string{dir}, false)
 	if err != nil {
@@ -133,7 +140,7 @@ func (d *Driver) Outputs(ctx context.Context, dir string) ([]string, error) {
 	return names, nil
 }
 
-// Rename moves a file or directory within its file system.
+// Rename moves a file or directory within its file system. It fails if the target exists.
 func (d *Driver) Rename(ctx context.Context, from, to string) error {
 	source, fromPath, err := d.files.Resolve(ctx, from)
 	if err != nil {
@@ -149,7 +156,8 @@ func (d *Driver) Rename(ctx context.Context, from, to string) error {
 	return source.Rename(ctx, fromPath, toPath)
 }
 
-// Remove removes a file, or a directory with everything below it.
+// Remove removes a file, or a directory with everything below it. A missing file is not an
+// error.
 func (d *Driver) Remove(ctx context.Context, name string) error {
 	fsys, p, err := d.files.Resolve(ctx, name)
 	if err != nil {
@@ -159,6 +167,8 @@ func (d *Driver) Remove(ctx context.Context, name string) error {
 }
 
 // close removes the temporary directories and stops the engine.
+//
+// It runs also after an error or Ctrl-C; ctx is not cancelled then.
 func (d *Driver) close(ctx context.Context) error {
 	var errs []error
 	for _, dir := range d.tempDirs {

@@ -20,6 +20,7 @@ import (
 )
 
 // engine runs jobs: on a cluster, or in the embedded engine, which starts at the first job.
+// The user chooses by --master or HAMMR_MASTER.
 type engine struct {
 	workers  int
 	embedded *embedded.Engine // nil until the first job
@@ -27,6 +28,8 @@ type engine struct {
 	remote   *remote.Client // nil until the first job on a cluster
 }
 
+// client returns the client of the cluster or of the embedded engine, and starts the latter at
+// the first job. The engine outlives ctx: it must clean up a job that ctx has killed.
 func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	if e.cluster.remote() {
 		return e.remoteClient(d)
@@ -70,6 +73,8 @@ func (e *engine) checkFits(g dag.Graph) error {
 	return nil
 }
 
+// close ends the embedded engine or the connection to the cluster. It has no effect if no job
+// has run.
 func (e *engine) close() error {
 	var errs []error
 	if e.embedded != nil {
@@ -118,9 +123,10 @@ func (e *engine) remoteClient(d *Driver) (client.Client, error) {
 // collect all the time.
 const gcPercent = 400
 
-// tuneMemory sets the garbage collector for a process that runs tasks: it collects rarely
-// while the process is below the memory of its tasks, and often near that limit. GOGC and
-// GOMEMLIMIT override it.
+// tuneMemory sets the garbage collector for a process that runs tasks: it collects rarely while
+// the process is below the memory of its tasks, and often near that limit. The limit is
+// mapreduce.map.memory.mb or mapreduce.reduce.memory.mb, the larger one, times the tasks that
+// run at once. GOGC and GOMEMLIMIT override it.
 func tuneMemory(c *conf.Conf, workers int) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)

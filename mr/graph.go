@@ -11,6 +11,9 @@ import (
 )
 
 // Definition is a job in the shape of a graph of stages. It runs as a Job does.
+//
+// The graph is built wherever it is needed: on the client to check and submit it, and in each
+// process that runs a Node, to find the functions. Only its shape and the configuration travel.
 type Definition struct {
 	name       string
 	declaredAt string // file:line
@@ -37,6 +40,7 @@ func Define[C any](name string, defaults C, build func(g *Graph, config C)) *Def
 // Name is the job's name.
 func (d *Definition) Name() string { return d.name }
 
+// program implements Runnable: a program that has only this job.
 func (d *Definition) program() *Program {
 	return &Program{Name: d.name, Jobs: []Runnable{d}}
 }
@@ -65,9 +69,11 @@ func (d *Definition) check() error {
 	return err
 }
 
+// configType implements anyJob.
 func (d *Definition) configType() *configType { return d.config }
 
-// details implements anyJob.
+// details implements anyJob. A stage whose number of Nodes is that of reduces needs at least
+// one, and so does the job.
 func (d *Definition) details(config []byte) (details, error) {
 	g, _, err := d.graph(config)
 	if err != nil {
@@ -89,9 +95,11 @@ func (d *Definition) details(config []byte) (details, error) {
 	return det, nil
 }
 
+// sampleKeys implements anyJob. A graph has no total order by samples.
 func (d *Definition) sampleKeys(context.Context, *sampler) error { return nil }
 
-// RunNode implements task.Program.
+// RunNode implements task.Program. A graph that cannot be built fails the job: no other attempt
+// would do better.
 func (d *Definition) RunNode(n *task.NodeRun) error {
 	g, config, err := d.graph(n.Attempt.Start.Config)
 	if err != nil {
@@ -132,6 +140,7 @@ type Graph struct {
 // Set sets a default of a property for this job; the command line overrides it.
 func (g *Graph) Set(property, value string) { g.properties[property] = value }
 
+// addOutput implements outputOwner.
 func (g *Graph) addOutput(name string, open func(*Task) error) {
 	if err := g.named.add(name, open); err != nil {
 		g.errorf(callerPosition(), "%w", err)

@@ -20,14 +20,15 @@ const (
 
 // Channel carries the records of a stage to another stage. It is a value: Combine and the
 // like return a changed copy.
+// Its zero value is a channel that no stage has made; connect refuses it.
 type Channel[K, V any] struct {
 	from       *Stage[K, V]
-	kind       dag.Channel
+	kind       dag.Channel // file, TCP or memory
 	connection dag.Connection
-	machines   int
-	stored     bool
+	machines   int  // of a per-machine channel: Nodes of its reader
+	stored     bool // its files survive the machine of their writer
 	route      route[K, V]
-	declaredAt string
+	declaredAt string // file:line
 }
 
 // Shuffle carries records in files, each key to one Node of the reader, as between map and
@@ -102,6 +103,7 @@ func (c Channel[K, V]) ValueCodec(codec Codec[V]) Channel[K, V] {
 func HashPartition(key []byte, partitions int) int { return shuffle.HashPartition(key, partitions) }
 
 // connect makes a stage read channels. sorted says that it reads them in order of key.
+// It also adds the channel to the targets of the stage that writes it.
 func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 	if len(in) == 0 {
 		to.errorf("no input: give it channels of stages that it is to read")
@@ -121,6 +123,7 @@ func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 	to.checkLive()
 }
 
+// link is the edge that the channel becomes; its from is nil for a zero Channel.
 func (c Channel[K, V]) link(to *stage) *link {
 	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, stored: c.stored, declaredAt: c.declaredAt}
 	if c.from != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// check returns every error in how the graph was built.
+// check returns every error in how the graph was built. Package dag validates the shape only if
+// this package found no error, since its messages do not name positions in the user's code.
 func (g *Graph) check() error {
 	if len(g.stages) == 0 {
 		g.errorf(g.declaredAt, "a graph without stages")
@@ -73,6 +74,7 @@ func (c nodeCount) number(sources map[string]int, reduces int) int {
 	return reduces
 }
 
+// String is the count for error messages.
 func (c nodeCount) String() string {
 	switch {
 	case c.kind == asSplits:
@@ -85,7 +87,10 @@ func (c nodeCount) String() string {
 	return fmt.Sprintf("%d nodes", c.fixed)
 }
 
-// nodesOf is how many Nodes a stage has.
+// nodesOf is how many Nodes a stage has: as set by Nodes, one per split of an input, what a
+// channel implies, or mapreduce.job.reduces. The first channel that implies a number decides;
+// checkCounts refuses one that disagrees. The recursion ends because a stage reads only earlier
+// ones.
 func (g *Graph) nodesOf(s *stage) nodeCount {
 	if s.nodes > 0 {
 		return nodeCount{kind: isFixed, fixed: s.nodes}
@@ -128,6 +133,7 @@ func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
 	}
 }
 
+// codecs describes the codecs of a channel for an error.
 func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.keys, c.route.values) }
 
 // checkLive refuses streams and pipes in addition to other channels. A stage that reads one

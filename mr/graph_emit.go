@@ -22,6 +22,7 @@ type targetWriter[K, V any] interface {
 }
 
 // multiEmitter emits to all targets of a Node, and counts the records.
+// A stage with one channel has one writer; the loop over them costs little.
 type multiEmitter[K, V any] struct {
 	writers   []targetWriter[K, V]
 	count     int64
@@ -52,6 +53,7 @@ func (e *multiEmitter[K, V]) Emit(key K, value V) {
 	}
 }
 
+// error returns the first error of any target.
 func (e *multiEmitter[K, V]) error() error {
 	for _, out := range e.writers {
 		if err := out.error(); err != nil {
@@ -61,6 +63,7 @@ func (e *multiEmitter[K, V]) error() error {
 	return nil
 }
 
+// end ends all targets, also after an error of one.
 func (e *multiEmitter[K, V]) end(paused bool) error {
 	var errs []error
 	for _, out := range e.writers {
@@ -75,6 +78,7 @@ type outputTarget[K, V any] struct {
 	format Output[K, V]
 }
 
+// open implements target.
 func (o outputTarget[K, V]) open(t *Task, _ *task.NodeRun) (targetWriter[K, V], error) {
 	return openOutput(t, o.format, o.name)
 }
@@ -85,6 +89,8 @@ type channelTarget[K, V any] struct {
 	route *route[K, V]
 }
 
+// open implements target. The kind of the channel is that of the submitted graph, because the
+// property hammr.job.channel.stored may have changed it.
 func (c channelTarget[K, V]) open(t *Task, n *task.NodeRun) (targetWriter[K, V], error) {
 	edge, err := edgeTo(n, c.to)
 	if err != nil {

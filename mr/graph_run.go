@@ -48,6 +48,7 @@ func runSource[KI, VI, K, V any](t *Task, n *task.NodeRun, in Input[KI, VI], map
 
 // runGroup runs a Node of a stage made by Group. user is the value whose Setup and Close are
 // called.
+// It differs from the reducer itself in a stage made by Each.
 func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], reducer Reducer[K, V, KO, VO], user any, s *Stage[KO, VO]) error {
 	out, err := s.open(t, n)
 	if err != nil {
@@ -73,6 +74,8 @@ func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], re
 }
 
 // runEach runs a Node of a stage made by Each.
+// Records of files arrive in groups, so such a stage runs as a Group with a reducer that maps
+// each value.
 func runEach[K, V, KO, VO any](t *Task, n *task.NodeRun, in Channel[K, V], mapper Mapper[K, V, KO, VO], s *Stage[KO, VO]) error {
 	if !in.isLive() {
 		return runGroup(t, n, []Channel[K, V]{in}, newEachValue(mapper), mapper, s)
@@ -114,6 +117,8 @@ type eachLoop[K, V, KO, VO any] struct {
 	records  int64
 }
 
+// record maps one record, after signals and the delay of hammr.debug.record.sleep. A checkpoint
+// drains the stream from its writers, so the action of a signal does not matter here.
 func (l *eachLoop[K, V, KO, VO]) record(key K, value V) error {
 	if l.node.Signalled() {
 		if _, err := l.node.PollSignals(); err != nil {
@@ -144,6 +149,7 @@ type groupSource[K any] interface {
 	Close()
 }
 
+// openGroups chooses the source of a Group: files come sorted, a stream or pipe is sorted here.
 func openGroups[K, V any](t *Task, n *task.NodeRun, in []Channel[K, V]) groupSource[K] {
 	if in[0].isLive() {
 		return &liveGroups[K, V]{NodeRun: n, task: t, in: in[0]}
@@ -199,6 +205,7 @@ func (e *eachValue[K, V, KO, VO]) Reduce(t *Task, key K, values iter.Seq[V], out
 	return e.err
 }
 
+// add maps one value. It ends the group at an error.
 func (e *eachValue[K, V, KO, VO]) add(v V) bool {
 	e.err = e.mapper.Map(e.task, e.key, v, e.out)
 	return e.err == nil

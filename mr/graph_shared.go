@@ -18,16 +18,19 @@ const (
 )
 
 // batch holds records on their way from one Node of a process to another.
+// The receiver owns a batch that was sent; the sender begins another.
 type batch[K, V any] struct {
 	keys   []K
 	values []V
 	arena
 }
 
+// full reports whether the batch is to be sent.
 func (b *batch[K, V]) full() bool {
 	return len(b.keys) >= batchRecords || len(b.arena.bytes) >= batchBytes
 }
 
+// each passes the records to a function, in order, until it returns an error.
 func (b *batch[K, V]) each(record func(K, V) error) error {
 	for i := range b.keys {
 		if err := record(b.keys[i], b.values[i]); err != nil {
@@ -50,6 +53,7 @@ type sharedWriters[K, V any] struct {
 	err     error                // the first one; it remains
 }
 
+// openShared opens the writing ends of a channel in memory, one for each peer.
 func openShared[K, V any](t *Task, n *task.NodeRun, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
 	s := &sharedWriters[K, V]{ctx: t.Context(), route: r, key: copyFuncOf(r.keys), value: copyFuncOf(r.values)}
 	var err error
@@ -103,6 +107,8 @@ func (s *sharedWriters[K, V]) send(peer int) {
 
 func (s *sharedWriters[K, V]) error() error { return s.err }
 
+// end sends what is left and marks the ends. After an error the peers fail with the attempt, so
+// no end is marked.
 func (s *sharedWriters[K, V]) end(paused bool) error {
 	for peer := range s.open {
 		s.send(peer)
@@ -190,6 +196,7 @@ func byteSliceOffsets(t reflect.Type, at uintptr) (places []uintptr, fixed bool)
 	return nil, true
 }
 
+// hasNoPointers reports whether values of a type can be copied as they are.
 func hasNoPointers(t reflect.Type) bool {
 	places, fixed := byteSliceOffsets(t, 0)
 	return fixed && len(places) == 0

@@ -17,8 +17,8 @@ type Side[K, V any] struct {
 	from       *Stage[K, V]
 	route      *route[K, V]
 	declaredAt string
-	stored     bool
-	given      bool
+	stored     bool // its files survive the machine of their writer
+	given      bool // With has given it to a stage
 }
 
 // Broadcast makes what the stage emits a side for other stages.
@@ -59,6 +59,8 @@ type anySide interface {
 	check()
 }
 
+// giveTo adds the edge to a stage that reads the side. A stage that reads the job's input has
+// no edges into it.
 func (s *Side[K, V]) giveTo(to *stage) {
 	s.given = true
 	if to.source {
@@ -93,6 +95,8 @@ func (s *Side[K, V]) All(t *Task) iter.Seq2[K, V] {
 	}
 }
 
+// readAll reads the side as a reduce with one input, which fetches and merges the files of all
+// Nodes.
 func (s *Side[K, V]) readAll(t *Task, yield func(K, V) bool) error {
 	if t.stage == nil || !slices.ContainsFunc(t.stage.sides, func(l *link) bool { return l.from == s.from.stage }) {
 		return errors.New("not given to the stage that reads it; mr.With(stage, side) does that")
@@ -111,6 +115,8 @@ func (s *Side[K, V]) readAll(t *Task, yield func(K, V) bool) error {
 	return groups.Err()
 }
 
+// readGroup yields the records of one key, and reports whether to continue. Reading a side
+// counts as progress of the task.
 func (s *Side[K, V]) readGroup(t *Task, groups *shuffle.Groups, yield func(K, V) bool) (more bool, err error) {
 	key, err := s.route.keys.Decode(groups.Key())
 	if err != nil {

@@ -14,15 +14,18 @@ import (
 // in the order of Emit, but those of several writers interleave arbitrarily. Records are
 // therefore sorted by key and then by writer, so that the order of values is the same each
 // time.
+//
+//	records ──> (key, writer), value ──> sort buffer ──> runs ──┐
+//	runs of attempts before a checkpoint ───────────────────────┴──> merge ──> groups by key
 type liveGroups[K, V any] struct {
 	*task.NodeRun
 	task   *Task
 	in     Channel[K, V]
-	key    []byte // scratch
-	buffer *shuffle.SortBuffer
-	intake *shuffle.Intake
-	groups *shuffle.Groups
-	done   int64
+	key    []byte              // scratch
+	buffer *shuffle.SortBuffer // while records arrive; nil before Open
+	intake *shuffle.Intake     // merges the runs; nil before merge
+	groups *shuffle.Groups     // the groups of the merge
+	done   int64               // groups that were reduced
 }
 
 // writerKeys encodes a key together with the number of its writer.
@@ -60,10 +63,12 @@ func (g *liveGroups[K, V]) round() (n int32) {
 	return n
 }
 
+// file names a local file of the Node. A process may run several Nodes of a stage.
 func (g *liveGroups[K, V]) file(what string) string {
 	return g.Attempt.LocalFile(fmt.Sprintf("%s-%s-%d", what, g.Stage(), g.Number()))
 }
 
+// memory is mapreduce.task.io.sort.mb in bytes.
 func (g *liveGroups[K, V]) memory() int64 { return int64(g.Attempt.Conf.Int(conf.SortMB)) << 20 }
 
 // add sorts in one record of a writer.
@@ -100,7 +105,8 @@ func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) 
 	return g.groups, nil
 }
 
-// SaveState implements groupSource.
+// SaveState implements groupSource. The current group is complete, so the checkpoint begins at
+// the next group.
 func (g *liveGroups[K, V]) SaveState() error {
 	if !g.Checkpointed() {
 		return nil
@@ -112,6 +118,8 @@ func (g *liveGroups[K, V]) SaveState() error {
 	return g.saveRuns()
 }
 
+// saveRuns puts the runs into the checkpoint and gives up the local files, which now belong to
+// it.
 func (g *liveGroups[K, V]) saveRuns() error {
 	runs, err := g.intake.State(g.Attempt.Context())
 	if err != nil {

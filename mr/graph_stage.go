@@ -92,6 +92,8 @@ func WriteAs[K, V any](s *Stage[K, V], name string, out Output[K, V]) *Stage[K, 
 	return s
 }
 
+// claimOutput makes the stage the writer of an output. A job has one main output, and any
+// number of named ones.
 func (s *stage) claimOutput(name string) {
 	g := s.graph
 	s.writes = true
@@ -129,6 +131,7 @@ func (s *Stage[K, V]) Slots(kind dag.SlotKind) *Stage[K, V] {
 }
 
 // stage is the part of a Stage that does not depend on its types.
+// The typed Stage sets run, which has the types in its closure.
 type stage struct {
 	graph      *Graph
 	name       string
@@ -155,6 +158,7 @@ func (g *Graph) addStage(name string) *stage {
 	return s
 }
 
+// stageNamed returns the stage of that name; nil if there is none.
 func (g *Graph) stageNamed(name string) *stage {
 	for _, s := range g.stages {
 		if s.name == name {
@@ -167,6 +171,7 @@ func (g *Graph) stageNamed(name string) *stage {
 // errorf adds an error at the position of the stage.
 func (s *stage) errorf(format string, args ...any) { s.errorfAt(s.declaredAt, format, args...) }
 
+// errorfAt adds an error of the stage at another position, such as that of a channel.
 func (s *stage) errorfAt(place, format string, args ...any) {
 	s.graph.errorf(place, "stage %q: %w", s.name, fmt.Errorf(format, args...))
 }

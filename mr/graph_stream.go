@@ -14,6 +14,8 @@ type peerChoice struct {
 	pick func(key []byte) int // one of them; nil: the first
 }
 
+// choosePeers chooses by the connection: all peers for a broadcast, by key for all-to-all, and
+// the only one otherwise.
 func choosePeers[K, V any](t *Task, edge task.Channel, r *route[K, V]) (d peerChoice, err error) {
 	switch edge.Connection {
 	case dag.Broadcast:
@@ -35,6 +37,7 @@ type streamWriters[K, V any] struct {
 	err     error                // the first one; it remains
 }
 
+// openStreams opens a stream to each peer.
 func openStreams[K, V any](t *Task, n *task.NodeRun, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
 	s := &streamWriters[K, V]{encoder: encoder[K, V]{keys: r.keys, values: r.values}}
 	s.add = s.write
@@ -52,6 +55,7 @@ func openStreams[K, V any](t *Task, n *task.NodeRun, edge task.Channel, r *route
 	return s, nil
 }
 
+// write sends one encoded record. Each stream buffers; a slow peer blocks the writer.
 func (s *streamWriters[K, V]) write(key, value []byte) {
 	switch {
 	case s.err != nil:
@@ -68,6 +72,7 @@ func (s *streamWriters[K, V]) write(key, value []byte) {
 
 func (s *streamWriters[K, V]) error() error { return s.err }
 
+// end flushes the streams and marks their ends: final, or continued by another attempt.
 func (s *streamWriters[K, V]) end(paused bool) error {
 	errs := []error{s.err}
 	for _, w := range s.writers {
@@ -117,6 +122,8 @@ func receiveEncoded[K, V any](t *Task, n *task.NodeRun, c Channel[K, V], record 
 	})
 }
 
+// receiveStreams reads the streams of all writers, interleaved as they arrive, until all have
+// ended.
 func receiveStreams(n *task.NodeRun, edge task.Channel, record func(writer int, key, value []byte) error) error {
 	r, err := n.ReceiveStreams(edge)
 	if err != nil {

@@ -60,11 +60,12 @@ type Reader[K, V any] interface {
 	Close() error
 }
 
-// fileInput is an Input over files.
+// fileInput is an Input over files. The formats differ in these functions; dividing files into
+// splits and reading parts one after another is the same for all.
 type fileInput[K, V any] struct {
-	open       func(*conf.Conf) format.Opener
-	splittable func(c *conf.Conf, path string) bool
-	record     func(format.Reader) (K, V)
+	open       func(*conf.Conf) format.Opener       // how a range of a file is read
+	splittable func(c *conf.Conf, path string) bool // whether a file can be read from an offset within it
+	record     func(format.Reader) (K, V)           // the current record, typed
 
 	emptyRecords bool // an empty file holds a record
 }
@@ -104,11 +105,13 @@ func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]Split, e
 	return splitsOf(cuts), err
 }
 
+// Open implements Input. Files are opened when their turn comes.
 func (f *fileInput[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
 	return &fileReader[K, V]{openParts(t, s, f.open(t.node.Attempt.Conf)), f.record}, nil
 }
 
-// openParts reads a range of a split of files.
+// openParts reads a range of a split of files. File names in the split are full names, which
+// mean the same on every machine.
 func openParts(t *Task, s Split, open format.Opener) *splits.Parts {
 	resolve := func(name string) (storage.FS, string, error) {
 		return t.node.Attempt.Resolve(t.Context(), name)
@@ -162,7 +165,7 @@ type Split struct {
 	Hosts  []string // machines that hold most of it, best first; may be empty
 	Custom []byte   // what else Open needs; may be nil
 
-	unlocated bool // the engine locates it, once the job is accepted
+	unlocated bool // its hosts are unknown; the engine looks them up once the job is accepted
 	whole     bool // no part can be read without all that precedes it
 
 	// Range is what an attempt reads. Splits leaves it empty. The engine sets it before
@@ -206,6 +209,7 @@ func splitOf(m *taskproc.Split, work Range) Split {
 	return s
 }
 
+// splitsOf converts splits whose ranges are not known yet.
 func splitsOf(messages []*taskproc.Split) []Split {
 	all := make([]Split, len(messages))
 	for i, m := range messages {
@@ -216,11 +220,14 @@ func splitsOf(messages []*taskproc.Split) []Split {
 
 // numberer numbers the files of a job's input. Values of equal keys are ordered by these
 // numbers. A part that does not follow the part before it begins a new file.
+// So two paths that name the same file give it two numbers, and a file that several splits
+// share has one.
 type numberer struct {
 	files int32
 	last  Part
 }
 
+// number returns the message of a split with the numbers of its files.
 func (n *numberer) number(s Split) *taskproc.Split {
 	m := s.message()
 	for i, p := range s.Parts {

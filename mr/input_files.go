@@ -17,8 +17,8 @@ import (
 )
 
 // TextLines reads lines of text: the byte offset of each line, and the line without its end
-// (LF, CRLF or CR). Compressed files are recognized by their extension. The property
-// textinputformat.record.delimiter replaces the line ends.
+// (LF, CRLF or CR). It is Hadoop's TextInputFormat. Compressed files are recognized by their
+// extension. The property textinputformat.record.delimiter replaces the line ends.
 func TextLines() Input[int64, []byte] {
 	return &fileInput[int64, []byte]{open: lineOpener, splittable: splittableText, record: offsetAndValue}
 }
@@ -30,6 +30,7 @@ func TextStrings() Input[int64, string] {
 	}}
 }
 
+// offsetAndValue is the record of formats without keys.
 func offsetAndValue(r format.Reader) (int64, []byte) { return r.Offset(), r.Value() }
 
 func lineOpener(c *conf.Conf) format.Opener { return text.Lines(lineOptions(c)) }
@@ -38,13 +39,16 @@ func lineOptions(c *conf.Conf) text.Options {
 	return text.Options{Delimiter: []byte(c.String(conf.RecordDelimiter))}
 }
 
+// splittableText reports whether a file of lines can be read from an offset within it: not if
+// it is compressed, except by bzip2.
 func splittableText(c *conf.Conf, path string) bool {
 	return text.Splittable(path, lineOptions(c).Delimiter)
 }
 
-// KeyValueText reads lines and divides each at the first separator into key and value. The
-// separator is a tab, or mapreduce.input.keyvaluelinerecordreader.key.value.separator. A
-// line without one is a key with an empty value.
+// KeyValueText reads lines and divides each at the first separator into key and value, as
+// KeyValueTextInputFormat does. The separator is a tab, or
+// mapreduce.input.keyvaluelinerecordreader.key.value.separator. A line without one is a key
+// with an empty value.
 func KeyValueText() Input[[]byte, []byte] {
 	return &fileInput[[]byte, []byte]{
 		open: func(c *conf.Conf) format.Opener {
@@ -63,12 +67,14 @@ func separator(c *conf.Conf) byte {
 	return '\t'
 }
 
-// NLine reads lines as TextLines does, in splits of
-// mapreduce.input.lineinputformat.linespermap lines.
+// NLine reads lines as TextLines does, in splits of mapreduce.input.lineinputformat.linespermap
+// lines: Hadoop's NLineInputFormat. The client reads the whole input to find where the splits
+// begin.
 func NLine() Input[int64, []byte] {
 	return &nLine{fileInput[int64, []byte]{open: lineOpener, splittable: splittableText, record: offsetAndValue}}
 }
 
+// nLine differs from TextLines only in its splits.
 type nLine struct{ fileInput[int64, []byte] }
 
 func (n *nLine) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
@@ -114,7 +120,8 @@ func WholeFiles() Input[string, []byte] {
 	}
 }
 
-// FixedLength reads records of length bytes: their byte offset and content.
+// FixedLength reads records of length bytes: their byte offset and content. It is Hadoop's
+// FixedLengthInputFormat.
 func FixedLength(length int) Input[int64, []byte] {
 	return &fileInput[int64, []byte]{
 		open:       func(*conf.Conf) format.Opener { return fixed.Records(length) },
@@ -137,11 +144,15 @@ func (in jsonLines[T]) Open(t *Task, s Split) (Reader[int64, T], error) {
 	return &jsonReader[T]{Reader: lines, located: lines.(located)}, nil
 }
 
+// jsonReader decodes each line when it is asked for, so that a line that is skipped is not
+// decoded. located is the same reader as Reader, for the offset of the record.
 type jsonReader[T any] struct {
 	Reader[int64, []byte]
 	located
 }
 
+// Record implements Reader. It panics with an error, which the record loop recovers and blames
+// on the record.
 func (r *jsonReader[T]) Record() (int64, T) {
 	var v T
 	offset, line := r.Reader.Record()
@@ -151,8 +162,9 @@ func (r *jsonReader[T]) Record() (int64, T) {
 	return offset, v
 }
 
-// SequenceFile reads Hadoop's SequenceFiles. key and value are the classes that the file
-// must hold; an error names both if it holds others.
+// SequenceFile reads Hadoop's SequenceFiles, as SequenceFileInputFormat does. key and value are
+// the classes that the file must hold; an error names both if it holds others. That error ends
+// the job at once, because each attempt would fail in the same way.
 func SequenceFile[K, V any](key Writable[K], value Writable[V]) Input[K, V] {
 	in := sequenceInput[K, V]{key, value}
 	return &fileInput[K, V]{
@@ -162,6 +174,7 @@ func SequenceFile[K, V any](key Writable[K], value Writable[V]) Input[K, V] {
 	}
 }
 
+// sequenceInput has the functions of a fileInput for two classes.
 type sequenceInput[K, V any] struct {
 	key   Writable[K]
 	value Writable[V]
@@ -179,6 +192,7 @@ func (in sequenceInput[K, V]) open(ctx context.Context, o format.Open) (format.R
 	return r, nil
 }
 
+// record decodes both halves. It panics with an error, as jsonReader.Record does.
 func (in sequenceInput[K, V]) record(r format.Reader) (K, V) {
 	key, err := in.key.Decode(r.Key())
 	if err != nil {

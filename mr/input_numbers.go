@@ -12,10 +12,19 @@ import (
 // Numbers is an input without files, for programs that generate data: the numbers from 0 up
 // to, but excluding, the value of a property. They are divided into mapreduce.job.maps
 // ranges of equal length.
+//
+// A split of numbers uses the fields of a file without a name:
+//
+//	Start      the first number
+//	Length     how many
+//	FileSize   the numbers of the whole input
+//
+// So progress, preemption by split and the order of records work as for files.
 func Numbers(property string) Input[int64, struct{}] { return numbers{property} }
 
 type numbers struct{ property string }
 
+// Splits implements Input.
 func (n numbers) Splits(_ context.Context, env *InputEnv) ([]Split, error) {
 	if len(env.Paths) > 0 {
 		return nil, fmt.Errorf("%w: input %s of a program that reads none", ErrUsage, env.Paths[0])
@@ -45,6 +54,7 @@ func dealNumbers(count, maps int64) []Split {
 	return splits
 }
 
+// Open implements Input.
 func (numbers) Open(_ *Task, s Split) (Reader[int64, struct{}], error) {
 	first, err := numberAt(s.Range.Start)
 	if err != nil {
@@ -68,6 +78,8 @@ func numberAt(p Position) (int64, error) {
 	return p.Offset + p.Skip, nil
 }
 
+// numberReader is at the number before next. The Position of a number is an offset, the number
+// itself.
 type numberReader struct{ first, next, end int64 }
 
 func (r *numberReader) Next() bool {

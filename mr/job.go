@@ -19,6 +19,9 @@ import (
 // Job is one MapReduce job: input, mapper, reducer and output. The mapper emits K and V, and
 // the reducer gets them; the job writes KO and VO. A Job is built by New or MapOnly and the
 // methods below, and does not change after that.
+//
+// Errors in the calls are collected, so that a Job can be built in a package variable. They are
+// reported together when the program starts, with the position of the call that made the job.
 type Job[K, V, KO, VO any] struct {
 	name       string
 	declaredAt string // file:line of the call that made it
@@ -55,6 +58,8 @@ func MapOnly[KI, VI, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI,
 	return AddInput(j, in, m)
 }
 
+// init sets what New and MapOnly have in common. Its depth in the stack does not matter:
+// callerPosition looks for the first caller outside this package.
 func (j *Job[K, V, KO, VO]) init(noReducer bool) {
 	j.declaredAt = callerPosition()
 	j.properties = make(map[string]string)
@@ -155,6 +160,7 @@ func (j *Job[K, V, KO, VO]) WithOutput(out Output[KO, VO]) *Job[K, V, KO, VO] {
 // Name is the job's name.
 func (j *Job[K, V, KO, VO]) Name() string { return j.name }
 
+// addErr adds an error that check reports.
 func (j *Job[K, V, KO, VO]) addErr(err error) { j.errs = append(j.errs, err) }
 
 // check reports every error in how the job was built, with the position of the call that

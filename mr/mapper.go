@@ -3,26 +3,38 @@ package mr
 import "iter"
 
 // Emitter takes the records that a map or reduce function produces. Emit copies the bytes of
-// its arguments before it returns. An error in it, such as a full disk, ends the task; the
-// caller need not check.
+// its arguments before it returns, so the caller may reuse its buffers.
+//
+// Emit returns no error. If a record cannot be stored, for example because the disk is full,
+// the attempt ends after the current call of the user's function. The caller need not check. An
+// Emitter is for the goroutine that got it.
 type Emitter[K, V any] interface {
 	Emit(key K, value V)
 }
 
-// Mapper turns one record of the input into any number of records. It may also implement
-// Setup, Closer, and either Stateful or NotResumable.
+// Mapper turns one record of the input into any number of records. It may also implement Setup,
+// Closer, and either Stateful or NotResumable.
+//
+// Each attempt has a Mapper of its own, and calls it from one goroutine. The bytes of key and
+// value are valid until Map returns, so a Mapper that keeps them copies them; strings and
+// numbers may be kept. An error ends the attempt. It names the record, which
+// mapreduce.map.skip.maxrecords lets later attempts skip.
 type Mapper[KI, VI, KO, VO any] interface {
 	Map(t *Task, key KI, value VI, out Emitter[KO, VO]) error
 }
 
-// Reducer gets each key once with all its values, in order, and produces any number of
-// records. values may be ranged over once; values that are left are skipped. It may also
-// implement Setup, Closer, and either Stateful or NotResumable.
+// Reducer gets each key once with all its values, in order, and produces any number of records.
+// values may be ranged over once; values that are left are skipped. It may also implement
+// Setup, Closer, and either Stateful or NotResumable.
+//
+// The bytes of the key are valid until Reduce returns, those of a value until the next value.
+// Hadoop reuses its objects in the same way.
 type Reducer[KI, VI, KO, VO any] interface {
 	Reduce(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error
 }
 
-// Setup is called once before the first record of an attempt.
+// Setup is called once before the first record of an attempt, as setup of Hadoop's Mapper is.
+// An attempt that resumes from a checkpoint calls it too, before Load.
 type Setup interface {
 	Setup(t *Task) error
 }

@@ -14,12 +14,15 @@ import (
 )
 
 // options are what a command line says, apart from the program's own arguments.
+//
+//	wordcount -D a=b -files f  --quiet   in  out   --  --odd-name
+//	          generic options  anywhere  arguments     arguments, too
 type options struct {
 	define  []string // -D, in order: property=value
 	conf    []string // -conf
 	fs      string   // -fs
 	files   string   // -files
-	report  string
+	report  string   // file for the JSON report; "" for none
 	quiet   bool
 	workers int // 0: as many as cores
 	cluster clusterOptions
@@ -53,8 +56,8 @@ func parseArgs(args, own []string) (*options, error) {
 	return o, nil
 }
 
-// takeLong takes the long options out of args. It returns the other arguments, and
-// those behind an argument "--".
+// takeLong takes the long options out of args. It returns the other arguments, and those behind
+// an argument "--". Options of the program itself stay among the arguments.
 func (o *options) takeLong(args, own []string) (rest, behind []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, hasValue := strings.Cut(args[i], "=")
@@ -91,6 +94,8 @@ func (o *options) takeLong(args, own []string) (rest, behind []string, err error
 	return rest, nil, nil
 }
 
+// setLong sets a long option that has a value. --pool is short for a property; the generic
+// options come later and override it.
 func (o *options) setLong(name, value string) error {
 	switch name {
 	case "--report":
@@ -114,8 +119,8 @@ func (o *options) setLong(name, value string) error {
 	return nil
 }
 
-// takeGeneric takes one generic option off the front of args. It returns args
-// unchanged if they do not begin with one.
+// takeGeneric takes one generic option off the front of args. It returns args unchanged if they
+// do not begin with one. Options of Hadoop that concern JARs are refused with the reason.
 func (o *options) takeGeneric(args []string) (rest []string, err error) {
 	name := args[0]
 	if strings.HasPrefix(name, "-D") && len(name) > 2 {
@@ -145,6 +150,7 @@ func (o *options) takeGeneric(args []string) (rest []string, err error) {
 	return args[2:], err
 }
 
+// addDefine adds a -D. Several for one property are allowed; the last one wins.
 func (o *options) addDefine(definition string) error {
 	if name, _, found := strings.Cut(definition, "="); !found || name == "" {
 		return fmt.Errorf("option -D %s: write it as property=value", definition)
@@ -153,8 +159,9 @@ func (o *options) addDefine(definition string) error {
 	return nil
 }
 
-// configuration reads the files of HADOOP_CONF_DIR, -conf and -D. Warnings go to
-// the console. Errors wrap ErrUsage.
+// configuration reads the files of HADOOP_CONF_DIR, then -conf, then -D, as
+// GenericOptionsParser does; later ones override earlier ones, except for properties that a
+// file declares final. Warnings go to the console. Errors wrap ErrUsage.
 func (o *options) configuration(show *console.Console) (*conf.Conf, error) {
 	c, warnings, err := conf.Load(conf.Sources{Files: o.conf, Define: o.define})
 	for _, w := range warnings {
@@ -177,10 +184,12 @@ func (o *options) configuration(show *console.Console) (*conf.Conf, error) {
 	return c, nil
 }
 
+// printUsage prints the line that a wrong call ends with.
 func printUsage(w io.Writer, p *Program) {
 	fmt.Fprintf(w, "Usage: %s %s\n", p.Name, p.usage())
 }
 
+// printHelp prints what -h shows.
 func printHelp(w io.Writer, p *Program) {
 	printUsage(w, p)
 	if p.Summary != "" {
@@ -215,6 +224,7 @@ type clusterOptions struct {
 	detach    bool
 }
 
+// list is the masters as the user gave them: the option, else the environment; "" for none.
 func (o *clusterOptions) list() string {
 	if o.masters != "" {
 		return o.masters

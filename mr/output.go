@@ -9,7 +9,9 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// Output is a format of output files.
+// Output is a format of output files. The engine names the files, and moves them to the output
+// directory when the job succeeds, by the protocol of Hadoop's FileOutputCommitter: no reader
+// sees the file of an attempt that failed, or of the second of two attempts.
 type Output[K, V any] interface {
 	// Suffix is the end of the files' names, with its dot (".gz"), or "".
 	Suffix(t *Task) (string, error)
@@ -28,7 +30,8 @@ type RecordWriter[K, V any] interface {
 // closer is an open output of any types.
 type closer interface{ error() error }
 
-// writer is an Emitter that writes to an output file.
+// writer is an Emitter that writes to an output file. After the first error it drops records;
+// the record loop looks at the error after each call of the user's function.
 type writer[K, V any] struct {
 	format RecordWriter[K, V]
 	count  int64
@@ -47,7 +50,9 @@ func (w *writer[K, V]) error() error { return w.err }
 // end implements targetWriter. The attempt closes the file.
 func (w *writer[K, V]) end(bool) error { return w.err }
 
-// openOutput opens the file of the output named name.
+// openOutput opens the file of the output named name. The order at the end of an attempt is:
+// the format writes what it has buffered, then the attempt closes the file. A framed file of an
+// attempt that resumes begins with the bytes that the attempt before has handed over.
 func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K, V], error) {
 	if f, ok := format.(funcOutput[K, V]); ok {
 		records, err := f.Create(t, nil)
@@ -111,6 +116,7 @@ func (j *Job[K, V, KO, VO]) addOutput(name string, open func(*Task) error) {
 // for an output that is open from the start.
 type outputNames map[string]func(*Task) error
 
+// add declares an output. It refuses the names that MultipleOutputs refuses.
 func (n outputNames) add(name string, open func(*Task) error) error {
 	_, twice := n[name]
 	n[name] = open
@@ -136,6 +142,8 @@ func (n outputNames) openPending(t *Task) error {
 	return nil
 }
 
+// plainName reports whether a name can be part of a file's name: Hadoop's MultipleOutputs
+// allows the same characters.
 func plainName(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
@@ -187,6 +195,7 @@ func (f funcOutput[K, V]) Create(t *Task, _ io.Writer) (RecordWriter[K, V], erro
 	return &funcWriter[K, V]{f, t}, nil
 }
 
+// funcWriter passes each record to a function, with the task that wrote it.
 type funcWriter[K, V any] struct {
 	write func(t *Task, key K, value V) error
 	task  *Task

@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/internal/format/seqfile"
 )
 
-// TextOutput writes lines of key, separator and value, in their text form. The separator is
-// a tab, or mapreduce.output.textoutputformat.separator. A key or value of type struct{} is
-// left out together with the separator.
+// TextOutput writes lines of key, separator and value, in their text form, as TextOutputFormat
+// does. The separator is a tab, or mapreduce.output.textoutputformat.separator. A key or value
+// of type struct{} is left out together with the separator, as NullWritable is in Hadoop.
 func TextOutput[K, V any]() Output[K, V] { return textOutput[K, V]{} }
 
 type textOutput[K, V any] struct{}
@@ -39,6 +39,8 @@ func suffix(t *Task) (string, error) {
 	return codec.Extension(), nil
 }
 
+// lineWriter appends the text of a record to the sink's buffer. Both functions are chosen once
+// per file.
 type lineWriter[K, V any] struct {
 	*sink
 	key       appender[K]
@@ -64,13 +66,15 @@ func (bytesOutput) Create(t *Task, w io.Writer) (RecordWriter[[]byte, []byte], e
 	return bytesWriter{s}, err
 }
 
+// bytesWriter writes keys and values as they are. A reader must know where records end, as
+// FixedLength does.
 type bytesWriter struct{ *sink }
 
 func (w bytesWriter) Write(key, value []byte) error {
 	return w.end(append(append(w.begin(), key...), value...))
 }
 
-// SequenceOutput writes Hadoop's SequenceFiles, compressed as
+// SequenceOutput writes Hadoop's SequenceFiles, as SequenceFileOutputFormat does, compressed as
 // mapreduce.output.fileoutputformat.compress, .codec and .type say.
 func SequenceOutput[K, V any](key Writable[K], value Writable[V]) Output[K, V] {
 	return sequenceOutput[K, V]{key, value}
@@ -83,6 +87,8 @@ type sequenceOutput[K, V any] struct {
 
 func (sequenceOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }
 
+// Create implements Output. The codec is a matter of the header, so the file's name has no
+// suffix.
 func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error) {
 	header := seqfile.Header{KeyClass: o.key.Class, ValueClass: o.value.Class}
 	header.Sync = syncMark(t)
@@ -134,13 +140,16 @@ const sinkBuffer = 128 << 10
 //
 //	b := append(s.begin(), …)
 //	err := s.end(b)
+//
+// A plain file gets the buffer when it is full. A compressed one gets each record, and the
+// codec decides where a frame ends.
 type sink struct {
 	w   io.Writer
 	z   *compress.Writer // nil for a plain file
-	buf []byte
+	buf []byte           // records not written yet; of a compressed file only the current one
 }
 
-// newSink writes to w as the job's properties say.
+// newSink writes to w as mapreduce.output.fileoutputformat.compress and .compress.codec say.
 func newSink(t *Task, w io.Writer) (*sink, error) {
 	codec, err := outputCodec(t.node.Attempt.Conf)
 	if err != nil || codec == nil {
@@ -168,6 +177,7 @@ func (s *sink) end(b []byte) error {
 	return s.flush()
 }
 
+// flush writes the buffer of a plain file.
 func (s *sink) flush() error {
 	_, err := s.w.Write(s.buf)
 	s.buf = s.buf[:0]

@@ -16,6 +16,8 @@ import (
 
 // partitioner returns the function that assigns encoded keys to reduces; nil for the
 // default.
+// The order of the cases is that of precedence: a job with one reduce calls no partition
+// function, and a total order replaces the hash.
 func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) {
 	switch {
 	case n == 1:
@@ -31,6 +33,9 @@ func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) 
 	return nil, nil
 }
 
+// userPartition decodes each key for the user's function. It panics with an error that ends the
+// attempt, since partition functions return none. Hadoop refuses a partition out of range in
+// the same way.
 func (r *route[K, V]) userPartition(n int) func(key []byte) int {
 	return func(key []byte) int {
 		k, err := r.keys.Decode(key)
@@ -72,11 +77,13 @@ const (
 )
 
 // sampler collects the keys that a job's mappers emit for part of its input.
+// It runs in the client, before the job is submitted: the number of maps is known by then, and
+// the ranges must be the same in all of them.
 type sampler struct {
-	node   func(split *taskproc.Split) *task.NodeRun
-	splits []*taskproc.Split
-	quota  int // keys per split
-	bytes  int // bytes of keys per split
+	node   func(split *taskproc.Split) *task.NodeRun // what the mapper believes it runs in
+	splits []*taskproc.Split                         // to sample; at most sampleSplits
+	quota  int                                       // keys per split
+	bytes  int                                       // bytes of keys per split
 	keys   [][]byte
 }
 
@@ -126,7 +133,8 @@ func rangePartition(t *Task) (func(key []byte) int, error) {
 	return ranges.Partition, nil
 }
 
-// sampleKeys implements anyJob.
+// sampleKeys implements anyJob. It adds to s the keys of all sources, each sampled with its own
+// mapper.
 func (j *Job[K, V, KO, VO]) sampleKeys(ctx context.Context, s *sampler) error {
 	for i, src := range j.sources {
 		share := *s
@@ -145,6 +153,8 @@ func (j *Job[K, V, KO, VO]) sampleKeys(ctx context.Context, s *sampler) error {
 }
 
 // sampleSource runs the mapper over the beginning of each split.
+// Each split gets the same quota of keys, so that splits with many small records do not
+// prevail.
 func sampleSource[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO, VO], in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *sampler) error {
 	for _, split := range s.splits {
 		t, err := newTask(s.node(split), j.config, j.named)
@@ -158,6 +168,9 @@ func sampleSource[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO
 	return nil
 }
 
+// sampleSplit runs the mapper over a split until there are enough keys, which it reports as
+// errEnough. The mapper is a new instance, and its Close is not called. A panic in it is an
+// error, as in a task.
 func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO, VO], t *Task, split *taskproc.Split, in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *sampler) (err error) {
 	reader, err := in.Open(t, splitOf(split, splits.Range(split)))
 	if err != nil {
@@ -188,7 +201,8 @@ func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO,
 	return reader.Err()
 }
 
-// keySink keeps the encoded keys of the records that are emitted.
+// keySink keeps the encoded keys of the records that are emitted. It ignores what a mapper
+// emits for the same record once it is full.
 type keySink[K, V any] struct {
 	job     interface{ encodeKey(K) []byte }
 	sampler *sampler

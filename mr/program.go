@@ -16,7 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// Program is a command that runs one or more jobs.
+// Program is a command that runs one or more jobs. A single job needs none: Main takes it as it
+// is. A Program gives it arguments of its own, or makes a chain of several jobs.
 type Program struct {
 	// Name is the command's name in help and messages; by convention that of its main job.
 	Name string
@@ -44,8 +45,10 @@ type Program struct {
 
 const defaultUsage = "<in> [<in>...] <out>"
 
+// program implements Runnable.
 func (p *Program) program() *Program { return p }
 
+// usage describes the arguments in one line.
 func (p *Program) usage() string {
 	if p.Usage != "" {
 		return p.Usage
@@ -114,7 +117,8 @@ const (
 // The command line is Hadoop's: generic options (-D, -conf, -fs, -files), then the program's
 // own arguments. "-h" shows them all.
 //
-// On a cluster the same binary runs the job's tasks. See ServeTask.
+// On a cluster the same binary runs the job's tasks: the client uploads it, and tasknodes start
+// it without arguments. See ServeTask. So a main calls nothing else before Main.
 func Main(r Runnable) {
 	os.Exit(Exec(r, os.Args[1:]))
 }
@@ -147,6 +151,8 @@ func Run(ctx context.Context, r Runnable, args []string, stdout, stderr io.Write
 	return exitCode(ctx, p, err, stderr)
 }
 
+// exitCode shows an error, unless it was shown before, and returns the exit code for it. Ctrl-C
+// wins: an error that follows from it is of no interest.
 func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int {
 	var job *JobError
 	switch {
@@ -167,7 +173,8 @@ func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int 
 	return ExitFailed
 }
 
-// runProgram runs the part of a program that runs on the client.
+// runProgram runs the part of a program that runs on the client. It writes the report and
+// closes the driver also after an error, and returns their errors with that of the program.
 func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (err error) {
 	d, err := newDriver(ctx, p, o, stdout, stderr)
 	if err != nil {
@@ -186,6 +193,9 @@ func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.W
 	return d.showOrRun(ctx, run)
 }
 
+// newDriver checks everything that can be wrong before any work is done: the options, the jobs,
+// the report's file, the configuration and the file systems' names. It opens no file system and
+// connects to no cluster.
 func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (*Driver, error) {
 	if err := o.cluster.check(o.workers); err != nil {
 		return nil, err
@@ -215,6 +225,8 @@ func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Wr
 	return d, err
 }
 
+// newConsole shows progress as a bar if stderr is a terminal, and as lines otherwise. With
+// --dag it shows errors only, so that the output is the graph alone.
 func newConsole(o *options, stderr io.Writer) *console.Console {
 	opts := console.Options{Err: stderr, Quiet: o.quiet || o.show != nil}
 	if f, ok := stderr.(*os.File); ok {

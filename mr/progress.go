@@ -14,8 +14,11 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// progressReporter passes the statuses of a job to the console: failed attempts at
-// once, progress at most once an interval. It must be stopped.
+// progressReporter passes the statuses of a job to the console: failed attempts at once,
+// progress at most once an interval. It must be stopped.
+//
+// A status that comes too early is kept in latest and shown by a timer, so the last status of a
+// burst is never lost. report is called by one goroutine; mu is for the timer's.
 type progressReporter struct {
 	console  *console.Console
 	interval time.Duration // 0: each status is shown
@@ -31,6 +34,9 @@ type progressReporter struct {
 	}
 }
 
+// newProgressReporter follows the properties of the client:
+// mapreduce.client.progressmonitor.pollinterval, and mapreduce.client.output.filter, of which
+// only NONE makes a difference.
 func (d *Driver) newProgressReporter() *progressReporter {
 	return &progressReporter{
 		console: d.console, interval: d.conf.Duration(conf.PollInterval),
@@ -58,6 +64,7 @@ func (r *progressReporter) report(s *wire.JobStatus) {
 	}
 }
 
+// show is called by the timer.
 func (r *progressReporter) show() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,6 +73,7 @@ func (r *progressReporter) show() {
 	}
 }
 
+// showLocked shows the latest status and ends the timer, if one runs.
 func (r *progressReporter) showLocked() {
 	if r.mu.timer != nil {
 		r.mu.timer.Stop()
@@ -85,6 +93,8 @@ func (r *progressReporter) stop() {
 	}
 }
 
+// progressOf converts a status for the console. Its bytes estimate the speed: the input counts
+// once for the map phase and once for the reduce phase.
 func progressOf(s *wire.JobStatus) console.Progress {
 	p := console.Progress{
 		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0, Partial: s.ProgressPartial,

@@ -16,6 +16,7 @@ func IdentityMapper[K, V any]() Mapper[K, V, K, V] {
 // IdentityReducer emits each value with its key.
 func IdentityReducer[K, V any]() Reducer[K, V, K, V] { return identity[K, V]{} }
 
+// identity is the value that programs share. Each attempt uses an identityLoop.
 type identity[K, V any] struct{}
 
 // Reduce implements Reducer.
@@ -59,6 +60,8 @@ type Number interface {
 // FoldReducer joins the values of a key two at a time. It serves as a reducer and as a
 // combiner. As a combiner it folds each record into a hash table as it is emitted, which is
 // the fastest way to combine.
+// It needs no order: records of a key are folded as they come, so it keeps one value for each
+// key.
 type FoldReducer[K, V any] struct {
 	fold func(acc, v V) V
 }
@@ -104,6 +107,8 @@ func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] {
 
 // foldLoop runs a FoldReducer in one attempt. It passes the same function to each group's
 // iterator and keeps byte values in one buffer, so that a group costs no allocation.
+// Its result may be kept from one group to the next only as memory: Reduce starts with no
+// value.
 type foldLoop[K, V any] struct {
 	fold  func(acc, v V) V
 	bytes bool // V is []byte, which is valid only until the next value
@@ -121,6 +126,7 @@ func (l *foldLoop[K, V]) Reduce(_ *Task, key K, values iter.Seq[V], out Emitter[
 	return nil
 }
 
+// add folds one value into acc. It copies bytes, because v is valid only until the next value.
 func (l *foldLoop[K, V]) add(v V) bool {
 	if l.some {
 		v = l.fold(l.acc, v)
@@ -135,7 +141,8 @@ func (l *foldLoop[K, V]) add(v V) bool {
 	return true
 }
 
-// folding is implemented by combiners that fold.
+// folding is implemented by combiners that fold. The collector then uses a hash table instead
+// of a sort for each spill.
 type folding[V any] interface {
 	folder() func(acc, v V) V
 }

@@ -22,7 +22,8 @@ import (
 // killedByUser is the cause of jobs that the user kills.
 const killedByUser = "killed by the user"
 
-// submitAndWatch runs one job and returns its final status.
+// submitAndWatch runs one job and returns its final status. With --dag it shows the job instead
+// and returns errShown; with --detach it returns errDetached.
 func (d *Driver) submitAndWatch(ctx context.Context, j anyJob, run JobRun) (*wire.JobStatus, error) {
 	spec, splits, err := d.prepare(ctx, j, run)
 	if err != nil {
@@ -49,7 +50,8 @@ func (d *Driver) submitAndWatch(ctx context.Context, j anyJob, run JobRun) (*wir
 	return d.watchToEnd(ctx, engine, spec, id)
 }
 
-// watchToEnd watches a job until it ends. The end of ctx kills the job.
+// watchToEnd watches a job until it ends. The end of ctx kills the job, which is then watched
+// further until all of it is removed.
 func (d *Driver) watchToEnd(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	stop := context.AfterFunc(ctx, func() {
 		_ = c.Kill(context.WithoutCancel(ctx), id, killedByUser)
@@ -66,7 +68,8 @@ func (d *Driver) watchToEnd(ctx context.Context, c client.Client, spec *wire.Job
 // errDetached ends a program whose job continues without it.
 var errDetached = errors.New("the job continues without this program")
 
-// runRemote runs a job on a cluster. With --detach it returns once the cluster has the job.
+// runRemote runs a job on a cluster. With --detach it returns once the cluster has the job. A
+// program of several jobs cannot detach, since the jobs after the first run only while it runs.
 func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (*wire.JobStatus, error) {
 	if d.engine.cluster.detach && len(d.tempDirs) > 0 {
 		return nil, fmt.Errorf("%w: --detach: %s runs several jobs and has to be there between them", ErrUsage, d.program.Name)
@@ -109,7 +112,13 @@ func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, split
 	return c.Submit(outlives, spec, splits)
 }
 
-// watchRemote watches a job until it ends or the user detaches from it.
+// watchRemote watches a job on a cluster until it ends or the user detaches from it:
+//
+//	the job ends                        → its status
+//	the connection fails                → an error with the command that watches it again
+//	Ctrl-C, and the user confirms       → the job is killed, and watched to its end
+//	Ctrl-C otherwise                    → errDetached; the job continues
+//	the program's own context ends      → the job is killed
 func (d *Driver) watchRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	var last *wire.JobStatus
 	status, err := d.watch(ctx, c, id, func(s *wire.JobStatus) { last = s })
@@ -133,6 +142,8 @@ func (d *Driver) watch(ctx context.Context, c client.Client, id string, observe 
 	return c.Watch(ctx, id, func(s *wire.JobStatus) { observe(s); progress.report(s) })
 }
 
+// interrupted reports whether the user has pressed Ctrl-C, as opposed to a context that the
+// program itself has cancelled.
 func (d *Driver) interrupted() bool {
 	select {
 	case <-d.interrupt:
@@ -142,7 +153,8 @@ func (d *Driver) interrupted() bool {
 	}
 }
 
-// leave detaches from a job, which continues. last is its last known status, nil for none.
+// leave detaches from a job, which continues. last is its last known status, nil for none. The
+// report has that status.
 func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) error {
 	d.detached = true
 	if last == nil {

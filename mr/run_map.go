@@ -33,6 +33,7 @@ func sourceOf[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, 
 	}
 }
 
+// mapToReduces runs a map whose output is sorted and kept for the reduces.
 func mapToReduces[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], t *Task, m *task.Map, to task.Channel, in Input[KI, VI], mapper Mapper[KI, VI, K, V]) error {
 	opts, err := m.Node.CollectorOptions(to)
 	if err != nil {
@@ -46,6 +47,7 @@ func mapToReduces[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], t *Task, m *ta
 	return runMap(t, m, in, mapper, out, collector.Err)
 }
 
+// mapToOutput runs a map that writes the job's output itself.
 func mapToOutput[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper Mapper[KI, VI, KO, VO], output Output[KO, VO]) error {
 	out, err := openOutput(t, output, task.MainOutput)
 	if err != nil {
@@ -56,7 +58,7 @@ func mapToOutput[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], map
 	return err
 }
 
-// RunNode implements task.Program.
+// RunNode implements task.Program: it runs a map if the Node has a split, else a reduce.
 func (j *Job[K, V, KO, VO]) RunNode(n *task.NodeRun) error {
 	if m := n.Map(); m != nil {
 		return j.sources[m.Split().Input].mapAll(j, m)
@@ -87,8 +89,13 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 	return sunk()
 }
 
-// mapRecords is the record loop. It reports whether it was stopped before the end of the
-// range.
+// mapRecords is the record loop. It reports whether it was stopped before the end of the range.
+//
+// Between two records it looks at one flag. The flag is set if a signal waits (an order to
+// preempt, a request for progress), and always if records are skipped or delayed, so that the
+// usual record costs one comparison. A panic while the user's code maps is blamed on the
+// record, and so is an error of it; later attempts may skip that record. An error in sunk, of
+// the output, is not blamed on the record.
 func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) (stopped bool, err error) {
 	records := int64(0)
 	mapping := false // the current record is to blame for a panic

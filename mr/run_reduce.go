@@ -8,7 +8,9 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// reduceAll calls the reducer for each key group.
+// reduceAll calls the reducer for each key group. It first waits for the outputs of all maps.
+// groups is nil if the attempt was checkpointed while it waited; the next attempt then
+// continues to copy.
 func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
 	groups, err := r.Groups(j.route.groupPrefix())
 	if err != nil || groups == nil {
@@ -51,6 +53,8 @@ type groupAttempt interface {
 }
 
 // groupLoop passes groups of equal keys to the user's reducer.
+// A checkpoint can begin only between two groups, where the reducer has no half-read values.
+// Progress is reported between values too, since a group may be very long.
 type groupLoop[K, V, KO, VO any] struct {
 	task    *Task
 	attempt groupAttempt

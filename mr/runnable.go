@@ -21,6 +21,8 @@ type Runnable interface {
 }
 
 // anyJob is a job of any types, as the driver and the engine use it.
+// The methods are called on the client and, in each process that runs a task, when that task
+// starts.
 type anyJob interface {
 	Runnable
 	task.Program
@@ -45,8 +47,11 @@ type details struct {
 	graph func(nodes map[string]int, reduces int) dag.Graph
 }
 
+// configType implements anyJob.
 func (j *Job[K, V, KO, VO]) configType() *configType { return j.config }
 
+// details implements anyJob. They do not depend on the configuration: a Job has always the
+// graph map → reduce, or map alone.
 func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
 	const reader = "map" // as dag.MapReduce calls it
 	d := details{
@@ -76,10 +81,13 @@ func (j *Job[K, V, KO, VO]) needReduce() error {
 		conf.JobReduces, j.name, reflect.TypeFor[K](), reflect.TypeFor[V](), reflect.TypeFor[KO](), reflect.TypeFor[VO]())
 }
 
+// program implements Runnable: a program that has only this job, with the job's name.
 func (j *Job[K, V, KO, VO]) program() *Program {
 	return &Program{Name: j.name, Jobs: []Runnable{j}}
 }
 
+// reduces is the number of reduce tasks under a configuration; 0 for a job without reduce
+// phase, whatever the property says.
 func reduces(det details, c *conf.Conf) int {
 	if !det.hasReduce {
 		return 0

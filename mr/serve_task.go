@@ -141,8 +141,10 @@ func jobsOf(programs []Runnable) (map[string]anyJob, error) {
 	return all, nil
 }
 
-// checkGraph compares a job of this binary with the one that was submitted. The numbers of
-// Nodes that read inputs are not compared: they grow when a map is split.
+// checkGraph compares a job of this binary with the one that was submitted. A job's graph may
+// depend on its configuration and on code, and a tasknode may have a binary of the same name
+// that was built later. The numbers of Nodes that read inputs are not compared: they grow when
+// a map is split.
 func checkGraph(j anyJob, c *conf.Conf, start *taskproc.Start) error {
 	det, err := j.details(start.Config)
 	if err != nil {
@@ -202,8 +204,9 @@ const (
 const largeHeapBytes = 64 << 20
 
 // resetProcess returns the memory of a finished task to the system. It reports whether the
-// process can run another task: nothing of the finished one still runs. goroutines is their
-// number before the task.
+// process can run another task: nothing of the finished one still runs, neither a goroutine nor
+// a child process. Otherwise the process ends, and the next task gets a new one. goroutines is
+// their number before the task.
 func resetProcess(goroutines int) bool {
 	for round := 0; runtime.NumGoroutine() > goroutines; round++ {
 		if round == settleRounds {

@@ -25,7 +25,8 @@ type show struct {
 	maps int  // 0: shownMaps, or as the arguments require
 }
 
-// parseShow reads the value of --dag: words separated by commas.
+// parseShow reads the value of --dag: words separated by commas, as in --dag=dot,maps=3. No
+// value means text.
 func parseShow(value string) (*show, error) {
 	s := new(show)
 	for word := range strings.SplitSeq(value, ",") {
@@ -46,8 +47,8 @@ func parseShow(value string) (*show, error) {
 	return s, nil
 }
 
-// showAll shows every job of a program without arguments, with the defaults of its
-// properties.
+// showAll shows every job of a program without arguments, with the defaults of its properties
+// and what the user has set.
 func (d *Driver) showAll() error {
 	maps := d.show.maps
 	if maps == 0 {
@@ -110,7 +111,8 @@ func (d *Driver) showOrRun(ctx context.Context, run func(context.Context, *Drive
 	return err
 }
 
-// jobGraph is the graph of a job with this number of Nodes in each stage that reads input.
+// jobGraph is the graph of a job with this number of Nodes in each stage that reads input. It
+// refuses a graph that could not run.
 func jobGraph(det details, c *conf.Conf, maps int) (dag.Graph, error) {
 	n := reduces(det, c)
 	if n == 0 && det.hasReduce && det.needReduce != nil {

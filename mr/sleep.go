@@ -12,6 +12,8 @@ const aliveStep = 100 * time.Millisecond
 
 // Sleep waits for d, or until the attempt is to end: then it returns the cause. The task
 // counts as alive while it sleeps. It does not wait if d is 0 or less.
+// It wakes up every 100 ms to report progress, so mapreduce.task.timeout does not end a long
+// sleep.
 func (t *Task) Sleep(d time.Duration) error {
 	ctx := t.Context()
 	if d <= 0 || ctx.Err() != nil {
@@ -65,6 +67,7 @@ func (b *throttle) record() error {
 	return b.wait()
 }
 
+// wait adds the delay of one record and sleeps once the sum is worth a timer.
 func (b *throttle) wait() error {
 	if b.owed += b.each; b.owed < minSleep {
 		return nil

@@ -22,7 +22,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// prepare turns a job and a JobRun into a submission.
+// prepare turns a job and a JobRun into a submission. The order of the checks is that of their
+// cost: the configuration and the names first, then the output directory, then the splits, for
+// which the input is listed, and last the sample of a total order, for which it is read.
 func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
 	config, err := configJSON(j.configType(), run)
 	if err != nil {
@@ -78,6 +80,8 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	return spec, splits, nil
 }
 
+// userName is the user for whom the job runs, by Hadoop's rule for clusters without Kerberos:
+// HADOOP_USER_NAME, else the user of the process.
 func userName() string {
 	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
 		return name
@@ -88,7 +92,8 @@ func userName() string {
 	return "unknown"
 }
 
-// groupName is the primary Unix group of the user, "" if it is unknown.
+// groupName is the primary Unix group of the user, "" if it is unknown. Pools may be chosen by
+// it.
 func groupName() string {
 	u, err := user.Lookup(userName())
 	if err != nil {
@@ -101,7 +106,8 @@ func groupName() string {
 	return g.Name
 }
 
-// cutSplits computes the splits of each source and numbers the files over all of them.
+// cutSplits computes the splits of each source and numbers the files over all of them. The
+// numbers order the values of equal keys: by source, then by file.
 func (d *Driver) cutSplits(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
 	var all []*taskproc.Split
 	var numbers numberer
@@ -138,7 +144,9 @@ func assignPaths(paths []string, n int) [][]string {
 	return out
 }
 
-// sampleRanges divides the key space by a sample of the input.
+// sampleRanges divides the key space by a sample of the input and sets the ranges as a
+// property, by which they reach the tasks. The mappers run in this process, in attempts that
+// report to nothing.
 func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
 	ranges, err := cutPoints(ctx, j, &sampler{
 		splits: splits,
@@ -156,8 +164,12 @@ func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec 
 	return err
 }
 
-// runConf is the configuration of one run of a job: the defaults, overridden by the job's
-// properties, the run's, and the user's.
+// runConf is the configuration of one run of a job. Each layer overrides the one above it:
+//
+//	defaults of the properties
+//	Job.Set
+//	JobRun.Set
+//	configuration files, -D
 func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
 	c, err := conf.FromMap(det.properties)
 	if err != nil {
@@ -173,7 +185,8 @@ func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
 	return c, c.Validate()
 }
 
-// configJSON encodes the run's typed configuration and checks it, as a task will.
+// configJSON encodes the run's typed configuration and checks it, as a task will. Without one
+// the defaults of the job apply, which may still be invalid.
 func configJSON(config *configType, run JobRun) ([]byte, error) {
 	if run.Config == nil {
 		if config != nil {
@@ -193,7 +206,8 @@ func configJSON(config *configType, run JobRun) ([]byte, error) {
 	return data, err
 }
 
-// checkOutput refuses an output directory that exists, before any work is done.
+// checkOutput refuses an output directory that exists, before any work is done, as
+// FileOutputFormat.checkOutputSpecs does. It returns the directory's full name.
 func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err error) {
 	if out == "" {
 		return "", nil
@@ -206,8 +220,9 @@ func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err 
 	return full, storage.CheckOutput(ctx, fsys, p, full)
 }
 
-// checkApart refuses an output directory that lies inside an input. Names that custom
-// formats understand and no file system has are ignored.
+// checkApart refuses an output directory that lies inside an input: the job would read its own
+// output when it runs again. Names that custom formats understand and no file system has are
+// ignored.
 func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) error {
 	if out == "" {
 		return nil
@@ -226,12 +241,13 @@ func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) er
 	return nil
 }
 
+// within reports whether a clean path is another one or lies below it.
 func within(inner, outer string) bool {
 	return inner == outer || strings.HasPrefix(inner, strings.TrimRight(outer, "/")+"/")
 }
 
 // checkCodecs refuses unknown names of codecs. Otherwise the first reduce would report them,
-// after all maps have run.
+// after all maps have run. Codecs that are not used are not checked.
 func checkCodecs(c *conf.Conf) error {
 	if c.Bool(conf.MapOutputCompress) {
 		if _, err := shuffle.ParseCodec(c.String(conf.MapOutputCompressCodec)); err != nil {

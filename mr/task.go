@@ -17,13 +17,13 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Task is the attempt that user code runs in.
+// Task is the attempt that user code runs in. It is valid until the attempt ends.
 type Task struct {
-	node     *task.NodeRun
-	stage    *stage // nil in a Job
-	config   any    // the decoded configuration; nil if the job has none
-	location func() (file string, offset int64)
-	named    map[string]closer
+	node     *task.NodeRun                      // the Node that the attempt runs
+	stage    *stage                             // nil in a Job
+	config   any                                // the decoded configuration; nil if the job has none
+	location func() (file string, offset int64) // of the current record; nil if there is none
+	named    map[string]closer                  // open outputs by name; nil in a combiner
 }
 
 // Counter is a number that is summed over all tasks of the job.
@@ -142,7 +142,9 @@ func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V
 	return j
 }
 
-// configType is the type of a job's configuration.
+// configType is the type of a job's configuration. The configuration travels as JSON: the
+// driver encodes what differs from the defaults, and each task decodes it over the defaults of
+// its own binary.
 type configType struct {
 	// decode reads JSON over the defaults and validates the result, a pointer to the type.
 	// Empty data means the defaults.
@@ -164,6 +166,8 @@ func newConfigType[T any](defaults T) (*configType, error) {
 	return &configType{decode}, err
 }
 
+// decodeStrict refuses fields that the type does not have, since they would be lost silently.
+// Empty data changes nothing.
 func decodeStrict(data []byte, into any) error {
 	if len(data) == 0 {
 		return nil
@@ -176,6 +180,7 @@ func decodeStrict(data []byte, into any) error {
 	return nil
 }
 
+// validate calls Validate if the configuration has such a method.
 func validate(config any) error {
 	v, ok := config.(interface{ Validate() error })
 	if !ok {

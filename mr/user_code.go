@@ -8,8 +8,9 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// setUp prepares a mapper or reducer for its first record. In an attempt that resumes, it
-// loads the state of the checkpoint.
+// setUp prepares a mapper or reducer for its first record. In an attempt that resumes, it loads
+// the state of the checkpoint. It also declares to the Node which checkpoints the code allows:
+// with its state, without state, or none.
 func setUp[KO, VO any](t *Task, user any) error {
 	if err := callSetup(t, user); err != nil {
 		return err
@@ -40,6 +41,7 @@ func closesUnsaved[KO, VO any](user any) bool {
 	return closes && !saves
 }
 
+// callSetup calls Setup of a mapper or reducer, if it has one.
 func callSetup(t *Task, user any) error {
 	if s, ok := user.(Setup); ok {
 		return s.Setup(t)
@@ -57,6 +59,8 @@ func closeUser[KO, VO any](t *Task, user any, out Emitter[KO, VO]) error {
 
 // thrown is a panic value for an error in code that cannot return it: a record that cannot
 // be decoded, or a side that cannot be read.
+//
+// Any other panic is a mistake in the user's code, whose stack is shown.
 type thrown struct{ err error }
 
 // recovered returns the error of a panic, with the stack unless the error was thrown.
@@ -94,7 +98,11 @@ func instance[T any](v T) T {
 	return c.Interface().(T)
 }
 
-// disallowedModes are the preemption modes that a mapper or reducer does not support.
+// disallowedModes are the preemption modes that a mapper or reducer does not support:
+//
+//	NotResumable              split, checkpoint
+//	Stateful                  split
+//	Closer and not Stateful   checkpoint
 func disallowedModes[KO, VO any](user any) preempt.ModeSet {
 	if _, ok := user.(NotResumable); ok {
 		return preempt.SetOf(preempt.Split, preempt.Checkpoint)

@@ -24,10 +24,13 @@ func Words(line []byte) iter.Seq[[]byte] {
 	}
 }
 
+// isSpace reports whether c separates words: the delimiters of Java's StringTokenizer. A
+// vertical tab is not one of them.
 func isSpace(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
 }
 
+// skipSpace returns the index of the first byte at or after i that is no space, or len(line).
 func skipSpace(line []byte, i int) int {
 	for i < len(line) && isSpace(line[i]) {
 		i++
@@ -35,13 +38,19 @@ func skipSpace(line []byte, i int) int {
 	return i
 }
 
+// The bytes 01 and 80, eight times each, for arithmetic on eight bytes at once.
 const (
 	lowBits  = 0x0101010101010101
 	highBits = 0x8080808080808080
 )
 
 // controlMask sets the high bit of each byte of x that is at most a space: spaces, and a few
-// control characters that are not.
+// control characters that are not. In hexadecimal:
+//
+//	x &^ 80…80     the low seven bits of each byte
+//	+ (80-21)…     carries into the high bit if they are at least 21, which is above a space
+//	| x            so does a high bit that was set
+//	^ … & 80…80    the bytes for which neither holds
 func controlMask(x uint64) uint64 {
 	return ^(((x &^ highBits) + (0x80-0x21)*lowBits) | x) & highBits
 }
