@@ -55,6 +55,7 @@ type nodeCount struct {
 	source *stage
 }
 
+// countKind says what determines a count.
 type countKind int
 
 const (

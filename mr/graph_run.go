@@ -192,6 +192,7 @@ type eachValue[K, V, KO, VO any] struct {
 	step   func(V) bool // the method add, bound once
 }
 
+// newEachValue returns a reducer that one attempt uses.
 func newEachValue[K, V, KO, VO any](mapper Mapper[K, V, KO, VO]) *eachValue[K, V, KO, VO] {
 	e := &eachValue[K, V, KO, VO]{mapper: mapper}
 	e.step = e.add

@@ -37,7 +37,7 @@ type streamWriters[K, V any] struct {
 	err     error                // the first one; it remains
 }
 
-// openStreams opens a stream to each peer.
+// openStreams waits until each peer is connected.
 func openStreams[K, V any](t *Task, n *task.NodeRun, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
 	s := &streamWriters[K, V]{encoder: encoder[K, V]{keys: r.keys, values: r.values}}
 	s.add = s.write

@@ -77,6 +77,7 @@ func NLine() Input[int64, []byte] {
 // nLine differs from TextLines only in its splits.
 type nLine struct{ fileInput[int64, []byte] }
 
+// Splits implements Input. Its splits do not span files, as with Hadoop.
 func (n *nLine) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
 	found, err := env.find(ctx)
 	if err != nil {
@@ -134,8 +135,10 @@ func FixedLength(length int) Input[int64, []byte] {
 // with an error that names it.
 func JSONLines[T any]() Input[int64, T] { return jsonLines[T]{TextLines()} }
 
+// jsonLines divides its input as TextLines does.
 type jsonLines[T any] struct{ Input[int64, []byte] }
 
+// Open implements Input.
 func (in jsonLines[T]) Open(t *Task, s Split) (Reader[int64, T], error) {
 	lines, err := in.Input.Open(t, s)
 	if err != nil {
@@ -180,6 +183,8 @@ type sequenceInput[K, V any] struct {
 	value Writable[V]
 }
 
+// open is a format.Opener that also compares the classes in the file's header with those of the
+// job.
 func (in sequenceInput[K, V]) open(ctx context.Context, o format.Open) (format.Reader, error) {
 	r, err := seqfile.Open(ctx, o)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 // So progress, preemption by split and the order of records work as for files.
 func Numbers(property string) Input[int64, struct{}] { return numbers{property} }
 
+// numbers has the name of the property with the count.
 type numbers struct{ property string }
 
 // Splits implements Input.

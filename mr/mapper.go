@@ -68,6 +68,7 @@ func MapFunc[KI, VI, KO, VO any](f func(t *Task, key KI, value VI, out Emitter[K
 	return mapFunc[KI, VI, KO, VO](f)
 }
 
+// mapFunc is a Mapper without Setup, Closer or state.
 type mapFunc[KI, VI, KO, VO any] func(*Task, KI, VI, Emitter[KO, VO]) error
 
 func (f mapFunc[KI, VI, KO, VO]) Map(t *Task, key KI, value VI, out Emitter[KO, VO]) error {
@@ -79,6 +80,7 @@ func ReduceFunc[KI, VI, KO, VO any](f func(t *Task, key KI, values iter.Seq[VI],
 	return reduceFunc[KI, VI, KO, VO](f)
 }
 
+// reduceFunc is a Reducer without Setup, Closer or state.
 type reduceFunc[KI, VI, KO, VO any] func(*Task, KI, iter.Seq[VI], Emitter[KO, VO]) error
 
 func (f reduceFunc[KI, VI, KO, VO]) Reduce(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error {

@@ -38,6 +38,7 @@ type writer[K, V any] struct {
 	err    error // the first one; it remains
 }
 
+// Emit implements Emitter. It counts the records for the counters of the task.
 func (w *writer[K, V]) Emit(key K, value V) {
 	if w.err == nil {
 		w.err = w.format.Write(key, value)
@@ -106,6 +107,7 @@ type outputOwner interface {
 	addOutput(name string, open func(*Task) error)
 }
 
+// addOutput implements outputOwner.
 func (j *Job[K, V, KO, VO]) addOutput(name string, open func(*Task) error) {
 	if err := j.named.add(name, open); err != nil {
 		j.addErr(err)
@@ -187,6 +189,7 @@ func NullOutput[K, V any]() Output[K, V] {
 	return FuncOutput(func(*Task, K, V) error { return nil })
 }
 
+// funcOutput has no files. openOutput knows it and asks the attempt for none.
 type funcOutput[K, V any] func(t *Task, key K, value V) error
 
 func (funcOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }

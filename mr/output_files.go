@@ -14,10 +14,12 @@ import (
 // of type struct{} is left out together with the separator, as NullWritable is in Hadoop.
 func TextOutput[K, V any]() Output[K, V] { return textOutput[K, V]{} }
 
+// textOutput needs no state: its formats follow from the types.
 type textOutput[K, V any] struct{}
 
 func (textOutput[K, V]) Suffix(t *Task) (string, error) { return suffix(t) }
 
+// Create implements Output.
 func (textOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error) {
 	s, err := newSink(t, w)
 	if err != nil {
@@ -57,6 +59,7 @@ func (w *lineWriter[K, V]) Write(key K, value V) error {
 // BytesOutput writes the bytes of each key and value, with nothing between or after them.
 func BytesOutput() Output[[]byte, []byte] { return bytesOutput{} }
 
+// bytesOutput is the output for formats of the user's own.
 type bytesOutput struct{}
 
 func (bytesOutput) Suffix(t *Task) (string, error) { return suffix(t) }
@@ -80,6 +83,7 @@ func SequenceOutput[K, V any](key Writable[K], value Writable[V]) Output[K, V] {
 	return sequenceOutput[K, V]{key, value}
 }
 
+// sequenceOutput has the classes that the header names.
 type sequenceOutput[K, V any] struct {
 	key   Writable[K]
 	value Writable[V]

@@ -210,6 +210,7 @@ type keySink[K, V any] struct {
 	bytes   int // that these may have; the last key may exceed it
 }
 
+// Emit implements Emitter.
 func (k *keySink[K, V]) Emit(key K, _ V) {
 	if k.full() {
 		return

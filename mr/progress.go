@@ -135,6 +135,8 @@ type reporter struct {
 	last *report.Report
 }
 
+// write writes the report of the last job that ended, or was left; it has no effect if none
+// was.
 func (r *reporter) write() error {
 	if r.path == "" || r.last == nil {
 		return nil

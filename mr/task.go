@@ -151,6 +151,8 @@ type configType struct {
 	decode func(data []byte) (any, error)
 }
 
+// newConfigType encodes the defaults once. Each decode starts from them in a new value, so that
+// tasks do not share what one of them changes.
 func newConfigType[T any](defaults T) (*configType, error) {
 	base, err := json.Marshal(defaults)
 	if err != nil {

@@ -9,6 +9,10 @@ import (
 // expandBraces expands the {a,b} groups of a pattern into patterns without braces, one for
 // each combination, in the order written. A brace inside a [set] is a member of the set.
 // Escaped braces stay escaped.
+// Hadoop's GlobExpander expands only braces that contain a slash; here all are expanded, with
+// the same matches.
+//
+//	/{a,b{1,2}}/c  ──>  /a/c  /b1/c  /b2/c
 func expandBraces(pattern string) ([]string, error) {
 	open := indexOutside(pattern, "{")
 	if open < 0 {

@@ -13,6 +13,8 @@ import (
 // Glob returns the files and directories whose paths match a pattern (see Pattern), sorted
 // by path and without duplicates. No match is not an error. It lists only the directories
 // that contain a component with a wildcard.
+// It follows FileSystem.globStatus of Hadoop, but does not distinguish a missing path from a
+// pattern without a match.
 func Glob(ctx context.Context, fsys FS, pattern string) ([]FileInfo, error) {
 	p, err := CompilePattern(pattern)
 	if err != nil {
@@ -31,6 +33,8 @@ func Glob(ctx context.Context, fsys FS, pattern string) ([]FileInfo, error) {
 }
 
 // globFrom matches components below dir. It does not know yet whether dir exists.
+// It first walks down components without wildcards, without listing their parents, which may be
+// large or unreadable.
 func globFrom(ctx context.Context, fsys FS, dir string, components []component) ([]FileInfo, error) {
 	for len(components) > 0 && components[0].tokens == nil {
 		dir = path.Join(dir, components[0].literal)

@@ -43,6 +43,7 @@ func Inputs(ctx context.Context, router *Router, patterns []string, recursive bo
 	return inputs, nil
 }
 
+// inputsOf returns the files of one pattern, sorted by path.
 func inputsOf(ctx context.Context, router *Router, pattern string, recursive bool) ([]Input, error) {
 	fsys, name, err := router.Resolve(ctx, pattern)
 	if err != nil {
@@ -114,6 +115,8 @@ func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([
 	return inputs, nil
 }
 
+// hidden reports whether FileInputFormat's hiddenFileFilter excludes a name: _SUCCESS,
+// _temporary, .crc files and the like.
 func hidden(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
 
 // CheckOutput returns an error that wraps fs.ErrExist, in Hadoop's wording, if the output
@@ -129,7 +132,8 @@ func CheckOutput(ctx context.Context, fsys FS, dir, name string) error {
 	return fmt.Errorf("output directory %s: %w", name, err)
 }
 
-// silent wraps an error without adding its text to a message that is already complete.
+// silent wraps an error without adding its text to a message that is already complete: Hadoop's
+// text says the same in its own words.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }

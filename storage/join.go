@@ -72,6 +72,8 @@ func mayBeProgress(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, errOtherLength)
 }
 
+// lengthError says that a file is missing, or longer or shorter than expected. It marks the
+// error for mayBeProgress.
 func lengthError(what, name string, have, want int64) error {
 	if have < 0 {
 		return fmt.Errorf("%s %s is gone%w", what, name, silent{fs.ErrNotExist})
@@ -79,6 +81,13 @@ func lengthError(what, name string, have, want int64) error {
 	return fmt.Errorf("%s %s holds %d bytes where %d are recorded%w", what, name, have, want, silent{errOtherLength})
 }
 
+// joining is one run of Join.
+//
+//	        target exists?  ──yes, right length──> clean
+//	             │ no
+//	first piece has all bytes?  ──yes──> rename ──> clean
+//	             │ no
+//	concat, or copy into temp  ──> check the length ──> rename ──> clean
 type joining struct {
 	fs     FS
 	target string
@@ -211,6 +220,8 @@ func (j *joining) copy(ctx context.Context) (err error) {
 	return nil
 }
 
+// appendPiece copies a piece to the end of w. The two structs hide ReadFrom and WriteTo, whose
+// buffers may be smaller.
 func appendPiece(ctx context.Context, fsys FS, w io.Writer, p Piece) error {
 	f, err := fsys.Open(ctx, p.Path)
 	if err != nil {

@@ -20,11 +20,17 @@ const maxAlternatives = 10_000
 //	[a-c]    a character of the set; [^a-c] or [!a-c] any other
 //	{ab,c}   ab or c, which may hold / and braces in turn
 //	\x       the character x itself
+//
+// A pattern is parsed once into alternatives, one for each combination of its braces:
+//
+//	/logs/{2024,2025}-*  ──>  [logs] [2024-*]
+//	                          [logs] [2025-*]
 type Pattern struct {
 	alternatives [][]component
 }
 
 // component matches one component of a path.
+// A component without wildcards is looked up by its name, so no directory is listed for it.
 type component struct {
 	literal string // the component itself, if tokens is nil
 	tokens  []token
@@ -65,6 +71,8 @@ func (p *Pattern) Match(name string) bool {
 	return false
 }
 
+// matchNames reports whether each component matches the name at its place. A component never
+// matches a slash.
 func matchNames(components []component, names []string) bool {
 	if len(components) != len(names) {
 		return false
@@ -148,6 +156,7 @@ type token struct {
 	ranges  []runeRange // a literal character is a range of one
 }
 
+// runeRange is the characters from lo to hi, both included.
 type runeRange struct{ lo, hi rune }
 
 // readToken parses the first token of s, which takes n bytes. Literal is the character that
@@ -220,6 +229,8 @@ func readSet(s string) (t token, n int, err error) {
 	return t, n, fmt.Errorf("no ] ends the set %s", s)
 }
 
+// matches reports whether the token matches one character. A star matches none here;
+// component.match handles it.
 func (t *token) matches(r rune) bool {
 	if t.any {
 		return true

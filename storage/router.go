@@ -40,6 +40,9 @@ type Config struct {
 //	/in         on the default file system
 //	file:/in, file:///in, hdfs://nn:8020/in, hdfs://nameservice/in, mem:///in
 //	hdfs:///in  on the default file system, which must have this scheme
+//
+// mu guards only the map. Opening a file system may take long, so each has a lock of its own;
+// the order is Router.mu, then opened.mu, and no call holds both while it opens.
 type Router struct {
 	conf Config
 	// scheme and authority are those of Config.Default.
@@ -50,7 +53,8 @@ type Router struct {
 	}
 }
 
-// opened is a file system that is open or being opened.
+// opened is a file system that is open or being opened. Its lock makes concurrent callers wait
+// for one open.
 type opened struct {
 	mu sync.Mutex // locked while opening
 	fs FS         // nil until it is open
@@ -92,6 +96,8 @@ func (r *Router) parseDefault(name string) (scheme, authority string, err error)
 	return u.scheme, u.authority, r.checkScheme(u)
 }
 
+// checkScheme refuses a scheme without an Opener, and a host in a file name, which comes from
+// one slash too few.
 func (r *Router) checkScheme(u location) error {
 	if r.conf.Open[u.scheme] == nil {
 		known := slices.Sorted(maps.Keys(r.conf.Open))
@@ -196,7 +202,7 @@ func Name(fsys FS, name string) string {
 	return strings.TrimSuffix(fsys.URI(), "//") + name
 }
 
-// location is a parsed name.
+// location is a parsed name. Its path is as written: it may be relative and need not be clean.
 type location struct{ scheme, authority, path string }
 
 // splitName parses a full name; ok is false for a plain path. A colon that follows a slash,
@@ -222,6 +228,8 @@ func splitName(name string) (u location, ok bool) {
 	return u, true
 }
 
+// validScheme reports whether s is a scheme by RFC 3986: a letter, then letters, digits, +, -
+// and dots.
 func validScheme(s string) bool {
 	for i, c := range []byte(s) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'

@@ -19,7 +19,13 @@ import (
 )
 
 // FS is a file system. It is safe for concurrent use. Errors name the path and wrap
-// fs.ErrNotExist, fs.ErrExist and fs.ErrPermission if they apply.
+// fs.ErrNotExist, fs.ErrExist and fs.ErrPermission if they apply. The end of a context ends a
+// call with the context's error. Package storagetest checks an implementation against these
+// rules.
+//
+// The contract is what HDFS can give, so that a job behaves the same on every file system:
+// files are written once from start to end, directories have no size, and no call replaces an
+// existing file.
 type FS interface {
 	// URI returns the prefix of full names: "file://", "hdfs://nn:8020", "mem://".
 	URI() string
@@ -69,6 +75,9 @@ type File interface {
 // Writer writes a new file. The file is complete only after Close has returned nil. After an
 // error the caller calls Abort, which removes the file. Abort does nothing after a
 // successful Close.
+//
+// A reader that opens the file before Close sees an unspecified part of it. An attempt
+// therefore writes to a name that no reader knows, and renames the file when it is complete.
 type Writer interface {
 	io.Writer
 	// Close makes the file readable at its full length.
@@ -159,6 +168,7 @@ func Walk(ctx context.Context, fsys FS, root string) iter.Seq2[FileInfo, error] 
 	}
 }
 
+// walk yields one entry and what is below it. It reports whether to continue.
 func walk(ctx context.Context, fsys FS, info FileInfo, yield func(FileInfo, error) bool) bool {
 	if !yield(info, nil) {
 		return false

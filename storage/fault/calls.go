@@ -25,6 +25,7 @@ func run[T any](ctx context.Context, f *FS, op Op, name string, do func() (T, er
 }
 
 // act is run for a call that returns only an error.
+// It serves the calls that return no value.
 func act(ctx context.Context, f *FS, op Op, name string, do func() error) error {
 	_, err := run(ctx, f, op, name, func() (struct{}, error) { return struct{}{}, do() })
 	return err
@@ -112,6 +113,8 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return f.applyFault(p, offset, func(p []byte) (int, error) { return f.File.ReadAt(p, offset) })
 }
 
+// applyFault reads through the verdict of the rules: all bytes, those before the fault and then
+// its error, or bytes of which some are inverted.
 func (f *file) applyFault(p []byte, at int64, read func([]byte) (int, error)) (int, error) {
 	v, err := f.fs.judge(f.ctx, call{op: Read, path: f.name, at: at, size: len(p)})
 	if err != nil {
@@ -134,6 +137,8 @@ func (f *file) applyFault(p []byte, at int64, read func([]byte) (int, error)) (i
 	return n, v.err
 }
 
+// invert inverts the bits of the bytes at these indexes, as a disk or a network that corrupts
+// data.
 func invert(p []byte, indexes []int) {
 	for _, i := range indexes {
 		if i < len(p) {

@@ -184,6 +184,8 @@ func (f *FS) judge(ctx context.Context, c call) (verdict, error) {
 	return v, nil
 }
 
+// decide counts the call and applies the rules in order. Delays add up; the first rule with an
+// error decides how the call ends. After a crash each call fails.
 func (f *FS) decide(c call) verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -61,6 +61,7 @@ func readDir(dir string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
+// follow describes the target of a symbolic link, or the link itself if its target is missing.
 func follow(name string, entry fs.DirEntry) (fs.FileInfo, error) {
 	if entry.Type()&fs.ModeSymlink != 0 {
 		if info, err := os.Stat(name); err == nil {
@@ -70,6 +71,8 @@ func follow(name string, entry fs.DirEntry) (fs.FileInfo, error) {
 	return entry.Info()
 }
 
+// describe converts what the operating system says of a file. The block size is that of the
+// options, because local files have no blocks in HDFS's sense.
 func (f *FS) describe(name string, info fs.FileInfo) storage.FileInfo {
 	d := storage.FileInfo{
 		Path:      name,

@@ -36,6 +36,9 @@ type Options struct {
 }
 
 // FS is the file system of the local machine.
+//
+// The methods are thin: they check the path, call package os, and translate the cases in which
+// it differs from the contract of storage.FS.
 type FS struct{ opts Options }
 
 var _ storage.FS = (*FS)(nil)
@@ -89,6 +92,7 @@ func (f *FS) Create(ctx context.Context, name string, _ storage.CreateOptions) (
 	return newWriter(file, f.opts.Durable), nil
 }
 
+// createExclusive creates a file that does not exist. The kernel decides between two callers.
 func createExclusive(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 }
@@ -103,6 +107,7 @@ func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 }
 
 // Rename moves a file or a directory within one device. The parent of the target must exist.
+// A rename across devices is an error, since it would copy the data and not be atomic.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, err := storage.CleanPath(ctx, "rename", from)
 	if err != nil {
@@ -118,6 +123,7 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 }
 
 // Remove removes a file or directory.
+// It refuses the root of the machine.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	name, err := storage.CleanPath(ctx, "remove", name)
 	if err != nil {
@@ -145,6 +151,10 @@ func (f *FS) Concat(_ context.Context, target string, _ []string) error {
 const bufferSize = 64 << 10
 
 // writer is a storage.Writer. It is used by one goroutine.
+//
+//	open ──Close──> whole
+//	  │  └─error──> closed ──Abort──> removed
+//	  └────Abort──────────────────────> removed
 type writer struct {
 	file    *os.File
 	buf     *bufio.Writer
@@ -164,6 +174,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.buf.Write(p)
 }
 
+// Close implements storage.Writer. A durable file is synced before the descriptor is closed;
+// its directory entry is not, since a lost name is found by the job's recovery.
 func (w *writer) Close() error {
 	if w.closed {
 		return &fs.PathError{Op: "close", Path: w.file.Name(), Err: fs.ErrClosed}
@@ -178,6 +190,7 @@ func (w *writer) Close() error {
 	return err
 }
 
+// Abort implements storage.Writer.
 func (w *writer) Abort() error {
 	if w.whole {
 		return nil

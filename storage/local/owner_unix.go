@@ -24,6 +24,8 @@ func owners(info fs.FileInfo) (owner, group string) {
 	return nameOf(&userNames, stat.Uid, userName), nameOf(&groupNames, stat.Gid, groupName)
 }
 
+// nameOf returns the name for a number, looked up once in the life of the process. A name that
+// changes later is not noticed.
 func nameOf(known *sync.Map, number uint32, lookup func(string) string) string {
 	if name, ok := known.Load(number); ok {
 		return name.(string)
@@ -33,6 +35,7 @@ func nameOf(known *sync.Map, number uint32, lookup func(string) string) string {
 	return name
 }
 
+// userName is the name of a user, or the number if it has none, as ls shows it.
 func userName(id string) string {
 	if u, err := user.LookupId(id); err == nil {
 		return u.Username
@@ -40,6 +43,7 @@ func userName(id string) string {
 	return id
 }
 
+// groupName is the name of a group, or the number if it has none.
 func groupName(id string) string {
 	if g, err := user.LookupGroupId(id); err == nil {
 		return g.Name

@@ -31,6 +31,7 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return f.Reader.ReadAt(p, offset)
 }
 
+// Close implements storage.File. A second Close is an error, so that tests find it.
 func (f *file) Close() error {
 	if f.closed.Swap(true) {
 		return pathError("close", f.name, fs.ErrClosed)
@@ -38,14 +39,15 @@ func (f *file) Close() error {
 	return nil
 }
 
-// writer collects the content of a new file. It is used by one goroutine.
+// writer collects the content of a new file. It is used by one goroutine. The file exists from
+// Create on, which reserves its name.
 type writer struct {
 	fs     *FS
 	name   string
-	node   *node
+	node   *node // the file that Create has made; identity shows whether the name still means it
 	data   []byte
 	closed bool
-	whole  bool
+	whole  bool // Close has published the content
 }
 
 func (w *writer) Write(p []byte) (int, error) {
@@ -73,6 +75,7 @@ func (w *writer) Close() error {
 	return nil
 }
 
+// Abort implements storage.Writer. It removes the name only if it still means this file.
 func (w *writer) Abort() error {
 	if w.whole {
 		return nil

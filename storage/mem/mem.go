@@ -58,6 +58,7 @@ func RoundRobin(hosts ...string) Placement {
 }
 
 // FS is an in-memory file system.
+// One lock guards the whole tree, so each call is atomic.
 type FS struct {
 	opts Options
 	mu   struct {
@@ -90,6 +91,7 @@ func New(opts Options) *FS {
 // URI returns "mem://" followed by Options.Name.
 func (f *FS) URI() string { return "mem://" + f.opts.Name }
 
+// pathError is an error that names the call and the path, as those of package os do.
 func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
@@ -110,6 +112,7 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 }
 
 // Create creates a file. Its content appears when the Writer is closed.
+// Blocks may have their hosts chosen by the path under which the file was created.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name, err := storage.CleanPath(ctx, "create", name)
 	if err != nil {
@@ -142,6 +145,8 @@ func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 }
 
 // Concat appends the sources to the target and removes them. On an error it changes nothing.
+// A target that does not exist is created. Readers that have the target open see its old
+// content.
 func (f *FS) Concat(ctx context.Context, target string, sources []string) error {
 	target, err := storage.CleanPath(ctx, "concat", target)
 	if err != nil {

@@ -29,10 +29,12 @@ type node struct {
 	createdAs   string // the path that is passed to Placement
 }
 
+// newDir returns an empty directory.
 func (f *FS) newDir() *node {
 	return &node{children: map[string]*node{}, modTime: f.opts.Now()}
 }
 
+// newFile returns an empty file with the options of Create, or the defaults of the FS.
 func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
 	return &node{
 		modTime:     f.opts.Now(),
@@ -42,6 +44,7 @@ func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
 	}
 }
 
+// split returns the components of a clean path.
 func split(name string) []string {
 	if name == "/" {
 		return nil
@@ -60,6 +63,7 @@ func (f *FS) findLocked(name string) *node {
 	return n
 }
 
+// lookLocked is findLocked with an error for a missing path.
 func (f *FS) lookLocked(op, name string) (*node, error) {
 	if n := f.findLocked(name); n != nil {
 		return n, nil
@@ -67,6 +71,7 @@ func (f *FS) lookLocked(op, name string) (*node, error) {
 	return nil, pathError(op, name, fs.ErrNotExist)
 }
 
+// fileLocked returns the file at a path; a directory is an error.
 func (f *FS) fileLocked(op, name string) (*node, error) {
 	n, err := f.lookLocked(op, name)
 	if err == nil && n.children != nil {
@@ -75,6 +80,7 @@ func (f *FS) fileLocked(op, name string) (*node, error) {
 	return n, err
 }
 
+// mkdirLocked returns the directory at a path, and creates it and its parents if necessary.
 func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 	n := f.mu.root
 	for _, part := range split(dir) {
@@ -91,6 +97,7 @@ func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 	return n, nil
 }
 
+// unlinkLocked removes the name of a node. What is below a directory goes with it.
 func (f *FS) unlinkLocked(name string) {
 	if parent := f.findLocked(path.Dir(name)); parent != nil {
 		delete(parent.children, path.Base(name))
@@ -135,6 +142,8 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	return infos, nil
 }
 
+// describe is the FileInfo of a node. Permissions and owners are constants, since no test needs
+// others.
 func (f *FS) describe(name string, n *node) storage.FileInfo {
 	info := storage.FileInfo{
 		Path: name, ModTime: n.modTime, IsDir: n.children != nil,
@@ -148,6 +157,7 @@ func (f *FS) describe(name string, n *node) storage.FileInfo {
 }
 
 // Rename moves a file or a directory. The parent of the target must exist.
+// It checks all conditions under the lock before it changes anything, as a NameNode does.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, err := storage.CleanPath(ctx, "rename", from)
 	if err != nil {
@@ -182,6 +192,7 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 }
 
 // Remove removes a file or a directory other than the root.
+// A missing path is not an error.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	name, err := storage.CleanPath(ctx, "remove", name)
 	if err != nil {

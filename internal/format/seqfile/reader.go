@@ -121,7 +121,8 @@ func (r *Reader) findMark() error {
 // Header returns the header of the file.
 func (r *Reader) Header() Header { return r.header }
 
-// Next goes to the next record of the range.
+// Next goes to the next record of the range. The first call passes over the records that the
+// range's start skips.
 func (r *Reader) Next() bool {
 	if r.state == before {
 		for range r.rng.Start.Skip {
