@@ -101,6 +101,7 @@ type file struct {
 	name string
 }
 
+// Read asks for the offset first, because rules select bytes by it.
 func (f *file) Read(p []byte) (int, error) {
 	at, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -156,6 +157,8 @@ type writer struct {
 	at    int64 // bytes written so far
 }
 
+// Write writes through the verdict of the rules, as applyFault reads. A fault may cut the write
+// short, which leaves a longer file behind, as a full disk does.
 func (w *writer) Write(p []byte) (int, error) {
 	v, err := w.fs.judge(w.ctx, call{op: Write, path: w.name, at: w.at, size: len(p)})
 	if err != nil {

@@ -36,6 +36,9 @@ type locatedBlocks struct {
 }
 
 // Blocks implements storage.FS. If WebHDFS cannot be reached, the blocks have no hosts.
+//
+// Hosts are an optimization: a job runs without them, on machines that read over the network.
+// So a failure is logged once and is no error.
 func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	name = clean(name)
 	status, err := f.status(ctx, "locate", name)
@@ -67,7 +70,9 @@ func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]s
 	return even, nil
 }
 
-// blocks requests the blocks that overlap [offset, offset+length).
+// blocks requests the blocks that overlap [offset, offset+length). An exception means that the
+// NameNode does not know the operation, or the file; the older operation then distinguishes the
+// two.
 func (w *webHDFS) blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	query := url.Values{
 		"op":     {"GETFILEBLOCKLOCATIONS"},
@@ -95,6 +100,7 @@ func (w *webHDFS) blocks(ctx context.Context, name string, offset, length int64)
 	return blocks, nil
 }
 
+// blocksOfOld requests the blocks of a NameNode before Hadoop 3.2.
 func (w *webHDFS) blocksOfOld(ctx context.Context, name string, query url.Values) ([]storage.Block, error) {
 	query.Set("op", "GET_BLOCK_LOCATIONS")
 	var answer locatedBlocks
@@ -113,7 +119,8 @@ func (w *webHDFS) blocksOfOld(ctx context.Context, name string, query url.Values
 	return blocks, nil
 }
 
-// covers reports whether the blocks cover [offset, end) without gaps.
+// covers reports whether the blocks cover [offset, end) without gaps. A file that is being
+// written may lack its last block.
 func covers(blocks []storage.Block, offset, end int64) bool {
 	if len(blocks) == 0 || blocks[0].Offset > offset {
 		return false

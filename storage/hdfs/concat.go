@@ -58,6 +58,7 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 	return f.append(ctx, target, head, full, empty)
 }
 
+// part asks the NameNode for the size of a file. A directory is an error.
 func (f *FS) part(ctx context.Context, name string) (part, error) {
 	status, err := f.status(ctx, "concat", name)
 	if err != nil {
@@ -116,7 +117,8 @@ func (f *FS) append(ctx context.Context, target string, head part, full, empty [
 	return nil
 }
 
-// checkConcat rejects what the NameNode would reject, before anything changes.
+// checkConcat rejects what the NameNode would reject, before anything changes. The caller of
+// Join then copies instead.
 func (f *FS) checkConcat(target string, head part, full []part) error {
 	for _, p := range full {
 		var why string
@@ -136,7 +138,7 @@ func (f *FS) checkConcat(target string, head part, full []part) error {
 	return nil
 }
 
-// batch returns how many of the parts fit into one request.
+// batch returns how many of the parts fit into one request, at least one.
 func batch(parts []part) int {
 	bytes := 0
 	for i, p := range parts {

@@ -75,6 +75,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// Hadoop's default ports of the NameNode.
 const (
 	defaultRPCPort  = "8020"
 	defaultHTTPPort = "9870"
@@ -104,6 +105,7 @@ func (c *Config) EnsureDefaults() {
 	c.ensureNumbers()
 }
 
+// ensureNumbers sets the defaults of times and sizes.
 func (c *Config) ensureNumbers() {
 	for field, value := range map[*time.Duration]time.Duration{
 		&c.ConnectTimeout:  10 * time.Second,
@@ -155,6 +157,7 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// withPort adds the port to an address that has none. An IPv6 address may have its brackets.
 func withPort(address, port string) string {
 	if _, _, err := net.SplitHostPort(address); err == nil {
 		return address
@@ -162,6 +165,8 @@ func withPort(address, port string) string {
 	return net.JoinHostPort(strings.Trim(address, "[]"), port)
 }
 
+// defaultUser is the user by Hadoop's rule without Kerberos: HADOOP_USER_NAME, else the user of
+// the process.
 func defaultUser() string {
 	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
 		return name

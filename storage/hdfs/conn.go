@@ -29,6 +29,7 @@ type guardedConn struct {
 	failed    atomic.Bool
 }
 
+// Read waits for at most the timeout. It also validates the first answer of a NameNode.
 func (c *guardedConn) Read(p []byte) (int, error) {
 	if err := c.Conn.SetReadDeadline(time.Now().Add(c.timeout)); err != nil {
 		return 0, c.fail(err)
@@ -46,6 +47,7 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Write waits for at most the timeout, and reports success after an error if swallow is set.
 func (c *guardedConn) Write(p []byte) (int, error) {
 	if c.swallow && c.failed.Load() {
 		return len(p), nil
@@ -65,12 +67,14 @@ func (c *guardedConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// fail closes the connection, so that every later operation fails too.
 func (c *guardedConn) fail(err error) error {
 	c.failed.Store(true)
 	c.Conn.Close()
 	return err
 }
 
+// The deadlines that the module sets have no effect.
 func (c *guardedConn) SetDeadline(time.Time) error      { return nil }
 func (c *guardedConn) SetReadDeadline(time.Time) error  { return nil }
 func (c *guardedConn) SetWriteDeadline(time.Time) error { return nil }
@@ -85,6 +89,7 @@ func checkLength(p []byte) error {
 	return nil
 }
 
+// dialFunc is what the module calls to connect.
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 // dialer returns a dialer that uses LocalAddress.
@@ -96,6 +101,8 @@ func (c *Config) dialer(timeout time.Duration) *net.Dialer {
 	return d
 }
 
+// dialNameNode returns the dial function for RPC connections. The module takes a new connection
+// for each client.
 func (c *Config) dialNameNode() dialFunc {
 	d := c.dialer(c.NameNodeTimeout)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -31,7 +31,9 @@ type file struct {
 	}
 }
 
-// Open implements storage.FS.
+// Open implements storage.FS. It connects at once, so a missing file or one that cannot be read
+// is an error of Open. The size is fixed here: bytes that another client appends later are not
+// read.
 func (f *FS) Open(ctx context.Context, path string) (storage.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, f.explain("open", path, err)
@@ -47,6 +49,7 @@ func (f *FS) Open(ctx context.Context, path string) (storage.File, error) {
 	return file, nil
 }
 
+// Read implements io.Reader. The first call starts the read-ahead.
 func (f *file) Read(p []byte) (int, error) {
 	if f.isClosed() {
 		return 0, f.errClosed()
@@ -67,6 +70,7 @@ func (f *file) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Seek implements io.Seeker. It ends the read-ahead, unless the offset stays the same.
 func (f *file) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekStart:
@@ -88,6 +92,7 @@ func (f *file) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
+// ReadAt implements io.ReaderAt. Concurrent calls use a stream each.
 func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	if f.isClosed() {
 		return 0, f.errClosed()
@@ -108,7 +113,9 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// take returns an idle stream, preferably the one at offset.
+// take returns an idle stream, preferably the one at offset, which then continues without a new
+// connection to a DataNode. Without an idle one it makes a stream that connects at its first
+// read.
 func (f *file) take(offset int64) *stream {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,6 +133,8 @@ func (f *file) take(offset int64) *stream {
 	return st
 }
 
+// give keeps a stream for later calls, or closes it if there are enough. Its connection stays
+// open, which saves the next call a round trip to the NameNode.
 func (f *file) give(st *stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,6 +145,8 @@ func (f *file) give(st *stream) {
 	f.mu.idle = append(f.mu.idle, st)
 }
 
+// Close implements io.Closer. It ends the retries of reads in progress; a second call has no
+// effect.
 func (f *file) Close() error {
 	f.mu.Lock()
 	closed := f.mu.closed
@@ -156,6 +167,7 @@ func (f *file) Close() error {
 	return nil
 }
 
+// isClosed reports whether Close was called.
 func (f *file) isClosed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

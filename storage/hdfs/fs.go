@@ -21,6 +21,10 @@ import (
 )
 
 // FS is a client of an HDFS cluster.
+//
+// It has two pools, because a connection has one deadline: a DataNode that does not answer a
+// read is replaced by another within seconds, but a pipeline of writers may take longer to
+// store a packet.
 type FS struct {
 	cfg      Config
 	log      *slog.Logger
@@ -38,7 +42,9 @@ type FS struct {
 
 var _ storage.FS = (*FS)(nil)
 
-// New connects to a cluster. It fails if no NameNode answers within ConnectTimeout.
+// New connects to a cluster. It fails if no NameNode answers within ConnectTimeout, or if the
+// configuration is invalid. It asks for the server's defaults, which files without their own
+// block size or replication get.
 func New(ctx context.Context, cfg Config) (*FS, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -102,6 +108,7 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	return describe(clean(name), status), nil
 }
 
+// status asks the NameNode for a file's status. op is for errors.
 func (f *FS) status(ctx context.Context, op, name string) (*hdfs.FileStatus, error) {
 	var status *hdfs.FileStatus
 	err := f.do(ctx, f.reads, op, name, func(c *session, _ int) error {
@@ -114,7 +121,8 @@ func (f *FS) status(ctx context.Context, op, name string) (*hdfs.FileStatus, err
 	return status, err
 }
 
-// List implements storage.FS.
+// List implements storage.FS. The module has no error of its own for a file in place of a
+// directory, so its text is compared.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	var infos []fs.FileInfo
 	err := f.do(ctx, f.reads, "list", dir, func(c *session, _ int) (err error) {
@@ -135,14 +143,14 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	return list, nil
 }
 
-// MkdirAll implements storage.FS.
+// MkdirAll implements storage.FS. It is idempotent, so a retry needs no care.
 func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	return f.do(ctx, f.reads, "make directory", dir, func(c *session, _ int) error {
 		return c.MkdirAll(clean(dir), 0o755)
 	})
 }
 
-// Remove implements storage.FS.
+// Remove implements storage.FS. A missing file counts as removed, so a retry needs no care.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	return f.do(ctx, f.reads, "remove", name, func(c *session, _ int) error {
 		remove := c.Remove
@@ -180,11 +188,14 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 	})
 }
 
+// hasID reports whether a path means the file with this number. The NameNode numbers files once
+// and keeps the number when a file is renamed.
 func hasID(c *session, name string, id uint64) bool {
 	info, err := c.Stat(name)
 	return err == nil && info.Sys().(*hdfs.FileStatus).GetFileId() == id
 }
 
+// clean returns the absolute, clean path that the module needs.
 func clean(name string) string { return path.Clean("/" + name) }
 
 // errRefused marks operations that this package does not support. They are never retried.
@@ -197,6 +208,8 @@ const (
 	flagEncrypted = 0x02
 )
 
+// describe converts a status. HDFS knows the permissions and owners itself; they need not exist
+// on this machine.
 func describe(name string, s *hdfs.FileStatus) storage.FileInfo {
 	return storage.FileInfo{
 		Path:        name,

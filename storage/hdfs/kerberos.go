@@ -29,6 +29,8 @@ type Kerberos struct {
 	CCache string
 }
 
+// validate reports what is missing, before the first connection would fail with a less clear
+// error.
 func (k *Kerberos) validate() error {
 	var errs []error
 	if k.ServicePrincipal == "" {
@@ -47,6 +49,7 @@ func (k *Kerberos) service() string {
 }
 
 // login returns a client with credentials. Its Destroy stops their renewal.
+// A ticket cache is read once: tickets that kinit renews later are not seen.
 func (k *Kerberos) login() (*client.Client, error) {
 	file := cmp.Or(k.ConfigFile, os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf")
 	conf, err := config.Load(file)
@@ -69,6 +72,8 @@ func (k *Kerberos) login() (*client.Client, error) {
 	return c, nil
 }
 
+// loginKeytab logs in as the principal. The client renews the ticket in the background until
+// Destroy.
 func (k *Kerberos) loginKeytab(conf *config.Config) (*client.Client, error) {
 	keys, err := keytab.Load(k.Keytab)
 	if err != nil {

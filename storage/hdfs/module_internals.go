@@ -44,6 +44,8 @@ func unchecked(r *hdfs.FileReader) bool {
 // within the block reader, which is nil after an error.
 var blockReaderField, streamField = fieldsOfModule()
 
+// fieldsOfModule returns the paths of the two fields for reflect. The module does not export
+// them.
 func fieldsOfModule() (block, stream []int) {
 	b, _ := reflect.TypeFor[hdfs.FileReader]().FieldByName("blockReader")
 	s, _ := b.Type.Elem().FieldByName("stream")

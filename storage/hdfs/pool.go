@@ -14,6 +14,12 @@ import (
 // pool hands out a small number of clients in turn. A client executes one call at a time, so
 // several share the load; each renews its leases every second, so there are few. A client
 // that failed is retired: it gets no new user, and closes when its last user releases it.
+//
+//	slot 0 ── session ── users: calls, open files        acquire takes the slots in turn
+//	slot 1 ── session ── …
+//	          session ── users      retired: in no slot, closed by its last user
+//
+// Locks: slot, then session.mu. No lock is held during a call.
 type pool struct {
 	options   hdfs.ClientOptions
 	slots     []slot
@@ -23,6 +29,8 @@ type pool struct {
 	closed    atomic.Bool
 }
 
+// slot is the place of one client. Its lock is held while the client connects, so that
+// concurrent callers wait for one connection.
 type slot struct {
 	sync.Mutex
 	current *session // nil until first used and after an error
@@ -36,13 +44,14 @@ type session struct {
 
 	mu struct {
 		sync.Mutex
-		users   int
-		retired bool
+		users   int  // calls and open files that use the client
+		retired bool // it has failed, or the pool is closed
 	}
 }
 
 var errClosed = errors.New("the file system is closed")
 
+// newPool returns a pool without connections.
 func newPool(options hdfs.ClientOptions, clients int) *pool {
 	return &pool{options: options, slots: make([]slot, clients)}
 }
@@ -84,6 +93,8 @@ func (p *pool) connect(slot *slot) (*session, error) {
 	return &session{Client: c, pool: p, slot: slot}, nil
 }
 
+// rotate returns the addresses in another order, beginning with the one at by. The module tries
+// them in order.
 func rotate(addresses []string, by int) []string {
 	by %= len(addresses)
 	return slices.Concat(addresses[by:], addresses[:by])
@@ -97,6 +108,7 @@ func (s *session) addUser() *session {
 	return s
 }
 
+// release ends what addUser began. The last user of a retired client closes it.
 func (s *session) release() {
 	s.mu.Lock()
 	s.mu.users--

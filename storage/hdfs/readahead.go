@@ -6,6 +6,7 @@ import (
 	"sync"
 )
 
+// The sizes of the first read and of the largest one.
 const (
 	firstChunk = 64 << 10
 	chunkSize  = 1 << 20
@@ -31,6 +32,8 @@ type readAhead struct {
 	rest    []byte // unread part of current.data
 }
 
+// startReadAhead starts the goroutine, which owns the stream from then on. If the file system
+// is closed, it starts none, and Read returns errClosed.
 func startReadAhead(st *stream) *readAhead {
 	depth := max(1, st.fs.cfg.ReadAhead/chunkSize-1)
 	r := &readAhead{name: st.name(), chunks: make(chan chunk, depth), quit: make(chan struct{})}
@@ -41,6 +44,8 @@ func startReadAhead(st *stream) *readAhead {
 	return r
 }
 
+// run reads chunks until the end of the file, an error, or stop. It quadruples the size of its
+// reads up to chunkSize.
 func (r *readAhead) run(st *stream) {
 	defer close(r.chunks)
 	defer st.drop()
@@ -83,6 +88,7 @@ func (r *readAhead) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// recycle returns the buffer of the current chunk to the pool.
 func (r *readAhead) recycle() {
 	if r.current.buffer != nil {
 		chunkPool.Put(r.current.buffer)

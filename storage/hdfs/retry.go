@@ -20,6 +20,10 @@ type call func(c *session, try int) error
 
 // do executes an operation on a client of the pool. While no NameNode is available it
 // retries for up to RetryTimeout. It returns an explained error.
+//
+// An operation is tried again although an earlier try may have taken effect. So each operation
+// that changes something recognizes its own earlier success: see Rename, upload.create and
+// concatBatch.
 func (f *FS) do(ctx context.Context, p *pool, op, path string, run call) error {
 	began := time.Now()
 	for try := 0; ; try++ {
@@ -40,6 +44,8 @@ func (f *FS) do(ctx context.Context, p *pool, op, path string, run call) error {
 	}
 }
 
+// tryOnce executes an operation on one client, and retires the client if the connection may be
+// broken.
 func (f *FS) tryOnce(ctx context.Context, p *pool, try int, run call) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -57,7 +63,7 @@ func (f *FS) tryOnce(ctx context.Context, p *pool, try int, run call) error {
 }
 
 // patience returns how long a call is retried. It is shorter until the cluster has answered
-// once, because the address is probably wrong then.
+// once, because the address is probably wrong then, and a user waits at a terminal.
 func (f *FS) patience() time.Duration {
 	if f.reached.Load() {
 		return f.cfg.RetryTimeout
@@ -65,7 +71,7 @@ func (f *FS) patience() time.Duration {
 	return min(f.cfg.ConnectTimeout, f.cfg.RetryTimeout)
 }
 
-// pause waits before the next try, starting at 50 ms.
+// pause waits before the next try of a call, starting at 50 ms.
 func pause(ctx context.Context, try int) error {
 	return pauseFrom(ctx, 50*time.Millisecond, try)
 }
@@ -102,6 +108,17 @@ const (
 	notYetReplicated   = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException"
 )
 
+// judge says how to handle an error:
+//
+//	the NameNode starts up, is in safe mode, or lacks a replica    again
+//	the NameNode is standby                                        reconnect, to the other one
+//	any other exception of the NameNode                            final
+//	an answer about the path, or the caller's context              final
+//	a wrong port, or credentials that are refused                  final
+//	anything else: a broken or silent connection                   reconnect
+//
+// A timeout of a connection wraps os.ErrDeadlineExceeded, and must not be taken for the end of
+// the caller's context.
 func judge(err error) verdict {
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
@@ -126,7 +143,8 @@ func judge(err error) verdict {
 	return reconnect
 }
 
-// isTimeout reports whether err is a missed deadline of a connection.
+// isTimeout reports whether err is a missed deadline of a connection: net.OpError wraps it, but
+// not the error of a context.
 func isTimeout(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op)

@@ -8,6 +8,11 @@ import (
 
 // spool keeps the bytes of a writer's current block, in case they must be written again: the
 // first ones in memory, the rest in an unlinked file.
+//
+//	│ memory, up to limit │ file │
+//	0                            size()
+//
+// The file has no name, so it vanishes with the process.
 type spool struct {
 	limit  int // bytes in memory
 	dir    string
@@ -18,6 +23,7 @@ type spool struct {
 
 func (s *spool) size() int64 { return int64(len(s.memory)) + s.onDisk }
 
+// add appends bytes.
 func (s *spool) add(p []byte) error {
 	n := min(len(p), s.limit-len(s.memory))
 	s.memory = append(s.memory, p[:n]...)
@@ -38,6 +44,7 @@ func (s *spool) add(p []byte) error {
 	return nil
 }
 
+// create creates the file and removes its name.
 func (s *spool) create() error {
 	f, err := os.CreateTemp(s.dir, "hammr-block-")
 	if err != nil {

@@ -31,6 +31,16 @@ type fileID struct {
 
 // stream reads a file from an offset on and recovers from errors: it opens the file again
 // and continues at its offset. It is used by one goroutine.
+//
+//	readOnce ──ok──> bytes
+//	   │ error
+//	recover: close, wait, and read the next carefulBytes in small steps
+//	   │          └── a wrong checksum again: storage.ErrCorrupt
+//	   │          └── RetryTimeout over: error
+//	readOnce with another DataNode, at the same offset
+//
+// The module remembers which DataNodes have failed and prefers others, so the next reader gets
+// another replica.
 type stream struct {
 	fs  *FS
 	ctx context.Context
@@ -54,7 +64,8 @@ func (f *FS) openStream(ctx context.Context, path string) (*stream, error) {
 	return st, nil
 }
 
-// connect creates a reader at the offset and keeps its client.
+// connect creates a reader at the offset and keeps its client. It first lets the module forget
+// old failures of DataNodes, so that a local replica is used again.
 func (st *stream) connect() error {
 	forgetFailures(st.fs.cfg.PenaltyTimeout)
 	return st.fs.do(st.ctx, st.fs.reads, "open", st.path, func(c *session, _ int) error {
@@ -73,6 +84,8 @@ func (st *stream) connect() error {
 	})
 }
 
+// identify records the number and size of the file at the first time. Later it refuses another
+// file of the same name: the bytes read so far would not fit.
 func (st *stream) identify(status *hdfs.FileStatus) error {
 	if isDir(status) {
 		return fmt.Errorf("%w: it is a directory", errRefused)
@@ -89,7 +102,8 @@ func (st *stream) identify(status *hdfs.FileStatus) error {
 	return nil
 }
 
-// Read returns io.EOF at the size that the file had when it was opened.
+// Read implements io.Reader. It returns io.EOF at the size that the file had when it was
+// opened. An error means that all retries are over.
 func (st *stream) Read(p []byte) (int, error) {
 	if st.offset >= st.size {
 		return 0, io.EOF
@@ -169,7 +183,8 @@ func isFinalRead(err error) bool {
 
 func (st *stream) name() string { return st.fs.URI() + st.path }
 
-// seek moves to an offset within the file. It skips a short distance by reading.
+// seek moves to an offset within the file. It skips a short distance by reading, as the module
+// does, since a new connection to a DataNode costs more.
 func (st *stream) seek(offset int64) {
 	if offset == st.offset {
 		return
@@ -183,7 +198,7 @@ func (st *stream) seek(offset int64) {
 	}
 }
 
-// drop releases the reader and its client.
+// drop releases the reader and its client. The next read connects again.
 func (st *stream) drop() {
 	if st.reader != nil {
 		st.reader.Close()

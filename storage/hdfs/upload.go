@@ -41,8 +41,9 @@ type upload struct {
 	attempts     int       // files created beside the target
 }
 
-// create creates the file at path. If a later try finds an empty file, an earlier try
-// created it and its answer was lost.
+// create creates the file at path, and keeps the client for the writer. If a later try finds an
+// empty file, an earlier try created it and its answer was lost. That file is removed first,
+// because its lease belongs to the client that failed.
 func (u *upload) create() error {
 	return u.fs.do(u.ctx, u.fs.writes, "create", u.path, func(c *session, try int) error {
 		w, err := c.CreateFile(u.path, u.replication, u.blockSize, 0o644)
@@ -59,12 +60,16 @@ func (u *upload) create() error {
 	})
 }
 
+// isEmptyFile reports whether a path is a file without bytes: one that was created, and no
+// more.
 func isEmptyFile(c *session, name string) bool {
 	info, err := c.Stat(name)
 	return err == nil && !info.IsDir() && info.Size() == 0
 }
 
 // write writes all of p, if necessary to another file.
+// A call of the module's writer never spans two blocks, so that a block boundary is a known
+// place to start again.
 func (u *upload) write(p []byte) error {
 	for len(p) > 0 {
 		full := u.spool.size() == u.blockSize
@@ -92,8 +97,9 @@ func (u *upload) write(p []byte) error {
 	return nil
 }
 
-// recover rewrites the file until it succeeds or RetryTimeout has passed since the first
-// error in this block.
+// recover rewrites the file until it succeeds or RetryTimeout has passed since the first error
+// in this block. Each complete block restarts that time, so a long file may survive many
+// failures.
 func (u *upload) recover(cause error) error {
 	for {
 		if u.tries == 0 {
@@ -146,7 +152,8 @@ func (u *upload) again() error {
 	return nil
 }
 
-// copyCommitted copies the complete blocks of the broken file.
+// copyCommitted copies the complete blocks of the broken file. The NameNode knows their
+// lengths, although the file is still open.
 func (u *upload) copyCommitted(broken string) error {
 	if u.committed == 0 {
 		return nil
@@ -163,10 +170,12 @@ func (u *upload) copyCommitted(broken string) error {
 	return err
 }
 
+// onlyWriter hides ReadFrom, whose reads are too small.
 type onlyWriter struct{ io.Writer }
 
-// closeSession closes the module's writer, which stops its goroutines, and retires the
-// client, so that its leases expire. The error of the writer does not matter.
+// closeSession closes the module's writer, which stops its goroutines, and retires the client,
+// so that its leases expire: a client renews the leases of all its files together. The error of
+// the writer does not matter.
 func (u *upload) closeSession() {
 	if u.writer == nil {
 		return
@@ -194,7 +203,8 @@ func (f *FS) explainWrite(name string, err error) error {
 	return f.explain("write", name, err)
 }
 
-// finish completes the file and moves it to its final name.
+// finish completes the file and moves it to its final name. Errors until then are handled as
+// those of write: the file is written again.
 func (u *upload) finish() error {
 	for {
 		err := u.complete()

@@ -14,8 +14,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/spnego"
 )
 
-// webHDFS calls the NameNode over HTTP for two operations that the module's RPC client
-// lacks: block locations and CONCAT.
+// webHDFS calls the NameNode over HTTP for two operations that the module's RPC client lacks:
+// block locations and CONCAT. Its connections are kept open between calls.
 type webHDFS struct {
 	bases     []string // "http://host:port/webhdfs/v1"
 	user      string   // "" with Kerberos
@@ -29,6 +29,7 @@ type webError struct {
 	Message string `json:"message"`
 }
 
+// Error is the class and the first line; the other lines are the stack in Java.
 func (e *webError) Error() string {
 	message, _, _ := strings.Cut(e.Message, "\n")
 	return e.Class + ": " + message
@@ -37,6 +38,8 @@ func (e *webError) Error() string {
 // errUnreachable means that no NameNode answers over HTTP.
 var errUnreachable = errors.New("WebHDFS cannot be reached; set dfs.namenode.http-address, or dfs.webhdfs.enabled on the cluster")
 
+// newWebHDFS makes no connection. With Kerberos it authenticates by SPNEGO, and otherwise by
+// the name of the user in the query.
 func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 	w := &webHDFS{user: cfg.User}
 	for _, address := range cfg.HTTPAddresses {
@@ -79,6 +82,8 @@ func (w *webHDFS) call(ctx context.Context, method, path string, query url.Value
 	return fmt.Errorf("%w: %w", errUnreachable, errors.Join(errs...))
 }
 
+// callOne executes an operation with one NameNode. The path may have any characters; url.URL
+// escapes them.
 func (w *webHDFS) callOne(ctx context.Context, method, base, path string, query url.Values, result any) error {
 	address, err := url.Parse(base)
 	if err != nil {
@@ -104,6 +109,8 @@ func (w *webHDFS) callOne(ctx context.Context, method, base, path string, query 
 	return decodeAnswer(response, body, result)
 }
 
+// decodeAnswer returns the exception of the NameNode if there is one. A proxy may answer
+// instead; then the error has the status line.
 func decodeAnswer(response *http.Response, body []byte, result any) error {
 	if response.StatusCode != http.StatusOK {
 		var answer struct{ RemoteException *webError }

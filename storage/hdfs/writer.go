@@ -11,6 +11,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// The goroutine gets chunks of behindChunk bytes, which many small writes of the caller fill;
+// behindDepth of them may wait. So a writer has at most (behindDepth+2) chunks in memory, in
+// addition to its spool.
 const (
 	behindChunk = 512 << 10 // bytes passed to the upload goroutine at a time
 	behindDepth = 3         // chunks that may wait for it
@@ -19,6 +22,10 @@ const (
 // writer collects bytes into chunks that a goroutine uploads, so that the caller's work
 // overlaps with the network. Close itself uploads a file that is smaller than a chunk. While
 // the goroutine runs, it owns the upload.
+//
+//	Write ──> chunk ──chunks──> goroutine: upload.write ──> pipeline of DataNodes
+//	            ▲                        │
+//	            └──────────free──────────┘
 type writer struct {
 	upload upload
 	cancel context.CancelFunc
@@ -41,7 +48,8 @@ const (
 	aborted             // removed, by Abort
 )
 
-// Create implements storage.FS.
+// Create implements storage.FS. The parents are created as well. If the NameNode is not
+// available, Create waits for it as any call does.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name = clean(name)
 	if err := ctx.Err(); err != nil {
@@ -58,6 +66,9 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 	return w, nil
 }
 
+// begin fills in the defaults and creates the file, which takes a lease: until the file is
+// closed, no other client can write it. It refuses a directory whose policies the module cannot
+// follow.
 func (f *FS) begin(u *upload) error {
 	u.replication = cmp.Or(u.replication, f.cfg.Replication, f.defaults.Replication)
 	u.blockSize = cmp.Or(u.blockSize, f.cfg.BlockSize, f.defaults.BlockSize)
@@ -91,6 +102,7 @@ func (f *FS) makeParent(ctx context.Context, name string) error {
 	return nil
 }
 
+// Write implements io.Writer. An error of the upload may show at a later call, or at Close.
 func (w *writer) Write(p []byte) (int, error) {
 	if w.state != open {
 		return 0, w.errNotOpen("write")
@@ -115,7 +127,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// emptyChunk returns an empty chunk. The first one grows on demand, for small files.
+// emptyChunk returns an empty chunk: one that the goroutine has returned, or a new one. The
+// first one grows on demand, for small files.
 func (w *writer) emptyChunk() []byte {
 	if w.chunks == nil {
 		return []byte{}
@@ -145,6 +158,8 @@ func (w *writer) send() error {
 	}
 }
 
+// run uploads chunks until the channel is closed or an error occurs. After an error the sender
+// sees done.
 func (w *writer) run() {
 	defer close(w.done)
 	for c := range w.chunks {
@@ -158,7 +173,7 @@ func (w *writer) run() {
 	}
 }
 
-// join waits until the goroutine, if it runs, has uploaded all chunks.
+// join waits until the goroutine, if it runs, has uploaded all chunks, and returns its error.
 func (w *writer) join() error {
 	if w.chunks == nil {
 		return nil
@@ -169,6 +184,7 @@ func (w *writer) join() error {
 	return w.err
 }
 
+// Close implements storage.Writer. After an error the caller calls Abort.
 func (w *writer) Close() error {
 	switch w.state {
 	case closed:
@@ -192,6 +208,7 @@ func (w *writer) Close() error {
 	return nil
 }
 
+// Abort implements storage.Writer. It waits for the goroutine, whose retries it ends.
 func (w *writer) Abort() error {
 	if w.state == closed || w.state == aborted {
 		return nil
@@ -203,12 +220,14 @@ func (w *writer) Abort() error {
 	return w.upload.abandon()
 }
 
+// end releases what the writer has kept.
 func (w *writer) end() {
 	w.cancel()
 	w.chunk = nil
 	w.upload.spool.close()
 }
 
+// errNotOpen is the error of a call after Close, Abort or an error.
 func (w *writer) errNotOpen(op string) error {
 	return fmt.Errorf("hdfs: %s %s: %w", op, w.upload.fs.URI()+w.upload.target, fs.ErrClosed)
 }

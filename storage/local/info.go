@@ -1,19 +1,17 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"syscall"
 
 	"github.com/hammr/hammr/storage"
 )
 
-// Stat describes a file or directory, following symbolic links.
+// Stat describes a file or directory, following symbolic links. A dangling link does not exist.
 func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	name, err := storage.CleanPath(ctx, "stat", name)
 	if err != nil {
@@ -26,8 +24,9 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	return f.describe(name, info), nil
 }
 
-// List returns the entries of a directory, sorted by path. It describes a dangling symbolic
-// link as the link itself, and omits an entry that is removed while List runs.
+// List returns the entries of a directory, sorted by path, as os.ReadDir has sorted them. It
+// describes a dangling symbolic link as the link itself, and omits an entry that is removed
+// while List runs.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	dir, err := storage.CleanPath(ctx, "list", dir)
 	if err != nil {
@@ -48,7 +47,6 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 		}
 		infos = append(infos, f.describe(path.Join(dir, entry.Name()), info))
 	}
-	slices.SortFunc(infos, func(a, b storage.FileInfo) int { return cmp.Compare(a.Path, b.Path) })
 	return infos, nil
 }
 
@@ -89,7 +87,8 @@ func (f *FS) describe(name string, info fs.FileInfo) storage.FileInfo {
 	return d
 }
 
-// Blocks divides the file into blocks of Options.BlockSize without hosts.
+// Blocks divides the file into blocks of Options.BlockSize without hosts. The blocks exist only
+// for the division into splits, as those of Hadoop's LocalFileSystem.
 func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	info, err := f.Stat(ctx, name)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 // DefaultBlockSize is the default of Options.BlockSize: 128 MiB, as on HDFS.
 const DefaultBlockSize = 128 << 20
 
+// The permissions of what an FS creates, before the umask: those of Hadoop's defaults.
 const (
 	fileMode = 0o644
 	dirMode  = 0o755
@@ -43,7 +44,7 @@ type FS struct{ opts Options }
 
 var _ storage.FS = (*FS)(nil)
 
-// New returns an FS.
+// New returns an FS. It opens nothing, so it cannot fail.
 func New(opts Options) *FS {
 	if opts.BlockSize <= 0 {
 		opts.BlockSize = DefaultBlockSize
@@ -54,7 +55,7 @@ func New(opts Options) *FS {
 // URI returns "file://".
 func (f *FS) URI() string { return "file://" }
 
-// Open opens a file for reading. It fails for a directory.
+// Open opens a file for reading. It fails for a directory, which package os would open.
 func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	name, err := storage.CleanPath(ctx, "open", name)
 	if err != nil {
@@ -74,7 +75,8 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	return file, nil
 }
 
-// Create creates a file. It ignores the options.
+// Create creates a file and its missing parents. It ignores the options: a local file has one
+// copy, and blocks only in name.
 func (f *FS) Create(ctx context.Context, name string, _ storage.CreateOptions) (storage.Writer, error) {
 	name, err := storage.CleanPath(ctx, "create", name)
 	if err != nil {
@@ -97,7 +99,8 @@ func createExclusive(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 }
 
-// MkdirAll makes a directory and its missing parents.
+// MkdirAll makes a directory and its missing parents. It succeeds if the directory exists, and
+// fails if a file has its name.
 func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	dir, err := storage.CleanPath(ctx, "mkdir", dir)
 	if err != nil {
@@ -141,7 +144,7 @@ func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	return nil
 }
 
-// Concat is not supported because it would have to copy data.
+// Concat is not supported because it would have to copy data. storage.Join then copies.
 func (f *FS) Concat(_ context.Context, target string, _ []string) error {
 	return &fs.PathError{Op: "concat", Path: target, Err: errors.ErrUnsupported}
 }
@@ -155,6 +158,9 @@ const bufferSize = 64 << 10
 //	open ──Close──> whole
 //	  │  └─error──> closed ──Abort──> removed
 //	  └────Abort──────────────────────> removed
+//
+// Other processes see the file while it is written, because a local file system has no lease.
+// Callers write to a name that no reader knows.
 type writer struct {
 	file    *os.File
 	buf     *bufio.Writer
@@ -167,6 +173,7 @@ func newWriter(file *os.File, durable bool) *writer {
 	return &writer{file: file, buf: bufio.NewWriterSize(file, bufferSize), durable: durable}
 }
 
+// Write implements io.Writer.
 func (w *writer) Write(p []byte) (int, error) {
 	if w.closed {
 		return 0, &fs.PathError{Op: "write", Path: w.file.Name(), Err: fs.ErrClosed}
@@ -175,7 +182,7 @@ func (w *writer) Write(p []byte) (int, error) {
 }
 
 // Close implements storage.Writer. A durable file is synced before the descriptor is closed;
-// its directory entry is not, since a lost name is found by the job's recovery.
+// the entry in its directory is not.
 func (w *writer) Close() error {
 	if w.closed {
 		return &fs.PathError{Op: "close", Path: w.file.Name(), Err: fs.ErrClosed}

@@ -14,8 +14,9 @@ import (
 // a file.
 var userNames, groupNames sync.Map // uint32 → string
 
-// owners returns the names of the user and the group that own a file, or their numbers if
-// they have no names.
+// owners returns the names of the user and the group that own a file, or their numbers if they
+// have no names. Names are what HDFS shows and what users compare, although the kernel knows
+// only numbers.
 func owners(info fs.FileInfo) (owner, group string) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

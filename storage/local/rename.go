@@ -34,7 +34,8 @@ func renameInSteps(from, to string) error {
 	return cause(os.Rename(from, to))
 }
 
-// cause removes the paths from an error of package os, because the caller adds them.
+// cause removes the paths from an error of package os, because the caller adds both paths
+// itself.
 func cause(err error) error {
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError

@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// file reads the content that a file had when it was opened.
+// file reads the content that a file had when it was opened. It keeps that content alive, even
+// if the file is removed.
 type file struct {
 	*bytes.Reader
 	name   string
@@ -17,6 +18,7 @@ func newFile(name string, data []byte) *file {
 	return &file{Reader: bytes.NewReader(data), name: name}
 }
 
+// Read implements io.Reader.
 func (f *file) Read(p []byte) (int, error) {
 	if f.closed.Load() {
 		return 0, pathError("read", f.name, fs.ErrClosed)
@@ -24,6 +26,7 @@ func (f *file) Read(p []byte) (int, error) {
 	return f.Reader.Read(p)
 }
 
+// ReadAt implements io.ReaderAt.
 func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	if f.closed.Load() {
 		return 0, pathError("read", f.name, fs.ErrClosed)
@@ -50,6 +53,8 @@ type writer struct {
 	whole  bool // Close has published the content
 }
 
+// Write implements io.Writer. The bytes are the writer's own until Close, so no reader sees a
+// part of them.
 func (w *writer) Write(p []byte) (int, error) {
 	if w.closed {
 		return 0, pathError("write", w.name, fs.ErrClosed)
@@ -58,8 +63,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close publishes the content. It fails if the file was removed or renamed in the meantime,
-// as HDFS does when the lease is lost.
+// Close publishes the content, all at once. It fails if the file was removed or renamed in the
+// meantime, as HDFS does when the lease is lost.
 func (w *writer) Close() error {
 	if w.closed {
 		return pathError("close", w.name, fs.ErrClosed)

@@ -38,12 +38,14 @@ type Options struct {
 	Name string
 }
 
-// Placement returns the hosts of a block of a file. Name is the path under which the file
-// was created, block the ordinal from 0. Racks is nil or has the rack of each host.
+// Placement returns the hosts of a block of a file. Name is the path under which the file was
+// created, block the ordinal from 0. Racks is nil or has the rack of each host. It must return
+// the same for the same arguments, since it is asked for each call of Blocks.
 type Placement func(name string, block, replication int) (hosts, racks []string)
 
 // RoundRobin places the copies of a block on consecutive hosts, and shifts by one host from
 // block to block. The first host depends on the name of the file.
+// So the blocks of a file spread over all hosts, and different files begin on different ones.
 func RoundRobin(hosts ...string) Placement {
 	return func(name string, block, replication int) ([]string, []string) {
 		h := fnv.New32a()
@@ -57,8 +59,11 @@ func RoundRobin(hosts ...string) Placement {
 	}
 }
 
-// FS is an in-memory file system.
-// One lock guards the whole tree, so each call is atomic.
+// FS is an in-memory file system. One lock guards the whole tree, so each call is atomic.
+// Lookups and reads share it; changes exclude each other.
+//
+// The methods whose names end in Locked need the lock: find and look for reading, mkdir and
+// unlink for writing.
 type FS struct {
 	opts Options
 	mu   struct {
@@ -69,7 +74,7 @@ type FS struct {
 
 var _ storage.FS = (*FS)(nil)
 
-// New returns an empty file system.
+// New returns an empty file system. Nothing of it outlives the last reference to it.
 func New(opts Options) *FS {
 	if opts.BlockSize <= 0 {
 		opts.BlockSize = 128 << 20
@@ -88,15 +93,17 @@ func New(opts Options) *FS {
 	return f
 }
 
-// URI returns "mem://" followed by Options.Name.
+// URI returns "mem://" followed by Options.Name. Two file systems of one test need different
+// names, or their files cannot be distinguished by full name.
 func (f *FS) URI() string { return "mem://" + f.opts.Name }
 
-// pathError is an error that names the call and the path, as those of package os do.
+// pathError is an error that names the call and the path, as those of package os do. The
+// contract of storage.FS asks for the path in each error.
 func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// Open opens a snapshot of the file.
+// Open opens a snapshot of the file. Later changes do not show in it.
 func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	name, err := storage.CleanPath(ctx, "open", name)
 	if err != nil {
@@ -113,6 +120,7 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 
 // Create creates a file. Its content appears when the Writer is closed.
 // Blocks may have their hosts chosen by the path under which the file was created.
+// The file exists at once, with size 0, so that a second Create of the name fails.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name, err := storage.CleanPath(ctx, "create", name)
 	if err != nil {
@@ -132,7 +140,7 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 	return &writer{fs: f, name: name, node: n}, nil
 }
 
-// MkdirAll makes a directory and its missing parents.
+// MkdirAll makes a directory and its missing parents. A file in the way is an error.
 func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	dir, err := storage.CleanPath(ctx, "mkdir", dir)
 	if err != nil {
@@ -144,9 +152,8 @@ func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	return err
 }
 
-// Concat appends the sources to the target and removes them. On an error it changes nothing.
-// A target that does not exist is created. Readers that have the target open see its old
-// content.
+// Concat appends the sources to the target and removes them. On an error it changes nothing. A
+// target that does not exist is created. Readers that have the target open see its old content.
 func (f *FS) Concat(ctx context.Context, target string, sources []string) error {
 	target, err := storage.CleanPath(ctx, "concat", target)
 	if err != nil {
@@ -186,8 +193,9 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 	return nil
 }
 
-// partsLocked looks up the sources of a Concat. They must be distinct files; the target, if
-// it exists, must be a file and none of them.
+// partsLocked looks up the sources of a Concat. They must be distinct files; the target, if it
+// exists, must be a file and none of them. HDFS has the same conditions, and checks them before
+// it moves the first block.
 func (f *FS) partsLocked(target string, sources []string) ([]*node, error) {
 	seen := map[*node]bool{}
 	if to := f.findLocked(target); to != nil {

@@ -13,18 +13,25 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// The errors of the operating system for a path of the wrong kind, so that callers need no case
+// for this file system.
 const (
 	errIsDir  = syscall.EISDIR
 	errNotDir = syscall.ENOTDIR
 )
 
-// node is a file or a directory. FS.mu guards its fields. The bytes of data are never
-// modified in place, so readers may keep the slice.
+// node is a file or a directory. FS.mu guards its fields. The bytes of data are never modified
+// in place, so readers may keep the slice.
+//
+//	root
+//	 ├── user             children: a directory
+//	 │    └── in          data: a file
+//	 └── tmp
 type node struct {
 	children    map[string]*node // by name; nil for a file
-	data        []byte
-	modTime     time.Time
-	replication int
+	data        []byte           // nil until the file is closed
+	modTime     time.Time        // of Close for a file
+	replication int              // recorded, and passed to Placement
 	blockSize   int64
 	createdAs   string // the path that is passed to Placement
 }
@@ -52,7 +59,8 @@ func split(name string) []string {
 	return strings.Split(name[1:], "/")
 }
 
-// findLocked returns the node at a clean path, or nil.
+// findLocked returns the node at a clean path, or nil. A path below a file finds nothing, since
+// a file has no children.
 func (f *FS) findLocked(name string) *node {
 	n := f.mu.root
 	for _, part := range split(name) {
@@ -80,7 +88,8 @@ func (f *FS) fileLocked(op, name string) (*node, error) {
 	return n, err
 }
 
-// mkdirLocked returns the directory at a path, and creates it and its parents if necessary.
+// mkdirLocked returns the directory at a path, and creates it and its parents if necessary. A
+// file on the way is an error, but the directories created before it remain.
 func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 	n := f.mu.root
 	for _, part := range split(dir) {
@@ -104,7 +113,7 @@ func (f *FS) unlinkLocked(name string) {
 	}
 }
 
-// Stat describes a file or directory.
+// Stat describes a file or directory. A file that is being written has size 0.
 func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	name, err := storage.CleanPath(ctx, "stat", name)
 	if err != nil {
@@ -119,7 +128,8 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	return f.describe(name, n), nil
 }
 
-// List returns the entries of a directory, sorted by path.
+// List returns the entries of a directory, sorted by path. It describes them at one moment,
+// since the tree is locked.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	dir, err := storage.CleanPath(ctx, "list", dir)
 	if err != nil {
@@ -143,7 +153,7 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 }
 
 // describe is the FileInfo of a node. Permissions and owners are constants, since no test needs
-// others.
+// others. A directory has the block size of the FS, which only shows in listings.
 func (f *FS) describe(name string, n *node) storage.FileInfo {
 	info := storage.FileInfo{
 		Path: name, ModTime: n.modTime, IsDir: n.children != nil,
@@ -156,8 +166,9 @@ func (f *FS) describe(name string, n *node) storage.FileInfo {
 	return info
 }
 
-// Rename moves a file or a directory. The parent of the target must exist.
-// It checks all conditions under the lock before it changes anything, as a NameNode does.
+// Rename moves a file or a directory. The parent of the target must exist. It checks all
+// conditions under the lock before it changes anything, as a NameNode does. A directory cannot
+// move into itself: it would no longer be reachable from the root.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, err := storage.CleanPath(ctx, "rename", from)
 	if err != nil {
@@ -191,8 +202,8 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// Remove removes a file or a directory other than the root.
-// A missing path is not an error.
+// Remove removes a file or a directory other than the root. A missing path is not an error.
+// Files that are open for reading stay readable, since they have their bytes.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	name, err := storage.CleanPath(ctx, "remove", name)
 	if err != nil {
@@ -213,7 +224,8 @@ func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	return nil
 }
 
-// Blocks divides the file by its block size and asks Placement for the hosts.
+// Blocks divides the file by its block size and asks Placement for the hosts. A file that was
+// renamed keeps its placement, because the path of its creation is used.
 func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	name, err := storage.CleanPath(ctx, "blocks", name)
 	if err != nil {

@@ -11,6 +11,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// writeAndRead writes files in pieces of growing length and reads them whole. The sizes lie
+// around those at which file systems change what they do: nothing, a page, a buffer, several
+// packets of HDFS. Create makes the missing parents. Tasks write all their output so.
 func (s suite) writeAndRead() {
 	for _, size := range []int{0, 1, 4096, 64<<10 + 3, 3<<20 + 17} {
 		name := fmt.Sprintf("missing/parents/%d", size)
@@ -34,6 +37,8 @@ func (s suite) writeAndRead() {
 	}
 }
 
+// readAt reads at many offsets at the same time, as several readers of one file of map output
+// do. ReadAt over the end returns the bytes there are and io.EOF, as io.ReaderAt demands.
 func (s suite) readAt() {
 	data := Pattern(200_000)
 	s.write("f", data)
@@ -66,6 +71,8 @@ func (s suite) readAt() {
 	}
 }
 
+// seek moves forward, back, and relative to each whence, and reads there. A split begins with a
+// seek to its start. At the end of the file nothing is left to read.
 func (s suite) seek() {
 	data := Pattern(10_000)
 	s.write("f", data)
@@ -95,6 +102,8 @@ func (s suite) seek() {
 	}
 }
 
+// openRefuses opens a missing file and a directory. The first must be fs.ErrNotExist, which
+// callers treat as an answer; the second is an error of any kind.
 func (s suite) openRefuses() {
 	_, err := s.fs.Open(s.ctx(), s.path("none"))
 	s.wantErr(err, fs.ErrNotExist, "none")
@@ -103,6 +112,9 @@ func (s suite) openRefuses() {
 	s.wantErr(err, nil, "dir")
 }
 
+// createRefuses creates over a file, over a directory, and below a file. Nothing may be
+// replaced: two attempts of a task, or two jobs with one output directory, must not overwrite
+// each other.
 func (s suite) createRefuses() {
 	s.write("f", []byte("kept"))
 	_, err := s.fs.Create(s.ctx(), s.path("f"), storage.CreateOptions{})
@@ -115,7 +127,8 @@ func (s suite) createRefuses() {
 	s.wantErr(err, nil, "f")
 }
 
-// createAtOnce lets several writers create the same name. Exactly one succeeds.
+// createAtOnce lets several writers create the same name. Exactly one succeeds, and the others
+// get fs.ErrExist. A lock file relies on this.
 func (s suite) createAtOnce() {
 	const writers = 6
 	var wg sync.WaitGroup
@@ -137,6 +150,9 @@ func (s suite) createAtOnce() {
 	s.must((<-won).Close())
 }
 
+// abort ends writers before, during and after their work. An aborted file leaves no name
+// behind, which can then be used again. Abort after Close has no effect, so that callers may
+// defer it.
 func (s suite) abort() {
 	create := func(name string) storage.Writer {
 		w, err := s.fs.Create(s.ctx(), s.path(name), storage.CreateOptions{})

@@ -9,6 +9,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// stat describes a file and a directory. Splits need the size and the block size of a file; the
+// size of a directory is 0 everywhere, although local file systems have one.
 func (s suite) stat() {
 	_, err := s.fs.Stat(s.ctx(), s.path("none"))
 	s.wantErr(err, fs.ErrNotExist, "none")
@@ -25,6 +27,9 @@ func (s suite) stat() {
 	}
 }
 
+// list lists names whose order differs between alphabets, directories and files mixed. The
+// order must be that of the bytes of the paths: it decides the order of a job's input files,
+// and so of equal keys. Each entry must be what Stat says.
 func (s suite) list() {
 	names := []string{"B", "a", "a-b", "a.b", "b", "é"}
 	for i := len(names) - 1; i >= 0; i-- {
@@ -59,6 +64,8 @@ func (s suite) list() {
 	s.wantErr(err, nil, "d/a")
 }
 
+// mkdir makes a directory twice, which is no error, and in the place of a file and below one,
+// which is.
 func (s suite) mkdir() {
 	for range 2 {
 		s.must(s.fs.MkdirAll(s.ctx(), s.path("a/b/c")))
@@ -68,6 +75,8 @@ func (s suite) mkdir() {
 	s.wantErr(s.fs.MkdirAll(s.ctx(), s.path("f/below")), nil, "f")
 }
 
+// rename moves a file to another directory and a directory with its content. The commit of a
+// job consists of such renames.
 func (s suite) rename() {
 	data := Pattern(1000)
 	s.write("d/from", data)
@@ -80,6 +89,9 @@ func (s suite) rename() {
 	s.wantData("d/e/to", data)
 }
 
+// renameRefuses renames over existing files and directories, a missing source, into a missing
+// directory, and a directory into itself. None may change anything. The first is the rule on
+// which commit relies: of two attempts that rename to one name, one fails.
 func (s suite) renameRefuses() {
 	s.write("f", []byte("f"))
 	s.write("g", []byte("g"))
@@ -98,6 +110,8 @@ func (s suite) renameRefuses() {
 	s.wantData("f", []byte("f"))
 }
 
+// remove removes files, empty directories and trees. A missing path is no error, so that
+// cleaning up may run twice. A directory with content needs recursive.
 func (s suite) remove() {
 	s.write("d/e/f", []byte("f"))
 	s.must(s.fs.MkdirAll(s.ctx(), s.path("empty")))
@@ -114,6 +128,8 @@ func (s suite) remove() {
 	s.wantMissing("d")
 }
 
+// blocks asks for ranges at the start, at the end, across blocks and beyond the file. The
+// blocks of any range must cover it, because splits add up what each host has of it.
 func (s suite) blocks() {
 	const size = 5000
 	s.write("f", Pattern(size))
@@ -155,6 +171,8 @@ func (s suite) wantCover(blocks []storage.Block, start, end, size int64) {
 	}
 }
 
+// concat joins files to an existing and to a new target, or checks that nothing has changed if
+// the file system cannot do it. storage.Join then copies.
 func (s suite) concat() {
 	s.write("a", []byte("aa"))
 	s.write("b", []byte("b"))
@@ -176,6 +194,8 @@ func (s suite) concat() {
 	s.wantData("new", []byte("caab"))
 }
 
+// cancelled calls everything with a context that has ended. No call may have an effect, and
+// each error must wrap context.Canceled, by which callers distinguish it from a failure.
 func (s suite) cancelled() {
 	s.write("f", []byte("f"))
 	ctx, cancel := context.WithCancel(s.ctx())

@@ -25,8 +25,11 @@ import (
 // registers its clean-up with t.Cleanup.
 type Setup func(t testing.TB) (fsys storage.FS, dir string)
 
-// Run checks each rule of the contract of storage.FS in a subtest with a directory of its
-// own.
+// Run checks each rule of the contract of storage.FS in a subtest with a directory of its own.
+// A rule that a file system may leave out, such as Concat, is checked only if it is
+// implemented.
+//
+// The methods of suite are the rules. Each comment says what a job relies on.
 func Run(t *testing.T, setup Setup) {
 	for _, c := range []struct {
 		name string
@@ -56,16 +59,17 @@ func Run(t *testing.T, setup Setup) {
 	}
 }
 
-// suite is one subtest.
+// suite is one subtest. Its helpers fail the test, so that a rule reads as a list of calls.
 type suite struct {
 	t   *testing.T
 	fs  storage.FS
 	dir string
 }
 
+// path is the full path of a name in the directory of the test.
 func (s suite) path(name string) string { return path.Join(s.dir, name) }
 
-// Write creates a file with the given content.
+// Write creates a file with the given content. The test fails if any call does.
 func Write(t testing.TB, fsys storage.FS, name string, data []byte) {
 	t.Helper()
 	w, err := fsys.Create(t.Context(), name, storage.CreateOptions{})
@@ -80,7 +84,7 @@ func Write(t testing.TB, fsys storage.FS, name string, data []byte) {
 	}
 }
 
-// Read returns the content of a file.
+// Read returns the content of a file. The test fails if it cannot be read.
 func Read(t testing.TB, fsys storage.FS, name string) []byte {
 	t.Helper()
 	f, err := fsys.Open(t.Context(), name)
@@ -104,7 +108,8 @@ func Exists(t testing.TB, fsys storage.FS, name string) bool {
 	return err == nil
 }
 
-// Pattern returns n bytes whose values depend on their positions.
+// Pattern returns n bytes whose values depend on their positions, so that a byte in the wrong
+// place shows. The pattern repeats only after 16 MiB.
 func Pattern(n int) []byte {
 	data := make([]byte, n)
 	for i := range data {
@@ -113,8 +118,10 @@ func Pattern(n int) []byte {
 	return data
 }
 
+// write creates a file in the directory of the test.
 func (s suite) write(name string, data []byte) { s.t.Helper(); Write(s.t, s.fs, s.path(name), data) }
 
+// wantData checks the content of a file.
 func (s suite) wantData(name string, want []byte) {
 	s.t.Helper()
 	if got := Read(s.t, s.fs, s.path(name)); !bytes.Equal(got, want) {
@@ -122,6 +129,7 @@ func (s suite) wantData(name string, want []byte) {
 	}
 }
 
+// wantMissing checks that a path does not exist.
 func (s suite) wantMissing(name string) {
 	s.t.Helper()
 	if Exists(s.t, s.fs, s.path(name)) {
@@ -142,6 +150,7 @@ func (s suite) wantErr(err, kind error, name string) {
 	}
 }
 
+// must ends the subtest at an error.
 func (s suite) must(err error) {
 	s.t.Helper()
 	if err != nil {
@@ -149,4 +158,5 @@ func (s suite) must(err error) {
 	}
 }
 
+// ctx is cancelled when the subtest ends.
 func (s suite) ctx() context.Context { return s.t.Context() }
