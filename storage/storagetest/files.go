@@ -128,7 +128,7 @@ func (s suite) createRefuses() {
 }
 
 // createAtOnce lets several writers create the same name. Exactly one succeeds, and the others
-// get fs.ErrExist. A lock file relies on this.
+// get fs.ErrExist.
 func (s suite) createAtOnce() {
 	const writers = 6
 	var wg sync.WaitGroup

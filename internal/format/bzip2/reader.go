@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// Sizes of the search for blocks.
 const (
 	headerSize    = 4 // bytes before the first block of a file
 	readSize      = 256 << 10
@@ -194,6 +195,7 @@ func (r *Reader) more() {
 	r.end = err
 }
 
+// corrupt is the error for damaged data, or the error of the file if that is why the data ends.
 func (r *Reader) corrupt(offset int64, err error) error {
 	if r.end != nil && r.end != io.EOF {
 		return r.end

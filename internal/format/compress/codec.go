@@ -13,15 +13,16 @@ import (
 )
 
 // Codec is one way to compress a file. Codecs are compared by pointer.
+// Its functions are shared by all files; what open and encoder return is for one.
 type Codec struct {
 	name       string
 	extension  string
 	classes    []string // Hadoop class names after hadoopPackage
 	aliases    []string
-	frameBytes int
-	open       func(*bufio.Reader) (io.ReadCloser, error)
-	encoder    func(level int) (encoder, error)
-	levels     [2]int // lowest and highest; equal when there is no choice
+	frameBytes int                                        // plain bytes at which a frame ends with its record
+	open       func(*bufio.Reader) (io.ReadCloser, error) // reads the plain bytes of any number of frames
+	encoder    func(level int) (encoder, error)           // level 0 is the codec's default
+	levels     [2]int                                     // lowest and highest; equal when there is no choice
 }
 
 // encoder appends one frame that holds src to dst.
@@ -38,6 +39,8 @@ func (c *Codec) Extension() string { return c.extension }
 // Splittable reports whether a reader can begin within a file.
 func (c *Codec) Splittable() bool { return c == bzip2Codec }
 
+// codecs are in the order in which Parse and ByExtension look. Codecs that write the same
+// extension differ in the bytes they write; each reads the files of all.
 var codecs = []*Codec{
 	gzipCodec, zstdCodec, s2Codec, snappyCodec, snappyFramedCodec, lz4Codec, lz4HadoopCodec, deflateCodec, bzip2Codec,
 }

@@ -20,6 +20,8 @@ var (
 	s2Magic     = []byte("\xff\x06\x00\x00S2sTwO")
 )
 
+// snappyCodec writes Hadoop's blocks, and reads framed streams too, which other tools write
+// with the same extension.
 var snappyCodec = &Codec{
 	name: "snappy", extension: ".snappy", classes: []string{"SnappyCodec"}, frameBytes: frameBytes,
 	open: func(r *bufio.Reader) (io.ReadCloser, error) {
@@ -31,6 +33,7 @@ var snappyCodec = &Codec{
 	encoder: func(int) (encoder, error) { return hadoopEncoder(appendSnappy), nil },
 }
 
+// lz4Codec writes frames, which the lz4 program reads and Hadoop does not.
 var lz4Codec = &Codec{
 	name: "lz4", extension: ".lz4", frameBytes: frameBytes, levels: [2]int{1, 9},
 	open: openLZ4,
@@ -41,17 +44,20 @@ var lz4Codec = &Codec{
 	},
 }
 
+// lz4HadoopCodec writes Hadoop's blocks.
 var lz4HadoopCodec = &Codec{
 	name: "lz4-hadoop", extension: ".lz4", classes: []string{"Lz4Codec"}, frameBytes: frameBytes,
 	open:    openLZ4,
 	encoder: func(int) (encoder, error) { return hadoopEncoder(lz4Appender()), nil },
 }
 
+// hasMagic reports whether the stream begins with these bytes, without consuming them.
 func hasMagic(r *bufio.Reader, magic []byte) bool {
 	head, _ := r.Peek(len(magic))
 	return bytes.Equal(head, magic)
 }
 
+// openLZ4 reads lz4 frames or Hadoop's blocks, whichever the file begins with.
 func openLZ4(r *bufio.Reader) (io.ReadCloser, error) {
 	if hasMagic(r, lz4Magic) {
 		return io.NopCloser(&lz4Frames{r, lz4.NewReader(r)}), nil
@@ -59,6 +65,7 @@ func openLZ4(r *bufio.Reader) (io.ReadCloser, error) {
 	return io.NopCloser(&hadoopReader{r: r, decode: decodeLZ4}), nil
 }
 
+// lz4Level converts levels 1 to 9 to those of the lz4 package; 0 is its fast mode.
 func lz4Level(level int) lz4.CompressionLevel {
 	if level == 0 {
 		return lz4.Fast
@@ -72,6 +79,7 @@ type lz4Frames struct {
 	z *lz4.Reader
 }
 
+// Read continues with the next frame when one ends.
 func (f *lz4Frames) Read(p []byte) (int, error) {
 	for {
 		n, err := f.z.Read(p)
@@ -85,9 +93,11 @@ func (f *lz4Frames) Read(p []byte) (int, error) {
 	}
 }
 
-// Hadoop's block format: a block is the length of its plain bytes, then chunks
-// until that many bytes are decoded; a chunk is the length of its compressed
-// bytes and those bytes. Lengths are 4 bytes, big-endian.
+// Hadoop's block format, of BlockCompressorStream: a block is the length of its plain bytes,
+// then chunks until that many bytes are decoded; a chunk is the length of its compressed bytes
+// and those bytes. Lengths are 4 bytes, big-endian.
+//
+//	00 00 00 0b  00 00 00 0d  0b 28 "hello world"     snappy, one block of one chunk
 //
 // Hadoop's decoders hold a chunk in 256 KiB, compressed and plain.
 const (
@@ -118,6 +128,7 @@ func hadoopEncoder(pack func(dst, src []byte) ([]byte, error)) encoder {
 	}
 }
 
+// appendSnappy appends a raw snappy block.
 func appendSnappy(dst, src []byte) ([]byte, error) {
 	dst = growBy(dst, snappy.MaxEncodedLen(len(src)))
 	packed := s2.EncodeSnappy(dst[len(dst):cap(dst)], src)
@@ -157,6 +168,7 @@ type hadoopReader struct {
 	unread []byte // of plain
 }
 
+// Read implements io.Reader over the chunks.
 func (h *hadoopReader) Read(p []byte) (int, error) {
 	for len(h.unread) == 0 {
 		if err := h.next(); err != nil {
@@ -195,6 +207,8 @@ func (h *hadoopReader) next() error {
 	return nil
 }
 
+// length reads a length. One above the largest that any writer makes means damaged data, and is
+// refused before memory is allocated for it.
 func (h *hadoopReader) length(what string) (int, error) {
 	var b [4]byte
 	if _, err := io.ReadFull(h.r, b[:]); err != nil {

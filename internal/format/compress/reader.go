@@ -12,6 +12,7 @@ import (
 const readBuffer = 128 << 10
 
 // Reader reads the plain bytes of a compressed stream.
+// It is used by one goroutine. A stream without bytes has no plain bytes, whatever its codec.
 type Reader struct {
 	name   string
 	codec  *Codec // nil when the stream is not compressed
@@ -29,6 +30,7 @@ type source struct {
 	err error
 }
 
+// Read implements io.Reader.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.n += int64(n)
@@ -87,6 +89,8 @@ func (z *Reader) open() error {
 	return nil
 }
 
+// explain returns the error of the file if it has one. Otherwise the format complains, so the
+// data is damaged.
 func (z *Reader) explain(err error) error {
 	switch {
 	case z.source.err != nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// gzipCodec writes members without name and time, so that the same records give the same bytes.
 var gzipCodec = &Codec{
 	name: "gzip", extension: ".gz", classes: []string{"GzipCodec"}, aliases: []string{"gz"},
 	frameBytes: frameBytes, levels: [2]int{1, 9},
@@ -23,6 +24,7 @@ var gzipCodec = &Codec{
 	},
 }
 
+// deflateCodec writes zlib streams: Hadoop's DefaultCodec, despite its extension.
 var deflateCodec = &Codec{
 	name: "deflate", extension: ".deflate", classes: []string{"DeflateCodec", "DefaultCodec"},
 	aliases: []string{"default", "zlib"}, frameBytes: frameBytes, levels: [2]int{1, 9},
@@ -36,6 +38,7 @@ var deflateCodec = &Codec{
 	},
 }
 
+// bzip2Codec is the only one whose files can be split: package bzip2 finds its blocks.
 var bzip2Codec = &Codec{
 	name: "bzip2", extension: ".bz2", classes: []string{"BZip2Codec"}, aliases: []string{"bz2"},
 	frameBytes: bzip2FrameBytes, levels: [2]int{1, 9},
@@ -46,6 +49,7 @@ var bzip2Codec = &Codec{
 	},
 }
 
+// s2Codec is for data that stays within Hammr: fast, but unknown to Hadoop.
 var s2Codec = &Codec{
 	name: "s2", extension: ".s2", frameBytes: frameBytes, levels: [2]int{1, 3},
 	open: openS2,
@@ -54,6 +58,7 @@ var s2Codec = &Codec{
 	},
 }
 
+// snappyFramedCodec writes snappy's own framing format, which Hadoop does not read.
 var snappyFramedCodec = &Codec{
 	name: "snappy-framed", extension: ".sz", aliases: []string{"sz"}, frameBytes: frameBytes,
 	open: openS2,
@@ -62,6 +67,7 @@ var snappyFramedCodec = &Codec{
 	},
 }
 
+// zstdCodec writes frames with a checksum. The window of a reader is limited, see zstdWindow.
 var zstdCodec = &Codec{
 	name: "zstd", extension: ".zst", classes: []string{"ZStandardCodec"}, aliases: []string{"zstandard", "zst"},
 	frameBytes: frameBytes, levels: [2]int{1, 22},
@@ -83,6 +89,7 @@ var zstdCodec = &Codec{
 // without --long: what a frame may make a reader allocate.
 const zstdWindow = 128 << 20
 
+// orDefault replaces level 0, which in some packages means no compression.
 func orDefault(level, other int) int {
 	if level == 0 {
 		return other
@@ -90,8 +97,11 @@ func orDefault(level, other int) int {
 	return level
 }
 
+// openS2 reads framed s2 and framed snappy, which differ in a header that the package
+// understands.
 func openS2(r *bufio.Reader) (io.ReadCloser, error) { return io.NopCloser(s2.NewReader(r)), nil }
 
+// s2Level converts levels 1 to 3.
 func s2Level(level int) []s2.WriterOption {
 	switch level {
 	case 2:
@@ -109,6 +119,7 @@ type resetter interface {
 }
 
 // streamEncoder makes each frame a whole stream of w.
+// The compressor is reset for each frame, which keeps its tables.
 func streamEncoder(w resetter) encoder {
 	return func(dst, src []byte) ([]byte, error) {
 		out := bytes.NewBuffer(dst)
@@ -132,6 +143,7 @@ type zlibReader struct {
 	z io.ReadCloser
 }
 
+// Read continues with the next stream when one ends, as Hadoop's decompressor stream does.
 func (z *zlibReader) Read(p []byte) (int, error) {
 	for {
 		n, err := z.z.Read(p)

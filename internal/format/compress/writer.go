@@ -83,6 +83,7 @@ func (z *Writer) Close() error {
 	return z.err
 }
 
+// endFrame compresses the plain bytes as one frame and writes it. After an error it drops them.
 func (z *Writer) endFrame() {
 	if z.err != nil {
 		return

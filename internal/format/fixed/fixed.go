@@ -19,6 +19,7 @@ const bufferSize = 256 << 10
 
 // Records opens readers of records of length bytes, at least 1. A file that
 // does not end with a whole record is an error.
+// Hadoop's FixedLengthRecordReader has the same rule.
 func Records(length int) format.Opener {
 	return func(ctx context.Context, o format.Open) (format.Reader, error) {
 		if length < 1 {
@@ -37,22 +38,26 @@ func Records(length int) format.Opener {
 }
 
 // reader returns one record at a time from buf, which contains complete records.
+// Both kinds of files count records by index; only a plain file can begin at any of them.
 type reader struct {
 	open   format.Open
 	source *input.Source
-	length int
-	plain  bool
+	length int   // bytes of a record
+	plain  bool  // the file is not compressed
 	index  int64 // of the next record in the file
 	end    int64 // index of the first record behind the range
 	begin  int64 // index of the range's first record
 
-	buf    []byte
+	buf    []byte // bytes of whole records
 	record []byte
-	offset int64 // of record, in bytes
-	unread []byte
+	offset int64  // of record, in bytes
+	unread []byte // of buf
 	err    error
 }
 
+// openPlain opens a plain file. The records of a range are found by arithmetic:
+//
+//	range [250, 600) of records of 100 bytes  →  records 3, 4 and 5
 func (r *reader) openPlain(ctx context.Context) (err error) {
 	size := int64(r.length)
 	if rest := r.open.Size % size; rest != 0 {
@@ -101,6 +106,7 @@ func (r *reader) allocate(records int64) {
 	r.buf = make([]byte, max(1, n)*int64(r.length))
 }
 
+// Next implements format.Reader.
 func (r *reader) Next() bool {
 	if r.index >= r.end || !r.advance() {
 		r.record = nil
@@ -121,6 +127,9 @@ func (r *reader) advance() bool {
 	return true
 }
 
+// fill reads as many whole records as the buffer has. It reports whether there is at least one.
+// Bytes that are left at the end of the file are an error, unless the records before them end
+// the range.
 func (r *reader) fill() bool {
 	if r.err != nil {
 		return false
@@ -145,6 +154,7 @@ func (r *reader) Value() []byte { return r.record }
 func (r *reader) Err() error    { return r.err }
 func (r *reader) Close() error  { return r.source.Close() }
 
+// Position implements format.Reader.
 func (r *reader) Position() dag.Position {
 	switch {
 	case r.offset < 0:

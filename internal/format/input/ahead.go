@@ -21,6 +21,7 @@ type aheadReader struct {
 	unread  []byte // of current
 }
 
+// chunk is the result of one read.
 type chunk struct {
 	data []byte
 	err  error // after data
@@ -40,6 +41,9 @@ func readAhead(r io.Reader, size int) *aheadReader {
 	return a
 }
 
+// fill is the goroutine.
+//
+//	free ──empty buffers──> fill ──full──> Read ──> free
 func (a *aheadReader) fill(r io.Reader) {
 	for {
 		select {
@@ -55,6 +59,8 @@ func (a *aheadReader) fill(r io.Reader) {
 	}
 }
 
+// Read implements io.Reader. An error is returned after the bytes that precede it, and then
+// again.
 func (a *aheadReader) Read(p []byte) (int, error) {
 	for len(a.unread) == 0 {
 		if a.current.err != nil {

@@ -60,6 +60,8 @@ func Open(ctx context.Context, o format.Open, from int64) (*Source, error) {
 }
 
 // OpenRaw reads the stored bytes of a file from an offset on, without decompressing them.
+// A compressed file is read to its end, whatever its range: only its decoder knows where the
+// range ends.
 func OpenRaw(ctx context.Context, o format.Open, from int64) (*Source, error) {
 	f, err := o.FS.Open(ctx, o.Path)
 	if err != nil {
@@ -86,6 +88,7 @@ func OpenRaw(ctx context.Context, o format.Open, from int64) (*Source, error) {
 // Name is the full name of the file, for messages.
 func Name(o format.Open) string { return o.FS.URI() + o.Path }
 
+// ahead is how many bytes to read ahead.
 func ahead(o format.Open) int {
 	if o.ReadAhead > 0 {
 		return o.ReadAhead
@@ -115,6 +118,8 @@ type reader struct {
 // overrun is how much is read at once behind the range, in bytes.
 const overrun = 64 << 10
 
+// Read implements io.Reader. It ends when the context does, since a file system may not notice
+// while it has data.
 func (r *reader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, context.Cause(r.ctx)
@@ -134,12 +139,14 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counter counts the bytes that are taken.
+// counter counts the bytes that are taken. It stands behind the read-ahead, so bytes that were
+// only read ahead do not count.
 type counter struct {
 	r io.Reader
 	n int64
 }
 
+// Read implements io.Reader.
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)

@@ -8,8 +8,10 @@ import (
 	"github.com/hammr/hammr/internal/format/writable"
 )
 
-// body is the part of a file behind the header. For each record the Reader
-// calls boundary and then, if the record is its own, read.
+// body is the part of a file behind the header. For each record the Reader calls boundary and
+// then, if the record is its own, read. The two calls are apart because a Reader must see the
+// mark of a record to know whether it owns the record, and must not read one that it does not
+// own.
 type body interface {
 	// boundary moves to the next record. If a mark precedes it, fresh is set, and mark is
 	// the offset of the last such mark. ok is false at the end of the file.
@@ -26,7 +28,12 @@ type body interface {
 //
 //	( ffffffff sync[16] )?  length[4]  keyLength[4]  key  value
 //
-// length is the sum of the lengths of key and value.
+// length is the sum of the lengths of key and value. For the key "ab" and the value "xyz",
+// uncompressed:
+//
+//	00 00 00 05  00 00 00 02  61 62  78 79 7a
+//
+// No record has the length ffffffff, so the mark is recognized where a length is expected.
 type records struct {
 	src   *source
 	sync  [syncSize]byte
@@ -39,6 +46,7 @@ type records struct {
 	unpacked []byte
 }
 
+// boundary implements body. It skips marks until it finds a length.
 func (r *records) boundary() (mark int64, fresh, ok bool, err error) {
 	for {
 		r.at = r.src.pos
@@ -58,6 +66,8 @@ func (r *records) boundary() (mark int64, fresh, ok bool, err error) {
 	}
 }
 
+// checkSync reads a sync mark and compares it with the header's. A difference means that the
+// reader has lost its place, or that two files were joined.
 func checkSync(src *source, want [syncSize]byte) error {
 	got, err := src.take(syncSize)
 	if err == nil && [syncSize]byte(got) != want {
@@ -66,6 +76,8 @@ func checkSync(src *source, want [syncSize]byte) error {
 	return err
 }
 
+// read implements body. The lengths are checked against each other, the limit and the file
+// before anything is allocated.
 func (r *records) read() error {
 	keyLength, err := r.src.word()
 	if err != nil {
@@ -88,6 +100,7 @@ func (r *records) read() error {
 	return r.unpack()
 }
 
+// unpack decompresses the value; keys are never compressed.
 func (r *records) unpack() (err error) {
 	r.unpacked, err = r.codec.decode(r.unpacked[:0], r.v, r.limit)
 	if err == errLong {
@@ -104,6 +117,8 @@ func (r *records) offset() int64 { return r.at }
 func (r *records) key() []byte   { return r.k }
 func (r *records) value() []byte { return r.v }
 
+// tooLong is the error for a record above the limit that the user has set. It is not marked as
+// corrupt data.
 func tooLong(src *source, offset, length int64, limit int) error {
 	return fmt.Errorf("%s: record of %d bytes or more at offset %d, longer than the limit of %d", src.path, length, offset, limit)
 }
@@ -134,6 +149,8 @@ type part struct {
 	used int
 }
 
+// boundary implements body. All records of a block have the block's mark as their Position. It
+// passes over empty blocks.
 func (b *blocks) boundary() (mark int64, fresh, ok bool, err error) {
 	if b.left > 0 {
 		return 0, false, true, nil
@@ -156,6 +173,7 @@ func (b *blocks) boundary() (mark int64, fresh, ok bool, err error) {
 	return b.at, true, true, nil
 }
 
+// readCount reads the mark and the number of records of a block.
 func (b *blocks) readCount() error {
 	escape, err := b.src.word()
 	if err != nil {
@@ -171,6 +189,7 @@ func (b *blocks) readCount() error {
 	return err
 }
 
+// read implements body. The first record of a block reads and decompresses all of it.
 func (b *blocks) read() error {
 	if b.fresh {
 		if err := b.readParts(b.left); err != nil {
@@ -267,6 +286,7 @@ func (p *part) length() int {
 	return int(v)
 }
 
+// next returns the next n bytes of a part. They are valid until the next block is read.
 func (p *part) next(n int) []byte {
 	b := p.data[p.used : p.used+n : p.used+n]
 	p.used += n

@@ -11,6 +11,10 @@ import (
 // next piece has to know: how far the last mark is away, and the records of the
 // block that is not full yet. The Writer is not used after it. The result is
 // never empty.
+//
+//	vlong   bytes since the last mark, -1 if a mark must come first
+//	vlong   records of the block
+//	text    key lengths, keys, value lengths, values: a vint length and the bytes, each
 func (w *Writer) Checkpoint() (pending []byte, err error) {
 	if err := w.start(); err != nil {
 		return nil, err
@@ -28,8 +32,9 @@ func (w *Writer) Checkpoint() (pending []byte, err error) {
 	return pending, w.out.Flush()
 }
 
-// Resume continues a file that another Writer with the same Options has checkpointed. Call
-// it before the first Write. No bytes mean a new file.
+// Resume continues a file that another Writer with the same Options has checkpointed. Call it
+// before the first Write. No bytes mean a new file. The next bytes are written as if this
+// Writer had written all before them, so the joined pieces are one valid file.
 func (w *Writer) Resume(pending []byte) error {
 	if len(pending) == 0 {
 		return nil
@@ -41,6 +46,7 @@ func (w *Writer) Resume(pending []byte) error {
 	return nil
 }
 
+// restore reads what Checkpoint wrote. It trusts nothing: the lengths of the block must add up.
 func (w *Writer) restore(pending []byte) error {
 	sinceMark, n, err := writable.VLong(pending)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 // errLong means that the decompressed data is longer than allowed.
 var errLong = errors.New("more data than announced")
 
-// codecOf is the codec of a header.
+// codecOf is the codec of a header: a Java class, or a short name in the options of a Writer. A
+// codec without a class of Hadoop is refused, because no Hadoop reader could open the file.
 func codecOf(class string) (*compress.Codec, error) {
 	c, err := compress.Parse(class)
 	if err != nil {
@@ -27,6 +28,8 @@ func codecOf(class string) (*compress.Codec, error) {
 }
 
 // decoder decompresses the values or parts of one file.
+// It keeps its buffers from one piece of data to the next, since a file may have a compressed
+// value in each record.
 type decoder struct {
 	codec *compress.Codec
 	src   bytes.Reader
@@ -68,6 +71,7 @@ func (d *decoder) open() error {
 	return err
 }
 
+// close releases the decompressor. It has no effect on a nil decoder.
 func (d *decoder) close() {
 	if d != nil && d.plain != nil {
 		d.plain.Close()
@@ -84,6 +88,8 @@ func midway(err error) error {
 }
 
 // appendAll appends r to dst, growing as data comes.
+// It reads at most one buffer beyond the limit, so data that decompresses to very much takes
+// little memory.
 func appendAll(dst []byte, r io.Reader, limit int) ([]byte, error) {
 	const growth = 512
 	end := len(dst) + limit

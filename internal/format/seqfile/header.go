@@ -32,6 +32,7 @@ const (
 	Block                     // keys and values of many records
 )
 
+// String is the name in the property.
 func (c Compression) String() string {
 	return [...]string{"NONE", "RECORD", "BLOCK"}[c]
 }
@@ -46,14 +47,23 @@ func ParseCompression(name string) (Compression, error) {
 	return None, fmt.Errorf("compression type %q: NONE, RECORD or BLOCK expected", name)
 }
 
-// Header is the header of a SequenceFile.
+// Header is the header of a SequenceFile, as SequenceFile.Writer.writeFileHeader writes it:
+//
+//	"SEQ" 06
+//	Text key class     Text value class     length as a vint, then UTF-8
+//	boolean compressed boolean blocks       one byte each
+//	Text codec class                        only if compressed
+//	int32 n  ( Text key  Text value ) × n   metadata
+//	sync[16]
+//
+// The sync mark is what a reader searches for. It is chosen so that it hardly occurs in data.
 type Header struct {
 	KeyClass    string
 	ValueClass  string
 	Compression Compression
-	Codec       string // Java class name; "" for None
-	Metadata    map[string]string
-	Sync        [syncSize]byte
+	Codec       string            // Java class name; "" for None
+	Metadata    map[string]string // of the user; nil for none
+	Sync        [syncSize]byte    // the mark
 }
 
 // append writes the header as Hadoop does; metadata goes in order of its keys.
@@ -75,7 +85,8 @@ func (h *Header) append(dst []byte) []byte {
 	return append(dst, h.Sync[:]...)
 }
 
-// readHeader reads the header at the start of src.
+// readHeader reads the header at the start of src. Hadoop has written only version 6 for many
+// years; a file of another version is refused.
 func readHeader(src *source) (Header, error) {
 	var h Header
 	start, err := src.take(len(magic) + 1)
@@ -105,6 +116,8 @@ func readHeader(src *source) (Header, error) {
 	return h, err
 }
 
+// readCompression reads the two flags and, if the file is compressed, the codec. Blocks without
+// compression do not exist in Hadoop either.
 func (h *Header) readCompression(src *source) error {
 	flags, err := src.take(2)
 	if err != nil {
@@ -124,6 +137,8 @@ func (h *Header) readCompression(src *source) error {
 	return err
 }
 
+// readMetadata reads the entries. The map grows as entries are read, so a wrong count allocates
+// nothing.
 func (h *Header) readMetadata(src *source) error {
 	word, err := src.word()
 	if err != nil {

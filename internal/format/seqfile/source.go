@@ -25,6 +25,7 @@ type source struct {
 	long []byte
 }
 
+// newSource reads a file from its start. The caller closes the file.
 func newSource(path string, file storage.File, size int64, buffer int) *source {
 	return &source{path: path, file: file, size: size, in: bufio.NewReaderSize(file, buffer)}
 }
@@ -34,10 +35,12 @@ func (s *source) corrupt(what string, args ...any) error {
 	return s.corruptAt(s.pos, what, args...)
 }
 
+// corruptAt is an error that names the file and the place, and wraps storage.ErrCorrupt.
 func (s *source) corruptAt(offset int64, what string, args ...any) error {
 	return fmt.Errorf("%s: offset %d: %s: %w", s.path, offset, fmt.Sprintf(what, args...), storage.ErrCorrupt)
 }
 
+// truncated is the error for a file that ends within a value.
 func (s *source) truncated(need int64) error {
 	return s.corrupt("%d bytes needed, the file ends after %d", need, s.size-s.pos)
 }
@@ -50,6 +53,7 @@ func (s *source) failed(err error) error {
 	return fmt.Errorf("%s: read at offset %d: %w", s.path, s.pos, err)
 }
 
+// seek moves to an offset. Within the buffer it only skips.
 func (s *source) seek(offset int64) error {
 	if offset >= s.pos && offset-s.pos <= int64(s.in.Buffered()) {
 		s.in.Discard(int(offset - s.pos))
@@ -81,6 +85,8 @@ func (s *source) take(n int) ([]byte, error) {
 	return b, nil
 }
 
+// takeLong is take for more bytes than the buffer has. It reuses one slice, which has the size
+// of the longest record.
 func (s *source) takeLong(n int) ([]byte, error) {
 	if cap(s.long) < n {
 		s.long = make([]byte, n)
@@ -124,7 +130,8 @@ func (s *source) vint() (int, error) {
 	return int(v), nil
 }
 
-// text is the next string.
+// text is the next string of the header: a vint length and UTF-8. It refuses a length that no
+// class name has, because damage may look like one.
 func (s *source) text() (string, error) {
 	n, err := s.vint()
 	if err != nil {
@@ -137,8 +144,9 @@ func (s *source) text() (string, error) {
 	return string(b), err
 }
 
-// find moves to the first occurrence of pattern at or after the position. It stops at the
-// end of the file, or when the position reaches limit.
+// find moves to the first occurrence of pattern at or after the position. It stops at the end
+// of the file, or when the position reaches limit. Windows overlap by the length of the pattern
+// less one, so an occurrence between two windows is found.
 func (s *source) find(pattern []byte, limit int64) (bool, error) {
 	for s.pos < limit {
 		window := int(min(int64(s.in.Size()), s.size-s.pos))

@@ -13,6 +13,8 @@ import (
 	"github.com/hammr/hammr/internal/format/writable"
 )
 
+// Hadoop's SequenceFile.SYNC_INTERVAL and io.seqfile.compress.blocksize, and the buffer before
+// the file.
 const (
 	defaultSyncInterval = 5 * 1024 * markSize
 	defaultBlockSize    = 1_000_000
@@ -60,12 +62,13 @@ type Writer struct {
 	started  bool    // the header is written, or belongs to a piece before
 	pos      int64   // bytes so far
 	lastMark int64   // pos behind the last mark; -1 when one must come first
-	packed   []byte
+	packed   []byte  // buffer of the codec
 	block    block
 	lengths  [8]byte // of a record
 }
 
-// NewWriter makes a Writer to w. It writes nothing yet.
+// NewWriter makes a Writer to w. It writes nothing yet: the header goes out with the first
+// record, or with Close, so that a piece that is resumed has none.
 func NewWriter(w io.Writer, o Options) (*Writer, error) {
 	if o.Header.Sync == ([syncSize]byte{}) {
 		return nil, errors.New("SequenceFile writer without a sync mark: derive one by SyncMark")
@@ -96,7 +99,8 @@ func (w *Writer) start() error {
 	return w.put(w.o.Header.append(nil))
 }
 
-// Write adds a record of Writable bytes.
+// Write adds a record of Writable bytes. It copies what it keeps. Java cannot read a record
+// above 2 GiB, so Write refuses one.
 func (w *Writer) Write(key, value []byte) error {
 	if int64(len(key))+int64(len(value)) > math.MaxInt32 {
 		return fmt.Errorf("SequenceFile record of %d bytes, at most %d can be written", len(key)+len(value), math.MaxInt32)
@@ -117,6 +121,7 @@ func (w *Writer) Write(key, value []byte) error {
 	return w.writeRecord(key, value)
 }
 
+// writeRecord writes a record, and a mark before it if the last mark is far enough away.
 func (w *Writer) writeRecord(key, value []byte) error {
 	if w.lastMark < 0 || w.pos >= w.lastMark+w.o.SyncInterval {
 		if err := w.mark(); err != nil {
@@ -136,6 +141,7 @@ func (w *Writer) mark() error {
 	return err
 }
 
+// put writes bytes and counts them. The position decides where marks go.
 func (w *Writer) put(parts ...[]byte) error {
 	for _, p := range parts {
 		n, err := w.out.Write(p)
@@ -147,7 +153,8 @@ func (w *Writer) put(parts ...[]byte) error {
 	return nil
 }
 
-// Close writes the last block and flushes.
+// Close writes the last block and flushes. A file without records has the header alone, which
+// is a valid SequenceFile.
 func (w *Writer) Close() error {
 	if err := w.start(); err != nil {
 		return err
@@ -158,12 +165,15 @@ func (w *Writer) Close() error {
 	return w.out.Flush()
 }
 
-// block is the records that wait to be compressed together.
+// block is the records that wait to be compressed together. Keys, values and their lengths are
+// kept apart, as they are written, since similar bytes next to each other compress better.
 type block struct {
 	count                                  int
 	keyLengths, keys, valueLengths, values []byte
 }
 
+// writeToBlock adds a record to the block, and writes the block when it is full. It writes a
+// block early that would exceed the 2 GiB of Java's arrays.
 func (w *Writer) writeToBlock(key, value []byte) error {
 	b := &w.block
 	if int64(len(b.keys)+len(b.values)+len(key)+len(value)) > math.MaxInt32 {
@@ -182,6 +192,8 @@ func (w *Writer) writeToBlock(key, value []byte) error {
 	return w.writeBlock()
 }
 
+// writeBlock writes the block, with a mark before it; nothing if it is empty. The lengths
+// precede the data so that a reader can skip keys without reading values.
 func (w *Writer) writeBlock() error {
 	b := &w.block
 	if b.count == 0 {
@@ -204,6 +216,7 @@ func (w *Writer) writeBlock() error {
 	return nil
 }
 
+// writePart compresses one of the four parts and writes its size and bytes.
 func (w *Writer) writePart(data []byte) error {
 	packed, err := w.codec(w.packed[:0], data)
 	if err != nil {

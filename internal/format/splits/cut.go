@@ -76,6 +76,7 @@ type File struct {
 	Info storage.FileInfo
 }
 
+// name is the full name, which tasks resolve.
 func (f File) name() string { return f.FS.URI() + f.Info.Path }
 
 // Cut cuts files into splits, in the order of the files and of their bytes. An
@@ -128,6 +129,11 @@ type cutter struct {
 	pendingLoad  load
 }
 
+// add divides one file, or adds it to the pending split if small files are combined and it is
+// shorter than a split. A file that cannot be read from within is one split.
+//
+//	FileInputFormat, size 100, file of 310:   100 100 110      the last may be 1.1 times as long
+//	                           file of 320:   100 100 100 20
 func (c *cutter) add(f File, blocks []storage.Block) {
 	size := c.opts.size(f)
 	if c.opts.Combine && f.Info.Size < size {
@@ -148,7 +154,8 @@ func (c *cutter) add(f File, blocks []storage.Block) {
 	c.splits[len(c.splits)-1].Unsplittable = !splittable
 }
 
-// length is how long all parts of f are together, in bytes.
+// length is how long all parts of f are together, in bytes. An empty file that is a record gets
+// one byte that does not exist, since a split without bytes would not be read.
 func (c *cutter) length(f File) int64 {
 	if f.Info.Size == 0 && c.opts.EmptyRecords {
 		return 1
@@ -192,6 +199,7 @@ func (c *cutter) flush() {
 	c.pending = nil
 }
 
+// part is the message for a part of a file.
 func part(f File, start, length int64) *taskproc.Split_Part {
 	return &taskproc.Split_Part{
 		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size,

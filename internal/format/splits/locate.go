@@ -52,7 +52,8 @@ type unplaced struct {
 	load   load
 }
 
-// needed is a part of a split, in the file that has it.
+// needed is a part of a split, in the file that has it. A large file may have parts of many
+// splits, and is asked for once.
 type needed struct {
 	of            *unplaced
 	start, length int64
@@ -103,6 +104,7 @@ func (f *file) extent() (offset, length int64) {
 }
 
 // locating is what a Locate under way has found.
+// Lookups run concurrently. A split is complete when the last of its files is.
 type locating struct {
 	found func(split int, hosts []string) // called with mu held
 	names map[string]string               // of hosts, each once; used with mu held
@@ -136,7 +138,8 @@ func (l *locating) lookUp(ctx context.Context, resolve Resolve, f *file) {
 	}
 }
 
-// place determines the hosts of a split.
+// place determines the hosts of a split. It uses one string for each name of a host, because an
+// input of a million splits would otherwise have a million copies.
 func (l *locating) place(u *unplaced) {
 	hosts := u.load.best()
 	u.load = nil

@@ -82,10 +82,12 @@ func (q *placed) within(r dag.Range) bool {
 	return !q.own.Empty()
 }
 
+// shifted moves a Position by bytes. Skip counts records and stays.
 func shifted(p dag.Position, by int64) dag.Position {
 	return dag.Position{Offset: p.Offset + by, Skip: p.Skip}
 }
 
+// Next implements format.Reader.
 func (p *Parts) Next() bool {
 	for p.err == nil {
 		if p.reader != nil && p.reader.Next() {
@@ -114,6 +116,7 @@ func (p *Parts) nextPart() bool {
 	return p.err == nil
 }
 
+// openPart opens a reader of one part. Errors name the input.
 func (p *Parts) openPart(q placed) (format.Reader, error) {
 	fs, path, err := p.resolve(q.Path)
 	if err != nil {
@@ -128,6 +131,7 @@ func (p *Parts) openPart(q placed) (format.Reader, error) {
 	return r, nil
 }
 
+// closeReader closes the current reader and adds up what it has consumed.
 func (p *Parts) closeReader() error {
 	if p.reader == nil {
 		return nil

@@ -10,6 +10,11 @@ import (
 )
 
 // plainReader reads a range of a file that is not compressed.
+//
+//	      start                        end
+//	┄┄┄┄┄┄│┄┄┄⏎ first … ⏎ … ⏎ last ┄┄┄┄│┄┄┄⏎
+//	      skipped, the reader before    read past the end to finish the last line
+//	      has it
 type plainReader struct {
 	scan   scanner
 	open   format.Open
@@ -23,6 +28,7 @@ type plainReader struct {
 	err    error
 }
 
+// openPlain opens the file where lookBehind says and skips to the first record of the range.
 func openPlain(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
 	from, err := lookBehind(ctx, o, delim)
 	if err != nil {
@@ -53,6 +59,8 @@ func (r *plainReader) findStart() {
 	r.begin = r.scan.offset()
 }
 
+// Next implements format.Reader. The record that begins at the end of the range belongs to the
+// next reader, unless the Skip of the range's end says otherwise.
 func (r *plainReader) Next() bool {
 	offset := r.scan.offset()
 	if offset >= r.end {
@@ -80,6 +88,8 @@ func (r *plainReader) Value() []byte { return r.line }
 func (r *plainReader) Err() error    { return r.err }
 func (r *plainReader) Close() error  { return r.source.Close() }
 
+// Position implements format.Reader. It is the offset, with Skip 0, so a range can be divided
+// at any record.
 func (r *plainReader) Position() dag.Position {
 	if r.offset < 0 {
 		return r.at

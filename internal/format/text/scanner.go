@@ -18,6 +18,9 @@ var errTooLong = errors.New("record is longer than the limit")
 //
 //	 consumed │ the next record … │ free
 //	0        next                end
+//
+// A record that does not fit moves to the front of the buffer, or the buffer doubles. So a
+// record is always contiguous, and returned without a copy.
 type scanner struct {
 	src   io.Reader
 	delim []byte // nil for line ends
@@ -34,6 +37,8 @@ type scanner struct {
 	srcErr   error
 }
 
+// newScanner reads a stream whose first byte has the offset base. The buffer must have at least
+// two delimiters, so that a search can always make progress.
 func newScanner(src io.Reader, base int64, delim []byte, o format.Open) scanner {
 	maxRecord := o.MaxRecord
 	if maxRecord <= 0 {
@@ -129,6 +134,8 @@ func (s *scanner) recordEnd() (stop, next int, ok bool) {
 	return stop, next, ok
 }
 
+// lineEnd finds the end of a line: LF, CR LF or CR. The next LF and CR are remembered, so each
+// byte is searched once. A CR at the end of the buffer is not decided yet: an LF may follow.
 func (s *scanner) lineEnd() (stop, next int, ok bool) {
 	if s.lf < s.next {
 		s.lf = s.find('\n', s.next)

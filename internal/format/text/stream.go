@@ -38,6 +38,8 @@ type blockSource interface {
 	Consumed() int64
 }
 
+// openCompressed opens a file that is read from its start. A Position is then a number of
+// records: {0, n}.
 func openCompressed(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
 	source, err := input.Open(ctx, o, 0)
 	if err != nil {
@@ -51,6 +53,7 @@ type oneBlock struct{ *input.Source }
 
 func (oneBlock) Block(int64) int64 { return 0 }
 
+// newStreamReader reads the lines of the stream; its first byte has the offset 0.
 func newStreamReader(o format.Open, delim []byte, source blockSource) *streamReader {
 	return &streamReader{
 		scan: newScanner(source, 0, delim, o), open: o, source: source,
@@ -58,6 +61,8 @@ func newStreamReader(o format.Open, delim []byte, source blockSource) *streamRea
 	}
 }
 
+// Next implements format.Reader. It passes over the records before the range's start, which
+// cannot be found otherwise.
 func (r *streamReader) Next() bool {
 	for r.err == nil {
 		offset := r.scan.offset()

@@ -100,6 +100,7 @@ type keyValueReader struct {
 	key, value []byte
 }
 
+// Next implements format.Reader. It searches for the separator with bytes.IndexByte.
 func (r *keyValueReader) Next() bool {
 	if !r.Reader.Next() {
 		r.key, r.value = nil, nil

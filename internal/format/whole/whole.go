@@ -17,6 +17,8 @@ import (
 
 // Open opens a reader of the whole file; it is a format.Opener. A content
 // longer than o.MaxRecord, 2 GiB - 1 by default, is an error.
+// The content of a compressed file may be longer than the file, so the limit counts plain
+// bytes.
 func Open(ctx context.Context, o format.Open) (format.Reader, error) {
 	if o.MaxRecord <= 0 {
 		o.MaxRecord = math.MaxInt32
@@ -30,6 +32,7 @@ func Open(ctx context.Context, o format.Open) (format.Reader, error) {
 	return r, nil
 }
 
+// reader has at most one record. The content stays in memory until Next is called again.
 type reader struct {
 	open    format.Open
 	source  *input.Source
@@ -40,13 +43,14 @@ type reader struct {
 	err     error
 }
 
-// owns reports whether the record lies in the range. An empty file lies in any
-// range that begins at its start.
+// owns reports whether the record lies in the range. An empty file lies in any range that
+// begins at its start; such a range has no bytes, so Contains alone would lose the file.
 func (r *reader) owns() bool {
 	var start dag.Position
 	return r.open.Range.Contains(start) || r.open.Size == 0 && r.open.Range.Start == start
 }
 
+// Next implements format.Reader: it reads the file at the first call, if the range owns it.
 func (r *reader) Next() bool {
 	if r.done {
 		r.content.Reset()
@@ -61,6 +65,8 @@ func (r *reader) Next() bool {
 	return true
 }
 
+// read reads the content. It asks for one byte more than the limit, to see whether there is
+// more. The size of a plain file is known, so its buffer is allocated once.
 func (r *reader) read() error {
 	limit := r.open.MaxRecord
 	if !input.Compressed(r.open.Path) && r.open.Size <= limit {

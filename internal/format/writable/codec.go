@@ -7,6 +7,14 @@ import (
 )
 
 // Codec is one Writable class.
+//
+//	Text, String       vint length, UTF-8
+//	Bytes              int32 length, bytes
+//	Int, Long, Short   4, 8 or 2 bytes, big-endian
+//	Float, Double      the bits of IEEE 754, big-endian
+//	VInt32, VLong64    see AppendVLong
+//	Boolean, Byte      1 byte
+//	Null               nothing
 type Codec[T any] struct {
 	// Class is the Java class name, as a SequenceFile's header has it.
 	Class string
@@ -39,10 +47,12 @@ var (
 	Null = Codec[struct{}]{pkg + "NullWritable", appendNull, decodeNull}
 )
 
+// appendText writes the length in bytes, not characters, as Text.write does.
 func appendText[T string | []byte](dst []byte, v T) []byte {
 	return append(AppendVLong(dst, int64(len(v))), v...)
 }
 
+// decodeText returns a view of b.
 func decodeText(b []byte) ([]byte, error) {
 	length, n, err := VInt(b)
 	if err != nil {
@@ -54,6 +64,7 @@ func decodeText(b []byte) ([]byte, error) {
 	return b[n:], nil
 }
 
+// decodeString copies the text.
 func decodeString(b []byte) (string, error) {
 	text, err := decodeText(b)
 	return string(text), err
@@ -63,6 +74,7 @@ func appendBytes(dst, v []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(v))), v...)
 }
 
+// decodeBytes returns a view of b. The capacity of Java's array is not stored.
 func decodeBytes(b []byte) ([]byte, error) {
 	if len(b) < 4 {
 		return nil, fmt.Errorf("BytesWritable of %d bytes, 4 needed for its length", len(b))
@@ -94,6 +106,7 @@ func decodeLong(b []byte) (int64, error) {
 
 func appendVInt(dst []byte, v int32) []byte { return AppendVLong(dst, int64(v)) }
 
+// decodeVInt decodes one vint and nothing else.
 func decodeVInt(b []byte) (int32, error) {
 	v, n, err := VInt(b)
 	if err == nil && n != len(b) {
@@ -102,6 +115,7 @@ func decodeVInt(b []byte) (int32, error) {
 	return v, err
 }
 
+// decodeVLong decodes one vlong and nothing else.
 func decodeVLong(b []byte) (int64, error) {
 	v, n, err := VLong(b)
 	if err == nil && n != len(b) {
@@ -150,6 +164,7 @@ func decodeDouble(b []byte) (float64, error) {
 	return math.Float64frombits(binary.BigEndian.Uint64(b)), nil
 }
 
+// appendBool writes one byte, 0 or 1.
 func appendBool(dst []byte, v bool) []byte {
 	if v {
 		return append(dst, 1)
@@ -157,6 +172,7 @@ func appendBool(dst []byte, v bool) []byte {
 	return append(dst, 0)
 }
 
+// decodeBool takes any byte but 0 as true, as DataInput.readBoolean does.
 func decodeBool(b []byte) (bool, error) {
 	if len(b) != 1 {
 		return false, wrongSize("BooleanWritable", len(b), 1)
@@ -164,8 +180,10 @@ func decodeBool(b []byte) (bool, error) {
 	return b[0] != 0, nil
 }
 
+// appendNull writes nothing.
 func appendNull(dst []byte, _ struct{}) []byte { return dst }
 
+// decodeNull refuses any byte: the class of the file is not NullWritable then.
 func decodeNull(b []byte) (struct{}, error) {
 	if len(b) != 0 {
 		return struct{}{}, wrongSize("NullWritable", len(b), 0)
@@ -173,6 +191,7 @@ func decodeNull(b []byte) (struct{}, error) {
 	return struct{}{}, nil
 }
 
+// wrongSize is the error for an encoding that is too short or too long.
 func wrongSize(class string, got, want int) error {
 	return fmt.Errorf("%s of %d bytes, %d expected", class, got, want)
 }

@@ -17,6 +17,8 @@ func PrinterOf(class string) (p Printer, ok bool) {
 	return p, ok
 }
 
+// printers has each class that this package knows. VIntWritable and its like are rare in files,
+// but Hadoop's shell shows them.
 var printers = map[string]Printer{
 	Text.Class:    printer(Text, appendUTF8),
 	Bytes.Class:   printer(Bytes, appendHexPairs),
@@ -38,6 +40,7 @@ var printers = map[string]Printer{
 	}),
 }
 
+// printer makes a Printer of a Codec and a function that shows its values.
 func printer[T any](c Codec[T], show func(dst []byte, v T) []byte) Printer {
 	return func(dst, value []byte) ([]byte, error) {
 		v, err := c.Decode(value)
@@ -48,10 +51,13 @@ func printer[T any](c Codec[T], show func(dst []byte, v T) []byte) Printer {
 	}
 }
 
+// appendInteger shows a number as Java's toString does.
 func appendInteger[T int8 | int16 | int32 | int64](dst []byte, v T) []byte {
 	return strconv.AppendInt(dst, int64(v), 10)
 }
 
+// appendHexPairs shows bytes as BytesWritable.toString does: two digits each, with spaces
+// between.
 func appendHexPairs(dst, v []byte) []byte {
 	const digits = "0123456789abcdef"
 	for i, b := range v {
@@ -66,6 +72,7 @@ func appendHexPairs(dst, v []byte) []byte {
 // appendUTF8 appends text with each malformed part replaced by U+FFFD. As in Java, one
 // replacement covers the longest prefix of a valid sequence, so that a truncated character
 // yields one replacement instead of one per byte.
+// Hadoop's shell decodes with replacement in the same way.
 func appendUTF8(dst, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -91,6 +98,9 @@ func malformedLen(text []byte) int {
 // appendJavaFloat writes v as Java's Double.toString: decimal from 1e-3 to
 // below 1e7, computerized scientific notation elsewhere, and always at least
 // one digit after the point. The digits are the fewest that read back as v.
+//
+//	0.001   → 0.001       1e7 → 1.0E7
+//	123.5   → 123.5       1e-4 → 1.0E-4
 func appendJavaFloat(dst []byte, v float64, bits int) []byte {
 	switch abs := math.Abs(v); {
 	case math.IsNaN(v):
@@ -108,6 +118,7 @@ func appendJavaFloat(dst []byte, v float64, bits int) []byte {
 	return strconv.AppendInt(append(dst, 'E'), int64(power), 10)
 }
 
+// withFraction adds ".0" to a whole number. Java's toString always shows a fraction.
 func withFraction(digits string) string {
 	if strings.Contains(digits, ".") {
 		return digits

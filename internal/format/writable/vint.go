@@ -13,6 +13,10 @@ const MaxVLongSize = 9
 // AppendVLong appends v in the encoding of Hadoop's WritableUtils: one byte for -112 to 127,
 // else a byte with the sign and the number of bytes, followed by the magnitude in big-endian
 // order without leading zeros. The magnitude of a negative v is ^v.
+//
+//	-112 … 127     value
+//	positive       -112-n   n bytes          300  → 8e 01 2c
+//	negative       -120-n   n bytes of ^v   -300  → 86 01 2b
 func AppendVLong(dst []byte, v int64) []byte {
 	if v >= -112 && v <= 127 {
 		return append(dst, byte(v))
@@ -52,6 +56,7 @@ func VLong(b []byte) (v int64, n int, err error) {
 }
 
 // VInt decodes the vint at the start of b; a value beyond 32 bits is an error.
+// Hadoop's readVInt fails in the same case.
 func VInt(b []byte) (v int32, n int, err error) {
 	long, n, err := VLong(b)
 	if err != nil {
