@@ -11,6 +11,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// Sizes of the read buffer, in bytes. Files are read through one buffer, since a network file
+// system reads ahead itself.
 const (
 	defaultBuffer    = 1 << 20
 	minBuffer        = 4 << 10
@@ -19,6 +21,9 @@ const (
 
 // Reader reads a range of a SequenceFile. Key and Value are Writable bytes,
 // decompressed.
+//
+//	before ──Next──> within ──Next──> … ──> after
+//	   └──────── nothing in the range ──────> after
 type Reader struct {
 	header Header
 	src    *source
@@ -36,6 +41,7 @@ type Reader struct {
 	err   error
 }
 
+// state is where a Reader stands in its range.
 type state int
 
 const (
@@ -93,6 +99,7 @@ func (r *Reader) begin(o format.Open) (err error) {
 	return err
 }
 
+// newBody chooses the body by the header.
 func (r *Reader) newBody(limit int) body {
 	if r.header.Compression == Block {
 		return &blocks{src: r.src, sync: r.header.Sync, codec: r.codec, limit: limit}
@@ -134,6 +141,8 @@ func (r *Reader) Next() bool {
 	return r.advance()
 }
 
+// advance moves by one record and sets the state. At the end, the position is that of the
+// range's end, so that an attempt that is checkpointed there resumes with nothing.
 func (r *Reader) advance() bool {
 	if r.state == after {
 		return false
@@ -151,6 +160,8 @@ func (r *Reader) advance() bool {
 }
 
 // step reads the next record if it belongs to the range.
+// A record belongs to the range if its mark does; the Skip of the range's end adds records of
+// the mark at the end.
 func (r *Reader) step() (more bool, err error) {
 	mark, fresh, ok, err := r.body.boundary()
 	if err != nil || !ok {
