@@ -29,7 +29,8 @@ func (d *slotPlan) write(plan *sched.Plan) {
 	}
 }
 
-// fill gives a vacant slot to a task that is not to be recovered.
+// fill gives a vacant slot to a task that is not to be recovered: to one that has lost
+// its slot in this plan or, if none fits, to another of the stage that had it.
 func (d *slotPlan) fill(g *grant) {
 	for _, t := range d.idle {
 		if j, stage, _, _ := d.view.Task(t.ID); stage.Slot == g.kind && d.put(g, j, stage, t) {

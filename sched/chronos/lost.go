@@ -125,8 +125,8 @@ func (r *recovery) add(t *task) {
 	r.tasks = append(r.tasks, t)
 }
 
-// settle finds the machines with the input of a task, and reports whether there are
-// any.
+// settle finds the machines with the input of a task, and reports whether there are any.
+// Only machines count on which the task may start.
 func (r *recovery) settle(t *task) bool {
 	split, _ := t.job.SplitOf(t.Task)
 	if !t.stage.Source || len(split.Hosts) == 0 {

@@ -75,7 +75,8 @@ func (r *recovery) waits(t *task) bool {
 	return t.stale && !t.hadPromise && t.inputMachines != nil && r.now < t.lostAt+r.policy.conf.Wait
 }
 
-// preempt frees a slot for a task.
+// preempt frees a slot for a task, unless it has had a promise or should wait for fresh
+// reports: old ones could choose an attempt that is almost done (section 3.2, remark 2).
 func (r *recovery) preempt(h *victimSearch, plan *sched.Plan, t *task) {
 	if t.hadPromise {
 		return
@@ -103,6 +104,7 @@ func (r *recovery) soon() int64 { return max(r.policy.conf.Wait/freshChecks, 1) 
 func (r *recovery) wakeAt(at int64) { r.wake = sched.Earliest(r.wake, at) }
 
 // report notes what tasks without a slot wait for, and when to look at them again.
+// Explain shows it.
 func (r *recovery) report() {
 	wait := r.policy.conf.Wait
 	for _, t := range r.tasks {

@@ -123,7 +123,8 @@ func (d *slotPlan) claim(t *task, machine string) bool {
 }
 
 // swap gives a task one of several slots: one that its job has, or another one in
-// exchange for its own.
+// exchange for its own. No job loses a slot by it, so the objectives of the wrapped
+// policy are kept.
 func (d *slotPlan) swap(t *task, among []*grant) bool {
 	var other *grant
 	for _, g := range among {
@@ -170,7 +171,8 @@ func (d *slotPlan) give(t *task, g *grant) {
 	t.grant = g
 }
 
-// vacate takes a slot away from its task.
+// vacate takes a slot away from its task. write gives the slot to a task of the same
+// stage, or to one that lost its own.
 func (d *slotPlan) vacate(g *grant) {
 	if g.fixed || g.vacant() {
 		return

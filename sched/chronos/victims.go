@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sched/victim"
 )
 
-// candidate is a running attempt that has a slot.
+// candidate is a running attempt that has a slot, with what the choice depends on.
 type candidate struct {
 	attempt  *cluster.Attempt
 	job      *cluster.Job
@@ -143,7 +143,7 @@ func (h *victimSearch) searchNear(t *task) (near []*candidate) {
 	return near
 }
 
-// never reports whether slots of a kind are not taken at all.
+// never reports whether slots of a kind are not taken at all: the mode is wait.
 func (h *victimSearch) never(kind cluster.Slot) bool {
 	config := h.policy.conf.Preempt
 	return [...]preempt.Mode{config.Map, config.Reduce}[kind] == preempt.Wait

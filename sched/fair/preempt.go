@@ -68,8 +68,9 @@ type loss struct {
 	victim.Victim
 }
 
-// free takes slots from queues above their share, the youngest attempts first, until
-// the needs are met; wake is when to try again if they are not.
+// free takes slots from queues above their share, the youngest attempts first, until the
+// needs are met; wake is when to try again if they are not. A victim may free slots of
+// both kinds: each queue keeps its share of either.
 func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 	for _, l := range w.losses(leaves) {
 		if len(needs) == 0 {

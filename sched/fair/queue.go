@@ -11,7 +11,10 @@ import (
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
-// queue is the state of a pool.
+// queue is the state of a pool. Its counts are kept up to date by each change of a job
+// (adjust), its fair share is computed when it is needed.
+//
+// Invariants: tally is the sum over the jobs and children; demand is at most Max.
 type queue struct {
 	*pool.Pool
 	parent   *queue
@@ -144,7 +147,9 @@ func (q *queue) divideShare(kind int) {
 	}
 }
 
-// tally is the slots that a job, or all jobs of a pool, have and want.
+// tally is the slots that a job, or all jobs of a pool, have and want. Differences of
+// tallies are passed up the tree, so that a change of one job costs the depth of the
+// tree.
 type tally struct {
 	running cluster.Slots // of attempts that keep running
 	leaving cluster.Slots // of attempts that were ordered to end and have not yet

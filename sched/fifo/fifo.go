@@ -23,8 +23,8 @@ type Policy struct {
 	byID  map[cluster.JobID]*entry // the same entries; nil before the first job
 }
 
-// entry is a job in the queue. It keeps the values that the order depends on, so that
-// the job can be found in the queue after its priority has changed.
+// entry is a job in the queue. It keeps the values that the order depends on, so that the
+// job can be found in the queue after its priority has changed. Observe then moves it.
 type entry struct {
 	job         cluster.JobID
 	priority    int
@@ -41,7 +41,7 @@ func (e *entry) compare(other *entry) int {
 	)
 }
 
-// New returns a FIFO policy with a placement.
+// New returns a FIFO policy with a placement. Call Reset before any other method.
 func New(conf sched.Placement) *Policy {
 	return &Policy{placer: placement.Placer{Placement: conf}}
 }
@@ -110,9 +110,10 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	return plan
 }
 
-// turn offers slots to one want after the other. It keeps back the last want of each
-// kind of slot until it knows whether another one follows: if so, no slot stays free
-// for tasks that find their input there later.
+// turn offers slots to one want after the other. It keeps back the last want of each kind
+// of slot until it knows whether another one follows: if so, no slot stays free for tasks
+// that find their input there later. Between two jobs such a slot would be taken at once
+// by the second.
 type turn struct {
 	round *placement.Round
 	last  [2]*sched.Want // the want kept back, by kind of slot; of tasks that start alone

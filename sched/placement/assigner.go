@@ -11,8 +11,14 @@ import (
 
 // assigner gives out the free slots of one kind. For groups of several slots its unit is
 // the set of slots that one task takes; below, such a set is called a slot too.
+//
+// Offers that are placed by flow are collected in batch: the more stages a flow sees at
+// once, the fewer bytes travel. Everything else takes its slots at once, after the batch
+// (flush), because the batch has the earlier claim to them.
+//
+// Invariant: available is the sum of free, less the grants of the batch.
 type assigner struct {
-	placer         *Placer
+	placer         *Placer // of the policy
 	now            int64
 	view           cluster.View
 	unit           cluster.Slots // what a task takes
@@ -29,7 +35,7 @@ type assigner struct {
 	resumes  []cluster.AttemptID
 	resumed  map[cluster.AttemptID]bool // the same as a set; nil for none
 	assigned map[cluster.TaskID]bool    // tasks in starts
-	placed   map[*cluster.Stage]int     // how many of each stage
+	placed   map[*cluster.Stage]int     // how many tasks of each stage have a slot in this round
 	wake     int64                      // the first until of waits; 0 for none
 	waits    map[*cluster.Stage]wait    // stages that wait for machines; nil for none
 }
@@ -87,7 +93,8 @@ func (a *assigner) indexOf(machine string) (i int, ok bool) {
 	return i, ok
 }
 
-// remaining returns how many slots can still be offered.
+// remaining returns how many slots can still be offered. If none seems left, the batch is
+// placed first: a flow may use fewer slots than it was granted.
 func (a *assigner) remaining() int {
 	if a.available == 0 && len(a.batch) > 0 {
 		a.flush()
@@ -96,6 +103,8 @@ func (a *assigner) remaining() int {
 }
 
 // offer gives at most the given number of slots to the tasks of a stage, which is ready.
+// A stage that is offered slots a second time in a round starts another batch, since a
+// flow knows each stage once.
 func (a *assigner) offer(j *cluster.Job, stage *cluster.Stage, most int, noWait bool) {
 	if a.placed[stage] > 0 || slices.ContainsFunc(a.batch, func(o offer) bool { return o.stage == stage }) {
 		a.flush()
@@ -123,7 +132,7 @@ func (a *assigner) offer(j *cluster.Job, stage *cluster.Stage, most int, noWait 
 	}
 }
 
-// assignTask gives a slot of machine i to a task.
+// assignTask gives a slot of machine i to a task. The caller counts it in placed.
 func (a *assigner) assignTask(i int, t *cluster.Task, level locality.Level) {
 	a.free[i]--
 	a.assigned[t.ID] = true
@@ -131,7 +140,8 @@ func (a *assigner) assignTask(i int, t *cluster.Task, level locality.Level) {
 }
 
 // resumeSuspended gives slots to suspended attempts of a stage, the oldest first, and
-// returns how many. An attempt resumes only on its own machine.
+// returns how many. An attempt resumes only on its own machine. It comes before tasks
+// that wait: it occupies memory already (HFSP, section 3.4).
 func (a *assigner) resumeSuspended(stage *cluster.Stage, most int) (n int) {
 	for _, attempt := range stage.Suspended() {
 		if n == most || a.remaining() == 0 {
@@ -151,11 +161,13 @@ func (a *assigner) resumeSuspended(stage *cluster.Stage, most int) (n int) {
 	return n
 }
 
+// newStart is the start of a task on a machine, with how near that is to its input.
 func newStart(t *cluster.Task, machine string, level locality.Level) sched.Start {
 	return sched.Start{Task: t.ID, Machine: machine, Local: level == locality.MachineLocal, RackLocal: level == locality.RackLocal}
 }
 
-// recount sets available to what is free. The batch must be empty.
+// recount sets available to what is free. The batch must be empty: its grants would be
+// lost.
 func (a *assigner) recount() {
 	a.available = 0
 	for _, n := range a.free {
@@ -164,7 +176,7 @@ func (a *assigner) recount() {
 }
 
 // noteWait notes when to look again at a stage that waits for machines at most so far
-// from its input.
+// from its input. The earliest time counts, and for explanations the nearest level.
 func (a *assigner) noteWait(stage *cluster.Stage, until int64, level locality.Level) {
 	if a.waits == nil {
 		a.waits = make(map[*cluster.Stage]wait)
@@ -197,6 +209,7 @@ func (a *assigner) localityTask(j *cluster.Job, t *cluster.Task) locality.Task {
 	return out
 }
 
+// localityTasks converts several tasks, in the same order.
 func (a *assigner) localityTasks(j *cluster.Job, tasks []*cluster.Task) []locality.Task {
 	out := make([]locality.Task, len(tasks))
 	for i, t := range tasks {

@@ -8,7 +8,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// offerBundles gives slots to at most the given number of bundles of a want.
+// offerBundles gives slots to at most the given number of bundles of a want. The batches
+// are placed first, so that the free slots are known, and slots reserved by earlier
+// bundles are released for stages that may use them.
 func (r *Round) offerBundles(w sched.Want, most int) {
 	r.trace.add(w, most)
 	r.flush()
@@ -43,7 +45,7 @@ func (r *Round) haveSlots(needs []machineSlots, slots func(*cluster.Machine) clu
 	})
 }
 
-// resumeBundle plans that suspended attempts resume together.
+// resumeBundle plans that suspended attempts resume together, and takes their slots.
 func (r *Round) resumeBundle(suspended []*cluster.Attempt, needs []machineSlots) {
 	resume := sched.BundleResume{}
 	for _, a := range suspended {
@@ -133,7 +135,8 @@ type gang struct {
 	tasksAvoid bool             // some tasks avoid further machines
 }
 
-// newGang describes a gang. It avoids machines only if it could start on the others.
+// newGang describes a gang. It avoids machines only if it could start on the others:
+// otherwise it would wait for ever because of failures that may be its own.
 func (r *Round) newGang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
 	g := &gang{job: j, class: b, number: number, tasks: b.WaitingIn(number), avoid: r.view.Avoided(j, r.now)}
 	for i, t := range g.tasks {
@@ -158,7 +161,8 @@ type gangMachines struct {
 	free   []locality.MachineSlots // parallel to all; nil if slots have been taken since
 }
 
-// fitsIdle reports whether a gang would start if nothing else ran.
+// fitsIdle reports whether a gang would start if nothing else ran. Slots are reserved
+// only for such gangs: for others they would stay free for ever.
 func (r *Round) fitsIdle(g *gang) bool {
 	return r.gangPlacer().Fits(r.without(g.avoid, r.slotsOf(capacityOf)), g.groups)
 }
@@ -166,7 +170,8 @@ func (r *Round) fitsIdle(g *gang) bool {
 // capacityOf returns the slots of a machine, free or not.
 func capacityOf(m *cluster.Machine) cluster.Slots { return m.Slots }
 
-// placeGang finds a machine with free slots for each of the groups.
+// placeGang finds a machine with free slots for each of the groups. The sums of free
+// slots are compared first: most of the time a large gang fails by them, at no cost.
 func (r *Round) placeGang(g *gang) (at []int, ok bool) {
 	var need cluster.Slots
 	for _, group := range g.groups {
@@ -183,7 +188,8 @@ func (r *Round) placeGang(g *gang) (at []int, ok bool) {
 	return r.gangPlacer().Place(r.without(g.avoid, r.gangs.free), g.groups)
 }
 
-// startGang takes the slots and plans the start.
+// startGang takes the slots and plans the start. Later gangs of the same want are placed
+// on what it leaves.
 func (r *Round) startGang(g *gang, at []int) {
 	start := sched.BundleStart{Job: g.job.ID, Class: g.class.Index, Number: g.number}
 	free := r.gangs.free // takeSlots drops it, and it is kept up to date here
@@ -198,6 +204,8 @@ func (r *Round) startGang(g *gang, at []int) {
 	r.bundles = append(r.bundles, start)
 }
 
+// gangPlacer returns the placer of this round. It is made for the first gang, since most
+// rounds have none.
 func (r *Round) gangPlacer() *locality.GangPlacer {
 	if r.gangs.placer == nil {
 		for m := range r.view.Machines() {
@@ -208,7 +216,8 @@ func (r *Round) gangPlacer() *locality.GangPlacer {
 	return r.gangs.placer
 }
 
-// slotsOf returns the slots of all machines, of which free says which are free.
+// slotsOf returns the slots of all machines, of which free says which are free. The
+// others count as used, so that the load of a machine is the same in both cases.
 func (r *Round) slotsOf(free func(*cluster.Machine) cluster.Slots) (all []locality.MachineSlots) {
 	for m := range r.view.Machines() {
 		n := free(m)
@@ -217,7 +226,8 @@ func (r *Round) slotsOf(free func(*cluster.Machine) cluster.Slots) (all []locali
 	return all
 }
 
-// without returns slots without those of machines that are avoided.
+// without returns slots without those of machines that are avoided. The machines stay in
+// the list, since placements are indexes in it.
 func (r *Round) without(avoid []string, all []locality.MachineSlots) []locality.MachineSlots {
 	if len(avoid) == 0 {
 		return all

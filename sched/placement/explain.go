@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Candidate is a machine with free slots for a task.
+// Candidate is a machine with free slots for a task, as 'hammr job explain' lists it.
 type Candidate struct {
 	Machine       string
 	Transfer      locality.Transfer
@@ -138,7 +138,8 @@ func (r *Round) grants(plan sched.Plan) map[stageKey]int {
 }
 
 // reason returns why not all of an offer was used, and when it will be offered again
-// although nothing changes; 0 is never.
+// although nothing changes; 0 is never. The cases come in the order in which the round
+// itself would stop.
 func (r *Round) reason(o *tracedOffer) (cause string, until int64) {
 	a := r.assigners[o.stage.Slot]
 	switch {

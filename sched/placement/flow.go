@@ -9,7 +9,9 @@ import (
 	"github.com/hammr/hammr/locality"
 )
 
-// flush places the batch by one min-cost flow.
+// flush places the batch by one min-cost flow. A stage that may wait for machines is
+// alone in its batch: its quota counts all slots as its own. For the others it repeats
+// the flow while tasks that avoid machines have left slots that another stage can use.
 func (a *assigner) flush() {
 	if len(a.batch) == 0 {
 		return
@@ -49,7 +51,7 @@ func (a *assigner) unserved(batch []offer) (again []offer) {
 }
 
 // assignByFlow gives slots of the machines that keep accepts to the tasks of the batch,
-// which is not empty. Quota applies to the last offer.
+// which is not empty (the Hammr paper, section 6.2). Quota applies to the last offer.
 func (a *assigner) assignByFlow(batch []offer, quota []int, keep func(machine int) bool) {
 	tasks := make([][]*cluster.Task, len(batch))
 	demands := make([]locality.Demand, len(batch))
@@ -160,9 +162,11 @@ func (a *assigner) isPatient(o offer) bool {
 		len(o.stage.Tasks) <= maxPatientTasks && len(o.stage.Tasks) > a.total
 }
 
-// quota returns how many more tasks of a stage each machine should run, so that none
-// runs more waves than the stage has if all slots are its own. Waiting within the quota
-// does not prolong the stage if its tasks take about as long as each other.
+// quota returns how many more tasks of a stage each machine should run, so that none runs
+// more waves than the stage has if all slots are its own. Waiting within the quota does
+// not prolong the stage if its tasks take about as long as each other.
+//
+//	26 tasks on 4 machines of 2 slots: ceil(26 / 8) = 4 waves, so at most 8 tasks a machine
 func (a *assigner) quota(o offer) []int {
 	waves := (len(o.stage.Tasks) + a.total - 1) / a.total
 	started := make(map[string]int)

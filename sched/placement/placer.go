@@ -14,7 +14,7 @@ import (
 type Placer struct {
 	sched.Placement
 
-	topology    *locality.Topology            // nil if the machines have changed
+	topology    *locality.Topology            // racks and hosts; nil if the machines have changed
 	live        int                           // machines that are not lost
 	slots       cluster.Slots                 // of all live machines
 	outputBytes map[stageKey]map[string]int64 // by machine; no entry if it must be summed again
@@ -100,7 +100,9 @@ func describe(m *cluster.Machine) locality.Machine {
 	return locality.Machine{Name: m.Name, Hosts: m.Hosts, Rack: m.Rack}
 }
 
-// outputOf returns how many bytes of a stage's output each machine holds.
+// outputOf returns how many bytes of a stage's output each machine holds. Tasks that read
+// it start there if they can: their share of each partition is not known before they read
+// it.
 func (p *Placer) outputOf(j *cluster.Job, stage *cluster.Stage) map[string]int64 {
 	key := stageKey{j.ID, stage.Code}
 	if known, ok := p.outputBytes[key]; ok {

@@ -13,7 +13,7 @@ import (
 // write. If the bundles wait for the slots of such readers, the tasks that the readers
 // wait for may take reserved slots: otherwise the readers would never end.
 type reservation struct {
-	slots  []machineSlots
+	slots  []machineSlots          // by machine, as far as they are still reserved
 	exempt map[*cluster.Stage]bool // stages that may take the slots
 }
 
@@ -152,6 +152,8 @@ func (r *Round) writersFor(scarce func(kind int) bool) map[*cluster.Stage]bool {
 	return writers
 }
 
+// addWriters adds the stages with unfinished tasks that a stage reads, transitively, each
+// with the other stages of its bundles.
 func addWriters(writers map[*cluster.Stage]bool, reader *cluster.Stage) {
 	for up := range reader.Upstream() {
 		if up.Complete() {
@@ -167,7 +169,8 @@ func addWriters(writers map[*cluster.Stage]bool, reader *cluster.Stage) {
 }
 
 // release frees the reserved slots that the stages may take. The caller offers them to
-// the stages and then calls reapply.
+// the stages and then calls reapply. Without it the writers that readers wait for would
+// find no slot.
 func (r *Round) release(stages ...*cluster.Stage) (released []*reservation) {
 	for _, res := range r.reservations {
 		if slices.ContainsFunc(stages, func(s *cluster.Stage) bool { return res.exempt[s] }) {

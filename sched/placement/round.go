@@ -5,21 +5,23 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Round gives out the free slots at one moment.
+// Round gives out the free slots at one moment. Each free slot is in one of four places:
+// in an assigner, granted to an offer that is not placed yet, given to a task, or
+// reserved.
 type Round struct {
-	placer *Placer
+	placer *Placer // caches from earlier rounds
 	now    int64
 	view   cluster.View
 
 	assigners [2]*assigner // by kind of slot
 	trace     trace
 
-	bundles      []sched.BundleStart
-	resumes      []sched.BundleResume
+	bundles      []sched.BundleStart  // planned so far
+	resumes      []sched.BundleResume // planned so far
 	reservations []*reservation
 	wake         int64 // when to look again although nothing changes, ms since the epoch; 0 is never
 
-	gangs gangMachines
+	gangs gangMachines // the machines for gangs, once one is offered
 }
 
 // Round starts a round over all free slots.
@@ -88,6 +90,8 @@ func (r *Round) OfferNow(w sched.Want, most int) { r.offerTasks(w, most, true) }
 // left, however much nearer those machines would be to their input.
 func (r *Round) Place() { r.flush() }
 
+// offerTasks offers slots to tasks that start alone: to suspended attempts, then to
+// waiting tasks. Reserved slots that the stage may take are released meanwhile.
 func (r *Round) offerTasks(w sched.Want, most int, noWait bool) {
 	if most <= 0 || w.Count == 0 {
 		return

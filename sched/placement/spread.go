@@ -61,7 +61,8 @@ func (a *assigner) waited(o offer) []int64 {
 }
 
 // assignEvenly places tasks that are all alike: those that read no splits, those whose
-// splits have unknown hosts, and all of them if the method is None.
+// splits have unknown hosts, and all of them if the method is None. A task with a
+// checkpoint starts where that is, and one that has failed somewhere is placed by itself.
 func (a *assigner) assignEvenly(o offer) {
 	avoid := a.avoided(o.job)
 	affinity := a.affinity(o)

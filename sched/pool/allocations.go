@@ -41,16 +41,17 @@ var orders = []Order{Fair, FIFO, HFSP, DRF}
 // for jobs.
 func (o Order) ofPools() bool { return o == Fair || o == DRF }
 
-// Pool is the configuration of one pool. It is read-only for callers.
+// Pool is the configuration of one pool. It is read-only for callers. A pool with
+// children has no jobs of its own: they are in its child "default".
 type Pool struct {
-	Name     string // full name, such as research.nightly; "" for the root
-	Line     int    // of the file where it begins; 0 for an unconfigured pool
-	Parent   *Pool  // nil for the root
-	Children []*Pool
+	Name     string  // full name, such as research.nightly; "" for the root
+	Line     int     // of the file where it begins; 0 for an unconfigured pool
+	Parent   *Pool   // nil for the root
+	Children []*Pool // in the order of the file
 
 	Weight     float64 // 0 is a right to its minimum only
 	Min, Max   cluster.Slots
-	MaxRunning int // limit of running jobs, those of pools in it included
+	MaxRunning int // limit of running jobs, with those of pools in it; Unlimited for none
 	Order      Order
 
 	// How long a pool is below its minimum, or below Threshold of its fair share, before
@@ -67,12 +68,12 @@ type Allocations struct {
 	users          map[string]int // limits of users that have their own
 	userMaxDefault int
 	poolMaxDefault int
-	order          Order // of pools without one
-	byName         map[string]*Pool
+	order          Order            // of pools without one (defaultPoolSchedulingMode)
+	byName         map[string]*Pool // configured pools by full name, with the root under ""
 }
 
 // Empty returns allocations without pools: every pool that a job names gets the same
-// share.
+// share. There are no limits and no time-outs, as in Hadoop without an allocation file.
 func Empty() *Allocations {
 	top := &Pool{
 		Weight: 1, Max: cluster.Slots{Unlimited, Unlimited}, MaxRunning: Unlimited, Order: Fair,
@@ -84,7 +85,7 @@ func Empty() *Allocations {
 	}
 }
 
-// UserMaxRunning returns the limit of a user's running jobs.
+// UserMaxRunning returns the limit of a user's running jobs; Unlimited for none.
 func (a *Allocations) UserMaxRunning(user string) int {
 	if n, ok := a.users[user]; ok {
 		return n
@@ -92,7 +93,8 @@ func (a *Allocations) UserMaxRunning(user string) int {
 	return a.userMaxDefault
 }
 
-// LimitsRunningJobs reports whether any user or pool has a limit of running jobs.
+// LimitsRunningJobs reports whether any user or pool has a limit of running jobs. If not,
+// a policy need not count them.
 func (a *Allocations) LimitsRunningJobs() bool {
 	limited := a.userMaxDefault < Unlimited || a.poolMaxDefault < Unlimited
 	for _, n := range a.users {
@@ -174,7 +176,8 @@ func (a *Allocations) undescribed(name string, parent *Pool) *Pool {
 	}
 }
 
-// UsesOrder reports whether some pool, configured or not, has an order.
+// UsesOrder reports whether some pool, configured or not, has an order. An unconfigured
+// pool has the default order.
 func (a *Allocations) UsesOrder(o Order) bool {
 	uses := a.order == o
 	for _, p := range a.byName {
@@ -184,8 +187,8 @@ func (a *Allocations) UsesOrder(o Order) bool {
 }
 
 // Revise returns a copy in which change has been applied to every pool, from the root
-// down. Unconfigured pools inherit the changed time-outs and threshold of the pool
-// around them.
+// down. Unconfigured pools inherit the changed time-outs and threshold of the pool around
+// them. The Hammr policy uses it to replace what its paper does not have.
 func (a *Allocations) Revise(change func(*Pool)) *Allocations {
 	revised := *a
 	revised.byName, revised.users = make(map[string]*Pool, len(a.byName)), maps.Clone(a.users)

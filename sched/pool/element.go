@@ -13,18 +13,20 @@ const (
 	maxDepth = 50      // of elements within each other
 )
 
-// element is one element of a file.
+// element is one element of a file, with those in it. Attributes other than name have no
+// meaning in allocation files.
 type element struct {
 	tag      string
 	name     string // its attribute of that name
 	named    bool   // it has that attribute
 	text     string // trimmed
-	line     int
+	line     int    // of its start tag
 	children []*element
 }
 
 // readElements parses the outermost element of a file. On error, line is where it
-// occurred.
+// occurred. Size and depth are limited: any user who may write the file could otherwise
+// use up the master's memory.
 func readElements(data []byte) (top *element, line int, err error) {
 	if len(data) > maxBytes {
 		return nil, 1, errors.New("more than 4 MiB")
@@ -66,6 +68,7 @@ func readElements(data []byte) (top *element, line int, err error) {
 	}
 }
 
+// begin makes the element of a start tag.
 func begin(t xml.StartElement, line int) *element {
 	e := &element{tag: t.Name.Local, line: line}
 	for _, a := range t.Attr {

@@ -27,16 +27,20 @@ func Parse(name string, data []byte) (*Allocations, error) {
 	return p.out, nil
 }
 
+// parser reads the elements of a file into Allocations. It goes on after an error, so
+// that a user sees all of them at once.
 type parser struct {
-	file               string
+	file               string // its name, for messages
 	out                *Allocations
 	problems, warnings []Problem
 }
 
+// problem notes an error: the file is refused.
 func (p *parser) problem(line int, expected, format string, args ...any) {
 	p.problems = append(p.problems, Problem{p.file, line, fmt.Sprintf(format, args...), expected})
 }
 
+// warn notes something that has no effect: the file is accepted.
 func (p *parser) warn(line int, expected, format string, args ...any) {
 	p.warnings = append(p.warnings, Problem{p.file, line, fmt.Sprintf(format, args...), expected})
 }
@@ -80,7 +84,8 @@ func (p *parser) defaults() []setting {
 	}
 }
 
-// user reads the limit of a user.
+// user reads the limit of a user. An element without a limit means the default, as if it
+// were not there.
 func (p *parser) user(e *element) {
 	limit := p.out.userMaxDefault
 	if p.named(e) {
@@ -97,6 +102,7 @@ func (p *parser) user(e *element) {
 	}
 }
 
+// named reports whether an element has a name, which pools and users need.
 func (p *parser) named(e *element) bool {
 	if e.name == "" {
 		p.problem(e.line, `an attribute name="…"`, "<%s> without a name", e.tag)
@@ -104,7 +110,8 @@ func (p *parser) named(e *element) bool {
 	return e.name != ""
 }
 
-// root reads a queue that describes the root.
+// root reads a queue that describes the root. Its name is not part of the names of the
+// pools in it.
 func (p *parser) root(e *element) {
 	if p.out.Root.Line > 0 {
 		p.problem(e.line, "each pool once", "queue %q for the second time, after line %d", root, p.out.Root.Line)
@@ -113,7 +120,8 @@ func (p *parser) root(e *element) {
 	p.fill(e, p.out.Root)
 }
 
-// pool reads a pool and the pools in it.
+// pool reads a pool and the pools in it. Names are compared in canonical form, so that
+// root.a and a are the same pool.
 func (p *parser) pool(e *element, parent *Pool) {
 	if !p.named(e) {
 		return
@@ -139,7 +147,8 @@ func (p *parser) pool(e *element, parent *Pool) {
 	p.fill(e, child)
 }
 
-// fill reads the settings of a pool, then the pools in it.
+// fill reads the settings of a pool, then the pools in it. These come last, since they
+// inherit time-outs and threshold. An order for jobs only is an error in a pool of pools.
 func (p *parser) fill(e *element, to *Pool) {
 	settings := p.settings(fmt.Sprintf(" of pool %q", e.name), p.ofPool(to))
 	var within []*element
@@ -166,6 +175,7 @@ func (p *parser) fill(e *element, to *Pool) {
 	}
 }
 
+// ofPool is the settings of a pool: Hadoop 1's names, then those of YARN's queues.
 func (p *parser) ofPool(to *Pool) []setting {
 	return []setting{
 		{[]string{"minMaps"}, count(&to.Min[0])},
@@ -183,19 +193,20 @@ func (p *parser) ofPool(to *Pool) []setting {
 	}
 }
 
-// Problem is one error or warning about a file.
+// Problem is one error or warning about a file. It is printed as FILE:LINE, as compilers
+// do, so that editors find the place.
 type Problem struct {
 	File     string
-	Line     int
-	Found    string
-	Expected string
+	Line     int    // from 1
+	Found    string // what is there
+	Expected string // what could be there instead
 }
 
 func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s; expected %s", p.File, p.Line, p.Found, p.Expected)
 }
 
-// Problems is all errors of a file, by line.
+// Problems is all errors of a file, by line. errors.As finds each Problem in it.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -215,6 +226,7 @@ func (p Problems) Unwrap() []error {
 	return errs
 }
 
+// byLine sorts problems by line; those of one line keep their order.
 func byLine(problems []Problem) []Problem {
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
 	return problems

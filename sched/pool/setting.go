@@ -10,7 +10,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// setting is an element without children, with all its names.
+// setting is an element without children, with all its names: the first is Hadoop's, and
+// the one in messages.
 type setting struct {
 	tags []string
 	set  setter
@@ -28,14 +29,17 @@ type settings struct {
 	seen   map[string]int // lines, by the first name of a setting
 }
 
+// settings prepares to read an element's settings.
 func (p *parser) settings(whose string, all []setting) *settings {
 	return &settings{p, whose, all, make(map[string]int)}
 }
 
-// line returns the line of a setting; 0 if the element does not have it.
+// line returns the line of a setting, by its first name; 0 if the element does not have
+// it.
 func (s *settings) line(tag string) int { return s.seen[tag] }
 
-// read parses one setting.
+// read parses one setting. A second one is an error, although Hadoop takes the last: two
+// values in one file are a mistake of which the user wants to know.
 func (s *settings) read(e *element) {
 	i := slices.IndexFunc(s.all, func(known setting) bool { return slices.Contains(known.tags, e.tag) })
 	if i < 0 {
@@ -56,6 +60,7 @@ func (s *settings) read(e *element) {
 	}
 }
 
+// known lists the settings, for the message about an unknown one.
 func (s *settings) known() string {
 	var tags []string
 	for _, known := range s.all {
@@ -64,6 +69,7 @@ func (s *settings) known() string {
 	return "one of " + strings.Join(tags, ", ")
 }
 
+// count stores a whole number.
 func count(to *int) setter {
 	return func(text string) (string, string) {
 		n, ok := number(text)
@@ -75,11 +81,14 @@ func count(to *int) setter {
 	}
 }
 
+// number parses a whole number of 0 or more.
 func number(text string) (n int, ok bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0
 }
 
+// weight stores a weight. 0 is allowed: such a pool gets its minimum and what others
+// leave.
 func weight(to *float64) setter {
 	return func(text string) (string, string) {
 		w, err := strconv.ParseFloat(text, 64)
@@ -91,6 +100,7 @@ func weight(to *float64) setter {
 	}
 }
 
+// fraction stores a number above 0 that is at most 1.
 func fraction(to *float64) setter {
 	return func(text string) (string, string) {
 		f, err := strconv.ParseFloat(text, 64)
@@ -117,6 +127,7 @@ func seconds(to *int64) setter {
 	}
 }
 
+// order stores the order of jobs or pools, in any case.
 func order(to *Order) setter {
 	return func(text string) (string, string) {
 		o := Order(strings.ToLower(text))

@@ -28,8 +28,8 @@ func chronosInner(name string) (inner string, ok bool) {
 	return strings.CutPrefix(name, chronosPrefix)
 }
 
-// innermost returns the name of the policy that allocates the slots: the one that
-// chronos wraps, or the name itself.
+// innermost returns the name of the policy that allocates the slots: the one that chronos
+// wraps, or the name itself. The name may be unknown.
 func innermost(name string, conf map[string]string) string {
 	inner, ok := chronosInner(name)
 	switch {

@@ -22,11 +22,13 @@ const (
 	SlotFreeLatency = "hammr.preempt.slot.free.latency" // ms until the master knows that a slot is free
 )
 
-// renamed maps old names of settings to their present ones.
+// renamed maps old names of settings to their present ones. Logs and configuration files
+// of earlier versions have the old ones.
 var renamed = map[string]string{"hammr.preempt.free.time": SlotFreeLatency}
 
-// Rename replaces old names of settings in a copy of conf. It returns a warning for
-// each. If both names are set, the present one counts.
+// Rename replaces old names of settings in a copy of conf. It returns a warning for each.
+// If both names are set, the present one counts. The master's daemon calls it
+// for the warnings, takePreempt for settings that are in the log already.
 func Rename(conf map[string]string) (current map[string]string, warnings []string) {
 	current = maps.Clone(conf)
 	for old, name := range renamed {
@@ -44,7 +46,7 @@ func Rename(conf map[string]string) (current map[string]string, warnings []strin
 }
 
 // takePreempt reads the preemption settings that all policies share, and returns the
-// other settings.
+// other settings. What is not set keeps the value of the cluster's configuration.
 func takePreempt(policy string, conf map[string]string, config *preempt.Config) (rest map[string]string, err error) {
 	current, _ := Rename(conf)
 	s, rest := takeSettings(policy, current, MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency)
@@ -90,7 +92,8 @@ func takePlacement(policy string, conf map[string]string, p *sched.Placement) (r
 	return rest, s.err()
 }
 
-// wait reads a number of ms. It returns otherwise if the setting is missing or -1.
+// wait reads a number of ms. It returns otherwise if the setting is missing or -1, or if
+// it is bad, in which case err refuses it.
 func (s *settings) wait(name string, otherwise int64) int64 {
 	if s.text(name) == "" {
 		return otherwise

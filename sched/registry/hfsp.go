@@ -14,6 +14,8 @@ import (
 // hadoopHFSP is the prefix of settings that Hadoop's HFSP has too.
 const hadoopHFSP = "mapred.hfsp-scheduler."
 
+// newHFSP reads the settings of HFSP. Those that its authors' scheduler for Hadoop has
+// keep its names and meaning; package hfsp lists them.
 func newHFSP(s *settings, setup sched.Setup) sched.Policy {
 	c := hfsp.Config{
 		Placement:   setup.Placement,
@@ -78,8 +80,8 @@ func (s *settings) hfspPreempt(config preempt.Config) preempt.Config {
 	return config
 }
 
-// slots reads a number of slots. A setting of 0 is returned as -1, since 0 means that
-// it is not set.
+// slots reads a number of slots. A setting of 0 is returned as -1, since 0 means that it
+// is not set and stands for the default.
 func (s *settings) slots(name string) int {
 	n := s.integer(name, "a whole number", 0, 1e9)
 	if n == 0 && s.conf[name] != "" {

@@ -17,8 +17,10 @@ const (
 	Allocations    = "hammr.scheduler.allocations"
 )
 
+// newFIFO makes the policy without settings of its own.
 func newFIFO(_ *settings, setup sched.Setup) sched.Policy { return fifo.New(setup.Placement) }
 
+// newDisco reads the settings of Disco's scheduler.
 func newDisco(s *settings, setup sched.Setup) sched.Policy {
 	return disco.New(disco.Config{
 		Placement:     setup.Placement,
@@ -27,6 +29,7 @@ func newDisco(s *settings, setup sched.Setup) sched.Policy {
 	})
 }
 
+// newFair reads the settings of Hadoop's fair scheduler, under Hadoop's names.
 func newFair(s *settings, setup sched.Setup) sched.Policy {
 	c := fair.Config{
 		Allocations:     s.allocations(),
@@ -43,6 +46,8 @@ func newFair(s *settings, setup sched.Setup) sched.Policy {
 	return fair.New(c)
 }
 
+// newHammr reads the settings of the scheduler of the Hammr paper. Locality and
+// preemption are on unless they are set to false.
 func newHammr(s *settings, setup sched.Setup) sched.Policy {
 	c := hammr.Config{
 		Allocations:    s.allocations(),
@@ -58,8 +63,9 @@ func newHammr(s *settings, setup sched.Setup) sched.Policy {
 }
 
 // rankers returns the orders that pools may have in addition to those of the policy
-// itself. An order that no pool uses is left out, since keeping it up to date costs
-// time.
+// itself. An order that no pool uses is left out, since keeping it up to date costs time.
+// HFSP within a pool has its default settings: the names of its own settings belong to
+// the policy hfsp.
 func rankers(a *pool.Allocations) map[pool.Order]sched.Ranker {
 	if a == nil || !a.UsesOrder(pool.HFSP) {
 		return nil

@@ -35,7 +35,8 @@ var policies = map[string]policy{
 	"hfsp":  {make: newHFSP, jobSizes: true},
 }
 
-// configure makes the policy of a registered name. It refuses bad and unknown settings.
+// configure makes the policy of a registered name. It refuses bad and unknown settings: a
+// misspelled property would otherwise have no effect and no message.
 func configure(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := &settings{policy: name, conf: conf}
 	p := policies[name].make(s, setup)
@@ -67,7 +68,8 @@ func Names() []string {
 }
 
 // New makes the policy of a name. Conf is its settings by property name; settings that
-// the policy does not know are refused. Setup is what does not depend on the policy.
+// the policy does not know are refused. Setup is what does not depend on the policy. It
+// first takes the settings that all policies share out of conf.
 func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	conf, err := takePreempt(name, conf, &setup.Preempt)
 	conf, wrong := takePlacement(name, conf, &setup.Placement)

@@ -13,22 +13,25 @@ import (
 	"github.com/hammr/hammr/sched/pool"
 )
 
-// settings reads the settings of a policy and collects every error: unknown settings
-// and bad values alike.
+// settings reads the settings of a policy and collects every error: unknown settings and
+// bad values alike. A reader returns the zero value for a setting that is missing or bad,
+// which the policy replaces by its default; err refuses the policy afterwards.
 type settings struct {
-	policy string
-	conf   map[string]string
-	known  []string
-	errs   []error
+	policy string            // its name, for messages
+	conf   map[string]string // text by property name; "" is not set
+	known  []string          // names that have been read: all others are unknown
+	errs   []error           // of bad values
 }
 
+// text returns a setting as it is, and notes that the policy knows it.
 func (s *settings) text(name string) string {
 	s.known = append(s.known, name)
 	return s.conf[name]
 }
 
-// takeSettings moves the named settings out of conf, which stays as it is: it returns them
-// for reading, and the rest.
+// takeSettings moves the named settings out of conf, which stays as it is: it returns
+// them for reading, and the rest. It serves settings that all policies share, so that no
+// policy has to know their names.
 func takeSettings(policy string, conf map[string]string, names ...string) (s *settings, rest map[string]string) {
 	s, rest = &settings{policy: policy, conf: make(map[string]string)}, maps.Clone(conf)
 	for _, name := range names {
@@ -40,7 +43,8 @@ func takeSettings(policy string, conf map[string]string, names ...string) (s *se
 	return s, rest
 }
 
-// parsed reads a setting with parse; the zero value if it is not set.
+// parsed reads a setting with parse; the zero value if it is not set. The error that
+// parse returns is replaced by what was expected, which is of more use.
 func parsed[T any](s *settings, name, expected string, parse func(string) (T, error)) (value T) {
 	text := s.text(name)
 	if text == "" {
@@ -53,6 +57,7 @@ func parsed[T any](s *settings, name, expected string, parse func(string) (T, er
 	return value
 }
 
+// bool reads true or false; false if it is not set.
 func (s *settings) bool(name string) bool {
 	return parsed(s, name, "true or false", strconv.ParseBool)
 }
@@ -74,7 +79,7 @@ func (s *settings) integer(name, expected string, least, most int64) int64 {
 	})
 }
 
-// millisOrNever reads a whole number above 0; 0 if it is not set, -1 for never.
+// millisOrNever reads a whole number of ms above 0; 0 if it is not set, -1 for never.
 func (s *settings) millisOrNever(name string) int64 {
 	if s.conf[name] == "never" {
 		s.known = append(s.known, name)
@@ -104,7 +109,8 @@ func (s *settings) fraction(name string) float64 {
 	return s.float(name, "a number above 0, at most 1", math.SmallestNonzeroFloat64, 1)
 }
 
-// allocations reads the pools of an allocation file; nil if there is none.
+// allocations reads the pools of an allocation file; nil if there is none. Its errors
+// name the file and the line.
 func (s *settings) allocations() *pool.Allocations {
 	file, content := s.text(AllocationFile), s.text(Allocations)
 	if content == "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Cluster is a cluster that tests drive by hand.
+// Cluster is a cluster that tests drive by hand: commands are applied at once, without a
+// log or a controller, and time moves only when the test says so.
 type Cluster struct {
 	T     testing.TB
 	State *cluster.State
@@ -29,12 +30,13 @@ func New(t testing.TB) *Cluster { return &Cluster{T: t, State: cluster.New("1")}
 // View returns the state.
 func (w *Cluster) View() cluster.View { return w.State.View() }
 
-// PolicyView returns what a policy sees.
+// PolicyView returns what a policy sees. Without SoftState no progress is known.
 func (w *Cluster) PolicyView() sched.View {
 	return sched.View{View: w.State.View(), SoftState: w.SoftState}
 }
 
-// Apply applies a command, which must not be refused.
+// Apply applies a command, which must not be refused. It fails the test otherwise: tests
+// of refusals call State.Apply.
 func (w *Cluster) Apply(c cluster.Command) cluster.Delta {
 	w.T.Helper()
 	w.Now++
@@ -45,19 +47,21 @@ func (w *Cluster) Apply(c cluster.Command) cluster.Delta {
 	return delta
 }
 
-// Join adds a machine.
+// Join adds a machine whose host has the same name.
 func (w *Cluster) Join(name string, maps, reduces int) {
 	w.T.Helper()
 	w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{maps, reduces}})
 }
 
-// Spec returns the spec of a job whose reduces wait for all maps.
+// Spec returns the spec of a job whose reduces wait for all maps. A task may be tried
+// four times, as in Hadoop.
 func Spec(g dag.Graph) cluster.JobSpec {
 	return cluster.JobSpec{Graph: g, MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}
 }
 
-// Run starts a job. Its split i lies on hosts[i]; splits with "" or beyond hosts have
-// no hosts.
+// Run starts a job. Its split i lies on hosts[i]; splits with "" or beyond hosts have no
+// hosts. Each split has one byte, so the number of remote splits is the cost of a
+// placement.
 func (w *Cluster) Run(spec cluster.JobSpec, hosts ...string) *cluster.Job {
 	w.T.Helper()
 	id := w.Apply(cluster.SubmitJob{Spec: spec}).Submitted
@@ -74,6 +78,7 @@ func (w *Cluster) Run(spec cluster.JobSpec, hosts ...string) *cluster.Job {
 	return w.View().Job(id)
 }
 
+// sources returns how many splits the jobs of a graph read.
 func sources(g dag.Graph) (n int) {
 	for _, s := range g.Stages {
 		if g.IsSource(s.Name) {
@@ -83,7 +88,8 @@ func sources(g dag.Graph) (n int) {
 	return n
 }
 
-// Start gives a slot to a task that starts alone.
+// Start gives a slot to a task that starts alone, as a policy would. It returns the
+// attempt.
 func (w *Cluster) Start(j *cluster.Job, stage, number int, machine string) cluster.AttemptID {
 	w.T.Helper()
 	t := j.Stages[stage].Tasks[number]
@@ -91,13 +97,19 @@ func (w *Cluster) Start(j *cluster.Job, stage, number int, machine string) clust
 	return t.Attempts[len(t.Attempts)-1].ID
 }
 
-// Plan resets a policy and returns its plan.
+// Plan resets a policy and returns its plan. Since Reset rebuilds all caches, the plan
+// must be the same as that of a policy that has observed every change.
 func (w *Cluster) Plan(p sched.Policy) sched.Plan {
 	p.Reset(w.Now, w.PolicyView())
 	return p.Decide(w.Now, w.PolicyView())
 }
 
-// Lines formats the starts of a plan, bundles in braces: "1m.0@b local".
+// Lines formats the starts of a plan, bundles in braces, for comparison with what a test
+// expects:
+//
+//	1m.0@b local              map 0 of job 1 starts on b, where its split lies
+//	{1m.0@a, 1r.0@b}          a gang starts
+//	{1m.0, 1r.0 resume}       a suspended gang resumes
 func Lines(plan sched.Plan) (out []string) {
 	line := func(s sched.Start) string {
 		text := fmt.Sprintf("%d%s.%d@%s", s.Task.Job.Number, s.Task.Stage, s.Task.Number, s.Machine)
@@ -129,7 +141,8 @@ func Lines(plan sched.Plan) (out []string) {
 	return out
 }
 
-// FullKnowledge is soft state in which every attempt is half done.
+// FullKnowledge is soft state in which every attempt is half done. With it no attempt is
+// protected from preemption because its progress is unknown.
 type FullKnowledge struct{}
 
 // Progress implements sched.SoftState.

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Streamed returns the graph of one gang of maps and reduces. A count of 0 leaves the
-// stage out.
+// Streamed returns the graph of one gang of maps and reduces: every map streams to every
+// reduce. A count of 0 leaves the stage out.
 func Streamed(maps, reduces int) dag.Graph {
 	g := dag.Graph{Stages: []dag.Stage{{Name: "map", Nodes: maps}}}
 	if reduces > 0 {
@@ -19,14 +19,16 @@ func Streamed(maps, reduces int) dag.Graph {
 	return g
 }
 
-// Pairs returns the graph of gangs of one map and one reduce each.
+// Pairs returns the graph of gangs of one map and one reduce each. The gangs of a class
+// are independent of each other.
 func Pairs(count int) dag.Graph {
 	g := Streamed(count, count)
 	g.Edges[0].Connection = dag.OneToOne
 	return g
 }
 
-// TwoSlotGroups returns the graph of groups that take two map slots each.
+// TwoSlotGroups returns the graph of groups that take two map slots each: their two Nodes
+// share memory, so both run on one machine.
 func TwoSlotGroups(count int) dag.Graph {
 	return dag.Graph{
 		Stages: []dag.Stage{{Name: "parse", Nodes: count}, {Name: "clean", Nodes: count, Slots: dag.SlotMap}},
@@ -34,7 +36,9 @@ func TwoSlotGroups(count int) dag.Graph {
 	}
 }
 
-// DrawGraph draws a small graph of any kind.
+// DrawGraph draws a small graph of any kind, for rapid. The kinds are those that
+// placement treats differently: tasks alone, gangs, groups of several slots, and all of
+// them in one job.
 func DrawGraph(rt *rapid.T) dag.Graph {
 	n := rapid.IntRange(1, 3).Draw(rt, "nodes")
 	switch rapid.SampledFrom([]string{"mapreduce", "gang", "pairs", "wide", "mixed"}).Draw(rt, "graph") {
@@ -53,7 +57,8 @@ func DrawGraph(rt *rapid.T) dag.Graph {
 	return dag.MapReduce(2*n, rapid.IntRange(0, 2).Draw(rt, "reduces"))
 }
 
-// LoadAll gives all jobs their splits: split i lies on machine "m<i mod 4>".
+// LoadAll gives all jobs their splits: split i lies on machine "m<i mod 4>". A state that
+// was restored from a snapshot has none, so StateAfter calls it too.
 func LoadAll(t rapid.TB, s *cluster.State) {
 	for j := range s.View().Jobs() {
 		var splits []cluster.Split

@@ -7,15 +7,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ModelTest applies random commands to a cluster under a policy.
+// ModelTest applies random commands to a cluster under a policy: whatever users, machines
+// and attempts may do, in any order. The policy observes each change. A test compares it
+// with one that is Reset, or with a slow twin, after each step:
+//
+//	submit, join, expire, finish, fail, suspend, … ──► state ──► Observe
+//	                     plan ──► Commands, none of which may be refused
 type ModelTest struct {
 	*Cluster
-	Random *rapid.T
-	Policy sched.Policy
+	Random *rapid.T               // draws the commands, so that failures shrink
+	Policy sched.Policy           // under test; the caller resets it first
 	Draw   func(*cluster.JobSpec) // changes the spec of a job before it is submitted; may be nil
 }
 
-// Try applies a command that may be refused.
+// Try applies a command that may be refused, and reports whether it was applied. Time
+// advances by a third of a ms, so that some commands happen at the same time.
 func (l *ModelTest) Try(c cluster.Command) bool {
 	l.Now++
 	delta, err := l.State.Apply(cluster.Entry{At: l.Now / 3, Command: c})
@@ -25,6 +31,8 @@ func (l *ModelTest) Try(c cluster.Command) bool {
 	return err == nil
 }
 
+// submit submits a random job and starts it. Its tasks never run out of tries, so that a
+// job does not end before the test has seen enough of it.
 func (l *ModelTest) submit() {
 	l.Now++
 	s := Spec(DrawGraph(l.Random))
@@ -43,7 +51,8 @@ func (l *ModelTest) submit() {
 	l.Try(cluster.StartJob{Job: delta.Submitted})
 }
 
-// Step applies a random command.
+// Step applies a random command. A plan is applied as a whole, and a refused command of a
+// plan fails the test: a policy must not plan what the state does not accept.
 func (l *ModelTest) Step() {
 	machine := rapid.SampledFrom([]string{"m0", "m1", "m2"}).Draw(l.Random, "machine")
 	m := l.View().Machine(machine)
@@ -86,8 +95,8 @@ func (l *ModelTest) Step() {
 	}
 }
 
-// StateAfter returns a copy of the cluster with a plan applied, which must be accepted
-// as a whole.
+// StateAfter returns a copy of the cluster with a plan applied, which must be accepted as
+// a whole. The original stays as it is, so a test can ask what would happen.
 func (l *ModelTest) StateAfter(plan sched.Plan) cluster.View {
 	twin, err := l.State.Snapshot().Restore()
 	if err != nil {

@@ -11,19 +11,21 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// RandomCluster runs jobs in virtual time. A task ends when it has run for a random
-// time and all its input is written; an attempt that is ordered to checkpoint ends with a
-// checkpoint.
+// RandomCluster runs jobs in virtual time. A task ends when it has run for a random time
+// and all its input is written; an attempt that is ordered to checkpoint ends with a
+// checkpoint. Liveness tests use it: if nothing runs and the policy starts nothing,
+// RunAll fails the test.
 type RandomCluster struct {
 	*Cluster
-	Random    *rand.Rand
-	Policy    sched.Policy
-	FailOneIn int // one task in FailOneIn fails; 0 is none
+	Random    *rand.Rand   // from the seed: the same seed gives the same run
+	Policy    sched.Policy // under test
+	FailOneIn int          // one task in FailOneIn fails; 0 is none
 
-	ends map[cluster.AttemptID]int64
+	ends map[cluster.AttemptID]int64 // when attempts end at the earliest, ms
 }
 
-// NewRandomCluster returns a cluster of three machines, m0 to m2.
+// NewRandomCluster returns a cluster of three machines, m0 to m2, with two to four map
+// slots and one to three reduce slots each.
 func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomCluster {
 	b := &RandomCluster{Cluster: New(t), Random: rand.New(rand.NewPCG(seed, 5)), Policy: policy, FailOneIn: 20, ends: make(map[cluster.AttemptID]int64)}
 	for i := range 3 {
@@ -34,7 +36,8 @@ func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomClu
 	return b
 }
 
-// Do applies a command at the present time.
+// Do applies a command at the present time. The policy observes it once all machines have
+// joined.
 func (b *RandomCluster) Do(c cluster.Command) cluster.Delta {
 	b.T.Helper()
 	delta, err := b.State.Apply(cluster.Entry{At: b.Now, Command: c})
@@ -62,7 +65,7 @@ func (b *RandomCluster) ready() bool {
 	return machines == 3
 }
 
-// Submit starts a job.
+// Submit starts a job. Its tasks never run out of tries.
 func (b *RandomCluster) Submit(s cluster.JobSpec) *cluster.Job {
 	b.T.Helper()
 	s.MaxAttempts = [2]int{99, 99}
@@ -72,7 +75,8 @@ func (b *RandomCluster) Submit(s cluster.JobSpec) *cluster.Job {
 	return b.View().Job(id)
 }
 
-// RandomGraph returns a random graph that fits the cluster.
+// RandomGraph returns a random graph that fits the cluster, even on the smallest
+// machines.
 func (b *RandomCluster) RandomGraph() dag.Graph {
 	n := 1 + b.Random.IntN(3)
 	switch b.Random.IntN(6) {
@@ -91,7 +95,8 @@ func (b *RandomCluster) RandomGraph() dag.Graph {
 	return dag.MapReduce(3*n, 2*n)
 }
 
-// ApplyPlans applies plans of the policy until one is empty.
+// ApplyPlans applies plans of the policy until one is empty. Plans follow each other at
+// the same time, as in a controller: a preemption in one lets a task start in the next.
 func (b *RandomCluster) ApplyPlans() {
 	b.T.Helper()
 	for {
@@ -105,8 +110,8 @@ func (b *RandomCluster) ApplyPlans() {
 	}
 }
 
-// Advance moves the time to the next event and ends attempts. It returns false if
-// nothing can ever happen again.
+// Advance moves the time to the next event and ends attempts. It returns false if nothing
+// can ever happen again: no attempt ends and the policy wants no wake-up.
 func (b *RandomCluster) Advance() bool {
 	b.T.Helper()
 	for {
@@ -129,7 +134,8 @@ func (b *RandomCluster) Advance() bool {
 	}
 }
 
-// endSome ends the attempts whose time has come, and reports whether there were any.
+// endSome ends the attempts whose time has come, and reports whether there were any. One
+// that is ordered to checkpoint takes a random number of calls.
 func (b *RandomCluster) endSome() (some bool) {
 	view := b.View()
 	for m := range view.Machines() {
