@@ -12,7 +12,8 @@ import (
 // groupWriter writes the result of one group of equal keys.
 type groupWriter func(w *dataWriter, key []byte, values valueSource) error
 
-// mergeLevel is a data file between two merge passes.
+// mergeLevel is a data file between two merge passes: the runs of the spills at first, then
+// fewer and longer ones.
 type mergeLevel struct {
 	path string
 	runs [][]Run // of each partition, in the order of equal keys
