@@ -122,11 +122,11 @@ const (
 // attemptStateInfo is what is true of all attempts in a state. Snapshots hold these
 // columns instead of the state.
 type attemptStateInfo struct {
-	status   AttemptStatus
-	place    processPlace
-	lost     bool // with its machine
-	revoked  bool
-	workLost bool
+	status   AttemptStatus // what users see
+	place    processPlace  // of its process
+	lost     bool          // with its machine
+	revoked  bool          // it had succeeded, and its output does not count any more
+	workLost bool          // it was preempted by kill
 }
 
 var attemptStates = [...]struct {
@@ -245,7 +245,7 @@ type Attempt struct {
 	// CheckpointMoved says that the checkpoint from which it resumed was moved since.
 	CheckpointMoved bool
 
-	StartedAt int64
+	StartedAt int64  // ms since the epoch, as are all times
 	EndedAt   int64  // when its status changed from RUNNING, 0 while it has not
 	Cause     string // why it was killed or failed, or what its slot is needed for
 

@@ -25,8 +25,8 @@ type entryRecord struct {
 
 // verb is the stored form of a type of command.
 type verb struct {
-	name   string // never changes: logs hold it
-	stored reflect.Type
+	name   string       // never changes: logs hold it
+	stored reflect.Type // the type that is encoded
 	decode func(data []byte) (Command, error)
 }
 

@@ -99,8 +99,8 @@ func (j *Job) readersOf(writer *Task, edge int, to *Stage) (first, end int) {
 
 // demand is the tasks of a stage that need what is written along an edge.
 type demand struct {
-	to         *Stage
-	edge       int
+	to         *Stage    // that reads
+	edge       int       // place in the graph's edges
 	unfinished numberSet // tasks
 	unfetched  numberSet // of them those that have not fetched the output that others have
 }

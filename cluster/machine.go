@@ -9,7 +9,7 @@ import "maps"
 // the machine was excluded or its disks became full, and while attempts resume in order
 // to move.
 type Machine struct {
-	Name     string
+	Name     string   // unique; the tasknode keeps it over restarts
 	Instance string   // of its tasknode, a new one after each start
 	Address  string   // of its shuffle server, "" if every task can read its files locally
 	HTTP     string   // of its page of metrics and logs, "" if it has none

@@ -8,10 +8,10 @@ import (
 
 // Split is what the state knows of one split of the input.
 type Split struct {
-	Range   dag.Range
-	Hosts   []string // that have most of its bytes, best first
-	Bytes   int64
-	Ordinal int // of its file among all files of the job's input
+	Range   dag.Range // of the whole split, as its format numbers positions
+	Hosts   []string  // that have most of its bytes, best first
+	Bytes   int64     // its length; the weight of its locality
+	Ordinal int       // of its file among all files of the job's input
 
 	Whole bool // no part of it can be read without everything before it
 }

@@ -26,7 +26,7 @@ type Stage struct {
 	Stored          bool            // what it writes for other stages does not lie on its machines
 	WritesFiles     bool            // its tasks write files of the job's output in addition to what other stages read
 	DisallowedModes preempt.ModeSet // by which no slot is taken from its tasks
-	Tasks           []*Task
+	Tasks           []*Task         // by number; splits append more
 
 	Finished int // tasks that have succeeded; at most len(Tasks)
 	Running  int // tasks with an active attempt; at most len(Tasks) - Finished
@@ -34,13 +34,13 @@ type Stage struct {
 	StartedAt  int64 // of the first attempt
 	FinishedAt int64 // when the last task succeeded; 0 while one has not
 
-	Launched    int   // attempts started
-	LocalStarts int   // attempts started where their split lies
-	RackStarts  int   // attempts started elsewhere in the rack of their split
-	Failed      int   // attempts failed
-	Killed      int   // attempts killed or lost; Preemption counts those that were preempted
-	SlotMillis  int64 // time for which attempts held a slot; sum over those that have left it
-	Preemption  PreemptionStats
+	Launched    int             // attempts started
+	LocalStarts int             // attempts started where their split lies
+	RackStarts  int             // attempts started elsewhere in the rack of their split
+	Failed      int             // attempts failed
+	Killed      int             // attempts killed or lost; Preemption counts those that were preempted
+	SlotMillis  int64           // time for which attempts held a slot; sum over those that have left it
+	Preemption  PreemptionStats // of its attempts, over all of its life
 
 	combineSets         []combineSet          // of the per-machine edges that it reads, in order of edges
 	upstream            []upstream            // stages whose files it reads, in order of edges

@@ -18,8 +18,8 @@ var (
 
 // State is the replicated state of a cluster. One goroutine at a time uses it.
 type State struct {
-	id         string // the T in ids
-	policy     string
+	id         string               // the T in ids
+	policy     string               // name of the scheduling policy
 	policyConf []Setting            // what it is set to; replaced as a whole
 	pools      []string             // that jobs may be put into, ascending, DefaultPool among them; replaced as a whole
 	jobs       []*Job               // by number, from 1 at index 0; nil once retired

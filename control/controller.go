@@ -12,8 +12,8 @@ import (
 // state: a new leader rebuilds them from the state (lead), or tasknodes report them
 // again.
 type Controller struct {
-	view   cluster.View
-	policy sched.Policy
+	view   cluster.View // of the state that the body applies batches to
+	policy sched.Policy // asked for a plan after each change
 
 	pending       []cluster.Entry        // commands to be proposed, in order
 	inFlight      bool                   // a batch is in the log and not applied yet
@@ -27,7 +27,7 @@ type Controller struct {
 	stranded      stranded               // suspended attempts that could resume elsewhere
 	migrations    migrations             // of output and checkpoints, from machines that are drained
 
-	trace trace
+	trace trace // decisions that were reported already
 
 	out Output // of the current step
 }

@@ -83,7 +83,7 @@ type AttemptFinished struct {
 type AttemptFailed struct {
 	Attempt    cluster.AttemptID
 	Failure    cluster.Failure
-	LostOutput cluster.AttemptID
+	LostOutput cluster.AttemptID // whose output it could not read
 
 	BadCheckpoint bool // it could not resume from its task's checkpoint
 }
@@ -98,7 +98,7 @@ type AttemptCheckpointed struct {
 // suspend, and runs on. CanSuspend says that it can be suspended instead.
 type PreemptionDeclined struct {
 	Attempt    cluster.AttemptID
-	Cause      string
+	Cause      string // for people
 	CanSuspend bool
 }
 

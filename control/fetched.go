@@ -98,7 +98,7 @@ type pendingReader struct {
 // fetchedBy is an attempt with what it has fetched itself, and what the attempt had fetched
 // from whose checkpoint it resumed; nil for nothing.
 type fetchedBy struct {
-	id   cluster.AttemptID
+	id   cluster.AttemptID // the attempt
 	sets [2]FetchedSet
 }
 

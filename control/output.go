@@ -12,9 +12,9 @@ import (
 // Output is what the body has to do after a step, in any order. What is lost, for
 // instance with a leader, is derived again from the state.
 type Output struct {
-	Commands  []cluster.Entry // to be proposed as one batch; nil while a batch is in the log
-	Orders    []Order
-	Work      []Work
+	Commands  []cluster.Entry  // to be proposed as one batch; nil while a batch is in the log
+	Orders    []Order          // for machines, in the order in which each machine has to get them
+	Work      []Work           // for jobs
 	Decisions []sched.Decision // that were made, if they are traced; those of a plan may still be refused in part
 
 	Wake int64 // when to step at the latest, ms since the epoch; 0 for "when something happens"

@@ -12,9 +12,9 @@ import (
 // leader they report it again. It implements sched.SoftState, sched.MemReporter and
 // FetchReporter.
 type reportedState struct {
-	progress
-	fetches
-	headrooms headrooms
+	progress            // by attempt
+	fetches             // by job and attempt
+	headrooms headrooms // by machine
 }
 
 // newReportedState returns state of which nothing is reported yet.

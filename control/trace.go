@@ -8,7 +8,7 @@ import (
 // trace keeps the latest decisions, so that none is reported twice: the policy decides after
 // each change, and most of its decisions repeat the last ones.
 type trace struct {
-	on   bool
+	on   bool                                         // decisions are reported at all
 	last map[cluster.JobID]map[subject]sched.Decision // the zero job has decisions about pools
 }
 

@@ -49,8 +49,8 @@ const (
 //	                    for Config.Reserve                of a job with lower priority
 type Policy struct {
 	conf     Config
-	comparer sched.JobComparer
-	wake     int64 // when Decide may find more although nothing changes, ms; 0 is never
+	comparer sched.JobComparer // the wrapped policy, or submission
+	wake     int64             // when Decide may find more although nothing changes, ms; 0 is never
 
 	lost      map[cluster.TaskID]bool        // a superset of the tasks to be recovered
 	promises  map[cluster.AttemptID]*promise // by the lost attempt that they replace

@@ -39,16 +39,16 @@ type task struct {
 	*cluster.Task
 	job           *cluster.Job
 	stage         *cluster.Stage
-	loss          *cluster.Attempt
-	lostAt        int64    // when its machine was declared lost, ms since the epoch
-	inputMachines []string // machines with a replica of its input where it may start; nil if all are equal
-	avoid         []string // machines where it does not start
-	promise       *promise // nil if there is none, or if it is void
-	hadPromise    bool     // it has had a promise, which it gets only once
-	grant         *grant   // slot that it gets now; nil for none
-	own           *grant   // slot that the wrapped policy gives it; nil for none
-	stale         bool     // some attempts that it may preempt have not reported since lostAt
-	requested     *promise // the promise that it gets for what it preempts now; nil for none
+	loss          *cluster.Attempt // the attempt that the task replaces
+	lostAt        int64            // when its machine was declared lost, ms since the epoch
+	inputMachines []string         // machines with a replica of its input where it may start; nil if all are equal
+	avoid         []string         // machines where it does not start
+	promise       *promise         // nil if there is none, or if it is void
+	hadPromise    bool             // it has had a promise, which it gets only once
+	grant         *grant           // slot that it gets now; nil for none
+	own           *grant           // slot that the wrapped policy gives it; nil for none
+	stale         bool             // some attempts that it may preempt have not reported since lostAt
+	requested     *promise         // the promise that it gets for what it preempts now; nil for none
 }
 
 // kind returns the kind of slot that the task needs.

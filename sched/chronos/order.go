@@ -29,7 +29,7 @@ func compareSubmission(a, b *cluster.Job) int {
 // order is the priority of some jobs for slots of one kind. Under fair sharing many
 // jobs are equal: neither precedes the other.
 type order struct {
-	place map[cluster.JobID]int
+	place map[cluster.JobID]int // 0 for the highest priority
 }
 
 // orderOf ranks jobs by how many others precede each; equal ones by submission.

@@ -12,7 +12,7 @@ import (
 // task starts there. A void promise is kept, so that the task does not get another one.
 type promise struct {
 	loss    cluster.AttemptID // that it replaces
-	machine string
+	machine string            // of the victim
 	victim  cluster.AttemptID // the attempt that leaves the slot
 	mode    preempt.Mode      // "" if unknown, after a Reset
 	until   int64             // when the reservation ends, ms since the epoch; 0 before it is confirmed

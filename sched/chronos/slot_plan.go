@@ -12,8 +12,8 @@ import (
 // which of its tasks get them changes.
 type slotPlan struct {
 	*recovery
-	grants  []*grant
-	on      map[slotKey][]*grant
+	grants  []*grant                 // in the order of the plan
+	on      map[slotKey][]*grant     // the same by machine and kind
 	used    map[slotKey]int          // slots that the plan takes
 	own     map[cluster.TaskID]*task // tasks to be recovered
 	idle    []*cluster.Task          // tasks that have lost their slot

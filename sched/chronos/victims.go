@@ -23,13 +23,13 @@ type candidate struct {
 // what the tasks of a stage have in common.
 type victimSearch struct {
 	*recovery
-	finder        victim.Finder
-	all           map[string][]*candidate    // by machine
-	alike         map[source][]*candidate    // for tasks of a stage without inputMachines
-	orders        [2]order                   // by kind of slot
-	preempted     map[cluster.AttemptID]bool // attempts preempted already
-	preemptedJobs map[cluster.JobID]bool     // jobs that have lost an attempt already
-	written       map[source]map[string]int64
+	finder        victim.Finder               // chooses the mode in which a victim loses its slot
+	all           map[string][]*candidate     // by machine
+	alike         map[source][]*candidate     // for tasks of a stage without inputMachines
+	orders        [2]order                    // by kind of slot
+	preempted     map[cluster.AttemptID]bool  // attempts preempted already
+	preemptedJobs map[cluster.JobID]bool      // jobs that have lost an attempt already
+	written       map[source]map[string]int64 // bytes by machine, for stages without inputMachines
 }
 
 // source names a stage whose input is the output of other stages.

@@ -46,8 +46,8 @@ func (p *Policy) noteStarted(started []cluster.AttemptID) (some bool) {
 
 // runningJobs counts the running jobs against the limits.
 type runningJobs struct {
-	policy *Policy
-	users  map[string]int
+	policy *Policy        // whose limits count
+	users  map[string]int // running jobs by user
 	queues map[*queue]int // with the jobs of the queues below
 }
 

@@ -15,7 +15,7 @@ import (
 type entry struct {
 	id          cluster.JobID // of the job
 	queue       *queue
-	user        string
+	user        string // for the limit of running jobs
 	priority    int
 	submittedAt int64
 
@@ -24,7 +24,7 @@ type entry struct {
 	suspended bool // its job is suspended, so it gets no slots
 	admitted  bool // it is active and within the limits of running jobs
 
-	account   *ledger.Account
+	account   *ledger.Account  // what it has and wants
 	counted   tally            // in queue
 	weights   [2]float64       // in queue, if it does not depend on the time
 	treeEntry *sharetree.Entry // its place in the order of its queue

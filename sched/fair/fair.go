@@ -15,10 +15,10 @@ import (
 // Policy is the fair scheduler.
 type Policy struct {
 	conf   Config
-	placer placement.Placer
-	wake   int64 // when Decide may find more although nothing changes, ms; 0 is never
+	placer placement.Placer // chooses machines
+	wake   int64            // when Decide may find more although nothing changes, ms; 0 is never
 
-	ledger     ledger.Ledger
+	ledger     ledger.Ledger            // what each job has and wants
 	tree       *tree                    // the pools as queues, with their jobs
 	jobs       map[cluster.JobID]*entry // that have an account in the ledger
 	byPriority []*entry                 // active jobs, in the order of entry.compare

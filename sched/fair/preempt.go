@@ -56,10 +56,10 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 
 // wave is slots of one kind that are being freed.
 type wave struct {
-	finder   *victim.Finder
+	finder   *victim.Finder // shared by both kinds: an attempt is taken once
 	kind     int
-	left     map[*queue]cluster.Slots
-	preempts []sched.Preempt
+	left     map[*queue]cluster.Slots // what queues keep after the victims so far
+	preempts []sched.Preempt          // planned so far
 }
 
 // loss is a victim in a queue.

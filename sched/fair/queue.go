@@ -16,10 +16,10 @@ import (
 //
 // Invariants: tally is the sum over the jobs and children; demand is at most Max.
 type queue struct {
-	*pool.Pool
-	parent   *queue
-	children []*queue // by name
-	jobs     []*entry // by entry.compare
+	*pool.Pool          // its configuration
+	parent     *queue   // nil for the root
+	children   []*queue // by name
+	jobs       []*entry // by entry.compare
 
 	tally                // sum over the queues below too
 	wanted cluster.Slots // demand without the limit of Max
@@ -27,18 +27,18 @@ type queue struct {
 	since int64 // the cached result of oldestWaiting, unless stale
 	stale bool
 
-	share       [2]float64 // fair share in slots, as computed last
-	sharesStale bool       // of the root: a demand has changed since
-	treeEntry   *sharetree.Entry
+	share       [2]float64       // fair share in slots, as computed last
+	sharesStale bool             // of the root: a demand has changed since
+	treeEntry   *sharetree.Entry // its place among the pools of its parent
 }
 
 // tree is all pools that are configured or have jobs. A pool that a job names without
 // being configured exists as long as it has jobs.
 type tree struct {
 	*pool.Allocations
-	root         *queue
-	byName       map[string]*queue
-	addTreeEntry func(*queue) // makes the share tree's entry of a new queue
+	root         *queue            // of all pools
+	byName       map[string]*queue // by full name, "" for the root
+	addTreeEntry func(*queue)      // makes the share tree's entry of a new queue
 }
 
 func newTree(a *pool.Allocations, addTreeEntry func(*queue)) *tree {

@@ -26,7 +26,8 @@ type policy struct {
 	jobSizes bool // it orders jobs by size, and so may ask sched.Setup.Oracle
 }
 
-// policies are all but chronos, which wraps each of them.
+// policies are all but chronos, which wraps each of them. A new policy is a line here,
+// and a function in policies.go that reads its settings.
 var policies = map[string]policy{
 	"disco": {make: newDisco},
 	"fair":  {make: newFair, pools: true},
