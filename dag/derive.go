@@ -140,6 +140,7 @@ type merger struct {
 	whole  []bool // by root: all copies are connected
 }
 
+// newMerger makes a merger in which nothing is joined: each item is its own root.
 func newMerger(counts []int) *merger {
 	m := &merger{counts: counts, parent: make([]int, len(counts)), whole: make([]bool, len(counts))}
 	for i := range m.parent {
@@ -161,6 +162,7 @@ func (m *merger) join(a, b int, pairwise bool) {
 	m.whole[a] = m.whole[a] || m.whole[b] || !pairwise
 }
 
+// root finds the root of an item, and halves the path to it for the next search.
 func (m *merger) root(i int) int {
 	for m.parent[i] != i {
 		m.parent[i] = m.parent[m.parent[i]]

@@ -38,6 +38,7 @@ type fitCheck struct {
 	errs     []error // what does not fit
 }
 
+// errorf adds an error.
 func (f *fitCheck) errorf(format string, args ...any) {
 	f.errs = append(f.errs, fmt.Errorf("dag: "+format, args...))
 }

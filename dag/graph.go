@@ -106,6 +106,7 @@ const (
 	PerMachine
 )
 
+// The names by which graphs are shown. Fingerprints are made of them, so they never change.
 var (
 	slotNames       = []string{"default", "map", "reduce"}
 	channelNames    = []string{"file", "tcp", "shm"}
@@ -116,6 +117,8 @@ func (k SlotKind) String() string   { return nameOf(slotNames, int(k)) }
 func (c Channel) String() string    { return nameOf(channelNames, int(c)) }
 func (c Connection) String() string { return nameOf(connectionNames, int(c)) }
 
+// nameOf returns the name of a constant; "unknown" of any other number, which Validate
+// refuses.
 func nameOf(names []string, i int) string {
 	if i < 0 || i >= len(names) {
 		return "unknown"

@@ -116,6 +116,7 @@ func (l *Layout) stagesOf(bundle int) []int {
 	return stages
 }
 
+// divide divides Nodes or groups evenly among classes; 0 if there are none.
 func divide(of, among int) int {
 	if among == 0 {
 		return 0

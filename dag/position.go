@@ -26,6 +26,7 @@ func (p Position) Less(q Position) bool {
 	return p.Offset < q.Offset || p.Offset == q.Offset && p.Skip < q.Skip
 }
 
+// String is the offset, with the skipped records after a plus sign if there are any: 4096+3.
 func (p Position) String() string {
 	if p.Skip == 0 {
 		return fmt.Sprint(p.Offset)

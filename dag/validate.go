@@ -124,6 +124,7 @@ func (e Edge) countProblem(writers, readers int) string {
 	return ""
 }
 
+// String names the edge in errors and in the text that the fingerprint is made of.
 func (e Edge) String() string { return fmt.Sprintf("%q -> %q", e.From, e.To) }
 
 // input is one of the names under which a stage's program reads.

@@ -75,6 +75,7 @@ func (g Graph) bundleText(l *Layout, bundle int) string {
 	return kind + " " + g.stageSet(l.stagesOf(bundle))
 }
 
+// stageSet lists stages as messages name a group or a bundle: {map, combine}.
 func (g Graph) stageSet(stages []int) string {
 	return "{" + joinNames(stages, ", ", g.stageName) + "}"
 }

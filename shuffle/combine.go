@@ -46,6 +46,7 @@ type combinerRun struct {
 	emit func(key, value []byte) // the method add, bound once
 }
 
+// newCombinerRun binds emit once, since a method value costs an allocation.
 func newCombinerRun(c Combiner) *combinerRun {
 	cb := &combinerRun{combine: c}
 	cb.emit = cb.add
@@ -93,6 +94,7 @@ type countedValues struct {
 	n int64
 }
 
+// NextValue counts a value that there is.
 func (v *countedValues) NextValue() bool {
 	if !v.valueSource.NextValue() {
 		return false

@@ -40,6 +40,7 @@ func (o Ordinal) Compare(p Ordinal) int {
 	return cmp.Or(cmp.Compare(o.Input, p.Input), o.Start.Compare(p.Start))
 }
 
+// String is the input and the Position: 0@4096.
 func (o Ordinal) String() string { return fmt.Sprintf("%d@%v", o.Input, o.Start) }
 
 // Source is a run to be merged, and what decides the order of its records among equal keys.
@@ -97,6 +98,8 @@ type rank struct {
 	sequence int64
 }
 
+// compare orders by Ordinal: input, then Position. Runs of one map follow in the order in
+// which the map wrote them.
 func (r rank) compare(s rank) int {
 	return cmp.Or(r.ordinal.Compare(s.ordinal), cmp.Compare(r.sequence, s.sequence))
 }

@@ -167,6 +167,7 @@ func (r *runReader) readTag() bool {
 	return true
 }
 
+// key and value are views of the current record, valid until advance loads another block.
 func (r *runReader) key() []byte   { return r.data[r.cur.key:r.cur.value:r.cur.value] }
 func (r *runReader) value() []byte { return r.data[r.cur.value:r.cur.end:r.cur.end] }
 

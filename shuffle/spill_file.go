@@ -112,6 +112,7 @@ func (f *spillFile) abort(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// remove removes a file, and names it in the error.
 func remove(ctx context.Context, fsys storage.FS, path string) error {
 	if err := fsys.Remove(ctx, path, false); err != nil {
 		return fmt.Errorf("remove %s: %w", path, err)

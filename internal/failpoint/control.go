@@ -121,6 +121,8 @@ func (c *Control) Set(name, action string) error {
 	return nil
 }
 
+// set changes a point. The kind is cleared first and stored last, so that a hit in between
+// does nothing.
 func (c *Control) set(p Point, a Action) {
 	at := &c.page.points[p]
 	at.kind.Store(int64(noAction))

@@ -72,6 +72,8 @@ func NextDiskFault() (time.Duration, error) {
 	return 0, nil
 }
 
+// disk counts an operation and returns its faults. The count is shared by all processes of
+// the page, so that one in n fails whichever process makes it.
 func (g *page) disk() (delay time.Duration, err error) {
 	if oneOf := g.failOneIn.Load(); oneOf > 0 && g.operations.Add(1)%oneOf == 0 {
 		err = ErrInjected

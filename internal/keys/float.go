@@ -48,6 +48,7 @@ func (Float64) Decode(src []byte) (float64, error) {
 
 func (c Float64) AppendPart(dst []byte, v float64) []byte { return c.Append(dst, v) }
 
+// DecodePart decodes 8 bytes: the part form is the top-level form.
 func (c Float64) DecodePart(src []byte) (v float64, rest []byte, err error) {
 	return fixedPart(src, 8, c.Decode)
 }
@@ -85,6 +86,7 @@ func (Float32) Decode(src []byte) (float32, error) {
 
 func (c Float32) AppendPart(dst []byte, v float32) []byte { return c.Append(dst, v) }
 
+// DecodePart decodes 4 bytes: the part form is the top-level form.
 func (c Float32) DecodePart(src []byte) (v float32, rest []byte, err error) {
 	return fixedPart(src, 4, c.Decode)
 }

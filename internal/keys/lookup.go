@@ -46,6 +46,7 @@ func OrderedFor[T any]() (Ordered[T], bool) {
 // types of its components. The codec is nil when a component has none.
 type composite interface{ defaultCodec() any }
 
+// defaultCodec implements composite.
 func (Pair[A, B]) defaultCodec() any {
 	a, ok1 := OrderedFor[A]()
 	b, ok2 := OrderedFor[B]()
@@ -55,6 +56,7 @@ func (Pair[A, B]) defaultCodec() any {
 	return PairOf(a, b)
 }
 
+// defaultCodec implements composite.
 func (Triple[A, B, C]) defaultCodec() any {
 	a, ok1 := OrderedFor[A]()
 	b, ok2 := OrderedFor[B]()
@@ -65,6 +67,7 @@ func (Triple[A, B, C]) defaultCodec() any {
 	return TripleOf(a, b, c)
 }
 
+// defaultCodec implements composite.
 func (Desc[T]) defaultCodec() any {
 	inner, ok := OrderedFor[T]()
 	if !ok {
@@ -130,7 +133,8 @@ func as[T, U any](inner Ordered[U]) (Ordered[T], bool) {
 }
 
 // defined is a codec of a type that is defined from U, by the codec of U. Both types have
-// the same memory layout, so a value is converted without a copy.
+// the same memory layout, so a value is converted without a copy. Its methods convert and
+// call inner.
 type defined[T, U any] struct{ inner Ordered[U] }
 
 func (c defined[T, U]) Append(dst []byte, v T) []byte { return c.inner.Append(dst, convert[U](v)) }

@@ -43,6 +43,7 @@ type Time struct{}
 // timeSize is the length of an encoded time in bytes.
 const timeSize = 12
 
+// Append drops what is not the instant: location and monotonic clock.
 func (Time) Append(dst []byte, v time.Time) []byte {
 	dst = Signed[int64]{}.Append(dst, v.Unix())
 	return binary.BigEndian.AppendUint32(dst, uint32(v.Nanosecond()))
@@ -78,6 +79,7 @@ type Empty struct{}
 func (Empty) Append(dst []byte, _ struct{}) []byte     { return dst }
 func (Empty) AppendPart(dst []byte, _ struct{}) []byte { return dst }
 
+// Decode refuses any bytes.
 func (Empty) Decode(src []byte) (v struct{}, err error) {
 	if len(src) != 0 {
 		err = malformed("nothing", len(src))

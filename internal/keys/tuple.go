@@ -29,6 +29,7 @@ type pair[A, B any] struct {
 	b Ordered[B]
 }
 
+// Append appends the part of First and the whole of Second.
 func (c pair[A, B]) Append(dst []byte, v Pair[A, B]) []byte {
 	return c.b.Append(c.a.AppendPart(dst, v.First), v.Second)
 }
@@ -85,6 +86,7 @@ type triple[A, B, C any] struct {
 	bc pair[B, C]
 }
 
+// Append appends the part of First and the pair of the others.
 func (c triple[A, B, C]) Append(dst []byte, v Triple[A, B, C]) []byte {
 	return c.bc.Append(c.a.AppendPart(dst, v.First), Pair[B, C]{v.Second, v.Third})
 }

@@ -21,6 +21,7 @@ type Channel struct {
 	Peers []int
 }
 
+// String names the channel in errors by its stages.
 func (c Channel) String() string { return fmt.Sprintf("%s -> %s", c.From, c.To) }
 
 // inputsOf returns the channels that lead to a Node, in the order of the graph. share

@@ -53,6 +53,7 @@ type memorySend struct {
 	stop func() bool
 }
 
+// Close ends the stream. The end of the attempt does not break it any more.
 func (s *memorySend) Close() error {
 	s.stop()
 	return s.SendEnd.Close()
@@ -64,6 +65,7 @@ type memoryReceive struct {
 	stop func() bool
 }
 
+// Close ends reading. The end of the attempt does not break the stream any more.
 func (r *memoryReceive) Close() error {
 	r.stop()
 	return r.ReceiveEnd.Close()

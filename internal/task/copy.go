@@ -24,6 +24,7 @@ type writtenOutput struct {
 	attempt string
 }
 
+// writerOf and offerOf are the keys of an output in the maps of a copyPhase.
 func writerOf(o *taskproc.MapOutput) writer       { return writer{int(o.Edge), o.Task} }
 func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerOf(o), o.Attempt} }
 

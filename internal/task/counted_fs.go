@@ -44,6 +44,7 @@ func countFS(fs storage.FS, set *counter.Set) storage.FS {
 	return c
 }
 
+// Open counts a read operation, and the bytes that are read from the file.
 func (c *countedFS) Open(ctx context.Context, path string) (storage.File, error) {
 	c.readOps.Add(1)
 	f, err := c.FS.Open(ctx, path)
@@ -53,6 +54,7 @@ func (c *countedFS) Open(ctx context.Context, path string) (storage.File, error)
 	return &countedFile{f, byteCounter{c.read}}, nil
 }
 
+// Create counts a write operation, and the bytes that are written to the file.
 func (c *countedFS) Create(ctx context.Context, path string, o storage.CreateOptions) (storage.Writer, error) {
 	c.writeOps.Add(1)
 	w, err := c.FS.Create(ctx, path, o)
@@ -62,11 +64,13 @@ func (c *countedFS) Create(ctx context.Context, path string, o storage.CreateOpt
 	return &countedWriter{w, byteCounter{c.written}}, nil
 }
 
+// Stat counts a read operation.
 func (c *countedFS) Stat(ctx context.Context, path string) (storage.FileInfo, error) {
 	c.readOps.Add(1)
 	return c.FS.Stat(ctx, path)
 }
 
+// Remove counts a write operation.
 func (c *countedFS) Remove(ctx context.Context, path string, recursive bool) error {
 	c.writeOps.Add(1)
 	return c.FS.Remove(ctx, path, recursive)

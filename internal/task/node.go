@@ -144,6 +144,7 @@ func (n *NodeRun) setFraction(f float64) {
 	n.mu.Unlock()
 }
 
+// progress returns what enterPhase and setFraction have set.
 func (n *NodeRun) progress() (phase string, fraction float64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -81,6 +81,7 @@ type remoteWriter struct {
 	closed func()
 }
 
+// Close counts the file less even after an error: the caller aborts it then.
 func (w *remoteWriter) Close() error {
 	defer w.closed()
 	return w.Writer.Close()

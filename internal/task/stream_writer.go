@@ -104,6 +104,7 @@ func (w *StreamWriter) End(checkpointed bool) error {
 // waitingWriter marks the Node as waiting while a batch is sent.
 type waitingWriter struct{ w *StreamWriter }
 
+// Write blocks while the reader is behind, for which the Node must not time out.
 func (w waitingWriter) Write(b []byte) (int, error) {
 	defer w.w.node.beginWait()()
 	n, err := w.w.to.Write(b)

@@ -77,6 +77,7 @@ type receiveStream struct {
 	body    io.ReadCloser // of the answer
 }
 
+// Read adds the stream to errors. io.EOF is the end by the writer's Close.
 func (s *receiveStream) Read(b []byte) (int, error) {
 	n, err := s.body.Read(b)
 	if err != nil && err != io.EOF {

@@ -102,6 +102,7 @@ type idleConn struct {
 	idle time.Duration
 }
 
+// Read extends the deadline for reading.
 func (c *idleConn) Read(b []byte) (int, error) {
 	if err := c.SetReadDeadline(time.Now().Add(c.idle)); err != nil {
 		return 0, err

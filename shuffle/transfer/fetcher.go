@@ -182,6 +182,7 @@ func (b *runBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close returns the credit of the source, and closes the body.
 func (b *runBody) Close() error {
 	b.giveBack()
 	return b.ReadCloser.Close()

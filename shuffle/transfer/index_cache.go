@@ -85,6 +85,7 @@ func (c *indexCache) remove(name string) {
 	}
 }
 
+// removeLocked removes an element of order with its entry.
 func (c *indexCache) removeLocked(e *list.Element) {
 	entry := c.mu.order.Remove(e).(*cachedIndex)
 	delete(c.mu.byName, entry.name)

@@ -44,6 +44,7 @@ type entry struct {
 	dropped      bool      // a retry is useless
 }
 
+// newQueue makes an empty queue; see the fields for the times.
 func newQueue(giveUpAfter, minDelay, maxDelay time.Duration) *queue {
 	return &queue{
 		giveUpAfter: giveUpAfter, minDelay: minDelay, maxDelay: maxDelay,

@@ -154,6 +154,7 @@ func (o Output) url(file string, query url.Values) string {
 	return serverURL(o.Address, Prefix+path.Join(o.Job, o.Attempt, file), query)
 }
 
+// indexURL and runURL ask for the index, and for the bytes of a run.
 func (o Output) indexURL() string { return o.url(shuffle.IndexPath(o.File), nil) }
 
 func (o Output) runURL(partition, run int) string { return o.url(o.File, runQuery(partition, run)) }

@@ -17,6 +17,7 @@ type section struct {
 	at         int64 // from base; at <= size
 }
 
+// Read reads from the file's own offset, which Seek has set.
 func (s *section) Read(b []byte) (int, error) {
 	if s.at >= s.size {
 		return 0, io.EOF

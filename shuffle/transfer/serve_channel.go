@@ -93,6 +93,7 @@ func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait ti
 // flusher sends each write at once: the next record may come much later.
 type flusher struct{ w *response }
 
+// Write counts the bytes, and returns when they are with the operating system.
 func (f flusher) Write(b []byte) (int, error) {
 	n, err := f.w.ResponseWriter.Write(b)
 	f.w.sent.Add(int64(n))

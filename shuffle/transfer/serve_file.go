@@ -94,6 +94,7 @@ func (s *Server) findRun(q request) (shuffle.Run, error) {
 	return runOf(x, q)
 }
 
+// runOf returns the run that a request names; one that the index does not have is refused.
 func runOf(x *shuffle.Index, q request) (shuffle.Run, error) {
 	if q.partition >= len(x.Partitions) || q.number >= len(x.Partitions[q.partition]) {
 		return shuffle.Run{}, refuse(http.StatusNotFound, "%s: no run %d of partition %d", q.name(), q.number, q.partition)
