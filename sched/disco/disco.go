@@ -13,16 +13,16 @@ import (
 // jobs directly below it: Disco has no pools.
 type Policy struct {
 	conf   Config
-	placer placement.Placer
-	ledger ledger.Ledger
-	wake   int64 // when Decide may find more although nothing changes, ms; 0 is never
+	placer placement.Placer // chooses machines
+	ledger ledger.Ledger    // what each job has and wants
+	wake   int64            // when Decide may find more although nothing changes, ms; 0 is never
 
 	jobs    []*job        // jobs that are not over, in order of submission
 	slots   cluster.Slots // of all machines, when shares were computed
 	divided bool          // shares are up to date for slots
 
 	jobIndex
-	root *sharetree.Entry
+	root *sharetree.Entry // the order of all jobs
 
 	requested map[cluster.AttemptID]request // what the last plan takes and is not confirmed, by victim
 }

@@ -40,7 +40,7 @@ func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]
 // need is slots of a kind that a job lacks.
 type need struct {
 	job   *job
-	slots int
+	slots int // at least 1
 }
 
 // needs returns the slots that new jobs lack, by kind. Free slots and those about to
@@ -65,8 +65,8 @@ func (p *Policy) needs(view sched.View, given map[*sharetree.Entry]cluster.Slots
 
 // request is slots that are taken from an attempt for a job.
 type request struct {
-	slots cluster.Slots
-	whose cluster.JobID
+	slots cluster.Slots // of the victim
+	whose cluster.JobID // the job that is to get them
 }
 
 // confirm counts the slots of a victim for the job that requested them, once the victim
@@ -120,11 +120,11 @@ func (d *donor) excess(kind cluster.Slot) int { return d.left[kind] - d.job.shar
 
 // wave is slots that are being freed.
 type wave struct {
-	finder   *victim.Finder
+	finder   *victim.Finder // shared by both kinds: an attempt is taken once
 	donors   []*donor
 	needs    [2][]need
 	requests map[cluster.AttemptID]request
-	preempts []sched.Preempt
+	preempts []sched.Preempt // planned so far
 }
 
 // free takes one victim at a time, each from the job most above its share. It returns

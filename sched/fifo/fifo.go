@@ -27,8 +27,8 @@ type Policy struct {
 // job can be found in the queue after its priority has changed. Observe then moves it.
 type entry struct {
 	job         cluster.JobID
-	priority    int
-	submittedAt int64
+	priority    int   // cluster.Job.EffectivePriority
+	submittedAt int64 // ms since the epoch
 }
 
 // compare orders jobs by priority, then by submission, as Hadoop's JobQueueTaskScheduler

@@ -19,7 +19,7 @@ import (
 // Invariant: available is the sum of free, less the grants of the batch.
 type assigner struct {
 	placer         *Placer // of the policy
-	now            int64
+	now            int64   // ms since the epoch
 	view           cluster.View
 	unit           cluster.Slots // what a task takes
 	noLocalityWait bool          // no task waits for a better machine
@@ -31,8 +31,8 @@ type assigner struct {
 	available int                // sum of free, less what batch was granted
 	batch     []offer            // not placed yet: Flow places several stages together
 
-	starts   []sched.Start
-	resumes  []cluster.AttemptID
+	starts   []sched.Start              // planned so far
+	resumes  []cluster.AttemptID        // planned so far
 	resumed  map[cluster.AttemptID]bool // the same as a set; nil for none
 	assigned map[cluster.TaskID]bool    // tasks in starts
 	placed   map[*cluster.Stage]int     // how many tasks of each stage have a slot in this round

@@ -128,7 +128,7 @@ func (r *Round) offerGangs(w sched.Want, most int) {
 type gang struct {
 	job        *cluster.Job
 	class      *cluster.Bundle
-	number     int
+	number     int              // in its class
 	tasks      []*cluster.Task  // that wait
 	groups     []locality.Group // parallel to tasks
 	avoid      []string         // machines that all of its tasks avoid
@@ -156,7 +156,7 @@ func (r *Round) newGang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
 
 // gangMachines caches the machines that gangs are placed on.
 type gangMachines struct {
-	all    []locality.Machine
+	all    []locality.Machine      // all machines, in the order of the view
 	placer *locality.GangPlacer    // over all; nil before the first gang
 	free   []locality.MachineSlots // parallel to all; nil if slots have been taken since
 }

@@ -14,10 +14,10 @@ import (
 // Candidate is a machine with free slots for a task, as 'hammr job explain' lists it.
 type Candidate struct {
 	Machine       string
-	Transfer      locality.Transfer
-	Level         locality.Level
-	HasCheckpoint bool // it holds the checkpoint that the task resumes from
-	Avoided       bool // the task does not start there
+	Transfer      locality.Transfer // bytes of input that would travel
+	Level         locality.Level    // how near the machine is to the input
+	HasCheckpoint bool              // it holds the checkpoint that the task resumes from
+	Avoided       bool              // the task does not start there
 }
 
 // Candidates returns the machines with free slots for a task, best first: the one with
@@ -62,7 +62,7 @@ func (c Candidate) rank() int {
 
 // trace records the offers of a round.
 type trace struct {
-	on     bool
+	on     bool           // sched.View.Trace
 	offers []*tracedOffer // in order
 }
 

@@ -12,7 +12,7 @@ import (
 // keeps nothing that Reset could not rebuild, except for the delay clocks, which Reset
 // restarts. The zero value is ready for use.
 type Placer struct {
-	sched.Placement
+	sched.Placement // method, racks and waits, as configured
 
 	topology    *locality.Topology            // racks and hosts; nil if the machines have changed
 	live        int                           // machines that are not lost
@@ -33,7 +33,7 @@ type Placer struct {
 // stageKey names a stage of a job.
 type stageKey struct {
 	job   cluster.JobID
-	stage string
+	stage string // cluster.Stage.Code
 }
 
 // patient reports whether slots may stay free for tasks that find their input there

@@ -26,11 +26,11 @@ type machineSlots struct {
 // claim is bundles of a class that could start if enough slots were free.
 type claim struct {
 	job        *cluster.Job
-	class      *cluster.Bundle
-	need       cluster.Slots // of each
-	bundles    int           // at least 1
-	avoid      []string      // machines that they cannot use
-	tasksAvoid bool          // some of their tasks avoid further machines
+	class      *cluster.Bundle // of the bundles
+	need       cluster.Slots   // of each
+	bundles    int             // at least 1
+	avoid      []string        // machines that they cannot use
+	tasksAvoid bool            // some of their tasks avoid further machines
 }
 
 // count returns how many slots are reserved.

@@ -10,16 +10,16 @@ import (
 // reserved.
 type Round struct {
 	placer *Placer // caches from earlier rounds
-	now    int64
+	now    int64   // ms since the epoch
 	view   cluster.View
 
 	assigners [2]*assigner // by kind of slot
-	trace     trace
+	trace     trace        // offers, if decisions are traced
 
 	bundles      []sched.BundleStart  // planned so far
 	resumes      []sched.BundleResume // planned so far
-	reservations []*reservation
-	wake         int64 // when to look again although nothing changes, ms since the epoch; 0 is never
+	reservations []*reservation       // in effect, in the order in which they were made
+	wake         int64                // when to look again although nothing changes, ms since the epoch; 0 is never
 
 	gangs gangMachines // the machines for gangs, once one is offered
 }

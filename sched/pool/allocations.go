@@ -49,10 +49,10 @@ type Pool struct {
 	Parent   *Pool   // nil for the root
 	Children []*Pool // in the order of the file
 
-	Weight     float64 // 0 is a right to its minimum only
-	Min, Max   cluster.Slots
-	MaxRunning int // limit of running jobs, with those of pools in it; Unlimited for none
-	Order      Order
+	Weight     float64       // 0 is a right to its minimum only
+	Min, Max   cluster.Slots // minimum share and maximum; Unlimited for no maximum
+	MaxRunning int           // limit of running jobs, with those of pools in it; Unlimited for none
+	Order      Order         // of its jobs or of the pools in it
 
 	// How long a pool is below its minimum, or below Threshold of its fair share, before
 	// it takes slots from others; in ms.
@@ -62,12 +62,12 @@ type Pool struct {
 
 // Allocations is all configured pools, and the limits of users.
 type Allocations struct {
-	Root     *Pool
+	Root     *Pool     // around all others
 	Warnings []Problem // settings that are ignored, or that contradict each other
 
-	users          map[string]int // limits of users that have their own
-	userMaxDefault int
-	poolMaxDefault int
+	users          map[string]int   // limits of users that have their own
+	userMaxDefault int              // limit of running jobs of users without their own
+	poolMaxDefault int              // the same of pools
 	order          Order            // of pools without one (defaultPoolSchedulingMode)
 	byName         map[string]*Pool // configured pools by full name, with the root under ""
 }

@@ -16,12 +16,12 @@ const (
 // element is one element of a file, with those in it. Attributes other than name have no
 // meaning in allocation files.
 type element struct {
-	tag      string
-	name     string // its attribute of that name
-	named    bool   // it has that attribute
-	text     string // trimmed
-	line     int    // of its start tag
-	children []*element
+	tag      string     // without a namespace
+	name     string     // its attribute of that name
+	named    bool       // it has that attribute
+	text     string     // trimmed
+	line     int        // of its start tag
+	children []*element // in the order of the file
 }
 
 // readElements parses the outermost element of a file. On error, line is where it

@@ -30,9 +30,9 @@ func Parse(name string, data []byte) (*Allocations, error) {
 // parser reads the elements of a file into Allocations. It goes on after an error, so
 // that a user sees all of them at once.
 type parser struct {
-	file               string // its name, for messages
-	out                *Allocations
-	problems, warnings []Problem
+	file               string       // its name, for messages
+	out                *Allocations // filled while elements are read
+	problems, warnings []Problem    // in the order in which they are found
 }
 
 // problem notes an error: the file is refused.
@@ -196,7 +196,7 @@ func (p *parser) ofPool(to *Pool) []setting {
 // Problem is one error or warning about a file. It is printed as FILE:LINE, as compilers
 // do, so that editors find the place.
 type Problem struct {
-	File     string
+	File     string // as the user named it
 	Line     int    // from 1
 	Found    string // what is there
 	Expected string // what could be there instead

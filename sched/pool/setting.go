@@ -13,8 +13,8 @@ import (
 // setting is an element without children, with all its names: the first is Hadoop's, and
 // the one in messages.
 type setting struct {
-	tags []string
-	set  setter
+	tags []string // names, the first one for messages
+	set  setter   // stores the value
 }
 
 // setter parses and stores a value. It returns what it expected instead, or "" if the
@@ -23,8 +23,8 @@ type setter func(text string) (expected, ignored string)
 
 // settings are those that an element may contain, each once.
 type settings struct {
-	parser *parser
-	owner  string // for messages, with a leading blank
+	parser *parser // that collects the problems
+	owner  string  // for messages, with a leading blank
 	all    []setting
 	seen   map[string]int // lines, by the first name of a setting
 }

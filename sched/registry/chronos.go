@@ -19,8 +19,8 @@ const (
 	chronosPrefix = chronosName + "+"
 )
 
-// chronosInner returns the policy that chronos wraps, if a name is one of chronos; ""
-// is the one that the settings name.
+// chronosInner returns the policy that chronos wraps, if a name is one of chronos; "" is
+// the one that the settings name. The policy may be unknown.
 func chronosInner(name string) (inner string, ok bool) {
 	if name == chronosName {
 		return "", true
@@ -44,7 +44,9 @@ func innermost(name string, conf map[string]string) string {
 // innerName returns the wrapped policy for a value of ChronosPolicy.
 func innerName(value string) string { return cmp.Or(value, "fifo") }
 
-// newChronos wraps the policy of a name; "" is the one that the settings name.
+// newChronos wraps the policy of a name; "" is the one that the settings name. Settings
+// below hammr.chronos are its own, all others belong to the wrapped policy, which refuses
+// those that it does not know.
 func newChronos(inner string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	own, rest := make(map[string]string), make(map[string]string)
 	for name, value := range conf {

@@ -78,7 +78,8 @@ const (
 )
 
 // takePlacement reads the placement settings that all policies share, and returns the
-// other settings.
+// other settings. A job that names its own placement keeps it. Hadoop chooses delay
+// scheduling by its wait, so a wait without a method means delay.
 func takePlacement(policy string, conf map[string]string, p *sched.Placement) (rest map[string]string, err error) {
 	s, rest := takeSettings(policy, conf, PlacementMethod, LocalityDelay, NodeDelay, RackDelay)
 	method := parsed(s, PlacementMethod, "flow, delay or none", sched.ParseMethod)

@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// policy is a registered policy.
+// policy is a registered policy, as the table describes it.
 type policy struct {
 	// make creates it from its settings. A setting that it does not read is unknown, and
 	// one that it cannot read is noted in s.
@@ -48,7 +48,8 @@ func configure(name string, conf map[string]string, setup sched.Setup) (sched.Po
 }
 
 // HasPools reports whether a policy with these settings reads the pools of an allocation
-// file. Of chronos it is asked about the wrapped policy.
+// file. Of chronos it is asked about the wrapped policy. The master declares these pools,
+// so that jobs may name them.
 func HasPools(name string, conf map[string]string) bool { return policies[innermost(name, conf)].pools }
 
 // UsesJobSizes reports whether a policy with these settings orders jobs by their sizes,
@@ -58,7 +59,8 @@ func UsesJobSizes(name string, conf map[string]string) bool {
 }
 
 // Names returns the names of all policies, ascending: each alone, each wrapped by
-// chronos, and chronos with its default.
+// chronos, and chronos with its default. Error messages list them, and the simulator's
+// tests run them all.
 func Names() []string {
 	names := []string{chronosName}
 	for name := range maps.Keys(policies) {

@@ -68,7 +68,8 @@ func (s *settings) off(name string) bool { return s.text(name) != "" && !s.bool(
 // aboveZero is what is expected of settings that count something.
 const aboveZero = "a whole number above 0"
 
-// integer reads a whole number from least to most; 0 if it is not set.
+// integer reads a whole number from least to most; 0 if it is not set, also where least
+// is above 0.
 func (s *settings) integer(name, expected string, least, most int64) int64 {
 	return parsed(s, name, expected, func(text string) (int64, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -121,7 +122,8 @@ func (s *settings) allocations() *pool.Allocations {
 	return a
 }
 
-// err returns all errors, with one for each setting that has not been read.
+// err returns all errors, with one for each setting that has not been read. A reader that
+// is called only in some cases would make its setting unknown in the others.
 func (s *settings) err() error {
 	var names []string
 	for name := range s.conf {

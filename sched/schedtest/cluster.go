@@ -17,9 +17,9 @@ import (
 // Cluster is a cluster that tests drive by hand: commands are applied at once, without a
 // log or a controller, and time moves only when the test says so.
 type Cluster struct {
-	T     testing.TB
-	State *cluster.State
-	Now   int64 // ms; each Apply adds one
+	T     testing.TB     // fails on a refused command
+	State *cluster.State // empty at first
+	Now   int64          // ms; each Apply adds one
 
 	SoftState sched.SoftState // what policies see as soft state
 }
@@ -61,7 +61,7 @@ func Spec(g dag.Graph) cluster.JobSpec {
 
 // Run starts a job. Its split i lies on hosts[i]; splits with "" or beyond hosts have no
 // hosts. Each split has one byte, so the number of remote splits is the cost of a
-// placement.
+// placement. Its tasks wait for slots when Run returns.
 func (w *Cluster) Run(spec cluster.JobSpec, hosts ...string) *cluster.Job {
 	w.T.Helper()
 	id := w.Apply(cluster.SubmitJob{Spec: spec}).Submitted

@@ -37,8 +37,13 @@ func TwoSlotGroups(count int) dag.Graph {
 }
 
 // DrawGraph draws a small graph of any kind, for rapid. The kinds are those that
-// placement treats differently: tasks alone, gangs, groups of several slots, and all of
-// them in one job.
+// placement treats differently:
+//
+//	mapreduce   tasks that start alone
+//	gang        one gang of all maps and reduces
+//	pairs       several gangs of a class
+//	wide        groups of two slots
+//	mixed       groups that stream to reduces, and a stage that reads their files
 func DrawGraph(rt *rapid.T) dag.Graph {
 	n := rapid.IntRange(1, 3).Draw(rt, "nodes")
 	switch rapid.SampledFrom([]string{"mapreduce", "gang", "pairs", "wide", "mixed"}).Draw(rt, "graph") {

@@ -14,10 +14,10 @@ import (
 //	submit, join, expire, finish, fail, suspend, … ──► state ──► Observe
 //	                     plan ──► Commands, none of which may be refused
 type ModelTest struct {
-	*Cluster
-	Random *rapid.T               // draws the commands, so that failures shrink
-	Policy sched.Policy           // under test; the caller resets it first
-	Draw   func(*cluster.JobSpec) // changes the spec of a job before it is submitted; may be nil
+	*Cluster                        // Now advances by 1 with each command, the time of entries by a third of that
+	Random   *rapid.T               // draws the commands, so that failures shrink
+	Policy   sched.Policy           // under test; the caller resets it first
+	Draw     func(*cluster.JobSpec) // changes the spec of a job before it is submitted; may be nil
 }
 
 // Try applies a command that may be refused, and reports whether it was applied. Time
@@ -32,7 +32,8 @@ func (l *ModelTest) Try(c cluster.Command) bool {
 }
 
 // submit submits a random job and starts it. Its tasks never run out of tries, so that a
-// job does not end before the test has seen enough of it.
+// job does not end before the test has seen enough of it. Two failures on a machine make
+// the job avoid it.
 func (l *ModelTest) submit() {
 	l.Now++
 	s := Spec(DrawGraph(l.Random))
@@ -96,7 +97,8 @@ func (l *ModelTest) Step() {
 }
 
 // StateAfter returns a copy of the cluster with a plan applied, which must be accepted as
-// a whole. The original stays as it is, so a test can ask what would happen.
+// a whole. The original stays as it is, so a test can ask what would happen. The copy is
+// made by a snapshot, so it is checked that a restored state accepts the plan too.
 func (l *ModelTest) StateAfter(plan sched.Plan) cluster.View {
 	twin, err := l.State.Snapshot().Restore()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // checkpoint. Liveness tests use it: if nothing runs and the policy starts nothing,
 // RunAll fails the test.
 type RandomCluster struct {
-	*Cluster
+	*Cluster               // the state, and the present time
 	Random    *rand.Rand   // from the seed: the same seed gives the same run
 	Policy    sched.Policy // under test
 	FailOneIn int          // one task in FailOneIn fails; 0 is none
@@ -56,7 +56,8 @@ func (b *RandomCluster) Do(c cluster.Command) cluster.Delta {
 	return delta
 }
 
-// ready reports whether all machines have joined, so that the policy can be reset.
+// ready reports whether all machines have joined, so that the policy can be reset. Before
+// that it observes nothing.
 func (b *RandomCluster) ready() bool {
 	machines := 0
 	for range b.View().Machines() {
@@ -111,7 +112,8 @@ func (b *RandomCluster) ApplyPlans() {
 }
 
 // Advance moves the time to the next event and ends attempts. It returns false if nothing
-// can ever happen again: no attempt ends and the policy wants no wake-up.
+// can ever happen again: no attempt ends and the policy wants no wake-up. A wake-up of
+// the policy counts as an event, even if its next plan is empty.
 func (b *RandomCluster) Advance() bool {
 	b.T.Helper()
 	for {
@@ -162,7 +164,7 @@ func (b *RandomCluster) endSome() (some bool) {
 }
 
 // CheckpointOne orders a random running attempt, and its gang with it, to write a
-// checkpoint and end.
+// checkpoint and end. It does nothing if none runs.
 func (b *RandomCluster) CheckpointOne() {
 	b.T.Helper()
 	var running []cluster.AttemptID
@@ -178,7 +180,8 @@ func (b *RandomCluster) CheckpointOne() {
 	}
 }
 
-// written reports whether all input of a stage has been written.
+// written reports whether all input of a stage has been written. Reduces that start early
+// do not end before.
 func written(s *cluster.Stage) bool {
 	for up := range s.Upstream() {
 		if !up.Complete() {
@@ -188,8 +191,9 @@ func written(s *cluster.Stage) bool {
 	return true
 }
 
-// RunAll runs until all jobs are over, and calls step after each advance of the time.
-// It fails if nothing can happen any more.
+// RunAll runs until all jobs are over, and calls step after each advance of the time. It
+// fails if nothing can happen any more, and logs what each stage of each job still has to
+// do.
 func (b *RandomCluster) RunAll(jobs []*cluster.Job, step func()) {
 	b.T.Helper()
 	for running := len(jobs); running > 0; {
