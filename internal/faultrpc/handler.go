@@ -47,7 +47,7 @@ func NewHandler(cfg Config) http.Handler {
 
 // authHandler checks the callers.
 //
-// It stands before the handler of connect, so that a caller without the token reaches
+// It runs before the handler of connect, so that a caller without the token reaches
 // no decoder.
 type authHandler struct {
 	cfg         Config

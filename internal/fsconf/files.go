@@ -1,5 +1,12 @@
-// Package fsconf opens the file systems that a configuration describes: local
-// files, and HDFS as core-site.xml and hdfs-site.xml say.
+// Package fsconf opens the file systems that a configuration describes: local files, and
+// HDFS as core-site.xml and hdfs-site.xml say.
+//
+//	files, err := fsconf.NewRouter(c, logger)
+//	defer files.Close()
+//	fsys, path, err := files.Resolve(ctx, "hdfs://nn:8020/in")
+//
+// Daemons, tasks and clients all open file systems here, so that a name means the same
+// everywhere.
 package fsconf
 
 import (

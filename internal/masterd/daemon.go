@@ -131,7 +131,7 @@ func (d *Daemon) resolveCluster() error {
 	return nil
 }
 
-// listen opens both listeners before anything else is opened, so that a port in use is
+// listen opens both listeners before the log is opened, so that a port in use is
 // reported at once.
 func (d *Daemon) listen() (err error) {
 	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {

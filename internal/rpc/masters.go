@@ -57,7 +57,7 @@ func (c *Masters) Learn(address string) {
 	c.learnLocked(address)
 }
 
-// learnLocked adds an address, unless it is known or no address. Masters report
+// learnLocked adds an address, unless it is known or malformed. Masters report
 // addresses of others, and one that is misconfigured may report nonsense.
 func (c *Masters) learnLocked(address string) {
 	if checkAddress(address) == nil && !slices.Contains(c.mu.known, address) {

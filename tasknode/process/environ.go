@@ -20,8 +20,9 @@ var daemonVariables = []string{
 // configure the daemon, which include all of Hammr's settings and secrets. more says that
 // the process may run further tasks.
 //
-// TMPDIR is the attempt's own, so that temporary files vanish with it. GOMEMLIMIT makes
-// Go's collector keep the heap below the limit that would end the process.
+// TMPDIR belongs to the process: it is empty when a task begins, and removed with the
+// process. GOMEMLIMIT makes Go's collector keep the heap below the limit that would end
+// the process.
 func environ(base []string, start *taskproc.Start, t *task, more bool) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

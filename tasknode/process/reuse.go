@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A new process costs more than a small task. So a process that has finished its task waits, idle, for another one of its class:
+// A new process costs more than a small task. So a process that has finished its task
+// waits, idle, for another one of its class:
 //
 //	keepIdle ──► Launcher.mu.waiting, newest last ── takeIdle ──► next task
 //	                │             │
