@@ -53,6 +53,7 @@ func (a *attached) prepare() error {
 	hosts, err := testcluster.ParseHosts(a.hostfile, text)
 	errs := []error{err}
 	cluster.Hosts = hosts
+	// No masters at all parses too, and is refused here.
 	if cluster.Masters, err = rpc.ParseMasters(a.masters); err != nil || a.masters == "" {
 		errs = append(errs, errNoCluster)
 	}

@@ -87,6 +87,7 @@ func parseGeneric(args []string) (g genericOptions, rest []string, err error) {
 	for len(args) > 0 {
 		name := args[0]
 		switch {
+		// -Dname=value in one word.
 		case strings.HasPrefix(name, "-D") && len(name) > 2:
 			g.define = append(g.define, name[2:])
 			args = args[1:]

@@ -66,6 +66,7 @@ func (f *jobFilter) includesFinished() bool {
 // SUSPENDED, which is how it is shown.
 func (f *jobFilter) matches(j *wire.JobStatus) bool {
 	switch {
+	// A job is RUNNING and shown as SUSPENDED while it is suspended.
 	case len(f.states) > 0 && !slices.Contains(f.states, apidoc.JobState(j.State)) && !slices.Contains(f.states, apidoc.DisplayedState(j)):
 	case f.user != "" && j.User != f.user:
 	case f.queue != "" && j.Queue != f.queue:

@@ -13,6 +13,20 @@
 //	2    a wrong command line, or input that a user can correct
 //	130  Ctrl-C or SIGTERM
 //
+// # Where what is
+//
+//	root.go                        the tree of commands, exit codes, arguments and flags
+//	cluster_command.go             commands that ask a cluster, and the steps to add one
+//	job*, task, node*, master,
+//	queue, scheduler               their nouns
+//	run, submit, program_file,
+//	dag, new                       programs
+//	fs, conf, version              files and settings
+//	jobmaster, tasknode, daemon    the daemons
+//	up, down, dev                  clusters and an HDFS of this machine
+//	sim*                           the simulator
+//	bench*, chaos*                 experiments and drills
+//
 // # To add a verb
 //
 // A verb that asks a cluster follows the steps in cluster_command.go. Any other verb is a

@@ -74,6 +74,7 @@ func (q *query) askMaster(ctx context.Context, address string) *wire.Info {
 	ctx, cancel := context.WithTimeout(ctx, masterTimeout)
 	defer cancel()
 	f := q.flags
+	// This master alone, and no search for a leader.
 	f.masters, f.timeout = address, masterTimeout
 	c, err := q.connect(f, func(error) {})
 	if err != nil {

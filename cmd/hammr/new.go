@@ -42,6 +42,7 @@ func create(ctx context.Context, cfg scaffold.Config, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
+	// With a source tree nothing has to be fetched: New has copied its go.sum.
 	if p.Source == "" {
 		if err := fetch(ctx, cfg.Dir, stderr); err != nil {
 			return fmt.Errorf("program is written, but hammr %s could not be fetched: %w; "+

@@ -80,6 +80,7 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 			if err != nil {
 				return info, err
 			}
+			// Not nil, even if the queue has none: nil means that they were not asked for.
 			info.jobs = slices.DeleteFunc(append([]*wire.JobStatus{}, all...), func(j *wire.JobStatus) bool { return j.Queue != info.queue.Name })
 		}
 		return info, nil

@@ -88,6 +88,7 @@ func (c *simCluster) configure() error {
 		return err
 	}
 	c.cfg.ReportInterval, c.cfg.Latency, c.cfg.Expiry = c.reportInterval.Milliseconds(), c.latency.Milliseconds(), c.expiry.Milliseconds()
+	// The master learns of a free slot with the next report.
 	c.preemption.SlotFreeLatency = c.cfg.ReportInterval // 0 is the default
 	c.cfg.Costs = c.preemption.Costs
 	noneIfZero(&c.cfg.MapSlots)

@@ -145,6 +145,7 @@ func (s *simRun) repeat(ctx context.Context, line *statusLine) (repetitions []re
 	w, policies := s.first, s.made
 	for n := range s.runs {
 		seed := s.cfg.Seed + uint64(n)
+		// The first seed's were made by prepare.
 		if n > 0 {
 			if w, err = s.source.load(s.cfg.Machines, seed); err != nil {
 				return nil, err

@@ -66,6 +66,7 @@ func submit(cmd *cobra.Command, args []string) error {
 // --master counts, and "local" is no cluster.
 func namesCluster(args []string) bool {
 	masters := os.Getenv(rpc.MasterVariable)
+	// What follows is for the program's own parser.
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}

@@ -45,6 +45,7 @@ func versionLine(release string, built debug.BuildInfo) string {
 	}
 	facts := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	for _, s := range built.Settings {
+		// Recorded by go build in a repository, unless -buildvcs=false.
 		if s.Key == "vcs.revision" {
 			facts = append(facts, "commit "+s.Value[:min(12, len(s.Value))])
 		}

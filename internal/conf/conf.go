@@ -7,6 +7,17 @@
 //	if err := c.Validate(); err != nil { … } // every error at once
 //	mb := c.Int("mapreduce.task.io.sort.mb")
 //
+// The sources of a command's configuration, each over the ones above it:
+//
+//	defaults of the table
+//	core-site.xml, hdfs-site.xml, mapred-site.xml of HADOOP_CONF_DIR
+//	files of -conf, in their order
+//	-D name=value
+//
+// A <final> property of a file is changed by -D only. Old names of a property are resolved
+// wherever they occur, with a warning if the user has typed them. Variables, as
+// ${hadoop.tmp.dir}, are replaced after all sources have been read.
+//
 // Set checks the kind of a value, so that the getters of declared properties cannot fail.
 // Properties that are not declared are the user's own, and kept as they are. A property of
 // Hadoop that Hammr does not implement is declared too, and Validate refuses it unless it

@@ -49,6 +49,7 @@ type Key struct {
 	// all others. A value other than the default gives it as a warning.
 	Ignored string
 
+	// Checks of a value, by checkRange.
 	lo, hi    float64  // bounds of a number; infinite for none
 	exclusive bool     // lo itself is out of bounds
 	choices   []string // the accepted values; nil for any

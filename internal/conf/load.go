@@ -129,6 +129,7 @@ func (l *loader) put(s setting, typed bool) {
 // finish replaces variables and checks every value. It goes by name, so that warnings and
 // errors have the same order each time.
 func (l *loader) finish(env func(string) string) (*Conf, []string, error) {
+	// Values may name each other in any order, so all are known before the first is expanded.
 	e := expander{properties: map[string]value{}, env: env}
 	for name, g := range l.gathered {
 		e.properties[name] = value{text: g.text, origin: g.origin}

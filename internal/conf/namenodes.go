@@ -31,8 +31,10 @@ func (c *Conf) NameNodes(authority string) ([]NameNode, error) {
 	haKey := "dfs.ha.namenodes." + authority
 	ids := c.Strings(haKey)
 	switch {
+	// High availability: several NameNodes, of which one is active.
 	case len(ids) > 0:
 		return c.namesOf(authority, ids)
+	// A nameservice of one NameNode, named by its service.
 	case slices.Contains(c.Strings("dfs.nameservices"), authority):
 		node, err := c.nameNode(authority, "")
 		if err != nil {

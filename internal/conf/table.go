@@ -46,6 +46,8 @@ func nearest(name, prefix string, limit int) string {
 			continue
 		}
 		if d := distance(name, candidate); d <= limit {
+			// Only a nearer one replaces it, so the first of equals wins: the order of the
+			// table.
 			best, limit = candidate, d-1
 		}
 	}

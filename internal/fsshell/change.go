@@ -25,6 +25,7 @@ func (s *shell) mkdirOne(it item, parents bool) error {
 	switch {
 	case it.exists() && !it.isDir():
 		return isNotDirectory(it.name)
+	// -p: what is there is what was asked for.
 	case it.exists() && parents:
 		return nil
 	case it.exists():
@@ -43,6 +44,7 @@ func (s *shell) checkParent(it item, parents bool) error {
 	for dir := path.Dir(it.path); ; dir = path.Dir(dir) {
 		above, err := s.look(item{name: storage.Name(it.fs, dir), fs: it.fs, path: dir})
 		switch {
+		// Stat below a file is an error of its own on local file systems.
 		case errors.Is(err, syscall.ENOTDIR):
 			continue // a file is further up
 		case err != nil:
@@ -51,8 +53,10 @@ func (s *shell) checkParent(it item, parents bool) error {
 			return nil
 		case above.exists():
 			return &pathError{message: "Parent path is not a directory: " + above.name}
+		// MkdirAll would create it silently.
 		case !parents:
 			return notFound(above.name)
+		// Not even the root exists: the file system is new, and creates it.
 		case dir == "/":
 			return nil
 		}
@@ -83,6 +87,7 @@ func (s *shell) remove(it item, dirs bool) error {
 	switch {
 	case it.isDir() && !dirs:
 		return isDirectory(it.name)
+	// Also with -r -f: a variable that is empty in a script must not delete everything.
 	case it.path == "/":
 		return &pathError{path: it.name, message: "The root directory cannot be deleted"}
 	}
@@ -130,6 +135,7 @@ func (s *shell) touchOne(it item) error {
 	switch {
 	case it.isDir():
 		return isDirectory(it.name)
+	// touchz never shortens a file.
 	case it.exists() && it.info.Size > 0:
 		return &pathError{path: it.name, message: "Not a zero-length file"}
 	case it.exists():

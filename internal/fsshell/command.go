@@ -61,6 +61,7 @@ func (c *command) parse(args []string) (invocation, error) {
 		if flag == "-" {
 			break
 		}
+		// Hadoop's own words: scripts search for them.
 		if !slices.Contains(known, flag) {
 			return in, usagef("Illegal option -%s", flag)
 		}
@@ -103,6 +104,7 @@ func helpCommand(show func(io.Writer, *command)) func(*shell, invocation) error 
 			printUsages(s.out)
 		}
 		for _, name := range in.args {
+			// -help ls and -help -ls are the same.
 			c, ok := lookup("-" + strings.TrimPrefix(name, "-"))
 			if !ok {
 				return usagef("`%s': Unknown command", name)

@@ -7,6 +7,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
+// Options and synopses that two names of a command share.
 const (
 	putFlags = "f d"
 	putUsage = "[-f] [-d] <localsrc> ... <dst>"
@@ -37,6 +38,7 @@ func put(s *shell, in invocation) error {
 	if err != nil {
 		return err
 	}
+	// With other sources "-" is the name of a file, as in Hadoop.
 	if len(sources) == 1 && sources[0] == "-" {
 		return t.fromStdin()
 	}
@@ -129,8 +131,10 @@ func (t *transfer) checkTarget(sources int) error {
 	// Hadoop checks in this order, so the messages are the same.
 	case sources > 1 && !dst.exists():
 		return notFound(dst.name)
+	// A second source would replace the first.
 	case sources > 1 && !dst.isDir():
 		return isNotDirectory(dst.name)
+	// Refused before anything is read: a source may be large.
 	case dst.exists() && !dst.isDir() && !t.overwrite:
 		return fileExists(dst.name)
 	case dst.exists():
@@ -159,6 +163,7 @@ func checkNesting(src, target item) error {
 		return nil
 	}
 	switch {
+	// The target would be emptied before it is read.
 	case src.path == target.path:
 		return &pathError{path: src.name, target: target.name, message: "are identical"}
 	case strings.HasPrefix(target.path, strings.TrimSuffix(src.path, "/")+"/"):
@@ -183,6 +188,7 @@ func (t *transfer) copyTree(src, target item) error {
 	if target.exists() && !target.isDir() {
 		return isNotDirectory(target.name)
 	}
+	// Before the children, and also for a directory without any.
 	if err := target.fs.MkdirAll(t.ctx, target.path); err != nil {
 		return err
 	}
@@ -223,6 +229,7 @@ func (t *transfer) fromStdin() error {
 // that no reader takes a part for the whole; -d writes it in place. A temporary file of an
 // earlier copy that was interrupted is replaced.
 func (t *transfer) write(from io.Reader, target item) error {
+	// For files within trees: checkTarget has seen only the destination itself.
 	if target.isDir() || target.exists() && !t.overwrite {
 		return fileExists(target.name)
 	}
@@ -283,6 +290,7 @@ func mv(s *shell, in invocation) error {
 // renameTo renames one source; a target that exists is never replaced.
 func (t *transfer) renameTo(src, target item) error {
 	switch {
+	// Hadoop refuses this too; -cp and -rm do it in two steps.
 	case src.fs.URI() != target.fs.URI():
 		return &pathError{path: src.name, message: "Does not match target filesystem"}
 	case target.exists():

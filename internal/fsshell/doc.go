@@ -13,4 +13,28 @@
 //
 // Paths are printed as they were typed: relative ones stay relative. Listings are sorted by
 // name. There is no trash: -rm deletes.
+//
+// A command is a line of the table in commands.go: name, options, synopsis, help, and a
+// function. The function gets the parsed command line. Most work on one existing path at a
+// time and are made by overPaths; -mkdir, -touchz and the destinations of copies may not
+// exist, so these expand their arguments themselves.
+//
+//	args ─► parse ─► expandAll ─► items ─► each ─► the command's function, once an item
+//	         │           │                  │
+//	         ▼           ▼                  ▼
+//	     errUsage     report             report
+//
+// An item is a path with its file system and its status at that moment; a nil status is a
+// path that does not exist. Errors become Hadoop's words in toPathError, in one place, so
+// that a command returns what its file system has returned.
+//
+// What differs from Hadoop's shell:
+//
+//   - A copy through this process keeps neither owner nor times, and has no -p.
+//   - -cat and -get accept -ignoreCrc, and -rm accepts -skipTrash, without effect.
+//   - -text shows no Avro files, and only Hadoop's own Writables of SequenceFiles.
+//   - -blocks is an addition: where the blocks of a file are.
+//
+// hadoop_test.go runs the same commands in Hadoop's shell and here, and compares output and
+// exit codes.
 package fsshell

@@ -27,6 +27,7 @@ func (it item) base() string { return path.Base(it.path) }
 // listings of relative paths are relative; entries of "." have no prefix.
 func (it item) below(base string) item {
 	name := it.name + "/" + base
+	// Entries of the working directory are printed without "./".
 	if it.name == "." {
 		name = base
 	} else if strings.HasSuffix(it.name, "/") {
@@ -55,6 +56,7 @@ func (s *shell) look(it item) (item, error) {
 	switch {
 	case err == nil:
 		it.info = &info
+	// Not an error here: the caller decides whether the item must exist.
 	case errors.Is(err, fs.ErrNotExist):
 		it.info, err = nil, nil
 	}
@@ -88,6 +90,7 @@ func (s *shell) expand(arg string) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A name without a pattern is a glob of one match, or none.
 	infos, err := storage.Glob(s.ctx, fsys, full)
 	switch {
 	case err != nil:
@@ -99,6 +102,7 @@ func (s *shell) expand(arg string) ([]item, error) {
 	default:
 		return []item{{name: arg, fs: fsys, path: full}}, nil
 	}
+	// Matches are full paths; users want them as they typed the pattern.
 	show, err := s.displayName(arg, fsys)
 	if err != nil {
 		return nil, err
@@ -116,6 +120,7 @@ func (s *shell) expand(arg string) ([]item, error) {
 func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) string, error) {
 	scheme, rest, full := strings.Cut(pattern, ":/")
 	switch {
+	// A colon and a slash in a local name, as in a/b:/c, is no scheme.
 	case full && !strings.Contains(scheme, "/"):
 		// "hdfs:///a*" has no authority: its matches are printed without one.
 		prefix := scheme + "://"

@@ -25,6 +25,7 @@ func ls(s *shell, in invocation) error {
 	if len(in.args) == 0 {
 		in.args = []string{"."}
 	}
+	// One lister for all arguments: columns do not get narrower.
 	l := &lister{shell: s, in: in, repl: 3, size: 10}
 	s.each(s.expandAll(in.args), l.listArgument)
 	return nil
@@ -105,6 +106,7 @@ func (l *lister) widen(items []item) {
 // A directory has "-" in place of a replication. -C prints the name only.
 func (l *lister) line(it item) {
 	name := it.name
+	// Names may have control sequences, which a terminal would obey.
 	if l.in.has("q") {
 		name = strings.Map(printable, name)
 	}
@@ -112,6 +114,7 @@ func (l *lister) line(it item) {
 		l.printf("%s\n", name)
 		return
 	}
+	// The first letter is the type: a dash for a file.
 	kind, repl := "-", strconv.Itoa(copies(it))
 	if it.isDir() {
 		kind, repl = "d", "-"
@@ -143,6 +146,7 @@ func printable(r rune) rune {
 // others may enter the directory, else T.
 func permissions(mode fs.FileMode) string {
 	letters := mode.Perm().String()[1:]
+	// The sticky bit is that of a shared directory such as /tmp.
 	if mode&fs.ModeSticky == 0 {
 		return letters
 	}
@@ -189,6 +193,7 @@ func size(n int64, human bool) string {
 // roundedTenths is 10n / 2^shift, halves rounded up.
 func roundedTenths(n int64, shift int) int64 {
 	whole, rest := n>>shift, n&(1<<shift-1)
+	// Exbibytes, which tests have and disks do not.
 	for shift > 58 { // so that the factor below cannot overflow
 		rest >>= 1
 		shift--

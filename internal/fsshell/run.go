@@ -43,6 +43,7 @@ func Run(ctx context.Context, env Env, args []string) (exitCode int) {
 	if env.Zone == nil {
 		env.Zone = time.Local
 	}
+	// A listing of a million lines would be as many writes.
 	out := bufio.NewWriterSize(env.Stdout, 64<<10)
 	s := &shell{Env: env, ctx: ctx, out: out}
 	code := s.run(args)
@@ -100,6 +101,7 @@ func (s *shell) exitCode(cmd *command, err error) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(s.Stderr, "-%s: %s\n%s -%s %s\n", s.name, usage.msg, usagePrefix, cmd.name, cmd.usage)
 		return exitUsage
+	// Before err: what an interrupted command returns is a consequence.
 	case s.ctx.Err() != nil:
 		fmt.Fprintf(s.Stderr, "%s: Interrupted\n", s.name)
 		return exitInterrupted
@@ -115,6 +117,7 @@ func (s *shell) exitCode(cmd *command, err error) int {
 // unknown suggests the command with a dash, which Hadoop's shell does too.
 func (s *shell) unknown(name string) {
 	fmt.Fprintf(s.Stderr, "%s: Unknown command\n", name)
+	// The most common mistake: a command without its dash.
 	if _, ok := lookup("-" + name); ok {
 		fmt.Fprintf(s.Stderr, "Did you mean -%s?  This command begins with a dash.\n", name)
 	}

@@ -29,6 +29,7 @@ func (s *shell) sum(it item) (summary, error) {
 		}
 		total.files++
 		total.bytes += info.Size
+		// What the file takes on all DataNodes together.
 		total.diskBytes += info.Size * int64(max(info.Replication, 1))
 	}
 	return total, nil
@@ -65,6 +66,7 @@ func du(s *shell, in invocation) error {
 	if len(in.args) == 0 {
 		in.args = []string{"."}
 	}
+	// Rows are printed at the end, when the widths of columns are known.
 	rows := table{}
 	add := func(it item) error {
 		total, err := s.sum(it)

@@ -31,6 +31,7 @@ func formatStat(format string, it item) string {
 			out.WriteByte(format[i])
 			continue
 		}
+		// The letter after the percent sign.
 		if i++; i < len(format) {
 			out.WriteString(statField(format[i], it))
 		}

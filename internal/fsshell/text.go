@@ -23,8 +23,10 @@ func text(s *shell, _ invocation, it item) error {
 	switch {
 	case err != nil:
 		return err
+	// The magic number of gzip.
 	case len(lead) >= 2 && lead[:2] == "\x1f\x8b":
 		return s.printDecompressed(it, file, "gzip")
+	// A SequenceFile has its own compression inside, so its reader opens it again.
 	case lead == "SEQ":
 		return s.printSequenceFile(it)
 	// Hadoop's shell decodes Avro. A clear error is better than binary output on a terminal.

@@ -64,6 +64,7 @@ func parseGlossary(page string) (glossary, error) {
 	g := make(glossary)
 	var errs []error
 	for line := range strings.Lines(section) {
+		// All other lines of the section are prose.
 		row, isRow := strings.CutPrefix(strings.TrimSpace(line), "|")
 		if isRow && !strings.HasPrefix(row, " word ") && !strings.HasPrefix(row, "--") {
 			errs = append(errs, g.add(row))
@@ -88,6 +89,7 @@ func (g glossary) add(row string) error {
 		return fmt.Errorf("row %q: expected a word and what to use instead", row)
 	}
 	for _, text := range forms {
+		// Each form has its own words; the rest of the row is the same.
 		form.words = nil
 		for _, w := range nameWords(text, 0) {
 			form.words = append(form.words, w.text)

@@ -56,6 +56,7 @@ func matchesAny(patterns []string, name string) bool {
 // So a row for a group of packages can have exceptions.
 func rowOf(table []row, name string) (best row, ok bool) {
 	for _, r := range table {
+		// A package's own row wins over any pattern.
 		if r.pattern == name {
 			return r, true
 		}
@@ -120,6 +121,7 @@ func restrictedFindings(p pkg) []string {
 func linkFindings(p pkg) []string {
 	var findings []string
 	for _, rule := range unlinked {
+		// By name, or because it depends on the package that the rule names.
 		covered := matchesAny(rule.programs, p.name()) ||
 			rule.importing != "" && slices.Contains(p.Deps, modulePath+"/"+rule.importing)
 		if !covered || matchesAny(rule.except, p.name()) {

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Bounds; a typical file or function has a third of these.
+// Bounds; a typical file or function has a third of these. They are there for the few that
+// would grow without one.
 const (
 	maxFileLines     = 500
 	maxFunctionLines = 80

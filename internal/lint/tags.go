@@ -17,6 +17,7 @@ var toolchainTags = []string{"amd64", "linux", "race", "unix"}
 func ownTags(s source) (tags []string) {
 	for _, group := range s.syntax.Comments {
 		for _, line := range group.List {
+			// After the package clause it is an ordinary comment.
 			if line.Pos() < s.syntax.Package && constraint.IsGoBuild(line.Text) {
 				tags = append(tags, tagsIn(line.Text)...)
 			}

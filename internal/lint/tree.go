@@ -62,6 +62,7 @@ func walk(root, extension string, visit func(path string, text []byte) error) er
 		switch {
 		case err != nil:
 			return err
+		// root itself may be ".." or have any name.
 		case d.IsDir() && path != root && isForeign(path, d.Name()):
 			return fs.SkipDir
 		case d.IsDir() || filepath.Ext(path) != extension:
@@ -118,6 +119,7 @@ func packages(root string) ([]pkg, error) {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
 	var all []pkg
+	// go list writes one object after the other, not an array.
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p pkg
 		if err := d.Decode(&p); err == io.EOF {

@@ -27,6 +27,8 @@ func nameWords(name string, line int) (words []word) {
 			flush(i)
 			begin = i + 1
 		case i == begin || !unicode.IsUpper(r):
+		// A capital after a small letter, or the last of a run of capitals: HTTPServer is
+		// http, server.
 		case !unicode.IsUpper(runes[i-1]), i+1 < len(runes) && unicode.IsLower(runes[i+1]):
 			flush(i)
 		}
@@ -142,6 +144,7 @@ func (g glossary) pageFindings(path, text string) []string {
 	var prose strings.Builder
 	fenced, banned := false, false
 	for line := range strings.Lines(text) {
+		// A line with a fence opens or closes a block; it is none of the prose.
 		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
 		fenced = fenced != fence
 		if strings.HasPrefix(line, "## ") {

@@ -3,6 +3,15 @@
 //
 //	project, err := scaffold.New(scaffold.Config{Dir: "mywords"})
 //
+// The directory then has
+//
+//	go.mod        what a program needs, 32 lines or fewer
+//	go.sum        of the source tree, if the module uses one
+//	main.go       a mapper, a reducer and mr.Main
+//	main_test.go  the job on a few lines of input, by mr/mrtest
+//	README.md     the commands to build, test and run it
+//	.gitignore
+//
 // The new module needs Hammr. It uses a source tree on this machine if there is one: the
 // tree around the current directory or around the new one, or the tree that the running
 // binary was built from. A replace directive names the tree, and the versions of the modules

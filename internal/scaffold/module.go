@@ -107,6 +107,7 @@ func (p *Project) goMod(tree *modfile.File, sums []byte) ([]byte, error) {
 	language, version := goVersion(), p.Version
 	var required []module.Version
 	if tree != nil {
+		// The replacement decides what is used; any version will do.
 		version = "v0.0.0"
 		required = requiredVersions(tree, sums)
 		if tree.Go != nil {
@@ -120,6 +121,7 @@ func (p *Project) goMod(tree *modfile.File, sums []byte) ([]byte, error) {
 	for _, m := range required {
 		f.AddNewRequire(m.Path, m.Version, true)
 	}
+	// Two blocks, as go mod tidy writes them.
 	f.SetRequireSeparateIndirect(f.Require)
 	if err := p.addReplaces(f, tree); err != nil {
 		return nil, fmt.Errorf("go.mod: %w", err)

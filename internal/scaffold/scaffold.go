@@ -155,6 +155,7 @@ func prepareDir(dir string) (made bool, err error) {
 // removeFiles finds one that is half written.
 func (p *Project) write(dir string, contents map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		// Noted first, so that a file that is half written is removed.
 		p.Files = append(p.Files, name)
 		if err := os.WriteFile(filepath.Join(dir, name), contents[name], 0o644); err != nil {
 			return fmt.Errorf("file of the new program: %w", err)

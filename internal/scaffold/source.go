@@ -17,6 +17,7 @@ import (
 // current directory, the one around dir, or the one that this binary was built from; "" if
 // there is none. A user who works in a tree wants programs that use it, so that comes first.
 func findSource(dir string) string {
+	// A developer of Hammr works in the tree.
 	if here, err := os.Getwd(); err == nil {
 		if tree := treeAround(here); tree != "" {
 			return tree
