@@ -70,7 +70,7 @@ func (f *FS) part(ctx context.Context, name string) (part, error) {
 	return part{name, int64(status.GetLength()), int64(status.GetBlocksize())}, nil
 }
 
-// split separates empty files, which CONCAT rejects, from the others.
+// split separates empty files, which CONCAT rejects, from the others. Both keep their order.
 func split(parts []part) (full, empty []part) {
 	for _, p := range parts {
 		if p.size > 0 {
@@ -82,7 +82,8 @@ func split(parts []part) (full, empty []part) {
 	return full, empty
 }
 
-// concatNew concatenates sources to a target that does not exist.
+// concatNew concatenates sources to a target that does not exist: it appends all to the first
+// source and renames that. If all are empty, the first one becomes the target.
 func (f *FS) concatNew(ctx context.Context, target string, full, empty []part) error {
 	if len(full) == 0 && len(empty) > 0 {
 		full, empty = empty[:1], empty[1:]

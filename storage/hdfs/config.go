@@ -81,7 +81,8 @@ const (
 	defaultHTTPPort = "9870"
 )
 
-// EnsureDefaults sets zero fields to their defaults.
+// EnsureDefaults sets zero fields to their defaults. It also adds the default port to addresses
+// without one, and derives the WebHDFS addresses from those of the NameNodes.
 func (c *Config) EnsureDefaults() {
 	addresses := make([]string, len(c.Addresses))
 	for i, a := range c.Addresses {
@@ -123,7 +124,8 @@ func (c *Config) ensureNumbers() {
 	c.SpoolMemory = cmp.Or(c.SpoolMemory, 8<<20)
 }
 
-// Validate reports all invalid fields at once.
+// Validate reports all invalid fields at once. EnsureDefaults comes before it, so zero fields
+// have their defaults.
 func (c *Config) Validate() error {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {

@@ -92,7 +92,8 @@ func checkLength(p []byte) error {
 // dialFunc is what the module calls to connect.
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialer returns a dialer that uses LocalAddress.
+// dialer returns a dialer that uses LocalAddress. The timeout bounds the connection itself;
+// guardedConn bounds what follows.
 func (c *Config) dialer(timeout time.Duration) *net.Dialer {
 	d := &net.Dialer{Timeout: timeout}
 	if c.LocalAddress != "" {

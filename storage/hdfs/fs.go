@@ -82,8 +82,8 @@ func New(ctx context.Context, cfg Config) (*FS, error) {
 	return f, nil
 }
 
-// Close closes the idle connections; a connection that an open file uses closes with that
-// file. Call it once.
+// Close closes the idle connections; a connection that an open file uses closes with that file.
+// It waits for the read-ahead goroutines. Call it once.
 func (f *FS) Close() error {
 	close(f.quit)
 	f.reads.close()
@@ -227,7 +227,8 @@ func describe(name string, s *hdfs.FileStatus) storage.FileInfo {
 func isDir(s *hdfs.FileStatus) bool { return int32(s.GetFileType()) == typeDirectory }
 
 // refuse returns an error if the module cannot handle the bytes of a file: it would return
-// cipher text, or fail for erasure-coded blocks.
+// cipher text, or fail for erasure-coded blocks. The NameNode would allow both, so the check is
+// here.
 func refuse(s *hdfs.FileStatus) error {
 	if s.GetEcPolicy() != nil {
 		return fmt.Errorf("%w: the file is erasure-coded (%s), which this client cannot read or write; copy it to a directory with hdfs ec -setPolicy -replicate",

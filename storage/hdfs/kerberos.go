@@ -42,7 +42,8 @@ func (k *Kerberos) validate() error {
 	return errors.Join(errs...)
 }
 
-// service returns the principal without its realm, as the module expects it.
+// service returns the principal without its realm, as the module expects it. The module
+// replaces _HOST by the name of the NameNode.
 func (k *Kerberos) service() string {
 	name, _, _ := strings.Cut(k.ServicePrincipal, "@")
 	return name

@@ -76,8 +76,8 @@ func pause(ctx context.Context, try int) error {
 	return pauseFrom(ctx, 50*time.Millisecond, try)
 }
 
-// pauseFrom waits twice as long for each try, from shortest to 2 s. Part of the wait is
-// random, so that the clients of a NameNode do not retry in step.
+// pauseFrom waits twice as long for each try, from shortest to 2 s, or until the context ends.
+// Part of the wait is random, so that the clients of a NameNode do not retry in step.
 func pauseFrom(ctx context.Context, shortest time.Duration, try int) error {
 	wait := min(shortest<<min(try, 10), 2*time.Second)
 	wait = wait/2 + rand.N(wait/2)
@@ -176,7 +176,7 @@ func (f *FS) explain(op, path string, err error) error {
 }
 
 // remedy describes an exception of the NameNode and its remedy, or returns the first line of
-// the exception's message.
+// the exception's message; the lines after it are a stack trace.
 func (f *FS) remedy(remote hdfs.Error) string {
 	message, _, _ := strings.Cut(remote.Message(), "\n")
 	exception := remote.Exception()[strings.LastIndexByte(remote.Exception(), '.')+1:]

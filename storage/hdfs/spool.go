@@ -57,13 +57,14 @@ func (s *spool) create() error {
 	return nil
 }
 
-// reset empties the spool and keeps its buffers.
+// reset empties the spool and keeps its buffers, at the start of each block.
 func (s *spool) reset() {
 	s.memory = s.memory[:0]
 	s.onDisk = 0
 }
 
-// copyTo writes the content.
+// copyTo writes the content, in the order in which it was added. The spool keeps it, for the
+// next try.
 func (s *spool) copyTo(w io.Writer) error {
 	if _, err := w.Write(s.memory); err != nil {
 		return err

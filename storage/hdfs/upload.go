@@ -125,8 +125,9 @@ func (u *upload) recover(cause error) error {
 	}
 }
 
-// again writes the file once beside the broken one. The broken file is removed when the new
-// one is complete; the target stays until finish, to reserve the name.
+// again writes the file once under another name. The broken file is removed when the new one is
+// complete; the target stays until finish, to reserve the name. If it fails, path is the broken
+// file again, from which the next try copies.
 func (u *upload) again() error {
 	u.closeSession()
 	broken := u.path
@@ -186,15 +187,16 @@ func (u *upload) closeSession() {
 	u.writer, u.session = nil, nil
 }
 
-// remove removes a file of this upload. A file that cannot be removed stays: it is hidden
-// and used by no other process.
+// remove removes a file of this upload, also if its context has ended. A file that cannot be
+// removed stays: it is hidden, and no other process uses its name.
 func (u *upload) remove(name string) {
 	if err := u.fs.Remove(context.WithoutCancel(u.ctx), name, false); err != nil {
 		u.fs.log.Warn("a broken file is left in HDFS", "path", u.fs.URI()+name, "cause", err)
 	}
 }
 
-// explainWrite is explain for errors of a pipeline.
+// explainWrite is explain for errors of a pipeline. They do not concern the NameNode, so the
+// remedy is another one.
 func (f *FS) explainWrite(name string, err error) error {
 	if judge(err) == reconnect {
 		return fmt.Errorf("hdfs: write %s: no pipeline of DataNodes lasts (are enough of them running, and do they have free disk space?): %w",
@@ -205,6 +207,8 @@ func (f *FS) explainWrite(name string, err error) error {
 
 // finish completes the file and moves it to its final name. Errors until then are handled as
 // those of write: the file is written again.
+// The rename is the last step, so no reader sees a file of the second writing under the
+// target's name before it is complete.
 func (u *upload) finish() error {
 	for {
 		err := u.complete()

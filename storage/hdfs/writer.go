@@ -141,7 +141,8 @@ func (w *writer) emptyChunk() []byte {
 	}
 }
 
-// send passes the chunk to the goroutine and starts it if necessary.
+// send passes the chunk to the goroutine and starts it if necessary. It blocks while enough
+// chunks wait, which is how a slow pipeline slows the task.
 func (w *writer) send() error {
 	if w.chunks == nil {
 		w.chunks = make(chan []byte, behindDepth)

@@ -109,8 +109,9 @@ func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	return os.MkdirAll(dir, dirMode)
 }
 
-// Rename moves a file or a directory within one device. The parent of the target must exist.
-// A rename across devices is an error, since it would copy the data and not be atomic.
+// Rename moves a file or a directory within one device. The parent of the target must exist. A
+// rename across devices is an error, since it would copy the data and not be atomic. An error
+// names both paths.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, err := storage.CleanPath(ctx, "rename", from)
 	if err != nil {

@@ -7,10 +7,12 @@ import (
 )
 
 // renameInSteps renames without replacing the target, on systems without an atomic operation
-// for it. For a file it creates a hard link, which never replaces, and removes the old name;
-// after a crash between the steps both names exist. For a directory, and on file systems
-// without links, it first checks that the target does not exist; a target that another
-// process creates in between is replaced.
+// for it.
+//
+//	file        link(from, to), then remove(from)     a crash between the steps leaves both names
+//	directory   check that to is free, then rename    a target made in between is replaced
+//
+// A file system without links treats files as directories.
 func renameInSteps(from, to string) error {
 	info, err := os.Lstat(from)
 	if err != nil {

@@ -44,6 +44,7 @@ func (f *file) Close() error {
 
 // writer collects the content of a new file. It is used by one goroutine. The file exists from
 // Create on, which reserves its name.
+// It takes the lock of the FS only in Close and Abort, so writers do not slow each other.
 type writer struct {
 	fs     *FS
 	name   string

@@ -15,12 +15,14 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/storage"
 )
 
-// Options configure an FS. The zero value is valid.
+// Options configure an FS. The zero value is valid. Each field stands for something that a test
+// of splits, placement or commit must control.
 type Options struct {
 	// BlockSize is the block size in bytes of files created without one.
 	// Default 128 MiB.
@@ -94,7 +96,7 @@ func New(opts Options) *FS {
 }
 
 // URI returns "mem://" followed by Options.Name. Two file systems of one test need different
-// names, or their files cannot be distinguished by full name.
+// names, or the full names of their files are the same.
 func (f *FS) URI() string { return "mem://" + f.opts.Name }
 
 // pathError is an error that names the call and the path, as those of package os do. The
@@ -200,7 +202,7 @@ func (f *FS) partsLocked(target string, sources []string) ([]*node, error) {
 	seen := map[*node]bool{}
 	if to := f.findLocked(target); to != nil {
 		if to.children != nil {
-			return nil, pathError("concat", target, errIsDir)
+			return nil, pathError("concat", target, syscall.EISDIR)
 		}
 		seen[to] = true
 	}

@@ -13,13 +13,6 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// The errors of the operating system for a path of the wrong kind, so that callers need no case
-// for this file system.
-const (
-	errIsDir  = syscall.EISDIR
-	errNotDir = syscall.ENOTDIR
-)
-
 // node is a file or a directory. FS.mu guards its fields. The bytes of data are never modified
 // in place, so readers may keep the slice.
 //
@@ -80,10 +73,12 @@ func (f *FS) lookLocked(op, name string) (*node, error) {
 }
 
 // fileLocked returns the file at a path; a directory is an error.
+// The errors for a path of the wrong kind are those of the operating system, so that callers
+// need no case for this file system.
 func (f *FS) fileLocked(op, name string) (*node, error) {
 	n, err := f.lookLocked(op, name)
 	if err == nil && n.children != nil {
-		return nil, pathError(op, name, errIsDir)
+		return nil, pathError(op, name, syscall.EISDIR)
 	}
 	return n, err
 }
@@ -99,7 +94,7 @@ func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 			n.children[part] = next
 		}
 		if next.children == nil {
-			return nil, pathError(op, dir, errNotDir)
+			return nil, pathError(op, dir, syscall.ENOTDIR)
 		}
 		n = next
 	}
@@ -139,7 +134,7 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	defer f.mu.RUnlock()
 	n, err := f.lookLocked("list", dir)
 	if err == nil && n.children == nil {
-		err = pathError("list", dir, errNotDir)
+		err = pathError("list", dir, syscall.ENOTDIR)
 	}
 	if err != nil {
 		return nil, err
@@ -190,7 +185,7 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 	case parent == nil:
 		err = fs.ErrNotExist
 	case parent.children == nil:
-		err = errNotDir
+		err = syscall.ENOTDIR
 	case strings.HasPrefix(to, from+"/"):
 		err = fs.ErrInvalid
 	}

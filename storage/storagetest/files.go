@@ -14,6 +14,8 @@ import (
 // writeAndRead writes files in pieces of growing length and reads them whole. The sizes lie
 // around those at which file systems change what they do: nothing, a page, a buffer, several
 // packets of HDFS. Create makes the missing parents. Tasks write all their output so.
+// After Close, Stat must show the full length at once, since the commit compares it with what
+// the task has counted.
 func (s suite) writeAndRead() {
 	for _, size := range []int{0, 1, 4096, 64<<10 + 3, 3<<20 + 17} {
 		name := fmt.Sprintf("missing/parents/%d", size)
@@ -39,6 +41,7 @@ func (s suite) writeAndRead() {
 
 // readAt reads at many offsets at the same time, as several readers of one file of map output
 // do. ReadAt over the end returns the bytes there are and io.EOF, as io.ReaderAt demands.
+// A negative offset is an error; one behind the end reads nothing.
 func (s suite) readAt() {
 	data := Pattern(200_000)
 	s.write("f", data)
@@ -73,6 +76,7 @@ func (s suite) readAt() {
 
 // seek moves forward, back, and relative to each whence, and reads there. A split begins with a
 // seek to its start. At the end of the file nothing is left to read.
+// A negative offset is an error.
 func (s suite) seek() {
 	data := Pattern(10_000)
 	s.write("f", data)
@@ -115,6 +119,7 @@ func (s suite) openRefuses() {
 // createRefuses creates over a file, over a directory, and below a file. Nothing may be
 // replaced: two attempts of a task, or two jobs with one output directory, must not overwrite
 // each other.
+// The error must name the file that the caller asked for, even if a parent is to blame.
 func (s suite) createRefuses() {
 	s.write("f", []byte("kept"))
 	_, err := s.fs.Create(s.ctx(), s.path("f"), storage.CreateOptions{})

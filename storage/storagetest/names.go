@@ -11,6 +11,8 @@ import (
 
 // stat describes a file and a directory. Splits need the size and the block size of a file; the
 // size of a directory is 0 everywhere, although local file systems have one.
+// BlockSize must be positive: it is the size of the splits. ModTime decides whether a cached
+// copy of a file is still valid.
 func (s suite) stat() {
 	_, err := s.fs.Stat(s.ctx(), s.path("none"))
 	s.wantErr(err, fs.ErrNotExist, "none")
@@ -30,6 +32,9 @@ func (s suite) stat() {
 // list lists names whose order differs between alphabets, directories and files mixed. The
 // order must be that of the bytes of the paths: it decides the order of a job's input files,
 // and so of equal keys. Each entry must be what Stat says.
+// The names are created in the opposite order, so that an implementation which returns them as
+// they were created fails. An empty directory has no entries, and a file or a missing path is
+// an error.
 func (s suite) list() {
 	names := []string{"B", "a", "a-b", "a.b", "b", "é"}
 	for i := len(names) - 1; i >= 0; i-- {
@@ -66,6 +71,7 @@ func (s suite) list() {
 
 // mkdir makes a directory twice, which is no error, and in the place of a file and below one,
 // which is.
+// Several tasks may make the directory of their outputs at the same time.
 func (s suite) mkdir() {
 	for range 2 {
 		s.must(s.fs.MkdirAll(s.ctx(), s.path("a/b/c")))
@@ -77,6 +83,7 @@ func (s suite) mkdir() {
 
 // rename moves a file to another directory and a directory with its content. The commit of a
 // job consists of such renames.
+// The new name must have the same bytes, and the old one must be free.
 func (s suite) rename() {
 	data := Pattern(1000)
 	s.write("d/from", data)
@@ -112,6 +119,7 @@ func (s suite) renameRefuses() {
 
 // remove removes files, empty directories and trees. A missing path is no error, so that
 // cleaning up may run twice. A directory with content needs recursive.
+// The root of the test directory stays; what is removed can be created again.
 func (s suite) remove() {
 	s.write("d/e/f", []byte("f"))
 	s.must(s.fs.MkdirAll(s.ctx(), s.path("empty")))
@@ -130,6 +138,8 @@ func (s suite) remove() {
 
 // blocks asks for ranges at the start, at the end, across blocks and beyond the file. The
 // blocks of any range must cover it, because splits add up what each host has of it.
+// A range without bytes, or behind the end of the file, has no blocks. A file that does not
+// exist is an error.
 func (s suite) blocks() {
 	const size = 5000
 	s.write("f", Pattern(size))
@@ -149,8 +159,8 @@ func (s suite) blocks() {
 	s.wantErr(err, fs.ErrNotExist, "none")
 }
 
-// wantCover checks that the blocks are contiguous, lie within the file, cover [start, end),
-// and that each overlaps it.
+// wantCover checks that the blocks are contiguous, lie within the file, cover [start, end), and
+// that each overlaps it. Racks are optional, but if a block has them, it has one for each host.
 func (s suite) wantCover(blocks []storage.Block, start, end, size int64) {
 	s.t.Helper()
 	if len(blocks) == 0 {
@@ -173,6 +183,8 @@ func (s suite) wantCover(blocks []storage.Block, start, end, size int64) {
 
 // concat joins files to an existing and to a new target, or checks that nothing has changed if
 // the file system cannot do it. storage.Join then copies.
+// The pieces of an output are joined so. The sources vanish, the target has their bytes in
+// order, and a source that does not exist changes nothing.
 func (s suite) concat() {
 	s.write("a", []byte("aa"))
 	s.write("b", []byte("b"))
