@@ -75,6 +75,8 @@ func (j *Job) Succeeds() {
 	j.await("success", func(s *wire.JobStatus) bool { return s.State == wire.JobState_SUCCEEDED })
 }
 
+// await waits until a condition holds for the status. The test fails if the job ends otherwise.
+// A job that has succeeded meets every condition.
 func (j *Job) await(what string, so func(*wire.JobStatus) bool) {
 	j.c.t.Helper()
 	j.c.await(what+" of "+j.id, func(ctx context.Context) bool {

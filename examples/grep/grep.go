@@ -17,7 +17,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Search is what to look for.
+// Search is what to look for. It is the configuration of the first job: the driver sets it, and
+// each task decodes it.
 type Search struct {
 	Regex string // in RE2's syntax
 	Group int    // what of a match counts: 0 is all of it, n its nth group
@@ -36,12 +37,13 @@ func (s *Search) Validate() error {
 }
 
 // matcher emits each match of a line.
+// Its fields are set in Setup, so each attempt has its own.
 type matcher struct {
 	re    *regexp.Regexp
 	group int
 }
 
-// Setup implements mr.Setup.
+// Setup implements mr.Setup. It compiles the expression once per attempt.
 func (m *matcher) Setup(t *mr.Task) (err error) {
 	search := mr.ConfigOf[Search](t)
 	m.group = search.Group
@@ -97,6 +99,8 @@ func Program() *mr.Program {
 	}
 }
 
+// run checks everything before the first job starts, so that hours of counting are not lost to
+// a wrong argument. TempDir is removed when the program ends, in any case.
 func run(ctx context.Context, d *mr.Driver) error {
 	if len(d.Args) < 3 || len(d.Args) > 4 {
 		return mr.ErrUsage

@@ -14,7 +14,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Config sets the width of a bucket.
+// Config sets the width of a bucket. It is encoded as JSON, so Width is a number of millionths
+// there.
 type Config struct{ Width decimal.Number }
 
 // Validate returns an error for a width that is not positive.
@@ -60,6 +61,7 @@ func Program() *mr.Program {
 	}
 }
 
+// run takes the width as a decimal number, such as 0.5.
 func run(ctx context.Context, d *mr.Driver) error {
 	if len(d.Args) < 3 {
 		return mr.ErrUsage

@@ -34,6 +34,7 @@ func parse(line []byte) (point, error) {
 	return p, nil
 }
 
+// isBetween reports whether a character separates coordinates.
 func isBetween(r rune) bool { return r == ' ' || r == '\t' || r == ',' || r == '\r' }
 
 // square is the square of a distance.
@@ -102,6 +103,7 @@ type cloud struct {
 	Points int64
 }
 
+// cloudAround returns a cloud without points.
 func cloudAround(c centre) cloud {
 	sums := make([]*big.Int, len(c.At))
 	for i := range sums {

@@ -16,6 +16,7 @@ import (
 // its order.
 type seed = mr.Pair[uint64, string]
 
+// seedOf hashes the text of the coordinates, so equal points have equal seeds and count once.
 func seedOf(p point) seed {
 	text, _ := centre{At: p}.AppendText(nil) // never fails
 	h := fnv.New64a()
@@ -23,6 +24,7 @@ func seedOf(p point) seed {
 	return seed{First: h.Sum64(), Second: string(text[:len(text)-len("\t0")])}
 }
 
+// compareSeeds orders seeds as the keys of the stage are ordered.
 func compareSeeds(a, b seed) int {
 	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second))
 }
@@ -59,6 +61,7 @@ func (s *sample) Close(_ *mr.Task, out mr.Emitter[seed, struct{}]) error {
 }
 
 // choose makes the least seeds of all centres.
+// It has one Node, which sees all seeds in order.
 type choose struct {
 	most   int
 	chosen int64
@@ -84,14 +87,16 @@ func (c *choose) Save() ([]byte, error) { return json.Marshal(c.chosen) }
 // Load implements mr.Stateful.
 func (c *choose) Load(saved []byte) error { return json.Unmarshal(saved, &c.chosen) }
 
-// assign adds each point to the cloud around the nearest centre.
+// assign adds each point to the cloud around the nearest centre. It emits the clouds in Close,
+// one for each centre, instead of a record for each point. Its state is saved in a checkpoint,
+// since Close would otherwise miss the points before it.
 type assign struct {
 	before  *mr.Side[int64, centre]
 	centres []centre
 	clouds  []cloud
 }
 
-// Setup implements mr.Setup.
+// Setup implements mr.Setup. It reads the centres of the round before.
 func (a *assign) Setup(t *mr.Task) error {
 	for _, c := range a.before.All(t) {
 		a.centres = append(a.centres, c)

@@ -14,8 +14,9 @@ import (
 // mapsProperty is the number of maps. They share the input evenly.
 const mapsProperty = "mrbench.maps"
 
-// pieces is a text file in as many splits as there are to be maps, be it in the
-// middle of lines: a line belongs to the map in whose split it begins.
+// pieces is a text file in as many splits as there are to be maps, even in the middle of lines:
+// a line belongs to the map in whose split it begins. It shows how to write an Input:
+// everything but Splits is that of mr.TextLines.
 type pieces struct{ mr.Input[int64, []byte] }
 
 // Splits implements mr.Input.
@@ -63,7 +64,8 @@ func (o *options) writeLines(w io.Writer) error {
 	return b.Flush()
 }
 
-// width is that of the greatest number, or what gives each map a byte at least.
+// width is the number of digits in each line: those of the greatest number, or as many as give
+// each map at least one byte.
 func (o *options) width() int64 {
 	perLine := (o.maps + max(o.lines, 1) - 1) / max(o.lines, 1)
 	return max(int64(len(fmt.Sprint(o.lines))), perLine)

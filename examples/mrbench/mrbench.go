@@ -42,6 +42,8 @@ func Program() *mr.Program {
 	}
 }
 
+// run makes the input once, runs the job as often as asked for, and prints the table. The time
+// of a run includes the client's work: splits, submission and the wait for the end.
 func run(ctx context.Context, d *mr.Driver) error {
 	o, err := parseOptions(d.Args)
 	if err != nil {
@@ -62,14 +64,15 @@ func run(ctx context.Context, d *mr.Driver) error {
 	return o.report(d.Stdout, times)
 }
 
-// bench is one run of the program. What it leaves in its directory is removed
-// when the program ends.
+// bench is one run of the program. Its directories come from TempDir, so they are removed when
+// the program ends, also after an error.
 type bench struct {
 	*mr.Driver
 	options
 	in string // directory of the input
 }
 
+// makeInput writes the lines. It removes the file if it cannot write it whole.
 func (b *bench) makeInput(ctx context.Context) error {
 	w, err := b.Create(ctx, b.in+"/lines.txt")
 	if err != nil {
@@ -82,7 +85,8 @@ func (b *bench) makeInput(ctx context.Context) error {
 	return w.Close()
 }
 
-// runOnce runs the job and returns how long it took.
+// runOnce runs the job and returns how long it took. It removes the output, so that runs do not
+// fill the disk.
 func (b *bench) runOnce(ctx context.Context) (time.Duration, error) {
 	run := mr.JobRun{In: []string{b.in + "/lines.txt"}, Out: b.TempDir(b.unique("output")), Set: map[string]string{
 		mapsProperty: fmt.Sprint(b.maps), "mapreduce.job.reduces": fmt.Sprint(b.reduces),

@@ -31,6 +31,8 @@ type options struct {
 	verbose bool
 }
 
+// parseOptions returns the options of the command line, with Hadoop's defaults for those that
+// are not given.
 func parseOptions(args []string) (options, error) {
 	o := options{dir: defaultDir, runs: 1, maps: 2, reduces: 1, lines: 1, order: ascending}
 	err := arguments.Options{
@@ -45,6 +47,7 @@ func parseOptions(args []string) (options, error) {
 	return o, err
 }
 
+// setDir takes -baseDir. Names are joined to it with a slash.
 func (o *options) setDir(value string) error {
 	if o.dir = strings.TrimRight(value, "/"); value == "" {
 		return errors.New("a directory is missing")
@@ -52,6 +55,7 @@ func (o *options) setDir(value string) error {
 	return nil
 }
 
+// setOrder takes -inputType, in any case, as Hadoop does.
 func (o *options) setOrder(value string) error {
 	switch o.order = strings.ToLower(value); o.order {
 	case ascending, descending, random:

@@ -40,6 +40,9 @@ var Round = newRound("pagerank-round", finish, mr.SequenceOutput(mr.Text, mr.Tex
 // LastRound writes node, tab and rank.
 var LastRound = newRound("pagerank", show, mr.TextOutput[[]byte, []byte]())
 
+// newRound makes a job for one round. The rounds differ only in what they write: the state for
+// the next round, or the rank for the user. The combiner adds the shares that the nodes of one
+// map send to the same node.
 func newRound(name string, write func(*mr.Task, state) []byte, output mr.Output[[]byte, []byte]) *mr.Job[[]byte, state, []byte, []byte] {
 	job := mr.New(name,
 		mr.SequenceFile(mr.Text, mr.Text),

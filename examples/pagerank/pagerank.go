@@ -52,7 +52,8 @@ func run(ctx context.Context, d *mr.Driver) error {
 	return iterate(ctx, d, rounds, edges, out)
 }
 
-// iterate runs the rounds; each reads what the one before has written.
+// iterate runs the rounds; each reads what the one before has written, which is then removed.
+// The counters of a job give the totals that the next round needs.
 func iterate(ctx context.Context, d *mr.Driver, rounds int, edges []string, out string) error {
 	ranks := d.TempDir(out)
 	found, err := d.RunCounted(ctx, Graph, mr.JobRun{In: edges, Out: ranks})

@@ -29,7 +29,8 @@ type Config struct {
 
 type nothing = struct{}
 
-// work is the mapper. The records of all maps are numbered in one row.
+// work is the mapper. The records of all maps are numbered in one row, so a number determines
+// the record of its map.
 func work(t *mr.Task, number int64, _ nothing, out mr.Emitter[int64, nothing]) error {
 	c := mr.ConfigOf[Config](t)
 	record := number % c.Records
@@ -102,7 +103,8 @@ const (
 	recordsProperty = "mapreduce.sleepjob.map.sleep.count"
 )
 
-// input is an input without files: a run of numbers for each map.
+// input is an input without files: a run of numbers for each map. Everything but Splits is that
+// of mr.Numbers.
 type input struct{ mr.Input[int64, nothing] }
 
 func newInput() mr.Input[int64, nothing] { return input{mr.Numbers(recordsProperty)} }
@@ -124,6 +126,7 @@ func (input) Splits(_ context.Context, env *mr.InputEnv) ([]mr.Split, error) {
 	return splits, nil
 }
 
+// count reads a property that must be a whole number of at least 1.
 func count(env *mr.InputEnv, property string) (int64, error) {
 	text := env.Property(property)
 	n, err := strconv.ParseInt(text, 10, 32)

@@ -38,8 +38,9 @@ const (
 // and its last.
 type finding = mr.Triple[string, string, string]
 
-// scan is the mapper: it finds the stretches of rows that are sorted, and adds
-// up what it reads. A file in order is one stretch, or one a split.
+// scan is the mapper: it finds the stretches of rows that are sorted, and adds up what it
+// reads. A file in order is one stretch, or one for each split. It is mr.Stateful, because
+// Close emits the last stretch and the sum.
 type scan struct {
 	now struct { // what a pause has to keep
 		Sum   checksum
@@ -71,6 +72,7 @@ func (s *scan) Close(_ *mr.Task, out mr.Emitter[place, finding]) error {
 	return nil
 }
 
+// endStretch emits the current stretch, if there is one.
 func (s *scan) endStretch(out mr.Emitter[place, finding]) {
 	if now := &s.now; len(now.First) > 0 {
 		out.Emit(place{First: stretches, Second: now.File, Third: now.Start},

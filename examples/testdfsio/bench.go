@@ -16,13 +16,15 @@ const (
 	defaultBase  = "/benchmarks/TestDFSIO"
 )
 
-// bench is one run of the program.
+// bench is one run of the program. It works on the client; the maps get what they need as
+// Config.
 type bench struct {
 	*mr.Driver
 	options
 	base string // full name: tasks run elsewhere
 }
 
+// newBench resolves the base directory to its full name, which means the same on every machine.
 func newBench(ctx context.Context, d *mr.Driver, o options) (*bench, error) {
 	name := d.Property(baseProperty)
 	if name == "" {
@@ -35,6 +37,7 @@ func newBench(ctx context.Context, d *mr.Driver, o options) (*bench, error) {
 	return &bench{Driver: d, options: o, base: fsys.URI() + path}, nil
 }
 
+// The directories of the package comment.
 func (b *bench) control() string           { return b.base + "/io_control" }
 func (b *bench) data() string              { return b.base + "/io_data" }
 func (b *bench) output(test string) string { return b.base + "/io_" + test }
@@ -42,8 +45,8 @@ func (b *bench) output(test string) string { return b.base + "/io_" + test }
 // fileName is the name of a file in the data directory.
 func fileName(i int) string { return fmt.Sprintf("test_io_%d", i) }
 
-// prepare makes a control file for each map, after it has removed what the same
-// test left before.
+// prepare makes a control file for each map, after it has removed what the same test left
+// before. A read keeps the data files and checks that there are enough.
 func (b *bench) prepare(ctx context.Context) error {
 	old := []string{b.control(), b.output(b.test)}
 	if b.test == testWrite {
@@ -77,6 +80,8 @@ func (b *bench) checkData(ctx context.Context) error {
 	return nil
 }
 
+// writeControl writes one control file: a line of the name and the size, with a tab between.
+// Each file is a split, since hammr.input.combine is off, and so each is a map.
 func (b *bench) writeControl(ctx context.Context, name string) error {
 	w, err := b.Create(ctx, b.control()+"/in_file_"+name)
 	if err != nil {
@@ -89,8 +94,8 @@ func (b *bench) writeControl(ctx context.Context, name string) error {
 	return w.Close()
 }
 
-// measure runs the job, a map for each control file, and returns what its
-// reduce has written.
+// measure runs the job, a map for each control file, and returns what its reduces have written.
+// Names of a sum may lie in any part, so all parts are read.
 func (b *bench) measure(ctx context.Context) (sums, error) {
 	job, out := Write, b.output(b.test)
 	if b.test == testRead {
@@ -117,6 +122,7 @@ func (b *bench) measure(ctx context.Context) (sums, error) {
 	return all, nil
 }
 
+// addFile adds the sums in one output file.
 func (b *bench) addFile(ctx context.Context, to sums, name string) error {
 	f, err := b.Open(ctx, name)
 	if err != nil {

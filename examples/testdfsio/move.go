@@ -17,8 +17,8 @@ import (
 // of seen ends the transfer.
 type transfer func(t *mr.Task, file string, size int64, buffer []byte, seen func(done int64) error) (int64, error)
 
-// measured is the mapper that moves the file of each record, and emits what is
-// to be added up over all files.
+// measured is the mapper that moves the file of each record, and emits what is to be added up
+// over all files. Only the transfer itself is timed, not the start of the task.
 func measured(move transfer) mr.Mapper[[]byte, []byte, string, float64] {
 	return mr.MapFunc(func(t *mr.Task, name, bytes []byte, out mr.Emitter[string, float64]) error {
 		c := mr.ConfigOf[Config](t)
@@ -55,7 +55,8 @@ func watch(t *mr.Task, name string, size int64) func(done int64) error {
 	}
 }
 
-// newBuffer is filled with what Hadoop writes.
+// newBuffer is filled with what Hadoop writes: the digits and letters from '0' on, fifty of
+// them, again and again.
 func newBuffer(size int) []byte {
 	buffer := make([]byte, size)
 	for i := range buffer {
@@ -64,7 +65,8 @@ func newBuffer(size int) []byte {
 	return buffer
 }
 
-// write makes a file. One of that name is left of an attempt that failed.
+// write makes a file. One of that name may be left of an attempt that failed, and is removed.
+// Two attempts of one task at the same time would disturb each other, as with Hadoop.
 func write(t *mr.Task, file string, size int64, buffer []byte, seen func(int64) error) (int64, error) {
 	if err := t.Remove(file); err != nil {
 		return 0, err
@@ -82,6 +84,7 @@ func write(t *mr.Task, file string, size int64, buffer []byte, seen func(int64) 
 	return size, nil
 }
 
+// fill writes size bytes from the buffer, over and over.
 func fill(w io.Writer, size int64, buffer []byte, seen func(int64) error) error {
 	for done := int64(0); done < size; {
 		n, err := w.Write(buffer[:min(size-done, int64(len(buffer)))])

@@ -31,6 +31,8 @@ type options struct {
 	buffer int    // bytes
 }
 
+// parseOptions returns the options of the command line. Names are accepted in any case: each
+// argument that equals a known name without regard to case is added as a name of its own.
 func parseOptions(args []string) (options, error) {
 	o := options{files: 1, size: megabyte, log: defaultLog, buffer: defaultBuffer}
 	size := arguments.Value(func(value string) (err error) {
@@ -77,8 +79,8 @@ var units = map[string]int{
 	"B": 0, "K": 10, "KB": 10, "": 20, "M": 20, "MB": 20, "G": 30, "GB": 30, "T": 40, "TB": 40,
 }
 
-// parseSize reads a size as Hadoop's TestDFSIO does: 10MB, 128kb, 1GB, 7 for
-// 7MB.
+// parseSize reads a size as Hadoop's TestDFSIO does: 10MB, 128kb, 1GB, 7 for 7MB. It refuses
+// one whose bytes do not fit into 63 bits.
 func parseSize(text string) (int64, error) {
 	upper := strings.ToUpper(text)
 	digits := strings.TrimRight(upper, "BKMGT")

@@ -23,7 +23,9 @@ const (
 // megabyte is Hadoop's, 2^20 bytes.
 const megabyte = 1 << 20
 
-// sumsOf is what one file adds, in order of name.
+// sumsOf yields what one file adds, in order of name. The mean and the deviation of the rates
+// follow from the sums of rates and of their squares. A transfer counts as at least a
+// nanosecond, so that no rate is infinite.
 func sumsOf(bytes int64, took time.Duration) iter.Seq2[string, float64] {
 	took = max(took, time.Nanosecond)
 	rate := float64(bytes) / megabyte / took.Seconds()
@@ -46,7 +48,11 @@ func (s sums) parse(content string) error {
 	return nil
 }
 
-// lines are the results as Hadoop prints them.
+// lines are the results as Hadoop prints them:
+//
+//	throughput      all bytes over the sum of all times
+//	average rate    the mean of the files' rates
+//	deviation       √(mean of the squares − square of the mean)
 func (s sums) lines(test string, now time.Time, took time.Duration) string {
 	files := s[sumTasks]
 	mean := s[sumRate] / 1000 / files
@@ -67,7 +73,7 @@ func (s sums) lines(test string, now time.Time, took time.Duration) string {
 	return b.String() + "\n"
 }
 
-// decimal has two places at most, as Java's format #.## has.
+// decimal has at most two places, as Java's format #.## has.
 func decimal(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0"), ".")
 }

@@ -37,6 +37,7 @@ var (
 	Read  = newJob("TestDFSIO-read", read)
 )
 
+// newJob makes a job for one direction. Its reduce adds up the sums by name.
 func newJob(name string, move transfer) *mr.Job[string, float64, string, float64] {
 	job := mr.New(name,
 		mr.KeyValueText(),
@@ -59,6 +60,7 @@ func Program() *mr.Program {
 	}
 }
 
+// run performs one test. The time that it prints at the end is that of the whole job.
 func run(ctx context.Context, d *mr.Driver) error {
 	o, err := parseOptions(d.Args)
 	if err != nil {

@@ -62,6 +62,8 @@ func Program() *mr.Program {
 	}
 }
 
+// run chains the jobs. CheckOutput comes first, so that the counting is not lost if the list
+// cannot be written.
 func run(ctx context.Context, d *mr.Driver) error {
 	if len(d.Args) < 3 {
 		return mr.ErrUsage

@@ -9,10 +9,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// stat describes a file and a directory. Splits need the size and the block size of a file; the
-// size of a directory is 0 everywhere, although local file systems have one.
-// BlockSize must be positive: it is the size of the splits. ModTime decides whether a cached
-// copy of a file is still valid.
+// stat describes a file and a directory. Splits need the size and the block size of a file, so
+// both must be set; the size of a directory is 0 everywhere, although local file systems have
+// one.
 func (s suite) stat() {
 	_, err := s.fs.Stat(s.ctx(), s.path("none"))
 	s.wantErr(err, fs.ErrNotExist, "none")

@@ -12,6 +12,7 @@ import (
 )
 
 // Number is a number in millionths.
+// It holds numbers from -9223372036854.775808 to 9223372036854.775807.
 type Number int64
 
 // One is the number 1.
@@ -43,6 +44,7 @@ func Parse(text []byte) (Number, error) {
 	return Number(n), nil
 }
 
+// outOfRange is the error for a number that does not fit.
 func outOfRange(text []byte) error {
 	return fmt.Errorf("%q: beyond %v", text, Number(math.MaxInt64))
 }
@@ -71,6 +73,7 @@ func (n Number) String() string {
 
 // Floor is the greatest multiple of step, which is above 0, that is at most n,
 // and false where there is none that can be held.
+// For negative numbers it is the multiple below: -0.5 with the step 1 gives -1.
 func (n Number) Floor(step Number) (Number, bool) {
 	over := n % step
 	if over < 0 {

@@ -13,8 +13,10 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// variants are the ways in which work is cut: none of them may show in the output.
-// A map spills once it has emitted more than half a MiB, which tests see to.
+// variants are the ways in which the work of a job is divided. None of them may show in the
+// output. Small splits make many maps, odd ones cut records anywhere, and a small sort buffer
+// makes many runs that are merged. A map spills once it has emitted more than half a MiB, so
+// the tests have larger inputs.
 var variants = []struct {
 	name       string
 	properties []string
@@ -70,8 +72,8 @@ func Equal(t *testing.T, got, want string) {
 	}
 }
 
-// Refused expects usage errors, with exit code 2 and the usage shown, and that
-// the reason is among what is shown.
+// Refused expects a usage error: exit code 2, the usage line, and the reason in what is shown.
+// An empty reason means that the usage says enough.
 func Refused(t *testing.T, p *mr.Program, reason string, args ...string) {
 	t.Helper()
 	got := mrtest.Exec(t, p, args...)
@@ -82,6 +84,7 @@ func Refused(t *testing.T, p *mr.Program, reason string, args ...string) {
 
 // Lines makes n lines of random words, some more frequent than others, with an
 // empty line here and there.
+// The same seed gives the same lines.
 func Lines(seed uint64, n int) []string {
 	random := rand.New(rand.NewPCG(seed, 0))
 	zipf := rand.NewZipf(random, 1.2, 4, 500)
