@@ -14,7 +14,9 @@ import (
 )
 
 // take finds one slot for a phase: that of the youngest attempt of the phase that
-// finishes last, among those that may lose one. The youngest attempt has done least.
+// finishes last, among those that may lose one. The paper gives two reasons (section
+// 3.4): the oldest attempts are likely to end first, and the youngest to have the
+// smallest memory.
 func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.Preempt, ok bool) {
 	for _, loser := range slices.Backward(c.claimants) {
 		if loser == cl || !c.yields(loser, cl) {
@@ -184,8 +186,9 @@ func (c *claims) cause(to, loser *claimant) string {
 }
 
 // lowWater is a fraction of the slots. Suspended attempts use memory, so at most as many
-// are suspended as there are slots. Once so many are, none is suspended until their number
-// has fallen to this fraction (the paper's section on preemption).
+// are suspended as there are slots. Once so many are, none is suspended until their
+// number has fallen to this fraction; until then phases wait (the paper, section 3.4,
+// "Maximum number of suspended jobs").
 const lowWater = 0.75
 
 // lowWater is the number of suspended attempts at which suspensions begin again.

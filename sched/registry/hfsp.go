@@ -63,7 +63,7 @@ func (s *settings) estimator(oracle hfsp.Oracle) hfsp.Estimator {
 }
 
 // hfspPreempt reads how slots are taken. Eager waits for maps and suspends reduces, as in
-// the paper (section 4).
+// the paper (section 3.4): reduces may be orders of magnitude longer than maps.
 func (s *settings) hfspPreempt(config preempt.Config) preempt.Config {
 	modes := parsed(s, hadoopHFSP+"preemption-strategy", "eager, wait or kill", func(text string) ([2]preempt.Mode, error) {
 		modes, known := map[string][2]preempt.Mode{

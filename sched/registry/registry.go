@@ -48,8 +48,9 @@ func configure(name string, conf map[string]string, setup sched.Setup) (sched.Po
 }
 
 // HasPools reports whether a policy with these settings reads the pools of an allocation
-// file. Of chronos it is asked about the wrapped policy. The master declares these pools,
-// so that jobs may name them.
+// file. Of chronos it is asked about the wrapped policy. The master's daemon and the
+// simulator pass the content of the file to such policies only, since the others refuse a
+// setting that they do not know.
 func HasPools(name string, conf map[string]string) bool { return policies[innermost(name, conf)].pools }
 
 // UsesJobSizes reports whether a policy with these settings orders jobs by their sizes,

@@ -27,7 +27,7 @@ type Cluster struct {
 // New returns an empty cluster.
 func New(t testing.TB) *Cluster { return &Cluster{T: t, State: cluster.New("1")} }
 
-// View returns the state.
+// View returns the state. It shows later changes too.
 func (w *Cluster) View() cluster.View { return w.State.View() }
 
 // PolicyView returns what a policy sees. Without SoftState no progress is known.

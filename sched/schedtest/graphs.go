@@ -20,7 +20,7 @@ func Streamed(maps, reduces int) dag.Graph {
 }
 
 // Pairs returns the graph of gangs of one map and one reduce each. The gangs of a class
-// are independent of each other.
+// are independent of each other: some may run while others wait for slots.
 func Pairs(count int) dag.Graph {
 	g := Streamed(count, count)
 	g.Edges[0].Connection = dag.OneToOne

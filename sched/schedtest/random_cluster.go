@@ -66,7 +66,8 @@ func (b *RandomCluster) ready() bool {
 	return machines == 3
 }
 
-// Submit starts a job. Its tasks never run out of tries.
+// Submit starts a job. Its tasks never run out of tries: FailOneIn would otherwise end a
+// job that is to show whether the policy is live.
 func (b *RandomCluster) Submit(s cluster.JobSpec) *cluster.Job {
 	b.T.Helper()
 	s.MaxAttempts = [2]int{99, 99}
@@ -77,7 +78,7 @@ func (b *RandomCluster) Submit(s cluster.JobSpec) *cluster.Job {
 }
 
 // RandomGraph returns a random graph that fits the cluster, even on the smallest
-// machines.
+// machines: a job that could never start would look like a fault of the policy.
 func (b *RandomCluster) RandomGraph() dag.Graph {
 	n := 1 + b.Random.IntN(3)
 	switch b.Random.IntN(6) {
