@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// AttemptState is where an attempt is in its life. It says both what became of the
+// AttemptState is where an attempt is in its life. It gives both what became of the
 // attempt, which is its Status, and where its process is: in its slot, in memory
 // without a slot, or gone. A slot is free only when the process is gone or stopped, so
 // no slot is given out twice.

@@ -102,7 +102,7 @@ func (tx *transition) loseCheckpoints(machine string, retained []AttemptID) {
 }
 
 // loseCheckpoint makes a task start over whose checkpoint is lost. A running attempt of a
-// gang that resumed from it is left alone: to start it over beside others that resumed would
+// gang that resumed from it is left alone: to start it over while the others resumed would
 // mix two states. If it has not read the checkpoint yet, it fails.
 func (tx *transition) loseCheckpoint(p taskRef) {
 	switch {

@@ -13,7 +13,7 @@ import (
 // with its zero value. Removing one, or changing a tag, is another format, which the golden
 // files of the tests detect. Constants are written as their numbers.
 //
-// An unknown field, command or version is an error. Masters that ignored it would come to
+// An unknown field, command or version is an error. Masters that ignored it would have
 // different states.
 
 // encoding and decoding are the options of both codecs. They never change.

@@ -47,7 +47,7 @@ func (m *Machine) hasSlotsToResume(slots, taken Slots) bool {
 
 // FirstOverSuspended returns the first machine that would have more suspended attempts than
 // slots, if these attempts were suspended; nil if there is none. Others are about to be
-// suspended: beside has their number by machine.
+// suspended: planned has their number by machine.
 func (v View) FirstOverSuspended(attempts []*Attempt, planned map[string]Slots) *Machine {
 	suspending := maps.Clone(planned)
 	if suspending == nil {

@@ -12,7 +12,7 @@
 //	       input or, if no such attempt may be preempted, anywhere
 //
 // The wrapped policy compares the claims of jobs (sched.JobComparer); without that, the
-// order of submission counts. Chronos preempts only where the policy says so, one
+// order of submission counts. Chronos preempts only where the policy allows it, one
 // attempt of a job at a time, and then asks again: it stops as soon as the policy's
 // objective holds. Each lost task preempts at most one attempt, so a failure causes at
 // most as many preemptions as it lost tasks, however often Decide is called. A task

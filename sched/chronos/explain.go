@@ -11,7 +11,7 @@ import (
 // maxExplained limits how many tasks of a job Explain lists.
 const maxExplained = 10
 
-// Explain implements sched.Explainer: what the wrapped policy says, and what the job's
+// Explain implements sched.Explainer: the explanation of the wrapped policy, and what the job's
 // tasks to be recovered wait for.
 func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) (details []sched.Detail) {
 	if inner, ok := p.conf.Inner.(sched.Explainer); ok {

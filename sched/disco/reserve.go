@@ -33,8 +33,8 @@ func (p *Policy) reserve(now int64, view cluster.View) (k reserved, until int64)
 	return k, until
 }
 
-// reservable returns how many slots jobs between two stages lack of their shares, of
-// the kinds that other jobs wait for.
+// reservable returns how many slots are missing from the shares of jobs between two
+// stages, of the kinds that other jobs wait for.
 func (p *Policy) reservable() (lacking cluster.Slots) {
 	for j := range p.betweenStages {
 		for kind, n := range j.upcoming {

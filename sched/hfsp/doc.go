@@ -52,5 +52,5 @@
 //	hammr.hfsp.seed                                    NoisyEstimator    0
 //
 // Strategy eager waits for maps and suspends reduces, as in the paper. Without a
-// strategy slots are taken as the caller of the registry says, or not at all.
+// strategy slots are taken in the mode that the caller of the registry gives, or not at all.
 package hfsp

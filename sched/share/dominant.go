@@ -23,7 +23,7 @@ func DominantShare(capacity []float64, h Consumer) float64 {
 }
 
 // part returns the largest fraction of a resource that the consumer uses. It is infinite
-// for a resource that there is none of.
+// for a resource of which the cluster has none.
 func (h Consumer) part(capacity []float64) (part float64) {
 	for r, used := range h.Used {
 		switch {
