@@ -92,8 +92,8 @@ func checked(check func() error, run func(ctx context.Context, stdout, stderr io
 	})
 }
 
-// checkNumber refuses numbers below 1, and directories of results that exist; out "" is
-// none.
+// checkNumber refuses numbers below 1, and directories of results that exist; out "" is none.
+// It is what most experiments check before they start.
 func checkNumber(flag string, n int, out string) error {
 	if n < 1 {
 		return fmt.Errorf("--%s %d: expected 1 or more", flag, n)

@@ -120,6 +120,7 @@ func (b *benchPaper) prepare() error {
 	switch {
 	case err != nil:
 		return err
+	// Neither or both.
 	case b.cluster == b.sim:
 		return errors.New("say where: --sim in the simulator, or --cluster on real clusters of this machine")
 	case b.only != "" && !b.cluster:

@@ -132,6 +132,7 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 		return fmt.Errorf("--jobs %d: expected 1 or more, or 0 for all", b.jobs)
 	case scaled && !(b.scale > 0 && b.scale <= 1):
 		return fmt.Errorf("--scale %g: expected a number above 0, up to 1", b.scale)
+	// Only SWIM traces are scaled: others have the times of their own cluster.
 	case scaled && b.source.swim == "":
 		return errors.New("--scale: it is of a trace that --swim names")
 	case scaled:

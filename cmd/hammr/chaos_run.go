@@ -89,6 +89,7 @@ machines. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 // cluster starts.
 func (c *chaosRun) prepare() (err error) {
 	switch {
+	// Neither or both.
 	case (c.plan == "") == !c.seeded:
 		return errors.New("expected either --plan or --seed")
 	case c.report == "" && !c.sim:

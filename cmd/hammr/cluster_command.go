@@ -49,7 +49,8 @@ type clusterFlags struct {
 	json      bool
 }
 
-// clusterClient is a cluster as commands see it.
+// clusterClient is a cluster as commands see it: jobs, which programs use too, and its
+// administration. Tests have a fake one.
 type clusterClient interface {
 	client.Client
 	client.Admin

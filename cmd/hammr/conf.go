@@ -47,6 +47,7 @@ that have it in their name, their description or a deprecated name.`,
 func showProperties(stdout, stderr io.Writer, word string) error {
 	var matching []conf.Key
 	for _, k := range conf.Keys() {
+		// An exact name wins over other properties that contain it.
 		if k.Name == word || slices.Contains(k.Aliases, word) {
 			return describe(stdout, stderr, k)
 		}

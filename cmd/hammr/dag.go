@@ -89,6 +89,7 @@ func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 			return own, append(rest, args[i:]...)
 		case name == "-h":
 			own = append(own, name)
+		// Of the program: its name, an option of its own, or an argument.
 		case f == nil || !strings.HasPrefix(name, "--"):
 			rest = append(rest, args[i])
 		case hasValue || f.NoOptDefVal != "" || i+1 == len(args):
@@ -151,6 +152,7 @@ type graphDetector struct {
 
 // Write implements io.Writer.
 func (s *graphDetector) Write(p []byte) (int, error) {
+	// Text begins with "Job ", a picture for Graphviz with a comment.
 	const most = len("// Job ")
 	if n := min(most-len(s.head), len(p)); n > 0 {
 		s.head = append(s.head, p[:n]...)

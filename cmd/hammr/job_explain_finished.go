@@ -34,7 +34,8 @@ func writeFinishedStage(w io.Writer, s *wire.Explanation_Stage) {
 	}
 }
 
-// slotsEach is the slots of each task, "" if unknown.
+// slotsEach is the slots of each task, "" if unknown. Tasks of a graph may take slots of both
+// kinds.
 func slotsEach(p *wire.Explanation_Usage) string {
 	var kinds []string
 	if p.MapSlots > 0 {

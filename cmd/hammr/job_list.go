@@ -45,7 +45,8 @@ type jobFilter struct {
 	user, queue string   // "" for any
 }
 
-// check puts the states into upper case, and refuses unknown ones.
+// check puts the states into upper case, and refuses unknown ones: an empty list would look
+// like a cluster without such jobs.
 func (f *jobFilter) check() error {
 	for i, s := range f.states {
 		f.states[i] = strings.ToUpper(strings.TrimSpace(s))

@@ -107,6 +107,7 @@ func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error 
 // only the directory is read.
 func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
 	switch {
+	// The tasknode may be gone, or run another job.
 	case l.job.State >= wire.JobState_SUCCEEDED:
 		return []logSource{l.readKept}
 	case a.State == wire.AttemptState_ATTEMPT_RUNNING || l.job.LogDir == "":
@@ -123,6 +124,7 @@ type logSource func(ctx context.Context, a *wire.TaskStatus_Attempt, stream stri
 func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, source logSource) (found bool, err error) {
 	for _, stream := range tasknoded.LogStreams {
 		text, err := source(ctx, a, stream)
+		// An attempt that has printed nothing on a stream has no file for it.
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

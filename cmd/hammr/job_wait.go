@@ -95,7 +95,8 @@ func (w *watcher) update(id string, s *wire.JobStatus) {
 	})
 }
 
-// showResult shows the final state of a job.
+// showResult shows the final state of a job: its counters if it has succeeded, else its cause,
+// and the failure that has ended it, with its stack and log.
 func showResult(c *console.Console, s *wire.JobStatus) {
 	if s.State == wire.JobState_SUCCEEDED {
 		c.Completed(s.JobId)

@@ -12,7 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/masterd"
 )
 
-// jobmasterFlags are the settings of `hammr jobmaster`.
+// jobmasterFlags are the settings of `hammr jobmaster`: the daemon's own, and those of its
+// logs, which this package opens.
 type jobmasterFlags struct {
 	masterd.Config
 	decisionsFile string

@@ -138,6 +138,7 @@ func (r clusterCommands) newMasterTransfer() *cobra.Command {
 		Example: "  hammr master transfer m2",
 		Args:    cobra.MaximumNArgs(1),
 	}, func(ctx context.Context, q *query) error {
+		// The leader chooses if none is named.
 		id, target := "", "another master"
 		if len(q.args) == 1 {
 			id, target = q.args[0], "master "+q.args[0]

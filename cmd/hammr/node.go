@@ -55,6 +55,7 @@ func leastFree(n apidoc.Tasknode) string {
 	text, least := "", int64(-1)
 	for _, d := range n.Directories {
 		switch {
+		// Of all directories the worst one is shown.
 		case d.Fault != "":
 			return "fault"
 		case least < 0 || d.Free < least:
@@ -125,8 +126,8 @@ func (q *query) writeTasknode(tasknode *wire.Tasknode) {
 	}
 }
 
-// newNodeAdd makes `node remove`, which excludes tasknodes from new tasks, and `node
-// add`, which reverts that.
+// newNodeAdd makes `node remove`, which excludes tasknodes from new tasks, and `node add`,
+// which reverts that. The masters remember it, also while a tasknode does not run.
 func (r clusterCommands) newNodeAdd(excluded bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NODE...",

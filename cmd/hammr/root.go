@@ -21,7 +21,7 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// exitWith is nil for success.
+// exitWith is the error for an exit code; nil for success.
 func exitWith(code int) error {
 	if code == exitDone {
 		return nil

@@ -13,7 +13,8 @@ import (
 )
 
 // newRun runs a bundled program in this process, or with --master on a cluster, as the user's
-// own programs run: all of it is mr.Exec, so the exit codes are those of package mr.
+// own programs run: all of it is mr.Exec, so the exit codes are those of package mr. Cobra
+// suggests it to users who type the name of a program as a command.
 func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run PROGRAM [generic options] ARGS...",
@@ -76,6 +77,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 func programName(args []string) (name string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch option := args[i]; {
+		// Options of hammr that may precede the program's name.
 		case slices.Contains([]string{"--report", "--workers", "--master", "--token-file", "--pool"}, option):
 			i++ // its value
 		case !strings.HasPrefix(option, "-"):

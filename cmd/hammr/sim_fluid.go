@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// simFluid holds the flags of `hammr sim fluid`.
+// simFluid holds the flags of `hammr sim fluid`. All three are required.
 type simFluid struct {
 	discipline, jobs, out string
 }

@@ -59,6 +59,7 @@ func (q *query) writeTasks(tasks []report.Task) {
 	t := table{heading: []string{"TaskId", "Type", "State", "Attempts", "Node", "StartTime", "Elapsed"}}
 	for _, task := range tasks {
 		row := []string{task.ID, string(task.Type), string(task.State), strconv.Itoa(len(task.Attempts)), "", "", ""}
+		// A task that has not started has an empty cell for each.
 		if n := len(task.Attempts); n > 0 {
 			last := task.Attempts[n-1]
 			row[4], row[5], row[6] = last.Node, q.time(last.StartTime), elapsed(last)
@@ -77,8 +78,8 @@ func elapsed(a report.Attempt) string {
 	return (time.Duration(a.FinishTime-a.StartTime) * time.Millisecond).String()
 }
 
-// newTaskKill makes `task kill`, and `task fail`, which counts as a failure of the
-// task.
+// newTaskKill makes `task kill`, and `task fail`, which counts as a failure of the task. Both
+// exit when the leader has the change in its log; the process ends a moment later.
 func (r clusterCommands) newTaskKill(fail bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill TASK|ATTEMPT...",

@@ -11,7 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/tasknoded"
 )
 
-// tasknodeFlags are the settings of `hammr tasknode`.
+// tasknodeFlags are the settings of `hammr tasknode`: the daemon's own, and those of its log,
+// which this package opens.
 type tasknodeFlags struct {
 	tasknoded.Config
 	log daemon.LogConfig

@@ -144,11 +144,13 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 		c, err = localcluster.Up(ctx, cfg.Config)
 	}
 	switch {
+	// Ctrl-C while the cluster was starting.
 	case err != nil && errors.Is(err, context.Canceled):
 		return exitError(exitInterrupted) // the daemons are stopped
 	case err != nil:
 		return err
 	}
+	// The cluster runs all the same; commands need a flag more.
 	if err := keepToken(cfg.Dir, c.State); err != nil {
 		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", filepath.Join(cfg.Dir, localcluster.TokenFile), err)
 	}

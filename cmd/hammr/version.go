@@ -37,6 +37,7 @@ func ownVersion() string {
 // versionLine has the release, else the version that Go records for `go install`, else "dev";
 // then what it was built with, and the commit if it was built in a repository.
 func versionLine(release string, built debug.BuildInfo) string {
+	// (devel) is a build of a work tree.
 	if v := built.Main.Version; release == "" && v != "(devel)" {
 		release = v
 	}

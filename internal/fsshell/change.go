@@ -64,7 +64,8 @@ func (s *shell) checkParent(it item, parents bool) error {
 }
 
 // rm deletes what matches. With -f a name that does not exist, and a pattern that matches
-// nothing, is no failure. -skipTrash and -safely are accepted: there is no trash.
+// nothing, is no failure. -skipTrash and -safely are accepted: there is no trash. Arguments
+// are processed in order, so an earlier one is deleted even if a later one fails.
 func rm(s *shell, in invocation) error {
 	dirs := in.has("r") || in.has("R")
 	for _, arg := range in.args {

@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// usagePrefix begins the usage of every command; Hadoop's has its own program's name there.
 const usagePrefix = "Usage: hammr fs [generic options]"
 
 // command is one of the shell's verbs. Options precede arguments, as Hadoop's parser has it:
@@ -58,6 +59,7 @@ func (c *command) parse(args []string) (invocation, error) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
 		flag := args[0][1:]
 		args = args[1:]
+		// "--" ends the options: a name may begin with a dash.
 		if flag == "-" {
 			break
 		}

@@ -31,7 +31,8 @@ type transfer struct {
 	move func(src, target item) error
 }
 
-// put copies local files to the destination. The only source "-" is standard input.
+// put copies local files to the destination. The only source "-" is standard input. A source
+// that does not exist is reported, and the others are copied.
 func put(s *shell, in invocation) error {
 	sources, dst := splitTarget(in.args)
 	t, err := s.transferTo(in, dst)
@@ -241,6 +242,7 @@ func (t *transfer) write(from io.Reader, target item) error {
 	if err := target.fs.Remove(t.ctx, name, false); err != nil {
 		return err
 	}
+	// Without -d the complete file still has its temporary name.
 	if err := t.writeFile(from, target.fs, name); err != nil || t.direct {
 		return err
 	}

@@ -37,8 +37,9 @@ func isNotDirectory(name string) error {
 }
 func fileExists(name string) error { return &pathError{path: name, message: "File exists"} }
 
-// noParent is the error for a file without a parent directory. Hadoop adds the full name,
-// with an empty authority unless the name was relative.
+// noParent is the error for a file without a parent directory. Hadoop adds the full name, with
+// an empty authority unless the name was relative. Scripts compare the whole line, so it does
+// here too.
 func noParent(it item) error {
 	full := storage.Name(it.fs, it.path)
 	if strings.HasPrefix(it.name, "/") {

@@ -137,6 +137,8 @@ func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) strin
 
 // relative is a path seen from the working directory, or the path itself if there is none.
 func relative(home, p string) string {
+	// The match is on the same file system as the working directory: the pattern had no
+	// scheme.
 	rel, err := filepath.Rel(home, p)
 	if err != nil {
 		return p

@@ -11,7 +11,7 @@ import (
 )
 
 // lister is a running -ls. Its columns get wider from one directory to the next, never
-// narrower, as Hadoop's.
+// narrower, as Hadoop's, so output that is cut by columns is the same.
 type lister struct {
 	*shell
 	in invocation
@@ -49,6 +49,7 @@ func (l *lister) listDirectory(dir item) error {
 		return err
 	}
 	recursive := l.in.has("R")
+	// One count for each directory that was named.
 	if !recursive && len(items) > 0 && !l.in.has("C") {
 		l.printf("Found %d items\n", len(items))
 	}
@@ -56,6 +57,7 @@ func (l *lister) listDirectory(dir item) error {
 	l.widen(items)
 	for _, it := range items {
 		l.line(it)
+		// A subdirectory follows its own line, before the next entry.
 		if !recursive || !it.isDir() {
 			continue
 		}
@@ -68,6 +70,7 @@ func (l *lister) listDirectory(dir item) error {
 
 // order is that of -t (newest first), -S (largest first), or names; -r reverses it.
 func (l *lister) order() func(a, b item) int {
+	// The order of bytes, as Hadoop's: capitals first.
 	by := func(a, b item) int { return cmp.Compare(a.path, b.path) }
 	switch {
 	case l.in.has("t"):
@@ -117,6 +120,7 @@ func (l *lister) line(it item) {
 	// The first letter is the type: a dash for a file.
 	kind, repl := "-", strconv.Itoa(copies(it))
 	if it.isDir() {
+		// Directories have no blocks.
 		kind, repl = "d", "-"
 	}
 	l.printf("%s%s %*s %s%s%*s %s %s\n", kind, permissions(it.info.Mode), l.repl, repl,
@@ -190,7 +194,8 @@ func size(n int64, human bool) string {
 	return fmt.Sprintf("%d.%d %c", tenths/10, tenths%10, units[unit])
 }
 
-// roundedTenths is 10n / 2^shift, halves rounded up.
+// roundedTenths is 10n / 2^shift, halves rounded up, in integers, so that large sizes are
+// exact.
 func roundedTenths(n int64, shift int) int64 {
 	whole, rest := n>>shift, n&(1<<shift-1)
 	// Exbibytes, which tests have and disks do not.

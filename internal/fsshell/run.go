@@ -12,7 +12,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Exit codes.
+// Exit codes, which are Hadoop's: 1 if any path failed, however many succeeded; 255, its -1,
+// if the command line is wrong and nothing was tried.
 const (
 	exitOK          = 0
 	exitFailed      = 1

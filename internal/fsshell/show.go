@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// peekBytes is the number of bytes that -head and -tail show.
+// peekBytes is the number of bytes that -head and -tail show: Hadoop's, whatever the lines.
 const peekBytes = 1024
 
 // cat prints the whole file. -ignoreCrc is accepted and has no effect.
@@ -40,7 +40,8 @@ func (s *shell) printRange(it item, offset, most int64) error {
 	return err
 }
 
-// open opens a file; a directory is refused.
+// open opens a file; a directory is refused in Hadoop's words. The caller closes it; errors of
+// closing a file that is only read say nothing.
 func (s *shell) open(it item) (storage.File, error) {
 	if it.isDir() {
 		return nil, isDirectory(it.name)

@@ -76,6 +76,7 @@ func du(s *shell, in invocation) error {
 		return err
 	}
 	s.each(s.expandAll(in.args), func(it item) error {
+		// A file is its own total.
 		if in.has("s") || !it.isDir() {
 			return add(it)
 		}
@@ -95,7 +96,8 @@ func du(s *shell, in invocation) error {
 	return nil
 }
 
-// count prints directories, files and bytes, in the columns of Hadoop.
+// count prints directories, files and bytes, in the columns of Hadoop. Quotas, which -q would
+// show, are not read.
 func count(s *shell, in invocation) error {
 	// Hadoop's widths: scripts cut columns by them.
 	const line = "%12v %12v %18v %s\n"

@@ -12,6 +12,7 @@ func stat(s *shell, in invocation) error {
 	if strings.Contains(in.args[0], "%") {
 		format, in.args = in.args[0], in.args[1:]
 	}
+	// The only argument was a format.
 	if len(in.args) == 0 {
 		return usagef("Not enough arguments: expected 1 but got 0")
 	}
@@ -84,6 +85,7 @@ func test(s *shell, in invocation) error {
 	if len(in.flags) > 1 {
 		return usagef("Only one test flag is allowed")
 	}
+	// The error is reported too: a NameNode that does not answer is no answer to the test.
 	items, err := s.expand(in.args[0])
 	if err != nil {
 		s.status = exitFailed

@@ -71,6 +71,7 @@ func (s *shell) printSequenceFile(it item) error {
 		return err
 	}
 	defer r.Close()
+	// Both classes before the first record: a file that cannot be shown prints nothing.
 	key, err := printerOf(it, r.Header().KeyClass)
 	if err != nil {
 		return err

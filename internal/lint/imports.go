@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// pkg is a package in the output of `go list -json`.
+// pkg is a package in the output of `go list -json`, of which it has the fields that rules
+// need.
 type pkg struct {
 	// Fields that `go list -json` fills in, by its names.
 	ImportPath string
@@ -78,6 +79,8 @@ func importFindings(table []row, p pkg) []string {
 	}
 	var findings []string
 	for _, path := range p.Imports {
+		// The standard library and foreign modules are no part of the table; restricted and
+		// the core's purity limit those.
 		if inModule(path) && !matchesAny(r.imports, localName(path)) {
 			findings = append(findings, fmt.Sprintf("package %s imports %s, which its row %q does not allow (it allows %s)",
 				p.name(), localName(path), r.pattern, orNothing(r.imports)))

@@ -14,11 +14,12 @@ const (
 	maxFunctionLines = 80
 )
 
-// unfinished are marks of work that is left to others. The project has none: it does the
-// work or files an issue.
+// unfinished are marks of work that is left to others. The project has none: it does the work
+// or files an issue, which others can find.
 var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
-// styleFindings are about the house style of one file, test or not.
+// styleFindings are about the house style of one file, test or not. Generated files have none:
+// they are not edited.
 func styleFindings(s source) []string {
 	if ast.IsGenerated(s.syntax) {
 		return nil

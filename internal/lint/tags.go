@@ -47,6 +47,7 @@ func tagged(all []source) map[string][]string {
 	dirs := make(map[string][]string)
 	for _, s := range all {
 		for _, tag := range ownTags(s) {
+			// go vet takes directories, not files.
 			if dir := "./" + s.packageName(); !slices.Contains(dirs[tag], dir) {
 				dirs[tag] = append(dirs[tag], dir)
 			}
