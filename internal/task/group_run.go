@@ -149,14 +149,23 @@ func (g *groupRun) abort() {
 	}
 }
 
+// laidOutNodes returns the Nodes, or none while open is still appending them: orders and the
+// ticker of serve run in goroutines of their own.
+func (g *groupRun) laidOutNodes() []*NodeRun {
+	if !g.laidOut.Load() {
+		return nil
+	}
+	return g.nodes
+}
+
 // progress is the progress report of the attempt: the mean fraction of its Nodes, and the
 // phase of the first Node at work. It is also called while no Node runs.
 func (g *groupRun) progress() *taskproc.Progress {
 	p := &taskproc.Progress{Counters: counterMessages(g.Attempt.Counters), Activity: g.Attempt.activity.Load(), MemoryBytes: g.Attempt.resident.Load()}
-	last := 0.0
-	for _, n := range g.nodes {
+	last, nodes := 0.0, g.laidOutNodes()
+	for _, n := range nodes {
 		phase, fraction := n.progress()
-		p.Fraction += fraction / float64(len(g.nodes))
+		p.Fraction += fraction / float64(len(nodes))
 		p.UnwrittenBytes += n.unwritten()
 		if p.Phase == "" || last == 1 {
 			p.Phase, last = phase, fraction
@@ -172,7 +181,7 @@ func (g *groupRun) progress() *taskproc.Progress {
 // inEngine reports whether a Node is in a phase without user code. Sorting, copying and
 // fetching a checkpoint count as activity of life, and so does waiting for other Nodes.
 func (g *groupRun) inEngine() bool {
-	return slices.ContainsFunc(g.nodes, func(n *NodeRun) bool {
+	return slices.ContainsFunc(g.laidOutNodes(), func(n *NodeRun) bool {
 		phase, _ := n.progress()
 		return phase == taskproc.PhaseResume || phase == "copy" || phase == "sort" || n.waiting.Load() > 0
 	})
