@@ -105,7 +105,7 @@ var declared = []Key{
 	key("mapred.fairscheduler.allocation.file", String, "", "file that describes the pools").renames("yarn.scheduler.fair.allocation.file"),
 	key("mapred.fairscheduler.poolnameproperty", String, "", "property whose value names the pool of a job that names none, if that pool exists: user.name, group.name or any other"),
 	key("mapred.fairscheduler.preemption", Bool, "false", "take slots back from pools above their share").renames("yarn.scheduler.fair.preemption"),
-	key("mapred.fairscheduler.locality.delay", Duration, "-1", "time that a job waits for a local slot; -1: derived from the heartbeat").atLeast(-1),
+	key("mapred.fairscheduler.locality.delay", Duration, "-1", "time that a slot waits for tasks with input on its machine, and as long for those in its rack; -1: 4.5 s each").atLeast(-1),
 
 	// Hammr's own properties, below hammr. An unknown name below hammr is an error, so a
 	// misspelt one is found.
