@@ -30,7 +30,7 @@ func (c ExpireMachine) apply(tx *transition, _ taskRef) error {
 }
 
 // loseMachine ends the attempts on a machine and takes away its slots, its output and its
-// checkpoints, except those of the attempts in held, which is in order.
+// checkpoints, except those of the attempts in retained, which is in order.
 func (tx *transition) loseMachine(m *Machine, cause string, retained []AttemptID, fetched Fetched) {
 	tx.loseCheckpoints(m.Name, retained)
 	for _, a := range slices.Clone(m.Attempts) {

@@ -40,9 +40,9 @@ type AttemptState int
 
 const (
 	// AttemptRunning is entered by StartAttempt, StartBundle, SpeculateTask,
-	// ResumeAttempt and DeclinePreemption. The attempt holds its slot.
+	// ResumeAttempt and DeclinePreemption. The attempt occupies its slot.
 	AttemptRunning AttemptState = iota + 1
-	// AttemptPreempting is entered by PreemptAttempt: the attempt holds its slot and
+	// AttemptPreempting is entered by PreemptAttempt: the attempt occupies its slot and
 	// is ordered to publish what it has read or to write a checkpoint, and to exit.
 	AttemptPreempting
 	// AttemptSuspended is entered by PreemptAttempt: the process is stopped, and
@@ -50,14 +50,14 @@ const (
 	AttemptSuspended
 
 	// AttemptFailedExiting is entered by FailAttempt when the attempt timed out: its
-	// machine is ordered to kill the process, which holds its slot until it is gone.
+	// machine is ordered to kill the process, which occupies its slot until it is gone.
 	AttemptFailedExiting
 	// AttemptKilledExiting is the same for an attempt that is killed.
 	AttemptKilledExiting
 	// AttemptPreemptedExiting is the same for an attempt that is preempted by kill.
 	AttemptPreemptedExiting
 	// AttemptFailedSuspended is AttemptFailedExiting for a process that was suspended
-	// and so holds no slot.
+	// and so occupies no slot.
 	AttemptFailedSuspended
 	// AttemptKilledSuspended is the same for an attempt that is killed.
 	AttemptKilledSuspended
@@ -115,8 +115,8 @@ type processPlace int
 
 const (
 	gone     processPlace = iota // it has exited, or its machine is lost
-	inSlot                       // it holds its slot
-	inMemory                     // it is stopped, and holds memory only
+	inSlot                       // it occupies its slot
+	inMemory                     // it is stopped, and occupies memory only
 )
 
 // attemptStateInfo is what is true of all attempts in a state. Snapshots hold these
@@ -278,7 +278,7 @@ func (a *Attempt) PreemptRequested() bool {
 	return a.Preempting() || !a.Active() && a.PreemptRequestedAt > a.DeclinedAt
 }
 
-// Suspended reports whether the attempt is active and holds memory instead of its slot.
+// Suspended reports whether the attempt is active and occupies memory instead of its slot.
 func (a *Attempt) Suspended() bool { return a.State == AttemptSuspended }
 
 // OnMachine reports whether the attempt's process may still be there.
@@ -307,7 +307,7 @@ func (a *Attempt) WorkLost() bool { return a.State.info().workLost }
 // has any.
 func (a *Attempt) DataMachine() string { return cmp.Or(a.MovedTo, a.Machine) }
 
-// SlotTime is for how long the attempt has held its slot until a time at which its
+// SlotTime is for how long the attempt has occupied its slot until a time at which its
 // process is there, in ms. It is never below 0, also where masters' clocks differ.
 func (a *Attempt) SlotTime(at int64) int64 {
 	if a.InMemory() {

@@ -81,7 +81,7 @@ func (p taskRef) rejectCheckpoint() bool {
 	return true
 }
 
-// loseCheckpoints drops the checkpoints on a machine, except those of the attempts in held,
+// loseCheckpoints drops the checkpoints on a machine, except those of the attempts in retained,
 // which is in order. Where there is a copy, only the location is forgotten.
 func (tx *transition) loseCheckpoints(machine string, retained []AttemptID) {
 	var changed []taskRef

@@ -9,7 +9,8 @@ import (
 // together: they have to form a consistent cut through the streams (Chandy and Lamport).
 // When a gang is preempted, its attempts end one by one, each with a checkpoint or finished.
 // Once none runs, their checkpoints are the gang's consistent checkpoint. The gang resumes
-// from it, any number of times, until it writes the next one or all have finished:
+// from it, any number of times, until it writes the next one or all have finished. The
+// whole life of a gang is at Bundle; this is the part that concerns its checkpoints:
 //
 //	running ──► checkpointing ──► consistent ──► resumed ──► checkpointing ──► next one
 //	   ▲              │               ▲             │              │

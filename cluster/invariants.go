@@ -41,7 +41,7 @@ type checker struct {
 	listed map[string]int   // attempts by machine, counted likewise
 }
 
-// require notes a difference if a condition does not hold.
+// require notes a difference if a condition is false.
 func (c *checker) require(ok bool, format string, args ...any) {
 	if !ok {
 		c.errs = append(c.errs, fmt.Errorf(format, args...))

@@ -139,7 +139,7 @@ func (d *demand) needs(j *Job, writer *Task, fetched bool) bool {
 }
 
 // loseOutputs marks the output of a job on a lost machine as lost, except that of the
-// attempts in held, and revokes what is needed. Stored output does not lie on machines.
+// attempts in retained, and revokes what is needed. Stored output does not lie on machines.
 func (tx *transition) loseOutputs(j *Job, machine, cause string, retained []AttemptID, fetched Fetched) {
 	if j.State != JobRunning {
 		return

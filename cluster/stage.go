@@ -39,7 +39,7 @@ type Stage struct {
 	RackStarts  int             // attempts started elsewhere in the rack of their split
 	Failed      int             // attempts failed
 	Killed      int             // attempts killed or lost; Preemption counts those that were preempted
-	SlotMillis  int64           // time for which attempts held a slot; sum over those that have left it
+	SlotMillis  int64           // time for which attempts occupied a slot; sum over those that have left it
 	Preemption  PreemptionStats // of its attempts, over all of its life
 
 	combineSets         []combineSet          // of the per-machine edges that it reads, in order of edges
@@ -97,7 +97,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	return stages
 }
 
-// mayStartEarly reports whether readers may hold slots before everything that they read is
+// mayStartEarly reports whether readers may occupy slots before everything that they read is
 // written. It allows that only to readers that take reduce slots, of writers that take map
 // slots. So no attempt waits in a map slot: all map slots come free, the writers finish, and
 // with them everything that readers wait for in reduce slots.

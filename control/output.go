@@ -37,7 +37,7 @@ type OrderKind int
 const (
 	// OrderStart starts an attempt that has a slot.
 	OrderStart OrderKind = iota + 1
-	// OrderKill ends an attempt that has ended in the state but still holds its slot.
+	// OrderKill ends an attempt that has ended in the state but still occupies its slot.
 	OrderKill
 	// OrderTruncate moves the end of an attempt's range: its task was split.
 	OrderTruncate

@@ -25,8 +25,8 @@ func (m Config) MinRun() int64 { return max(cmp.Or(m.MinRunMillis, 10_000), 0) }
 // attempts give up their slots together: then its times are the longest of the gang.
 type Victim struct {
 	Reduce     bool
-	Elapsed    int64 // time it has held its slot, ms
-	Remaining  int64 // time it would still hold it, ms; negative if unknown: then it keeps the slot
+	Elapsed    int64 // time it has occupied its slot, ms
+	Remaining  int64 // time it would still occupy it, ms; negative if unknown: then it keeps the slot
 	CanSplit   bool  // it is a map whose input can be split
 	CanSuspend bool  // its machine has memory for one more suspended attempt
 

@@ -12,6 +12,9 @@ import (
 //   - the bundles of a class that have not started;
 //   - one suspended bundle (Suspended is set);
 //   - one gang with checkpoints (Checkpointed is set).
+//
+// The last three are gangs and other bundles at different points of their lives; see the
+// picture at cluster.Bundle.
 type Want struct {
 	Job    *cluster.Job
 	Stage  *cluster.Stage  // of a bundle its first one
@@ -54,7 +57,7 @@ func countAlone(j *cluster.Job, s *cluster.Stage) int {
 }
 
 // wantBundles yields the wants of a class of bundles: the suspended bundles first, then
-// the gangs with checkpoints, since both already hold work, then the rest.
+// the gangs with checkpoints, since both have done work already, then the rest.
 func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool {
 	w := Want{Job: j, Stage: b.Stages[0], Bundle: b, Count: 1}
 	for _, number := range j.SuspendedBundles(b) {

@@ -7,7 +7,8 @@ import (
 )
 
 // reservation keeps free slots for bundles that wait for more of them at once. Without
-// it a stream of small tasks would take every slot before enough are free.
+// it a stream of small tasks would take every slot before enough are free. The life of
+// a gang is at cluster.Bundle.
 //
 // It must not cause a deadlock. Running tasks may read what other tasks have yet to
 // write. If the bundles wait for the slots of such readers, the tasks that the readers
