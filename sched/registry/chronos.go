@@ -41,7 +41,8 @@ func innermost(name string, conf map[string]string) string {
 	return inner
 }
 
-// innerName returns the wrapped policy for a value of ChronosPolicy.
+// innerName returns the wrapped policy for a value of ChronosPolicy. Without one it is
+// fifo, which the paper uses first (Chronos, section 6.1).
 func innerName(value string) string { return cmp.Or(value, "fifo") }
 
 // newChronos wraps the policy of a name; "" is the one that the settings name. Settings

@@ -20,7 +20,8 @@ const (
 // newFIFO makes the policy without settings of its own.
 func newFIFO(_ *settings, setup sched.Setup) sched.Policy { return fifo.New(setup.Placement) }
 
-// newDisco reads the settings of Disco's scheduler.
+// newDisco reads the settings of Disco's scheduler. It has one: Disco's paper gives no
+// value for how long a slot waits for a job between two stages.
 func newDisco(s *settings, setup sched.Setup) sched.Policy {
 	return disco.New(disco.Config{
 		Placement:     setup.Placement,

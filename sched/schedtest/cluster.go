@@ -24,7 +24,7 @@ type Cluster struct {
 	SoftState sched.SoftState // what policies see as soft state
 }
 
-// New returns an empty cluster.
+// New returns an empty cluster. Its id is "1", so its first job is job_1_0001.
 func New(t testing.TB) *Cluster { return &Cluster{T: t, State: cluster.New("1")} }
 
 // View returns the state. It shows later changes too.
@@ -47,7 +47,8 @@ func (w *Cluster) Apply(c cluster.Command) cluster.Delta {
 	return delta
 }
 
-// Join adds a machine whose host has the same name.
+// Join adds a machine whose host has the same name. It joins again with other slots if it
+// is there.
 func (w *Cluster) Join(name string, maps, reduces int) {
 	w.T.Helper()
 	w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: cluster.Slots{maps, reduces}})
