@@ -38,7 +38,10 @@ import (
 //
 // To write a program of your own, copy the one that is nearest to it: wordcount for counting,
 // join for two inputs, grep for a chain of jobs, streamcount for a graph, and secondarysort for
-// the order of values. Each has a main below cmd, which is all that a command of its own needs.
+// the order of values. Each has a main below cmd, which is all that a command of its own needs:
+//
+//	go build ./examples/cmd/wordcount
+//	./wordcount in out
 func Programs() []*mr.Program {
 	return []*mr.Program{
 		broadcastjoin.Program(),

@@ -14,6 +14,7 @@ import (
 )
 
 // Job is a submitted job.
+// Its methods are for the goroutine of the test.
 type Job struct {
 	c       *C
 	program mr.Runnable

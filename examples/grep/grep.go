@@ -51,7 +51,8 @@ func (m *matcher) Setup(t *mr.Task) (err error) {
 	return err
 }
 
-// Map implements mr.Mapper.
+// Map implements mr.Mapper. It emits a part of line without a copy, since Emit copies it. A
+// group that took no part in a match has no offsets and is not counted.
 func (m *matcher) Map(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, int64]) error {
 	for _, found := range m.re.FindAllSubmatchIndex(line, -1) {
 		if from, to := found[2*m.group], found[2*m.group+1]; from >= 0 {
@@ -70,6 +71,7 @@ var Count = mr.WithConfig(mr.New("grep-search",
 ).Combine(mr.Sum[[]byte, int64]()), Search{})
 
 // rank orders matches by count, the greatest first, then by their bytes.
+// Both components are part of the key, so the sort of the shuffle does all the work.
 type rank = mr.Pair[mr.Desc[int64], []byte]
 
 type nothing = struct{}

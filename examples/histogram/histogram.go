@@ -18,7 +18,8 @@ import (
 // there.
 type Config struct{ Width decimal.Number }
 
-// Validate returns an error for a width that is not positive.
+// Validate returns an error for a width that is not positive. The driver calls it before the
+// job is submitted, and each task when it decodes the configuration.
 func (c *Config) Validate() error {
 	if c.Width <= 0 {
 		return fmt.Errorf("bucket width %v: expected more than 0", c.Width)

@@ -45,6 +45,8 @@ func (s square) less(other square) bool {
 }
 
 // squareTo is exact. The points have as many coordinates.
+// The sum cannot overflow, since each coordinate is at most farthest and the points of a test
+// have few coordinates.
 func (p point) squareTo(q point) (sum square) {
 	for i := range p {
 		d := uint64(p[i] - q[i])

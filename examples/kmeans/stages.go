@@ -31,6 +31,7 @@ func compareSeeds(a, b seed) int {
 
 // sample keeps the least seeds of what one Node reads. It is not mr.Stateful, which
 // would keep it from being split: parts of what it reads have least seeds, too.
+// Its memory is bounded by most seeds, however long the input is.
 type sample struct {
 	most  int
 	seeds []seed // in order

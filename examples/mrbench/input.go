@@ -38,6 +38,7 @@ func (pieces) Splits(ctx context.Context, env *mr.InputEnv) ([]mr.Split, error) 
 }
 
 // cut cuts a file into n splits that differ by a byte at most.
+// The first splits have the bytes that do not divide evenly, one each.
 func cut(name string, size, n int64) []mr.Split {
 	splits := make([]mr.Split, n)
 	share, more := size/n, size%n
@@ -55,6 +56,7 @@ func cut(name string, size, n int64) []mr.Split {
 
 // writeLines writes the input: numbers of the same width, with zeros before
 // them, one a line.
+// All lines have the same length, so the splits have nearly the same number of lines.
 func (o *options) writeLines(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	width := o.width()
@@ -71,7 +73,7 @@ func (o *options) width() int64 {
 	return max(int64(len(fmt.Sprint(o.lines))), perLine)
 }
 
-// number is the number in a line; lines count from 0.
+// number is the number in a line; lines count from 0. The random order may repeat numbers.
 func (o *options) number(line int64) int64 {
 	switch o.order {
 	case descending:

@@ -20,15 +20,16 @@ const (
 	random     = "random"
 )
 
-// options are the arguments.
+// options are the arguments of Hadoop's mrbench. Those that concern its JAR file have no
+// meaning here and are unknown.
 type options struct {
 	dir     string // for input and output, without a slash at its end
-	runs    int64
-	maps    int64 // of each run, and so on
+	runs    int64  // how many times the job runs
+	maps    int64  // of each run, and so on
 	reduces int64
-	lines   int64
-	order   string
-	verbose bool
+	lines   int64  // of the input
+	order   string // of the lines: ascending, descending or random
+	verbose bool   // print the time of each run, too
 }
 
 // parseOptions returns the options of the command line, with Hadoop's defaults for those that

@@ -28,7 +28,8 @@ var Graph = mr.New("pagerank-graph",
 	mr.SequenceOutput(mr.Text, mr.Text),
 )
 
-// Config is what a round has to know of all nodes.
+// Config is what a round has to know of all nodes. The driver fills it from the counters of the
+// job before.
 type Config struct {
 	Nodes    int64
 	Stranded int64 // rank of all nodes without links

@@ -19,7 +19,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Config is how long to sleep, and in how many parts.
+// Config is how long to sleep, and in how many parts. It is encoded as JSON, with times in
+// nanoseconds.
 type Config struct {
 	MapTime    time.Duration // of each map
 	ReduceTime time.Duration // of each reduce
@@ -68,6 +69,7 @@ const statusStep = 250 * time.Millisecond
 
 // sleep sleeps one of the parts that all is cut into. The last one has what does
 // not come out even.
+// Task.Sleep reports progress, so a long sleep does not time out.
 func sleep(t *mr.Task, all time.Duration, part, parts int64) error {
 	one := all / time.Duration(parts)
 	left := all - time.Duration(part)*one

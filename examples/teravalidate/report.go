@@ -9,6 +9,7 @@ import (
 )
 
 // checksum is a sum of CRC32s, in 128 bits.
+// The order of rows does not change it, so it is the same before and after the sort.
 type checksum struct{ Hi, Lo uint64 }
 
 func (c *checksum) add(crc uint32) { c.addAll(checksum{Lo: uint64(crc)}) }

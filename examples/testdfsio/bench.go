@@ -42,7 +42,7 @@ func (b *bench) control() string           { return b.base + "/io_control" }
 func (b *bench) data() string              { return b.base + "/io_data" }
 func (b *bench) output(test string) string { return b.base + "/io_" + test }
 
-// fileName is the name of a file in the data directory.
+// fileName is the name of a file in the data directory, as Hadoop names it.
 func fileName(i int) string { return fmt.Sprintf("test_io_%d", i) }
 
 // prepare makes a control file for each map, after it has removed what the same test left
@@ -67,7 +67,8 @@ func (b *bench) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkData reports whether there are files to read.
+// checkData returns an error if there are fewer files than the test is to read. Without it each
+// map would fail, with several tries each, and the user would have to guess why.
 func (b *bench) checkData(ctx context.Context) error {
 	found, err := b.Outputs(ctx, b.data())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -139,8 +140,8 @@ func (b *bench) addFile(ctx context.Context, to sums, name string) error {
 	return nil
 }
 
-// clean removes what the program has made, and the base if nothing else is in
-// it.
+// clean removes what the program has made, and the base directory if nothing else is in it. A
+// directory that does not exist is no error, so clean may run twice.
 func (b *bench) clean(ctx context.Context) error {
 	for _, dir := range []string{b.control(), b.data(), b.output(testWrite), b.output(testRead)} {
 		if err := b.Remove(ctx, dir); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// transfer writes or reads size bytes of a file through a buffer and returns the
-// number of bytes transferred. It calls seen with the progress, in bytes; an error
-// of seen ends the transfer.
+// transfer writes or reads size bytes of a file through a buffer and returns the number of
+// bytes transferred. It calls seen with the progress, in bytes, after each buffer; an error of
+// seen ends the transfer.
 type transfer func(t *mr.Task, file string, size int64, buffer []byte, seen func(done int64) error) (int64, error)
 
 // measured is the mapper that moves the file of each record, and emits what is to be added up
@@ -42,8 +42,9 @@ func measured(move transfer) mr.Mapper[[]byte, []byte, string, float64] {
 	})
 }
 
-// watch shows how far a file is, as Hadoop does, and ends its transfer with the
-// attempt.
+// watch returns a function that shows how far a file is, in the words of Hadoop, and that ends
+// the transfer with the attempt. Without it a map that is killed would first move its whole
+// file.
 func watch(t *mr.Task, name string, size int64) func(done int64) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -98,7 +99,8 @@ func fill(w io.Writer, size int64, buffer []byte, seen func(int64) error) error 
 	return nil
 }
 
-// read reads a file up to size, or to its end.
+// read reads a file up to size, or to its end if it is shorter, and returns how many bytes it
+// read. The bytes are not compared: the file system does that with its checksums.
 func read(t *mr.Task, file string, size int64, buffer []byte, seen func(int64) error) (done int64, err error) {
 	f, err := t.Open(file)
 	if err != nil {

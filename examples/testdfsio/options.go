@@ -24,8 +24,8 @@ const (
 
 // options are the arguments of Hadoop's TestDFSIO. The case of their names does not matter.
 type options struct {
-	test   string // one of the tests
-	files  int
+	test   string // one of the tests; "" until one is given
+	files  int    // how many files, and so how many maps
 	size   int64  // bytes of each file
 	log    string // local file that results are appended to
 	buffer int    // bytes
@@ -73,8 +73,8 @@ func (o *options) testOption(test string) arguments.Option {
 	})
 }
 
-// units are what a size may end in, as powers of 2. Megabytes are meant where
-// there is none.
+// units are what a size may end in, as powers of 2. Megabytes are meant where there is none, as
+// in Hadoop's -fileSize.
 var units = map[string]int{
 	"B": 0, "K": 10, "KB": 10, "": 20, "M": 20, "MB": 20, "G": 30, "GB": 30, "T": 40, "TB": 40,
 }

@@ -9,7 +9,9 @@ import (
 	"time"
 )
 
-// sums are what is added up over the files. The names and units are Hadoop's.
+// sums are what is added up over the files. The names and units are Hadoop's: "l" for whole
+// numbers and "f" for fractions, whose values Hadoop multiplies by 1000 to write them as whole
+// numbers.
 type sums map[string]float64
 
 const (
@@ -35,7 +37,8 @@ func sumsOf(bytes int64, took time.Duration) iter.Seq2[string, float64] {
 	}
 }
 
-// parse adds the lines of an output file.
+// parse adds the lines of an output file: name, tab, value. A line that is none of these is an
+// error, since the rates would be wrong without it.
 func (s sums) parse(content string) error {
 	for line := range strings.Lines(content) {
 		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")

@@ -84,7 +84,8 @@ func run(ctx context.Context, d *mr.Driver) error {
 	return report(d.Stdout, o.log, sums.lines(o.test, time.Now(), time.Since(began)))
 }
 
-// report prints the lines and appends them to the log, a local file.
+// report prints the lines and appends them to the log, a local file. Results of several runs
+// can so be compared later.
 func report(stdout io.Writer, log, lines string) error {
 	if _, err := io.WriteString(stdout, lines); err != nil {
 		return err

@@ -29,6 +29,7 @@ type nothing = struct{}
 type rank = mr.Triple[nothing, mr.Desc[int64], string]
 
 // entry is a line of the list.
+// It repeats what the key has, because the reducer gets only the first key of a group.
 type entry = mr.Pair[string, int64]
 
 // List writes the first N words in order of rank.

@@ -50,7 +50,8 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	return infos, nil
 }
 
-// readDir is os.ReadDir, but its error names the directory even if it is a file.
+// readDir is os.ReadDir, but its error names the directory even if it is a file. The contract
+// asks for the path in each error.
 func readDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, syscall.ENOTDIR) {

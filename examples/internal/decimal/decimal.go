@@ -66,6 +66,7 @@ func (n Number) AppendText(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
+// String is the text that AppendText appends.
 func (n Number) String() string {
 	text, _ := n.AppendText(nil) // never fails
 	return string(text)

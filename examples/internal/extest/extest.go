@@ -30,6 +30,8 @@ var variants = []struct {
 // UnderAllVariants runs a program in all ways, with 3 reduces where it does not say
 // otherwise, and returns what it wrote, which has to be the same each time.
 // args are its arguments after the generic options, given the output directory.
+// A program that is deterministic but depends on the division of its work, such as one that
+// sums floats, fails here.
 func UnderAllVariants(t *testing.T, p *mr.Program, args func(out string) []string) string {
 	t.Helper()
 	var first string
@@ -52,7 +54,8 @@ func UnderAllVariants(t *testing.T, p *mr.Program, args func(out string) []strin
 	return first
 }
 
-// difference shows the first line that differs.
+// difference shows the first line that differs, or else the numbers of lines. Long lines are
+// cut, so that a failure can be read.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {

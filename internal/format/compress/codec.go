@@ -45,8 +45,9 @@ var codecs = []*Codec{
 	gzipCodec, zstdCodec, s2Codec, snappyCodec, snappyFramedCodec, lz4Codec, lz4HadoopCodec, deflateCodec, bzip2Codec,
 }
 
-// ByExtension is the codec of files named like file, nil for one that is not
-// compressed.
+// ByExtension is the codec of files named like file, nil for one that is not compressed.
+// Hadoop's CompressionCodecFactory chooses in the same way. Where two codecs share an
+// extension, each reads the files of the other.
 func ByExtension(file string) *Codec {
 	ext := path.Ext(file)
 	i := slices.IndexFunc(codecs, func(c *Codec) bool { return ext != "" && c.extension == ext })
@@ -56,9 +57,9 @@ func ByExtension(file string) *Codec {
 	return codecs[i]
 }
 
-// Parse is the codec of a short name ("gzip") or of a Hadoop class, with or
-// without its package ("org.apache.hadoop.io.compress.GzipCodec"). Letter case
-// does not matter.
+// Parse is the codec of a short name ("gzip") or of a Hadoop class, with or without its package
+// ("org.apache.hadoop.io.compress.GzipCodec"). Letter case does not matter. An unknown name is
+// an error that lists the known ones.
 func Parse(name string) (*Codec, error) {
 	short := strings.TrimPrefix(name, hadoopPackage)
 	for _, c := range codecs {

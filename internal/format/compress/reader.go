@@ -103,7 +103,8 @@ func (z *Reader) explain(err error) error {
 	return fmt.Errorf("%s: %w: %s data near byte %d: %w", z.name, storage.ErrCorrupt, z.codec.name, z.Consumed(), err)
 }
 
-// Consumed is how many compressed bytes have been used so far.
+// Consumed is how many compressed bytes have been used so far: those read from the file,
+// without those that wait in the buffer.
 func (z *Reader) Consumed() int64 { return z.source.n - int64(z.buffer.Buffered()) }
 
 // Close frees what the codec holds; it does not close the file.

@@ -44,7 +44,8 @@ func (c *Codec) NewWriter(w io.Writer, level int) (*Writer, error) {
 	return &Writer{w: w, codec: c, encode: encode}, nil
 }
 
-// Write adds bytes of the current record.
+// Write adds bytes of the current record. It writes to the file only if a frame reaches its
+// largest size within a record; otherwise EndRecord decides.
 func (z *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 && z.err == nil {

@@ -101,6 +101,7 @@ func (r *reader) openStream(ctx context.Context) (err error) {
 }
 
 // allocate makes a buffer of whole records, of no more than are wanted.
+// A range of few records needs no large buffer.
 func (r *reader) allocate(records int64) {
 	n := min(records, int64(max(1, max(bufferSize, r.open.Buffer)/r.length)))
 	r.buf = make([]byte, max(1, n)*int64(r.length))

@@ -143,7 +143,8 @@ type blocks struct {
 	k, v                                   []byte
 }
 
-// part is one decompressed part of a block and how much of it is used.
+// part is one decompressed part of a block and how much of it is used. Its buffer serves the
+// same part of the next block.
 type part struct {
 	data []byte
 	used int
@@ -207,7 +208,8 @@ func (b *blocks) read() error {
 	return nil
 }
 
-// readParts reads the four parts of a block of count records.
+// readParts reads the four parts of a block of count records: the lengths of the keys, the
+// keys, and the same of the values.
 func (b *blocks) readParts(count int) error {
 	if err := b.readPair(&b.keyLengths, &b.keys, count); err != nil {
 		return err
@@ -238,7 +240,8 @@ func (b *blocks) readPair(lengths, data *part, count int) error {
 	return nil
 }
 
-// readPart reads and decompresses a part of at most limit bytes.
+// readPart reads and decompresses a part of at most limit bytes. A part that decompresses to
+// more is damaged, or made to exhaust the memory.
 func (b *blocks) readPart(p *part, limit int64) error {
 	size, err := b.src.vint()
 	if err != nil {

@@ -113,8 +113,8 @@ func appendAll(dst []byte, r io.Reader, limit int) ([]byte, error) {
 // encoder appends the compressed form of src to dst.
 type encoder func(dst, src []byte) ([]byte, error)
 
-// newEncoder is nil for None. A codec in h that is a short name becomes a
-// class; one that is a class stays as it is.
+// newEncoder is nil for None. A codec in h that is a short name becomes a class, which is what
+// the header stores; one that is a class stays as it is.
 func newEncoder(h *Header, level int) (encoder, error) {
 	if h.Compression == None {
 		h.Codec = ""

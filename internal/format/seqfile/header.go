@@ -37,7 +37,8 @@ func (c Compression) String() string {
 	return [...]string{"NONE", "RECORD", "BLOCK"}[c]
 }
 
-// ParseCompression parses a value of mapreduce.output.fileoutputformat.compress.type.
+// ParseCompression parses a value of mapreduce.output.fileoutputformat.compress.type. Letter
+// case matters, as in Java's CompressionType.valueOf.
 func ParseCompression(name string) (Compression, error) {
 	for c := None; c <= Block; c++ {
 		if c.String() == name {

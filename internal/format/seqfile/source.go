@@ -45,7 +45,8 @@ func (s *source) truncated(need int64) error {
 	return s.corrupt("%d bytes needed, the file ends after %d", need, s.size-s.pos)
 }
 
-// failed turns an error of the file into one that names the place.
+// failed turns an error of the file into one that names the place. An end before the stated
+// size means that the file was truncated after the job listed it.
 func (s *source) failed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return s.corrupt("file shorter than its stated %d bytes", s.size)
@@ -108,7 +109,8 @@ func (s *source) word() (uint32, error) {
 	return binary.BigEndian.Uint32(b), nil
 }
 
-// vint is the next vint, which must not be negative.
+// vint is the next vint, which must not be negative: all vints of the format are counts or
+// lengths.
 func (s *source) vint() (int, error) {
 	most := min(writable.MaxVLongSize, s.size-s.pos)
 	b, err := s.in.Peek(int(most))

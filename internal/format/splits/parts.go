@@ -131,7 +131,8 @@ func (p *Parts) openPart(q placed) (format.Reader, error) {
 	return r, nil
 }
 
-// closeReader closes the current reader and adds up what it has consumed.
+// closeReader closes the current reader and adds up what it has consumed. It has no effect if
+// no reader is open.
 func (p *Parts) closeReader() error {
 	if p.reader == nil {
 		return nil

@@ -58,7 +58,8 @@ func Splittable(path string, delimiter []byte) bool {
 	return codec == nil || codec.Splittable() && !overlapsItself(delimiter)
 }
 
-// overlapsItself reports whether delim begins as it ends.
+// overlapsItself reports whether delim begins as it ends, as "\n\n" and "aba" do. Such
+// delimiters can share bytes, so where one counts depends on those before it.
 func overlapsItself(delim []byte) bool {
 	for n := 1; n < len(delim); n++ {
 		if bytes.HasPrefix(delim, delim[n:]) {

@@ -32,14 +32,15 @@ func Open(ctx context.Context, o format.Open) (format.Reader, error) {
 	return r, nil
 }
 
-// reader has at most one record. The content stays in memory until Next is called again.
+// reader has at most one record. The content stays in memory until Next is called again, so a
+// job of large files needs tasks with enough memory.
 type reader struct {
 	open    format.Open
 	source  *input.Source
 	content bytes.Buffer
-	key     []byte
-	offset  int64 // 0 once the record was read
-	done    bool
+	key     []byte // the full name of the file
+	offset  int64  // 0 once the record was read
+	done    bool   // the record was read, or the range has none
 	err     error
 }
 

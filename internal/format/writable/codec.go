@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// Codec is one Writable class.
+// Codec is one Writable class. Append and Decode are the inverse of each other for every value
+// of T. Numbers have the byte order of Java's DataOutput.
 //
 //	Text, String       vint length, UTF-8
 //	Bytes              int32 length, bytes

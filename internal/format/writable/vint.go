@@ -68,7 +68,8 @@ func VInt(b []byte) (v int32, n int, err error) {
 	return int32(long), n, nil
 }
 
-// vlongSize returns the length of an encoding from its first byte.
+// vlongSize returns the length of an encoding from its first byte, which
+// WritableUtils.decodeVIntSize computes in the same way.
 func vlongSize(lead byte) int {
 	switch c := int8(lead); {
 	case c >= -112:
