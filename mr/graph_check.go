@@ -148,7 +148,8 @@ func (s *stage) checkLive() {
 	}
 }
 
-// checkKeys refuses a channel whose keys must be encoded and cannot be.
+// checkKeys refuses a channel whose keys must be encoded and cannot be. Only a pipe within one
+// process passes keys as they are; sorting and partitioning need their bytes.
 func (c Channel[K, V]) checkKeys(to *stage, sorted bool) {
 	encoded := sorted || c.kind != dag.ChannelSHM || c.connection == dag.AllToAll
 	if encoded && c.route.keyErr != nil {

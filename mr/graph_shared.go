@@ -40,7 +40,8 @@ func (b *batch[K, V]) each(record func(K, V) error) error {
 	return nil
 }
 
-// sharedWriters is the writing end of a channel in memory.
+// sharedWriters is the writing end of a channel in memory. It collects a batch for each peer,
+// so that the two goroutines meet once for many records.
 type sharedWriters[K, V any] struct {
 	ctx     context.Context
 	route   *route[K, V]
@@ -202,7 +203,8 @@ func hasNoPointers(t reflect.Type) bool {
 	return fixed && len(places) == 0
 }
 
-// recode copies a value by encoding and decoding it.
+// recode copies a value by encoding and decoding it. The encoded bytes stay in the arena,
+// because a decoded value may refer to them.
 func recode[T any](codec keys.Codec[T]) copyFunc[T] {
 	var scratch []byte
 	return func(a *arena, v T) T {

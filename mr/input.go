@@ -133,7 +133,7 @@ func (r *fileReader[K, V]) Record() (K, V) { return r.record(r.Parts) }
 // Location is the file and offset of the current record.
 func (r *fileReader[K, V]) Location() (file string, offset int64) { return r.Path(), r.Offset() }
 
-// located is a reader that knows the file it reads.
+// located is a reader that knows the file it reads. Task.Input reports it.
 type located interface {
 	Location() (file string, offset int64)
 }
@@ -146,7 +146,8 @@ func locationOf(reader any) func() (string, int64) {
 	return func() (string, int64) { return "", -1 }
 }
 
-// consumedOf returns the function that says how many bytes a reader has read.
+// consumedOf returns the function that says how many bytes a reader has read, for progress and
+// counters; 0 for a custom reader that does not know.
 func consumedOf(reader any) func() int64 {
 	if c, ok := reader.(interface{ Consumed() int64 }); ok {
 		return c.Consumed

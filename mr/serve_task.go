@@ -95,7 +95,9 @@ func refuse(messages taskproc.TaskEnd, why *taskproc.Failure) error {
 	return messages.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: why}})
 }
 
-// taskServer makes the server that runs the attempt of start.
+// taskServer makes the server that runs the attempt of start. It is made again for each task of
+// a process, because properties may differ between jobs and the file systems must not outlive a
+// task.
 func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (*task.Server, error) {
 	c, err := conf.FromMap(start.Properties)
 	if err != nil {
@@ -168,7 +170,8 @@ func checkGraph(j anyJob, c *conf.Conf, start *taskproc.Start) error {
 	return nil
 }
 
-// difference lists the lines in which the descriptions of two graphs differ.
+// difference lists the lines in which the descriptions of two graphs differ, so that the user
+// sees which stage or channel has changed.
 func difference(submitted, here dag.Graph) string {
 	var parts []string
 	missing := func(from, in dag.Graph, what string) {

@@ -93,8 +93,12 @@ func (s *show) write(w io.Writer, heading string, g dag.Graph) error {
 	return g.Show(w)
 }
 
-// showOrRun runs a program. With --dag it shows the program's jobs, as far as they are
-// known, and runs none.
+// showOrRun runs a program. With --dag it shows the program's jobs, as far as they are known,
+// and runs none:
+//
+//	--dag                 every job, with a number of maps that is made up
+//	--dag IN OUT          the first job, with the maps that its input requires
+//	--dag=maps=3 IN OUT   refused: the input decides
 func (d *Driver) showOrRun(ctx context.Context, run func(context.Context, *Driver) error) error {
 	switch {
 	case d.show == nil:

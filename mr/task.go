@@ -63,7 +63,8 @@ func (t *Task) SetStatus(format string, args ...any) {
 // restarts the time of mapreduce.task.timeout.
 func (t *Task) Alive() { t.node.Attempt.KeepAlive() }
 
-// Log writes to the task's log, whose last lines are shown if the task fails.
+// Log writes to the task's log, whose last lines are shown if the task fails. On a cluster the
+// log is a file of the attempt, which hammr job logs shows.
 func (t *Task) Log() *slog.Logger { return t.node.Attempt.Logger() }
 
 // Property returns a property of the job, as set with -D or its default; "" if it has

@@ -44,9 +44,8 @@ func (s square) less(other square) bool {
 	return s.high < other.high || s.high == other.high && s.low < other.low
 }
 
-// squareTo is exact. The points have as many coordinates.
-// The sum cannot overflow, since each coordinate is at most farthest and the points of a test
-// have few coordinates.
+// squareTo is the exact square of the distance. The points have as many coordinates. The square
+// of one difference is below 2^102, so the sum over millions of coordinates fits.
 func (p point) squareTo(q point) (sum square) {
 	for i := range p {
 		d := uint64(p[i] - q[i])

@@ -23,6 +23,8 @@ const (
 )
 
 // options are the arguments of Hadoop's TestDFSIO. The case of their names does not matter.
+//
+//	-write -nrFiles 4 -size 100MB -resFile results.log -bufferSize 65536
 type options struct {
 	test   string // one of the tests; "" until one is given
 	files  int    // how many files, and so how many maps
@@ -62,7 +64,8 @@ func parseOptions(args []string) (options, error) {
 	return o, nil
 }
 
-// testOption is the option that chooses a test. There can be only one.
+// testOption is the option that chooses a test. There can be only one, because the output of a
+// test is removed by the next.
 func (o *options) testOption(test string) arguments.Option {
 	return arguments.Do(func() error {
 		if o.test != "" {

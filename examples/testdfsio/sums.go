@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// sums are what is added up over the files. The names and units are Hadoop's: "l" for whole
-// numbers and "f" for fractions, whose values Hadoop multiplies by 1000 to write them as whole
-// numbers.
+// sums are what is added up over the files, by name. The names and units are Hadoop's, so its
+// tools can read the output of the jobs.
 type sums map[string]float64
 
 const (
@@ -25,9 +24,16 @@ const (
 // megabyte is Hadoop's, 2^20 bytes.
 const megabyte = 1 << 20
 
-// sumsOf yields what one file adds, in order of name. The mean and the deviation of the rates
-// follow from the sums of rates and of their squares. A transfer counts as at least a
-// nanosecond, so that no rate is infinite.
+// sumsOf yields what one file adds, in order of name:
+//
+//	f:rate    4000     a file of 1 MB in 250 ms: 4 MB/s
+//	f:sqrate  16000
+//	l:size    1048576
+//	l:tasks   1
+//	l:time    250
+//
+// The mean and the deviation of the rates follow from the sums of rates and of their squares. A
+// transfer counts as at least a nanosecond, so that no rate is infinite.
 func sumsOf(bytes int64, took time.Duration) iter.Seq2[string, float64] {
 	took = max(took, time.Nanosecond)
 	rate := float64(bytes) / megabyte / took.Seconds()

@@ -25,13 +25,14 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Config is what the maps have to know.
+// Config is what the maps have to know. The name and size of a map's file are its record
+// instead.
 type Config struct {
 	Data       string // full name of the directory of the files
 	BufferSize int    // bytes written or read at once
 }
 
-// Write and Read are the jobs.
+// Write and Read are the jobs. They differ in how a map moves its file.
 var (
 	Write = newJob("TestDFSIO-write", write)
 	Read  = newJob("TestDFSIO-read", read)

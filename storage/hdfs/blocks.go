@@ -135,7 +135,8 @@ func covers(blocks []storage.Block, offset, end int64) bool {
 	return at >= end
 }
 
-// within drops the blocks that do not overlap [offset, end).
+// within drops the blocks that do not overlap [offset, end). WebHDFS may answer with more
+// blocks than were asked for.
 func within(blocks []storage.Block, offset, end int64) []storage.Block {
 	for len(blocks) > 0 && blocks[0].Offset+blocks[0].Length <= offset {
 		blocks = blocks[1:]

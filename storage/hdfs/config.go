@@ -159,7 +159,8 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// withPort adds the port to an address that has none. An IPv6 address may have its brackets.
+// withPort adds the port to an address that has none. An IPv6 address may have its brackets:
+// "[::1]" becomes "[::1]:8020".
 func withPort(address, port string) string {
 	if _, _, err := net.SplitHostPort(address); err == nil {
 		return address

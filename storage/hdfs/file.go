@@ -176,6 +176,7 @@ func (f *file) isClosed() bool {
 
 func (f *file) name() string { return f.fs.URI() + f.id.path }
 
+// errClosed is the error of a call after Close.
 func (f *file) errClosed() error {
 	return fmt.Errorf("hdfs: read of %s: %w", f.name(), fs.ErrClosed)
 }

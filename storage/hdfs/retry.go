@@ -91,7 +91,7 @@ func pauseFrom(ctx context.Context, shortest time.Duration, try int) error {
 	}
 }
 
-// verdict says how to handle an error.
+// verdict says how to handle an error. See judge for the rules.
 type verdict int
 
 const (

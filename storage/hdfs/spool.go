@@ -21,6 +21,7 @@ type spool struct {
 	onDisk int64
 }
 
+// size is the number of bytes since the last reset.
 func (s *spool) size() int64 { return int64(len(s.memory)) + s.onDisk }
 
 // add appends bytes.
@@ -44,7 +45,8 @@ func (s *spool) add(p []byte) error {
 	return nil
 }
 
-// create creates the file and removes its name.
+// create creates the file and removes its name at once, so that a process that is killed leaves
+// nothing behind.
 func (s *spool) create() error {
 	f, err := os.CreateTemp(s.dir, "hammr-block-")
 	if err != nil {

@@ -175,12 +175,13 @@ func (st *stream) recover(err error) error {
 	return pause(st.ctx, st.tries)
 }
 
-// isFinalRead distinguishes an error of connect, which has retried already, from an error of
-// a DataNode.
+// isFinalRead distinguishes an error of connect, which has retried already, from an error of a
+// DataNode. The former is explained, so it begins with the name of this package.
 func isFinalRead(err error) bool {
 	return strings.HasPrefix(err.Error(), "hdfs: ")
 }
 
+// name is the full name of the file, for errors.
 func (st *stream) name() string { return st.fs.URI() + st.path }
 
 // seek moves to an offset within the file. It skips a short distance by reading, as the module

@@ -257,7 +257,8 @@ func (u *upload) complete() error {
 	return nil
 }
 
-// abandon removes the file, even if its context is done.
+// abandon removes the file, even if its context is done: the file that reserves the target's
+// name, and the one that is being written, if it is another.
 func (u *upload) abandon() error {
 	u.ctx = context.WithoutCancel(u.ctx)
 	u.closeSession()

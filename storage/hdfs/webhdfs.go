@@ -23,7 +23,8 @@ type webHDFS struct {
 	do        func(*http.Request) (*http.Response, error)
 }
 
-// webError is an exception of the NameNode over HTTP.
+// webError is an exception of the NameNode over HTTP, as {"RemoteException": {"javaClassName":
+// …, "message": …}}. Its class decides whether another NameNode is asked.
 type webError struct {
 	Class   string `json:"javaClassName"`
 	Message string `json:"message"`
@@ -62,6 +63,7 @@ func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 	return w
 }
 
+// close ends idle connections. Calls in progress end by their own timeout.
 func (w *webHDFS) close() { w.transport.CloseIdleConnections() }
 
 // call executes an operation on a path with the first active NameNode and decodes the answer

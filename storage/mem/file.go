@@ -14,6 +14,7 @@ type file struct {
 	closed atomic.Bool
 }
 
+// newFile returns a reader of the bytes, which nothing changes later.
 func newFile(name string, data []byte) *file {
 	return &file{Reader: bytes.NewReader(data), name: name}
 }

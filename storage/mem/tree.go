@@ -34,7 +34,8 @@ func (f *FS) newDir() *node {
 	return &node{children: map[string]*node{}, modTime: f.opts.Now()}
 }
 
-// newFile returns an empty file with the options of Create, or the defaults of the FS.
+// newFile returns an empty file with the options of Create, or the defaults of the FS for those
+// that are zero. It is not in the tree yet: the caller adds it under its name.
 func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
 	return &node{
 		modTime:     f.opts.Now(),
@@ -44,7 +45,7 @@ func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
 	}
 }
 
-// split returns the components of a clean path.
+// split returns the components of a clean path; none for the root.
 func split(name string) []string {
 	if name == "/" {
 		return nil
@@ -64,7 +65,7 @@ func (f *FS) findLocked(name string) *node {
 	return n
 }
 
-// lookLocked is findLocked with an error for a missing path.
+// lookLocked is findLocked with an error for a missing path. op is the call for the error.
 func (f *FS) lookLocked(op, name string) (*node, error) {
 	if n := f.findLocked(name); n != nil {
 		return n, nil
@@ -101,7 +102,8 @@ func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 	return n, nil
 }
 
-// unlinkLocked removes the name of a node. What is below a directory goes with it.
+// unlinkLocked removes the name of a node; a missing one is no error. What is below a directory
+// goes with it, and is freed when the last reader of its files ends.
 func (f *FS) unlinkLocked(name string) {
 	if parent := f.findLocked(path.Dir(name)); parent != nil {
 		delete(parent.children, path.Base(name))
@@ -124,7 +126,7 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 }
 
 // List returns the entries of a directory, sorted by path. It describes them at one moment,
-// since the tree is locked.
+// since the tree is locked. A file in place of a directory is an error.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	dir, err := storage.CleanPath(ctx, "list", dir)
 	if err != nil {

@@ -40,8 +40,8 @@ func (s suite) writeAndRead() {
 }
 
 // readAt reads at many offsets at the same time, as several readers of one file of map output
-// do. ReadAt over the end returns the bytes there are and io.EOF, as io.ReaderAt demands.
-// A negative offset is an error; one behind the end reads nothing.
+// do. ReadAt over the end returns the bytes there are and io.EOF, as io.ReaderAt demands. A
+// negative offset is an error; one behind the end reads nothing.
 func (s suite) readAt() {
 	data := Pattern(200_000)
 	s.write("f", data)
@@ -155,9 +155,13 @@ func (s suite) createAtOnce() {
 	s.must((<-won).Close())
 }
 
-// abort ends writers before, during and after their work. An aborted file leaves no name
-// behind, which can then be used again. Abort after Close has no effect, so that callers may
-// defer it.
+// abort ends writers before, during and after their work:
+//
+//	Create, Abort                  no file
+//	Create, Write, Abort, Abort    no file; the second Abort has no effect
+//	Create, Write, Close, Abort    the whole file, so callers may defer Abort
+//
+// An aborted name can be used again.
 func (s suite) abort() {
 	create := func(name string) storage.Writer {
 		w, err := s.fs.Create(s.ctx(), s.path(name), storage.CreateOptions{})

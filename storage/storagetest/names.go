@@ -80,9 +80,9 @@ func (s suite) mkdir() {
 	s.wantErr(s.fs.MkdirAll(s.ctx(), s.path("f/below")), nil, "f")
 }
 
-// rename moves a file to another directory and a directory with its content. The commit of a
-// job consists of such renames.
-// The new name must have the same bytes, and the old one must be free.
+// rename moves a file to another directory, and a directory with its content into another. The
+// commit of a job consists of such renames. The new name must have the same bytes, and the old
+// one must be free.
 func (s suite) rename() {
 	data := Pattern(1000)
 	s.write("d/from", data)
@@ -95,9 +95,14 @@ func (s suite) rename() {
 	s.wantData("d/e/to", data)
 }
 
-// renameRefuses renames over existing files and directories, a missing source, into a missing
-// directory, and a directory into itself. None may change anything. The first is the rule on
-// which commit relies: of two attempts that rename to one name, one fails.
+// renameRefuses renames in the ways that must fail, each without a change:
+//
+//	over a file or a directory, even an empty one    fs.ErrExist
+//	a source that does not exist                     fs.ErrNotExist
+//	into a directory that does not exist             fs.ErrNotExist
+//	a directory into itself                          any error
+//
+// The commit relies on the first rule: of two attempts that rename to one name, one fails.
 func (s suite) renameRefuses() {
 	s.write("f", []byte("f"))
 	s.write("g", []byte("g"))
@@ -136,9 +141,9 @@ func (s suite) remove() {
 }
 
 // blocks asks for ranges at the start, at the end, across blocks and beyond the file. The
-// blocks of any range must cover it, because splits add up what each host has of it.
-// A range without bytes, or behind the end of the file, has no blocks. A file that does not
-// exist is an error.
+// blocks of any range must cover it, because splits add up what each host has of it. A range
+// without bytes, or behind the end of the file, has no blocks. A file that does not exist is an
+// error.
 func (s suite) blocks() {
 	const size = 5000
 	s.write("f", Pattern(size))
@@ -206,7 +211,8 @@ func (s suite) concat() {
 }
 
 // cancelled calls everything with a context that has ended. No call may have an effect, and
-// each error must wrap context.Canceled, by which callers distinguish it from a failure.
+// each error must wrap context.Canceled, by which callers distinguish it from a failure. A job
+// that is killed ends quickly only if its calls do.
 func (s suite) cancelled() {
 	s.write("f", []byte("f"))
 	ctx, cancel := context.WithCancel(s.ctx())

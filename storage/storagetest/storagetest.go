@@ -22,7 +22,8 @@ import (
 )
 
 // Setup returns a file system and an existing, empty directory in it for the test alone. It
-// registers its clean-up with t.Cleanup.
+// registers its clean-up with t.Cleanup. It is called once for each rule, so rules do not see
+// each other's files, even if they share one file system.
 type Setup func(t testing.TB) (fsys storage.FS, dir string)
 
 // Run checks each rule of the contract of storage.FS in a subtest with a directory of its own.
@@ -98,7 +99,8 @@ func Read(t testing.TB, fsys storage.FS, name string) []byte {
 	return data
 }
 
-// Exists reports whether a file or a directory of that name exists.
+// Exists reports whether a file or a directory of that name exists. Any error but its absence
+// fails the test.
 func Exists(t testing.TB, fsys storage.FS, name string) bool {
 	t.Helper()
 	_, err := fsys.Stat(t.Context(), name)
@@ -137,7 +139,8 @@ func (s suite) wantMissing(name string) {
 	}
 }
 
-// wantErr checks that err names the path and wraps kind, or is any error if kind is nil.
+// wantErr checks that err names the path and wraps kind, or is any error if kind is nil. The
+// name matters to users: an error of a job with thousands of files must say which one.
 func (s suite) wantErr(err, kind error, name string) {
 	s.t.Helper()
 	switch {

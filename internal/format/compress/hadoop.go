@@ -236,8 +236,8 @@ func decodeSnappy(dst, packed []byte, limit int) ([]byte, error) {
 	return snappy.Decode(dst[:n], packed)
 }
 
-// decodeLZ4 decodes a raw lz4 block of at most limit plain bytes. One compressed byte
-// expands to at most 255.
+// decodeLZ4 decodes a raw lz4 block of at most limit plain bytes. One compressed byte expands
+// to at most 255, so a length in the file cannot make it allocate more than that.
 func decodeLZ4(dst, packed []byte, limit int) ([]byte, error) {
 	most := min(limit, 255*len(packed)+64)
 	dst = growBy(dst, most)[:most]

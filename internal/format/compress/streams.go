@@ -85,8 +85,9 @@ var zstdCodec = &Codec{
 	},
 }
 
-// zstdWindow is the largest window that is read, as in the zstd program
-// without --long: what a frame may make a reader allocate.
+// zstdWindow is the largest window that is read, as in the zstd program without --long: what a
+// frame may make a reader allocate. A frame that needs more is an error, not a reason to run
+// out of memory.
 const zstdWindow = 128 << 20
 
 // orDefault replaces level 0, which in some packages means no compression.

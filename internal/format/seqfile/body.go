@@ -128,7 +128,8 @@ func tooLong(src *source, offset, length int64, limit int) error {
 //	ffffffff sync[16] count
 //	size keyLengths  size keys  size valueLengths  size values
 //
-// count, the sizes (of the compressed parts) and the lengths are vints.
+// count, the sizes (of the compressed parts) and the lengths are vints. Each part is compressed
+// alone. A record has no place of its own in the file, so its Offset is that of its block.
 type blocks struct {
 	src   *source
 	sync  [syncSize]byte
@@ -263,7 +264,8 @@ func (b *blocks) offset() int64 { return b.at }
 func (b *blocks) key() []byte   { return b.k }
 func (b *blocks) value() []byte { return b.v }
 
-// sum checks that data is count lengths and adds them up.
+// sum checks that data is count lengths and adds them up. It refuses a negative length, too few
+// and too many.
 func sum(data []byte, count int) (total int64, err error) {
 	for range count {
 		v, n, err := writable.VInt(data)
@@ -282,7 +284,7 @@ func sum(data []byte, count int) (total int64, err error) {
 	return total, nil
 }
 
-// length is the next vint of a part that sum has checked.
+// length is the next vint of a part that sum has checked, so it cannot fail.
 func (p *part) length() int {
 	v, n, _ := writable.VInt(p.data[p.used:])
 	p.used += n

@@ -10,8 +10,8 @@ import (
 // Printer appends the toString of one encoded value, in UTF-8.
 type Printer func(dst, value []byte) ([]byte, error)
 
-// PrinterOf is the Printer of a class; ok is false for a class that is not
-// known here.
+// PrinterOf is the Printer of a class; ok is false for a class that is not known here, of which
+// the caller can only show the name.
 func PrinterOf(class string) (p Printer, ok bool) {
 	p, ok = printers[class]
 	return p, ok
@@ -57,7 +57,7 @@ func appendInteger[T int8 | int16 | int32 | int64](dst []byte, v T) []byte {
 }
 
 // appendHexPairs shows bytes as BytesWritable.toString does: two digits each, with spaces
-// between.
+// between, as in "0a ff".
 func appendHexPairs(dst, v []byte) []byte {
 	const digits = "0123456789abcdef"
 	for i, b := range v {
