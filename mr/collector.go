@@ -158,7 +158,8 @@ func (e *stringSort[V]) Emit(k string, v V) {
 // returns.
 func viewBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// ownedDecode decodes values that remain valid when the encoded bytes change.
+// ownedDecode decodes values that remain valid when the encoded bytes change. A fold keeps its
+// values from one record to the next, so views of a buffer would not do.
 func ownedDecode[V any](c keys.Codec[V]) func([]byte) (V, error) {
 	if !isBytes[V]() {
 		return c.Decode

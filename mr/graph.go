@@ -109,7 +109,7 @@ func (d *Definition) RunNode(n *task.NodeRun) error {
 }
 
 // shape is the graph for these numbers of Nodes of the sources, by name, and this number of
-// reduces.
+// reduces. It is what is submitted, compared by its fingerprint, and shown by --dag.
 func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
 	var out dag.Graph
 	for _, s := range g.stages {
@@ -147,7 +147,8 @@ func (g *Graph) addOutput(name string, open func(*Task) error) {
 	}
 }
 
-// errorf adds an error at a position in the user's code.
+// errorf adds an error at a position in the user's code. The builders return no errors, so that
+// a graph reads as a list of stages.
 func (g *Graph) errorf(place, format string, args ...any) {
 	g.errs = append(g.errs, fmt.Errorf("%s: job %s: %w", place, g.name, fmt.Errorf(format, args...)))
 }

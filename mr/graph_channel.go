@@ -145,7 +145,8 @@ type link struct {
 // isLive reports whether both ends run at the same time.
 func (l *link) isLive() bool { return l.channel != dag.ChannelFile }
 
-// link joins a stage to one that it reads, and reports whether it could.
+// link joins a stage to one that it reads, and reports whether it could. It refuses a second
+// edge between the same stages, because a Node knows its channels by the stages at their ends.
 func (g *Graph) link(l *link) bool {
 	switch {
 	case l.from == nil:

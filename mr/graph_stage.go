@@ -148,7 +148,8 @@ type stage struct {
 	run        func(t *Task, n *task.NodeRun) error
 }
 
-// addStage adds a stage. The user's code made it.
+// addStage adds a stage, at the position of the call in the user's code. Names must differ,
+// since tasks find their stage by its name.
 func (g *Graph) addStage(name string) *stage {
 	s := &stage{graph: g, name: name, declaredAt: callerPosition()}
 	if other := g.stageNamed(name); other != nil {

@@ -188,6 +188,7 @@ var packagePrefix = reflect.TypeFor[Task]().PkgPath() + "."
 const maxDepth = 8
 
 // callerPosition returns the file:line at which code outside this package called into it.
+// Errors in the building of a job name that place, which the user's compiler cannot check.
 func callerPosition() string {
 	var callers [maxDepth]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])

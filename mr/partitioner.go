@@ -91,7 +91,7 @@ type sampler struct {
 var errEnough = errors.New("mr: enough samples")
 
 // cutPoints samples the keys of a job and returns the ranges of its reduces, encoded for a
-// property.
+// property. Hadoop's TotalOrderPartitioner reads them from a partition file instead.
 func cutPoints(ctx context.Context, j anyJob, s *sampler, reduces int) (string, error) {
 	s.splits = spread(s.splits, sampleSplits)
 	if len(s.splits) > 0 {
@@ -120,7 +120,8 @@ func spread(splits []*taskproc.Split, n int) []*taskproc.Split {
 	return picked
 }
 
-// rangePartition returns the partition function that cutPoints found.
+// rangePartition returns the partition function that cutPoints found. It is decoded once per
+// attempt.
 func rangePartition(t *Task) (func(key []byte) int, error) {
 	data, err := base64.StdEncoding.DecodeString(t.Property(conf.PartitionRanges))
 	if err != nil {

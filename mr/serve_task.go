@@ -96,8 +96,7 @@ func refuse(messages taskproc.TaskEnd, why *taskproc.Failure) error {
 }
 
 // taskServer makes the server that runs the attempt of start. It is made again for each task of
-// a process, because properties may differ between jobs and the file systems must not outlive a
-// task.
+// a process, so that no file system or connection outlives a task.
 func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (*task.Server, error) {
 	c, err := conf.FromMap(start.Properties)
 	if err != nil {

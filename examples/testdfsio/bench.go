@@ -46,7 +46,8 @@ func (b *bench) output(test string) string { return b.base + "/io_" + test }
 func fileName(i int) string { return fmt.Sprintf("test_io_%d", i) }
 
 // prepare makes a control file for each map, after it has removed what the same test left
-// before. A read keeps the data files and checks that there are enough.
+// before. A read keeps the data files and checks that there are enough. The jobs' outputs are
+// removed as well, since a job refuses an output directory that exists.
 func (b *bench) prepare(ctx context.Context) error {
 	old := []string{b.control(), b.output(b.test)}
 	if b.test == testWrite {
@@ -96,7 +97,8 @@ func (b *bench) writeControl(ctx context.Context, name string) error {
 }
 
 // measure runs the job, a map for each control file, and returns what its reduces have written.
-// Names of a sum may lie in any part, so all parts are read.
+// A sum may lie in any part, so all parts are read. hammr.input.combine is off: the control
+// files are small, and would otherwise be one split with one map.
 func (b *bench) measure(ctx context.Context) (sums, error) {
 	job, out := Write, b.output(b.test)
 	if b.test == testRead {

@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
+// The tests, as the options name them.
 const (
 	defaultLog    = "TestDFSIO_results.log"
 	defaultBuffer = 1_000_000
@@ -33,8 +34,9 @@ type options struct {
 	buffer int    // bytes
 }
 
-// parseOptions returns the options of the command line. Names are accepted in any case: each
-// argument that equals a known name without regard to case is added as a name of its own.
+// parseOptions returns the options of the command line, with Hadoop's defaults. Names are
+// accepted in any case: each argument that equals a known name without regard to case is added
+// as a name of its own.
 func parseOptions(args []string) (options, error) {
 	o := options{files: 1, size: megabyte, log: defaultLog, buffer: defaultBuffer}
 	size := arguments.Value(func(value string) (err error) {

@@ -96,10 +96,11 @@ func (f *FS) Close() error {
 	return nil
 }
 
-// URI implements storage.FS.
+// URI implements storage.FS. It is that of Config.URI, so a nameservice keeps its name in paths
+// and errors.
 func (f *FS) URI() string { return f.cfg.URI }
 
-// Stat implements storage.FS.
+// Stat implements storage.FS. A file that is being written has the size of its complete blocks.
 func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	status, err := f.status(ctx, "stat", name)
 	if err != nil {
@@ -164,9 +165,13 @@ func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	})
 }
 
-// Rename implements storage.FS. The NameNode's rename, as the module calls it, overwrites
-// the target, so Rename checks for the target first. Another client may create the target
-// between the two calls.
+// Rename implements storage.FS. The NameNode's rename, as the module calls it, overwrites the
+// target, so Rename checks for the target first. Another client may create the target between
+// the two calls. Callers therefore use names that no other client uses.
+//
+// A retry after a lost answer finds that the source is missing. Then it compares the number of
+// the target with that of the source, which the first try has seen: a file keeps its number
+// when it is renamed.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, to = clean(from), clean(to)
 	var id uint64 // of the moved file, known from the first try that reached it
@@ -224,6 +229,7 @@ func describe(name string, s *hdfs.FileStatus) storage.FileInfo {
 	}
 }
 
+// isDir reports whether a status is that of a directory.
 func isDir(s *hdfs.FileStatus) bool { return int32(s.GetFileType()) == typeDirectory }
 
 // refuse returns an error if the module cannot handle the bytes of a file: it would return

@@ -75,8 +75,9 @@ func (p *pool) acquire() (*session, error) {
 	return slot.current.addUser(), nil
 }
 
-// connect creates a client. It requests the server's defaults at once, because the module
-// would do so lazily and without a lock.
+// connect creates a client for a slot. It requests the server's defaults at once, because the
+// module would do so lazily and without a lock. If it fails, the next client starts with the
+// other NameNode.
 func (p *pool) connect(slot *slot) (*session, error) {
 	options := p.options
 	options.Addresses = rotate(options.Addresses, int(p.preferred.Load()))
@@ -145,8 +146,8 @@ func (s *session) close() {
 	}
 }
 
-// close retires all clients and waits until those without users are closed. The last user of
-// a client closes it.
+// close retires all clients and waits until those without users are closed. The last user of a
+// client closes it. From then on acquire returns errClosed.
 func (p *pool) close() {
 	p.closed.Store(true)
 	for i := range p.slots {

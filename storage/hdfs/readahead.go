@@ -21,9 +21,13 @@ type chunk struct {
 	err    error
 }
 
-// readAhead reads a stream in a goroutine, which owns the stream, so that network waits
-// overlap with the work of the reader. Reads start small, for a reader that wants only the
-// head of a file, and grow.
+// readAhead reads a stream in a goroutine, which owns the stream, so that network waits overlap
+// with the work of the reader. Reads start small, for a reader that wants only the head of a
+// file, and grow.
+//
+//	stream ──run──> chunks (ReadAhead bytes) ──Read──> caller
+//	   ▲                                         │
+//	   └──────────── buffers, by chunkPool ──────┘
 type readAhead struct {
 	name    string // name of the file
 	chunks  chan chunk
@@ -97,5 +101,5 @@ func (r *readAhead) recycle() {
 }
 
 // stop ends the goroutine after its current read. It does not wait, because that read may be
-// waiting for a DataNode. FS.Close waits.
+// waiting for a DataNode. FS.Close waits. The chunks that are left are garbage.
 func (r *readAhead) stop() { close(r.quit) }

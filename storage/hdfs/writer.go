@@ -93,7 +93,7 @@ func (f *FS) begin(u *upload) error {
 }
 
 // makeParent creates the directory of a file. If a file is in its place, the error names the
-// file to be created.
+// file to be created, as the contract asks.
 func (f *FS) makeParent(ctx context.Context, name string) error {
 	dir := path.Dir(name)
 	if err := f.MkdirAll(ctx, dir); err != nil {

@@ -35,7 +35,8 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return f.Reader.ReadAt(p, offset)
 }
 
-// Close implements storage.File. A second Close is an error, so that tests find it.
+// Close implements storage.File. A second Close is an error, as for os.File, so that tests find
+// it.
 func (f *file) Close() error {
 	if f.closed.Swap(true) {
 		return pathError("close", f.name, fs.ErrClosed)

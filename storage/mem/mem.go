@@ -76,7 +76,8 @@ type FS struct {
 
 var _ storage.FS = (*FS)(nil)
 
-// New returns an empty file system. Nothing of it outlives the last reference to it.
+// New returns an empty file system. Nothing of it outlives the last reference to it, so it has
+// no Close.
 func New(opts Options) *FS {
 	if opts.BlockSize <= 0 {
 		opts.BlockSize = 128 << 20
@@ -105,7 +106,8 @@ func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// Open opens a snapshot of the file. Later changes do not show in it.
+// Open opens a snapshot of the file. Later changes do not show in it: they replace the slice of
+// bytes and leave the old one as it is.
 func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	name, err := storage.CleanPath(ctx, "open", name)
 	if err != nil {
@@ -142,7 +144,8 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 	return &writer{fs: f, name: name, node: n}, nil
 }
 
-// MkdirAll makes a directory and its missing parents. A file in the way is an error.
+// MkdirAll makes a directory and its missing parents. A file in the way is an error. The
+// directory has the time of its creation; entries that come later do not change it.
 func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	dir, err := storage.CleanPath(ctx, "mkdir", dir)
 	if err != nil {

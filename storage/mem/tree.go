@@ -73,9 +73,9 @@ func (f *FS) lookLocked(op, name string) (*node, error) {
 	return nil, pathError(op, name, fs.ErrNotExist)
 }
 
-// fileLocked returns the file at a path; a directory is an error.
-// The errors for a path of the wrong kind are those of the operating system, so that callers
-// need no case for this file system.
+// fileLocked returns the file at a path; a directory is an error. The errors for a path of the
+// wrong kind are those of the operating system, so that callers need no case for this file
+// system. op is the call for the error.
 func (f *FS) fileLocked(op, name string) (*node, error) {
 	n, err := f.lookLocked(op, name)
 	if err == nil && n.children != nil {
@@ -85,7 +85,8 @@ func (f *FS) fileLocked(op, name string) (*node, error) {
 }
 
 // mkdirLocked returns the directory at a path, and creates it and its parents if necessary. A
-// file on the way is an error, but the directories created before it remain.
+// file on the way is an error, but the directories created before it remain. op is the call for
+// the error.
 func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 	n := f.mu.root
 	for _, part := range split(dir) {
@@ -110,7 +111,8 @@ func (f *FS) unlinkLocked(name string) {
 	}
 }
 
-// Stat describes a file or directory. A file that is being written has size 0.
+// Stat describes a file or directory. A file that is being written has size 0 and the time of
+// its creation.
 func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	name, err := storage.CleanPath(ctx, "stat", name)
 	if err != nil {
@@ -200,7 +202,8 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 }
 
 // Remove removes a file or a directory other than the root. A missing path is not an error.
-// Files that are open for reading stay readable, since they have their bytes.
+// Files that are open for reading stay readable, since they have their bytes. A writer whose
+// file was removed fails at Close.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	name, err := storage.CleanPath(ctx, "remove", name)
 	if err != nil {

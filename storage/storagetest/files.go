@@ -107,7 +107,8 @@ func (s suite) seek() {
 }
 
 // openRefuses opens a missing file and a directory. The first must be fs.ErrNotExist, which
-// callers treat as an answer; the second is an error of any kind.
+// callers treat as an answer; the second is an error of any kind, which some operating systems
+// report only when the directory is read.
 func (s suite) openRefuses() {
 	_, err := s.fs.Open(s.ctx(), s.path("none"))
 	s.wantErr(err, fs.ErrNotExist, "none")
@@ -116,10 +117,13 @@ func (s suite) openRefuses() {
 	s.wantErr(err, nil, "dir")
 }
 
-// createRefuses creates over a file, over a directory, and below a file. Nothing may be
-// replaced: two attempts of a task, or two jobs with one output directory, must not overwrite
-// each other.
-// The error must name the file that the caller asked for, even if a parent is to blame.
+// createRefuses creates in the ways that must fail:
+//
+//	over a file or a directory    fs.ErrExist, and the file keeps its bytes
+//	below a file                  any error
+//
+// Nothing may be replaced: two attempts of a task, or two jobs with one output directory, must
+// not overwrite each other. The error must name the file that the caller asked for.
 func (s suite) createRefuses() {
 	s.write("f", []byte("kept"))
 	_, err := s.fs.Create(s.ctx(), s.path("f"), storage.CreateOptions{})
@@ -132,8 +136,8 @@ func (s suite) createRefuses() {
 	s.wantErr(err, nil, "f")
 }
 
-// createAtOnce lets several writers create the same name. Exactly one succeeds, and the others
-// get fs.ErrExist.
+// createAtOnce lets several writers create the same name at the same time, in a directory that
+// none of them has made. Exactly one succeeds, and the others get fs.ErrExist.
 func (s suite) createAtOnce() {
 	const writers = 6
 	var wg sync.WaitGroup

@@ -68,9 +68,8 @@ func (s suite) list() {
 	s.wantErr(err, nil, "d/a")
 }
 
-// mkdir makes a directory twice, which is no error, and in the place of a file and below one,
-// which is.
-// Several tasks may make the directory of their outputs at the same time.
+// mkdir makes a directory twice, which is no error, since several tasks may make the directory
+// of their outputs. In the place of a file and below one it must fail.
 func (s suite) mkdir() {
 	for range 2 {
 		s.must(s.fs.MkdirAll(s.ctx(), s.path("a/b/c")))
@@ -185,10 +184,10 @@ func (s suite) wantCover(blocks []storage.Block, start, end, size int64) {
 	}
 }
 
-// concat joins files to an existing and to a new target, or checks that nothing has changed if
-// the file system cannot do it. storage.Join then copies.
-// The pieces of an output are joined so. The sources vanish, the target has their bytes in
-// order, and a source that does not exist changes nothing.
+// concat joins files to an existing and to a new target. The sources vanish, the target has
+// their bytes in order, and a source that does not exist changes nothing. If the file system
+// cannot join without copying, it must say so by errors.ErrUnsupported and change nothing;
+// storage.Join then copies.
 func (s suite) concat() {
 	s.write("a", []byte("aa"))
 	s.write("b", []byte("b"))

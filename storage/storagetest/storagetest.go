@@ -30,6 +30,10 @@ type Setup func(t testing.TB) (fsys storage.FS, dir string)
 // A rule that a file system may leave out, such as Concat, is checked only if it is
 // implemented.
 //
+//	TestConformance/write_and_read
+//	TestConformance/rename_refuses
+//	…
+//
 // The methods of suite are the rules. Each comment says what a job relies on.
 func Run(t *testing.T, setup Setup) {
 	for _, c := range []struct {
@@ -123,7 +127,7 @@ func Pattern(n int) []byte {
 // write creates a file in the directory of the test.
 func (s suite) write(name string, data []byte) { s.t.Helper(); Write(s.t, s.fs, s.path(name), data) }
 
-// wantData checks the content of a file.
+// wantData checks the content of a file. It shows lengths only, since contents may be long.
 func (s suite) wantData(name string, want []byte) {
 	s.t.Helper()
 	if got := Read(s.t, s.fs, s.path(name)); !bytes.Equal(got, want) {
@@ -153,7 +157,8 @@ func (s suite) wantErr(err, kind error, name string) {
 	}
 }
 
-// must ends the subtest at an error.
+// must ends the subtest at an error. It is for calls that prepare a rule; the rule itself
+// checks its errors.
 func (s suite) must(err error) {
 	s.t.Helper()
 	if err != nil {
