@@ -146,7 +146,7 @@ func (c *child) reap() (last *task) {
 	awaitGroup(c.pid, deadline)
 	if last != nil {
 		if last.err = err; err == nil {
-			last.err = last.exitCause(state)
+			last.err = last.exitCause(state, deadline)
 		}
 	}
 	c.cleanUp()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hammr/hammr/internal/taskproc"
 )
@@ -72,7 +73,7 @@ func (t *task) connect() (w *childFiles, err error) {
 	if conn, w.control, err = taskproc.SocketPair(); err != nil {
 		return nil, err
 	}
-	t.conn = &control{Conn: conn, closed: t.kill}
+	t.conn = &control{Conn: conn, ended: make(chan struct{}), closed: t.kill}
 	return w, nil
 }
 
@@ -93,7 +94,9 @@ func (t *task) disconnect() {
 // control is the daemon's end of a control socket.
 type control struct {
 	net.Conn
-	received atomic.Bool // the task has sent something
+	received atomic.Bool   // the task has sent something
+	ended    chan struct{} // closed once a Read has failed: nothing more arrives
+	end      sync.Once     // closes ended
 	closed   func()
 }
 
@@ -104,7 +107,25 @@ func (c *control) Read(p []byte) (int, error) {
 	if n > 0 {
 		c.received.Store(true)
 	}
+	if err != nil {
+		c.end.Do(func() { close(c.ended) })
+	}
 	return n, err
+}
+
+// hasReceived reports whether the task has sent something. The process has exited, so the
+// reader comes to the end of what it sent; if that takes longer than the deadline, the
+// answer is about what was read until then.
+func (c *control) hasReceived(deadline time.Time) bool {
+	if !c.received.Load() {
+		late := time.NewTimer(time.Until(deadline))
+		defer late.Stop()
+		select {
+		case <-c.ended:
+		case <-late.C:
+		}
+	}
+	return c.received.Load()
 }
 
 // Close closes the socket, and kills a task that still runs.

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/hammr/hammr/tasknode"
 )
@@ -25,8 +26,9 @@ const logTailBytes = 4096
 // goExitCode is the status of a Go program that panics, or that prints a dump at SIGQUIT.
 const goExitCode = 2
 
-// exitCause returns why the task's process exited, for Err. It reads the logs.
-func (t *task) exitCause(state *os.ProcessState) error {
+// exitCause returns why the task's process exited, for Err. It reads the logs, and waits
+// until the deadline for the end of what the task sent.
+func (t *task) exitCause(state *os.ProcessState, deadline time.Time) error {
 	t.logTail = t.stderr.log.tail(logTailBytes)
 	status, _ := state.Sys().(syscall.WaitStatus)
 	var crash *tasknode.Crash
@@ -47,7 +49,7 @@ func (t *task) exitCause(state *os.ProcessState) error {
 		return crash
 	case status.Signaled():
 		return &tasknode.Crash{Cause: signalled(status.Signal())}
-	case !t.conn.received.Load() && t.child.tasks > 1:
+	case !t.conn.hasReceived(deadline) && t.child.tasks > 1:
 		return &tasknode.Crash{Cause: fmt.Sprintf(
 			"the process, which had run other tasks of the job, exited with status %d before it began with this one%s",
 			status.ExitStatus(), t.lastLine())}
