@@ -76,7 +76,8 @@ type rank = mr.Pair[mr.Desc[int64], []byte]
 
 type nothing = struct{}
 
-// Sort writes counts and matches in order of rank.
+// Sort writes counts and matches in order of rank. TotalOrder makes the order hold over all
+// output files, however many reduces there are.
 var Sort = mr.New("grep-sort",
 	mr.SequenceFile(mr.Text, mr.LongWritable),
 	mr.MapFunc(func(_ *mr.Task, match []byte, count int64, out mr.Emitter[rank, nothing]) error {

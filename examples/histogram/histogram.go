@@ -30,6 +30,7 @@ func (c *Config) Validate() error {
 // Job reads numbers, any number of them in a line, and writes for each bucket
 // that is not empty its lower bound, a multiple of the width, and the count of
 // numbers from there up to, but not including, the next bound.
+// TotalOrder puts the buckets in order over all output files.
 var Job = mr.WithConfig(mr.New("histogram",
 	mr.TextLines(),
 	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[decimal.Number, int64]) error {

@@ -33,7 +33,8 @@ type Config struct {
 	Rounds  int
 }
 
-// Validate reports values out of range.
+// Validate reports values out of range. A program can run the job with a configuration of its
+// own, so the check is here and not only in run.
 func (c *Config) Validate() error {
 	if c.Centres < 1 || c.Rounds < 1 {
 		return fmt.Errorf("%d centres in %d rounds; at least 1 of each", c.Centres, c.Rounds)

@@ -88,7 +88,7 @@ func (b *bench) makeInput(ctx context.Context) error {
 }
 
 // runOnce runs the job and returns how long it took. It removes the output, so that runs do not
-// fill the disk.
+// fill the disk. The removal is not part of the time.
 func (b *bench) runOnce(ctx context.Context) (time.Duration, error) {
 	run := mr.JobRun{In: []string{b.in + "/lines.txt"}, Out: b.TempDir(b.unique("output")), Set: map[string]string{
 		mapsProperty: fmt.Sprint(b.maps), "mapreduce.job.reduces": fmt.Sprint(b.reduces),
@@ -100,7 +100,8 @@ func (b *bench) runOnce(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), b.Remove(ctx, run.Out)
 }
 
-// unique returns a name in the program's directory that no other run uses.
+// unique returns a name in the program's directory that no other run uses, as Hadoop's mrbench
+// does with a random number.
 func (o *options) unique(name string) string {
 	return fmt.Sprintf("%s/%s_%d", o.dir, name, rand.Uint32())
 }

@@ -125,7 +125,7 @@ func (b *bench) measure(ctx context.Context) (sums, error) {
 	return all, nil
 }
 
-// addFile adds the sums in one output file.
+// addFile adds the sums in one output file. The files are small: a line for each name.
 func (b *bench) addFile(ctx context.Context, to sums, name string) error {
 	f, err := b.Open(ctx, name)
 	if err != nil {

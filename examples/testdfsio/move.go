@@ -18,7 +18,8 @@ import (
 type transfer func(t *mr.Task, file string, size int64, buffer []byte, seen func(done int64) error) (int64, error)
 
 // measured is the mapper that moves the file of each record, and emits what is to be added up
-// over all files. Only the transfer itself is timed, not the start of the task.
+// over all files. Only the transfer itself is timed, not the start of the task. The mapper
+// emits under five keys, so the sums of all files meet in one group each.
 func measured(move transfer) mr.Mapper[[]byte, []byte, string, float64] {
 	return mr.MapFunc(func(t *mr.Task, name, bytes []byte, out mr.Emitter[string, float64]) error {
 		c := mr.ConfigOf[Config](t)

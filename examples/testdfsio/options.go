@@ -66,8 +66,8 @@ func parseOptions(args []string) (options, error) {
 	return o, nil
 }
 
-// testOption is the option that chooses a test. There can be only one, because the output of a
-// test is removed by the next.
+// testOption is the option that chooses a test. There can be only one: to write and then read,
+// run the program twice, so that each result has its line in the log.
 func (o *options) testOption(test string) arguments.Option {
 	return arguments.Do(func() error {
 		if o.test != "" {
@@ -85,7 +85,8 @@ var units = map[string]int{
 }
 
 // parseSize reads a size as Hadoop's TestDFSIO does: 10MB, 128kb, 1GB, 7 for 7MB. It refuses
-// one whose bytes do not fit into 63 bits.
+// one whose bytes do not fit into 63 bits. Letters that only look like those of a unit are
+// refused, too.
 func parseSize(text string) (int64, error) {
 	upper := strings.ToUpper(text)
 	digits := strings.TrimRight(upper, "BKMGT")

@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Count is wordcount, written for the next job to read.
+// Count is wordcount, written as a SequenceFile for the next job to read.
 var Count = wordcount.Job.WithOutput(mr.SequenceOutput(mr.Text, mr.LongWritable))
 
 // Config sets the number of words to list.

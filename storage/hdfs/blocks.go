@@ -12,7 +12,10 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// fileBlocks is the answer to GETFILEBLOCKLOCATIONS.
+// fileBlocks is the answer to GETFILEBLOCKLOCATIONS, of Hadoop 3.2 and later:
+//
+//	{"BlockLocations": {"BlockLocation": [{"offset": 0, "length": 134217728,
+//	  "hosts": ["dn1", "dn2"], "topologyPaths": ["/rack1/10.0.0.1:9866", …]}]}}
 type fileBlocks struct {
 	BlockLocations struct {
 		BlockLocation []struct {

@@ -80,7 +80,8 @@ func (c *guardedConn) SetReadDeadline(time.Time) error  { return nil }
 func (c *guardedConn) SetWriteDeadline(time.Time) error { return nil }
 
 // checkLength rejects a first answer that is not a plausible length of an RPC packet. The
-// module would allocate up to 4 GiB for it.
+// module would allocate up to 4 GiB for it. The four bytes are shown in the error: "HTTP" says
+// what the port is.
 func checkLength(p []byte) error {
 	const limit = 128 << 20 // ipc.maximum.response.length
 	if len(p) >= 4 && binary.BigEndian.Uint32(p) > limit {

@@ -174,6 +174,7 @@ func (f *file) isClosed() bool {
 	return f.mu.closed
 }
 
+// name is the full name of the file, for errors.
 func (f *file) name() string { return f.fs.URI() + f.id.path }
 
 // errClosed is the error of a call after Close.

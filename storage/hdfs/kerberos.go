@@ -30,7 +30,7 @@ type Kerberos struct {
 }
 
 // validate reports what is missing, before the first connection would fail with a less clear
-// error.
+// error. Files are not opened here; login does that.
 func (k *Kerberos) validate() error {
 	var errs []error
 	if k.ServicePrincipal == "" {

@@ -151,7 +151,7 @@ func isTimeout(err error) bool {
 }
 
 // explain returns the error that the user sees: the operation, the path, why it failed, and
-// what to do. It wraps err.
+// what to do. It wraps err, so callers can still test for fs.ErrNotExist and the like.
 func (f *FS) explain(op, path string, err error) error {
 	if err == nil {
 		return nil

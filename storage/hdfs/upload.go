@@ -232,9 +232,9 @@ func (u *upload) finish() error {
 	return nil
 }
 
-// complete closes the module's writer. The NameNode answers "replicating" until a DataNode
-// has reported the last block, which usually takes a moment. Then complete checks that the
-// file has the length that was written.
+// complete closes the module's writer. The NameNode answers "replicating" until a DataNode has
+// reported the last block, which usually takes a moment. Then complete checks that the file has
+// the length that was written.
 func (u *upload) complete() error {
 	began := time.Now()
 	err := u.writer.Close()

@@ -61,6 +61,7 @@ func readDir(dir string) ([]fs.DirEntry, error) {
 }
 
 // follow describes the target of a symbolic link, or the link itself if its target is missing.
+// An entry that is no link is described as it is.
 func follow(name string, entry fs.DirEntry) (fs.FileInfo, error) {
 	if entry.Type()&fs.ModeSymlink != 0 {
 		if info, err := os.Stat(name); err == nil {

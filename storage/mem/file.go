@@ -19,7 +19,7 @@ func newFile(name string, data []byte) *file {
 	return &file{Reader: bytes.NewReader(data), name: name}
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. It fails after Close, as os.File does.
 func (f *file) Read(p []byte) (int, error) {
 	if f.closed.Load() {
 		return 0, pathError("read", f.name, fs.ErrClosed)
@@ -83,7 +83,8 @@ func (w *writer) Close() error {
 	return nil
 }
 
-// Abort implements storage.Writer. It removes the name only if it still means this file.
+// Abort implements storage.Writer. It removes the name only if it still means this file:
+// another writer may have created the name after a Remove.
 func (w *writer) Abort() error {
 	if w.whole {
 		return nil

@@ -22,7 +22,9 @@ import (
 )
 
 // Options configure an FS. The zero value is valid. Each field stands for something that a test
-// of splits, placement or commit must control.
+// of splits, placement or commit must control:
+//
+//	mem.New(mem.Options{BlockSize: 1000, Replication: 3, Place: mem.RoundRobin("a", "b", "c", "d")})
 type Options struct {
 	// BlockSize is the block size in bytes of files created without one.
 	// Default 128 MiB.
@@ -200,7 +202,7 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 
 // partsLocked looks up the sources of a Concat. They must be distinct files; the target, if it
 // exists, must be a file and none of them. HDFS has the same conditions, and checks them before
-// it moves the first block.
+// it moves the first block. It changes nothing, so an error leaves the tree as it was.
 func (f *FS) partsLocked(target string, sources []string) ([]*node, error) {
 	seen := map[*node]bool{}
 	if to := f.findLocked(target); to != nil {

@@ -12,10 +12,15 @@ import (
 )
 
 // writeAndRead writes files in pieces of growing length and reads them whole. The sizes lie
-// around those at which file systems change what they do: nothing, a page, a buffer, several
-// packets of HDFS. Create makes the missing parents. Tasks write all their output so.
-// After Close, Stat must show the full length at once, since the commit compares it with what
-// the task has counted.
+// around those at which file systems change what they do:
+//
+//	0              a file without blocks
+//	1, 4096        less than a buffer; a page
+//	64 KiB + 3     a packet of HDFS, and a little more
+//	3 MiB + 17     many packets, more than one chunk of read-ahead
+//
+// Create makes the missing parents. After Close, Stat must show the full length at once, since
+// the commit compares it with what the task has counted.
 func (s suite) writeAndRead() {
 	for _, size := range []int{0, 1, 4096, 64<<10 + 3, 3<<20 + 17} {
 		name := fmt.Sprintf("missing/parents/%d", size)

@@ -31,6 +31,7 @@ func (s suite) stat() {
 // list lists names whose order differs between alphabets, directories and files mixed. The
 // order must be that of the bytes of the paths: it decides the order of a job's input files,
 // and so of equal keys. Each entry must be what Stat says.
+//
 // The names are created in the opposite order, so that an implementation which returns them as
 // they were created fails. An empty directory has no entries, and a file or a missing path is
 // an error.
@@ -120,9 +121,12 @@ func (s suite) renameRefuses() {
 	s.wantData("f", []byte("f"))
 }
 
-// remove removes files, empty directories and trees. A missing path is no error, so that
-// cleaning up may run twice. A directory with content needs recursive.
-// The root of the test directory stays; what is removed can be created again.
+// remove removes in each way that must succeed, and in the one that must fail:
+//
+//	a missing path                    no error, so that cleaning up may run twice
+//	a file, an empty directory        gone
+//	a tree, with recursive            gone
+//	a tree, without recursive         any error, and nothing is removed
 func (s suite) remove() {
 	s.write("d/e/f", []byte("f"))
 	s.must(s.fs.MkdirAll(s.ctx(), s.path("empty")))

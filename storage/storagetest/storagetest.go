@@ -74,7 +74,8 @@ type suite struct {
 // path is the full path of a name in the directory of the test.
 func (s suite) path(name string) string { return path.Join(s.dir, name) }
 
-// Write creates a file with the given content. The test fails if any call does.
+// Write creates a file with the given content in one call of Write. The test fails if any call
+// does.
 func Write(t testing.TB, fsys storage.FS, name string, data []byte) {
 	t.Helper()
 	w, err := fsys.Create(t.Context(), name, storage.CreateOptions{})
@@ -89,7 +90,8 @@ func Write(t testing.TB, fsys storage.FS, name string, data []byte) {
 	}
 }
 
-// Read returns the content of a file. The test fails if it cannot be read.
+// Read returns the content of a file. The test fails if it cannot be read, or if Close returns
+// an error.
 func Read(t testing.TB, fsys storage.FS, name string) []byte {
 	t.Helper()
 	f, err := fsys.Open(t.Context(), name)
@@ -135,7 +137,7 @@ func (s suite) wantData(name string, want []byte) {
 	}
 }
 
-// wantMissing checks that a path does not exist.
+// wantMissing checks that a path does not exist, neither as a file nor as a directory.
 func (s suite) wantMissing(name string) {
 	s.t.Helper()
 	if Exists(s.t, s.fs, s.path(name)) {
@@ -166,5 +168,5 @@ func (s suite) must(err error) {
 	}
 }
 
-// ctx is cancelled when the subtest ends.
+// ctx is cancelled when the subtest ends, so a call that hangs on it ends too.
 func (s suite) ctx() context.Context { return s.t.Context() }

@@ -44,7 +44,7 @@ func Parse(text []byte) (Number, error) {
 	return Number(n), nil
 }
 
-// outOfRange is the error for a number that does not fit.
+// outOfRange is the error for a number that does not fit into 64 bits.
 func outOfRange(text []byte) error {
 	return fmt.Errorf("%q: beyond %v", text, Number(math.MaxInt64))
 }

@@ -102,7 +102,7 @@ func Lines(seed uint64, n int) []string {
 	return lines
 }
 
-// Text is lines as the content of a file.
+// Text is lines as the content of a file, each with an LF.
 func Text(lines []string) string {
 	if len(lines) == 0 {
 		return ""

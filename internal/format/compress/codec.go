@@ -90,9 +90,9 @@ func (c *Codec) Class() string {
 	return hadoopPackage + c.classes[0]
 }
 
-// FrameEncoder returns a function that appends to dst one frame that holds
-// src, also when src is empty. It serves formats that keep many small
-// compressed pieces in one file, and is for one goroutine.
+// FrameEncoder returns a function that appends to dst one frame that holds src, also when src
+// is empty. It serves formats that keep many small compressed pieces in one file, such as
+// SequenceFiles, and is for one goroutine.
 func (c *Codec) FrameEncoder(level int) (func(dst, src []byte) ([]byte, error), error) {
 	return c.encoder(level)
 }
@@ -101,8 +101,8 @@ func (c *Codec) FrameEncoder(level int) (func(dst, src []byte) ([]byte, error), 
 // errors are the format's own.
 func (c *Codec) OpenFrames(r *bufio.Reader) (io.ReadCloser, error) { return c.open(r) }
 
-// ReuseFrames begins to read r with a reader that OpenFrames has returned
-// before, to save its memory. ok is false for one that cannot be used again.
+// ReuseFrames begins to read r with a reader that OpenFrames has returned before, to save its
+// memory: a zlib reader has a window of 32 KiB. ok is false for one that cannot be used again.
 func ReuseFrames(plain io.ReadCloser, r *bufio.Reader) (ok bool, err error) {
 	switch z := plain.(type) {
 	case *zlibReader:

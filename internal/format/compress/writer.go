@@ -62,7 +62,8 @@ func (z *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// EndRecord marks the end of the current record.
+// EndRecord marks the end of the current record. Frames end here and nowhere else, unless a
+// record is very long, so where they end depends on the records alone.
 func (z *Writer) EndRecord() error {
 	if len(z.plain) >= z.codec.frameBytes {
 		z.endFrame()

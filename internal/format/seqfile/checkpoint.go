@@ -91,7 +91,8 @@ func cutText(b []byte) (text, rest []byte, err error) {
 	return append([]byte(nil), b[n:end]...), b[end:], nil
 }
 
-// check compares the lengths of a block with its data.
+// check compares the lengths of a block with its data. A checkpoint comes from a file, which
+// may be damaged.
 func (b *block) check() error {
 	keys, err := sum(b.keyLengths, b.count)
 	if err != nil {

@@ -79,7 +79,8 @@ func (d *decoder) close() {
 	}
 }
 
-// midway turns an end of the data within a frame into an unexpected end.
+// midway turns an end of the data within a frame into an unexpected end. A clean io.EOF would
+// otherwise look like the end of the file.
 func midway(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

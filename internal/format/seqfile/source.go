@@ -30,7 +30,7 @@ func newSource(path string, file storage.File, size int64, buffer int) *source {
 	return &source{path: path, file: file, size: size, in: bufio.NewReaderSize(file, buffer)}
 }
 
-// corrupt is an error about the bytes before the position.
+// corrupt is an error about the bytes before the position, which were read last.
 func (s *source) corrupt(what string, args ...any) error {
 	return s.corruptAt(s.pos, what, args...)
 }
@@ -69,7 +69,7 @@ func (s *source) seek(offset int64) error {
 	return nil
 }
 
-// take is the next n bytes, at least 0.
+// take is the next n bytes, at least 0. It returns a view of the buffer if they fit into it.
 func (s *source) take(n int) ([]byte, error) {
 	if int64(n) > s.size-s.pos {
 		return nil, s.truncated(int64(n))
@@ -100,7 +100,7 @@ func (s *source) takeLong(n int) ([]byte, error) {
 	return s.long, nil
 }
 
-// word is the next four bytes as a number.
+// word is the next four bytes as a number, big-endian as all numbers of the format.
 func (s *source) word() (uint32, error) {
 	b, err := s.take(4)
 	if err != nil {

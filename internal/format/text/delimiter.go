@@ -42,7 +42,8 @@ func lookBehind(ctx context.Context, o format.Open, delim []byte) (int64, error)
 	return from, errors.Join(err, f.Close())
 }
 
-// chainWindow is how many bytes are looked at in one read.
+// chainWindow is how many bytes are looked at in one read. A chain longer than that takes
+// several reads, which is rare.
 const chainWindow = 64 << 10
 
 // chainStart is the start of the chain of overlapping delimiters that goes

@@ -25,6 +25,7 @@ type Codec[T any] struct {
 	Decode func(b []byte) (T, error)
 }
 
+// pkg is the Java package of all classes here.
 const pkg = "org.apache.hadoop.io."
 
 // The classes that programs keep in SequenceFiles.
@@ -53,7 +54,8 @@ func appendText[T string | []byte](dst []byte, v T) []byte {
 	return append(AppendVLong(dst, int64(len(v))), v...)
 }
 
-// decodeText returns a view of b.
+// decodeText returns a view of b. Trailing bytes are an error: the record would hold more than
+// its class says.
 func decodeText(b []byte) ([]byte, error) {
 	length, n, err := VInt(b)
 	if err != nil {

@@ -118,7 +118,8 @@ func appendJavaFloat(dst []byte, v float64, bits int) []byte {
 	return strconv.AppendInt(append(dst, 'E'), int64(power), 10)
 }
 
-// withFraction adds ".0" to a whole number. Java's toString always shows a fraction.
+// withFraction adds ".0" to a whole number. Java's toString always shows a fraction, as in 3.0
+// and 1.0E7.
 func withFraction(digits string) string {
 	if strings.Contains(digits, ".") {
 		return digits
