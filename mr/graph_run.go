@@ -93,8 +93,9 @@ func runEach[K, V, KO, VO any](t *Task, n *task.NodeRun, in Channel[K, V], mappe
 	return finishStage(t, err, mapper, out)
 }
 
-// finishStage ends the output of a stage after its loop. If the attempt is checkpointed,
-// another attempt continues the output.
+// finishStage ends the output of a stage after its loop, whose error is err. If the attempt is
+// checkpointed, another attempt continues the output, so Close of the user's code is left to
+// that one.
 func finishStage[KO, VO any](t *Task, err error, user any, out *multiEmitter[KO, VO]) error {
 	paused := t.node.Checkpointed()
 	if err == nil && !paused {

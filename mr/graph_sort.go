@@ -78,8 +78,9 @@ func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
 	return g.buffer.Err()
 }
 
-// merge reads what was sorted, by this attempt and by those before a checkpoint. It returns
-// nil if the attempt is being checkpointed.
+// merge reads what was sorted, by this attempt and by those before a checkpoint. It returns nil
+// if the attempt is being checkpointed: then the runs are saved, and the next attempt continues
+// to receive.
 func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) {
 	var err error
 	g.intake, err = shuffle.NewIntakeFromState(shuffle.IntakeOptions{

@@ -94,8 +94,8 @@ func (n *nLine) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
 	return all, nil
 }
 
-// cutLines divides one file into splits of a number of lines. A file that must be read from
-// its start is one split.
+// cutLines divides one file into splits of a number of lines. A file that must be read from its
+// start is one split, however many lines it has.
 func cutLines(ctx context.Context, c *conf.Conf, f splits.File) ([]Split, error) {
 	if compress.ByExtension(f.Info.Path) != nil {
 		cuts, err := splits.Cut(ctx, splits.Options{Splittable: func(string) bool { return false }}, []splits.File{f})

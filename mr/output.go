@@ -165,7 +165,8 @@ func (o *NamedOutput[K, V]) Emit(t *Task, key K, value V) error {
 	return w.err
 }
 
-// writer returns the task's own writer, opened at the first call.
+// writer returns the task's own writer, opened at the first call, so that a task which writes
+// no record to the output makes no file.
 func (o *NamedOutput[K, V]) writer(t *Task) (*writer[K, V], error) {
 	if w, ok := t.named[o.name].(*writer[K, V]); ok {
 		return w, nil

@@ -108,7 +108,7 @@ func cutPoints(ctx context.Context, j anyJob, s *sampler, reduces int) (string, 
 	return base64.StdEncoding.EncodeToString(ranges.Encode()), nil
 }
 
-// spread picks at most n of the splits, evenly.
+// spread picks at most n of the splits, evenly, since an input is often sorted in part.
 func spread(splits []*taskproc.Split, n int) []*taskproc.Split {
 	if len(splits) <= n {
 		return splits

@@ -93,8 +93,9 @@ func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobS
 // submitGrace is how long an active submission may still take after Ctrl-C.
 const submitGrace = 10 * time.Second
 
-// submitWhole submits a job. A submission that has begun outlives ctx by submitGrace, so
-// that the user learns whether there is a job.
+// submitWhole submits a job. A submission that has begun outlives ctx by submitGrace, so that
+// the user learns whether there is a job. Without that, Ctrl-C at the wrong moment would leave
+// a job that nothing on the terminal mentions.
 func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

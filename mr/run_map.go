@@ -66,8 +66,13 @@ func (j *Job[K, V, KO, VO]) RunNode(n *task.NodeRun) error {
 	return j.reduceAll(n.Reduce())
 }
 
-// runMap calls the mapper for each record of the attempt's range. sunk returns the first
-// error of writing what out emits.
+// runMap calls the mapper for each record of the attempt's range. sunk returns the first error
+// of writing what out emits.
+//
+//	open the reader ──> setUp ──> mapRecords ──> Close of the mapper
+//
+// An attempt that is checkpointed does not call Close; the attempt that resumes will. One that
+// is split or truncated does, because it publishes what it has emitted.
 func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) error {
 	reader, err := in.Open(t, splitOf(m.Split(), m.Work()))
 	if err != nil {

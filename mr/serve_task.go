@@ -54,6 +54,12 @@ func ServeTask(programs ...Runnable) {
 
 // serveTasks runs the task at the other end of conn, and then further tasks as long as the
 // process can be reset. If next is nil, it runs one task.
+//
+//	Start ──> run ──> reports ──> reset the process ──> await the next task
+//	            │ error, or not reset                      │ none comes
+//	            └──> the process ends <────────────────────┘
+//
+// The jobs of the programs are built once; they do not depend on the task.
 func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnable) error {
 	goroutines := runtime.NumGoroutine()
 	enter := func(*taskproc.Start) error { return nil } // the tasknode has prepared the process
@@ -185,8 +191,9 @@ func difference(submitted, here dag.Graph) string {
 	return strings.Join(parts, ", ")
 }
 
-// enterAttempt prepares a process for a further task, as the tasknode prepares a new
-// process: it changes to the attempt's directory and resets the peak of memory.
+// enterAttempt prepares a process for a further task, as the tasknode prepares a new process:
+// it changes to the attempt's directory and resets the peak of memory. PWD follows, since
+// programs that the task starts may read it.
 func enterAttempt(start *taskproc.Start) error {
 	if err := os.Chdir(start.LocalDir); err != nil {
 		return err

@@ -49,7 +49,7 @@ func parseOptions(args []string) (options, error) {
 	return o, err
 }
 
-// setDir takes -baseDir. Names are joined to it with a slash.
+// setDir takes -baseDir. Names are joined to it with a slash, so it loses its own.
 func (o *options) setDir(value string) error {
 	if o.dir = strings.TrimRight(value, "/"); value == "" {
 		return errors.New("a directory is missing")

@@ -87,7 +87,7 @@ func write(t *mr.Task, file string, size int64, buffer []byte, seen func(int64) 
 	return size, nil
 }
 
-// fill writes size bytes from the buffer, over and over.
+// fill writes size bytes from the buffer, over and over. It reports progress after each write.
 func fill(w io.Writer, size int64, buffer []byte, seen func(int64) error) error {
 	for done := int64(0); done < size; {
 		n, err := w.Write(buffer[:min(size-done, int64(len(buffer)))])

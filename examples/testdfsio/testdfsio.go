@@ -38,7 +38,8 @@ var (
 	Read  = newJob("TestDFSIO-read", read)
 )
 
-// newJob makes a job for one direction. Its reduce adds up the sums by name.
+// newJob makes a job for one direction. Its reduce adds up the sums by name. Sums of floats
+// depend on the order of the maps, which is of no importance for a measurement.
 func newJob(name string, move transfer) *mr.Job[string, float64, string, float64] {
 	job := mr.New(name,
 		mr.KeyValueText(),

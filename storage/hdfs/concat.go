@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// concatBytes bounds the total length of the names in one CONCAT request, because they are
-// part of its URL.
+// concatBytes bounds the total length of the names in one CONCAT request, because they are part
+// of its URL.
 const concatBytes = 16 << 10
 
 // part is one file of a concatenation.

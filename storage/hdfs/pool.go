@@ -139,7 +139,8 @@ func (s *session) retire() {
 }
 
 // close closes the client in a goroutine while the pool is open. Closing waits for a lease
-// renewal in progress, which lasts until the deadline if the NameNode is suspended.
+// renewal in progress, which lasts until the deadline if the NameNode is suspended. When the
+// pool is closed it waits, so that no goroutine is left.
 func (s *session) close() {
 	if !s.pool.closing.Go(func() { s.Client.Close() }) {
 		s.Client.Close()

@@ -127,7 +127,8 @@ func (st *stream) Read(p []byte) (int, error) {
 	}
 }
 
-// readOnce returns at least one verified byte, or an error.
+// readOnce returns at least one verified byte, or an error. An end of the stream before the
+// size of the file is an error, since the file cannot have become shorter.
 func (st *stream) readOnce(p []byte) (int, error) {
 	if st.reader == nil {
 		if err := st.connect(); err != nil {

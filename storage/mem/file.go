@@ -7,7 +7,7 @@ import (
 )
 
 // file reads the content that a file had when it was opened. It keeps that content alive, even
-// if the file is removed.
+// if the file is removed. ReadAt may be called concurrently, so closed is atomic.
 type file struct {
 	*bytes.Reader
 	name   string

@@ -29,7 +29,7 @@ type node struct {
 	createdAs   string // the path that is passed to Placement
 }
 
-// newDir returns an empty directory.
+// newDir returns an empty directory that is not in the tree yet.
 func (f *FS) newDir() *node {
 	return &node{children: map[string]*node{}, modTime: f.opts.Now()}
 }

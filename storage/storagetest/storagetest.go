@@ -71,7 +71,8 @@ type suite struct {
 	dir string
 }
 
-// path is the full path of a name in the directory of the test.
+// path is the full path of a name in the directory of the test. Names may have several
+// components.
 func (s suite) path(name string) string { return path.Join(s.dir, name) }
 
 // Write creates a file with the given content in one call of Write. The test fails if any call

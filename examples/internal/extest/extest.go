@@ -66,8 +66,8 @@ func difference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
 }
 
-// Equal fails the test, showing the first line that differs, unless got is
-// want.
+// Equal fails the test, showing the first line that differs, unless got is want. Whole outputs
+// would be too long to show.
 func Equal(t *testing.T, got, want string) {
 	t.Helper()
 	if got != want {

@@ -72,7 +72,7 @@ func (z *Reader) Read(p []byte) (int, error) {
 	return n, z.err
 }
 
-// open begins the first frame. A file of no bytes holds no bytes.
+// open begins the first frame. A file of no bytes holds no bytes, in every codec.
 func (z *Reader) open() error {
 	if _, err := z.buffer.Peek(1); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (z *Reader) explain(err error) error {
 // without those that wait in the buffer.
 func (z *Reader) Consumed() int64 { return z.source.n - int64(z.buffer.Buffered()) }
 
-// Close frees what the codec holds; it does not close the file.
+// Close frees what the codec holds; it does not close the file. A Read after it is an error.
 func (z *Reader) Close() error {
 	z.err = errors.Join(z.err, errClosed)
 	if z.plain == nil {

@@ -69,7 +69,7 @@ func Open(ctx context.Context, o format.Open) (*Reader, error) {
 	return r, nil
 }
 
-// OpenAll opens a Reader of a whole file of size bytes.
+// OpenAll opens a Reader of a whole file of size bytes. The file shell uses it to show files.
 func OpenAll(ctx context.Context, fs storage.FS, path string, size int64) (*Reader, error) {
 	return Open(ctx, format.Open{
 		FS: fs, Path: path, Size: size,
@@ -202,7 +202,7 @@ func (r *Reader) Position() dag.Position {
 	return dag.Position{Offset: r.mark, Skip: r.index}
 }
 
-// Consumed is how many bytes of the file were read.
+// Consumed is how many bytes of the file were read, from the place where reading began.
 func (r *Reader) Consumed() int64 { return r.src.pos - r.start }
 
 // Err is the first error.
