@@ -27,7 +27,7 @@ func Parse(name string, data []byte) (*Allocations, error) {
 	return p.out, nil
 }
 
-// parser reads the elements of a file into Allocations. It goes on after an error, so
+// parser reads the elements of a file into Allocations. It continues after an error, so
 // that a user sees all of them at once.
 type parser struct {
 	file               string       // its name, for messages
