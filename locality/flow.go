@@ -190,9 +190,12 @@ func (f *flow) addSlots(v mincost.Vertex, m Machine) {
 }
 
 // addDemand adds a vertex for each task of a demand, with a unit to route. A task that
-// gets no slot routes its unit to the sink by another arc: to stay at no cost if fewer
-// are granted than wait, to wait for a near slot within the quota, or at a cost above all
-// others if no slot fits.
+// gets no slot routes its unit to the sink by another arc. Which arc it has depends on
+// the demand:
+//
+//	fewer granted than wait     stay, at no cost
+//	a quota                     later: wait for a near slot, a little dearer than the farthest
+//	slots may not fit           never, dearer than everything else
 func (f *flow) addDemand(d int) {
 	demand := f.demands[d]
 	var stay mincost.Vertex

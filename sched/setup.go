@@ -32,9 +32,9 @@ type Placement struct {
 	Racks map[string]string
 
 	// Patience is how long, in ms, Flow may leave a slot free for a task that will find
-	// its input there; 0 is never. Flow waits only for jobs of several waves, only as
-	// far as no machine gets more waves than the job has anyway, not longer than three
-	// tasks last, and not for the last waiting task.
+	// its input there; 0 is never. Flow waits only for jobs of several waves, and only
+	// as far as no machine gets more waves than the job has anyway. It waits not longer
+	// than three tasks last, and not for the last waiting task.
 	Patience int64
 
 	// Delay are the waits of method Delay.

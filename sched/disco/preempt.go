@@ -15,9 +15,9 @@ import (
 // few.
 const retry = 1000
 
-// preempt frees slots for jobs that have never had as many as their share, if the slots
-// that they are granted now or that are about to come free are too few; wake is when to
-// try again if it could not.
+// preempt frees slots for jobs that have never had as many as their share. Slots that
+// they are granted now, and slots that are about to come free, count first. wake is when
+// to try again if it found too few victims.
 func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]cluster.Slots) (preempts []sched.Preempt, wake int64) {
 	p.requested = nil
 	needs := p.needs(view, given)
