@@ -38,15 +38,15 @@ func run(ctx context.Context, c Command) error {
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	files, err := c.redirect(cmd)
 	if err != nil {
 		return err
 	}
 	defer closeAll(files)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, said.Bytes())
+		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, stderr.Bytes())
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func choose(all []Contest, patterns []string) ([]Contest, error) {
 		return !matched
 	})
 	if i := slices.Index(used, false); i >= 0 {
-		return nil, fmt.Errorf("case %q: there is none of that name; -list shows them", patterns[i])
+		return nil, fmt.Errorf("unknown case %q; --list shows all", patterns[i])
 	}
 	return chosen, nil
 }

@@ -17,7 +17,7 @@ type Machine struct {
 	Kernel   string `json:"kernel"`
 	Go       string `json:"go"`
 	// Load is the load average of the last minute before the first contest. Above 0.5 other
-	// programs run, and the figures are worth little.
+	// programs run, and the figures are unreliable.
 	Load float64 `json:"load"`
 }
 

@@ -60,11 +60,11 @@ func Run(ctx context.Context, cfg Config) error {
 // List prints the names of all contests. Contests that run only by name are marked.
 func List(w io.Writer) {
 	for _, c := range contests() {
-		asked := ""
+		mark := ""
 		if c.OnlyByName {
-			asked = " (only when named)"
+			mark = " (only when named)"
 		}
-		fmt.Fprintf(w, "%-20s %s%s\n", c.Name, c.About, asked)
+		fmt.Fprintf(w, "%-20s %s%s\n", c.Name, c.About, mark)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func printMachine(w io.Writer, m Machine) {
 	fmt.Fprintf(w, "%s, %d cores, %.1f GiB, %s, %s\n", m.CPU, m.Cores, float64(m.MemBytes)/(1<<30), m.Kernel, m.Go)
 	if m.Load > 0.5 {
-		fmt.Fprintf(w, "the machine is busy (load %.2f): these figures are worth little\n", m.Load)
+		fmt.Fprintf(w, "the machine is busy (load %.2f): these figures are unreliable\n", m.Load)
 	}
 }
 

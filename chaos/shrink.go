@@ -14,17 +14,17 @@ import "slices"
 //	faults  1 2 3 4 5 6      size 3: without 1 2 3 it passes, without 4 5 6 it fails
 //	        1 2 3            size 1: without 1 it fails
 //	          2 3            without 2 it passes, without 3 it fails
-//	          2              one fault is left
+//	          2              one fault is rest
 func Shrink(plan *Plan, budget int, fails func(*Plan) bool) *Plan {
 	for size := max(1, (len(plan.Faults)+1)/2); ; size = max(1, size/2) {
 		smaller := false
 		for from := 0; from < len(plan.Faults) && len(plan.Faults) > 1 && budget > 0; {
-			left := slices.Delete(slices.Clone(plan.Faults), from, min(from+size, len(plan.Faults)))
-			if len(left) == 0 {
+			rest := slices.Delete(slices.Clone(plan.Faults), from, min(from+size, len(plan.Faults)))
+			if len(rest) == 0 {
 				break
 			}
 			budget--
-			if candidate := plan.With(left); fails(candidate) {
+			if candidate := plan.With(rest); fails(candidate) {
 				plan, smaller = candidate, true
 			} else {
 				from += size

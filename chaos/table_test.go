@@ -16,7 +16,7 @@ func drilled(good bool) (*chaos.Plan, *chaos.Verdict) {
 	p.Faults = []chaos.Fault{{Kind: chaos.Kill}, {Kind: chaos.Stop}}
 	v := &chaos.Verdict{
 		Seed: 7, WorkLost: 30, Elapsed: 900,
-		Faults: []chaos.FaultResult{{Injected: true, Recovery: 120}, {Reason: "its trigger never came"}},
+		Faults: []chaos.FaultResult{{Injected: true, Recovery: 120}, {Reason: "its trigger never fired"}},
 		Jobs:   []chaos.JobResult{{Bytes: 10, ExtraAttempts: 1}, {Bytes: 5, ExtraAttempts: 2}},
 	}
 	if !good {

@@ -132,7 +132,7 @@ func (b *body) notePreemption(a *cluster.Attempt, mode preempt.Mode) *Preemption
 // noteKill replaces a pending preemption that would have kept the work. An attempt that is
 // too slow to save its work may be killed later.
 func (b *body) noteKill(a *cluster.Attempt) {
-	if i, asked := b.account.pending[a.ID]; asked {
+	if i, pending := b.account.pending[a.ID]; pending {
 		p := &b.account.preempted[i]
 		p.Mode, p.Lost, p.Conserved = preempt.Kill, a.SlotTime(b.now), 0
 		delete(b.account.pending, a.ID)
@@ -144,8 +144,8 @@ func (b *body) noteKill(a *cluster.Attempt) {
 // settlePreemption records how an attempt ended that was ordered to keep its work. An
 // attempt that finished before it could save its work has lost nothing.
 func (b *body) settlePreemption(a *cluster.Attempt) {
-	i, asked := b.account.pending[a.ID]
-	if !asked {
+	i, pending := b.account.pending[a.ID]
+	if !pending {
 		return
 	}
 	delete(b.account.pending, a.ID)

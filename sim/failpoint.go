@@ -102,12 +102,12 @@ func (b *body) continueProcess(a *attempt) {
 	if a.stopped.depth--; a.stopped.depth > 0 || a.ended {
 		return
 	}
-	was := a.stopped
+	stopped := a.stopped
 	a.stopped = stoppedProcess{}
-	if was.next != nil {
-		b.planNext(a, b.now+was.remaining, was.next)
+	if stopped.next != nil {
+		b.planNext(a, b.now+stopped.remaining, stopped.next)
 	}
-	for _, o := range was.orders {
+	for _, o := range stopped.orders {
 		b.deliver(o)
 	}
 }

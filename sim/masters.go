@@ -26,13 +26,13 @@ type masters struct {
 
 // majority reports whether a majority of masters is reachable.
 func (m *masters) majority() bool {
-	there := 0
-	for _, away := range m.isolated {
-		if away == 0 {
-			there++
+	reachable := 0
+	for _, faults := range m.isolated {
+		if faults == 0 {
+			reachable++
 		}
 	}
-	return 2*there > len(m.isolated)
+	return 2*reachable > len(m.isolated)
 }
 
 // hasLeader reports whether a master leads.
@@ -140,8 +140,8 @@ func (b *body) appendLog(batch []cluster.Entry) error {
 
 // hitAppend makes all masters reach AtAppend, and returns the delay of the leader.
 func (b *body) hitAppend(entries int) (delay int64) {
-	for i, away := range b.masters.isolated {
-		if away > 0 {
+	for i, faults := range b.masters.isolated {
+		if faults > 0 {
 			continue
 		}
 		effect := b.hitFailpoint(FailpointHit{Failpoint: AtAppend, Master: i, Entries: entries})

@@ -38,21 +38,21 @@ func (b *body) countSlots(j *job, id cluster.AttemptID) {
 		return
 	}
 	_, _, a, _ := b.view.Attempt(id)
-	is := usesNothing
+	use := usesNothing
 	switch {
 	case a.OccupiesSlot() && !isMigrating(a):
-		is = usesSlot
+		use = usesSlot
 	case a.OnMachine():
-		is = usesMemory
+		use = usesMemory
 	}
 	if b.series.uses == nil {
 		b.series.uses = make(map[cluster.AttemptID]slotUse)
 	}
 	slots := &j.slots[phaseOf(id)]
 	slots.add(b.series.uses[id], -1)
-	slots.add(is, 1)
+	slots.add(use, 1)
 	b.series.changed = append(b.series.changed, j)
-	if b.series.uses[id] = is; is == usesNothing {
+	if b.series.uses[id] = use; use == usesNothing {
 		delete(b.series.uses, id)
 	}
 }
@@ -63,8 +63,8 @@ func isMigrating(a *cluster.Attempt) bool {
 	return a.PreemptRequested() && a.PreemptRequestedAt == a.ResumedAt
 }
 
-func (s *Sample) add(is slotUse, n int) {
-	switch is {
+func (s *Sample) add(use slotUse, n int) {
+	switch use {
 	case usesSlot:
 		s.Running += n
 	case usesMemory:

@@ -41,7 +41,7 @@ type PreemptionBench struct {
 
 // preemptionArms are the modes for maps and reduces. "auto" chooses the cheapest mode that
 // keeps the work.
-var preemptionArms = []struct{ name, way string }{{"wait", "wait"}, {"kill", "kill"}, {"work-conserving", "auto"}}
+var preemptionArms = []struct{ name, mode string }{{"wait", "wait"}, {"kill", "kill"}, {"work-conserving", "auto"}}
 
 // preemptionLoads are the pairs of jobs, times in ms; the second arrives late. With one wave
 // of reduces, those that were lost with a machine start over in the first slots that become
@@ -89,7 +89,7 @@ func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err err
 					arm := (turn + run) % len(preemptionArms)
 					b := PreemptionRun{Load: preemptionLoads[load].name, Failures: failures, Arm: preemptionArms[arm].name, Run: run}
 					c.Logf("%s, %d failures, %s, run %d", b.Load, failures, b.Arm, run+1)
-					if err := c.runOne(ctx, &b, load, preemptionArms[arm].way); err != nil {
+					if err := c.runOne(ctx, &b, load, preemptionArms[arm].mode); err != nil {
 						return list, fmt.Errorf("%s, %d failures, %s: %w", b.Load, failures, b.Arm, err)
 					}
 					list = append(list, b)
@@ -110,13 +110,13 @@ const preemptionPools = `<allocations>
 `
 
 // The machines that fail depend on the run and not on the arm.
-func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int, way string) (err error) {
+func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int, mode string) (err error) {
 	l := preemptionLoads[load]
 	cluster, err := Start(ctx, Config{
 		Hammr: c.Hammr, Dir: filepath.Join(c.Work, "cluster"), Nodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
 		Expiry: time.Second, Policy: "fair", Conf: map[string]string{
-			"mapred.fairscheduler.preemption": strconv.FormatBool(way != "wait"), registry.Allocations: preemptionPools,
-			"hammr.scheduler.map-preemption": way, "hammr.scheduler.reduce-preemption": way,
+			"mapred.fairscheduler.preemption": strconv.FormatBool(mode != "wait"), registry.Allocations: preemptionPools,
+			"hammr.scheduler.map-preemption": mode, "hammr.scheduler.reduce-preemption": mode,
 		},
 	})
 	if err != nil {
@@ -150,9 +150,9 @@ func sojournOf(r *Run, job int) time.Duration {
 
 // WritePreemptionRuns writes a line for each run, as CSV with a heading. Times are sojourn
 // times in s.
-func WritePreemptionRuns(w io.Writer, bouts []PreemptionRun) error {
+func WritePreemptionRuns(w io.Writer, runs []PreemptionRun) error {
 	lines := [][]string{{"load", "failures", "arm", "run", "high_s", "low_s"}}
-	for _, b := range bouts {
+	for _, b := range runs {
 		lines = append(lines, []string{
 			b.Load, strconv.Itoa(b.Failures), b.Arm, strconv.Itoa(b.Run + 1),
 			strconv.FormatFloat(b.High.Seconds(), 'f', 3, 64), strconv.FormatFloat(b.Low.Seconds(), 'f', 3, 64),
@@ -163,7 +163,7 @@ func WritePreemptionRuns(w io.Writer, bouts []PreemptionRun) error {
 
 // WritePreemptionTable writes medians and their ratios for people, to those of wait and of
 // kill. A ratio below 1 is a gain against that arm.
-func WritePreemptionTable(w io.Writer, bouts []PreemptionRun) error {
+func WritePreemptionTable(w io.Writer, runs []PreemptionRun) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Join([]string{"LOAD", "FAILURES", "ARM", "RUNS", "HIGH", "TO WAIT", "TO KILL", "LOW", "TO WAIT", "TO KILL", ""}, "\t"))
 	type group struct {
@@ -173,7 +173,7 @@ func WritePreemptionTable(w io.Writer, bouts []PreemptionRun) error {
 	}
 	of := make(map[group][]PreemptionRun)
 	var order []group
-	for _, b := range bouts {
+	for _, b := range runs {
 		g := group{b.Load, b.Failures, b.Arm}
 		if of[g] == nil {
 			order = append(order, g)
@@ -192,9 +192,9 @@ func WritePreemptionTable(w io.Writer, bouts []PreemptionRun) error {
 }
 
 // medianOf is the median of one time of runs in s; 0 for no runs.
-func medianOf(bouts []PreemptionRun, of func(PreemptionRun) time.Duration) float64 {
+func medianOf(runs []PreemptionRun, of func(PreemptionRun) time.Duration) float64 {
 	var values []time.Duration
-	for _, b := range bouts {
+	for _, b := range runs {
 		values = append(values, of(b))
 	}
 	if slices.Sort(values); len(values) == 0 {

@@ -7,14 +7,14 @@ import (
 )
 
 func TestPreemptionTable(t *testing.T) {
-	bout := func(arm string, run int, high, low time.Duration) PreemptionRun {
+	run := func(arm string, run int, high, low time.Duration) PreemptionRun {
 		return PreemptionRun{Load: "map-heavy", Failures: 1, Arm: arm, Run: run, High: high * time.Second, Low: low * time.Second}
 	}
-	bouts := []PreemptionRun{
-		bout("wait", 0, 20, 40), bout("kill", 0, 9, 60), bout("work-conserving", 0, 10, 45), bout("wait", 1, 20, 40), bout("kill", 1, 11, 60), bout("work-conserving", 1, 10, 51),
+	runs := []PreemptionRun{
+		run("wait", 0, 20, 40), run("kill", 0, 9, 60), run("work-conserving", 0, 10, 45), run("wait", 1, 20, 40), run("kill", 1, 11, 60), run("work-conserving", 1, 10, 51),
 	}
 	var table, lines strings.Builder
-	if err := WritePreemptionTable(&table, bouts); err != nil {
+	if err := WritePreemptionTable(&table, runs); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Fields(strings.Split(table.String(), "\n")[3])
@@ -22,7 +22,7 @@ func TestPreemptionTable(t *testing.T) {
 	if strings.Join(got, " ") != want {
 		t.Errorf("line %q\nwant %q", got, want)
 	}
-	if err := WritePreemptionRuns(&lines, bouts[1:2]); err != nil {
+	if err := WritePreemptionRuns(&lines, runs[1:2]); err != nil {
 		t.Fatal(err)
 	}
 	if want := "load,failures,arm,run,high_s,low_s\nmap-heavy,1,kill,1,9.000,60.000\n"; lines.String() != want {

@@ -144,15 +144,15 @@ func chronosMoments() Experiment {
 	for _, at := range moments {
 		e.Points = append(e.Points, Point{Name: at.name, Set: failMachines(1, "job 1", at.phase, at.percent)})
 		for _, job := range jobs {
-			paper, says, why := papers[at.name+" "+job], "", whyChange
+			paper, quote, why := papers[at.name+" "+job], "", whyChange
 			switch {
 			case paper > 0:
 				why = whyNoLoss
 			case paper == 0 && job == "job 1":
-				says = "shorter, most of all jobs"
+				quote = "shorter, most of all jobs"
 			}
 			e.Measures = append(e.Measures,
-				Measure{Name: at.name + ": " + job + " takes longer by, chronos against fifo", Unit: "%", Paper: paper, Quote: says, Of: relativeChangeAt(at.name, fifoOnly, withChronos, job), Reason: why},
+				Measure{Name: at.name + ": " + job + " takes longer by, chronos against fifo", Unit: "%", Paper: paper, Quote: quote, Of: relativeChangeAt(at.name, fifoOnly, withChronos, job), Reason: why},
 				Measure{Name: at.name + ": " + job + " takes longer by, fifo against no failure", Unit: "%", Of: relativeChangeAt(at.name, noFailure, fifoOnly, job)},
 			)
 		}

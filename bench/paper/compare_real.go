@@ -74,12 +74,12 @@ func (r *Report) allSkipped() []Skipped {
 
 // skippedMarkdown lists the experiments that were not run.
 func (r *Report) skippedMarkdown(b *strings.Builder) {
-	left := r.allSkipped()
-	if len(left) == 0 {
+	skipped := r.allSkipped()
+	if len(skipped) == 0 {
 		return
 	}
 	b.WriteString("\n## Experiments that are not run\n\n")
-	for _, l := range left {
+	for _, l := range skipped {
 		fmt.Fprintf(b, "- %s: %s.\n", l.Title, l.Reason)
 	}
 }

@@ -155,7 +155,7 @@ const (
 //
 // Without preemption production waits for the end of research's maps, at about 600 s.
 func fairTimeouts() Experiment {
-	m := jobMix{name: "production beside research", sigma: 0.2, jobs: []jobSpec{
+	m := jobMix{name: "production and research", sigma: 0.2, jobs: []jobSpec{
 		{id: "research", pool: "research", maps: taskBatch{n: 400, seconds: 600}},
 		{id: "production", pool: "production", at: productionAt, maps: taskBatch{n: 30, seconds: 60}},
 	}}
@@ -188,12 +188,12 @@ func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) 
 		t.set("mapred.fairscheduler.preemption", fmt.Sprint(expected > 0))
 		t.Setup.Preempt = preempt.Config{Map: preempt.Kill}
 	}})
-	says := ""
+	quote := ""
 	if expected == 0 {
-		says, slots = "when tasks end", productionMin
+		quote, slots = "when tasks end", productionMin
 	}
 	e.Measures = append(e.Measures, Measure{
-		Name: fmt.Sprintf("%s: production has %d slots after", name, slots), Unit: "s", Paper: float64(expected), Quote: says,
+		Name: fmt.Sprintf("%s: production has %d slots after", name, slots), Unit: "s", Paper: float64(expected), Quote: quote,
 		Of: func(r Repeat) float64 {
 			return slotsUsed(r.At("fair", name), cluster.MapSlot, ofPool("production")).first(productionAt, atLeast(float64(slots))) - productionAt
 		},
@@ -250,11 +250,11 @@ which has no such delay.`, jobs, nodes),
 	}
 	names := []string{"delay", "flow"}
 	for _, p := range e.Points {
-		says := ""
+		quote := ""
 		if p.Value == 5 {
-			says = "a few seconds raise it drastically"
+			quote = "a few seconds raise it drastically"
 		}
-		e.Measures = append(e.Measures, Measure{Name: "local maps, delay " + p.Name, Unit: "%", Quote: says,
+		e.Measures = append(e.Measures, Measure{Name: "local maps, delay " + p.Name, Unit: "%", Quote: quote,
 			Of: func(r Repeat) float64 { return localMaps(r.At("delay", p.Name)) }})
 	}
 	e.Measures = append(e.Measures, Measure{Name: "local maps, flow", Unit: "%", Of: func(r Repeat) float64 { return localMaps(r.At("flow", "0 s")) }})

@@ -33,10 +33,10 @@ func hfspSmall(o Options, t traces) Experiment {
 			e.byClass(p.Name, c)
 		}
 		e.Measures = append(e.Measures, Measure{Name: p.Name + ": all, mean under fair over hfsp", Unit: "x",
-			Of: meanSojournRatio(fairArm, hfspArm, p.Name)})
+			Of: ratioOfSojourns(fairArm, hfspArm, p.Name)})
 		e.Measures = append(e.Measures, Measure{
 			Name: p.Name + ": all, mean under fifo over hfsp", Unit: "x", Quote: "5 to 10, by workload",
-			Of:     meanSojournRatio(fifoArm, hfspArm, p.Name),
+			Of:     ratioOfSojourns(fifoArm, hfspArm, p.Name),
 			Reason: "how much jobs delay each other depends on the load, which depends on the times of tasks",
 		})
 		for i, arm := range compared {
@@ -79,8 +79,8 @@ func (e *Experiment) byClass(point string, c jobClass) {
 	})
 }
 
-// meanSojournRatio is the mean sojourn time under one arm over that under another, at a point.
-func meanSojournRatio(arm, over, point string) func(Repeat) float64 {
+// ratioOfSojourns is the mean sojourn time under one arm over that under another, at a point.
+func ratioOfSojourns(arm, over, point string) func(Repeat) float64 {
 	return func(r Repeat) float64 { return r.At(arm, point).Summary().Mean / r.At(over, point).Summary().Mean }
 }
 
@@ -122,9 +122,9 @@ func hfspLarge(o Options, t traces) Experiment {
 			Of: func(r Repeat) float64 {
 				return (median(reducePhases(r.Of(fairArm))) - median(reducePhases(r.Of(hfspArm)))) / 60
 			}},
-		Measure{Name: "mean, fair over hfsp", Unit: "x", Of: meanSojournRatio(fairArm, hfspArm, "")},
+		Measure{Name: "mean, fair over hfsp", Unit: "x", Of: ratioOfSojourns(fairArm, hfspArm, "")},
 		Measure{Name: "mean, fifo over hfsp", Unit: "x", Quote: "5 to 10, by workload", Reason: "with several hours of work in the queue all the time, fifo is as good as sharing; the paper does not say which factor belongs to which workload",
-			Of: meanSojournRatio(fifoArm, hfspArm, "")},
+			Of: ratioOfSojourns(fifoArm, hfspArm, "")},
 		Measure{Name: "tasks that are suspended and resumed, hfsp", Unit: "%", Quote: "at most 10 %", Of: func(r Repeat) float64 { return 100 * suspendedParts(r.Of(hfspArm)).ofTasks }, Reason: whySuspended},
 		Measure{Name: "reduces that are suspended and resumed, hfsp", Unit: "%", Of: func(r Repeat) float64 { return 100 * suspendedParts(r.Of(hfspArm)).ofReduces }},
 		Measure{Name: "jobs of which reduces are suspended, hfsp", Paper: 10, Of: func(r Repeat) float64 { return suspendedParts(r.Of(hfspArm)).jobs }, Reason: whySuspended},
@@ -237,7 +237,7 @@ func hfspNodes(o Options, t traces) Experiment {
 		name := fmt.Sprintf("%d machines", n)
 		e.Points = append(e.Points, Point{Name: name, Value: float64(n), Set: func(t *Trial) { t.Cluster.Machines = nodes }})
 		e.Measures = append(e.Measures, Measure{Name: name + ": mean, fair over hfsp", Unit: "x", Quote: "more than 1, most on few machines", Reason: whyMachines,
-			Of: meanSojournRatio(fairArm, hfspArm, name)})
+			Of: ratioOfSojourns(fairArm, hfspArm, name)})
 	}
 	e.Charts = []Chart{{Name: "fig5", Caption: "FB2009: mean sojourn time against the number of machines", Draw: func(all []Repeat) *plot.Figure {
 		return curves(plot.Axes{X: "machines", Y: "mean sojourn time [s]", LogY: true}, all, compared, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })

@@ -64,8 +64,8 @@ func (l *skipRecorder) Run(ctx context.Context, t Trial) (*Outcome, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if left := (Skipped{t.Experiment + ", arm " + t.Arm, out.Reason}); !slices.Contains(l.report.Skipped, left) {
-		l.report.Skipped = append(l.report.Skipped, left)
+	if skipped := (Skipped{t.Experiment + ", arm " + t.Arm, out.Reason}); !slices.Contains(l.report.Skipped, skipped) {
+		l.report.Skipped = append(l.report.Skipped, skipped)
 	}
 	return nil, nil
 }

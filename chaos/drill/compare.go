@@ -62,15 +62,15 @@ func (s *Session) fetchOutput(ctx context.Context, at dataPlace, out string) (ou
 // compare counts the expected bytes, and names each file that is missing, different or in
 // excess. The lists are sorted, so that equal results give equal verdicts.
 func compare(got, want output) (size int64, wrong []string) {
-	for name, text := range want {
-		has, there := got[name]
+	for name, expected := range want {
+		text, found := got[name]
 		switch {
-		case !there:
+		case !found:
 			wrong = append(wrong, name+" is missing")
-		case !bytes.Equal(has, text):
-			wrong = append(wrong, fmt.Sprintf("%s has %d bytes that differ from the %d of an undisturbed run", name, len(has), len(text)))
+		case !bytes.Equal(text, expected):
+			wrong = append(wrong, fmt.Sprintf("%s has %d bytes that differ from the %d of an undisturbed run", name, len(text), len(expected)))
 		}
-		size += int64(len(text))
+		size += int64(len(expected))
 	}
 	for name := range got {
 		if _, known := want[name]; !known {

@@ -81,8 +81,8 @@ func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verd
 	if ended := d.end(report); ended != nil {
 		err = errors.Join(err, ended)
 	}
-	if left := d.rig.Processes(); v != nil && len(left) > 0 {
-		v.Wrong = append(v.Wrong, fmt.Sprintf("processes remain: %q", left))
+	if remaining := d.rig.Processes(); v != nil && len(remaining) > 0 {
+		v.Wrong = append(v.Wrong, fmt.Sprintf("processes remain: %q", remaining))
 		v.Sum()
 	}
 	return v, err
@@ -172,7 +172,7 @@ func (d *drill) injectAll(ctx context.Context) {
 	defer lasting.Wait()
 	pending := make([]int, len(d.plan.Faults))
 	for i, f := range d.plan.Faults {
-		pending[i], d.mu.faults[i] = i, chaos.FaultResult{Fault: f.String(), Reason: "its trigger never came"}
+		pending[i], d.mu.faults[i] = i, chaos.FaultResult{Fault: f.String(), Reason: "its trigger never fired"}
 	}
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

@@ -65,7 +65,7 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 		faults: make([]faultState, len(plan.Faults)), inside: make(map[faultPoint]*activeFault),
 	}
 	for i, f := range plan.Faults {
-		p.faults[i].reason = "its trigger never came"
+		p.faults[i].reason = "its trigger never fired"
 		if reason := notModelled(f); reason != "" {
 			p.faults[i].reason = "not modelled: " + reason
 			continue

@@ -63,17 +63,17 @@ func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 	if err := os.Remove(p.readyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", p.name, err)
 	}
-	said, err := os.OpenFile(p.stderrFile(), os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o644)
+	output, err := os.OpenFile(p.stderrFile(), os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("output of %s: %w", p.name, err)
 	}
-	defer said.Close()
+	defer output.Close()
 	c := &child{program: p, exited: make(chan struct{})}
 	if info, err := os.Stat(p.log); err == nil {
 		c.logOffset = info.Size()
 	}
 	cmd := exec.Command(p.args[0], append(p.args[1:len(p.args):len(p.args)], "--ready-file", p.readyFile())...)
-	cmd.Stdout, cmd.Stderr = said, said
+	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = attributes(detach)
 	if p.namespace != "" {
 		if err := netns.RunIn(cmd, p.namespace); err != nil {
@@ -145,7 +145,7 @@ const (
 func (c *child) logExcerpt() string {
 	words := fmt.Sprintf("the end of its log, %s:\n%s", c.log, tail(c.log, c.logOffset))
 	if info, err := os.Stat(c.stderrFile()); err == nil && info.Size() > 0 {
-		words += fmt.Sprintf("\nand of what it wrote beside it, %s:\n%s", c.stderrFile(), tail(c.stderrFile(), 0))
+		words += fmt.Sprintf("\nand of its other output, %s:\n%s", c.stderrFile(), tail(c.stderrFile(), 0))
 	}
 	return words
 }

@@ -39,7 +39,7 @@ func up(t *testing.T, cfg localcluster.Config) *localcluster.State {
 	return published(t, cfg.Dir, c)
 }
 
-// published is what cluster.json says, which is what Up has said.
+// published is the state in cluster.json, which is equal to that of Up.
 func published(t *testing.T, dir string, c *localcluster.Cluster) *localcluster.State {
 	t.Helper()
 	s, err := localcluster.ReadState(dir)
@@ -47,7 +47,7 @@ func published(t *testing.T, dir string, c *localcluster.Cluster) *localcluster.
 		t.Fatal(err)
 	}
 	if len(s.Masters) != len(c.State.Masters) || len(s.Tasknodes) != len(c.State.Tasknodes) {
-		t.Errorf("cluster.json has %+v, Up said %+v", s, c.State)
+		t.Errorf("cluster.json has %+v, Up returned %+v", s, c.State)
 	}
 	return s
 }
@@ -125,7 +125,7 @@ func TestUpAndDown(t *testing.T) {
 		t.Errorf("log of n2: %q", text)
 	}
 	if text := saidBy(t, cfg.Dir, "n2"); text != "n2 crashes now and then\n" {
-		t.Errorf("n2 said %q", text)
+		t.Errorf("n2 printed %q", text)
 	}
 	if ended, err := localcluster.Down(t.Context(), cfg.Dir); ended || err != nil {
 		t.Errorf("second down: %v, %v", ended, err)
@@ -158,7 +158,7 @@ func TestUpAgain(t *testing.T) {
 	cfg.Masters, cfg.Tasknodes = 3, 1
 	again := up(t, cfg)
 	if text := saidBy(t, cfg.Dir, "n1"); text != "n1 crashes now and then\n" {
-		t.Errorf("of what it wrote beside its log, more than since the latest start is left: %q", text)
+		t.Errorf("its other output has more than that since the latest start: %q", text)
 	}
 	if again.ID != first.ID || !slices.Equal(again.Addresses(), first.Addresses()) || len(again.Tasknodes) != 2 {
 		t.Errorf("again %+v, was %+v", again, first)
@@ -205,7 +205,7 @@ func TestFailedStart(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "\n  tasknode n2 begins") {
 				t.Fatalf("got %v", err)
 			}
-			if fault == "dies" && !strings.Contains(err.Error(), "\nand of what it wrote beside it, "+filepath.Join(cfg.Dir, "logs", "n2.err")+":\n  n2 crashes now and then\n  address already in use") {
+			if fault == "dies" && !strings.Contains(err.Error(), "\nand of its other output, "+filepath.Join(cfg.Dir, "logs", "n2.err")+":\n  n2 crashes now and then\n  address already in use") {
 				t.Errorf("got %v", err)
 			}
 			// n1 may be ended before it has a log.

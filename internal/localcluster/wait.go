@@ -9,19 +9,19 @@ import (
 // ends the whole cluster. ended, which may be nil, is called for each daemon that ends
 // before. It is the foreground mode of `hammr up`: ctx ends at Ctrl-C.
 func (c *Cluster) Wait(ctx context.Context, ended func(name, end string)) error {
-	type news struct{ name, end string }
-	said := make(chan news, len(c.children))
+	type exit struct{ name, end string }
+	exits := make(chan exit, len(c.children))
 	for _, child := range c.children {
 		go func() {
 			<-child.exited
-			said <- news{child.name, exitText(child.exitErr)}
+			exits <- exit{child.name, exitText(child.exitErr)}
 		}()
 	}
 	for left := len(c.children); left > 0; left-- {
 		select {
 		case <-ctx.Done():
 			return c.down(ctx)
-		case n := <-said:
+		case n := <-exits:
 			if ended != nil {
 				ended(n.name, n.end)
 			}

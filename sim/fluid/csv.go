@@ -74,7 +74,7 @@ func (r *reader) header() error {
 		r.column[n] = i
 	}
 	for _, n := range []string{columnID, columnArrival, columnSize} {
-		if _, there := r.column[n]; !there {
+		if _, found := r.column[n]; !found {
 			return fmt.Errorf("%s:%d: column %s is missing; expected a header with %s, %s and %s",
 				r.name, r.line(0), n, columnID, columnArrival, columnSize)
 		}
@@ -111,8 +111,8 @@ func (r *reader) job(record []string) (Job, error) {
 	}{
 		{columnArrival, &j.ArrivalS}, {columnSize, &j.SizeS}, {columnEstimate, &j.EstimateS}, {columnWeight, &j.Weight},
 	} {
-		i, there := r.column[f.column]
-		if !there {
+		i, found := r.column[f.column]
+		if !found {
 			continue
 		}
 		value, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64)
@@ -121,7 +121,7 @@ func (r *reader) job(record []string) (Job, error) {
 		}
 		*f.to = value
 	}
-	if _, there := r.column[columnEstimate]; !there {
+	if _, found := r.column[columnEstimate]; !found {
 		j.EstimateS = j.SizeS
 	}
 	return j, nil

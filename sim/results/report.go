@@ -71,7 +71,7 @@ func (r *Report) Write(dir *Dir, tasks bool) error {
 // the only repetition, or medians of all. The offered load shows how much queueing to
 // expect: above 1 jobs arrive faster than the slots can work.
 func (r *Report) WriteSummary(w io.Writer) error {
-	load := "all of them come at once, so there is no offered load"
+	load := "all jobs arrive at once, so there is no offered load"
 	if r.Workload.LastSubmit() > 0 {
 		maps, reduces := r.Workload.OfferedLoad(r.slots())
 		load = fmt.Sprintf("offered load %.2f of the map slots, %.2f of the reduce slots", maps, reduces)
