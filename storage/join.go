@@ -30,7 +30,7 @@ const joinTries = 5
 //
 //	one piece      rename
 //	concat         append all to the first piece, rename that
-//	copy           into a temporary file beside target, check its length, rename
+//	copy           into a temporary file in the directory of target, check its length, rename
 //
 // The name of the temporary file contains unique, so no other process may use the same
 // value. If a piece is missing or its length differs from the recorded one, the error names

@@ -113,7 +113,7 @@ func cloudAround(c centre) cloud {
 	return cloud{Around: c, Sums: sums}
 }
 
-// add takes in a point.
+// add adds a point to the cloud.
 func (c *cloud) add(p point) {
 	var x big.Int
 	for i := range p {
@@ -122,7 +122,7 @@ func (c *cloud) add(p point) {
 	c.Points++
 }
 
-// join takes in the points of another cloud around the same centre.
+// join adds the points of another cloud around the same centre.
 func (c cloud) join(other cloud) cloud {
 	for i := range c.Sums {
 		c.Sums[i].Add(c.Sums[i], other.Sums[i])

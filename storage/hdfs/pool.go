@@ -11,15 +11,15 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// pool hands out a small number of clients in turn. A client executes one call at a time, so
-// several share the load; each renews its leases every second, so there are few. A client
-// that failed is retired: it gets no new user, and closes when its last user releases it.
+// pool provides a small number of clients in turn. A client executes one call at a time, so
+// several share the load; each renews its leases every second, so there are few. A client that
+// failed is retired: it gets no new user, and closes when its last user releases it.
 //
 //	slot 0 ── session ── users: calls, open files        acquire takes the slots in turn
 //	slot 1 ── session ── …
 //	          session ── users      retired: in no slot, closed by its last user
 //
-// Locks: slot, then session.mu. No lock is held during a call.
+// Locks: slot, then session.mu. No lock is held during a call, only while a client connects.
 type pool struct {
 	options   hdfs.ClientOptions
 	slots     []slot

@@ -13,14 +13,18 @@ import (
 )
 
 // upload writes one file. Without errors it writes directly to the file's path. The module's
-// writer cannot continue after an error, and HDFS does not allow appending to the file that
-// it left open before its lease expires. So if a DataNode or the NameNode fails, upload
-// rewrites the file under another name beside the broken one: it copies the complete blocks
-// from the broken file, and the current block from the spool.
+// writer cannot continue after an error, and HDFS does not allow appending to the file that it
+// left open before its lease expires. So if a DataNode or the NameNode fails, upload rewrites
+// the file under another name in the same directory: it copies the complete blocks from the
+// broken file, and the current block from the spool.
 //
 //	 committed blocks   current block
 //	├────────┼────────┼─────
 //	 read from broken   spool
+//
+//	create ──> write … ──> finish: close, check the length, rename to the target
+//	             │ error
+//	             └──> again: a new file, both parts copied ──> write …
 //
 // An upload is used by one goroutine.
 type upload struct {

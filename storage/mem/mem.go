@@ -43,8 +43,8 @@ type Options struct {
 }
 
 // Placement returns the hosts of a block of a file. Name is the path under which the file was
-// created, block the ordinal from 0. Racks is nil or has the rack of each host. It must return
-// the same for the same arguments, since it is asked for each call of Blocks.
+// created, block the ordinal from 0. Racks is nil or has the rack of each host. Each call of
+// Blocks calls it, so it must return the same for the same arguments.
 type Placement func(name string, block, replication int) (hosts, racks []string)
 
 // RoundRobin places the copies of a block on consecutive hosts, and shifts by one host from

@@ -1,10 +1,14 @@
-// Package bzip2 reads a bzip2 file from any place in it: from the first block
-// that begins there or later.
+// Package bzip2 reads a bzip2 file from any offset: from the first block that begins there or
+// later, as Hadoop's BZip2Codec does for splits.
 //
-// A block begins with 48 known bits at any bit of a byte and carries a
-// checksum. A Reader looks for two such marks, hands the bits between them to
-// the decoder of the standard library as a stream of one block, and so on to
-// the end of the file, over the ends of streams where files were joined. The
-// 48 bits may also turn up within a block by chance, about once in 35 TB; a
-// block that does not decode is tried again with the end after that.
+//	"BZh9" │ mark checksum data │ mark checksum data │ end mark │ "BZh9" │ …
+//	        block, at any bit of a byte              end of a stream
+//
+// A block begins with a mark of 48 known bits at any bit of a byte, and carries a checksum. A
+// Reader looks for two marks and passes the bits between them to the decoder of the standard
+// library, as a stream of one block. It continues to the end of the file, over the ends of
+// streams in files that were joined.
+//
+// The 48 bits may also occur within a block by chance, about once in 35 TB. A block that does
+// not decode is tried again with the mark after that as its end.
 package bzip2

@@ -23,10 +23,10 @@ const (
 type Reader struct {
 	name string
 	src  io.Reader // the file, from base + len(buf)
-	end  error     // of src, once it was met
+	end  error     // error or io.EOF of src; nil until then
 
 	base int64  // offset of buf[0] in the file
-	buf  []byte // bytes of the file that are still of use
+	buf  []byte // bytes of the file that are still needed
 	next int    // bit of buf from which to look for the next block
 
 	stream []byte // buffer: a block as a stream of its own
@@ -65,10 +65,9 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Block is the offset in the file of the block that holds the byte at offset
-// of the plain bytes that were read. What comes before the first byte is said
-// to be of a block right behind the file's header, wherever that block is.
-// Offsets do not go back from call to call.
+// Block is the offset in the file of the block that contains the byte at offset of the plain
+// bytes that were read. Bytes before the first one count to a block directly behind the file's
+// header, wherever the first block is. Offsets do not decrease from call to call.
 func (r *Reader) Block(offset int64) int64 {
 	if offset < 0 || len(r.blocks) == 0 {
 		return headerSize
@@ -180,7 +179,7 @@ func (r *Reader) drop() {
 	r.next -= 8 * n
 }
 
-// more reads on.
+// more reads the next part of the file into buf.
 func (r *Reader) more() {
 	if r.end != nil {
 		return

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Sizes of frames in plain bytes. A frame ends at the first end of a record at
-// or after its codec's frameBytes, and after maxFrameBytes wherever it is.
+// Sizes of frames in plain bytes. A frame ends at the first end of a record at or after its
+// codec's frameBytes. A record that makes it longer than maxFrameBytes is divided there.
 const (
 	frameBytes      = 1 << 20
 	bzip2FrameBytes = 880_000 // fills one block of 900,000 bytes, but for runs of equal bytes
@@ -71,9 +71,9 @@ func (z *Writer) EndRecord() error {
 	return z.err
 }
 
-// Pending is the plain bytes that are in no frame yet; they are good until the
-// following call. A writer that takes over writes them first, to a file of its
-// own; the two files joined are what one writer would have written.
+// Pending is the plain bytes that are in no frame yet; they are valid until the next call. A
+// writer that continues the file writes them first, to a file of its own. The two files joined
+// are what one writer would have written.
 func (z *Writer) Pending() []byte { return z.plain }
 
 // Close ends the last frame. A file to which nothing was written holds one

@@ -27,7 +27,7 @@ type chunk struct {
 	err  error // after data
 }
 
-// readAhead reads up to size bytes of r before they are asked for.
+// readAhead returns a reader of r that reads up to size bytes in advance, in a goroutine.
 func readAhead(r io.Reader, size int) *aheadReader {
 	a := &aheadReader{
 		free: make(chan []byte, aheadBuffers),

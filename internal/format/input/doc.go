@@ -1,6 +1,8 @@
-// Package input opens the bytes of an input file for the formats: from an
-// offset on where the file is plain, decompressed from its start where its
-// extension names a codec. Files of a network file system are read ahead in
-// the background; a local file is read where it is asked for, since its bytes
-// come from the page cache and a second goroutine would only cost a copy.
+// Package input opens the bytes of an input file for the formats: a plain file from an offset,
+// and a file whose extension names a codec decompressed from its start.
+//
+//	file ──> reader: the bytes of the listing ──> read-ahead, if remote ──> decoder ──> format
+//
+// Files of a network file system are read ahead in the background. A local file is not: its
+// bytes come from the page cache, and a second goroutine would only cost a copy.
 package input

@@ -23,8 +23,8 @@ type Source struct {
 	closers  []io.Closer // in the order in which to close
 }
 
-// Consumed is how many bytes of the file, compressed where it is, have been
-// read from the Source.
+// Consumed is how many bytes of the file have been read from the Source. Of a compressed file
+// they are compressed bytes.
 func (s *Source) Consumed() int64 { return s.consumed() }
 
 // Close stops reading ahead and closes the file.
@@ -102,8 +102,9 @@ func network(fs storage.FS) bool {
 	return !strings.HasPrefix(uri, "file:") && !strings.HasPrefix(uri, "mem:")
 }
 
-// reader reads the bytes that the file had when the input was listed: what was
-// appended since is left out, and a file that has become shorter is an error.
+// reader reads the bytes that the file had when the input was listed. Bytes that were appended
+// since are left out. A file that has become shorter is an error, since records would be
+// missing without notice.
 type reader struct {
 	ctx  context.Context
 	file storage.File

@@ -47,14 +47,13 @@ func SyncMark(parts ...string) [16]byte {
 	return [syncSize]byte(sum[:syncSize])
 }
 
-// Writer writes a SequenceFile. Close finishes the format and leaves the file
-// open. After an error the file is of no use.
+// Writer writes a SequenceFile. Close finishes the format and leaves the file open. After an
+// error the file is incomplete, and the Writer must not be used.
 //
-// A file can be written in pieces, by one Writer each, in two ways. Suspend
-// ends a piece so that the joined pieces are byte for byte the file that one
-// Writer would have written; the Writer of the next piece begins with Resume.
-// Options.Continue needs no knowledge of the piece before, and puts a mark
-// between the two.
+// A file can be written in pieces, by one Writer each, in two ways. Checkpoint ends a piece so
+// that the joined pieces are byte for byte the file that one Writer would have written; the
+// Writer of the next piece begins with Resume. Options.Continue needs no knowledge of the piece
+// before, and puts a mark between the two.
 type Writer struct {
 	out      *bufio.Writer
 	o        Options

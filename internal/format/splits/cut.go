@@ -221,7 +221,7 @@ func CutAt(ctx context.Context, f File, ranges []dag.Range) ([]*taskproc.Split, 
 	return c.splits, nil
 }
 
-// maxHosts is how many hosts a split names; more are of no use to a scheduler.
+// maxHosts is how many hosts a split names. A scheduler uses no more.
 const maxHosts = 3
 
 // load is how many bytes of a split each host holds.

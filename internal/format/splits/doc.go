@@ -1,12 +1,15 @@
-// Package splits cuts the files of a job's input into splits, one a map task,
-// and reads a split's parts one behind another.
+// Package splits divides the files of a job's input into splits, one for each map task, and
+// reads the parts of a split one after another.
 //
-// Files are cut as Hadoop's FileInputFormat cuts them: at multiples of
-// max(MinSize, min(MaxSize, block size)), the last piece up to 1.1 times as
-// long. Beside that, neighbouring small files are put into one split, so that
-// a directory of small files does not cost a task a file. The order of files
-// and bytes is kept, which is what the order of equal keys rests on.
+// Files are divided as Hadoop's FileInputFormat divides them: at multiples of max(MinSize,
+// min(MaxSize, block size)), the last piece up to 1.1 times as long. In addition, neighbouring
+// small files are combined into one split, so that a directory of small files does not cost a
+// task for each file. The order of files and bytes is kept; the order of equal keys depends on
+// it.
 //
-// Where splits lie changes nothing of that. Of many files it takes long to find
-// out, so it may be left to Locate while the job runs already.
+//	file of 2.05 blocks    │ split │ split (1.05) │
+//	small files            │ f1 f2 f3 │ f4 f5 │
+//
+// The hosts of splits do not affect their division. Looking them up takes long for many files,
+// so Locate may do it while the job runs already.
 package splits

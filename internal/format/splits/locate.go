@@ -53,7 +53,7 @@ type unplaced struct {
 }
 
 // needed is a part of a split, in the file that has it. A large file may have parts of many
-// splits, and is asked for once.
+// splits; its blocks are looked up once.
 type needed struct {
 	of            *unplaced
 	start, length int64

@@ -25,8 +25,8 @@ func Range(s *taskproc.Split) dag.Range {
 	return r
 }
 
-// Parts reads a range of a split, part after part. It is a format.Reader whose
-// Offset is that in the file at hand and whose Position is that in the split.
+// Parts reads a range of a split, part after part. It is a format.Reader whose Offset is that
+// in the current file and whose Position is that in the split.
 type Parts struct {
 	ctx     context.Context
 	resolve Resolve
@@ -100,7 +100,8 @@ func (p *Parts) Next() bool {
 	return false
 }
 
-// nextPart opens the part behind the one at hand. The last one stays open.
+// nextPart opens the part behind the current one. The last one stays open, so that its Position
+// and Offset remain valid.
 func (p *Parts) nextPart() bool {
 	if p.reader != nil {
 		p.err = p.reader.Err()

@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/internal/format"
 )
 
-// bufferSize is what a scanner begins with, in bytes: what fits the
-// processor's second cache beside the rest.
+// bufferSize is the initial size of the buffer, in bytes. It fits into the second-level cache
+// of the processor, together with the data of the mapper.
 const bufferSize = 256 << 10
 
 var errTooLong = errors.New("record is longer than the limit")

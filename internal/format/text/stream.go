@@ -11,9 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/format/input"
 )
 
-// streamReader reads a range of a compressed file, where a Position is a block
-// and a number of records in it. All codecs but bzip2 know one block, the
-// whole file.
+// streamReader reads a range of a compressed file, where a Position is a block and a number of
+// records in it. With all codecs but bzip2 the whole file is one block.
 type streamReader struct {
 	scan   scanner
 	open   format.Open
@@ -102,9 +101,9 @@ func (r *streamReader) place(offset int64) {
 	}
 }
 
-// Offset counts the plain bytes from the file's start in its first block, and
-// in another block from the block's offset in the file, as Hadoop does: how
-// many plain bytes come before that block is not known where it is read alone.
+// Offset counts the plain bytes from the file's start in its first block, and in another block
+// from the block's offset in the file, as Hadoop does. A reader that starts at a block cannot
+// know how many plain bytes precede it.
 func (r *streamReader) Offset() int64          { return r.offset }
 func (r *streamReader) Key() []byte            { return nil }
 func (r *streamReader) Value() []byte          { return r.line }
