@@ -1,6 +1,10 @@
-// Package format is the formats of input and output files as the engine sees
-// them: bytes in, records of byte slices out, and back. The typed formats of
-// package mr wrap these. Each format is a package below this one.
+// Package format is the interface between the engine and the formats of files: bytes in,
+// records of byte slices out, and back. The typed formats of package mr use these. Each format
+// is a package below this one.
+//
+// To add a format, write an Opener whose Readers own the records of a Range: every record of a
+// file must belong to exactly one of the ranges that divide it. Package fixed is the smallest
+// example.
 package format
 
 import (
@@ -17,20 +21,19 @@ import (
 //	}
 //	if err := r.Err(); err != nil { … }
 //
-// The slices that Key and Value return belong to the reader and hold until the
-// following Next. A Reader is used by one goroutine.
+// The slices that Key and Value return belong to the reader and are valid until the next call
+// of Next. A Reader is used by one goroutine.
 type Reader interface {
-	// Next goes to the next record; it returns false at the end of the range
-	// and after an error.
+	// Next moves to the next record. It returns false at the end of the range and after an
+	// error.
 	Next() bool
 
-	// Offset is where the record begins: a byte offset in the file as it is
-	// read (in the decompressed stream when the file is compressed, and in one
-	// that is split, counted from the block). It is the same wherever the
-	// range begins.
+	// Offset is where the record begins, in bytes of the file, or of the decompressed stream if
+	// the file is compressed. In a compressed file that is split, it counts from the block. It
+	// does not depend on where the range begins.
 	Offset() int64
 
-	// Key is the key's bytes, nil where the format has no key but the offset.
+	// Key is the key's bytes; nil in formats whose only key is the offset.
 	Key() []byte
 
 	// Value is the value's bytes.
@@ -41,8 +44,8 @@ type Reader interface {
 	// record of [start, end) once.
 	Position() dag.Position
 
-	// Consumed is how many bytes of the file (compressed, where it is) have
-	// been used so far: what progress and the Bytes Read counter show.
+	// Consumed is how many bytes of the file have been used so far; compressed bytes of a
+	// compressed file. Progress and the counter Bytes Read show it.
 	Consumed() int64
 
 	// Err is the first error. Corrupt data wraps storage.ErrCorrupt and names
@@ -58,14 +61,14 @@ type Open struct {
 	Path  string    // absolute, without scheme
 	Size  int64     // bytes in the file
 	Range dag.Range // the part to read; End.Offset may be Size or more for "to the end"
-	// MaxRecord is the longest record that is accepted, in bytes; 0 is the
-	// default of 2 GiB - 1. A longer one is an error that names its offset.
+	// MaxRecord is the length of the longest record that is accepted, in bytes; 0 means 2 GiB -
+	// 1. A longer one is an error that names its offset.
 	MaxRecord int64
-	// Buffer is the least number of bytes that are read from an uncompressed file
-	// at once; 0 and less than the format's own buffer have no effect.
+	// Buffer is the least number of bytes that are read from an uncompressed file at once.
+	// Values below the format's own buffer have no effect.
 	Buffer int
-	// ReadAhead is how many bytes are read in the background before they are
-	// asked for; 0 is the default of 1 MiB (4 MiB over a network).
+	// ReadAhead is how many bytes are read in the background, before they are needed; 0 means
+	// the default of the format.
 	ReadAhead int
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// slop is how many times as long as the others the last piece of a file may
-// be, instead of leaving a tiny one.
+// slop is how many times as long as the others the last piece of a file may be:
+// FileInputFormat's SPLIT_SLOP. It avoids a tiny last split.
 const slop = 1.1
 
 // lookups is how many files' blocks Cut asks for at once.
@@ -24,14 +24,14 @@ const lookups = 16
 
 // Options are how files are cut.
 type Options struct {
-	// MinSize is the least size of a split in bytes, where the file has that
-	// much; default 1. mapreduce.input.fileinputformat.split.minsize.
+	// MinSize is the least size of a split in bytes, if the file is that long; default 1.
+	// mapreduce.input.fileinputformat.split.minsize.
 	MinSize int64
-	// MaxSize is the most, where MinSize allows it; default: no limit but the
-	// block size. mapreduce.input.fileinputformat.split.maxsize.
+	// MaxSize is the largest size, unless MinSize is larger; default: the block size.
+	// mapreduce.input.fileinputformat.split.maxsize.
 	MaxSize int64
-	// Combine puts neighbouring files into one split while they are together
-	// no longer than a split would be. hammr.input.combine.
+	// Combine puts neighbouring small files into one split, as long as they are together no
+	// longer than a split. hammr.input.combine.
 	Combine bool
 	// Splittable reports whether a file can be read from an offset within it. Default:
 	// always true.
@@ -39,9 +39,8 @@ type Options struct {
 	// EmptyRecords makes a split for an empty file, with a part of one byte that does not
 	// exist. It is for formats such as package whole, in which an empty file is a record.
 	EmptyRecords bool
-	// MaxLocated is of how many files blocks are asked for. Of more files none is:
-	// their splits are cut all the same and Unlocated, for Locate. Default: no
-	// limit.
+	// MaxLocated is the number of files up to which blocks are looked up. With more files, all
+	// splits are Unlocated; Locate finds their hosts. Default: no limit.
 	MaxLocated int
 }
 
@@ -79,9 +78,8 @@ type File struct {
 // name is the full name, which tasks resolve.
 func (f File) name() string { return f.FS.URI() + f.Info.Path }
 
-// Cut cuts files into splits, in the order of the files and of their bytes. An
-// empty file is a split, or a part of one, without bytes, which no reader looks
-// at.
+// Cut divides files into splits, in the order of the files and of their bytes. An empty file is
+// a split, or a part of one, without bytes, which no reader opens.
 func Cut(ctx context.Context, opts Options, files []File) ([]*taskproc.Split, error) {
 	opts.EnsureDefaults()
 	c := cutter{opts: opts, unlocated: len(files) > opts.MaxLocated}
@@ -99,7 +97,7 @@ func Cut(ctx context.Context, opts Options, files []File) ([]*taskproc.Split, er
 	return c.splits, nil
 }
 
-// lookUp asks for the blocks of every file that has bytes.
+// lookUp looks up the blocks of every file that is not empty, several files at a time.
 func lookUp(ctx context.Context, files []File) ([][]storage.Block, error) {
 	blocks := make([][]storage.Block, len(files))
 	group, ctx := errgroup.WithContext(ctx)
@@ -118,7 +116,8 @@ func lookUp(ctx context.Context, files []File) ([][]storage.Block, error) {
 	return blocks, group.Wait()
 }
 
-// cutter makes splits of files that come one after another.
+// cutter makes splits of files that come one after another. A split of small files is pending
+// until it is full, or until a larger file follows.
 type cutter struct {
 	opts      Options
 	unlocated bool // the blocks of the file are unknown
@@ -224,7 +223,7 @@ func CutAt(ctx context.Context, f File, ranges []dag.Range) ([]*taskproc.Split, 
 // maxHosts is how many hosts a split names. A scheduler uses no more.
 const maxHosts = 3
 
-// load is how many bytes of a split each host holds.
+// load is how many bytes of a split each host has.
 type load map[string]int64
 
 // add counts the bytes of blocks that lie in [start, start+length).
