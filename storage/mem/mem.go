@@ -48,8 +48,10 @@ type Options struct {
 type Placement func(name string, block, replication int) (hosts, racks []string)
 
 // RoundRobin places the copies of a block on consecutive hosts, and shifts by one host from
-// block to block. The first host depends on the name of the file.
-// So the blocks of a file spread over all hosts, and different files begin on different ones.
+// block to block. The first host depends on the name of the file. So the blocks of a file
+// spread over all hosts, and different files begin on different ones:
+//
+//	hosts a b c d, 2 copies, first host c:    block 0: c d    block 1: d a    block 2: a b
 func RoundRobin(hosts ...string) Placement {
 	return func(name string, block, replication int) ([]string, []string) {
 		h := fnv.New32a()
@@ -147,7 +149,8 @@ func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions
 }
 
 // MkdirAll makes a directory and its missing parents. A file in the way is an error. The
-// directory has the time of its creation; entries that come later do not change it.
+// directory has the time of its creation; entries that come later do not change it. It may run
+// any number of times.
 func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	dir, err := storage.CleanPath(ctx, "mkdir", dir)
 	if err != nil {

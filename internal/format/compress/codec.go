@@ -36,7 +36,8 @@ func (c *Codec) Name() string { return c.name }
 // Extension is what files of this codec end in, ".gz".
 func (c *Codec) Extension() string { return c.extension }
 
-// Splittable reports whether a reader can begin within a file.
+// Splittable reports whether a reader can begin within a file. Of these codecs only bzip2 marks
+// its blocks.
 func (c *Codec) Splittable() bool { return c == bzip2Codec }
 
 // codecs are in the order in which Parse and ByExtension look. Codecs that write the same
@@ -97,8 +98,9 @@ func (c *Codec) FrameEncoder(level int) (func(dst, src []byte) ([]byte, error), 
 	return c.encoder(level)
 }
 
-// OpenFrames reads the plain bytes of the frames in r. Unlike a Reader's, its
-// errors are the format's own.
+// OpenFrames reads the plain bytes of the frames in r. Unlike a Reader's, its errors are those
+// of the format: the caller adds the file and the place, and decides whether the data is
+// corrupt.
 func (c *Codec) OpenFrames(r *bufio.Reader) (io.ReadCloser, error) { return c.open(r) }
 
 // ReuseFrames begins to read r with a reader that OpenFrames has returned before, to save its

@@ -148,7 +148,8 @@ func lz4Appender() func(dst, src []byte) ([]byte, error) {
 	}
 }
 
-// growBy grows the capacity of dst by n bytes.
+// growBy grows the capacity of dst by n bytes, and at least doubles it, so that many small
+// blocks cost few copies.
 func growBy(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {
 		return dst

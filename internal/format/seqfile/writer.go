@@ -40,8 +40,9 @@ type Options struct {
 	Continue bool
 }
 
-// SyncMark is a mark for a file: it depends on the parts, which name the file
-// among all others (its job and its partition), and on nothing else.
+// SyncMark is a mark for a file: it depends on the parts, which name the file among all others
+// (its job and its partition), and on nothing else. Hadoop's marks are random. This one makes
+// the bytes of an output the same in each run, whichever attempt writes it.
 func SyncMark(parts ...string) [16]byte {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return [syncSize]byte(sum[:syncSize])
@@ -89,7 +90,7 @@ func NewWriter(w io.Writer, o Options) (*Writer, error) {
 	return s, nil
 }
 
-// start writes the header, unless it is written.
+// start writes the header, unless it is written or belongs to a piece before.
 func (w *Writer) start() error {
 	if w.started {
 		return nil

@@ -12,15 +12,13 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// lookBehind is where to begin reading so that cutting records from there
-// finds the same records at and after the range's start as cutting the whole
-// file would.
+// lookBehind is where to begin reading, so that dividing the bytes from there into records
+// gives the same records, at and after the range's start, as dividing the whole file.
 //
-// For line ends that is one byte before the start. For a delimiter it is its
-// length before, unless the delimiter can overlap itself: in "a\n\n\nb" with
-// the delimiter "\n\n" only the first two LFs end a record, which cannot be
-// seen from the last two. Then it is the start of the chain of overlapping
-// delimiters that reaches there; the first of a chain always counts.
+// For line ends that is one byte before the start. For a delimiter it is its length before,
+// unless the delimiter can overlap itself: in "a\n\n\nb" with the delimiter "\n\n" only the
+// first two LFs end a record, which the last two do not show. Then it is the start of the chain
+// of overlapping delimiters that reaches the start; the first of a chain always counts.
 func lookBehind(ctx context.Context, o format.Open, delim []byte) (int64, error) {
 	start := o.Range.Start.Offset
 	if start <= 0 {
@@ -46,8 +44,8 @@ func lookBehind(ctx context.Context, o format.Open, delim []byte) (int64, error)
 // several reads, which is rare.
 const chainWindow = 64 << 10
 
-// chainStart is the start of the chain of overlapping delimiters that goes
-// over the offset at, or at when there is none.
+// chainStart is the start of the chain of overlapping delimiters that covers the offset at, or
+// at if there is none.
 func chainStart(f storage.File, delim []byte, at int64) (int64, error) {
 	width := int64(len(delim))
 	for at > 0 {
