@@ -25,7 +25,8 @@ type source struct {
 	long []byte
 }
 
-// newSource reads a file from its start. The caller closes the file.
+// newSource reads a file of size bytes from its start, through a buffer of buffer bytes. The
+// caller closes the file.
 func newSource(path string, file storage.File, size int64, buffer int) *source {
 	return &source{path: path, file: file, size: size, in: bufio.NewReaderSize(file, buffer)}
 }
@@ -40,7 +41,8 @@ func (s *source) corruptAt(offset int64, what string, args ...any) error {
 	return fmt.Errorf("%s: offset %d: %s: %w", s.path, offset, fmt.Sprintf(what, args...), storage.ErrCorrupt)
 }
 
-// truncated is the error for a file that ends within a value.
+// truncated is the error for a file that ends within a value of need bytes, as after a writer
+// that was killed.
 func (s *source) truncated(need int64) error {
 	return s.corrupt("%d bytes needed, the file ends after %d", need, s.size-s.pos)
 }
@@ -54,7 +56,7 @@ func (s *source) failed(err error) error {
 	return fmt.Errorf("%s: read at offset %d: %w", s.path, s.pos, err)
 }
 
-// seek moves to an offset. Within the buffer it only skips.
+// seek moves to an offset. Within the buffer it only skips; otherwise it drops the buffer.
 func (s *source) seek(offset int64) error {
 	if offset >= s.pos && offset-s.pos <= int64(s.in.Buffered()) {
 		s.in.Discard(int(offset - s.pos))

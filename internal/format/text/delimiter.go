@@ -64,8 +64,8 @@ func chainStart(f storage.File, delim []byte, at int64) (int64, error) {
 	return at, nil
 }
 
-// chainStartIn is chainStart within a window of the file; a delimiter that
-// begins before the window is not seen.
+// chainStartIn is chainStart within a window of the file. It does not see a delimiter that
+// begins before the window; the caller then looks at the window before.
 func chainStartIn(window, delim []byte, at int) int {
 	for {
 		low := max(0, at-len(delim)+1)

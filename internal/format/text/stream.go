@@ -26,7 +26,8 @@ type streamReader struct {
 	err    error
 }
 
-// blockSource is the plain bytes of a file that is compressed in blocks.
+// blockSource is the plain bytes of a file that is compressed in blocks. The Positions of
+// records follow from its blocks.
 type blockSource interface {
 	io.ReadCloser
 	// Block is the offset in the file of the block that holds the byte at
@@ -47,7 +48,8 @@ func openCompressed(ctx context.Context, o format.Open, delim []byte) (format.Re
 	return newStreamReader(o, delim, oneBlock{source}), nil
 }
 
-// oneBlock is a file that can only be read from its start.
+// oneBlock is a file that can only be read from its start. All records are in the block at
+// offset 0.
 type oneBlock struct{ *input.Source }
 
 func (oneBlock) Block(int64) int64 { return 0 }
@@ -112,8 +114,8 @@ func (r *streamReader) Consumed() int64        { return r.source.Consumed() }
 func (r *streamReader) Err() error             { return r.err }
 func (r *streamReader) Close() error           { return r.source.Close() }
 
-// openBlocks opens a bzip2 file at the first block of the range. What comes
-// before the first delimiter there belongs to the block before.
+// openBlocks opens a bzip2 file at the first block of the range. The bytes before the first
+// delimiter there belong to the block before, and the record that they end to the range before.
 func openBlocks(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
 	from := o.Range.Start.Offset
 	if bzip2.First(from) {

@@ -69,9 +69,9 @@ func overlapsItself(delim []byte) bool {
 	return false
 }
 
-// CutEvery reads o's range once and cuts it into ranges of n records each, the
-// last one of what is left: Hadoop's NLineInputFormat. The ranges join without
-// gaps from the start to the end of o's range.
+// CutEvery reads o's range once and divides it into ranges of n records each; the last one has
+// the remainder. It is Hadoop's NLineInputFormat. The ranges are contiguous from the start to
+// the end of o's range.
 func CutEvery(ctx context.Context, n int, o format.Open, lines format.Opener) ([]dag.Range, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d lines a split: must be at least 1", n)
@@ -94,7 +94,7 @@ func CutEvery(ctx context.Context, n int, o format.Open, lines format.Opener) ([
 
 var byteOrderMark = []byte("\uFEFF")
 
-// keyValueReader cuts lines in two.
+// keyValueReader divides each line into key and value, which are views of the line.
 type keyValueReader struct {
 	format.Reader
 	separator  byte
@@ -120,7 +120,8 @@ func (r *keyValueReader) Next() bool {
 func (r *keyValueReader) Key() []byte   { return r.key }
 func (r *keyValueReader) Value() []byte { return r.value }
 
-// explain names the file and the offset of an error of the scanner.
+// explain names the file and the offset of an error of the scanner. A record above the limit
+// often means a wrong delimiter, which the error suggests.
 func explain(o format.Open, s *scanner) error {
 	switch err := s.failure(); err {
 	case nil:
