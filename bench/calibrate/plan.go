@@ -29,7 +29,8 @@ var sleepingJobs = []jobShape{
 	{at: 26, maps: 2, mapMillis: 3000},
 }
 
-// SleepingPlan is a plan of jobs whose tasks sleep.
+// SleepingPlan is a plan of jobs whose tasks sleep. Long jobs come first and occupy all
+// slots, so policies differ in the job that they serve next.
 func SleepingPlan() live.Plan {
 	p := live.Plan{Name: "sleeping", About: "tasks that sleep for each record"}
 	for i, s := range sleepingJobs {

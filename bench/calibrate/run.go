@@ -88,7 +88,8 @@ func runOnCluster(ctx context.Context, cfg Config, policy string) (w *workload.W
 	return w, outcomes, err
 }
 
-// appendOutcomes adds the predictions to the measured outcomes.
+// appendOutcomes adds the predictions to the measured outcomes. Outcomes are in the order
+// of the plan's jobs.
 func appendOutcomes(ctx context.Context, cfg Config, policy string, to, observed []Outcome, w, first *workload.Workload) ([]Outcome, error) {
 	replay, err := simulate(ctx, cfg, w, policy)
 	if err != nil {

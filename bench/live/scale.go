@@ -193,8 +193,8 @@ func (s Scale) settings(t paper.Trial) map[string]string {
 	return conf
 }
 
-// setMode sets a preemption mode. Trials kill by default; clusters would choose the cheapest
-// mode.
+// setMode sets a preemption mode. Trials kill by default; clusters would choose the
+// cheapest mode. So both sides of a comparison preempt in the same mode.
 func setMode(conf map[string]string, setting string, mode preempt.Mode) {
 	conf[setting] = string(cmp.Or(mode, preempt.Kill))
 }

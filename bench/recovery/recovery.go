@@ -157,7 +157,8 @@ func (m *measurement) local(kind taskproc.Kind) func(task int, node string) bool
 	}
 }
 
-// submit submits a job and returns its id.
+// submit submits a job and returns its id. Outputs of jobs that write are on this machine's
+// disk, each in a directory of its own.
 func (m *measurement) submit(ctx context.Context, j job) (string, error) {
 	args := append([]string{"run", j.args[0], "--detach"}, j.args[1:]...)
 	if j.writes {

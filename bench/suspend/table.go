@@ -21,7 +21,7 @@ func (s Sample) Arm() string {
 	return "kept"
 }
 
-// WriteCSV writes a line for each sample, with a heading.
+// WriteCSV writes a line for each sample, with a heading. Times are in ms, sizes in MiB.
 func WriteCSV(w io.Writer, samples []Sample) error {
 	lines := [][]string{{"footprint_mib", "arm", "swapped_mib", "stop_ms", "fill_alone_ms", "fill_beside_ms", "touch_before_ms", "touch_after_ms", "suspend_ms", "resume_ms"}}
 	for _, s := range samples {
@@ -34,6 +34,7 @@ func WriteCSV(w io.Writer, samples []Sample) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
+// millis keeps fractions: a stop takes microseconds.
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // Cost is the median of the samples of one footprint in one arm, with the least and

@@ -72,7 +72,7 @@ func (a *activeFault) markEffect(w *sim.Simulation) {
 }
 
 // writeFaults are the kinds that disturb each write of an attempt and each append to the
-// log of a master.
+// log of a master. Their points have the names of the kinds.
 func writeFaults() (names []string) {
 	for _, kind := range chaos.Kinds() {
 		if kind != chaos.Failpoint && chaos.SpecOf(kind).Effect != nil {

@@ -19,7 +19,8 @@ func committing(j *cluster.Job) bool {
 // judge makes the verdict. r is what the run has left up to its error. Lost output is that
 // of the simulator's own check (sim.Config.CheckInvariants): each block is covered by
 // finished maps without gap or overlap, and each reduce has finished once. A plan of which
-// nothing is modelled is bad, since a good verdict would say nothing.
+// nothing is modelled is bad, since a good verdict would say nothing. Wrong has one line
+// for each cause.
 func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 	v := &chaos.Verdict{Seed: p.plan.Seed, Elapsed: r.End}
 	if err != nil {

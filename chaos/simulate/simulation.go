@@ -47,7 +47,8 @@ func (s simulation) StopTasks(machine int, lasts time.Duration) {
 }
 
 // stopProcess stops the process of an attempt for a time, 0 for ever. The attempt fails if
-// it makes no progress for timeoutMillis.
+// it makes no progress for timeoutMillis. A process that has resumed is not failed by an
+// old time-out.
 func (s simulation) stopProcess(id cluster.AttemptID, lasts time.Duration) {
 	resume, resumed := s.StopProcess(id), false
 	if lasts > 0 {
@@ -76,7 +77,7 @@ func (s simulation) timeOut(id cluster.AttemptID, resumed func() bool) {
 }
 
 // PreemptTask implements chaos.Simulation. It refuses what the master of a real cluster
-// refuses.
+// refuses. A refusal is no error of the plan: the fault is tried again.
 func (s simulation) PreemptTask(kind string, mode preempt.Mode) (string, error) {
 	t, a, err := s.player.drawAttempt(s.Simulation, kind)
 	if err != nil {

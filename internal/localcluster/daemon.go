@@ -126,7 +126,7 @@ func (c *child) exitError() error {
 	return fmt.Errorf("%s ended: %v; %s", c.name, exitText(c.exitErr), c.logExcerpt())
 }
 
-// exitText describes how a process has ended.
+// exitText describes how a process has ended. It is what Wait passes to its caller.
 func exitText(end error) string {
 	if end == nil {
 		return "exit code 0"
@@ -226,6 +226,7 @@ func (l *layout) addresses() string {
 }
 
 // attributes are those of a daemon's process. It gets no Ctrl-C of this process's terminal.
+// A daemon that does not outlive this process gets SIGTERM at its end, whatever ends it.
 func attributes(outlive bool) *syscall.SysProcAttr {
 	if outlive {
 		return &syscall.SysProcAttr{Setsid: true}

@@ -70,6 +70,7 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	return nil, fmt.Errorf("lock of the cluster's directory: %w", err)
 }
 
+// removeIfThere removes a file and ignores one that is missing.
 func removeIfThere(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cluster's directory: %w", err)

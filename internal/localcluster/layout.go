@@ -96,7 +96,8 @@ func newLayout(cfg Config) (*layout, error) {
 	return l, nil
 }
 
-// add adds n tasknodes, with the addresses and namespaces of cfg if there are any.
+// add adds n tasknodes, with the addresses and namespaces of cfg if there are any. The
+// first of the new tasknodes gets the first address of cfg.
 func (l *layout) add(cfg Config, n int) {
 	for i := range n {
 		host, namespace := localhost, ""
@@ -113,7 +114,8 @@ func (l *layout) add(cfg Config, n int) {
 	}
 }
 
-// createToken writes a random secret, unless there is one.
+// createToken writes a random secret, unless there is one. A cluster that is started again
+// keeps its secret, so that clients with a copy stay valid.
 func createToken(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -133,7 +135,8 @@ const (
 	lastPort  = 31999
 )
 
-// masterPorts are host:port of the calls and of the page of each master.
+// masterPorts are host:port of the calls and of the page of each master. With MasterHosts
+// the ports are the defaults of masters, 7070 and 7080.
 func masterPorts(cfg Config) (ports []string, err error) {
 	if len(cfg.MasterHosts) == 0 {
 		return FreePorts(localhost, 2*cfg.Masters)

@@ -47,7 +47,8 @@ func (c *Cluster) Start(ctx context.Context, names ...string) error {
 	return errors.Join(append(errs, c.publish())...) // ready or not: Down ends what is written there
 }
 
-// daemon is the program of a daemon, and its process in State; nil for an unknown name.
+// daemon is the program of a daemon, and its process in State; nil for an unknown name. The
+// layout has how it is started, State has where its process is recorded.
 func (c *Cluster) daemon(name string) (program, *Process) {
 	for _, m := range c.layout.Masters {
 		if i := slices.IndexFunc(c.State.Masters, func(s Master) bool { return s.ID == name }); m.ID == name && i >= 0 {

@@ -181,7 +181,8 @@ func (g *startGroup) await(ctx context.Context) error {
 // errOtherNotReady ends the wait for other daemons after one has failed.
 var errOtherNotReady = errors.New("another daemon is not ready")
 
-// publish writes cluster.json and layout.json.
+// publish writes cluster.json and layout.json. cluster.json is renamed into place last: its
+// presence says that the cluster is up.
 func (c *Cluster) publish() error {
 	if err := jsonfile.Write(filepath.Join(c.dir, layoutFile), c.layout, fileMode); err != nil {
 		return err

@@ -30,6 +30,7 @@ func (c *Cluster) Wait(ctx context.Context, ended func(name, end string)) error 
 	return c.down(ctx)
 }
 
+// down ends the whole cluster, also when ctx has ended, and waits for the children.
 func (c *Cluster) down(ctx context.Context) error {
 	_, err := Down(context.WithoutCancel(ctx), c.dir)
 	c.starter.Close()

@@ -101,7 +101,8 @@ func (c *Cluster) newDataNode(base program, i int) *DataNode {
 }
 
 // start starts the NameNode before the DataNodes, because a DataNode that finds no NameNode
-// sleeps for 5 s.
+// sleeps for 5 s. The bound of five minutes is for a busy machine; a start usually takes
+// seconds.
 func (c *Cluster) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -148,7 +149,8 @@ func (c *Cluster) HTTP() string { return net.JoinHostPort(c.network+".1", httpPo
 // that DataNode.
 func (c *Cluster) Host(i int) string { return fmt.Sprintf("%s.%d", c.network, 11+i) }
 
-// Conf is the configuration folder, a value for HADOOP_CONF_DIR.
+// Conf is the configuration folder, a value for HADOOP_CONF_DIR. Programs of Hadoop and
+// `hammr fs` find the cluster by it.
 func (c *Cluster) Conf() string { return c.conf }
 
 // DataNodes is the number of DataNodes, running or not.
@@ -159,8 +161,9 @@ func (c *Cluster) DataDir(i int) string {
 	return filepath.Join(c.cfg.Dir, fmt.Sprintf("dn%d", i))
 }
 
-// RunJava runs a class of HDFS to its end with the cluster's configuration and
-// returns its output. See Examples for Hadoop's MapReduce programs.
+// RunJava runs a class of HDFS to its end with the cluster's configuration and returns its
+// output. See Examples for Hadoop's MapReduce programs. It waits for the end of the Java
+// process.
 func (c *Cluster) RunJava(ctx context.Context, class string, args ...string) ([]byte, error) {
 	java := c.nameNode.java
 	return java.Run(ctx, class, args...)

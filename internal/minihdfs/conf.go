@@ -25,7 +25,8 @@ log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 // properties makes HDFS notice faults in seconds instead of minutes: a silent DataNode is
 // stale after 3 s and dead after 12 s. Load is ignored: with so few DataNodes a busy one
 // would often be missing from a pipeline. The edit log is not synced to disk, so only a
-// crash of the machine loses entries.
+// crash of the machine loses entries. Config.Properties are added last, so they override
+// all of these.
 func (c *Cluster) properties() map[string]string {
 	host := c.network + ".1"
 	p := map[string]string{
@@ -58,7 +59,8 @@ func (c *Cluster) properties() map[string]string {
 
 // writeConf writes the configuration folder, for the daemons and for clients with
 // HADOOP_CONF_DIR. The jars lack Hadoop's web pages; empty folders make HTTP work without
-// them.
+// them. Each DataNode gets what differs from the others on its command line, since all
+// daemons read these files.
 func (c *Cluster) writeConf() error {
 	for _, app := range []string{"hdfs", "datanode", "static"} {
 		if err := os.MkdirAll(filepath.Join(c.conf, "webapps", app), 0o755); err != nil {

@@ -41,7 +41,8 @@ type Config struct {
 	Supervisor []string
 }
 
-// EnsureDefaults fills in what is zero, except Network.
+// EnsureDefaults fills in what is zero, except Network. Racks depend on the number of
+// DataNodes, so they come last.
 func (c *Config) EnsureDefaults() {
 	if c.DataNodes == 0 {
 		c.DataNodes = 3
@@ -62,6 +63,8 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
+// defaultRack leaves the last of several DataNodes alone in a second rack, so that
+// placement by racks has an effect.
 func defaultRack(i, n int) string {
 	if n > 1 && i == n-1 {
 		return "/rack2"
@@ -92,13 +95,16 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// validNetwork accepts three numbers from 0 to 255.
 func validNetwork(network string) bool {
 	return net.ParseIP(network+".1").To4() != nil && strings.Count(network, ".") == 2
 }
 
 // chooseNetwork returns a network on which nothing listens: the first free one in an order
 // that depends on dir and, unless stable is set, on this process. With a stable order a
-// restarted cluster keeps its addresses.
+// restarted cluster keeps its addresses. It tries 64 of them. The step between two tries is
+// a prime number, so that clusters with neighbouring hashes do not try the same networks in
+// the same order.
 func chooseNetwork(dir string, stable bool) (string, error) {
 	hash := fnv.New32a()
 	hash.Write([]byte(dir))

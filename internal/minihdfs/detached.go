@@ -40,6 +40,7 @@ type Process struct {
 // StateFile has the State of a running cluster, in its folder.
 const StateFile = "hdfs.json"
 
+// statePath is the place of a cluster's StateFile.
 func statePath(dir string) string { return filepath.Join(dir, StateFile) }
 
 // Up starts a cluster that outlives this process. Its supervisor is started from
@@ -67,6 +68,8 @@ func Up(ctx context.Context, cfg Config) (*State, error) {
 	return startSupervisor(ctx, cfg)
 }
 
+// startSupervisor starts the supervisor in a session of its own, so that it outlives this
+// process and its terminal. It reads the configuration from config.json.
 func startSupervisor(ctx context.Context, cfg Config) (*State, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("minihdfs: %w", err)
@@ -134,6 +137,7 @@ func Supervise(ctx context.Context, dir string) error {
 	return errors.Join(os.Remove(statePath(dir)), c.Close())
 }
 
+// state is what StateFile gets, with this process as the supervisor.
 func (c *Cluster) state() *State {
 	s := &State{URI: c.URI(), HTTP: c.HTTP(), Conf: c.Conf()}
 	s.Supervisor = processOf(os.Getpid(), "")
@@ -178,10 +182,12 @@ func (p Process) end(ctx context.Context, sig syscall.Signal) error {
 
 func (p Process) alive() bool { return p.PID > 0 && procfs.StartTime(p.PID) == p.Started }
 
+// processOf identifies a process that runs now.
 func processOf(pid int, address string) Process {
 	return Process{PID: pid, Started: procfs.StartTime(pid), Address: address}
 }
 
+// readState reads StateFile. The error wraps fs.ErrNotExist if there is none.
 func readState(dir string) (*State, error) {
 	state := new(State)
 	return state, jsonfile.Read(statePath(dir), state)

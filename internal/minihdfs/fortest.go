@@ -59,7 +59,7 @@ func Main(m interface{ Run() int }, cfg Config) int {
 
 // ForTest returns the cluster shared by all tests of the binary, which it starts on first
 // use. If Java or the jars are missing, the test is skipped, or fails if CI is "true" or
-// RequireEnv is "1".
+// RequireEnv is "1". It may be called by tests in parallel.
 func ForTest(t TB) *Cluster {
 	t.Helper()
 	shared.once.Do(startSharedCluster)
@@ -73,6 +73,7 @@ func ForTest(t TB) *Cluster {
 	return nil
 }
 
+// startSharedCluster sets the shared cluster or its error, once for all tests.
 func startSharedCluster() {
 	if shared.cfg.Dir == "" {
 		shared.err = fmt.Errorf("minihdfs: TestMain does not call minihdfs.Main")

@@ -39,6 +39,7 @@ func forward(host, target string) (*forwarder, error) {
 	return f, nil
 }
 
+// accept runs until the listener is closed.
 func (f *forwarder) accept() {
 	for {
 		in, err := f.listener.Accept()
@@ -87,6 +88,7 @@ func (f *forwarder) add(c net.Conn) bool {
 	return true
 }
 
+// remove forgets a connection that has ended.
 func (f *forwarder) remove(c net.Conn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -75,13 +75,14 @@ func cacheDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
+// isDir reports whether a directory exists under a path.
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
 // fetchJars makes mvn copy the jars into a temporary folder and renames it, so that an
-// existing dir is complete.
+// existing dir is complete. It needs a network.
 func fetchJars(ctx context.Context, cache, dir string, mvnArgs []string) error {
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {

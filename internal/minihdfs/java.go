@@ -74,6 +74,7 @@ func CheckAvailable(ctx context.Context) error {
 	return err
 }
 
+// JAVA_HOME comes before the PATH, as in Hadoop's own scripts.
 func findJava() (string, error) {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		java := filepath.Join(home, "bin", "java")

@@ -95,6 +95,7 @@ func (d *daemon) start() error {
 	return nil
 }
 
+// logPath is the file with all output of the daemon, of all its starts.
 func (p *program) logPath() string { return filepath.Join(p.logs, p.name+".log") }
 
 // signal sends a signal to the process, by its id.
@@ -161,6 +162,7 @@ func (d *daemon) Runs() bool {
 	}
 }
 
+// pid is the id of the process, 0 if it was killed or never started.
 func (d *daemon) pid() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -63,7 +63,8 @@ func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 	return y, nil
 }
 
-// prepare writes the configuration and lays out the daemons.
+// prepare writes the configuration and lays out the daemons. The directories are writable for
+// all users.
 func (y *Yarn) prepare(cfg YarnConfig) error {
 	home, err := javaHome()
 	if err != nil {
@@ -183,7 +184,8 @@ func (y *Yarn) Stream(ctx context.Context, args ...string) (job string, err erro
 
 // History copies the history of a finished job into a directory and returns the file: one
 // event a line. The application master writes it shortly after the client has seen the end,
-// so History waits for up to a minute.
+// so History waits for up to a minute. The history is in HDFS; the client that reads it is
+// a Java program.
 func (y *Yarn) History(ctx context.Context, job, dir string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -94,7 +94,8 @@ func anySuspended(runs []PolicyRun) bool {
 // gantt has a row for each slot, on each machine map slots above reduce slots.
 //
 // The simulator knows how many slots are in use on a machine but not which; a task goes to
-// the row that has been free for the longest time.
+// the row that has been free for the longest time. The tasks of a suspended attempt's slot
+// would overlap, see anySuspended.
 func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
 	perKind := r.perMachine()
 	names := rowNames(r.Cluster.Machines, perKind)
