@@ -38,7 +38,7 @@ func syncLatency(dir string) (s Spread, err error) {
 	return spreadOf(seconds), nil
 }
 
-// syncNote is a note on a disk's latency.
+// syncNote is a note on a disk's latency. The range shows how steady the disk is.
 func syncNote(s Spread) string {
 	return fmt.Sprintf("the disk syncs a page in %.2f ms (%.2f to %.2f)", s.Median*1e3, s.Min*1e3, s.Max*1e3)
 }

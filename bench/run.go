@@ -125,6 +125,7 @@ func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival
 			entry   Entry
 			samples *[]Sample
 		}{{c.Ours, &ours}, {c.Rival, &rival}}
+		// The rival is first in every other round.
 		if round%2 == 1 {
 			turns[0], turns[1] = turns[1], turns[0]
 		}

@@ -130,6 +130,7 @@ func sortedCounts(output string) ([]string, error) {
 	defer closeFiles()
 	var lines []string
 	s := bufio.NewScanner(r)
+	// A word may be as long as the longest line of the adversarial inputs.
 	s.Buffer(nil, 64<<20)
 	for s.Scan() {
 		f := bytes.Fields(s.Bytes())

@@ -43,6 +43,7 @@ func (c *Cluster) startFailures(ctx context.Context, failures []Failure, begin t
 	var all sync.WaitGroup
 	lost := make([]*LostMachine, len(failures))
 	errs := make([]error, len(failures))
+	// Each goroutine writes its own element of both lists.
 	for i, f := range failures {
 		all.Go(func() { lost[i], errs[i] = c.failWhen(ctx, f, begin) })
 	}

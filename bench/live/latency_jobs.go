@@ -84,6 +84,7 @@ func writeLines(path string, bytes int64) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	// Lines begin with a number, so that all differ.
 	w := bufio.NewWriterSize(f, 1<<20)
 	rest := strings.Repeat("x", longLine)
 	for n := int64(0); n < bytes/longLine; n++ {

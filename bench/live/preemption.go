@@ -86,6 +86,7 @@ func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err err
 		for load := range preemptionLoads {
 			for failures := range 3 {
 				for turn := range preemptionArms {
+					// Run 0 begins with the first arm, run 1 with the second.
 					arm := (turn + run) % len(preemptionArms)
 					b := PreemptionRun{Load: preemptionLoads[load].name, Failures: failures, Arm: preemptionArms[arm].name, Run: run}
 					c.Logf("%s, %d failures, %s, run %d", b.Load, failures, b.Arm, run+1)

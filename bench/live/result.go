@@ -96,6 +96,7 @@ func (t *resultBuilder) job(j *wire.JobStatus) {
 		}
 		t.task(j, task)
 	}
+	// Counters of requests include those that were declined.
 	out.Preemptions = max(int(valueOf(j, counter.PreemptRequests)), t.killsOf(j.Name))
 	out.WorkLost = t.lostOf(j.Name)
 	t.out.Jobs = append(t.out.Jobs, out)

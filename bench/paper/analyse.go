@@ -69,6 +69,7 @@ func slotsUsed(o *Outcome, kind cluster.Slot, belongs func(sim.Sample) bool) ste
 		if sample.Kind != kind || !belongs(sample) {
 			continue
 		}
+		// Samples of one moment are joined by to.
 		total += sample.Running - last[sample.Job]
 		last[sample.Job] = sample.Running
 		s = s.to(seconds(sample.At), float64(total))

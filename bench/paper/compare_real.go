@@ -24,7 +24,8 @@ func (r *Report) comparisons(section int) (list []comparison) {
 // comparison is a measure in the simulator and on a real cluster.
 type comparison struct{ simulated, real *Finding }
 
-// writeComparison writes paper, simulator and real side by side, for a terminal.
+// writeComparison writes paper, simulator and real side by side, for a terminal. The last
+// column compares the real cluster with the paper.
 func (r *Report) writeComparison(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%s: %s\n", r.Paper.Name, r.Paper.Title)
@@ -63,6 +64,7 @@ func (r *Report) allSkipped() []Skipped {
 	if r.Real == nil {
 		return r.Skipped
 	}
+	// An experiment that neither runs is listed once.
 	all := slices.Clone(r.Skipped)
 	for _, l := range r.Real.Skipped {
 		if !slices.Contains(all, l) {
@@ -72,7 +74,8 @@ func (r *Report) allSkipped() []Skipped {
 	return all
 }
 
-// skippedMarkdown lists the experiments that were not run.
+// skippedMarkdown lists the experiments that were not run. Without one the section is left
+// out.
 func (r *Report) skippedMarkdown(b *strings.Builder) {
 	skipped := r.allSkipped()
 	if len(skipped) == 0 {

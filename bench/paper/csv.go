@@ -56,6 +56,8 @@ func (s *Section) writeJobs(w io.Writer) error {
 		if s.Outcomes[i] == nil {
 			continue
 		}
+		// Trials are in the order of repetitions, so the first ones are those of repetition
+		// 0.
 		if lines += len(s.Outcomes[i].Jobs); t.Run > 0 || lines > jobLines {
 			break
 		}

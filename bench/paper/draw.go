@@ -7,7 +7,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// pooled is the values of all repetitions in one list.
+// pooled is the values of all repetitions in one list. A distribution over all repetitions
+// weighs each of them equally.
 func pooled(all []Repeat, of func(Repeat) []float64) (values []float64) {
 	for _, r := range all {
 		values = append(values, of(r)...)
@@ -15,7 +16,8 @@ func pooled(all []Repeat, of func(Repeat) []float64) (values []float64) {
 	return values
 }
 
-// cdfs is a picture of distributions, one for each arm.
+// cdfs is a picture of distributions, one for each arm. Values of all repetitions are
+// pooled.
 func cdfs(axes plot.Axes, all []Repeat, arms []string, of func(*Outcome) []float64) *plot.Figure {
 	var samples []plot.Sample
 	for _, arm := range arms {
@@ -39,7 +41,8 @@ func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func
 	return plot.Lines(axes, lines...)
 }
 
-// bars is a picture of numbers in groups, one bar for each arm.
+// bars is a picture of numbers in groups, one bar for each arm. The height is the median of
+// all repetitions, with its interval.
 func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat, arm, group string) float64) *plot.Figure {
 	var series []plot.Bar
 	for _, arm := range arms {

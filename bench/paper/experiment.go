@@ -42,7 +42,8 @@ type Arm struct {
 	Once bool
 }
 
-// Point is a value of the parameter that an experiment varies.
+// Point is a value of the parameter that an experiment varies. Set changes a trial before
+// the settings of its arm do; nil changes nothing.
 type Point struct {
 	Name  string
 	Value float64 // its place in charts
@@ -80,7 +81,8 @@ type Chart struct {
 	Draw    func([]Repeat) *plot.Figure
 }
 
-// points are those of the experiment, one at least.
+// points are those of the experiment, one at least. The point of an experiment without
+// points has no name.
 func (e *Experiment) points() []Point {
 	if len(e.Points) == 0 {
 		return []Point{{}}

@@ -17,7 +17,8 @@ const SampleEvery = 10
 // TaskSigma is the spread of the times of tasks that a model makes.
 const TaskSigma = 0.2
 
-// traces are the two workloads of the HFSP paper.
+// traces are the two workloads of the HFSP paper. Both have numbers of tasks and bytes, and
+// no times.
 type traces struct {
 	files   map[string]string // by fb2009 and fb2010; names for workload.ReadFile
 	note    string            // on their origin
@@ -53,7 +54,9 @@ func (t traces) notes() []string {
 	return []string{t.note}
 }
 
-// source reads a workload with a time for a full block.
+// source reads a workload with a time for a full block. name is fb2009 or fb2010; a block
+// time of 0 is the model's default. With a trace only
+// the noise of task times depends on the seed.
 func (t traces) source(name string, blockTime time.Duration) Source {
 	read := func(seed uint64) (*workload.Workload, error) {
 		return workload.ReadFile(t.files[name], workload.Options{Model: workload.Model{BlockTime: blockTime, Sigma: TaskSigma, Seed: seed}})
@@ -79,7 +82,7 @@ func Sampled(s Source) Source {
 	}
 }
 
-// mapsOnly is a workload without its reduces.
+// mapsOnly is a workload without its reduces. The jobs and their maps are the same.
 func mapsOnly(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w, err := s(seed)

@@ -24,6 +24,7 @@ the unit tests of the code. The times of tasks are given below. They have a logn
 	Plan: planFair,
 }
 
+// The options only shorten the last one.
 func planFair(o Options) ([]Experiment, error) {
 	return []Experiment{fairShares(), fairTimeouts(), fairDelay(o)}, nil
 }

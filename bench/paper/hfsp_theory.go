@@ -23,6 +23,7 @@ func hfspSingle() (Experiment, error) {
 	}
 	jobs := []fluid.Job{{ID: "1", SizeS: 30}, {ID: "2", ArrivalS: 10, SizeS: 10}, {ID: "3", ArrivalS: 15, SizeS: 10}}
 	for i := range jobs {
+		// Estimates are exact, as in the figure.
 		jobs[i].EstimateS, jobs[i].Weight = jobs[i].SizeS, 1
 	}
 	papers := map[string][]float64{"ps": {50, 27.5, 27.5, 35}, "fsp": {50, 10, 15, 25}}

@@ -28,6 +28,7 @@ func serve(jobs []cappedJob, d discipline) []float64 {
 	for i, j := range jobs {
 		left[i] = j.seconds * j.demand
 	}
+	// now is the time of the last event, in s.
 	for now := 0.; ; {
 		var active []int
 		next := math.Inf(1)
@@ -66,6 +67,7 @@ func processorSharing(jobs []cappedJob, active []int) []float64 {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[active[a]].demand, jobs[active[b]].demand) })
 	free := 1.
+	// free is shared equally by those that are still to come.
 	for n, k := range order {
 		rates[k] = min(jobs[active[k]].demand, free/float64(len(order)-n))
 		free -= rates[k]

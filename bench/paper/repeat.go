@@ -12,6 +12,7 @@ type Repeat struct {
 	outcomes map[armAndPoint]*Outcome
 }
 
+// armAndPoint is the key of an outcome within a repetition.
 type armAndPoint struct{ arm, point string }
 
 // At is the outcome of an arm at a point. It panics for an arm that the experiment does not

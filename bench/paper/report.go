@@ -57,12 +57,14 @@ type Section struct {
 	Findings   []Finding
 }
 
+// sectionOf groups outcomes by repetition and applies the measures.
 func sectionOf(e *Experiment, trials []Trial, outcomes []*Outcome) Section {
 	all := e.repeats(trials, outcomes)
 	return Section{Experiment: e, Trials: trials, Outcomes: outcomes, Repeats: all, Findings: e.findings(all)}
 }
 
-// WriteTable writes the paper's figures next to ours, for a terminal.
+// WriteTable writes the paper's figures next to ours, for a terminal. With a real cluster
+// it has a column for each runner.
 func (r *Report) WriteTable(w io.Writer) error {
 	if r.Real != nil {
 		return r.writeComparison(w)

@@ -100,6 +100,7 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 		return nil, fmt.Errorf("paper %s: %w", name, err)
 	}
 	for i := range plan {
+		// The outcomes of an experiment are a part of the list, in the same order.
 		own := plan[i].trials(o)
 		r.Sections = append(r.Sections, sectionOf(&plan[i], own, outcomes[:len(own)]))
 		outcomes = outcomes[len(own):]

@@ -103,6 +103,8 @@ func (e *Experiment) trials(o Options) (list []Trial) {
 	if e.Workload == nil {
 		return nil
 	}
+	// Repetition by repetition, so that an interrupted run on a real cluster has whole
+	// ones.
 	for run := range e.runs(o) {
 		for i, p := range e.points() {
 			for _, a := range e.Arms {

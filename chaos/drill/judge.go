@@ -80,6 +80,7 @@ func workLost(s *wire.JobStatus) (ms int64) {
 	for _, t := range s.Tasks {
 		var last int64
 		for _, a := range t.Attempts {
+			// The work of an earlier success was lost with its output.
 			took := max(0, a.FinishTime-a.StartTime)
 			switch a.State {
 			case wire.AttemptState_ATTEMPT_SUCCEEDED:

@@ -84,7 +84,8 @@ func (l lab) WatchHits(ctx context.Context, daemons []string, point string) func
 	}
 }
 
-// bounded makes a call that takes at most callTimeout.
+// bounded makes a call that takes at most callTimeout. A suspended daemon accepts the
+// connection and never answers.
 func bounded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -30,6 +30,7 @@ func (d *drill) tryInject(ctx context.Context, i int, lasting *sync.WaitGroup) b
 	}
 	result.Injected, result.Reason, result.Target = true, "", in.target
 	result.At = in.at.Sub(d.began).Milliseconds()
+	// It stays open for a fault that is not undone.
 	undone := make(chan struct{})
 	lasting.Go(func() { d.awaitRecovery(ctx, i, in, undone) })
 	if in.undo != nil {

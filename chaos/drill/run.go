@@ -137,6 +137,7 @@ func (d *drill) runJobs(ctx context.Context, scratch string) (*chaos.Verdict, er
 		if err != nil {
 			return nil, err
 		}
+		// The clock starts when the first job is accepted.
 		if d.outs, ids = append(d.outs, out), append(ids, id); i == 0 {
 			d.began = time.Now()
 		}

@@ -60,6 +60,7 @@ func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stacke
 			return nil, fmt.Errorf("plot: time %g after %g: expected ascending times", t, times[max(i-1, 0)])
 		}
 	}
+	// The upper edge of the area below; the first area lies on the axis.
 	below := make([]float64, areaColumns)
 	for _, area := range areas {
 		if len(area.Values) != len(times) {
@@ -87,6 +88,8 @@ func columnAverages(times, values []float64, columns int) []float64 {
 		return sums
 	}
 	for i := range len(times) - 1 {
+		// The value holds from times[i] to times[i+1]; it may begin and end inside a
+		// column.
 		first := int((times[i] - from) / width)
 		for n := first; n < columns; n++ {
 			left, right := from+float64(n)*width, from+float64(n+1)*width
@@ -106,6 +109,7 @@ func columnAverages(times, values []float64, columns int) []float64 {
 func (l *stackedAreas) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	width := (l.to - l.from) / areaColumns
+	// Each area is filled down to the axis.
 	for k := len(l.edges) - 1; k >= 0; k-- { // lower areas cover higher ones, so that there are no seams
 		var path vg.Path
 		path.Move(vg.Point{X: x(l.from), Y: y(0)})

@@ -64,6 +64,7 @@ func (a Axes) panel() *gplot.Plot {
 		axis.Color, axis.Tick.Color = ink, ink
 		axis.Tick.Marker = evenTicks{}
 	}
+	// The grid is added first, so that the data covers it.
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = pale, pale
 	p.Add(grid)

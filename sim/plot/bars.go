@@ -49,6 +49,7 @@ func Bars(a Axes, groups []string, series ...Bar) *Figure {
 			}
 		}
 		a.finish(p)
+		// Group i is at x = i, with half a unit on both sides.
 		p.X.Min, p.X.Max = -0.5, max(float64(len(groups))-0.5, 0.5)
 		p.X.Tick.Width = 0
 		var ticks gplot.ConstantTicks

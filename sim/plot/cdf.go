@@ -88,6 +88,7 @@ func (s Sample) distribution(log bool) (points plotter.XYs) {
 		if i == 0 {
 			points = append(points, plotter.XY{X: v, Y: 0})
 		}
+		// The height after the i-th smallest value is (i+1)/n.
 		if every := (n + cdfPoints - 1) / cdfPoints; (i+1)%every == 0 || i == n-1 {
 			points = append(points, plotter.XY{X: v, Y: float64(i+1) / float64(n)})
 		}

@@ -108,6 +108,7 @@ func (f *Figure) SVG(w io.Writer) error {
 	if _, err := c.WriteTo(&made); err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
+	// A browser without the font then takes a similar one.
 	if _, err := w.Write(bytes.ReplaceAll(made.Bytes(), []byte(family), []byte(family+fallback))); err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}

@@ -38,6 +38,7 @@ func Gantt(a Axes, rows []string, spans ...Span) *Figure {
 			if s.Row < 0 || s.Row >= len(rows) || !(s.From <= s.To) || math.IsInf(s.To-s.From, 0) {
 				return nil, fmt.Errorf("plot: %s uses row %d of %d from %g to %g", s.Name, s.Row, len(rows), s.From, s.To)
 			}
+			// Row 0 is at the top, and the axis points upwards.
 			middle := float64(len(rows) - 1 - s.Row)
 			all = append(all, box{s.From, s.To, middle - rowFill/2, middle + rowFill/2, of[s.Name].colour})
 		}

@@ -45,6 +45,7 @@ func (f *Figure) draw(c draw.Canvas) error {
 		return err
 	}
 	tiles := draw.Tiles{Rows: f.rows(), Cols: f.columns, PadX: gap, PadY: gap}
+	// Align gives all panels of a column the same left edge of their axes.
 	for y, row := range gplot.Align(rows, tiles, draw.Crop(c, 0, -lw, 0, 0)) {
 		for x, tile := range row {
 			if rows[y][x] != nil {

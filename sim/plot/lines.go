@@ -70,6 +70,7 @@ func scaled(a Axes, lines []Line) []Line {
 		points := make([]Point, len(l.Points))
 		for k, p := range l.Points {
 			p.X, p.Y = xs[k], ys[k]
+			// An interval that reaches below the axis ends at the point.
 			if a.LogY && p.Low <= 0 {
 				p.Low, p.High = min(p.Y, max(p.High, 0)), max(p.High, 0)
 			}

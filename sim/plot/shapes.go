@@ -94,6 +94,7 @@ func (m *markLine) Plot(c draw.Canvas, p *gplot.Plot) {
 	c.StrokeLine2(style, at, c.Min.Y, at, c.Max.Y)
 	label := textStyle(tickSize-1, font.Font{}, draw.XCenter)
 	label.YAlign = draw.YBottom
+	// The label stays within the panel.
 	half := label.Width(m.Name) / 2
 	c.FillText(label, vg.Point{X: min(max(at, c.Min.X+half), c.Max.X-half), Y: c.Max.Y + 3}, m.Name)
 }

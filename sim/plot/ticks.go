@@ -7,12 +7,16 @@ import (
 	gplot "gonum.org/v1/plot"
 )
 
-// evenTicks are multiples of 1, 2 or 5 times a power of ten.
+// evenTicks are multiples of 1, 2 or 5 times a power of ten. gonum's default ticks are at
+// less round numbers, and their labels have no common precision.
 type evenTicks struct{}
 
 // wantedTicks is the approximate number of labels on an axis.
 const wantedTicks = 6
 
+// Ticks implements gonum's plot.Ticker. Multiples are computed from an integer, so that
+// errors do not add up; a tick within a billionth of a step of the end of the axis is
+// shown.
 func (evenTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 	step := evenStep((high - low) / wantedTicks)
 	if step == 0 || math.IsInf(step, 0) {
@@ -24,7 +28,8 @@ func (evenTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 	return ticks
 }
 
-// evenStep is the least even step that is not below a wanted one.
+// evenStep is the least even step that is not below a wanted one. It is 0 for an axis
+// without length.
 func evenStep(wanted float64) float64 {
 	if !(wanted > 0) {
 		return 0
@@ -38,9 +43,12 @@ func evenStep(wanted float64) float64 {
 	return 10 * decade
 }
 
-// decadeTicks are powers of ten and, if those are few, their doubles and fives.
+// decadeTicks are powers of ten and, if those are few, their doubles and fives. They are
+// for logarithmic axes.
 type decadeTicks struct{}
 
+// Ticks implements gonum's plot.Ticker. Over many decades only every n-th power has a
+// label; over fewer than two also its double and its fivefold have one.
 func (decadeTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 	if !(low > 0 && high > low && !math.IsInf(high, 1)) {
 		return nil
@@ -64,7 +72,8 @@ func (decadeTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 	return ticks
 }
 
-// formatTick formats a value without rounding errors of binary fractions.
+// formatTick formats a value without rounding errors of binary fractions. Very small and
+// very large values are written with an exponent.
 func formatTick(v float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 9, 64), 64)
 	if err != nil || rounded == 0 {

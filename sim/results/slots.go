@@ -49,6 +49,7 @@ func (g *groups) fold(work map[string]int64) {
 		return
 	}
 	bySize := slices.SortedStableFunc(slices.Values(g.names), func(a, b string) int { return cmp.Compare(work[b], work[a]) })
+	// One colour is left for the rest.
 	small := bySize[plot.Colours-1:]
 	g.names = append(slices.DeleteFunc(g.names, func(name string) bool { return slices.Contains(small, name) }), plot.Others)
 	for job, name := range g.of {

@@ -28,6 +28,9 @@ func SpreadOf(values []float64) Spread {
 
 // cutoff is the number of values outside the interval at each end: the greatest k with 2 P(B ≤ k) ≤ 0.05, where B is
 // the number of heads of n coins. It is 0 if there is none.
+//
+//	n           5  6  10  20
+//	cutoff      0  0   1   5     values outside of the interval at each end
 func cutoff(n int) int {
 	tail, choose := 0.0, 1.0 // P(B ≤ k), and n over k
 	for k := 0; ; k++ {

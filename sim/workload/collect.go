@@ -30,7 +30,8 @@ func newCollector(source string, limit int) *collector {
 	return &collector{source: source, limit: limit, foundAt: make(map[string]string)}
 }
 
-// errorAt adds an error of a line, counted from 1.
+// errorAt adds an error of a line, counted from 1. All errors begin with source:line, which
+// editors can open.
 func (c *collector) errorAt(line int, format string, args ...any) {
 	c.add("%s:%d: %s", c.source, line, fmt.Sprintf(format, args...))
 }

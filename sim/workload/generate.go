@@ -60,10 +60,12 @@ func (g *generator) generate() error {
 	if !g.allowTasks(1, int64(len(order))) {
 		return g.err()
 	}
+	// Ids have leading zeros, so that they sort in the order of arrival.
 	width := len(strconv.Itoa(len(order)))
 	at, burst := 0.0, max(1, g.spec.Burst)
 	for i, class := range order {
 		if i > 0 && i%burst == 0 {
+			// A time beyond the limit becomes one that Validate reports.
 			at = min(at+g.spec.Arrival.draw(g.random[streamArrival]), MaxMillis+1)
 		}
 		j := Job{ID: fmt.Sprintf("job%0*d", width, i+1), Submit: wholeMillis(at), SlowStart: g.spec.SlowStart, Class: class.Name}

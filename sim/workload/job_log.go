@@ -135,6 +135,8 @@ func (h *jobLog) withTaskTimes(p loggedJob) (Job, bool) {
 			j.Maps = append(j.Maps, task)
 		}
 	}
+	// A task that never finished takes the mean of the other tasks of its phase; reduces of
+	// which none has finished take that of the maps.
 	estimatedMaps, ok := fillUnknown(j.Maps)
 	if !ok || len(j.Maps) == 0 {
 		h.empty++

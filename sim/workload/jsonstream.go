@@ -40,6 +40,7 @@ func (s *jsonStream) next() (raw json.RawMessage, line int, err error) {
 		return nil, 0, s.close()
 	}
 	err = s.dec.Decode(&raw)
+	// The decoder counts from the first value on.
 	end := s.begin + s.dec.InputOffset()
 	if errors.Is(err, io.EOF) && !s.array {
 		return nil, 0, io.EOF

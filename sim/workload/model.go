@@ -74,6 +74,7 @@ func (m *Model) Validate() error {
 //	300 MB in 5 maps:                    60, 60, 60, 60, 60
 func (m *Model) maps(job string, n int, bytes, block int64) []Task {
 	tasks := equalParts(n, bytes)
+	// The trace has as many maps as the input has blocks.
 	if (bytes+block-1)/block == int64(n) {
 		for i := range tasks {
 			tasks[i].Bytes = min(block, bytes-int64(i)*block)

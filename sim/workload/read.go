@@ -74,6 +74,7 @@ func ReadFile(name string, o Options) (w *Workload, err error) {
 // be standard input.
 func Read(r io.Reader, source string, o Options) (*Workload, error) {
 	in := bufio.NewReaderSize(r, headBytes)
+	// The bytes stay in the buffer for the reader of the format.
 	if o.Format == "" {
 		head, err := in.Peek(headBytes)
 		if err != nil && !errors.Is(err, io.EOF) {

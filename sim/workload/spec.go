@@ -71,6 +71,7 @@ func ParseSpec(source, text string) (*Spec, error) {
 		text = preset
 	}
 	s := &Spec{SlowStart: -1}
+	// Keys of the first part without jobs are the base of all classes.
 	base := Class{MapBytes: constant(DefaultBlockBytes), ReduceBytes: constant(64 << 20)}
 	var f problems
 	for i, part := range specParts(text) {

@@ -188,6 +188,7 @@ func (c *collector) swimLine(n int, text string) (l swimLine, ok bool) {
 		c.errorAt(n, "%d columns, expected 6 (job, submit s, gap s, input, shuffle and output bytes) or 7 (and a path), separated by tabs", len(fields))
 		return l, false
 	}
+	// All wrong columns of a line are reported.
 	l.id, ok = fields[0], true
 	for i, column := range []struct {
 		name string

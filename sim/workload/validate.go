@@ -39,6 +39,7 @@ func (f *problems) err() error {
 func (w *Workload) Validate() error {
 	var f problems
 	seen := make(map[string]int, len(w.Jobs))
+	// Jobs are in the order of submission.
 	last, tasks, bytes := int64(0), 0, int64(0)
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
