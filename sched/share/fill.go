@@ -8,7 +8,8 @@ import (
 
 // Fill returns what each claim gets, parallel to claims: in sum the capacity, or all
 // demands if those are less. It is exact up to floating-point rounding, and takes n log
-// n time.
+// n time. A share that is a whole number but for rounding is that number: callers compare
+// shares with numbers of slots.
 func Fill(capacity float64, claims []Claim) []float64 {
 	f := filling{capacity: nonNegative(capacity), claims: make([]Claim, len(claims))}
 	for i, c := range claims {
@@ -18,7 +19,24 @@ func Fill(capacity float64, claims []Claim) []float64 {
 		return shares
 	}
 	f.split()
-	return f.shares()
+	shares := f.shares()
+	for i, s := range shares {
+		shares[i] = whole(s)
+	}
+	return shares
+}
+
+// roundingError is a bound of the relative error of a share, far above that of its few
+// operations.
+const roundingError = 1e-12
+
+// whole returns the whole number that s is but for rounding errors, or else s. With a share
+// of 3.0000000000000004, a queue with 4 slots would have none to spare.
+func whole(s float64) float64 {
+	if n := math.Round(s); n >= 1 && math.Abs(s-n) <= roundingError*n {
+		return n
+	}
+	return s
 }
 
 // filling is one call of Fill: a capacity that exceeds all minima, and normalized

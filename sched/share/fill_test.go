@@ -69,6 +69,22 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// TestWholeShares has shares that floating-point numbers only come near to.
+func TestWholeShares(t *testing.T) {
+	for _, tt := range []struct {
+		capacity float64
+		claims   []Claim
+		want     []float64
+	}{
+		{5, []Claim{claim(2, 0, .375), claim(4, 0, .25)}, []float64{2, 3}},
+		{5, []Claim{claim(1, 0, .1), claim(9, 0, .3), claim(9, 0, .1)}, []float64{1, 3, 1}},
+	} {
+		if got := Fill(tt.capacity, tt.claims); !slices.Equal(got, tt.want) {
+			t.Errorf("%v by %v: %v, want exactly %v", tt.capacity, tt.claims, got, tt.want)
+		}
+	}
+}
+
 // bisected is the dumb twin of Fill, for claims with weight.
 func bisected(capacity float64, claims []Claim) []float64 {
 	minima, demand := 0.0, 0.0
