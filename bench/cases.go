@@ -59,7 +59,8 @@ var (
 	}}
 )
 
-// contests are all comparisons, in the order in which they run.
+// contests are all comparisons, in the order in which they run. Names are stable, since
+// results of different days are compared by them.
 func contests() []Contest {
 	all := []Contest{
 		{Name: "start", About: "a job of 1 KB, process start to exit", Input: tinyInput, Ours: wordcount, Goals: Goals{Seconds: 0.050}},
@@ -84,7 +85,8 @@ func contests() []Contest {
 	})
 }
 
-// startHDFS starts an HDFS and puts the text into it.
+// startHDFS starts an HDFS and puts the text into it. One replica is enough for a read by
+// one process.
 func startHDFS(ctx context.Context, k *Kit) (cleanup func() error, err error) {
 	hdfs, err := minihdfs.Start(ctx, minihdfs.Config{Dir: filepath.Join(k.work, "hdfs")})
 	if err != nil {

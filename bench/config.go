@@ -33,7 +33,8 @@ type Config struct {
 	Out io.Writer
 }
 
-// EnsureDefaults fills in what is zero.
+// EnsureDefaults fills in what is zero. It fails if the user has no cache directory and Dir
+// is not set.
 func (c *Config) EnsureDefaults() error {
 	if c.Rounds == 0 {
 		c.Rounds = 5

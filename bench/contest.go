@@ -53,6 +53,7 @@ type Entry struct {
 	Command func(k *Kit, in, out string) Command
 }
 
+// missing reports whether the contest has no such side.
 func (e Entry) missing() bool { return e.Command == nil }
 
 // choose selects the contests that the patterns name, in the order of all. A pattern that

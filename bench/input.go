@@ -67,7 +67,8 @@ func (in Input) generate(ctx context.Context, k *Kit, name string) error {
 	return errors.Join(in.Generate(w, in.size(k)), w.Flush(), f.Close())
 }
 
-// warm reads the file into the page cache.
+// warm reads the file into the page cache. Reading it once brings it into the page cache,
+// as far as memory allows.
 func (in Input) warm(k *Kit) error {
 	f, err := os.Open(in.path(k))
 	if err != nil {

@@ -21,7 +21,7 @@ type Machine struct {
 	Load float64 `json:"load"`
 }
 
-// ThisMachine describes this machine. It reads /proc, and is empty elsewhere.
+// ThisMachine describes this machine. It reads /proc.
 func ThisMachine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version()}
 	m.CPU = field("/proc/cpuinfo", "model name")

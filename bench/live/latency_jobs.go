@@ -76,8 +76,7 @@ func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	})
 }
 
-// writeLines writes a file of long lines that all differ. All lines differ, so the map
-// emits and sorts each of them.
+// writeLines writes a file of long lines. All of them differ, so the map emits and sorts each.
 func writeLines(path string, bytes int64) (err error) {
 	f, err := os.Create(path)
 	if err != nil {

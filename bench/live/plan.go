@@ -164,7 +164,8 @@ func (r *Run) read(dir string, ids []string) error {
 	return nil
 }
 
-// Failed names the first job that neither succeeded nor was killed.
+// Failed names the first job that neither succeeded nor was killed. A job that was killed
+// by StopAfter is no failure.
 func (r *Run) Failed() error {
 	for _, j := range r.Jobs {
 		if j.State != wire.JobState_SUCCEEDED && j.State != wire.JobState_KILLED {

@@ -156,6 +156,7 @@ func (t *resultBuilder) lostOf(job string) (ms int64) {
 	return ms
 }
 
+// killsOf also counts preemptions that kept their work.
 func (t *resultBuilder) killsOf(job string) (n int) {
 	for _, p := range t.out.Preempted {
 		if p.Job == job {
@@ -169,7 +170,7 @@ var states = map[wire.JobState]cluster.JobState{
 	wire.JobState_SUCCEEDED: cluster.JobSucceeded, wire.JobState_FAILED: cluster.JobFailed, wire.JobState_KILLED: cluster.JobKilled,
 }
 
-// kindOf is the phase of a task.
+// kindOf is the phase of a task. Any task that is no map has a reduce slot.
 func kindOf(t *wire.TaskStatus) cluster.Slot {
 	if t.Kind == taskproc.Kind_MAP {
 		return cluster.MapSlot
@@ -177,7 +178,8 @@ func kindOf(t *wire.TaskStatus) cluster.Slot {
 	return cluster.ReduceSlot
 }
 
-// numberOf is the number at the end of a task's id.
+// numberOf is the number at the end of a task's id. Such an id ends in _NUMBER, as
+// in Hadoop.
 func numberOf(id string) int {
 	n, _ := strconv.Atoi(id[strings.LastIndexByte(id, '_')+1:]) // masters write no others
 	return n

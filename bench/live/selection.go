@@ -12,7 +12,8 @@ import (
 
 // Selection says which experiments of a paper run on real clusters of this machine. Its
 // caller calls Check, which refuses an unknown experiment, then Probe, which finds out what
-// the machine lacks; after that WhyNot is complete.
+// the machine lacks; after that WhyNot is complete. Experiments that are left out appear in
+// the report with the reason.
 type Selection struct {
 	Paper   string // name, one that paper.Find knows
 	Only    string // id of the one wanted experiment; "" for all

@@ -39,7 +39,8 @@ func maps(uri string) scene {
 	}
 }
 
-// reduces has 4 slots: two reduces of 40 s, and two of four.
+// reduces has 4 slots: two reduces of 40 s, and two of four. Each sleep is divided into
+// records of 20 ms, so that a checkpoint finds a place soon.
 func reduces() scene {
 	sleep := func(reduces int, more ...string) []string {
 		return append(append([]string{"sleep"}, more...), "-m", "1", "-mt", "20", "-r", fmt.Sprint(reduces), "-rt", "40000", "-recordt", "20")

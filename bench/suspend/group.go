@@ -79,7 +79,7 @@ func (g group) add(pid int) error {
 }
 
 // remove removes the group after its processes have ended. The kernel takes a moment for
-// that.
+// that. It gives up after two seconds.
 func (g group) remove() (err error) {
 	if g.dir == "" {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// runningAttempt is an attempt that ran when a fault was injected.
+// runningAttempt is an attempt that ran when a fault was injected. It is comparable, so
+// lists of it can be searched.
 type runningAttempt struct{ job, task, attempt string }
 
 // stopsAttempts reports whether the attempts of a tasknode make no progress, or are lost,
@@ -109,8 +110,8 @@ func (w *jobWatcher) hitTasksRecoveredAt(hit []runningAttempt, ended time.Time) 
 	return time.Now()
 }
 
-// taskRecovered reports whether a task has finished or runs. Hit attempts count as
-// running only if they may be back.
+// taskRecovered reports whether a task has finished or runs. Hit attempts count as running
+// only if they may be back. A task that is no longer in the status has not recovered.
 func taskRecovered(s *wire.JobStatus, task string, hit []runningAttempt, back bool) bool {
 	i := slices.IndexFunc(s.Tasks, func(t *wire.TaskStatus) bool { return t.Id == task })
 	return i >= 0 && slices.ContainsFunc(s.Tasks[i].Attempts, func(a *wire.TaskStatus_Attempt) bool {

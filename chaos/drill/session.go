@@ -115,8 +115,8 @@ func needs(f chaos.Fault) (network, disk bool) {
 	return kind.NeedsNetwork && f.Target.Role != chaos.DataNode, kind.NeedsDisk
 }
 
-// NeedsIsolation reports whether a plan has faults that take a process that rig.Isolate
-// has prepared.
+// NeedsIsolation reports whether a plan has faults that take a process that rig.Isolate has
+// prepared. The caller starts itself again in namespaces if that is true.
 func NeedsIsolation(plan *chaos.Plan) bool {
 	network, disks := isolation(plan)
 	return network || disks
@@ -136,7 +136,8 @@ func isolation(plan *chaos.Plan) (network, disks bool) {
 	return network, disks
 }
 
-// command runs the program; environ names the cluster, nil for none.
+// command runs the program; environ names the cluster, nil for none. The output has no
+// white space at both ends.
 func (s *Session) command(ctx context.Context, environ []string, args ...string) (stdout string, err error) {
 	return testcluster.Program{File: s.cfg.Hammr, Environ: environ}.Run(ctx, args...)
 }

@@ -65,7 +65,8 @@ func (w *jobWatcher) run(ctx context.Context) {
 	all.Wait()
 }
 
-// watchJob reads the status of one job until it has ended.
+// watchJob reads the status of one job until it has ended. A final status is the last one
+// that is read.
 func (w *jobWatcher) watchJob(ctx context.Context, id string) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

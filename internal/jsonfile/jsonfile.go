@@ -10,6 +10,7 @@ import (
 )
 
 // Read parses a file. The error wraps fs.ErrNotExist if there is none, and names the file.
+// Fields that the document lacks keep their values.
 func Read(path string, into any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

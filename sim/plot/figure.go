@@ -54,7 +54,8 @@ func Grid(title string, columns int, figures ...*Figure) *Figure {
 	return g
 }
 
-// names lists the names of all panels without repetition, Others last.
+// names lists the names of all panels without repetition, Others last. The order decides
+// colours, so it is that of the panels.
 func (f *Figure) names() (names []string) {
 	for _, p := range f.panels {
 		for _, name := range p.names {

@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	// Lengths are in points.
 	margin      = 10
 	gap         = 14 // between panels
 	titleHeight = 26

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// legendKind is the symbol next to a name.
+// legendKind is the symbol next to a name. All panels of a figure have the same kind.
 type legendKind int
 
 const (

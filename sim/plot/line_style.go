@@ -15,7 +15,8 @@ const Colours = 12
 const Others = "others"
 
 // palette is that of Okabe and Ito, followed by the colours of Tol's muted palette that
-// differ from it. Both are safe for colour-blind readers.
+// differ from it. Both are safe for colour-blind readers. The first colours differ most,
+// since most pictures have few names.
 var palette = [Colours]color.RGBA{
 	rgb(0x0072b2), rgb(0xe69f00), rgb(0x009e73), rgb(0xd55e00), rgb(0x56b4e9), rgb(0xcc79a7),
 	rgb(0x332288), rgb(0xddcc77), rgb(0x882255), rgb(0x44aa99), rgb(0x999933), rgb(0x661100),

@@ -50,7 +50,8 @@ func (r *Report) sojourns(class string) (samples []plot.Sample) {
 	return samples
 }
 
-// maxClasses is the number of classes that have pictures of their own.
+// maxClasses is the number of classes that have pictures of their own. More pictures would
+// be too small to read.
 const maxClasses = 12
 
 // classes are sorted by the size of the smallest job of each. With too many classes there

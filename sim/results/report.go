@@ -27,13 +27,15 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// PolicyRun is the result of a workload under one policy.
+// PolicyRun is the result of a workload under one policy. Policy is the name in tables and
+// pictures, with its wrapper if it has one: chronos+fifo.
 type PolicyRun struct {
 	Policy string
 	Result *sim.Result
 }
 
-// Repetition is a workload under every policy, with one seed.
+// Repetition is a workload under every policy, with one seed. The seed is that of the
+// workload's noise and of the placement of blocks.
 type Repetition struct {
 	Seed uint64
 	Runs []PolicyRun // in the order of the policies, which all repetitions share

@@ -95,7 +95,7 @@ func columnIndexes(source string, head []string) (map[string]int, error) {
 }
 
 // csvRow is one line. Its methods parse a column and report invalid values. A column that
-// the file lacks is 0 or "".
+// the file lacks is 0 or "". Its lines are those of the file, from 1 for the header.
 type csvRow struct {
 	c        *collector
 	line     int

@@ -63,7 +63,8 @@ type historyTask struct {
 	} `json:"attempts"`
 }
 
-// wholeNumber is a 64-bit integer, which protobuf's JSON writes as a string.
+// wholeNumber is a 64-bit integer, which protobuf's JSON writes as a string. A JavaScript
+// number could not hold all of its values.
 type wholeNumber int64
 
 // UnmarshalJSON accepts 7 and "7".
@@ -113,7 +114,8 @@ func (h *jobLog) read(r io.Reader) error {
 	}
 }
 
-// openHistory is a history whose end line is not read yet.
+// openHistory is a history whose end line is not read yet. Tasks get their bytes when it
+// ends, since the number of maps is known only then.
 type openHistory struct {
 	line       int        // of its first line
 	job        *loggedJob // nil between two histories

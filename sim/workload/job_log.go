@@ -28,7 +28,8 @@ type loggedTask struct {
 	attempts []loggedAttempt
 }
 
-// loggedAttempt is an attempt. Times are in ms since the epoch.
+// loggedAttempt is an attempt. Times are in ms since the epoch. Failed and killed attempts
+// are kept, because they show when slots of the cluster were used.
 type loggedAttempt struct {
 	succeeded    bool
 	checkpointed bool  // it was preempted, and another attempt resumed from it

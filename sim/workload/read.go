@@ -43,8 +43,9 @@ func Formats() []string {
 // SpecPrefix marks a name as a spec instead of a file.
 const SpecPrefix = "spec:"
 
-// ReadFile reads a workload from a file, from a directory of histories, or from a spec in the
-// name, such as spec:jobs=10,… or spec:fb2009.
+// ReadFile reads a workload from a file, from a directory of histories, or from a spec in
+// the name, such as spec:jobs=10,… or spec:fb2009. The name of a spec is its text; that of
+// a file is its base name.
 func ReadFile(name string, o Options) (w *Workload, err error) {
 	if text, found := strings.CutPrefix(name, SpecPrefix); found {
 		w, err = readSpec(strings.NewReader(text), "spec", o)

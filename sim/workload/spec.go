@@ -22,8 +22,9 @@ type Spec struct {
 	Classes   []Class
 }
 
-// Class is a class of jobs. If Map or Reduce has no value, the Model computes times from the
-// bytes.
+// Class is a class of jobs. If Map or Reduce has no value, the Model computes times from
+// the bytes. Distributions draw a value for each job (numbers of tasks) or for each task
+// (times, bytes).
 type Class struct {
 	Name                  string
 	Jobs                  int
@@ -93,7 +94,8 @@ func ParseSpec(source, text string) (*Spec, error) {
 	return s, nil
 }
 
-// specPart is the text between two semicolons or ends of lines.
+// specPart is the text between two semicolons or ends of lines. Its line is for errors;
+// specs on a command line have one line.
 type specPart struct {
 	source string
 	line   int
