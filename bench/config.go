@@ -11,6 +11,8 @@ import (
 // Config describes a run of the kit.
 //
 // The directories are large: generated inputs are kept from run to run, outputs are not.
+//
+//	hammr bench programs --case 'terasort*' --rounds 5 --size 1073741824
 type Config struct {
 	// Cases names contests, or patterns for path.Match. Default all except those that run
 	// only by name.

@@ -91,6 +91,9 @@ const clockTick = 10 * time.Millisecond
 
 // cpuIn reads a process's line in /proc: CPU time of itself and of its children
 // that have ended. It is 0 for another text.
+//
+//	pid (name) state ppid … utime stime cutime cstime …
+//	           fields[0]    fields[11] to fields[14]
 func cpuIn(stat []byte) (sum time.Duration) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 15 {

@@ -36,6 +36,9 @@ type Result struct {
 }
 
 // Side is one entry's share of a result.
+//
+//	{"name": "hammr", "seconds": {"median": 3.1, "min": 3.0, "max": 3.4},
+//	 "maxRSSBytes": 412000000, "samples": [{"seconds": 3.1, "cpuSeconds": 5.9, …}, …]}
 type Side struct {
 	Name        string   `json:"name"`
 	Seconds     Spread   `json:"seconds"`

@@ -17,6 +17,9 @@ func printMachine(w io.Writer, m Machine) {
 
 // printResults is the table of all results. Notes follow the table, a line for each case
 // that has some.
+//
+//	case       ratio  spread     s      MB/s  RSS MiB  rival                s  …  goal
+//	terasort   0.92   0.90–0.95  9.310  115   688      yardstick mrsort …         ratio ≥ 0.6  met
 func printResults(out io.Writer, results []Result) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "case\tratio\tspread\ts\tMB/s\tRSS MiB\trival\ts\tMB/s\tRSS MiB\tgoal\t")

@@ -20,7 +20,8 @@ type hadoopJob struct {
 	maps, reduces, localMaps                       int
 }
 
-// historyLine is one event. Avro wraps it in the name of its type.
+// historyLine is one event. Avro wraps it in the name of its type. Times in events are ms
+// since the epoch.
 type historyLine struct {
 	Type  string
 	Event map[string]hadoopEvent

@@ -56,6 +56,8 @@ func (j blockReadingJob) vocabulary() int {
 // writeText writes the input, in which all words take turns.
 //
 //	w000000 w000001 …  127 words, blanks up to the size of a line, -------
+//
+// Words are taken in turn, so each occurs about equally often.
 func (j blockReadingJob) writeText(to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<20)
 	words, next, blanks := j.vocabulary(), 0, strings.Repeat(" ", j.block/blockLines-textBytes)

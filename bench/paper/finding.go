@@ -16,7 +16,7 @@ type Finding struct {
 	Values []float64 // of each repetition
 }
 
-// findings applies the measures of an experiment.
+// findings applies the measures of an experiment. They are in the order of the measures.
 func (e *Experiment) findings(all []Repeat) (list []Finding) {
 	for _, m := range e.Measures {
 		var values []float64

@@ -24,7 +24,8 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 	return err
 }
 
-// repetitions describes the repetitions and the intervals.
+// repetitions describes the repetitions and the intervals. It is the last paragraph before
+// the experiments.
 func (r *Report) repetitions() string {
 	text := fmt.Sprintf("Each experiment is run with seed %d.", r.Options.Seed)
 	if r.Options.Runs > 1 {

@@ -64,7 +64,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Find finds a paper by its name.
+// Find finds a paper by its name. The error lists all names.
 func Find(name string) (Paper, error) {
 	for _, p := range Papers() {
 		if p.Name == name {

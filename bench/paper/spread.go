@@ -45,7 +45,7 @@ func number(x float64) string {
 	return trim(fmt.Sprintf("%.2f", x))
 }
 
-// trim removes zeros after the point.
+// trim removes zeros after the point. text has a point.
 func trim(text string) string {
 	for text[len(text)-1] == '0' {
 		text = text[:len(text)-1]

@@ -13,7 +13,8 @@ import (
 )
 
 // readOutput reads a directory of output, which has the mark of a committed job. Names that
-// begin with "_" or "." are no output, as in Hadoop's input formats.
+// begin with "_" or "." are no output, as in Hadoop's input formats. Outputs of drills are
+// small, so they are compared in memory.
 func readOutput(dir string) (output, error) {
 	out := make(output)
 	marked := false

@@ -96,8 +96,9 @@ func (w *jobWatcher) recoveredAt(since time.Time, master bool) time.Time {
 }
 
 // hitTasksRecoveredAt is when the tasks of all hit attempts were first seen to have
-// finished, to run again, or to run on after the end of the fault. The last counts only
-// if a master was asked after the end. ended is zero while the fault lasts.
+// finished, to run again, or to run on after the end of the fault. The last counts only if
+// a master was asked after the end. ended is zero while the fault lasts. A job that has
+// ended needs none of its tasks any more.
 func (w *jobWatcher) hitTasksRecoveredAt(hit []runningAttempt, ended time.Time) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()

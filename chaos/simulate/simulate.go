@@ -107,6 +107,8 @@ type player struct {
 }
 
 // faultState is the progress of one fault.
+//
+//	pending ── injectDue ─► injected ── first effect ─► since, hasLeader
 type faultState struct {
 	injected  bool
 	reason    string // why it is not injected

@@ -44,6 +44,8 @@ func (j *Java) Run(ctx context.Context, class string, args ...string) ([]byte, e
 // command returns the program and its arguments. With C1 only and the serial collector a
 // daemon starts a quarter faster. Some WebHDFS calls need java.lang opened. Performance data
 // is disabled, since a killed daemon would leave it in the system's folder.
+//
+//	java FLAGS -cp CONF:JARS/* CLASS ARGS
 func (j *Java) command(class string, args []string) (java string, argv []string, err error) {
 	java, err = findJava()
 	if err != nil {

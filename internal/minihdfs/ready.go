@@ -11,7 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// Health is the state of the cluster according to the NameNode.
+// Health is the state of the cluster according to the NameNode. Dead DataNodes are those
+// without a heartbeat for 12 s, stale ones those for 3 s.
 type Health struct {
 	State string `json:"FSState"` // "Operational" or "safeMode"
 	Live  int    `json:"NumLiveDataNodes"`

@@ -11,6 +11,12 @@ import (
 )
 
 // Axes are the title, the labels and the scales of a picture.
+//
+//	      Title
+//	Y  ┌──────────────────┐
+//	   │        ┊ Mark    │
+//	   └──────────────────┘
+//	            X
 type Axes struct {
 	Title string
 	X, Y  string // labels, with the unit

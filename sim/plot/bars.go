@@ -10,6 +10,9 @@ import (
 )
 
 // Bar is one series of bars, with a value for each group.
+//
+//	▐█▌ ▐░▌     ▐█▌ ▐░▌      █ and ░ are two series,
+//	group 1     group 2      each with a value for each group
 type Bar struct {
 	Name   string
 	Values []Value

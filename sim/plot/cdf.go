@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// Sample is a set of values, such as the sojourn times under one policy.
+// Sample is a set of values, such as the sojourn times under one policy. Its curve has the
+// Name in the legend.
 type Sample struct {
 	Name   string
 	Values []float64 // in any order

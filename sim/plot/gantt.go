@@ -9,6 +9,9 @@ import (
 
 // Span is a time in which a row is in use. From is not after To; a span of length 0 is
 // drawn as a hairline.
+//
+//	row 0  ████ job 1 ████░░ job 2 ░░
+//	row 1  ░░ job 2 ░░░░░░
 type Span struct {
 	Row      int // index of the row
 	From, To float64

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Point is a point of a curve, with an optional interval.
+// Point is a point of a curve, with an optional interval. Low and High are values of the
+// axis, not distances from Y.
 type Point struct {
 	X, Y      float64
 	Low, High float64 // around Y, such as a 95 % interval; both 0 for none

@@ -16,6 +16,9 @@ import (
 // lognormal with mean 1: it varies the tasks of a job and leaves the offered load unchanged.
 // It is a hash of Seed, the job's id and the task's number, so it does not depend on other
 // tasks.
+//
+//	Start 2 s, BlockTime 60 s, block of 128 MiB:
+//	64 MiB take 2 s + 64 · (58 s / 128) = 31 s, times the noise
 type Model struct {
 	Start           time.Duration // before the first byte; 0 is 2 s, negative is none
 	BlockBytes      int64         // of a full block; 0 is 128 MiB

@@ -55,7 +55,7 @@ type Job struct {
 	Recorded int64 // ms from submission to the end on a real cluster; 0 if unknown
 }
 
-// Task is one task of a job.
+// Task is one task of a job. A time of 0 is valid: the task ends at once.
 type Task struct {
 	Millis int64 // time alone on an undisturbed slot, with local input; of a reduce without the shuffle
 	Bytes  int64 // input bytes of a map, shuffled bytes of a reduce
