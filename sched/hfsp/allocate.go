@@ -140,8 +140,8 @@ func spread(slots int, portions []*portion) {
 	}
 }
 
-// before puts the portion first that has least for its weight.
-func (p *portion) before(other *portion) bool {
+// Before puts the portion first that has least for its weight.
+func (p *portion) Before(other *portion) bool {
 	return cmp.Or(cmp.Compare(float64(p.slots)/p.weight, float64(other.slots)/other.weight), p.id.compare(other.id)) < 0
 }
 

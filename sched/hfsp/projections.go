@@ -97,5 +97,5 @@ type trial struct {
 	at int64
 }
 
-// before orders trials by time.
-func (t trial) before(other trial) bool { return t.at < other.at }
+// Before orders trials by time.
+func (t trial) Before(other trial) bool { return t.at < other.at }

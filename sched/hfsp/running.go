@@ -106,17 +106,17 @@ func (r *running) stop(at float64) {
 	}
 }
 
-// before orders capped phases by when they finish.
-func (s *member) before(other *member) bool {
+// Before orders capped phases by when they finish.
+func (s *member) Before(other *member) bool {
 	return cmp.Or(cmp.Compare(s.end, other.end), s.id.compare(other.id)) < 0
 }
 
 // heapOf is a heap for container/heap, the element that comes before all others on top.
-type heapOf[E interface{ before(E) bool }] []E
+type heapOf[E interface{ Before(E) bool }] []E
 
 func (h heapOf[E]) Len() int           { return len(h) }
 func (h heapOf[E]) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
-func (h heapOf[E]) Less(i, k int) bool { return h[i].before(h[k]) }
+func (h heapOf[E]) Less(i, k int) bool { return h[i].Before(h[k]) }
 func (h *heapOf[E]) Push(x any)        { *h = append(*h, x.(E)) }
 
 func (h *heapOf[E]) Pop() any {
