@@ -22,8 +22,8 @@ type Kit struct {
 	notes   []string // findings of that contest that are in no sample
 }
 
-// newKit builds the programs. The caller closes the kit. Programs are built from the
-// present tree, so results are those of the working copy.
+// newKit builds the programs. The caller closes the kit. Programs are built from the present
+// tree, so results include uncommitted changes.
 func newKit(ctx context.Context, cfg Config) (*Kit, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("directory for generated input: %w", err)

@@ -50,7 +50,7 @@ type KindSpec struct {
 	// survivable kinds may last until the end of a drill on one tasknode: its work
 	// moves to others. A tasknode that is alive but useless would keep it.
 	survivable bool
-	longest    time.Duration // of Fault.For at random; 0 for longestRandom
+	longest    time.Duration // the longest duration in a random plan; 0 for longestRandom
 
 	// endsDaemon reports whether a daemon may be gone after the fault. The end of such a
 	// fault starts the daemon again, after Undo.

@@ -65,7 +65,7 @@ func finishTask(j *Job, stage, number int) Command {
 	}
 }
 
-// states are those of all tasks, stage by stage.
+// states lists the states of all tasks, stage by stage.
 func states(j *Job) string {
 	var stages []string
 	for _, s := range j.Stages {

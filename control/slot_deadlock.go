@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// When output is lost for which running tasks of the same job wait, its writers have to
-// run again. They may need the slots that the waiting tasks occupy: a deadlock. To break
-// it, as many of the waiting attempts as necessary are preempted by kill, the youngest
+// Running tasks of a job may wait for output that is lost. Then the writers of that output
+// have to run again, but may need the slots that the waiting tasks occupy: a deadlock. To
+// break it, as many of the waiting attempts as necessary are preempted by kill, the youngest
 // first. They are not charged.
 //
 //	reduce slots   [reader 1, waits] [reader 2, waits] ... all occupied

@@ -91,9 +91,10 @@ func (s *failoverSoak) pair(kinds ...int) {
 	must(s.t, os.RemoveAll(dir)) // the directories of an hour would fill the disk
 }
 
-// disturb causes a disturbance about every two seconds, every fifth time of a master. More
-// often, and the few reduces at the end of a job would be killed before they make progress.
-// It skips what is impossible because no master leads or the attempt has ended.
+// disturb causes a disturbance about every two seconds: one in five is a fault of a master,
+// the others preempt attempts. With shorter intervals the few reduces at the end of a job
+// would be killed before they make progress. A disturbance that is impossible, because no
+// master leads or the attempt has ended, is counted as left out.
 func (s *failoverSoak) disturb(ctx context.Context) {
 	for {
 		select {

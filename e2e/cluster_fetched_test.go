@@ -67,8 +67,8 @@ type fetching struct {
 	id string
 }
 
-// reach waits until the reduces have reported that many fetched outputs in all. It fails if
-// there are more.
+// reach waits until the reduces have reported want fetched outputs in total. It fails if they
+// report more.
 func (j *fetching) reach(want int64) {
 	j.t.Helper()
 	var n int64

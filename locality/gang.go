@@ -20,10 +20,10 @@ func (t *Topology) GangPlacer(machines []Machine) *GangPlacer {
 // Place returns the machine of each group of a gang; ok is false if they do not all fit now.
 //
 // Groups with checkpoints are placed by the bytes they transfer, so each goes to the machine
-// of its checkpoint if it has free slots. Other groups are placed close to each other,
-// because they usually exchange more data than they read: on one machine if possible, else
-// in one rack, else anywhere. Among machines, racks and places within them the bytes to
-// transfer decide, then the load.
+// of its checkpoint if it has free slots. Other groups are placed close to each other, because
+// they usually exchange more data than they read: on one machine if possible, else in one
+// rack, else anywhere. Machines and racks are compared by the bytes to transfer, then by the
+// load.
 //
 // Place first assigns groups of several slots, the largest first, each where its bytes are
 // nearest, and then groups of one slot by min-cost flow. The transfer is minimal if each

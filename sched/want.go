@@ -47,7 +47,8 @@ func Wants(j *cluster.Job) iter.Seq[Want] {
 	}
 }
 
-// countAlone returns how many tasks of a stage, which start alone, want a slot.
+// countAlone returns how many tasks of a stage want a slot. The tasks of the stage start
+// alone.
 func countAlone(j *cluster.Job, s *cluster.Stage) int {
 	n := len(s.Suspended())
 	if s.Waiting() > 0 && j.Ready(s) {

@@ -127,7 +127,7 @@ func (b *batch) gather(w *dataWriter, entries []entry) {
 	}
 }
 
-// combine runs the combiner over each group of equal keys. entries are those of one
+// combine runs the combiner over each group of equal keys. entries are the entries of one
 // partition, sorted, so equal keys are adjacent.
 func (b *batch) combine(w *dataWriter, entries []entry, c *combinerRun) error {
 	for len(entries) > 0 {

@@ -81,7 +81,7 @@ func (x *Index) Move(ctx context.Context, from, to storage.FS, path string, opts
 	return &moved, errors.Join(remove(ctx, from, x.Path), remove(ctx, from, IndexPath(x.Path)))
 }
 
-// moveData copies the data file. opts are those of the target file system.
+// moveData copies the data file. opts are for the target file system.
 func (x *Index) moveData(ctx context.Context, from, to storage.FS, path string, opts storage.CreateOptions) error {
 	in, err := from.Open(ctx, x.Path)
 	if err != nil {

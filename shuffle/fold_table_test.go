@@ -45,7 +45,7 @@ func collectFolded[V any](t testing.TB, o Options, f Fold[V], records []pair, va
 	return x, table.Stats()
 }
 
-// checkFolded compares the output of a fold of joined values with the twin.
+// checkFolded compares the output of a fold that joins values with the output of foldTwin.
 func checkFolded(t testing.TB, o Options, x *Index, records []pair) {
 	t.Helper()
 	parts := readIndexed(t, o.FS, x)

@@ -90,9 +90,8 @@ type account struct {
 }
 
 // notePreemptions records what a command takes from attempts, before it is applied. It runs
-// before the command is applied, because slot times and states are those of the moment
-// before. A request of a mode other than kill counts its work as conserved until
-// settlePreemption shows otherwise.
+// before that, because the command changes slot times and states. A request of a mode other
+// than kill counts its work as conserved until settlePreemption shows otherwise.
 func (b *body) notePreemptions(c cluster.Command) {
 	switch c := c.(type) {
 	case cluster.KillAttempt:

@@ -27,7 +27,7 @@ type attempt struct {
 
 	taskWork     int64 // ms of the whole task
 	restoredWork int64 // ms of these that the checkpoint has already done
-	ownWork      int64 // ms to do here: the rest, and a map's remote reads; of a reduce, the time after copying
+	ownWork      int64 // ms to do on this machine: the rest of the task, with remote reads of a map, or after copying for a reduce
 
 	// Progress at the time since. It grows from then on unless the attempt is stalled.
 	since            int64

@@ -15,8 +15,8 @@ func (b *body) markSilent(m *machine) {
 	}
 }
 
-// planExpiry declares a machine lost when a leader has received nothing of it for the time
-// of Expiry.
+// planExpiry declares a machine lost if a leader receives no message from it for
+// Config.Expiry.
 func (b *body) planExpiry(m *machine) {
 	since := m.silentSince
 	b.queue.plan(b.now+b.cfg.Expiry, func() {

@@ -45,7 +45,7 @@ type Config struct {
 // the order is Router.mu, then opened.mu, and no call holds both while it opens.
 type Router struct {
 	conf Config
-	// scheme and authority are those of Config.Default.
+	// scheme and authority of Config.Default
 	scheme, authority string
 	mu                struct {
 		sync.Mutex

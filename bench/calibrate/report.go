@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/bench/live"
 )
 
-// columns are those of calibration.csv; times are seconds.
+// columns are the columns of calibration.csv; times are in seconds.
 var columns = []string{"plan", "policy", "job", "real_s", "replay_s", "forecast_s", "replay_error", "forecast_error"}
 
 // WriteCSV writes a line for each job and policy, with a heading.

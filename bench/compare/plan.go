@@ -82,7 +82,7 @@ var allLoads = []struct {
 	{"FB-2010, sample 0", "swim/FB-2010_samples_24_times_1hr_0.tsv", workload.SWIM{OriginalNodes: 3000, TargetNodes: nodes}, 24 * time.Hour},
 }
 
-// Names are those of all workloads.
+// Names returns the names of all workloads.
 func Names() (names []string) {
 	for _, l := range allLoads {
 		names = append(names, l.name)
@@ -129,9 +129,9 @@ const (
 	failFor   = 10 * time.Minute
 )
 
-// failures are those of a load: in the middle of hour n one machine fails, in steps through
-// all machines. So each machine fails about equally often, and the same ones for all
-// policies.
+// failures returns the machine failures of a load: one in the middle of each hour. The
+// machines are chosen in steps, so that each fails about equally often, and the choice is the
+// same for all policies.
 func (l *Load) failures() (list []sim.Failure) {
 	const stride = 37 // prime to the number of machines, so no machine fails twice before all others have
 	for n := 0; time.Duration(n)*failEvery < l.length; n++ {

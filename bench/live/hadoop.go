@@ -66,7 +66,7 @@ func (h hadoop) end(yarn *minihdfs.Yarn) error {
 
 // waits are settings that make the FairScheduler wait for local slots by the clock, as the
 // simulated arm does. It does that only if it schedules continuously; otherwise it counts
-// reports of NodeManagers. Waits are those of the trial, divided by its speed-up.
+// reports of NodeManagers. The waits are the trial's, divided by its speed-up.
 func (h hadoop) waits() map[string]string {
 	d := h.trial.Setup.Placement.Delay
 	return map[string]string{

@@ -44,7 +44,7 @@ func TestReadersSleepForTheirTimes(t *testing.T) {
 	}
 }
 
-// wordsOf are those of a job's input, which has to have a block for each map.
+// wordsOf returns the words of a job's input. The input must have a block for each map.
 func wordsOf(t *testing.T, j blockReadingJob) map[string]bool {
 	t.Helper()
 	var text strings.Builder

@@ -41,8 +41,8 @@ type Runner struct {
 func (r *Runner) Close() error { return r.input.close() }
 
 // Simulated runs the same trials in the simulator, with as many tasks and slots and equal
-// tasks in each phase. It is a paper.Runner. Its outcomes stand next to those of Runner;
-// differences are those of the model.
+// tasks in each phase. It is a paper.Runner. Its outcomes are shown next to those of Runner; a
+// difference is an error of the simulator's model.
 type Simulated struct{ Paper string }
 
 // Run implements paper.Runner.

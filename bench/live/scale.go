@@ -140,8 +140,8 @@ func (s Scale) scaled(t paper.Trial) paper.Trial {
 	return t
 }
 
-// slotsOf divides slots; numbers that mean none or the default stay. At least one slot is
-// left.
+// slotsOf divides a number of slots, and leaves at least one slot. Numbers that mean "none" or
+// "the default" do not change.
 func slotsOf(slots, thin int) int {
 	if slots <= 0 {
 		return slots
@@ -149,8 +149,8 @@ func slotsOf(slots, thin int) int {
 	return max(slots/thin, 1)
 }
 
-// evenTasks keeps one task in thin, at most most, and gives each the mean time. The mean is
-// that of all tasks, also of those that are left out.
+// evenTasks keeps one of every thin tasks, but no more than most of them, and gives each the
+// mean time of all tasks.
 func evenTasks(tasks []workload.Task, thin, most int) []workload.Task {
 	n := (len(tasks) + thin - 1) / thin
 	if most > 0 {
@@ -168,8 +168,8 @@ var timeSettings = []string{"hammr.disco.transition.hold", "hammr.scheduler.pree
 
 var timeout = regexp.MustCompile(`(PreemptionTimeout>)(\d+)<`)
 
-// settings are those of the trial's policy on the faster cluster. Time-outs of allocation
-// files are whole seconds, at least one. The caller's map stays as it is.
+// settings returns the settings of the trial's policy for the faster cluster. Time-outs in
+// allocation files are whole seconds, at least one. The caller's map does not change.
 func (s Scale) settings(t paper.Trial) map[string]string {
 	conf := maps.Clone(t.Conf)
 	if conf == nil {

@@ -44,8 +44,8 @@ func submitTime(j *workload.Job, fast float64) time.Duration {
 	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))
 }
 
-// properties are those of a job, whatever its program. Priorities beyond those of Hadoop
-// become its extremes.
+// properties returns the properties of a job, whatever its program. A priority that Hadoop
+// does not have becomes Hadoop's highest or lowest.
 func properties(j *workload.Job) (args []string) {
 	set := func(name, value string) { args = append(args, "-D", name+"="+value) }
 	set(conf.JobName, j.ID)

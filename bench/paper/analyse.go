@@ -44,7 +44,8 @@ func jobNamed(o *Outcome, id string) *sim.JobResult {
 // sojourn is the time from a job's submission to its end, in s.
 func sojourn(o *Outcome, id string) float64 { return seconds(jobNamed(o, id).Sojourn()) }
 
-// sojourns are those of the jobs of a class, in s; of all jobs for "".
+// sojourns returns the sojourn times of the jobs of a class in s, or of all jobs if the class
+// is "".
 func sojourns(o *Outcome, class string) (times []float64) {
 	for i := range o.Jobs {
 		if j := &o.Jobs[i]; class == "" || j.Class == class {

@@ -105,7 +105,7 @@ runs of a table can explain both.`}
 	return e
 }
 
-// moments are those of Fig. 11, at which the machine fails.
+// moments are the times in Fig. 11 at which the machine fails.
 var moments = []struct {
 	name, phase string
 	percent     float64

@@ -81,8 +81,8 @@ type Chart struct {
 	Draw    func([]Repeat) *plot.Figure
 }
 
-// points are those of the experiment, one at least. The point of an experiment without
-// points has no name.
+// points returns the points of the experiment. An experiment without points has one point
+// without a name.
 func (e *Experiment) points() []Point {
 	if len(e.Points) == 0 {
 		return []Point{{}}

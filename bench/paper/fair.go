@@ -70,7 +70,7 @@ type vector struct {
 	shares []int
 }
 
-// vectors are those of TestComputeFairShares that come out in whole slots.
+// vectors are the cases of TestComputeFairShares whose shares are whole slots.
 var vectors = []vector{
 	{40, []poolSpec{{demand: 100}, {demand: 50}, {demand: 30}, {demand: 20}}, []int{10, 10, 10, 10}},
 	{40, []poolSpec{{demand: 100}, {demand: 50}, {demand: 11}, {demand: 3}}, []int{13, 13, 11, 3}},
@@ -147,8 +147,8 @@ const (
 	fairSlots     = 40
 )
 
-// fairTimeouts has a job that fills the cluster, and one that arrives later. A point has
-// one of the two time-outs only, so that the measure shows which one has acted.
+// fairTimeouts has a job that fills the cluster, and one that arrives later. Each point sets
+// only one of the two time-outs, so that the effect of each can be measured.
 //
 //	0 s    research has all 40 slots, with maps of 600 s
 //	100 s  production arrives: its minimum is 10, its fair share 20

@@ -37,9 +37,9 @@ func hfspSingle() (Experiment, error) {
 	return e, nil
 }
 
-// hfspCapped is Fig. 2: jobs that cannot use the whole cluster. The numbers of the paper
-// are those of a divisible cluster. The policy itself runs next to them, to show how far
-// whole tasks differ.
+// hfspCapped is Fig. 2: jobs that cannot use the whole cluster. The paper computes its numbers
+// for a cluster that is infinitely divisible. The policy itself runs too, to show the
+// difference that whole tasks make.
 //
 // A job that can use 35 % of the cluster cannot be served faster than with 35 %; the rest
 // serves the next job. The paper extends FSP to that case, and fspSojourns computes it.

@@ -77,8 +77,8 @@ func (d *drill) leader(ctx context.Context) (string, error) {
 	return info.Leader, nil
 }
 
-// drawAttempt is a running attempt of a kind: map, reduce or any. The candidates are those
-// of the latest statuses, so the attempt may have ended by then.
+// drawAttempt returns a random running attempt of a kind: map, reduce or any. It chooses among
+// the attempts in the latest statuses, so the attempt may have ended.
 func (d *drill) drawAttempt(kind string) (*wire.TaskStatus_Attempt, error) {
 	running := d.watch.running(kind)
 	if len(running) == 0 {

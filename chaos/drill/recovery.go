@@ -42,8 +42,8 @@ func (w *jobWatcher) runningOn(names []string) (list []runningAttempt) {
 
 // awaitRecovery measures how long it takes until the work that a fault has hit resumes.
 //
-// The precision is that of the statuses: pollInterval and the time of a call. undone is
-// closed when the fault is undone, and never for one that is not.
+// The precision is that of the statuses: pollInterval and the time of a call. undone is closed
+// when the fault is undone; it stays open if the fault is never undone.
 func (d *drill) awaitRecovery(ctx context.Context, i int, in injection, undone <-chan struct{}) {
 	master := d.plan.Faults[i].Target.Role == chaos.Jobmaster
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -22,7 +22,7 @@ type Config struct {
 	Hammr string
 	// Masters and Tasknodes are their numbers. Default 3 and 4.
 	Masters, Tasknodes int
-	// MapSlots and ReduceSlots are those of each tasknode. Default 2 and 1.
+	// MapSlots and ReduceSlots are the slots of each tasknode. Default 2 and 1.
 	MapSlots, ReduceSlots int
 	// Expiry is the silence after which a tasknode is lost. Default 1 s.
 	Expiry time.Duration

@@ -49,7 +49,7 @@ func (p *player) inject(w *sim.Simulation, i int) (target string, err error) {
 	return names("w", []int{machine}), err
 }
 
-// names are those of daemons, numbered from 1, joined by +.
+// names returns the names of daemons by their numbers, which count from 1, joined by +.
 func names(prefix string, of []int) string {
 	var list []string
 	for _, n := range of {
@@ -58,8 +58,8 @@ func names(prefix string, of []int) string {
 	return strings.Join(list, "+")
 }
 
-// masters are those of a target's name that answer. A follower is drawn at random; without
-// a leader there is none.
+// masters returns the masters that match a target's name and answer. A follower is drawn at
+// random; if no master leads, there is no follower.
 func (p *player) masters(w *sim.Simulation, name string) (found []int) {
 	leader := w.Leader()
 	for m := range p.plan.Masters {

@@ -32,8 +32,8 @@ const (
 
 // Settings of the cluster, in ms.
 const (
-	// The expiry and the heartbeat are those of drills with processes, so that a plan gives
-	// about the same sequence of events in both.
+	// The expiry and the heartbeat have the values that drills with processes use, so that a
+	// plan gives about the same sequence of events in both.
 	expiryMillis    = 1000
 	heartbeatMillis = 200
 	electionMillis  = 1000
@@ -173,9 +173,9 @@ func isDue(w *sim.Simulation, t chaos.Trigger) bool {
 	return w.Reached(t.Job, string(t.Event), float64(t.N))
 }
 
-// jobs are those of the plan, all submitted at once. Sizes are the same for all programs:
-// the simulator has no bytes to sort or count, and the times of a drill's tasks are their
-// sleeps.
+// jobs returns the jobs of the plan, all submitted at once. Sizes are the same for all
+// programs: the simulator has no bytes to sort or count, and a drill's tasks take as long as
+// they sleep.
 func jobs(plan *chaos.Plan) *workload.Workload {
 	w := &workload.Workload{Name: "plan"}
 	tasks := func(n int, each time.Duration) (list []workload.Task) {

@@ -26,7 +26,7 @@ func newDAG() *cobra.Command {
 // dagShow has the flags of `hammr dag show`.
 type dagShow struct {
 	maps    int // 0 means the program's default, or what its arguments set
-	reduces int // below 0 means what each job sets
+	reduces int // below 0: the number that each job sets
 	dot     bool
 }
 

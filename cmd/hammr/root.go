@@ -33,8 +33,8 @@ func exitWith(code int) error {
 // directory that exists or a malformed file: exit code 2, without a hint to --help.
 type usageError struct{ error }
 
-// runError is a failure of a command that runs: exit code 1. All other errors are those of the
-// command line; cobra returns them, and they get exit code 2 and a hint to --help.
+// runError is a failure of a command that runs: exit code 1. All other errors are errors of
+// the command line, which cobra returns: exit code 2 and a hint to --help.
 type runError struct{ error }
 
 // Unwrap implements errors.Unwrap.

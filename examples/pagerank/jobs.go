@@ -28,8 +28,8 @@ var Graph = mr.New("pagerank-graph",
 	mr.SequenceOutput(mr.Text, mr.Text),
 )
 
-// Config is what a round has to know of all nodes. The driver fills it from the counters of the
-// job before.
+// Config is the information on all nodes that a round needs. The driver fills it from the
+// counters of the previous job.
 type Config struct {
 	Nodes    int64
 	Stranded int64 // rank of all nodes without links

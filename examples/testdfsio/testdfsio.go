@@ -62,8 +62,8 @@ func Program() *mr.Program {
 	}
 }
 
-// run performs one test. The time that it prints at the end is that of the whole job, with the
-// start of its tasks, whereas the rates are those of the transfers alone.
+// run performs one test. The time that it prints at the end is for the whole job, with the
+// start of its tasks; the rates are for the transfers alone.
 func run(ctx context.Context, d *mr.Driver) error {
 	o, err := parseOptions(d.Args)
 	if err != nil {

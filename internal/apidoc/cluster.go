@@ -20,7 +20,7 @@ type Tasknode struct {
 	Directories    []Directory `json:"directories"`
 	Attempts       []string    `json:"attempts"`
 	Draining       bool        `json:"draining,omitempty"`    // its work is being moved to others
-	Outputs        []string    `json:"outputs,omitempty"`     // attempts whose output is there and needed, if it accepts no tasks
+	Outputs        []string    `json:"outputs,omitempty"`     // attempts whose output is on this machine and still needed; only if it accepts no tasks
 	Checkpoints    []string    `json:"checkpoints,omitempty"` // tasks whose checkpoints are there and needed, likewise
 }
 

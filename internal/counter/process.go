@@ -22,8 +22,7 @@ type usage struct {
 // A task process runs one attempt, and the figures are the process's. In the embedded engine
 // attempts are goroutines, whose memory and CPU time cannot be measured separately. Each
 // attempt is then charged an equal share of what the process used while it ran, so that the
-// job's sums are the process's. The Peak counters are those of the whole process in both
-// cases.
+// job's sums are the process's. The Peak counters are of the whole process in both cases.
 //
 // The zero value is ready for use. It is safe for concurrent use.
 type Process struct {

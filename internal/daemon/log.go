@@ -22,7 +22,7 @@ type LogConfig struct {
 	Keep    int    // rotated files to keep, at least 1; default 3
 }
 
-// Settings are those of the log. They set defaults in c.
+// Settings returns the settings of the log. They set defaults in c.
 func (c *LogConfig) Settings() Settings {
 	c.Format, c.Level = cmp.Or(c.Format, "text"), cmp.Or(c.Level, "info")
 	c.MaxSize, c.Keep = cmp.Or(c.MaxSize, 64*mebibyte), cmp.Or(c.Keep, 3)

@@ -13,7 +13,7 @@ type Settings []Setting
 // Sources are where settings come from. Flags override variables, and variables override the
 // file.
 type Sources struct {
-	// Flags are those of the command line, by name.
+	// Flags are the flags of the command line, by name.
 	Flags map[string]string
 	// Env looks up an environment variable; nil finds none.
 	Env func(name string) (value string, found bool)

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// pathError is a failure in Hadoop's words: "`path': message". The quotes are those of Hadoop:
-// a grave accent and an apostrophe.
+// pathError is a failure in Hadoop's words: "`path': message". Hadoop opens the quotation with
+// a grave accent and closes it with an apostrophe.
 type pathError struct {
 	path    string // "" if the message has everything
 	target  string // the other path of two, or ""

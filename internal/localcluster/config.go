@@ -25,7 +25,7 @@ type Config struct {
 	Masters int
 	// Tasknodes is the number of tasknodes. Default that of Addresses, else 1.
 	Tasknodes int
-	// MapSlots and ReduceSlots are those of each tasknode. Default 2 and 1.
+	// MapSlots and ReduceSlots are the slots of each tasknode. Default 2 and 1.
 	MapSlots, ReduceSlots int
 	// Addresses are IP addresses of this machine, one for each tasknode. Default 127.0.0.1
 	// for all.

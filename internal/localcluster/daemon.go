@@ -225,8 +225,9 @@ func (l *layout) addresses() string {
 	return strings.Join(list, ",")
 }
 
-// attributes are those of a daemon's process. It gets no Ctrl-C of this process's terminal.
-// A daemon that does not outlive this process gets SIGTERM at its end, whatever ends it.
+// attributes returns the attributes of a daemon's process. A Ctrl-C in this process's terminal
+// does not reach it. A daemon that must not outlive this process gets SIGTERM when this
+// process ends, for any reason.
 func attributes(outlive bool) *syscall.SysProcAttr {
 	if outlive {
 		return &syscall.SysProcAttr{Setsid: true}

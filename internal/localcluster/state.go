@@ -53,7 +53,7 @@ type Process struct {
 	Started string `json:"started"` // clock ticks from the machine's start to the process's
 }
 
-// Addresses are those of the masters, for clients.
+// Addresses returns the addresses of the masters, for clients.
 func (s *State) Addresses() []string {
 	var out []string
 	for _, m := range s.Masters {

@@ -40,8 +40,8 @@ func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 // Dir is the directory of the cluster.
 func (c *Cluster) Dir() string { return c.dir }
 
-// Add starts n more tasknodes of a cluster, and whatever else of it does not run. The caller
-// continues as after Up.
+// Add starts n more tasknodes of a cluster, and all daemons of the cluster that do not run.
+// The result is used like that of Up.
 func Add(ctx context.Context, cfg Config, n int) (*Cluster, error) {
 	cfg.Tasknodes = n
 	if _, err := os.Stat(filepath.Join(cfg.Dir, layoutFile)); err != nil {
@@ -50,7 +50,7 @@ func Add(ctx context.Context, cfg Config, n int) (*Cluster, error) {
 	return startOrAdd(ctx, cfg, n)
 }
 
-// startOrAdd adds tasknodes to the layout, and starts what does not run.
+// startOrAdd adds tasknodes to the layout, and starts all daemons that do not run.
 func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {

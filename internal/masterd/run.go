@@ -85,7 +85,8 @@ func (d *Daemon) abandon(cause error) error {
 	}
 }
 
-// newServer is the handler of calls: the jobmaster behind checks of the caller.
+// newServer returns the handler of calls, which checks the caller before it calls the
+// jobmaster.
 func (d *Daemon) newServer() http.Handler {
 	return server.New(server.Config{
 		Master: d.master, Token: d.token, ClusterID: d.cfg.ClusterID, Info: d.info,

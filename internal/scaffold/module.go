@@ -130,8 +130,8 @@ func (p *Project) goMod(tree *modfile.File, sums []byte) ([]byte, error) {
 	return f.Format()
 }
 
-// addReplaces adds the tree's own replacements, whose relative paths become absolute, and the
-// one that points at the tree.
+// addReplaces adds a replacement of Hammr's module by the source tree, and the replacements in
+// the tree's own go.mod, with relative paths made absolute.
 func (p *Project) addReplaces(f, tree *modfile.File) error {
 	if tree == nil {
 		return nil

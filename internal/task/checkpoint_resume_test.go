@@ -46,9 +46,9 @@ func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBod
 	c.Bytes, c.Checksum = int64(len(b)), xxhash.Sum64(b)
 }
 
-// TestReduceResumesAnywhere checkpoints a reduce repeatedly, and resumes it on this
-// machine or another, over an unreliable network. The records are those of one
-// undisturbed attempt.
+// TestReduceResumesAnywhere checkpoints a reduce repeatedly, and resumes it on this machine or
+// another, over an unreliable network. The records equal the output of one undisturbed
+// attempt.
 func TestReduceResumesAnywhere(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -243,7 +243,7 @@ func TestPiecesNameTheirNodes(t *testing.T) {
 	}
 }
 
-// TestInvalidStarts fail the job at once.
+// TestInvalidStarts checks that an invalid Start fails the job at once.
 func TestInvalidStarts(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*taskproc.Start)

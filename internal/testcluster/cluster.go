@@ -165,7 +165,7 @@ func (c *Cluster) Environ() []string {
 // Program runs commands of hammr on this cluster.
 func (c *Cluster) Program() Program { return Program{File: c.hammr, Environ: c.Environ()} }
 
-// Names are those of all masters and tasknodes.
+// Names returns the names of all masters and tasknodes.
 func (c *Cluster) Names() (masters, tasknodes []string) {
 	return slices.Clone(c.masters), slices.Clone(c.tasknodes)
 }

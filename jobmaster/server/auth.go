@@ -58,8 +58,8 @@ func withController(ctx context.Context, c *http.ResponseController) context.Con
 	return context.WithValue(ctx, controllerKey{}, c)
 }
 
-// controllerOf returns what withController has stored. It panics without one: every
-// call passes authHandler.
+// controllerOf returns the controller that withController has stored. It panics if there is
+// none, which cannot happen: every call passes authHandler.
 func controllerOf(ctx context.Context) *http.ResponseController {
 	return ctx.Value(controllerKey{}).(*http.ResponseController)
 }

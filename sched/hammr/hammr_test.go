@@ -29,7 +29,7 @@ func allocations(t testing.TB, text string) *pool.Allocations {
 	return a
 }
 
-// weights are those of three pools.
+// weights are the weights of three pools.
 const weights = "<pool name='a'/><pool name='b'><weight>2</weight></pool><pool name='c'><weight>3</weight></pool>"
 
 func in(pool string, g dag.Graph) cluster.JobSpec {

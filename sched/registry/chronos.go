@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/sched/chronos"
 )
 
-// ChronosPolicy is the setting that names the policy that chronos wraps; default fifo.
-// The name "chronos+fair" says the same. Settings that are not chronos' own are those
-// of the wrapped policy.
+// ChronosPolicy is the setting that names the policy that chronos wraps; default fifo. The
+// name "chronos+fair" says the same. Settings other than chronos' own apply to the wrapped
+// policy.
 const ChronosPolicy = "hammr.chronos.policy"
 
 const (

@@ -35,7 +35,7 @@ type panel struct {
 	build func(map[string]lineStyle) (*gplot.Plot, error)
 }
 
-// singlePanel is a figure with one panel. names are those of the legend, in the order in
+// singlePanel is a figure with one panel. names are the entries of the legend, in the order in
 // which they get colours.
 func singlePanel(sort legendKind, names []string, build func(map[string]lineStyle) (*gplot.Plot, error)) *Figure {
 	return &Figure{columns: 1, panels: []panel{{names: names, build: build}}, legendKind: sort}

@@ -79,8 +79,8 @@ func (r *Report) classes() (names []string) {
 }
 
 // slotsFigure shows the slots of the first repetition: each slot on small clusters, else
-// numbers of slots. Colours are those of jobs or pools. Suspended attempts have no row of
-// their own, so runs with suspension show numbers too.
+// numbers of slots. A colour is a job or a pool. Suspended attempts have no row of their own,
+// so runs with suspension show numbers too.
 func (r *Report) slotsFigure() *plot.Figure {
 	first := r.Repetitions[0]
 	groups := groupsOf(r.Workload, first.Runs[0].Result)

@@ -94,8 +94,8 @@ func columnIndexes(source string, head []string) (map[string]int, error) {
 	return columns, f.err()
 }
 
-// csvRow is one line. Its methods parse a column and report invalid values. A column that
-// the file lacks is 0 or "". Its lines are those of the file, from 1 for the header.
+// csvRow is one line. Its methods parse a column and report invalid values. A column that the
+// file lacks is 0 or "". Line numbers count from 1, the header.
 type csvRow struct {
 	c        *collector
 	line     int

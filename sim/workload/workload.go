@@ -37,8 +37,8 @@ type ObservedCluster struct {
 
 // Job is a job to submit.
 //
-// Tasks are in the order of the job's splits and partitions. Their times are those of a
-// slot on an idle machine; the simulator adds remote reads, shuffles and failures.
+// Tasks are in the order of the job's splits and partitions. Their times hold for a slot on an
+// idle machine; the simulator adds remote reads, shuffles and failures.
 type Job struct {
 	ID     string // unique, not empty
 	Submit int64  // ms of virtual time, from 0

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// ReadsFrom counts, from the call on, the bytes that f receives from the DataNodes on the
-// given host.
+// ReadsFrom counts the bytes that f receives from the DataNodes on the given host after this
+// call.
 func (f *FS) ReadsFrom(host string) *atomic.Int64 {
 	n := new(atomic.Int64)
 	dial := f.reads.options.DatanodeDialFunc

@@ -30,7 +30,7 @@ type FS struct {
 	log      *slog.Logger
 	user     string
 	reads    *pool // metadata and reading
-	writes   *pool // writing; its connections have the longer deadline
+	writes   *pool // for writers, whose connections have the longer deadline
 	web      *webHDFS
 	kerberos *krb.Client // nil if Kerberos is off
 	defaults hdfs.ServerDefaults

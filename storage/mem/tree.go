@@ -73,8 +73,8 @@ func (f *FS) lookLocked(op, name string) (*node, error) {
 	return nil, pathError(op, name, fs.ErrNotExist)
 }
 
-// fileLocked returns the file at a path; a directory is an error. The errors for a path of the
-// wrong kind are those of the operating system, so that callers need no case for this file
+// fileLocked returns the file at a path; a directory is an error. For a path of the wrong kind
+// it returns the errors of the operating system, so that callers need no case for this file
 // system. op is the call for the error.
 func (f *FS) fileLocked(op, name string) (*node, error) {
 	n, err := f.lookLocked(op, name)

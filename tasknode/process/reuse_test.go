@@ -81,7 +81,7 @@ func TestTasksOfAJobShareOneProcess(t *testing.T) {
 	}
 }
 
-// wantRecords checks that counters are those of one task.
+// wantRecords checks that the counters are from exactly one task.
 func wantRecords(t *testing.T, done *taskproc.Finished, want int64) {
 	t.Helper()
 	found := false

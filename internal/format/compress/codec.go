@@ -98,9 +98,8 @@ func (c *Codec) FrameEncoder(level int) (func(dst, src []byte) ([]byte, error), 
 	return c.encoder(level)
 }
 
-// OpenFrames reads the plain bytes of the frames in r. Unlike a Reader's, its errors are those
-// of the format: the caller adds the file and the place, and decides whether the data is
-// corrupt.
+// OpenFrames reads the plain bytes of the frames in r. Unlike the errors of a Reader, its
+// errors name no file or place, and no corruption: the caller adds these.
 func (c *Codec) OpenFrames(r *bufio.Reader) (io.ReadCloser, error) { return c.open(r) }
 
 // ReuseFrames begins to read r with a reader that OpenFrames has returned before, to save its
