@@ -33,8 +33,8 @@ var (
 	}}
 )
 
-// slowerBy is the ratio of a run that takes so many times as long. Goals are ratios of the
-// rival's time to ours.
+// slowerBy returns the ratio for a run that takes the given multiple of the rival's time.
+// Goals are ratios of the rival's time to ours.
 func slowerBy(times float64) float64 { return 1 / times }
 
 // clusterContests compare a cluster of processes on this machine with the same

@@ -37,19 +37,19 @@ func daemonsOf(c *testcluster.Cluster) (*daemons, error) {
 	return d, errors.Join(errs...)
 }
 
-// Usage is what the daemons of a cluster took while a command ran.
+// Usage is the CPU time and memory that the daemons of a cluster used while a command ran.
 //
 // Times are differences of counters in /proc, whose unit is 10 ms.
 type Usage struct {
-	// MasterShare is what the busiest master took of a core.
+	// MasterShare is the fraction of a core that the busiest master used.
 	MasterShare float64 `json:"masterShare"`
-	// CPUSeconds is what all masters took, and all tasknodes with those tasks
-	// whose processes have ended.
+	// CPUSeconds is the CPU time of all masters, and of all tasknodes with their tasks that
+	// have ended.
 	CPUSeconds float64 `json:"cpuSeconds"`
 }
 
-// measureUsage begins to measure. What it returns ends that. CPU time in /proc has a
-// resolution of 10 ms, so contests with few tasks show little.
+// measureUsage begins to measure. Call the function that it returns to end the measurement.
+// CPU time in /proc has a resolution of 10 ms, so contests with few tasks show little.
 func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 	start := time.Now()
 	before, err := d.cpu()
@@ -73,8 +73,8 @@ func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 	}
 }
 
-// cpu is what each daemon has taken so far, masters first. Children that still run are not
-// included, so usage is taken after the jobs.
+// cpu returns the CPU time that each daemon has used so far, masters first. Children that
+// still run are not included, so usage is taken after the jobs.
 func (d *daemons) cpu() (all []time.Duration, err error) {
 	for _, pid := range slices.Concat(d.masters, d.tasknodes) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

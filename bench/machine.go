@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Machine is where the figures come from. What the system does not report is empty. Results
-// of different machines must not be compared; the report has it for each run.
+// Machine is where the figures come from. A value that the system does not report is empty.
+// Results of different machines must not be compared; the report has it for each run.
 type Machine struct {
 	CPU      string `json:"cpu"`
 	Cores    int    `json:"cores"`

@@ -24,9 +24,9 @@ const (
 
 // Target is what a fault hits.
 //
-// The Name of a tasknode, machine or DataNode is its number from 1, or "any" for the one
-// that runs most attempts. That of a jobmaster is leader, follower, all, or its id. That
-// of a task is map, reduce or any, for one that runs. A NameNode has none.
+// The Name of a tasknode, machine or DataNode is its number from 1, or "any" for the one that
+// runs most attempts. The Name of a jobmaster is leader, follower, all, or its id. The Name of
+// a running task is map, reduce or any. A NameNode has no Name.
 type Target struct {
 	Role Role
 	Name string

@@ -10,7 +10,7 @@ import (
 // Kind is what a fault does to its target.
 type Kind string
 
-// Kinds of faults. Those that last end after Fault.For, or with the drill.
+// Kinds of faults. A fault that lasts ends after Fault.For, or with the drill.
 const (
 	Kill      Kind = "kill"      // SIGKILL; started again after For
 	Restart   Kind = "restart"   // SIGKILL, and started again at once
@@ -92,7 +92,7 @@ type KindSpec struct {
 	Effect func(f Fault, hit Hit) Effect
 }
 
-// byOption is what 'by VALUE' of a plan means.
+// byOption is the meaning of "by VALUE" in a plan.
 type byOption int
 
 const (
@@ -106,7 +106,7 @@ const (
 // again.
 var ErrNoTarget = errors.New("there is nothing of that kind to hit")
 
-// SpecOf is the declaration of a kind. That of an unknown kind has no Targets.
+// SpecOf returns the declaration of a kind. For an unknown kind it has no Targets.
 func SpecOf(kind Kind) *KindSpec {
 	for _, s := range kinds {
 		if s.Kind == kind {

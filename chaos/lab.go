@@ -79,7 +79,7 @@ type Hit struct {
 	Master bool  // of a master; otherwise of an attempt
 }
 
-// Effect is what a hit does. The zero value is nothing.
+// Effect is the effect of a hit. The zero value has none.
 type Effect struct {
 	Delay int64  // ms
 	Fail  string // why the attempt fails, "" for not

@@ -9,7 +9,8 @@ import (
 	"github.com/hammr/hammr/chaos"
 )
 
-// unplaced is a plan without what only a file provides.
+// unplaced returns a plan without its file name and line numbers, which only a plan from a
+// file has.
 func unplaced(p *chaos.Plan) *chaos.Plan {
 	p = p.With(p.Faults)
 	p.File = ""
@@ -23,8 +24,8 @@ func unplaced(p *chaos.Plan) *chaos.Plan {
 	return p
 }
 
-// TestRandomPlansRoundTrip says of many seeds that their plans are in
-// order, the same each time, and what their text says.
+// TestRandomPlansRoundTrip checks for many seeds that the plan is valid, that it is the same
+// each time, and that parsing its text gives the same plan.
 func TestRandomPlansRoundTrip(t *testing.T) {
 	different := make(map[string]bool)
 	for seed := range uint64(500) {

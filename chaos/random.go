@@ -19,8 +19,8 @@ const longestRandom = 2500 * time.Millisecond
 // sooner or later a majority of masters runs.
 func Random(seed uint64, of []Kind) *Plan { return RandomOn(Cluster{}, seed, of) }
 
-// Cluster is what random plans are made for. Zero values stand for that of NewPlan, which
-// accepts every fault.
+// Cluster describes the cluster that random plans are made for. A zero field means the value
+// that NewPlan uses. The cluster of NewPlan accepts every fault.
 type Cluster struct {
 	Masters, Tasknodes int
 	Accepts            func(Fault) bool // whether a fault can be injected there

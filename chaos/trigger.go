@@ -13,11 +13,11 @@ const (
 	AtTime           Event = "at"     // a time after the submission of the first job
 	AtMapProgress    Event = "map"    // this percentage of a job's map work is done
 	AtReduceProgress Event = "reduce" // the same for reduces; 0 is when the first reduce runs
-	AtSpill          Event = "spill"  // the job has spilled so many sorted files
+	AtSpill          Event = "spill"  // the job has spilled the given number of sorted files
 	AtCommit         Event = "commit" // so many files have their final names; 0 is when the commit begins
 )
 
-// Trigger is when a fault is due. A job that never gets so far triggers nothing.
+// Trigger says when a fault is due. A job that never reaches the condition triggers nothing.
 //
 // Triggers are level-triggered: a fault stays due until there is something to hit, and a
 // condition that holds for a moment only, such as a running reduce, may be missed between

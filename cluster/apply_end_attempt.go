@@ -96,8 +96,8 @@ func (p taskRef) skip(record *dag.Position) bool {
 	return true
 }
 
-// ExitAttempt reports that an attempt's process is gone although it neither finished nor
-// failed: it was ordered to exit, or for a cause that is not its own.
+// ExitAttempt reports that an attempt's process is gone, and that it neither finished nor
+// failed: it was ordered to exit, or ended for a cause outside the task.
 type ExitAttempt struct {
 	Attempt AttemptID `cbor:"Attempt"`
 	Cause   string    `cbor:"Cause"` // shown if the attempt was still active

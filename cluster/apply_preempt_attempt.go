@@ -234,9 +234,9 @@ func (v View) CanMigrate(a *Attempt) bool {
 	return err == nil && p.canMigrate()
 }
 
-// migrate makes an attempt, and all that run in a gang with it, save their work and
-// exit, so that another machine resumes it. Suspended attempts are resumed for that, in
-// more slots than their machines have. What cannot save its work runs on.
+// migrate makes an attempt, and all that run in a gang with it, save their work and exit, so
+// that another machine resumes it. Suspended attempts are resumed for that, in more slots than
+// their machines have. An attempt that cannot save its work continues.
 func (tx *transition) migrate(p taskRef, cause string) {
 	if p.stage.Bundle.Gang && p.stage.DisallowedModes.Has(preempt.Checkpoint) {
 		return

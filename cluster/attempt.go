@@ -90,8 +90,8 @@ const (
 	AttemptWorkLost
 )
 
-// AttemptStatus is what users see of an AttemptState. Messages and snapshots hold its
-// numbers.
+// AttemptStatus is the form of an AttemptState that users see. Messages and snapshots contain
+// its numbers.
 type AttemptStatus int
 
 const (
@@ -119,8 +119,8 @@ const (
 	inMemory                     // it is stopped, and occupies memory only
 )
 
-// attemptStateInfo is what is true of all attempts in a state. Snapshots hold these
-// columns instead of the state.
+// attemptStateInfo has the properties of all attempts in a state. A snapshot stores these
+// properties instead of the state.
 type attemptStateInfo struct {
 	status   AttemptStatus // what users see
 	place    processPlace  // of its process
@@ -259,7 +259,7 @@ type Attempt struct {
 	ResumedAt int64 // when it resumed last: after a suspension, or from another attempt's work; 0 if never
 }
 
-// Status is what users see of the attempt's state.
+// Status returns the form of the attempt's state that users see.
 func (a *Attempt) Status() AttemptStatus { return a.State.info().status }
 
 // Active reports whether the attempt may still finish: it runs, is being preempted, or

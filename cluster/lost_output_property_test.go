@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fetches is what attempts have fetched: a dumb twin that tracks each by itself.
+// fetches is a dumb twin that tracks for each attempt which outputs it has fetched.
 type fetches map[AttemptID]map[AttemptID]bool
 
 // started gives an attempt what the attempt had whose checkpoint it resumes from.

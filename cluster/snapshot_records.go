@@ -75,7 +75,7 @@ type jobRecord struct {
 	tasks [][]taskRecord // by stage; each is written after the job as an item of its own
 }
 
-// stageRecord is a Stage. What counts its tasks in their present states is computed.
+// stageRecord is a Stage without the counts of its tasks by state, which are computed.
 type stageRecord struct {
 	Tasks       int  `cbor:"1,keyasint"` // how many follow the job
 	WritesFiles bool `cbor:"2,keyasint,omitempty"`

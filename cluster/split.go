@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// Split is what the state knows of one split of the input.
+// Split is the state's record of one split of the input.
 type Split struct {
 	Range   dag.Range // of the whole split, as its format numbers positions
 	Hosts   []string  // that have most of its bytes, best first

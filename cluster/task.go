@@ -90,7 +90,7 @@ type Manifest struct {
 	Records  int64      `cbor:"Records"`
 }
 
-// Segments is what one Node of the task wrote for one edge that is a file.
+// Segments are the segments that one Node of the task wrote for one file edge.
 type Segments struct {
 	Edge          int    `cbor:"Edge"`          // place in the graph's edges
 	Node          int    `cbor:"Node"`          // number of the Node in its stage; that of its task if the task was split from another

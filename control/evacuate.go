@@ -76,8 +76,8 @@ func (c *Controller) evacuateFrom(now int64, m *cluster.Machine, before map[clus
 	}
 }
 
-// checkpointCopyDue is when a checkpoint has to be copied; 0 for never in the present state.
-// A task that runs alone has fetched its checkpoint, or is about to. One of a gang may be
+// checkpointCopyDue is when a checkpoint has to be copied; 0 for never in the present state. A
+// task that runs alone has fetched its checkpoint, or is about to. A task of a gang may be
 // rolled back to it.
 func (c *Controller) checkpointCopyDue(left cluster.NeededCheckpoint) int64 {
 	_, stage, t, _ := c.view.Task(left.ID)

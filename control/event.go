@@ -11,8 +11,8 @@ import (
 // or comes twice does no harm: commands are checked again when they are applied.
 type Event interface{ event() }
 
-// attemptEvent is what a tasknode reports of an attempt. It is ignored if the attempt is
-// unknown: its job is retired.
+// attemptEvent is a tasknode's report on an attempt. If the attempt is unknown, its job is
+// retired, and the event is ignored.
 type attemptEvent interface {
 	Event
 	attempt() cluster.AttemptID

@@ -93,8 +93,8 @@ func (s *harness) hasFetched(id cluster.AttemptID, w *cluster.Task) bool {
 	return true
 }
 
-// fetch makes an attempt fetch its available input, and returns its report. What it has
-// fetched stays, even if the writer's output is lost.
+// fetch makes an attempt fetch its available input, and returns its report. Fetched input
+// stays, even if the writer's output is lost.
 func (s *harness) fetch(id cluster.AttemptID) []Event {
 	j, stage, reader, _ := s.state.View().Task(id.Task)
 	if s.fetched == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Output is what the body has to do after a step, in any order. What is lost, for
-// instance with a leader, is derived again from the state.
+// Output lists what the body must do after a step, in any order. If a part is lost, for
+// instance with a leader, the next leader derives it again from the state.
 type Output struct {
 	Commands  []cluster.Entry  // to be proposed as one batch; nil while a batch is in the log
 	Orders    []Order          // for machines, in the order in which each machine has to get them
@@ -31,7 +31,7 @@ type Order struct {
 	Mode     preempt.Mode // of OrderPreempt: Split or Checkpoint
 }
 
-// OrderKind is what a machine has to do.
+// OrderKind says what a machine must do.
 type OrderKind int
 
 const (
@@ -83,7 +83,7 @@ type Work struct {
 	Job  cluster.JobID
 }
 
-// WorkKind is what the body has to do.
+// WorkKind says what the body must do.
 type WorkKind int
 
 const (

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// reportedState is what machines and attempts report and no log keeps. After a change of
+// reportedState holds reports of machines and attempts that are in no log. After a change of
 // leader they report it again. It implements sched.SoftState, sched.MemReporter and
 // FetchReporter.
 type reportedState struct {
@@ -74,7 +74,7 @@ type FetchedSet interface {
 	Has(writer *cluster.Task) bool
 }
 
-// EdgeFetched is what an attempt has fetched along an edge.
+// EdgeFetched lists the outputs that an attempt has fetched along an edge.
 type EdgeFetched struct {
 	Edge  int    // place in the graph's edges
 	Nodes []byte // bit n%8 of byte n/8: the output of Node n of the writing stage; immutable

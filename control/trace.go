@@ -12,7 +12,7 @@ type trace struct {
 	last map[cluster.JobID]map[subject]sched.Decision // the zero job has decisions about pools
 }
 
-// subject is what a decision is about, within a job or a pool.
+// subject is the object of a decision, within a job or a pool.
 type subject struct {
 	kind        sched.DecisionKind
 	pool, stage string

@@ -38,8 +38,8 @@ func (g Graph) validEdges() []validEdge {
 	return edges
 }
 
-// stageIndexes maps the names of the stages to their indexes. Of two stages of one name it
-// takes the first, as StageIndex does.
+// stageIndexes maps the names of the stages to their indexes. If two stages have the same name
+// it takes the first, as StageIndex does.
 func (g Graph) stageIndexes() map[string]int {
 	places := make(map[string]int, len(g.Stages))
 	for i, s := range g.Stages {

@@ -39,8 +39,8 @@ func (s Slots) Total() int { return s[0] + s[1] }
 // IsZero reports whether there is no slot of any kind.
 func (s Slots) IsZero() bool { return s == Slots{} }
 
-// FitsIn reports whether so many slots are free. Where s needs no slot of a kind, the number
-// of free ones does not matter, even if it is negative.
+// FitsIn reports whether the free slots include s. If s needs no slot of a kind, the free
+// slots of that kind may even be negative.
 func (s Slots) FitsIn(free Slots) bool { return s.CountIn(free) > 0 }
 
 // CountIn returns how many times the slots fit into the free ones: the number of equal tasks

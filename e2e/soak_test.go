@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// memoryBound is what a job may use at default settings, whatever its input.
+// memoryBound is the limit of a job's memory at default settings, whatever its input, in
+// bytes.
 const memoryBound = 1 << 30
 
 // soakSize is a size in MiB from the environment, in bytes.

@@ -82,8 +82,8 @@ func (w *web) put(name string, content []byte, params ...string) {
 	w.call(http.MethodPut, to.Location, content, http.StatusCreated)
 }
 
-// replicated waits until every block of a file has so many copies: a DataNode
-// that is slow while the file is written is left out, and gets its copy later.
+// replicated waits until every block of a file has the given number of copies: a DataNode that
+// is slow while the file is written is left out, and gets its copy later.
 func (w *web) replicated(name string, copies int) {
 	w.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)

@@ -137,8 +137,8 @@ func (c *C) Failpoint(name, point, action string) {
 	c.noError("failpoint "+point+" of "+name, c.rig.Failpoint(c.t.Context(), name, point, action))
 }
 
-// AwaitHit waits until a point has been hit so many times. The count starts when Failpoint
-// sets the point or when the daemon starts.
+// AwaitHit waits until a point has been hit the given number of times. The count starts when
+// Failpoint sets the point or when the daemon starts.
 func (c *C) AwaitHit(name, point string, times int64) {
 	c.t.Helper()
 	c.await(name+" comes to "+point, func(ctx context.Context) bool {

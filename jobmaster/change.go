@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// change is a command that a user requests, and a predicate for its effect. The effect
-// is what the request waits for: another command may have had it first.
+// change is a command that a user requests, and a predicate for its effect. The request waits
+// for the effect, because another command may have had the same effect before.
 type change struct {
 	command cluster.Command // nil if nothing has to change
 	applied func() bool

@@ -191,8 +191,8 @@ func (s runningAttempt) checkSplit() error {
 }
 
 // checkSuspend returns why the attempt cannot be suspended; nil if it can be. Suspended
-// processes keep their memory, so each machine takes only so many of them; all members
-// of a gang are suspended together.
+// processes keep their memory, so their number on a machine is limited. All members of a gang
+// are suspended together.
 func (s runningAttempt) checkSuspend() error {
 	if s.stage.DisallowedModes.Has(preempt.Suspend) {
 		return fmt.Errorf("%v cannot be suspended: its job disallows it; choose split, checkpoint or kill", s.attempt.ID)

@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Explain says why a job, and perhaps one task of it, has or lacks slots; taskID is ""
-// for no task. Of a job that is over it says which slots the job had. For unknown ids
-// the error wraps cluster.ErrUnknown.
+// Explain says why a job, and perhaps one task of it, has or lacks slots; taskID is "" for no
+// task. For a job that is over it says which slots the job had. For unknown ids the error
+// wraps cluster.ErrUnknown.
 //
 // explainPresent finds out whether the job is over, because it may end between two
 // messages. The status of a finished job has all that its explanation needs.

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// lead is what a master has only while it leads. Losing it loses nothing: all of it
+// lead is the data that a master has only while it leads. It need not survive: all of it
 // follows from the state or is reported again.
 //
 //	becomeLeader ──► step, step, … ──► stepDown

@@ -39,7 +39,7 @@ const (
 	poolSettling = 5 * time.Second
 )
 
-// poolFileState is what the leader knows about the pool file.
+// poolFileState is the leader's record of the pool file.
 type poolFileState struct {
 	content   string // applied last
 	appliedAt int64  // when that was, ms since the epoch; 0 for not yet

@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// record is what the leader knows about a job beside the state. It is made when it is
-// first needed and removed when the job is retired. Only the loop uses it. Messages in
-// it may be shared with goroutines, so they are replaced and never changed.
+// record is what the leader knows about a job in addition to the state. It is made when it is
+// first needed and removed when the job is retired. Only the loop uses it. Messages in it may
+// be shared with goroutines, so they are replaced and never changed.
 type record struct {
 	spec    *wire.JobSpec
 	splits  []*taskproc.Split // nil until loaded

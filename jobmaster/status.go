@@ -109,8 +109,8 @@ func counters(j *cluster.Job, r *record) []*taskproc.Counter {
 	return out
 }
 
-// addJobCounters adds the counters that the master keeps by itself, under Hadoop's
-// names. Those that are 0 are left out, as Hadoop does.
+// addJobCounters adds the counters that the master keeps by itself, under Hadoop's names.
+// Counters of 0 are left out, as in Hadoop.
 func addJobCounters(sums counter.Values, j *cluster.Job) {
 	add := func(id counter.ID, n int64) {
 		if n != 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// tasknodeRecord is what the leader knows about a tasknode beside the state.
+// tasknodeRecord is what the leader knows about a tasknode in addition to the state.
 //
 //	            attach                 connection breaks
 //	(new) ──────────────► attached ─────────────────────► silent ◄─┐

@@ -18,7 +18,7 @@ import (
 // ErrUsage says that a program was called with wrong arguments. Wrap it to say why.
 var ErrUsage = errors.New("wrong arguments")
 
-// Driver is what a Program's Run works with on the client: it runs jobs, and reads and writes
+// Driver is the argument of a Program's Run, on the client: it runs jobs, and reads and writes
 // files. It is for one goroutine: jobs run one after another.
 //
 //	parseArgs ──> newDriver ──> Program.Run ──> prepare, submit, watch   (per job)

@@ -33,7 +33,7 @@ type splitter interface {
 	Splits(ctx context.Context, env *InputEnv) ([]Split, error)
 }
 
-// InputEnv is what an Input uses to compute its splits.
+// InputEnv gives an Input what it needs to compute its splits.
 type InputEnv struct {
 	Files *storage.Router
 	Paths []string // as the user typed them; none for an input without files
@@ -169,8 +169,8 @@ type Split struct {
 	unlocated bool // its hosts are unknown; the engine looks them up once the job is accepted
 	whole     bool // no part can be read without all that precedes it
 
-	// Range is what an attempt reads. Splits leaves it empty. The engine sets it before
-	// Open, to the whole split or to the rest of it.
+	// Range is the part that an attempt reads. Splits leaves it empty. The engine sets it
+	// before Open, to the whole split or to the rest of it.
 	Range Range
 }
 

@@ -24,7 +24,7 @@ func (r identity[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitter[K
 	return r.forAttempt().Reduce(t, key, values, out)
 }
 
-// forAttempt is what instance calls.
+// forAttempt is called by instance.
 func (identity[K, V]) forAttempt() Reducer[K, V, K, V] {
 	l := &identityLoop[K, V]{}
 	l.step = l.emit
@@ -100,7 +100,7 @@ func (r FoldReducer[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitte
 
 func (r FoldReducer[K, V]) folder() func(acc, v V) V { return r.fold }
 
-// forAttempt is what instance calls. It binds the method add once, so that a group allocates
+// forAttempt is called by instance. It binds the method add once, so that a group allocates
 // nothing.
 func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] {
 	l := &foldLoop[K, V]{fold: r.fold, bytes: isBytes[V]()}

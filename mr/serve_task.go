@@ -213,9 +213,9 @@ const (
 const largeHeapBytes = 64 << 20
 
 // resetProcess returns the memory of a finished task to the system. It reports whether the
-// process can run another task: nothing of the finished one still runs, neither a goroutine nor
-// a child process. Otherwise the process ends, and the next task gets a new one. goroutines is
-// their number before the task.
+// process can run another task: the finished task has left no goroutine and no child process.
+// Otherwise the process ends, and the next task gets a new one. goroutines is their number
+// before the task.
 func resetProcess(goroutines int) bool {
 	for round := 0; runtime.NumGoroutine() > goroutines; round++ {
 		if round == settleRounds {

@@ -59,8 +59,8 @@ func (c Costs) checkpointCost(v Victim) int64 {
 	return cost
 }
 
-// writeCost is the time to write the state of one attempt and to read it again, in ms. Of
-// a task that has not reported its memory the configured size counts.
+// writeCost is the time to write the state of one attempt and to read it again, in ms. If a
+// task has not reported its memory, the configured size counts.
 func (c Costs) writeCost(h Footprint) int64 {
 	if h.Memory == 0 {
 		return 2 * c.transfer(c.TaskBytes)

@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Plan is what a policy wants to happen now. Each task occurs in it at most once, and
+// Plan is the decision of a policy for this moment. Each task occurs in it at most once, and
 // all starts and resumes together take no more slots of a machine than are free.
 type Plan struct {
 	// Preempts takes slots away, each attempt at most once. The task that a slot is

@@ -34,9 +34,9 @@ type View struct {
 	Trace     bool      // Plan.Decisions is wanted
 }
 
-// SoftState is what attempts report and what is not replicated. A new leader knows
-// none of it at first. A policy never preempts an attempt of unknown progress: it
-// could take the wrong one.
+// SoftState holds reports of attempts, which are not replicated. A new leader knows none of it
+// at first. A policy never preempts an attempt of unknown progress: it could take the wrong
+// one.
 type SoftState interface {
 	// Progress returns the latest progress report of a running attempt; ok is false
 	// if there is none.

@@ -10,7 +10,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Setup is what every policy is made with in addition to its own settings.
+// Setup has the arguments of every policy's constructor, in addition to the policy's own
+// settings.
 type Setup struct {
 	Placement Placement
 	Preempt   preempt.Config // how slots may be taken from running tasks

@@ -25,12 +25,12 @@
 //	err = g.Err()
 //
 // Keys are ordered by their bytes and nothing else. Equal keys keep the order in which they
-// were added. Those of different maps are ordered by rank (see rank), whatever the order of
-// arrival. So the output does not depend on memory, factor, codec or time.
+// were added. Equal keys of different maps are ordered by rank (see rank), whatever the order
+// of arrival. So the output does not depend on memory, factor, codec or time.
 //
-// Ownership: Emit copies its arguments. What Key, Value and Values return are views, valid
-// until the next call that advances. Memory comes from arenas, which Finish, Abort or Close
-// return; a caller that forgets them leaks it.
+// Ownership: Emit copies its arguments. Key, Value and Values return views, valid until the
+// next call that advances. Memory comes from arenas, which Finish, Abort or Close return; a
+// caller that forgets them leaks it.
 //
 // Goroutines: a SortBuffer has one while it spills in the background, and Finish and Abort
 // wait for it. There are no others: a merge runs in its caller, and so does an intake.

@@ -19,7 +19,7 @@ import (
 type Fold[V any] struct {
 	Fold   func(acc, v V) V                      // folds v into acc; may reuse the memory of acc
 	Append func(dst []byte, v V) []byte          // appends the bytes of v
-	Decode func(src []byte) (value V, err error) // decodes them; may keep src
+	Decode func(src []byte) (value V, err error) // decodes the bytes of a value; may keep src
 }
 
 // FoldTable combines records as they are added, in a hash table by key whose values are
@@ -260,7 +260,7 @@ func (t *FoldTable[V]) slotBytes() int64 {
 	return size + max(size/2, sortBytes*3/4)
 }
 
-// memory is what the table takes now, including what it takes when it is sorted.
+// memory is the memory that the table uses now, including the memory that sorting will need.
 func (t *FoldTable[V]) memory() int64 {
 	return int64(len(t.entries))*t.slotBytes() + t.long.size + t.values
 }

@@ -73,8 +73,8 @@ func runsOf(sources []Source) []Run {
 	return runs
 }
 
-// mergeSmallest merges the n smallest sources into one. Of equal sizes it takes those of
-// lower rank, so that the choice does not depend on the order of arrival.
+// mergeSmallest merges the n smallest sources into one. Among equal sizes it prefers lower
+// ranks, so that the choice does not depend on the order of arrival.
 func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([]Source, error) {
 	sources = slices.Clone(sources)
 	slices.SortFunc(sources, func(a, b Source) int {
@@ -193,8 +193,8 @@ func (in *Intake) closeLocked() error {
 }
 
 // Close closes the merge, releases the memory and removes the files that the intake created.
-// What the merge returned is no longer valid, because its memory is reused. Close may be
-// called twice.
+// Keys and values that the merge returned are no longer valid, because their memory is reused.
+// Close may be called twice.
 func (in *Intake) Close() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -253,8 +253,8 @@ func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run,
 	return run, errors.Join(m.Err(), w.err, m.Close())
 }
 
-// drop removes the files of merged sources that belong to the intake. Those of maps on this
-// machine, and those that a checkpoint names, stay.
+// drop removes the files of merged sources that belong to the intake. The files of maps on
+// this machine, and files that a checkpoint names, remain.
 func (in *Intake) drop(ctx context.Context, sources []Source) error {
 	for _, s := range sources {
 		in.mu.Lock()

@@ -127,8 +127,8 @@ func (m *Merge) rankSources(sources []Source) {
 	}
 }
 
-// Next advances to the next record. It returns false at the end and after an error. What Key
-// and Value returned before is no longer valid.
+// Next advances to the next record. It returns false at the end and after an error. Earlier
+// results of Key and Value are no longer valid.
 func (m *Merge) Next() bool {
 	if !m.started {
 		return m.start()

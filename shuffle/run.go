@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Run describes one sorted run of one partition in a data file. It is what an index, a
-// report and a checkpoint say about the run; a reader verifies the bytes against it.
+// Run describes one sorted run of one partition in a data file. Indexes, reports and
+// checkpoints contain it; a reader verifies the bytes against it.
 type Run struct {
 	Offset    int64  // of its first byte in the file
 	Length    int64  // bytes in the file; 0: the run is empty

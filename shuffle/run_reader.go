@@ -282,7 +282,7 @@ func (r *runReader) readPayload(h *blockHeader) error {
 	return decompress(h.codec, r.data, stored)
 }
 
-// bytes reads n bytes of the file. Of a run in memory it returns a view; otherwise the bytes
+// bytes reads n bytes of the file. For a run in memory it returns a view; otherwise the bytes
 // are valid until the next call.
 func (r *runReader) bytes(offset int64, n int) ([]byte, error) {
 	if m, ok := r.file.(memoryFile); ok {
@@ -332,7 +332,7 @@ func (r *runReader) fail(at int64, err error) error {
 	return r.err
 }
 
-// close releases the buffers. What key and value returned is no longer valid.
+// close releases the buffers. Results of key and value are no longer valid.
 func (r *runReader) close() {
 	putPooled(r.stored)
 	putPooled(r.raw)

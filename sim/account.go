@@ -159,7 +159,7 @@ func (b *body) settlePreemption(a *cluster.Attempt) {
 	}
 }
 
-// loss is what a machine failure costs, until the machine expires. A machine that returns
+// loss is the cost of a machine failure until the machine expires. A machine that returns
 // before it expires has lost its running attempts too, but not its outputs.
 type loss struct {
 	record   *LostMachine

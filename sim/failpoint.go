@@ -28,7 +28,7 @@ type FailpointHit struct {
 	Entries   int               // number of entries, at AtAppend
 }
 
-// Effect is what happens at a failpoint. The zero value is nothing.
+// Effect is what happens at a failpoint. The zero value has no effect.
 type Effect struct {
 	Delay int64  // additional ms
 	Fail  string // cause of a failure, "" for none; a failing checkpoint is not written
@@ -79,8 +79,8 @@ type stoppedProcess struct {
 	orders    []control.Order // orders that wait for it
 }
 
-// stopProcess stops the process of an attempt. Several faults may do so. What it had
-// planned is kept with the time that was left.
+// stopProcess stops the process of an attempt. Several faults may do so. Its planned actions
+// are kept with their remaining times.
 func (b *body) stopProcess(a *attempt) {
 	a.stopped.depth++
 	switch {

@@ -30,7 +30,7 @@ func (f Failure) String() string {
 	return fmt.Sprintf("failure of machine %s at %v %% of phase %q of job %q", MachineName(f.Machine), f.Percent, f.Phase, f.Job)
 }
 
-// validate checks a failure for a cluster of so many machines.
+// validate checks a failure for a cluster of the given number of machines.
 func (f Failure) validate(nodes int) error {
 	var errs []error
 	invalid := func(format string, args ...any) {

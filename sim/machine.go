@@ -119,9 +119,9 @@ func (b *body) failMachine(m *machine, back int64, keeps bool) {
 
 // deliver carries an order to its machine, unless the tasknode is restarted before.
 //
-// Orders are derived from the state and may be repeated, so each one checks whether it
-// still applies. Those for an earlier instance, or for a machine that is silent, are
-// dropped: they are sent again when it attaches.
+// Orders are derived from the state and may be repeated, so each order is checked for whether
+// it still applies. Orders for an earlier instance, or for a silent machine, are dropped: they
+// are sent again when the machine attaches.
 func (b *body) deliver(o control.Order) {
 	m := b.byName[o.Machine]
 	instance := m.instance

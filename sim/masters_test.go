@@ -123,8 +123,8 @@ func TestOutputCommittedOnce(t *testing.T) {
 	}
 }
 
-// TestPartitionedTasknode partitions a tasknode for less and for more than the expiry. What
-// it finishes meanwhile counts.
+// TestPartitionedTasknode partitions a tasknode for less and for more than the expiry. Tasks
+// that it finishes meanwhile count.
 func TestPartitionedTasknode(t *testing.T) {
 	for _, c := range []struct {
 		silent int64

@@ -54,7 +54,7 @@ type allOutputs struct{}
 // Has implements control.FetchedSet.
 func (allOutputs) Has(*cluster.Task) bool { return true }
 
-// fractionAt is the progress of an attempt at a time not before since. Of a reduce, copying
+// fractionAt is the progress of an attempt at a time not before since. For a reduce, copying
 // and merging are two thirds.
 func (a *attempt) fractionAt(at int64) float64 {
 	own := float64(a.taskWorkDoneAt(at)) / float64(max(a.taskWork, 1))

@@ -23,7 +23,7 @@ type series struct {
 	changed []*job // since the last sample, with repetitions
 }
 
-// slotUse is what an attempt uses on its machine.
+// slotUse is the kind of slot or memory that an attempt uses on its machine.
 type slotUse int
 
 const (

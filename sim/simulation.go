@@ -23,7 +23,7 @@ func (w *Simulation) Time() int64 { return w.b.time() }
 // View is the state in the log.
 func (w *Simulation) View() cluster.View { return w.b.view }
 
-// After calls do in so many ms.
+// After calls do after the given virtual time.
 func (w *Simulation) After(ms int64, do func()) { w.b.queue.plan(w.b.now+ms, do) }
 
 // Job is the state of a job by its id in the workload; nil before its submission.
@@ -90,7 +90,7 @@ func (w *Simulation) AttemptsOn(node int) (ids []cluster.AttemptID) {
 }
 
 // FailMachine ends a machine and everything that runs there; its disks keep their data. It
-// is back after so many ms, 0 for never.
+// returns after back ms; 0 means never.
 func (w *Simulation) FailMachine(node int, back int64) {
 	w.b.failMachine(w.b.machines[node], back, true)
 }

@@ -246,8 +246,7 @@ func (j *joining) clean(ctx context.Context) error {
 	return errors.Join(append(errs, j.fs.Remove(ctx, j.temp, false))...)
 }
 
-// WriteFile creates a file with what write writes. After an error the file system keeps
-// nothing of it.
+// WriteFile creates a file and calls write to fill it. After an error the file is removed.
 func WriteFile(ctx context.Context, fsys FS, name string, write func(io.Writer) error) error {
 	w, err := fsys.Create(ctx, name, CreateOptions{})
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 
 // Daemon runs the attempts of one machine.
 //
-// One loop, which is Run, owns the tables. Everything else sends it functions through
-// the inbox: the goroutine of the session orders and connections, the goroutines of
-// attempts their reports. What an attempt leaves behind outlives it in three tables,
-// until a master needs it no more:
+// One loop, which is Run, owns the tables. Everything else sends it functions through the
+// inbox: the goroutine of the session orders and connections, the goroutines of attempts their
+// reports. After an attempt has ended, its results stay in three tables until no master needs
+// them:
 //
 //	ordered ──► attempts ── ended ──► unacked ── Acknowledge ──► (nothing)
 //	                          └─────► retained, if it left files ── RemoveJob or DropCopy ──► (nothing)

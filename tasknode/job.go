@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// job is what the daemon knows of a job. It exists from the first order or file of the
-// job until RemoveJob, and then until its last activity has ended.
+// job is the daemon's record of a job. It exists from the first order or file of the job until
+// RemoveJob, and then until its last activity has ended.
 type job struct {
 	reads   map[int32][]int32      // by class of NodeGroup: places in the graph's edges of the files that it reads
 	outputs map[int32]*edgeOutputs // by place in the graph's edges

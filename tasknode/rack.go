@@ -28,7 +28,7 @@ type Topology struct {
 // scriptTimeout bounds one run of the script.
 const scriptTimeout = time.Minute
 
-// defaultRack is what Hadoop's scripts print for hosts they do not know.
+// defaultRack is the rack that Hadoop's scripts print for unknown hosts.
 const defaultRack = "/default-rack"
 
 // Rack returns the rack of the machine that has these names and addresses, as in

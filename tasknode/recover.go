@@ -36,8 +36,8 @@ func (d *Daemon) recoverRetained() {
 	}
 }
 
-// recoverJob looks through the directory of one job. What has no valid record is
-// removed in the background, because it may be large.
+// recoverJob looks through the directory of one job. Files without a valid record are removed
+// in the background, because they may be large.
 func (d *Daemon) recoverJob(id, dir string) {
 	d.job(id)
 	entries, err := os.ReadDir(dir)

@@ -10,8 +10,8 @@ import (
 // taskConn is the connection to one task.
 //
 // The writer sends Start first and then what the loop and the suspension put into the
-// attempt's inbox. The reader takes everything that the task sends, until the task
-// closes its end. Of messages that end the attempt it keeps the last.
+// attempt's inbox. The reader takes everything that the task sends, until the task closes its
+// end. If several messages end the attempt, it keeps the last.
 type taskConn struct {
 	conn        taskproc.TasknodeEnd
 	lastMessage *taskproc.FromTask // nil if it sent none; valid once ended is closed

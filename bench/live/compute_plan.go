@@ -20,9 +20,9 @@ const samplerBytes = 64 << 20
 const samples = 3
 
 // computePlan is a plan of jobs whose maps count words. Each map gets as much text as a map
-// that runs alone processes in the map's time. That rate is measured once. The rate is that
-// of this machine, so a map takes the time of the workload when it has a core to itself.
-// What it takes longer in a trial is the cost of sharing cores.
+// that runs alone processes in the map's time. The rate of this machine is measured once. A
+// map with a core to itself therefore takes the time of the workload. If it takes longer in a
+// trial, the difference is the cost of sharing cores.
 func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Workload, fast float64) (p Plan, err error) {
 	dir := filepath.Join(r.Work, "computing")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
@@ -112,8 +112,8 @@ func writeParts(dir string, n, size int) error {
 	return nil
 }
 
-// sampleText is text of so many bytes, at least one, made of short words that recur. There
-// are at most 4093 words, so reduces have little to do.
+// sampleText returns a text of the given size in bytes, at least one, made of short words that
+// recur. There are at most 4093 words, so reduces have little to do.
 func sampleText(size int) []byte {
 	size = max(size, 1)
 	text := make([]byte, 0, size+16)

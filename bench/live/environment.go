@@ -14,9 +14,9 @@ import (
 	"github.com/hammr/hammr/bench"
 )
 
-// Environment describes the machine, the version and the settings of a run. What the system
-// does not report is empty. A number of a real cluster means little without it: the same
-// experiment on a loaded machine, or on another kernel, gives other times.
+// Environment describes the machine, the version and the settings of a run. A value that the
+// system does not report is empty. A number of a real cluster means little without it: the
+// same experiment on a loaded machine, or on another kernel, gives other times.
 type Environment struct {
 	bench.Machine
 	Loads         string            `json:"loads"` // of 1, 5 and 15 minutes, before the run

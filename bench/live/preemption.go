@@ -192,8 +192,8 @@ func WritePreemptionTable(w io.Writer, runs []PreemptionRun) error {
 	return t.Flush()
 }
 
-// medianOf is the median of one time of runs in s; 0 for no runs. Of an even number it is
-// the mean of the middle two.
+// medianOf returns the median of one time of all runs in s; 0 for no runs. For an even number
+// of runs it is the mean of the middle two.
 func medianOf(runs []PreemptionRun, of func(PreemptionRun) time.Duration) float64 {
 	var values []time.Duration
 	for _, b := range runs {

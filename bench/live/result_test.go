@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// begin is when the run of all tests here began, ms since the epoch.
+// beginMillis is the start of the run in all tests of this file, ms since the epoch.
 const beginMillis = int64(1e12)
 
 func attempt(node string, state wire.AttemptState, from, to int64) *wire.TaskStatus_Attempt {
@@ -25,7 +25,7 @@ func task(id string, kind taskproc.Kind, attempts ...*wire.TaskStatus_Attempt) *
 	return &wire.TaskStatus{Id: id, Kind: kind, Attempts: attempts}
 }
 
-// wasted makes the work of an attempt lost, after a suspension of still ms.
+// wasted marks the work of an attempt as lost. The attempt was suspended for still ms.
 func wasted(a *wire.TaskStatus_Attempt, still int64) *wire.TaskStatus_Attempt {
 	a.WorkLost, a.SuspendedMillis = true, still
 	return a

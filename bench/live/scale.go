@@ -22,8 +22,8 @@ import (
 //	scale 10, 4      16 machines × 2 slots, a quarter of the maps, 6.6 s each
 //	result           measured times × 10
 //
-// What is kept is the ratio of work to slots and the order of events. What is not kept is
-// the cost of a start, which counts ten times.
+// Scaling keeps the ratio of work to slots and the order of events. It does not scale the cost
+// of a start, which therefore counts ten times.
 type Scale struct {
 	Speedup   float64 // times are divided by it
 	Divisor   int     // divides the tasks of a job and the slots of a machine; 0 is 1

@@ -64,7 +64,7 @@ type Measure struct {
 
 	Paper  float64 // the paper's number; 0 for none
 	Quote  string  // the paper's words, instead of a number or in addition; may be ""
-	Within float64 // how far ours may differ without a reason, as a part of Paper; 0 is a tenth. Of %, in points; 0 is 2
+	Within float64 // allowed difference without a reason, as a fraction of Paper; 0 is a tenth. For %, in points; 0 is 2
 
 	// Of is the number in one repetition; NaN for none.
 	Of     func(Repeat) float64

@@ -48,7 +48,7 @@ func (f *Finding) differs() bool {
 	return f.Paper == 0 || !(distance <= within)
 }
 
-// paper is the paper's figure, for people. It is a dash if the paper says nothing of the
+// paper is the paper's figure, for people. It is a dash if the paper does not report the
 // measure.
 func (f *Finding) paper() string {
 	switch {

@@ -48,7 +48,7 @@ func short(t *testing.T, name string) *Report {
 	return r
 }
 
-// claim is what has to hold of a number, by its experiment and its name.
+// claim is a condition on a number, which is found by its experiment and its name.
 type claim struct {
 	experiment, what string
 	least, most      float64

@@ -24,7 +24,7 @@ type Cage struct {
 	task  func(bytes int64) []string // command of a task
 }
 
-// NewCage sets up a cage with a swap file of so many bytes in a directory. task is the
+// NewCage sets up a cage with a swap file of the given size in a directory. task is the
 // command of a process that calls RunTask. Without swap the cage is usable, and why is the
 // reason. The caller calls Close. Swap files and control groups take root.
 func NewCage(dir string, swap int64, task func(bytes int64) []string) (c *Cage, why error) {
@@ -42,7 +42,7 @@ func (c *Cage) Swaps() bool { return c.swap != "" }
 // Close removes all that NewCage has made. No Measure may be running.
 func (c *Cage) Close() error { return errors.Join(c.swap.remove(), c.group.remove()) }
 
-// Sample is what it has cost to suspend and to resume one task.
+// Sample is the cost of suspending and resuming one task.
 type Sample struct {
 	Footprint int64 // bytes of the task
 	Pressed   bool  // memory was too small for two tasks

@@ -21,7 +21,7 @@ type process struct {
 	out *bufio.Reader
 }
 
-// start starts a task of so many bytes in the cage. The task ends with ctx.
+// start starts a task in the cage that uses the given number of bytes. The task ends with ctx.
 func (c *Cage) start(ctx context.Context, bytes int64) (*process, error) {
 	command := c.task(bytes)
 	p := &process{cmd: exec.CommandContext(ctx, command[0], command[1:]...)}

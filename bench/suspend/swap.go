@@ -13,8 +13,8 @@ import (
 // swapFile is a file that the kernel swaps to; "" is none.
 type swapFile string
 
-// newSwapFile makes a file of so many bytes and has the kernel use it. It must be removed.
-// bytes should be a multiple of the page size; the rest is not used.
+// newSwapFile makes a file of the given size and has the kernel swap to it. It must be
+// removed. bytes should be a multiple of the page size; the rest is not used.
 func newSwapFile(path string, bytes int64) (swapFile, error) {
 	page := int64(os.Getpagesize())
 	if err := writeSwap(path, bytes/page, page); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// Arm is what became of the suspended task's memory.
+// Arm says what happened to the suspended task's memory.
 func (s Sample) Arm() string {
 	if s.Pressed {
 		return "swapped"

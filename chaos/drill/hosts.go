@@ -69,8 +69,8 @@ func notOnHosts(f chaos.Fault) string {
 	return ""
 }
 
-// missingOnHost is what a line of the hostfile lacks for a fault, "" if nothing. Each
-// daemon of the role needs it, since the target may be chosen when the fault is due.
+// missingOnHost returns what a line of the hostfile lacks for a fault; "" if it lacks nothing.
+// Each daemon of the role needs it, since the target may be chosen when the fault is due.
 func missingOnHost(cluster *testcluster.HostConfig, f chaos.Fault) string {
 	for _, h := range cluster.Hosts {
 		switch ends := f.EndsDaemon(); {

@@ -37,7 +37,7 @@ func (r *Rig) SlowDisk(ctx context.Context, name string, by time.Duration) error
 	return r.call(name, func(page string) error { return r.faults.SlowDisk(ctx, page, by) })
 }
 
-// IOErrors makes one of so many operations of the same files fail; 0 ends that.
+// IOErrors makes one in oneOf operations on the same files fail; 0 ends that.
 func (r *Rig) IOErrors(ctx context.Context, name string, oneOf int) error {
 	return r.call(name, func(page string) error { return r.faults.IOErrors(ctx, page, oneOf) })
 }

@@ -73,8 +73,8 @@ type Rig struct {
 	network *network // nil for none
 }
 
-// Start starts a cluster and returns when all of it is ready. If that fails, nothing of
-// it runs. The caller calls Close.
+// Start starts a cluster and returns when all of it is ready. If that fails, no part of it
+// runs. The caller calls Close.
 func Start(ctx context.Context, cfg Config) (*Rig, error) {
 	cfg.EnsureDefaults()
 	dir, err := filepath.Abs(cfg.Dir)
@@ -134,7 +134,7 @@ func (r *Rig) connect() error {
 // HDFS is the cluster's, or nil.
 func (r *Rig) HDFS() *minihdfs.Cluster { return r.cfg.HDFS }
 
-// control is what a daemon is controlled by.
+// control returns the Control of a daemon.
 func (r *Rig) control(name string) testcluster.Control {
 	if r.hdfs.has(name) {
 		return r.hdfs

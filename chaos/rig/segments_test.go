@@ -21,7 +21,8 @@ func files(t *testing.T, names ...string) *Rig {
 	return r
 }
 
-// TestCorruptChangesOneByteOfASegment and nothing of attempts that run.
+// TestCorruptChangesOneByteOfASegment checks that Corrupt does not touch the files of running
+// attempts.
 func TestCorruptChangesOneByteOfASegment(t *testing.T) {
 	r := files(t, "job_1/attempt_1/edge0.out", "job_1/attempt_1/edge0.out.index", "job_1/attempt_1.held",
 		"job_1/attempt_2.tmp/edge0.out", "job_1/attempt_2.tmp/edge0.out.index", "job_2/attempt_3/x")
@@ -41,7 +42,7 @@ func TestCorruptChangesOneByteOfASegment(t *testing.T) {
 	}
 }
 
-// TestNoNamespaces refuses what takes them.
+// TestNoNamespaces checks that faults which need namespaces are refused without them.
 func TestNoNamespaces(t *testing.T) {
 	if Isolated() {
 		t.Skip("this process has them")

@@ -139,8 +139,8 @@ func (p *player) hit(w *sim.Simulation, v sim.FailpointHit) (sum sim.Effect) {
 	return sum
 }
 
-// effect is what a hit of a fault's point does. A master hits its snapshot once for every
-// snapshotEntries entries of its log.
+// effect returns the effect of a hit at a fault's point. A master hits its snapshot once for
+// every snapshotEntries entries of its log.
 func (a *activeFault) effect(w *sim.Simulation, at faultPoint, entries int) chaos.Effect {
 	before := a.hits
 	if at.name == snapshot {

@@ -16,11 +16,11 @@ func committing(j *cluster.Job) bool {
 	return j.State == cluster.JobCommitting || j.State == cluster.JobSucceeded
 }
 
-// judge makes the verdict. r is what the run has left up to its error. Lost output is that
-// of the simulator's own check (sim.Config.CheckInvariants): each block is covered by
-// finished maps without gap or overlap, and each reduce has finished once. A plan of which
-// nothing is modelled is bad, since a good verdict would say nothing. Wrong has one line
-// for each cause.
+// judge makes the verdict. r has the results of the run until it ended, perhaps by an error.
+// The simulator's own check finds lost output (sim.Config.CheckInvariants): each block is
+// covered by finished maps without gap or overlap, and each reduce has finished once. The
+// verdict is bad if the simulator models no fault of the plan, since a good one would prove
+// nothing. Wrong has one line for each cause.
 func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 	v := &chaos.Verdict{Seed: p.plan.Seed, Elapsed: r.End}
 	if err != nil {

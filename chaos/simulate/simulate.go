@@ -48,9 +48,8 @@ type Report struct {
 	Result *sim.Result // up to the error, if there was one
 }
 
-// Run plays a plan with the policy fifo, and checks the invariants after every change of
-// the state. What goes wrong is in the verdict; the error is that of an invalid plan, or
-// of ctx.
+// Run plays a plan with the policy fifo, and checks the invariants after every change of the
+// state. The verdict lists what goes wrong; the error is for an invalid plan, or from ctx.
 //
 // The loop is that of package sim. It calls back at two places:
 //

@@ -38,7 +38,7 @@ func undisturbed(t *testing.T) int64 {
 	return r.Elapsed
 }
 
-// outcome is what must come of a fault.
+// outcome is the expected result of a fault.
 type outcome struct {
 	lost  int // machines that were lost
 	again int // attempts made again, at least

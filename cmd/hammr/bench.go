@@ -46,8 +46,8 @@ func runExperiment(name string, stdout, stderr io.Writer, run func(e experiment)
 	if e.scratch, err = os.MkdirTemp("", "hammr-"+name+"-"); err != nil {
 		return err
 	}
-	// The scratch directory has logs and local files of clusters. What a user may want of them
-	// has been copied to --out before.
+	// The scratch directory has logs and local files of clusters. The files that a user may
+	// want have already been copied to --out.
 	defer func() { err = errors.Join(err, os.RemoveAll(e.scratch)) }()
 	return run(e)
 }
@@ -92,8 +92,8 @@ func checked(check func() error, run func(ctx context.Context, stdout, stderr io
 	})
 }
 
-// checkNumber refuses numbers below 1, and directories of results that exist; out "" is none.
-// It is what most experiments check before they start.
+// checkNumber refuses numbers below 1, and refuses a directory of results that already exists;
+// "" means no directory. Most experiments call it before they start.
 func checkNumber(flag string, n int, out string) error {
 	if n < 1 {
 		return fmt.Errorf("--%s %d: expected 1 or more", flag, n)

@@ -90,8 +90,8 @@ func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Pl
 	return errors.Join(calibrate.WriteCSV(csv, plan.Name, outcomes), calibrate.WriteTable(e.stdout, plan, outcomes))
 }
 
-// randomWords is a text of so many bytes, the same for each size. A tenth of its words end a
-// line.
+// randomWords returns a text of the given size in bytes. The same size gives the same text. A
+// tenth of its words end a line.
 func randomWords(size int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 0, size+32)

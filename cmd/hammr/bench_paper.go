@@ -23,7 +23,7 @@ type benchPaper struct {
 	only      string // the one experiment to run; "" for all
 	// Exactly one is set, which prepare checks.
 	sim, cluster bool
-	// Of --workload-dir. Options.WorkloadDir is this, or "" for drawn workloads.
+	// Value of --workload-dir. Options.WorkloadDir is the same, or "" for drawn workloads.
 	workloadDir    string
 	namesWorkloads bool // the user has named the directory
 	paper.Options

@@ -67,8 +67,9 @@ func (a *attached) prepare() error {
 	return errors.Join(errs...)
 }
 
-// clusterForPlans is the cluster for random plans: its size and the faults that its hostfile says how to
-// inject. The zero value is a cluster that the drill starts, which accepts all faults.
+// clusterForPlans is the cluster for random plans: its size, and the faults that its hostfile
+// has commands for. The zero value is a cluster that the drill starts, which accepts all
+// faults.
 func (a *attached) clusterForPlans() (c chaos.Cluster) {
 	if a.cluster == nil {
 		return c

@@ -75,7 +75,7 @@ func hdfsUp(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) 
 	return nil
 }
 
-// newHDFSDown exits with 0 if no HDFS runs in the directory: that is what was asked for.
+// newHDFSDown exits with 0 if no HDFS runs in the directory: that is the requested state.
 func newHDFSDown() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{

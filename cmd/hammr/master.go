@@ -34,7 +34,8 @@ func logWriteColumns(l *apidoc.LogWrites) (median, p99 string) {
 }
 
 // newMasterStatus asks the leader for the list, then every master on the list for its own
-// state, at the same time. It exits with 0 even if some do not answer: that is what it shows.
+// state, at the same time. It exits with 0 even if some do not answer, because it reports that
+// as a state.
 func (r clusterCommands) newMasterStatus() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:   "status",

@@ -55,7 +55,7 @@ func leastFree(n apidoc.Tasknode) string {
 	text, least := "", int64(-1)
 	for _, d := range n.Directories {
 		switch {
-		// Of all directories the worst one is shown.
+		// The worst directory is shown.
 		case d.Fault != "":
 			return "fault"
 		case least < 0 || d.Free < least:

@@ -124,7 +124,7 @@ func (q *query) warnClosedPools(ctx context.Context, conf settings) error {
 	if err != nil {
 		return err
 	}
-	// What is left of this list has no queue that runs.
+	// The queues that remain in this list are not running.
 	closed := described.LeafNames()
 	for _, queue := range answer.Queues {
 		if queue.State == "RUNNING" {

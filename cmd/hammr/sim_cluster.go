@@ -34,7 +34,7 @@ type simCluster struct {
 	expiry                  time.Duration
 	quiet                   bool
 
-	// What configure makes of the flags above. cfg has the numbers of machines and slots from
+	// Set by configure from the flags above. cfg has the numbers of machines and slots from
 	// the start: their flags write to it directly.
 	preemption preempt.Config
 	cfg        sim.Config

@@ -97,8 +97,8 @@ func (s *simRun) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return report.WriteSummary(stdout)
 }
 
-// prepare returns errors of the flags and the workload only: the user's mistakes. What it
-// makes is used for the first run.
+// prepare returns errors of the flags and the workload only: the user's mistakes. Its results
+// are used for the first run.
 func (s *simRun) prepare() (err error) {
 	if err := results.CheckNew(s.out); err != nil {
 		return err

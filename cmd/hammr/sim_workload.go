@@ -49,9 +49,9 @@ func (s *simWorkload) check() error {
 	return errors.Join(errs...)
 }
 
-// load reads or generates the workload for a cluster of so many machines. The seed is that of
-// task times and of what a spec draws; a file with times ignores it. A SWIM trace is scaled by
-// the ratio of machines, as SWIM's own replay does.
+// load reads or generates the workload for a cluster of the given number of machines. The seed
+// decides task times and the random values of a spec; it has no effect on a file with times. A
+// SWIM trace is scaled by the ratio of machines, as SWIM's own replay does.
 func (s *simWorkload) load(nodes int, seed uint64) (*workload.Workload, error) {
 	model := s.model
 	model.Seed = seed

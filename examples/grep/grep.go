@@ -17,8 +17,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Search is what to look for. It is the configuration of the first job: the driver sets it, and
-// each task decodes it.
+// Search says what to look for. It is the configuration of the first job: the driver sets it,
+// and each task decodes it.
 type Search struct {
 	Regex string // in RE2's syntax
 	Group int    // what of a match counts: 0 is all of it, n its nth group

@@ -21,7 +21,7 @@ const (
 	random     = "random"
 )
 
-// options are the arguments of Hadoop's mrbench. Those that concern its JAR file have no
+// options are the arguments of Hadoop's mrbench. The arguments for its JAR file have no
 // meaning here and are unknown.
 type options struct {
 	dir     string // for input and output, without a slash at its end

@@ -9,9 +9,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// state is what a round knows of a node: its rank, and the nodes that it links
-// to with tabs between. What goes to a node over a link is a state without
-// links.
+// state is a round's record of a node: its rank, and the nodes that it links to, separated by
+// tabs. A share of rank that a node sends over a link is a state without links.
 type state = mr.Pair[int64, string]
 
 // Graph reads lines of a node and those that it links to, with tabs between, and writes the

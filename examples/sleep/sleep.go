@@ -58,7 +58,7 @@ func (c *Config) keys(record, reduces int64) (first, end int64) {
 	return first, end
 }
 
-// rest is the reducer. Of n reduces, one gets every nth key.
+// rest is the reducer. With n reduces, each gets every nth key.
 func rest(t *mr.Task, key int64, _ iter.Seq[nothing], _ mr.Emitter[int64, nothing]) error {
 	c := mr.ConfigOf[Config](t)
 	return sleep(t, c.ReduceTime, key/int64(t.Reduces()), c.Groups)

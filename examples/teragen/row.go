@@ -26,8 +26,8 @@ type rows struct {
 	row    [RowSize]byte
 }
 
-// at makes row n. It is fastest for one row after the other. What it returns
-// holds until the next call.
+// at returns row n, which is valid until the next call. It is fastest if rows are requested in
+// order.
 func (r *rows) at(n int64) []byte {
 	if n != r.next {
 		r.random = randomAt(uint64(n))

@@ -67,9 +67,9 @@ func newBuffer(size int) []byte {
 	return buffer
 }
 
-// write makes a file. One of that name may be left of an attempt that failed, and is removed.
-// Two attempts of one task at the same time would disturb each other, as with Hadoop. Abort
-// removes what was written before an error.
+// write makes a file. It first removes a file of that name, which a failed attempt may have
+// left. Two attempts of one task at the same time would disturb each other, as with Hadoop.
+// Abort removes what was written before an error.
 func write(t *mr.Task, file string, size int64, buffer []byte, seen func(int64) error) (int64, error) {
 	if err := t.Remove(file); err != nil {
 		return 0, err

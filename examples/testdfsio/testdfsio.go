@@ -25,8 +25,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Config is what the maps have to know. The name and size of a map's file are its record
-// instead.
+// Config is the configuration of the maps. The name and size of a map's file are in the map's
+// record instead.
 type Config struct {
 	Data       string // full name of the directory of the files
 	BufferSize int    // bytes written or read at once

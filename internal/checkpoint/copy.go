@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Copier copies the files that a checkpoint names into one directory. Of a sorted run it
-// copies only the part that has not been merged.
+// Copier copies the files that a checkpoint names into one directory. If a sorted run is
+// partly merged, it copies only the rest.
 //
 //	body ──► for each Node: rest of each run, published files ──► body that names the copies
 //
@@ -80,7 +80,7 @@ func (c *Copier) copyRun(ctx context.Context, m *taskproc.MergeInput, path strin
 	return nil
 }
 
-// nameOf is what the copied checkpoint calls a file.
+// nameOf returns the name of a file in the copied checkpoint.
 func (c *Copier) nameOf(path string) string {
 	if c.FullName == nil {
 		return path

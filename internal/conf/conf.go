@@ -202,7 +202,7 @@ func (c *Conf) Validate() error {
 }
 
 // Changed returns the properties that differ from the defaults, by current name, and the
-// user's own properties. It is what a job takes to its tasks. FromMap reads the result.
+// user's own properties. These properties are sent to a job's tasks, where FromMap reads them.
 func (c *Conf) Changed() map[string]string {
 	changed := map[string]string{}
 	for name, v := range c.values {

@@ -25,7 +25,7 @@ const (
 	Class                // the name of a class or codec; white space around it is dropped
 )
 
-// String is what a value of the kind is, for errors and `hammr conf`.
+// String describes a value of the kind, for errors and `hammr conf`.
 func (k Kind) String() string {
 	return [...]string{"text", "a whole number", "a number", "true or false",
 		"a size in bytes (suffixes k, m, g, t)", "a duration in milliseconds (suffixes us, ms, s, m, h)",

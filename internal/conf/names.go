@@ -3,8 +3,7 @@ package conf
 // Names of the properties that more than one package reads; a property that one package reads
 // is named there. TestNamesAreDeclared checks them against keys.go.
 const (
-	// Of Hadoop's core-site.xml and hdfs-site.xml: what every file system takes from the
-	// configuration.
+	// Properties in Hadoop's core-site.xml and hdfs-site.xml that every file system uses.
 	DefaultFS   = "fs.defaultFS"
 	Replication = "dfs.replication"
 	BlockSize   = "dfs.blocksize"
@@ -27,7 +26,7 @@ const (
 	TasknodeExpiry        = "hammr.tasknode.expiry"
 	MasterElectionTimeout = "hammr.jobmaster.election.timeout"
 
-	// What a job is called, where it runs, and its number of tasks.
+	// The name of a job, where it runs, and its number of tasks.
 	JobName    = "mapreduce.job.name"
 	JobQueue   = "mapreduce.job.queuename"
 	JobReduces = "mapreduce.job.reduces"
@@ -83,7 +82,7 @@ const (
 	MayPreempt                = "hammr.job.may.preempt"
 	PartitionRanges           = "hammr.job.partition.ranges"
 
-	// What a program prints, and the limit of its own counters.
+	// The output of a program, and the limit on its own counters.
 	CountersLimit = "mapreduce.job.counters.limit"
 	PollInterval  = "mapreduce.client.progressmonitor.pollinterval"
 	OutputFilter  = "mapreduce.client.output.filter"

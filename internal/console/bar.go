@@ -123,7 +123,7 @@ func cellsOf(fraction float64, n int) string {
 	return s + strings.Repeat(" ", n-utf8.RuneCountInString(s))
 }
 
-// truncate shortens a text to so many columns, with an ellipsis.
+// truncate shortens a text to the given number of columns, with an ellipsis.
 func truncate(s string, columns int) string {
 	r := []rune(s)
 	if len(r) <= columns {

@@ -22,8 +22,8 @@ func (c *Console) Failure(f report.Failure) {
 	c.writeLocked(failureText(f))
 }
 
-// failureText is the text of Failure. What a user needs first is first: the cause, then where,
-// then details.
+// failureText is the text of Failure. It begins with what a user needs first: the cause, then
+// the place, then details.
 func failureText(f report.Failure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Failure of %s\n", orUnknown(f.Task))

@@ -95,7 +95,7 @@ func (p *Process) chargeLocked() usage {
 	return now
 }
 
-// readUsage measures this process. What the platform does not report is 0.
+// readUsage measures this process. A value that the platform does not report is 0.
 func readUsage() usage {
 	u := systemUsage()
 	samples := []metrics.Sample{

@@ -52,7 +52,7 @@ func (d Drills) Close() error {
 	return d.control.Close()
 }
 
-// ShuffleToken is what shuffle servers ask of tasks. It is derived from the
+// ShuffleToken is the token that shuffle servers require from tasks. It is derived from the
 // cluster's token, which tasks must not know.
 func ShuffleToken(clusterToken string) string {
 	mac := hmac.New(sha256.New, []byte(clusterToken))

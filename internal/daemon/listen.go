@@ -69,9 +69,8 @@ func ServePage(l net.Listener, page http.Handler) (stop func()) {
 
 // Closers close what a daemon has opened, the latest first.
 //
-// An Open that fails half way closes exactly what it has opened, and so does the end of
-// the daemon. What is opened later may use what was opened before, so the order is
-// reversed.
+// If Open fails, it closes what it has opened; the daemon does the same when it ends. A part
+// may use parts that were opened before it, so the order is reversed.
 type Closers []func() error
 
 // Add adds the Close function of something that was opened.

@@ -13,7 +13,7 @@ import (
 //
 //	{"name":"m1","address":"127.0.0.1:7070","http":"127.0.0.1:7080","pid":4711}
 
-// Ready is what a daemon announces once it serves.
+// Ready is what a daemon announces when it begins to serve.
 type Ready struct {
 	Name    string `json:"name"`    // of a tasknode; id of a master
 	Address string `json:"address"` // host:port that it listens on

@@ -81,7 +81,7 @@ func (c *Control) SlowDisk(by time.Duration) error {
 	return nil
 }
 
-// IOErrors makes one of so many operations of local files fail; 0 ends that.
+// IOErrors makes one in oneOf operations on local files fail; 0 ends that.
 func (c *Control) IOErrors(oneOf int64) error {
 	if oneOf < 0 {
 		return fmt.Errorf("I/O errors of one in %d operations: expected at least 1, or 0 for none", oneOf)

@@ -18,7 +18,7 @@ type page struct {
 	layout atomic.Uint64 // see layoutID
 
 	delay       atomic.Int64 // ns of extra time of each operation of a file
-	failOneIn   atomic.Int64 // one of so many operations fails, 0 for none
+	failOneIn   atomic.Int64 // one in this number of operations fails, 0 for none
 	operations  atomic.Int64 // since failOneIn was set
 	clockOffset atomic.Int64 // ns by which the clock has jumped
 

@@ -42,7 +42,7 @@ func (c *Client) SlowDisk(ctx context.Context, page string, by time.Duration) er
 	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_SlowDisk{SlowDisk: int64(by)}})
 }
 
-// IOErrors makes one of so many operations of local files fail; 0 ends that.
+// IOErrors makes one in oneOf operations on local files fail; 0 ends that.
 func (c *Client) IOErrors(ctx context.Context, page string, oneOf int) error {
 	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_IoErrors{IoErrors: int64(oneOf)}})
 }

@@ -25,7 +25,7 @@ func (s *shell) mkdirOne(it item, parents bool) error {
 	switch {
 	case it.exists() && !it.isDir():
 		return isNotDirectory(it.name)
-	// -p: what is there is what was asked for.
+	// With -p an existing directory is a success.
 	case it.exists() && parents:
 		return nil
 	case it.exists():

@@ -29,7 +29,7 @@ func (s *shell) sum(it item) (summary, error) {
 		}
 		total.files++
 		total.bytes += info.Size
-		// What the file takes on all DataNodes together.
+		// The space of the file on all DataNodes together.
 		total.diskBytes += info.Size * int64(max(info.Replication, 1))
 	}
 	return total, nil

@@ -40,7 +40,7 @@ func formatStat(format string, it item) string {
 	return out.String()
 }
 
-// statField is what a letter of the format stands for.
+// statField returns the value that a letter of the format stands for.
 func statField(letter byte, it item) string {
 	info := it.info
 	switch letter {
@@ -60,7 +60,8 @@ func statField(letter byte, it item) string {
 		return info.Group
 	case 'n':
 		return it.base()
-	// What HDFS knows and a local file system makes up: block size, replication, owner.
+	// HDFS has these values, and a local file system makes them up: block size, replication,
+	// owner.
 	case 'o':
 		return fmt.Sprint(info.BlockSize)
 	case 'r':

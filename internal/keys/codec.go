@@ -42,8 +42,8 @@ type Grouper interface {
 	GroupLen(key []byte) (int, error)
 }
 
-// EncodeError is what Append panics with when a value has no encoding. The
-// engine turns it into the failure of the record.
+// EncodeError is the value of Append's panic if a value has no encoding. The engine turns it
+// into the failure of the record.
 type EncodeError struct {
 	Codec string // "json", "gob", "proto"
 	Type  string // Go type of the value

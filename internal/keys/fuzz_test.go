@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzDecode feeds arbitrary bytes to every decoder. What decodes must encode
-// to bytes that decode to the same encoding again.
+// FuzzDecode feeds arbitrary bytes to every decoder. If bytes decode, encoding the value and
+// decoding it again must give the same encoding.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{"", "a\x00\x01b", "\x00\xff\x00\x01", "\xff\xfe", "12345678", "123456789012"} {
 		f.Add([]byte(s))

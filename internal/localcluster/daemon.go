@@ -126,7 +126,7 @@ func (c *child) exitError() error {
 	return fmt.Errorf("%s ended: %v; %s", c.name, exitText(c.exitErr), c.logExcerpt())
 }
 
-// exitText describes how a process has ended. It is what Wait passes to its caller.
+// exitText describes how a process has ended. Wait returns it to its caller.
 func exitText(end error) string {
 	if end == nil {
 		return "exit code 0"

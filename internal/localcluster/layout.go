@@ -16,8 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/jsonfile"
 )
 
-// layout is what a cluster consists of, running or not. Masters keep their ports, because
-// other masters and tasknodes know them.
+// layout lists the parts of a cluster, running or not. Masters keep their ports, because other
+// masters and tasknodes know them.
 type layout struct {
 	ID            string           `json:"id"` // of the cluster: ms since the epoch at its creation
 	Masters       []masterLayout   `json:"masters"`

@@ -82,7 +82,7 @@ func log(t *testing.T, dir, name string) string {
 	return string(text)
 }
 
-// saidBy is what a daemon has written beside its log.
+// saidBy returns what a daemon has written to stdout and stderr instead of its log.
 func saidBy(t *testing.T, dir, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "logs", name+".err"))

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// info is what this master answers to callers that have the token, leader or not.
+// info is this master's answer to callers that have the token. It need not be the leader.
 func (d *Daemon) info() *wire.Info {
 	s := d.log.Status()
 	info := &wire.Info{

@@ -29,9 +29,9 @@ type Cluster struct {
 	closing  sync.Once
 }
 
-// Start starts a cluster and returns when all its DataNodes are live, which takes about 8
-// s. If it fails, nothing of it runs. The caller calls Close; without it, the daemons end
-// with the caller's process. A directory of an earlier cluster is not formatted again: its
+// Start starts a cluster and returns when all its DataNodes are live, which takes about 8 s.
+// If it fails, no daemon of the cluster runs. The caller calls Close; without it, the daemons
+// end with the caller's process. A directory of an earlier cluster is not formatted again: its
 // files are there.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	cfg.EnsureDefaults()

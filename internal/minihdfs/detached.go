@@ -137,7 +137,7 @@ func Supervise(ctx context.Context, dir string) error {
 	return errors.Join(os.Remove(statePath(dir)), c.Close())
 }
 
-// state is what StateFile gets, with this process as the supervisor.
+// state returns the content of StateFile, with this process as the supervisor.
 func (c *Cluster) state() *State {
 	s := &State{URI: c.URI(), HTTP: c.HTTP(), Conf: c.Conf()}
 	s.Supervisor = processOf(os.Getpid(), "")

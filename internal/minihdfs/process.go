@@ -27,8 +27,8 @@ type program struct {
 	namespace string   // namespace; "" for this process's
 	starter   *procfs.Starter
 
-	// deathSignal is what the daemon gets when this process ends, whatever ends it; 0 is
-	// SIGKILL.
+	// deathSignal is the signal that the daemon gets when this process ends, for any reason; 0
+	// is SIGKILL.
 	deathSignal syscall.Signal
 }
 

@@ -70,7 +70,7 @@ func (b *Bridge) Disconnect(machine string) error { return ip("link", "set", lin
 // Reconnect ends what Disconnect began.
 func (b *Bridge) Reconnect(machine string) error { return ip("link", "set", linkOf(machine), "up") }
 
-// LimitRate limits a machine's link to so many Mbit/s in each direction; 0 ends that.
+// LimitRate limits a machine's link to the given Mbit/s in each direction; 0 ends that.
 func (b *Bridge) LimitRate(machine string, mbits int) error {
 	ends := [][]string{{"-n", machine, "qdisc", "replace", "dev", device, "root"}, {"qdisc", "replace", "dev", linkOf(machine), "root"}}
 	rate := []string{"tbf", "rate", fmt.Sprintf("%dmbit", mbits), "burst", "256kb", "latency", "50ms"}

@@ -1,5 +1,5 @@
-// Package rpc is what the callers of a cluster's masters have in common: connections
-// that are kept alive, the token, the search for the leader, and the meaning of errors.
+// Package rpc has what the callers of a cluster's masters share: connections that are kept
+// alive, the token, the search for the leader, and the meaning of errors.
 //
 //	c, err := rpc.New(rpc.Config{Masters: []string{"a:7070", "b:7070"}, Token: token})
 //	defer c.Close()

@@ -55,7 +55,7 @@ func withDetail(code connect.Code, err error, detail proto.Message) error {
 	return out
 }
 
-// callOutcome is what the result of a call means for the search for the leader.
+// callOutcome says what the result of a call means for the search for the leader.
 type callOutcome struct {
 	kind   outcomeKind
 	err    error  // for users; nil if the call succeeded

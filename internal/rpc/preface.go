@@ -19,8 +19,8 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s: %s listens there, not a hammr jobmaster; name the masters' RPC addresses (their port is 7070 by default)", e.Address, e.What)
 }
 
-// errClosedSilently is what a TLS server does with plain connections, but also a
-// jobmaster that is just stopping.
+// errClosedSilently is the effect of a plain connection to a TLS server, but also of a
+// jobmaster that is about to stop.
 var errClosedSilently = errors.New("closes connections without an answer; is this the RPC address of a hammr jobmaster?")
 
 // prefaceConn checks the first bytes that the server sends. In HTTP/2 they are the

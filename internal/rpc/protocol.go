@@ -46,8 +46,8 @@ const (
 	writeTimeout = 10 * time.Second // for a connection that accepts no bytes
 )
 
-// http2Config is what both ends of a connection have in common: pings that notice a
-// lost peer, and many calls at once on one connection.
+// http2Config has the settings of both ends of a connection: pings that notice a lost peer,
+// and many calls at once on one connection.
 func http2Config() *http.HTTP2Config {
 	return &http.HTTP2Config{
 		MaxConcurrentStreams: 1000,

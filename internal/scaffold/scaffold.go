@@ -33,7 +33,7 @@ type Config struct {
 	Source string
 }
 
-// Project is what New wrote.
+// Project describes the files that New wrote.
 type Project struct {
 	Module  string
 	Name    string   // of the program: the last element of Module

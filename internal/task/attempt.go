@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Attempt is what the Nodes of one attempt have in common. The user's code may call its
+// Attempt is the state that the Nodes of one attempt share. The user's code may call its
 // exported methods in any goroutine.
 //
 // Start, Conf and the file systems do not change once the Nodes run. The session sets

@@ -45,8 +45,8 @@ func (a *Attempt) resume() error {
 	return nil
 }
 
-// nextOrigin reads the checkpoint from the next place and sets resumed. errs is what
-// was wrong with the places before.
+// nextOrigin reads the checkpoint from the next place and sets resumed. errs are the errors of
+// the places before.
 func (a *Attempt) nextOrigin(errs error) (*taskproc.CheckpointBody, error) {
 	for len(a.origins) > 0 {
 		a.origin, a.origins = a.origins[0], a.origins[1:]

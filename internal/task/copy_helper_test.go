@@ -99,7 +99,7 @@ func (m *machine) write(t testing.TB, r *rand.Rand, task int32, records int) *ta
 	return m.writeRuns(t, r, task, records, 1000)
 }
 
-// writeRuns is write with at most so many runs in each partition.
+// writeRuns is like write, but writes at most runs runs in each partition.
 func (m *machine) writeRuns(t testing.TB, r *rand.Rand, task int32, records, runs int) *taskproc.MapOutput {
 	t.Helper()
 	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)

@@ -42,8 +42,7 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 // anything.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// remedy is what the user can do about an error, as the end of a sentence; "" if
-// unknown.
+// remedy says what the user can do about an error, as the end of a sentence; "" if unknown.
 func (a *Attempt) remedy(err error) string {
 	at, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(err, syscall.ENOSPC) {

@@ -9,15 +9,15 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// liveInputs is how the edges have ended by which a Node reads what others send at the same
-// time: streams and shared memory. The goroutines that read the edges set it, and those that
+// liveInputs records how the live edges of a Node have ended: streams and shared memory, whose
+// writers run at the same time. The goroutines that read the edges set it. The goroutines that
 // report progress read it.
 //
 // A checkpoint spreads along these edges. A Node that reads files stops at a boundary, and
-// ends what it sends with a mark. A Node that reads live continues until the marks, or ends,
-// of all its writers have come. Then nothing is in flight, and it ends what it sends in the
-// same way. So the checkpoints of a gang are consistent: each record that a Node has sent is
-// in its reader's state.
+// ends what it sends with a mark. A Node that reads live edges continues until the marks, or
+// ends, of all its writers have come. Then nothing is in flight, and it ends what it sends in
+// the same way. So the checkpoints of a gang are consistent: each record that a Node has sent
+// is in its reader's state.
 //
 //	map ══ records ══ mark ══►┐
 //	map ══ records ══ end ═══►┴ sort ══ records ══ mark ══► reduce: stops at the mark
@@ -25,11 +25,11 @@ import (
 // A writer that ended for good is not started again by the attempt that resumes, so the
 // checkpoint names it (liveStates).
 type liveInputs struct {
-	stopped bool // the Node stopped when it had received all; its goroutine's
+	stopped bool // the Node stopped when it had received all; only its goroutine uses this
 
 	mu struct {
 		sync.Mutex
-		checkpointed map[int]bool  // by edge whose writers have all ended: some with a mark
+		checkpointed map[int]bool  // edges whose writers have all ended; true if some ended with a mark
 		finished     map[int][]int // by edge: numbers of writers that ended for good in this attempt
 	}
 }

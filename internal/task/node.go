@@ -78,8 +78,8 @@ func (n *NodeRun) Inputs() []Channel { return n.inputs }
 // Outputs are the edges that lead from the Node, in the order of the graph.
 func (n *NodeRun) Outputs() []Channel { return n.outputs }
 
-// UserState is what the user's code saved in the checkpoint that the Node resumes from;
-// nil if there is none.
+// UserState returns the state that the user's code saved in the checkpoint from which the Node
+// resumes; nil if there is none.
 func (n *NodeRun) UserState() []byte { return n.resumed.GetUserState() }
 
 // OnCheckpoint sets the function that saves the state of the user's code across

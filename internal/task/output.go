@@ -133,7 +133,7 @@ func (o *Output) OnClose(seal func() error) { o.seal = seal }
 // piece.
 func (o *Output) OnCheckpoint(suspend func() ([]byte, error)) { o.sealPartial = suspend }
 
-// Pending is what the function of OnCheckpoint returned in the attempt that this one
+// Pending returns what the OnCheckpoint function returned in the attempt that this one
 // resumes.
 func (o *Output) Pending() []byte {
 	for _, p := range o.node.resumed.GetPending() {

@@ -71,9 +71,9 @@ type Cluster struct {
 	closing            sync.Once
 }
 
-// Start starts a cluster and returns when all of it is ready. If that fails, nothing of it
-// runs. The caller calls Close. Config.Dir must be empty or have an earlier cluster, which
-// is then started with its old layout.
+// Start starts a cluster and returns when all of it is ready. If that fails, no part of it
+// runs. The caller calls Close. Config.Dir must be empty or have an earlier cluster, which is
+// then started with its old layout.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	cfg.place()
 	daemons, err := startLocal(ctx, cfg)

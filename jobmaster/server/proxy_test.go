@@ -83,8 +83,8 @@ func (p *proxy) calls(caller, master net.Conn, marked chan struct{}) {
 	}
 }
 
-// answers forwards the master's bytes until a call is to be lost: it reads the answer
-// and cuts the connection instead.
+// answers forwards the master's bytes. To lose a call, it reads the answer and then cuts the
+// connection instead of forwarding it.
 func (p *proxy) answers(caller, master net.Conn, marked chan struct{}) {
 	defer p.drop(caller, master)
 	buf := make([]byte, 64<<10)

@@ -11,7 +11,7 @@ import (
 
 // launcher runs tasks that the test plays.
 type launcher struct {
-	// release, unless nil, is what maps wait for. Each sends to started before.
+	// Maps wait for release unless it is nil. Before that each sends to started.
 	release <-chan struct{}
 	started chan string
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Written is what the stages of a graph wrote: possibly several outputs of different types, so
-// it has files and not records.
+// Written is the output of the stages of a graph: possibly several outputs of different types,
+// so it has files and not records.
 type Written struct {
 	Files    map[string]string // content by name, such as part-r-00000
 	Counters mr.Counters       // of the graph, after its end

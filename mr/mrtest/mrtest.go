@@ -31,7 +31,7 @@ type Record[K, V any] struct {
 	Value V
 }
 
-// Output is what a job wrote, as values instead of files.
+// Output is the output of a job, as values instead of files.
 type Output[K, V any] struct {
 	Parts    [][]Record[K, V] // by the number of the part; nil for one without records
 	Counters mr.Counters      // of the job, after its end
@@ -163,7 +163,7 @@ type catcher[K, V any] struct {
 	caught map[int]*caught[K, V]
 }
 
-// caught is what the latest attempt at a part has written.
+// caught is the output of the latest attempt at a part.
 type caught[K, V any] struct {
 	attempt string
 	records []Record[K, V]

@@ -36,7 +36,7 @@ func (p *Policy) wanting() iter.Seq[*sharetree.Entry] {
 	}
 }
 
-// jobIndex is what a decision needs to know about all jobs, kept up to date as they
+// jobIndex is the information on all jobs that a decision needs, kept up to date as jobs
 // change.
 type jobIndex struct {
 	waiting       cluster.Slots // sum over all jobs

@@ -52,7 +52,7 @@ func writing(s *cluster.Stage) bool {
 	return true
 }
 
-// below reports whether a job with so many slots has less than its share.
+// below reports whether the slots in has are less than the job's share.
 func (j *job) below(kind int, has cluster.Slots) bool { return has[kind] < j.share[kind] }
 
 // place returns the index of a job in jobs, or where it would be inserted. Jobs are

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// schedulable is what a pool or a job is compared by; Hadoop's name for it. Jobs have no
-// minimum and, compared by ratio only, no demand.
+// schedulable has the values by which pools and jobs are compared; the name is Hadoop's. Jobs
+// have no minimum and, compared by ratio only, no demand.
 type schedulable struct {
 	min, demand int           // slots of the kind that is given out
 	running     cluster.Slots // with those granted in this allocation

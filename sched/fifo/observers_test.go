@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// observers are two policies that observe the same commands. One decides like any policy. Of
-// the other only copies decide, so it has no delay clock: those start when a policy decides,
-// and a reset restarts them.
+// observers are two policies that observe the same commands. The first one decides like any
+// policy. For the second only its copies decide, so it has no delay clocks: a clock starts
+// when a policy decides, and a reset restarts it.
 type observers struct {
 	*Policy
 	unasked *Policy

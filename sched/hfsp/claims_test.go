@@ -197,8 +197,9 @@ func TestAttemptsResumeOnTheirMachine(t *testing.T) {
 	}
 }
 
-// TestLimitOfSuspendedAttempts checks that no more are suspended than there are slots, on a
-// machine and in all; once so many are, none is before a quarter has resumed.
+// TestLimitOfSuspendedAttempts checks that no more attempts are suspended than there are
+// slots, on a machine and in total. When this limit is reached, none is suspended before a
+// quarter has resumed.
 func TestLimitOfSuspendedAttempts(t *testing.T) {
 	restless := suspends
 	restless.MinRunMillis = -1

@@ -37,8 +37,8 @@ func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (details []sc
 	return details
 }
 
-// leftAt returns an upper bound of what is left of a phase on the virtual cluster. What
-// it received since the last event there is not counted.
+// leftAt returns an upper bound of what is left of a phase on the virtual cluster. The service
+// since the last event on the virtual cluster is not counted.
 func (p *phase) leftAt(now int64) float64 {
 	if p.late(now) {
 		return 0

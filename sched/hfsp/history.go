@@ -17,7 +17,7 @@ type phaseEvent struct {
 	samples []float64 // of a measure event
 }
 
-// eventKind is what happens, in the order of events of the same time:
+// eventKind is the kind of an event. Events of the same time are handled in this order:
 //
 //	enters ──► measure        the size is known
 //	       ├─► giveUp         it stays a guess: too many samples have failed

@@ -28,8 +28,8 @@ type queue struct {
 	suspended    int      // slots that suspended attempts had
 }
 
-// listing is what a queue has noted of a phase: the lists that it is in, and what it adds
-// to the counts. Comparing it with the phase shows which lists change.
+// listing is a queue's record of a phase: the lists that the phase is in, and what it adds to
+// the counts. Comparing the listing with the phase shows which lists change.
 type listing struct {
 	wanting, occupying bool
 
@@ -54,7 +54,7 @@ type tally struct {
 	halted            bool // the job is suspended: other phases do not wait for its samples
 }
 
-// state is what the place of a phase in its queue depends on, apart from the virtual
+// state has the values that decide a phase's place in its queue, apart from the virtual
 // cluster.
 type state struct {
 	tally

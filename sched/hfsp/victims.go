@@ -185,10 +185,10 @@ func (c *claims) cause(to, loser *claimant) string {
 	return fmt.Sprintf("job %v, whose %v phase %s that of job %v, needs its slot", to.id.job, c.kind, why, loser.id.job)
 }
 
-// lowWater is a fraction of the slots. Suspended attempts use memory, so at most as many
-// are suspended as there are slots. Once so many are, none is suspended until their
-// number has fallen to this fraction; until then phases wait (the paper, section 3.4,
-// "Maximum number of suspended jobs").
+// lowWater is a fraction of the slots. Suspended attempts use memory, so at most as many are
+// suspended as there are slots. When this limit is reached, none is suspended until their
+// number has fallen to lowWater; until then phases wait (the paper, section 3.4, "Maximum
+// number of suspended jobs").
 const lowWater = 0.75
 
 // lowWater is the number of suspended attempts at which suspensions begin again.
@@ -196,7 +196,7 @@ func (p *Policy) lowWater(kind int) int {
 	return int(math.Floor(lowWater * p.virtual[kind].slots))
 }
 
-// isFull reports whether no more attempts may be suspended if so many are.
+// isFull reports whether no more attempts may be suspended when this number is suspended.
 func (p *Policy) isFull(kind cluster.Slot, suspended int) bool {
 	switch {
 	case float64(suspended) >= p.virtual[kind].slots:

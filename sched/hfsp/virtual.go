@@ -121,8 +121,8 @@ func (v *virtual) computeDone() {
 	}
 }
 
-// run lets the members work until a time, and calls finish for each that is done. Of
-// the others it leaves the remaining work in left, and done infinite.
+// run lets the members work until a time, and calls finish for each that is done. For each
+// other member it sets left to the remaining work, and done to infinity.
 func (v *virtual) run(until float64, finish func(s *member, at float64)) {
 	r := running{slots: v.slots, now: v.clock}
 	for _, s := range v.members {

@@ -40,7 +40,7 @@ type assigner struct {
 	waits    map[*cluster.Stage]wait    // stages that wait for machines; nil for none
 }
 
-// wait is what a stage waits for while slots are free.
+// wait says what a stage waits for while slots are free.
 type wait struct {
 	until int64          // when it is offered slots again, ms since the epoch
 	level locality.Level // the farthest from its input that it would start now
@@ -188,8 +188,8 @@ func (a *assigner) noteWait(stage *cluster.Stage, until int64, level locality.Le
 	a.wake = sched.Earliest(a.wake, until)
 }
 
-// localityMachines converts the machines for package locality. Those that are avoided
-// or that keep rejects have no free slots; a nil keep accepts all.
+// localityMachines converts the machines for package locality. Machines in avoid, and machines
+// that keep rejects, get no free slots. A nil keep accepts all.
 func (a *assigner) localityMachines(avoid []string, keep func(machine int) bool) []locality.Machine {
 	out := make([]locality.Machine, len(a.machines))
 	for i, m := range a.machines {

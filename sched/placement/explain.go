@@ -66,7 +66,7 @@ type trace struct {
 	offers []*tracedOffer // in order
 }
 
-// tracedOffer is what a stage, or a class of bundles, has been offered in a round.
+// tracedOffer records what a stage, or a class of bundles, was offered in a round.
 type tracedOffer struct {
 	job    *cluster.Job
 	stage  *cluster.Stage

@@ -13,8 +13,8 @@ import (
 // its slot at least.
 const MinRun = "hammr.preempt.min.run"
 
-// Settings of every policy that say what preemption costs, as measured on the machines of
-// a cluster. What attempts and machines report of their memory counts instead.
+// Settings of every policy that say what preemption costs, as measured on the machines of a
+// cluster. If attempts and machines report their memory, the reports count instead.
 const (
 	TaskMemory      = "hammr.preempt.task.memory"       // bytes of a task that has not reported its memory
 	DiskRate        = "hammr.preempt.disk.rate"         // bytes/s that a machine's disk writes or reads
@@ -45,8 +45,8 @@ func Rename(conf map[string]string) (current map[string]string, warnings []strin
 	return current, warnings
 }
 
-// takePreempt reads the preemption settings that all policies share, and returns the
-// other settings. What is not set keeps the value of the cluster's configuration.
+// takePreempt reads the preemption settings that all policies share, and returns the other
+// settings. A setting that is missing keeps the value of the cluster's configuration.
 func takePreempt(policy string, conf map[string]string, config *preempt.Config) (rest map[string]string, err error) {
 	current, _ := Rename(conf)
 	s, rest := takeSettings(policy, current, MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency)

@@ -14,8 +14,8 @@ import (
 // hadoopHFSP is the prefix of settings that Hadoop's HFSP has too.
 const hadoopHFSP = "mapred.hfsp-scheduler."
 
-// newHFSP reads the settings of HFSP. Those that its authors' scheduler for Hadoop has
-// keep its names and meaning; package hfsp lists them.
+// newHFSP reads the settings of HFSP. Settings that also exist in the HFSP authors' scheduler
+// for Hadoop have the same names and meaning; package hfsp lists them.
 func newHFSP(s *settings, setup sched.Setup) sched.Policy {
 	c := hfsp.Config{
 		Placement:   setup.Placement,

@@ -47,10 +47,10 @@ func configure(name string, conf map[string]string, setup sched.Setup) (sched.Po
 	return p, nil
 }
 
-// HasPools reports whether a policy with these settings reads the pools of an allocation
-// file. Of chronos it is asked about the wrapped policy. The master's daemon and the
-// simulator pass the content of the file to such policies only, since the others refuse a
-// setting that they do not know.
+// HasPools reports whether a policy with these settings reads the pools of an allocation file.
+// For chronos the answer is that of the wrapped policy. The master's daemon and the simulator
+// pass the content of the file to such policies only, since the others refuse a setting that
+// they do not know.
 func HasPools(name string, conf map[string]string) bool { return policies[innermost(name, conf)].pools }
 
 // UsesJobSizes reports whether a policy with these settings orders jobs by their sizes,
@@ -71,9 +71,9 @@ func Names() []string {
 	return names
 }
 
-// New makes the policy of a name. Conf is its settings by property name; settings that
-// the policy does not know are refused. Setup is what does not depend on the policy. It
-// first takes the settings that all policies share out of conf.
+// New makes the policy with the given name. conf has its settings by property name; unknown
+// settings are refused. setup does not depend on the policy. It first takes the settings that
+// all policies share out of conf.
 func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	conf, err := takePreempt(name, conf, &setup.Preempt)
 	conf, wrong := takePlacement(name, conf, &setup.Placement)

@@ -65,7 +65,7 @@ func (s *settings) bool(name string) bool {
 // off reports whether a setting that defaults to true is false.
 func (s *settings) off(name string) bool { return s.text(name) != "" && !s.bool(name) }
 
-// aboveZero is what is expected of settings that count something.
+// aboveZero is the expected value in errors about settings that count something.
 const aboveZero = "a whole number above 0"
 
 // integer reads a whole number from least to most; 0 if it is not set, also where least

@@ -28,7 +28,7 @@ func TestFill(t *testing.T) {
 		claims   []Claim
 		want     []float64
 	}{
-		// Those of Hadoop's fair scheduler.
+		// Cases from Hadoop's fair scheduler.
 		{"equal shares", 40, []Claim{claim(100), claim(50), claim(30), claim(20)}, []float64{10, 10, 10, 10}},
 		{"low demands", 40, []Claim{claim(100), claim(50), claim(11), claim(3)}, []float64{13, 13, 11, 3}},
 		{"minima", 40, []Claim{claim(100, 20), claim(10, 20), claim(10, 0), claim(3, 2)}, []float64{20, 10, 7, 3}},

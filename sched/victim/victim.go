@@ -65,8 +65,8 @@ func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims 
 	return victims
 }
 
-// victim returns an attempt with all attempts that are preempted with it. Of a gang
-// only the first attempt counts as a victim.
+// victim returns an attempt with all attempts that are preempted with it. It returns a gang
+// for its first attempt only, so that each gang is one victim.
 func (f *Finder) victim(id cluster.AttemptID, usage ledger.Usage) (v Victim, ok bool) {
 	_, _, a, ok := f.View.Attempt(id)
 	if !ok || usage.Leaving {

@@ -26,9 +26,9 @@ type clientConfig struct {
 	keepIdle       int           // connections that are kept for each server; 0: none
 }
 
-// client sends requests to Servers. All connections of this package to other machines are
-// made here: dial opens them, serverURL names the scheme, request shows the token. What
-// secures connections belongs here, and nowhere else in the package.
+// client sends requests to Servers. All connections of this package to other machines are made
+// here: dial opens them, serverURL names the scheme, request shows the token. All security of
+// connections belongs here, and nowhere else in the package.
 type client struct {
 	cfg       clientConfig
 	http      http.Client // over transport

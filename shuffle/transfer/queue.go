@@ -178,7 +178,7 @@ func (q *queue) failed(e *entry, now time.Time) (again bool) {
 	return true
 }
 
-// delay is the delay of a source after so many failures.
+// delay returns how long a source is avoided after this number of failures.
 func (q *queue) delay(failures int) time.Duration {
 	d := q.minDelay
 	for range failures {

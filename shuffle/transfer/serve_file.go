@@ -117,7 +117,7 @@ func (s *Server) readIndex(q request) (*shuffle.Index, error) {
 	return x, nil
 }
 
-// verdict is what a source reports about its own disk.
+// verdict is a source's report on its own disk.
 type verdict struct {
 	Good          bool   `json:"good"`
 	Problem       string `json:"fault,omitempty"`      // what is wrong, unless Good
@@ -127,8 +127,8 @@ type verdict struct {
 // checksum is the value of HeaderChecksum for a body: its xxhash64.
 func checksum(body []byte) string { return fmt.Sprintf("%016x", xxhash.Sum64(body)) }
 
-// verify reads the index from the disk, and the run if one is named, and reports whether
-// they match their checksums. What is cached of a bad file is dropped.
+// verify reads the index from the disk, and the run if one is named, and reports whether they
+// match their checksums. The cache drops its entries for a bad file.
 func (s *Server) verify(w *response, r *http.Request, q request) error {
 	s.counts.verified.Add(1)
 	_ = w.control.SetWriteDeadline(time.Time{}) // reading may take long

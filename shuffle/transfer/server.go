@@ -30,7 +30,7 @@ type ServerConfig struct {
 	// RetryAfter is the time after which a refused client should retry, in whole seconds.
 	// Default 1 s.
 	RetryAfter time.Duration
-	// IdleTimeout is how long a client may take nothing of an answer, and how long an idle
+	// IdleTimeout is how long a client may leave an answer unread, and how long an idle
 	// connection is kept. Default 1 min.
 	IdleTimeout time.Duration
 	// Logger gets bad disks and refused clients. Default none.

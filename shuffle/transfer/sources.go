@@ -11,8 +11,8 @@ import (
 // defaultBytesPerServer is the default of Sources.BytesPerServer.
 const defaultBytesPerServer = 64 << 20
 
-// Sources is what the fetchers of one process share. The zero value is ready. It is shared
-// because a server sees all fetchers of a machine as one load.
+// Sources is the state that the fetchers of one process share. The zero value is ready. It is
+// shared because a server sees all fetchers of a machine as one load.
 type Sources struct {
 	// BytesPerServer bounds the bytes that are requested from one server at once. A longer
 	// run is requested alone. Default 64 MiB. Set it before use.

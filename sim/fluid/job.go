@@ -18,8 +18,8 @@ type Job struct {
 	ArrivalS float64 // not less than that of the job before it in a list
 	SizeS    float64 // service that it needs
 
-	// EstimateS is what srpt, fsp and psbs assume SizeS to be. It has no default: 0 is an
-	// estimate of 0.
+	// EstimateS is the size that srpt, fsp and psbs assume instead of SizeS. It has no
+	// default: 0 is an estimate of 0.
 	EstimateS float64
 	// Weight is the job's weight under ps, fsp and psbs, from 1e-9 to 1e9; usually 1.
 	Weight float64

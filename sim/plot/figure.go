@@ -31,7 +31,7 @@ type Figure struct {
 // panel is one picture of a figure. build is called once for each output, so it must not
 // keep state.
 type panel struct {
-	names []string // in the order of the legend, which leaves out ""
+	names []string // for the legend, in its order; "" is not shown there
 	build func(map[string]lineStyle) (*gplot.Plot, error)
 }
 

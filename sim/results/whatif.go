@@ -13,8 +13,9 @@ import (
 )
 
 // WhatIf compares the sojourn times that a real cluster has recorded with those that the
-// simulator predicts. The policy that the cluster really had shows the error of the model;
-// only beyond that error do differences of other policies mean something.
+// simulator predicts. The prediction for the policy that really ran shows the error of the
+// model. A difference between other policies means something only if it is larger than that
+// error.
 type WhatIf struct {
 	Workload *workload.Workload // of histories
 	Runs     []PolicyRun

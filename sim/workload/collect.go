@@ -36,9 +36,9 @@ func (c *collector) errorAt(line int, format string, args ...any) {
 	c.add("%s:%d: %s", c.source, line, fmt.Sprintf(format, args...))
 }
 
-// allowTasks reports whether so many more tasks are allowed, and adds an error if not.
-// Readers ask before they allocate the tasks. A number with three digits too many must not
-// exhaust the memory.
+// allowTasks reports whether this number of further tasks is allowed, and adds an error if
+// not. Readers ask before they allocate the tasks. A number with three digits too many must
+// not exhaust the memory.
 func (c *collector) allowTasks(line int, tasks int64) bool {
 	if left := int64(c.limit - c.tasks); tasks > left {
 		c.errorAt(line, "%d tasks beyond the %d before, expected at most %d in all jobs", tasks, c.tasks, c.limit)

@@ -103,10 +103,10 @@ func (w *Workload) Tasks() (maps, reduces int) {
 	return maps, reduces
 }
 
-// OfferedLoad is the work of all jobs over what so many slots can do until the last arrival,
-// for maps and for reduces. Above 1 the queue grows while jobs arrive. Shuffles are not part
-// of a task's time and do not count. Without slots, or if all jobs arrive at 0, it is +Inf;
-// without work it is 0.
+// OfferedLoad is the work of all jobs divided by the work that the slots can do until the last
+// arrival, for maps and for reduces. Above 1 the queue grows while jobs arrive. Shuffles are
+// not part of a task's time and do not count. Without slots, or if all jobs arrive at 0, it is
+// +Inf; without work it is 0.
 func (w *Workload) OfferedLoad(mapSlots, reduceSlots int) (maps, reduces float64) {
 	var mapWork, reduceWork float64
 	for i := range w.Jobs {

@@ -90,7 +90,7 @@ func checkLength(p []byte) error {
 	return nil
 }
 
-// dialFunc is what the module calls to connect.
+// dialFunc is the function that the HDFS module calls to connect.
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 // dialer returns a dialer that uses LocalAddress. The timeout bounds the connection itself;

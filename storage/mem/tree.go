@@ -103,8 +103,8 @@ func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 	return n, nil
 }
 
-// unlinkLocked removes the name of a node; a missing one is no error. What is below a directory
-// goes with it, and is freed when the last reader of its files ends.
+// unlinkLocked removes the name of a node; a missing one is no error. The content of a
+// directory is removed too, and a file's memory is freed when its last reader ends.
 func (f *FS) unlinkLocked(name string) {
 	if parent := f.findLocked(path.Dir(name)); parent != nil {
 		delete(parent.children, path.Base(name))

@@ -12,8 +12,7 @@ import (
 
 // Config is the configuration of a Set.
 type Config struct {
-	// Dirs are the directories. Those that are missing are made. There is no
-	// default.
+	// Dirs are the directories. Missing directories are made. There is no default.
 	Dirs []string
 	// MinFree is how many bytes must be free in a directory that takes another
 	// attempt; default 0.

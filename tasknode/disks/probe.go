@@ -16,7 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 )
 
-// Names of this package's own files in a directory. Those of jobs begin with "job_".
+// Names of this package's own files in a directory. Names of jobs' directories begin with
+// "job_".
 const (
 	lockName  = ".lock"
 	probeName = ".probe"

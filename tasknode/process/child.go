@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// processClass is what tasks must have in common so that one process may run them one
+// processClass has the properties that tasks must share if one process is to run them one
 // after another.
 type processClass struct {
 	job     string

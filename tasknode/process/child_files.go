@@ -45,8 +45,8 @@ func (w *childFiles) close() {
 
 // connect makes the connections of the task with a child, and begins to read its output.
 //
-// The pipes and the socket belong to the task, not to the process: each further task of
-// a process gets new ones, so that nothing of one attempt reaches another.
+// The pipes and the socket belong to the task, not to the process: each further task of a
+// process gets new ones, so that no data of one attempt reaches another.
 func (t *task) connect() (w *childFiles, err error) {
 	w = new(childFiles)
 	defer func() {

@@ -77,8 +77,8 @@ func (t *task) lastLine() string {
 	return ""
 }
 
-// signalled is the error text for a process that a signal ended which the daemon has
-// not sent. SIGKILL is what the kernel sends when the machine has no memory left.
+// signalled is the error text for a process that was ended by a signal from outside the
+// daemon. SIGKILL is what the kernel sends when the machine has no memory left.
 func signalled(s syscall.Signal) string {
 	cause := fmt.Sprintf("the task was ended by signal %d (%v) from outside", int(s), s)
 	if s == syscall.SIGKILL {

@@ -105,8 +105,7 @@ func (r *running) last() (last *taskproc.FromTask) {
 	}
 }
 
-// gone waits for the end of the task, checks that nothing of it is left, and returns its
-// error.
+// gone waits for the end of the task, checks that it has left nothing, and returns its error.
 func (r *running) gone() error {
 	r.t.Helper()
 	select {

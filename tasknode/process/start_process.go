@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// start starts the process of a child with its first task. The kernel kills the process
-// when the thread that started it ends, so the thread is the starter's, which lives as long
-// as the launcher.
+// start starts the process of a child with its first task. The kernel kills the process when
+// the thread that started it ends, so the starter's thread starts it, which lives as long as
+// the launcher.
 func (c *child) start(ctx context.Context, starter *procfs.Starter, t *task) error {
 	w, err := t.connect()
 	if err == nil && c.tasksLeft != 1 {

@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// task is one attempt that runs in a process. It is what the daemon sees of it; the
-// process is a child, which may run other tasks before and after.
+// task is one attempt that runs in a process, as the daemon sees it. The process is a child,
+// which may run other tasks before and after.
 //
 //	Launch ──► prepare ──► start or assign: child is set ──► runs ──► exited is closed
 //	                                        ctx ends: KillGrace later, kill

@@ -93,8 +93,8 @@ func (known Options) ParseAll(args []string) error {
 	return err
 }
 
-// WholeNumber parses a number from least to the greatest int of Java, which Hadoop's
-// programs keep such values in.
+// WholeNumber parses a number between least and Java's greatest int, the type in which
+// Hadoop's programs keep such values.
 func WholeNumber(text string, least int64) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < least {

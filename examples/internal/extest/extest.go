@@ -1,5 +1,5 @@
-// Package extest is what the tests of the programs share: input to work on, and
-// the check that a program's output is the same bytes however its work is cut.
+// Package extest has what the tests of the programs share: input to work on, and the check
+// that a program writes the same bytes however its work is divided.
 package extest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// variants are the ways in which the work of a job is divided. None of them may show in the
-// output. Small splits make many maps, odd ones cut records anywhere, and a small sort buffer
+// variants are the ways in which the work of a job is divided. The output must not depend on
+// them. Small splits make many maps, odd ones cut records anywhere, and a small sort buffer
 // makes many runs that are merged. A map spills once it has emitted more than half a MiB, so
 // the tests have larger inputs.
 var variants = []struct {

@@ -27,7 +27,7 @@ const (
 	bytesPerMap = 1 << 30
 )
 
-// Amount is what to write. It is the configuration of the jobs.
+// Amount says how much to write. It is the configuration of the jobs.
 type Amount struct {
 	Seed       uint64
 	TotalBytes int64

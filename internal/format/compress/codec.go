@@ -33,11 +33,11 @@ const hadoopPackage = "org.apache.hadoop.io.compress."
 // Name is the codec's short name, "gzip".
 func (c *Codec) Name() string { return c.name }
 
-// Extension is what files of this codec end in, ".gz".
+// Extension returns the ending of this codec's files, such as ".gz".
 func (c *Codec) Extension() string { return c.extension }
 
-// Splittable reports whether a reader can begin within a file. Of these codecs only bzip2 marks
-// its blocks.
+// Splittable reports whether a reader can begin within a file. Only bzip2 among these codecs
+// marks its blocks.
 func (c *Codec) Splittable() bool { return c == bzip2Codec }
 
 // codecs are in the order in which Parse and ByExtension look. Codecs that write the same

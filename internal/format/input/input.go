@@ -23,8 +23,8 @@ type Source struct {
 	closers  []io.Closer // in the order in which to close
 }
 
-// Consumed is how many bytes of the file have been read from the Source. Of a compressed file
-// they are compressed bytes.
+// Consumed is how many bytes of the file have been read from the Source. For a compressed file
+// these are compressed bytes.
 func (s *Source) Consumed() int64 { return s.consumed() }
 
 // Close stops reading ahead and closes the file.

@@ -103,8 +103,8 @@ func (f *file) extent() (offset, length int64) {
 	return offset, end - offset
 }
 
-// locating is what a Locate under way has found.
-// Lookups run concurrently. A split is complete when the last of its files is.
+// locating has the results so far of a Locate. Lookups run concurrently. A split is complete
+// when all its files have been looked up.
 type locating struct {
 	found func(split int, hosts []string) // called with mu held
 	names map[string]string               // of hosts, each once; used with mu held

@@ -48,9 +48,9 @@ type placed struct {
 	own   dag.Range // what is to be read, in positions of the file
 }
 
-// OpenParts reads the records of a range r of a split with readers that open opens. Of common
-// it uses MaxRecord, Buffer and ReadAhead. A part is opened when its turn comes, so a missing
-// file is an error of Next.
+// OpenParts reads the records of a range r of a split with readers that open opens. It uses
+// only MaxRecord, Buffer and ReadAhead of common. A part is opened when its turn comes, so a
+// missing file is an error of Next.
 func OpenParts(ctx context.Context, resolve Resolve, open format.Opener, split *taskproc.Split, r dag.Range, common format.Open) *Parts {
 	p := &Parts{ctx: ctx, resolve: resolve, open: open, common: common, start: r.Start}
 	at := split.Parts[0].Start

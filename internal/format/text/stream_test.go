@@ -30,7 +30,7 @@ func bzip2File(t *testing.T, data []byte) []byte {
 	return b.Bytes()
 }
 
-// values is the content of records, which is what blocks leave unchanged.
+// values returns the content of records, which is the same for any blocks.
 func values(records []record) []string {
 	var v []string
 	for _, r := range records {
