@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 var update = flag.Bool("update", false, "write the golden files of the codecs again")
@@ -264,4 +266,31 @@ func FuzzDecodeEntries(f *testing.F) {
 			t.Errorf("entries change when they are read again: %v", err)
 		}
 	})
+}
+
+// TestModesInLogsAndSnapshots preempts an attempt by each mode. A log and a snapshot keep
+// the mode.
+func TestModesInLogsAndSnapshots(t *testing.T) {
+	for _, mode := range preempt.AllModes.Modes() {
+		t.Run(string(mode), func(t *testing.T) {
+			s, j := busy(t)
+			a := j.Stages[0].Tasks[0].Attempts[0]
+			entry := Entry{At: 5, Command: PreemptAttempt{Attempt: a.ID, Mode: mode, Cause: "a test"}}
+			log, err := EncodeEntries([]Entry{entry})
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := DecodeEntries(log)
+			if err != nil || !reflect.DeepEqual(read, []Entry{entry}) {
+				t.Fatalf("the log has %+v, %v; want %+v", read, err, entry)
+			}
+			if _, err := s.Apply(read[0]); err != nil {
+				t.Fatal(err)
+			}
+			again := restored(t, encoded(t, s)).jobs[0].Stages[0].Tasks[0].Attempts[0]
+			if again.State != a.State || again.PreemptMode != a.PreemptMode {
+				t.Errorf("the snapshot has an attempt %v by %q, want %v by %q", again.State, again.PreemptMode, a.State, a.PreemptMode)
+			}
+		})
+	}
 }

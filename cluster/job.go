@@ -208,6 +208,9 @@ func (j *Job) uncount(t *Task) {
 // EffectivePriority returns the priority that scheduling policies order jobs by; higher
 // goes first, 0 is normal. Policies call it instead of reading Spec.Priority, so that a
 // rule such as priority inheritance has one place.
+//
+// Policies keep the value, and read it again for the jobs in Delta.Jobs: a command that
+// changes the value of another job has to list that job, too. Disco has no priorities.
 func (j *Job) EffectivePriority() int { return j.Spec.Priority }
 
 // Loaded reports whether the job's splits are known here.

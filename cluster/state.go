@@ -62,7 +62,7 @@ type Command interface {
 // more than once in each.
 type Delta struct {
 	Submitted     JobID       // by SubmitJob, also if it was submitted before; else zero
-	Jobs          []JobID     // that are new or whose state, priority or pool changed
+	Jobs          []JobID     // that are new, or whose state, effective priority or pool changed
 	Started       []AttemptID // that their machine has to start
 	Ended         []AttemptID // whose status is not RUNNING any more
 	OrdersChanged []AttemptID // for which their machine needs another order: kill, preempt, suspend, resume or truncate

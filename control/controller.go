@@ -97,7 +97,7 @@ func (c *Controller) handle(now int64, ev Event) {
 		if m := c.view.Machine(ev.Name); m != nil && !m.Lost {
 			c.reported.headrooms[ev.Name] = ev.Headroom
 		}
-	case attemptEvent:
+	case reportEvent:
 		if _, t, a, ok := c.view.Attempt(ev.attempt()); ok {
 			c.handleReport(now, t, a, ev)
 		}
@@ -105,7 +105,7 @@ func (c *Controller) handle(now int64, ev Event) {
 }
 
 // handleReport handles what a tasknode reports of a known attempt.
-func (c *Controller) handleReport(now int64, t *cluster.Task, a *cluster.Attempt, ev attemptEvent) {
+func (c *Controller) handleReport(now int64, t *cluster.Task, a *cluster.Attempt, ev reportEvent) {
 	switch ev := ev.(type) {
 	case AttemptProgressed:
 		c.timeouts.progressed(now, ev.Attempt, ev.Mark)

@@ -11,9 +11,9 @@ import (
 // or comes twice does no harm: commands are checked again when they are applied.
 type Event interface{ event() }
 
-// attemptEvent is a tasknode's report on an attempt. If the attempt is unknown, its job is
+// reportEvent is a tasknode's report on an attempt. If the attempt is unknown, its job is
 // retired, and the event is ignored.
-type attemptEvent interface {
+type reportEvent interface {
 	Event
 	attempt() cluster.AttemptID
 }

@@ -13,10 +13,9 @@ import (
 // The check is exact for bundles whose groups are all alike. Groups of different sizes are
 // placed one size at a time, so packing them together may fail although the check passes.
 //
-// The graph must be valid. Machines that may join later are not considered: the caller
+// The graph must be valid, and l is its layout. Machines that may join later are not considered: the caller
 // decides whether to refuse a graph that does not fit, or to wait.
-func (g Graph) CheckFits(machines []Slots) error {
-	l := g.Layout()
+func (g Graph) CheckFits(l *Layout, machines []Slots) error {
 	f := fitCheck{graph: g, layout: l, machines: machines}
 	for _, m := range machines {
 		f.total = f.total.Plus(m)

@@ -41,7 +41,7 @@ func TestCheckFitsNamesWhatCannotStart(t *testing.T) {
 		{"room in crumbs", pairs, crumbs,
 			`dag: bundle {a, b, sum}: 3 groups {a, b} at once, each with slots for 2 map on one machine; 2 machines can run 2`},
 	} {
-		err := c.graph.CheckFits(c.machines)
+		err := c.graph.CheckFits(c.graph.Layout(), c.machines)
 		if got := errorText(err); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
@@ -78,7 +78,7 @@ func TestCheckFitsAgainstPacking(t *testing.T) {
 			packs = packs && pack(groups, slices.Clone(machines))
 			alike = alike && len(bundle.Groups) == 1
 		}
-		err := g.CheckFits(machines)
+		err := g.CheckFits(g.Layout(), machines)
 		if packs && err != nil || alike && !packs && err == nil {
 			t.Fatalf("packs onto %v: %v, but the fault is %v\n%v", machines, packs, err, g)
 		}

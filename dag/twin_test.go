@@ -242,7 +242,7 @@ func TestArbitraryGraphsDoNotPanic(t *testing.T) {
 		if g.Validate() == nil && len(g.validEdges()) != len(g.Edges) {
 			t.Fatalf("a valid graph loses edges:\n%v", g)
 		}
-		if err := g.CheckFits(nil); err == nil && slices.ContainsFunc(g.Stages, func(s Stage) bool { return s.Nodes > 0 }) {
+		if err := g.CheckFits(g.Layout(), nil); err == nil && slices.ContainsFunc(g.Stages, func(s Stage) bool { return s.Nodes > 0 }) {
 			t.Fatalf("no machines are enough for\n%v", g)
 		}
 	})

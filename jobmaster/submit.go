@@ -116,10 +116,14 @@ func (m *Master) checkFits(spec cluster.JobSpec) error {
 			machines = append(machines, machine.Slots)
 		}
 	}
-	if len(machines) == 0 || startsAlone(spec.Graph.Layout()) {
+	if len(machines) == 0 {
 		return nil
 	}
-	return spec.Graph.CheckFits(machines)
+	layout := spec.Graph.Layout()
+	if startsAlone(layout) {
+		return nil
+	}
+	return spec.Graph.CheckFits(layout, machines)
 }
 
 // startsAlone reports whether every bundle is one group with one slot, as in a plain

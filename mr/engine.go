@@ -67,7 +67,7 @@ func (e *engine) checkFits(g dag.Graph) error {
 	if e.cluster.remote() {
 		return nil
 	}
-	if err := g.CheckFits([]dag.Slots{{e.slots(), e.slots()}}); err != nil {
+	if err := g.CheckFits(g.Layout(), []dag.Slots{{e.slots(), e.slots()}}); err != nil {
 		return fmt.Errorf("%w; raise --workers, or run it on a cluster", err)
 	}
 	return nil

@@ -18,6 +18,21 @@ import (
 )
 
 // Mode is how a slot is taken from a running attempt.
+//
+// The mode goes from a policy to the process of the task and back. A new mode needs a case
+// at each of these places:
+//
+//	choice    Modes, AllModes and bit below; Victim.fallback and Config.cheapest; Costs
+//	request   jobmaster checkMode; the properties hammr.job.*.preemption in internal/conf
+//	state     cluster PreemptAttempt.apply; storedForm for the log; attemptRecord for
+//	          snapshots, which holds whether a mode is Split
+//	order     control orderChange ─► jobmaster sendOrder ─► wire.Order ─► tasknode
+//	          Daemon.execute ─► taskproc.ToTask
+//	task      internal/task handlePreempt, and what it answers, see cluster.AttemptState
+//	models    sim/machine.go and sim/account.go; chaos/simulate PreemptTask
+//
+// TestModesInLogsAndSnapshots in package cluster fails for a mode that a log or a snapshot
+// loses.
 type Mode string
 
 const (

@@ -54,6 +54,8 @@ func (a *attempt) kill(cause string) {
 // segments of a map, or a checkpoint. The directory of any other attempt is removed at
 // once, to free the disk.
 func (a *attempt) run(ctx context.Context) {
+	// The state knows the attempt already. The report shows the master that the machine
+	// executes orders, before the process has started.
 	a.send(&wire.Report{Report: &wire.Report_Started_{Started: &wire.Report_Started{}}})
 	a.finalReport = a.runTask(ctx)
 	a.finalReport.Machine, a.finalReport.AttemptId = a.cfg.Name, a.start.AttemptId

@@ -8,7 +8,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// limits are what a task's process may use. This file has every step of a limit:
+// limits are what a task's process may use. A limit that cgroup version 2 enforces has
+// all its steps in this file:
 //
 //	property ── limitsOf ──► limits ─┬─ cgroupFiles ──► the task's cgroup, or the memoryWatcher without one
 //	                                 ├─ gcLimit ──────► GOMEMLIMIT, for the program's own collector
@@ -17,7 +18,14 @@ import (
 // To limit another resource, cpu time for example: add a field here and its property in
 // limitsOf, enable its controller in cgroupControllers, and write its files in
 // cgroupFiles. Processes with other limits do not share tasks, since limits are part
-// of the processClass.
+// of the processClass. Three kinds of limits need more:
+//
+//   - Version 1 has a directory for each controller. cgroup and findCgroup know that of
+//     memory only, and so does the file in which a tasknode records its group.
+//   - A controller that may be missing is enabled by a write of its own: a machine may
+//     delegate memory and not cpu, and one write of both fails as a whole.
+//   - An rlimit is no file: startProcess sets it, and internal/task tells the user, since
+//     a system call fails instead of the process.
 type limits struct {
 	memory int64 // bytes
 }
