@@ -68,10 +68,10 @@ func (c *Config) EnsureDefaults() error {
 func (c *Config) Validate() error {
 	var errs []error
 	if c.Rounds < 1 {
-		errs = append(errs, fmt.Errorf("rounds: %d, not at least 1", c.Rounds))
+		errs = append(errs, fmt.Errorf("rounds: %d, expected at least 1", c.Rounds))
 	}
 	if c.SizeBytes < 1<<20 {
-		errs = append(errs, fmt.Errorf("size: %d bytes, not at least 1 MiB", c.SizeBytes))
+		errs = append(errs, fmt.Errorf("size: %d bytes, expected at least 1 MiB", c.SizeBytes))
 	}
 	if _, err := os.Stat(filepath.Join(c.Yardstick, "go.mod")); err != nil {
 		errs = append(errs, fmt.Errorf("source of the yardstick: %w; set YARDSTICK_DIR", err))

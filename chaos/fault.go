@@ -84,7 +84,7 @@ func (f Fault) check() error {
 		return err
 	}
 	if f.For < 0 || f.For > 0 && !kind.Lasts {
-		return fmt.Errorf("%s for %v: it does not last, or the time is negative", f.Kind, f.For)
+		return fmt.Errorf("%s for %v: this kind has no duration, or the time is negative", f.Kind, f.For)
 	}
 	if err := f.checkOptions(kind); err != nil || kind.check == nil {
 		return err
@@ -97,7 +97,7 @@ func (f Fault) check() error {
 func (f Fault) checkOptions(kind *KindSpec) error {
 	switch {
 	case f.Point != "" && kind.by != byAction:
-		return fmt.Errorf("%s at %s: only a failpoint is at a point", f.Kind, f.Point)
+		return fmt.Errorf("%s at %s: only a failpoint has a point", f.Kind, f.Point)
 	case f.Mode != "" && kind.by != byMode:
 		return fmt.Errorf("%s by %q: only preempt has a mode", f.Kind, f.Mode)
 	case f.Action != "" && kind.by != byAction:

@@ -104,7 +104,7 @@ const (
 
 // ErrNoTarget is the error of a fault that has nothing to hit. It stays due and is tried
 // again.
-var ErrNoTarget = errors.New("there is nothing of that kind to hit")
+var ErrNoTarget = errors.New("the cluster has no such target now")
 
 // SpecOf returns the declaration of a kind. For an unknown kind it has no Targets.
 func SpecOf(kind Kind) *KindSpec {

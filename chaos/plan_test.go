@@ -110,7 +110,7 @@ func TestInvalidPlans(t *testing.T) {
 		head + "fault at 0s do kill task n1":                                      `p:3: task "n1": expected map, reduce or any`,
 		head + "fault at 0s do kill namenode":                                     "p:3: namenode: the plan has no HDFS",
 		head + "hdfs\nfault at 0s do kill namenode 1":                             `p:4: namenode "1": there is only one`,
-		head + "fault at 0s do restart tasknode 1 for 1s":                         "p:3: restart for 1s: it does not last",
+		head + "fault at 0s do restart tasknode 1 for 1s":                         "p:3: restart for 1s: this kind has no duration",
 		head + "fault at 0s do kill tasknode 1 for -1s":                           "p:3: for -1s: expected more than 0s",
 		head + "fault at 0s do kill tasknode 1 by 1s":                             "p:3: kill by 1s: it has no amount",
 		head + "fault at 0s do kill tasknode 1 until 1s":                          `p:3: "until 1s": expected 'by AMOUNT' or 'for TIME'`,
@@ -141,8 +141,8 @@ func TestInvalidFaultsOfPrograms(t *testing.T) {
 	node := chaos.Target{Role: chaos.Tasknode, Name: "1"}
 	when := chaos.Trigger{Event: chaos.AtTime}
 	for want, f := range map[string]chaos.Fault{
-		"kill at task/spill: only a failpoint is at a point": {Kind: chaos.Kill, Target: node, Trigger: when, Point: "task/spill"},
-		"failpoint by 1s: it has no amount":                  {Kind: chaos.Failpoint, Target: node, Trigger: when, Point: "task/spill", Action: "error", By: 1e9},
+		"kill at task/spill: only a failpoint has a point": {Kind: chaos.Kill, Target: node, Trigger: when, Point: "task/spill"},
+		"failpoint by 1s: it has no amount":                {Kind: chaos.Failpoint, Target: node, Trigger: when, Point: "task/spill", Action: "error", By: 1e9},
 	} {
 		if err := p.With([]chaos.Fault{f}).Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -92,7 +92,7 @@ func readHeader(r *csv.Reader, file string) (*csv.Reader, error) {
 	r.FieldsPerRecord = len(columns)
 	head, err := r.Read()
 	if err == nil && strings.Join(head, ",") != strings.Join(columns, ",") {
-		err = errors.New("other columns")
+		err = errors.New("its columns differ")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a table of drills; move it away: %w", file, err)

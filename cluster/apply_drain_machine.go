@@ -23,7 +23,7 @@ func (c DrainMachine) apply(tx *transition, _ taskRef) error {
 	case m.Lost:
 		return fmt.Errorf("%w: tasknode %s is lost: nothing can be moved from it", ErrRefused, c.Name)
 	case !tx.otherTakesTasks(m):
-		return fmt.Errorf("%w: no other tasknode takes tasks, so nothing can go elsewhere: "+
+		return fmt.Errorf("%w: no other tasknode takes tasks, so nothing can be moved: "+
 			"start one, or give tasks again to one that was removed ('hammr node add'), or let the work of %s end ('hammr node remove %s')",
 			ErrRefused, c.Name, c.Name)
 	}

@@ -44,7 +44,7 @@ func (c RestoreOutput) apply(tx *transition, p taskRef) error {
 	m := tx.byName[p.attempt.DataMachine()] // nil if it was forgotten
 	switch {
 	case !p.attempt.Lost() || m == nil || m.Lost:
-		return fmt.Errorf("%w: %v has not come back", ErrRefused, c.Attempt)
+		return fmt.Errorf("%w: %v is not lost, or its machine has not rejoined", ErrRefused, c.Attempt)
 	case p.job.State != JobRunning || p.task.State >= TaskSucceeded || p.stage.Bundle.Gang:
 		return fmt.Errorf("%w: %v is %v", ErrRefused, p.task.ID, p.task.State)
 	case c.Range != p.task.Range:
@@ -77,7 +77,7 @@ func (c MoveOutput) apply(tx *transition, p taskRef) error {
 	case p.task.Winner != p.attempt || p.job.State != JobRunning:
 		return fmt.Errorf("%w: no task needs the output of %v", ErrRefused, c.Attempt)
 	case !slices.EqualFunc(c.Segments, p.task.Output.Segments, sameBytes):
-		return fmt.Errorf("%w: %s has something else than %v has written", ErrRefused, c.Machine, c.Attempt)
+		return fmt.Errorf("%w: %s has other segments than %v has written", ErrRefused, c.Machine, c.Attempt)
 	}
 	moved := *p.task.Output // snapshots share the old value
 	moved.Segments = c.Segments

@@ -58,7 +58,7 @@ func (c PreemptAttempt) save(tx *transition, p taskRef) error {
 		mode = preempt.Checkpoint
 	}
 	if mode == preempt.Checkpoint && p.stage.DisallowedModes.Has(preempt.Checkpoint) {
-		return fmt.Errorf("%w: %v cannot be resumed from a checkpoint: its job rules it out", ErrRefused, c.Attempt)
+		return fmt.Errorf("%w: %v cannot be resumed from a checkpoint: its job disallows it", ErrRefused, c.Attempt)
 	}
 	if m := tx.View().FirstFullDisk(tx.View().GangOf(p.attempt)); m != nil && !p.isBeingCheckpointed() {
 		return fmt.Errorf("%w: %v runs in a gang that has a task on %s, which has no disk space for a checkpoint", ErrRefused, c.Attempt, m.Name)
@@ -92,7 +92,7 @@ func (c PreemptAttempt) suspend(tx *transition, p taskRef) error {
 			return fmt.Errorf("%w: %v is %v, not Running", ErrRefused, each.attempt.ID, each.attempt.State)
 		}
 		if each.stage.DisallowedModes.Has(preempt.Suspend) {
-			return fmt.Errorf("%w: tasks like %v are not suspended: their job rules it out", ErrRefused, each.attempt.ID)
+			return fmt.Errorf("%w: tasks like %v are not suspended: their job disallows it", ErrRefused, each.attempt.ID)
 		}
 	}
 	for _, each := range gang {

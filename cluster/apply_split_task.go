@@ -45,7 +45,7 @@ func (c SplitTask) apply(tx *transition, p taskRef) error {
 		return fmt.Errorf("%w: %v does not read a range now", ErrRefused, c.Attempt)
 	}
 	if t.outputWasRead() {
-		return fmt.Errorf("%w: what %v has written once may have been read as a whole", ErrRefused, t.ID)
+		return fmt.Errorf("%w: the output of %v may already have been read as a whole", ErrRefused, t.ID)
 	}
 	if !t.Range.Start.Less(c.At) || !c.At.Less(t.Range.End) {
 		return fmt.Errorf("%w: %v is not inside %v of %v", ErrRefused, c.At, t.Range, t.ID)

@@ -177,7 +177,7 @@ func (c SpeculateTask) check(p taskRef, m *Machine) error {
 	case p.job.needsLostOutput(p.stage, p.task):
 		return fmt.Errorf("%w: %v has read output that is lost", ErrRefused, c.Task)
 	case slices.ContainsFunc(p.task.Attempts, func(a *Attempt) bool { return a.Machine == c.Machine }):
-		return fmt.Errorf("%w: %v has been on %s", ErrRefused, c.Task, c.Machine)
+		return fmt.Errorf("%w: %v already has an attempt on %s", ErrRefused, c.Task, c.Machine)
 	case m.Free(p.stage.Slot) < 1:
 		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, c.Machine)
 	}

@@ -105,7 +105,7 @@ func TestGangsStartWholeOrNotAtAll(t *testing.T) {
 	good := bundleStart(j, 0, 1, "n0", "n1")
 	wantRefused(t, s, "starts with its bundle", good.Starts[0])
 	for want, change := range map[string]func(c *StartBundle){
-		"no such thing":             func(c *StartBundle) { c.Job.Number = 2 },
+		"not found":                 func(c *StartBundle) { c.Job.Number = 2 },
 		"has no bundles of class 2": func(c *StartBundle) { c.Class = 2 },
 		"0 tasks of bundle 3":       func(c *StartBundle) { c.Number = 3 },
 		"0 tasks of bundle -1":      func(c *StartBundle) { c.Number = -1 },

@@ -320,7 +320,7 @@ func TestAllowedCheckpointsOfAGang(t *testing.T) {
 		j := s.jobs[0]
 		mustApply(t, s, bundleStart(j, 0, 0, "n0"))
 		if disallowed != 0 {
-			wantRefused(t, s, "its job rules it out", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
+			wantRefused(t, s, "its job disallows it", PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Checkpoint})
 			continue
 		}
 		mustApply(t, s, PreemptAttempt{Attempt: newest(j, 0, 0), Mode: preempt.Suspend})

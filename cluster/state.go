@@ -9,10 +9,10 @@ import (
 
 // Errors of commands that are refused and change nothing.
 var (
-	ErrUnknown  = errors.New("cluster: no such thing")
+	ErrUnknown  = errors.New("cluster: not found")
 	ErrRetired  = errors.New("cluster: the job is over and retired to its history")
 	ErrRefused  = errors.New("cluster: command refused")
-	ErrTooLate  = errors.New("cluster: sequence number long past")
+	ErrTooLate  = errors.New("cluster: sequence number too old")
 	errTooEarly = fmt.Errorf("%w: job is not at that point yet", ErrRefused)
 )
 

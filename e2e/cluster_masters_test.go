@@ -91,7 +91,7 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 	if leader, states := e.masters(); leader != "m4" || len(states) != 5 || states["m5"] != "follower" {
 		t.Errorf("%s leads %v", leader, states)
 	}
-	start(t, e.command("master", "remove", "m4")).wait(t).want(t, 1, "it leads: transfer the lead to another master first")
+	start(t, e.command("master", "remove", "m4")).wait(t).want(t, 1, "it is the leader: transfer leadership to another master first")
 	start(t, e.command("master", "remove", "m9")).wait(t).want(t, 1, "no such master: there are m1, m2, m3, m4, m5")
 	e.done("master", "remove", "m1")
 	submit()

@@ -89,7 +89,7 @@ func (d *Definition) details(config []byte) (details, error) {
 			det.hasReduce = true
 		}
 		if g.nodesOf(s) == (nodeCount{kind: asReduces}) {
-			det.needReduce = fmt.Errorf("%s=0: stage %s of job %s has as many nodes", conf.JobReduces, s.name, g.name)
+			det.needReduce = fmt.Errorf("%s=0: stage %s of job %s would have no nodes; set at least 1", conf.JobReduces, s.name, g.name)
 		}
 	}
 	return det, nil

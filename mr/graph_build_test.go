@@ -331,5 +331,5 @@ func TestNoReducesForAGraph(t *testing.T) {
 		mr.Write(mr.Group(g, "sum", sums, mr.Read(g, "read", lineFile, tokens).Shuffle()), textual)
 	})
 	fails(t, d, mr.ExitUsage, []string{"-D", "mapreduce.job.reduces=0", inputDir(t, "a\n"), outputDir(t)},
-		"mapreduce.job.reduces=0: stage sum of job count has as many nodes")
+		"mapreduce.job.reduces=0: stage sum of job count would have no nodes; set at least 1")
 }

@@ -212,8 +212,8 @@ Options anywhere before "--":
   --master A[,B...]   run on the cluster of these masters (default: HAMMR_MASTER, else in this process: "local")
   --token-file FILE   the cluster's token (default: HAMMR_TOKEN_FILE, else your own copy)
   --pool NAME         put the job into this pool, or queue, of the cluster
-  --detach            print the job's id once the cluster has it, and end
-  --dag[=dot]         run nothing, but show the graph of each job; with arguments, of the first job on them
+  --detach            print the job's id once the cluster has it, and exit
+  --dag[=dot]         run nothing, but show the graph of each job; with arguments, of the first job as it would run
   -h, --help          show this text
 `
 

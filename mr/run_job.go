@@ -72,7 +72,7 @@ var errDetached = errors.New("the job continues without this program")
 // program of several jobs cannot detach, since the jobs after the first run only while it runs.
 func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (*wire.JobStatus, error) {
 	if d.engine.cluster.detach && len(d.tempDirs) > 0 {
-		return nil, fmt.Errorf("%w: --detach: %s runs several jobs and has to be there between them", ErrUsage, d.program.Name)
+		return nil, fmt.Errorf("%w: --detach: %s runs several jobs and has to run until the last one starts; leave out --detach", ErrUsage, d.program.Name)
 	}
 	if err := d.qualifyNames(ctx, spec); err != nil {
 		return nil, err

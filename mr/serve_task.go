@@ -170,7 +170,7 @@ func checkGraph(j anyJob, c *conf.Conf, start *taskproc.Start) error {
 		return fmt.Errorf("this binary is not the one that submitted it: %s", difference(submitted, here))
 	}
 	if n := len(det.inputs); start.Split != nil && int(start.Split.Input) >= n {
-		return fmt.Errorf("this binary is not the one that submitted it: that has an input %d, here are %d", start.Split.Input+1, n)
+		return fmt.Errorf("this binary is not the one that submitted it: that one has %d inputs or more, this one has %d", start.Split.Input+1, n)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestGraphOfThisBinaryIsComparedWithTheOneSubmitted(t *testing.T) {
 		"fewer reduces":       {maps: 3, reduces: 2, mapsNow: 3, set: "1", want: `submitted with stage "reduce" 2 reduce`},
 		"no reduces":          {maps: 3, reduces: 2, mapsNow: 3, set: "0", want: `submitted with edge "map" -> "reduce"`},
 		"reduces out of none": {maps: 3, reduces: 0, mapsNow: 3, set: "1", want: `here with stage "reduce" 1 reduce`},
-		"an input less":       {maps: 3, reduces: 2, mapsNow: 3, set: "2", input: 1, want: "that has an input 2, here are 1"},
+		"an input less":       {maps: 3, reduces: 2, mapsNow: 3, set: "2", input: 1, want: "that one has 2 inputs or more, this one has 1"},
 	} {
 		properties, err := conf.FromMap(map[string]string{conf.JobReduces: c.set})
 		if err != nil {

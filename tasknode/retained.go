@@ -32,7 +32,7 @@ const (
 )
 
 // errBadRecord marks a record, or files that it names, as unusable.
-var errBadRecord = errors.New("tasknode: not what an attempt has left")
+var errBadRecord = errors.New("tasknode: unusable record of an attempt")
 
 // hasRetainedFiles reports whether the local files of an attempt are needed after its
 // final report: segments and checkpoints are, the merged files of a reduce are not.

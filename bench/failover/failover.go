@@ -118,7 +118,7 @@ type measurement struct {
 // the other masters are called, so no time is spent on calls to the lost leader: the result
 // is the unavailability of the cluster, not the time-out of a client.
 func (m *measurement) round(ctx context.Context, f fault) (took time.Duration, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, roundTimeout, fmt.Errorf("it had %v", roundTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, roundTimeout, fmt.Errorf("timed out after %v", roundTimeout))
 	defer cancel()
 	leader, err := m.awaitAllMasters(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (m *measurement) round(ctx context.Context, f fault) (took time.Duration, e
 		return 0, err
 	}
 	if err := m.change(ctx, others); err != nil {
-		return 0, fmt.Errorf("no other master leads than %s: %w", leader, err)
+		return 0, fmt.Errorf("no other master than %s has become leader: %w", leader, err)
 	}
 	return time.Since(start), f.undo(ctx, m.rig, leader)
 }

@@ -31,7 +31,7 @@ type hadoop struct {
 // that no state of an earlier one helps.
 func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome, err error) {
 	if len(w.Jobs) != 1 {
-		return nil, fmt.Errorf("workload %s for Hadoop's MapReduce: it has %d jobs, and one is what is played", w.Name, len(w.Jobs))
+		return nil, fmt.Errorf("workload %s for Hadoop's MapReduce: it has %d jobs, expected exactly one", w.Name, len(w.Jobs))
 	}
 	if _, err := minihdfs.YarnJars(ctx); err != nil {
 		return nil, &paper.LeftOut{Reason: err.Error()}

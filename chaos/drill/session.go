@@ -71,7 +71,7 @@ func (s *Session) Close() error {
 // start takes 8 s, so drills share it. It has at least four DataNodes.
 func (s *Session) obtainHDFS(ctx context.Context, n int) (*minihdfs.Cluster, error) {
 	if s.hdfs != nil && s.hdfs.DataNodes() < n {
-		return nil, fmt.Errorf("drill: %d tasknodes on an HDFS with %d DataNodes; plans with more come first", n, s.hdfs.DataNodes())
+		return nil, fmt.Errorf("drill: %d tasknodes on an HDFS with %d DataNodes; run the plan with the most tasknodes first", n, s.hdfs.DataNodes())
 	}
 	var err error
 	if s.hdfs == nil {

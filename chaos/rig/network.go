@@ -33,7 +33,7 @@ func (r *Rig) isolate(lc *localcluster.Config) error {
 		return nil
 	}
 	if !Isolated() {
-		return errors.New("rig: networks and disks for each daemon take a process with namespaces of its own")
+		return errors.New("rig: networks and disks for each daemon need a process with namespaces of its own")
 	}
 	if r.cfg.Network {
 		if err := r.connectAll(lc); err != nil {

@@ -176,7 +176,7 @@ func TestReasonsOfMissedFaults(t *testing.T) {
 		"fault when j1 commit 3 do kill task any",
 	))
 	for i, want := range []string{
-		"", "not modelled: there is no HDFS", "it was hit", "its trigger never fired", "it was hit 0 times", "there is nothing of that kind to hit",
+		"", "not modelled: there is no HDFS", "it was hit", "its trigger never fired", "it was hit 0 times", "the cluster has no such target now",
 	} {
 		if f := r.Faults[i]; f.Injected != (i == 0) || !strings.HasPrefix(f.Reason, want) {
 			t.Errorf("%+v, want %q", f, want)

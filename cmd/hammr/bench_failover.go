@@ -44,7 +44,7 @@ machine, and on --election and --stall.`,
 	flags.IntVar(&cfg.Rounds, "rounds", 20, "`number` of faults of each kind")
 	flags.StringSliceVar(&cfg.Faults, "faults", cfg.Faults, "`faults` to inject")
 	flags.DurationVar(&cfg.Election, "election", 500*time.Millisecond, "`silence` of the leader before an election")
-	flags.DurationVar(&cfg.Stall, "stall", 7*time.Second, "`time` after which a leader with a stalled log gives up")
+	flags.DurationVar(&cfg.Stall, "stall", 7*time.Second, "`time` after which a leader with a stalled log steps down")
 	return cmd
 }
 
@@ -57,8 +57,8 @@ func newBenchRecovery() *cobra.Command {
 		Short: "Measure how long lost tasks wait for a slot after a tasknode is killed",
 		Long: `Start a cluster of three masters and four tasknodes with a real HDFS, fill its
 slots, kill tasknodes, and measure how long the lost tasks wait for a slot and
-whether they are local again. A row is printed for each policy and kind of task.
-It takes Java and a quarter of an hour.`,
+whether they run near their input again. A row is printed for each policy and
+kind of task. It needs Java and takes a quarter of an hour.`,
 		Example: "  hammr bench recovery --kills 5 --policies chronos+fifo",
 		Args:    cobra.NoArgs,
 		RunE: measures("recovery", func() error { return checkNumber("kills", cfg.Kills, "") }, func(ctx context.Context, e experiment) error {

@@ -27,9 +27,9 @@ func newBenchLatency() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "latency --out DIR",
 		Short: "Measure the time from a preemption order to the next task in the slot",
-		Long: `Measure on a cluster of this machine how long it takes from an order that takes
-a slot to the start of the task that gets it. Each kind of order has a cluster
-of its own. 40 orders of each kind take a quarter of an hour.
+		Long: `Measure, on a cluster on this machine, the time from a preemption order to the
+start of the task that gets the slot. Each kind of order has a cluster of its
+own. 40 orders of each kind take a quarter of an hour.
 
 DIR, which must not exist, gets latency.csv, a line for each order, and
 environment.json. Percentiles are printed.`,

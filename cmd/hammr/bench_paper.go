@@ -124,7 +124,7 @@ func (b *benchPaper) prepare() error {
 	case b.cluster == b.sim:
 		return errors.New("say where: --sim in the simulator, or --cluster on real clusters of this machine")
 	case b.only != "" && !b.cluster:
-		return errors.New("--only: it goes with --cluster")
+		return errors.New("--only: expected --cluster, whose experiments it chooses from")
 	case b.Runs < 0:
 		return fmt.Errorf("--runs %d: expected 1 or more, or 0 for the paper's number", b.Runs)
 	case b.Seed == 0:

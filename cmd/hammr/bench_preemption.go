@@ -21,9 +21,9 @@ func newBenchPreemption() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "preemption --out DIR",
 		Short: "Compare waiting, killing and work-conserving preemption",
-		Long: `Run a high-priority job on a cluster of this machine that a low-priority job has
-filled. In turn, it waits for slots, gets them by kill, or gets them with the
-work conserved. None, one or two tasknodes are killed when half of the
+		Long: `Fill a cluster on this machine with a low-priority job, and then run a
+high-priority job. In turn, it waits for slots, gets them by kill, or gets them
+with the work conserved. Zero, one or two tasknodes are killed when half of the
 low-priority job is done. A third of the runs has two waves of maps, a third two
 waves of reduces, and a third one wave of reduces.
 

@@ -21,9 +21,11 @@ func newBenchPrograms() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "programs [--case CASES] [--rounds N] [--size BYTES]",
 		Short: "Compare Hammr's programs with hand-written ones, GNU sort and coreutils",
-		Long: `Build Hammr and its rivals from source, and run them on the same files in
-alternation. It runs in the root of Hammr's source. YARDSTICK_DIR is the source
-of the rivals; BENCH_DIR keeps the input, which takes twelve times --size.`,
+		Long: `Build Hammr and the programs it is compared with from source, and run them on
+the same files in alternation. Start it in the root of Hammr's source. The
+environment variable YARDSTICK_DIR names the directory with the source of the
+other programs, and BENCH_DIR a directory for the input, which takes twelve
+times --size.`,
 		Example: "  hammr bench programs --case 'terasort*,wordcount' --rounds 5 --size 1g",
 		Args:    cobra.NoArgs,
 		RunE: checked(func() (err error) {
@@ -43,7 +45,7 @@ of the rivals; BENCH_DIR keeps the input, which takes twelve times --size.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&list, "list", false, "list the cases")
 	flags.StringSliceVar(&cfg.Cases, "case", nil, "`cases` to run, or patterns such as wordcount* (default all)")
-	flags.IntVar(&cfg.Rounds, "rounds", 5, "`number` of measurements of each side")
+	flags.IntVar(&cfg.Rounds, "rounds", 5, "`number` of measurements of each program")
 	flags.StringVar(&size, "size", "", "`bytes` of the main input, with k, m or g (default 1g)")
 	flags.BoolVar(&cfg.Cold, "cold", false, "measure without a warm-up run before each measurement")
 	flags.StringVar(&cfg.Results, "results", "", "`directory` of the results (default bench/results)")

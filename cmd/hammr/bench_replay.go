@@ -47,16 +47,16 @@ func newBenchReplay() *cobra.Command {
 		Use:   "replay --swim FILE --cluster[=DIR] --out DIR",
 		Short: "Run a workload on a real cluster, at the times of its trace",
 		Long: `Run a workload on a real cluster of this machine: jobs are submitted when the
-trace says, and jobs.csv gets a line for each, as from 'hammr sim run'. Without
---cluster=DIR of a cluster that 'hammr up' has started, the command starts one
-of its own for each policy, which ends with it.
+trace says, and jobs.csv gets a line for each, as from 'hammr sim run'. With
+--cluster=DIR it uses the cluster that 'hammr up' has started in DIR. With
+--cluster alone it starts a cluster for each policy, and stops it at the end.
 
 Tasks sleep, so that jobs compete for slots and not for the cores of this
 machine. All tasks of a phase of a job sleep for the mean of the times that the
 workload has for them, or that the model computes (--map-time and others). With
 --data the bytes are real: input is generated first, and jobs sort it.
 
---scale is the part of a SWIM trace's bytes that the jobs read; --speed divides
+--scale is the fraction of a SWIM trace's bytes that jobs read; --speed divides
 the times of arrivals and of tasks. Times in jobs.csv are those of the workload.
 
 DIR, which must not exist, gets jobs.csv, environment.json with what it was run
@@ -70,18 +70,18 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	}
 	b.source.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&b.cluster, "cluster", "", "`directory` of a cluster that runs; without a value, one of its own")
+	flags.StringVar(&b.cluster, "cluster", "", "`directory` of a running cluster; without a value, start a cluster for each policy")
 	flags.Lookup("cluster").NoOptDefVal = ownCluster
 	outFlag(cmd, &b.out)
-	flags.StringSliceVar(&b.policies, "policy", nil, "`names` of policies, one run each (default what the cluster has)")
+	flags.StringSliceVar(&b.policies, "policy", nil, "`names` of policies, one run each (default the policy of the cluster)")
 	flags.Var(b.conf, "conf", "a setting of the policies; repeat the flag for more")
 	flags.IntVar(&b.Nodes, "nodes", 4, "`number` of tasknodes")
 	flags.IntVar(&b.MapSlots, "map-slots", 2, "`number` of map slots of a tasknode")
 	flags.IntVar(&b.ReduceSlots, "reduce-slots", 1, "`number` of reduce slots of a tasknode")
-	flags.Float64Var(&b.scale, "scale", 0, "`part` of the bytes of a SWIM trace, up to 1 (default --nodes over --swim-nodes)")
+	flags.Float64Var(&b.scale, "scale", 0, "`fraction` of the bytes of a SWIM trace, up to 1 (default --nodes divided by --swim-nodes)")
 	flags.Float64Var(&b.Speedup, "speed", 1, "`factor` by which time passes faster than in the workload")
 	flags.IntVar(&b.jobs, "jobs", 0, "`number` of jobs from the beginning of the workload (default all)")
-	flags.BoolVar(&b.data, "data", false, "generate the bytes and sort them, in place of sleeping")
+	flags.BoolVar(&b.data, "data", false, "generate the input and sort it, instead of sleeping")
 	required(cmd, "cluster")
 	cmd.MarkFlagsMutuallyExclusive("scale", "swim-nodes")
 	completes(cmd, "policy", registry.Names())
@@ -134,7 +134,7 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 		return fmt.Errorf("--scale %g: expected a number above 0, up to 1", b.scale)
 	// Only SWIM traces are scaled: others have the times of their own cluster.
 	case scaled && b.source.swim == "":
-		return errors.New("--scale: it is of a trace that --swim names")
+		return errors.New("--scale: expected --swim, which names the trace to scale")
 	case scaled:
 		b.source.swimNodes = int(math.Round(min(float64(b.Nodes)/b.scale, 1e9)))
 	}

@@ -46,7 +46,7 @@ swap file and the group are removed at the end, also after Ctrl-C.`,
 	flags.StringVar(&b.swapDir, "swap-dir", os.TempDir(), "`directory` of the swap file")
 	flags.IntSliceVar(&b.mebibytes, "mib", []int{102, 256, 512, 1024, 2048}, "footprints of tasks, `MiB`")
 	flags.IntVar(&b.rounds, "rounds", 5, "`number` of measurements of each footprint in each arm")
-	flags.Int64Var(&b.task, "task", 0, "be a task of so many `bytes`")
+	flags.Int64Var(&b.task, "task", 0, "run as a task with a footprint of this many `bytes`")
 	_ = flags.MarkHidden("task") // fails for a flag that does not exist only
 	return cmd
 }

@@ -32,11 +32,11 @@ type attached struct {
 // flags adds the flags that name a running cluster. --master and --token-file have the
 // defaults of commands that ask a cluster.
 func (a *attached) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&a.hostfile, "hostfile", "", "`file` with the daemons of a cluster that runs already, to be drilled")
-	flags.StringVar(&a.shell, "shell", testcluster.DefaultShell, "`command` that runs another one, its last word, on a machine of the hostfile")
+	flags.StringVar(&a.hostfile, "hostfile", "", "`file` that lists the daemons of a running cluster to use for drills")
+	flags.StringVar(&a.shell, "shell", testcluster.DefaultShell, "`command` that runs its last argument on a machine; {host} is the machine's SHELL in the hostfile")
 	flags.StringVar(&a.masters, "master", os.Getenv(rpc.MasterVariable), "that cluster's masters, as `host:port,...`")
 	flags.StringVar(&a.tokenFile, "token-file", os.Getenv(rpc.TokenFileVariable), "`file` with that cluster's secret")
-	flags.StringVar(&a.data, "data", "", "full name of a `directory` that it reads and writes, such as hdfs://nn/drills (default one of this machine)")
+	flags.StringVar(&a.data, "data", "", "full name of a `directory` that all machines can read and write, such as hdfs://nn/drills (default one of this machine)")
 }
 
 // prepare reads the hostfile and checks the flags, and reports every mistake at once. Without

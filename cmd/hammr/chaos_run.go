@@ -44,8 +44,8 @@ func newChaosRun() *cobra.Command {
 		Short: "Run drills, and compare their output with undisturbed runs",
 		Long: `Run drills: each starts a cluster of its own on this machine, runs jobs whose
 output is known, breaks what its plan says, and compares the output with an
-undisturbed run. Later drills use the next seeds. With --hostfile all drills are
-of one cluster that runs already.
+undisturbed run. Later drills use the next seeds. With --hostfile all drills use
+one cluster that already runs.
 
 DIR gets drills.csv, to which every drill adds a line, and a directory for each
 drill: its plan and verdict.json. For a cluster of its own it also has the logs
@@ -55,8 +55,8 @@ exit code is 1 if any drill was bad.
 
 A drill affects only processes that it has started, and with --hostfile the
 daemons in that file, which must have been started with --drills. Partitions and
-full disks need Linux namespaces, which root may make, and any user on many
-machines. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
+full disks need Linux namespaces, which root can create, and on many machines
+any user. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 		Example: `  hammr chaos run --seed 1 --runs 20 --report drills
   hammr chaos run --seed 100 --kinds all --duration 1h --report drills
   hammr chaos run --plan drills/run-7/plan --report again
@@ -68,11 +68,11 @@ machines. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 	flags.StringVar(&cfg.plan, "plan", "", "`file` with a plan")
 	flags.Uint64Var(&cfg.seed, "seed", 0, "random `seed` of the plan of the first drill")
 	flags.IntVar(&cfg.runs, "runs", 1, "`number` of drills")
-	flags.DurationVar(&cfg.duration, "duration", 0, "`time` within which drills start, in place of --runs")
+	flags.DurationVar(&cfg.duration, "duration", 0, "`time` within which drills start, instead of --runs")
 	flags.StringVar(&cfg.report, "report", "", "`directory` of the reports")
-	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java, and have no partitions")
+	flags.BoolVar(&cfg.hdfs, "hdfs", false, "run the plans of seeds on a real HDFS, which needs Java, and without partitions")
 	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator; without --report the verdicts are printed")
-	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills to shrink a failing plan")
+	flags.IntVar(&cfg.shrink, "shrink", 6, "highest `number` of drills to run while shrinking a failing plan")
 	kindsFlag(cmd, &cfg.kindNames)
 	cfg.attached.flags(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

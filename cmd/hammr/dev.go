@@ -39,8 +39,8 @@ func newHDFSUp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up --dir DIR [--datanodes N]",
 		Short: "Start an HDFS that keeps its files in DIR",
-		Long: `Start an HDFS that keeps its files in DIR, and print its URI. An HDFS that
-exists in DIR has its files again; if it runs already, nothing changes.`,
+		Long: `Start an HDFS that keeps its files in DIR, and print its URI. If DIR has the
+files of an earlier HDFS, it has them again. If one runs there, nothing changes.`,
 		Example: `  hammr fs -fs "$(hammr dev hdfs up --dir /tmp/hdfs)" -put README.md /in`,
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {

@@ -26,8 +26,8 @@ func newFS() *cobra.Command {
 		Long: `Work with files as "hadoop fs" does, local or on HDFS. "hammr fs" alone lists
 the commands, "hammr fs -help COMMAND" explains one.
 
-Names without a scheme are those of -fs, or of fs.defaultFS in the files of
-HADOOP_CONF_DIR, or local.`,
+Names without a scheme belong to the file system of -fs, else to fs.defaultFS in
+the files of HADOOP_CONF_DIR, else to the local one.`,
 		Example: `  hammr fs -ls -R hdfs://namenode:8020/user
   hammr fs -D dfs.replication=2 -fs hdfs://namenode:8020 -put data /in`,
 		DisableFlagParsing: true, // Hadoop's commands begin with one dash

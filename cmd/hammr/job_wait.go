@@ -22,7 +22,7 @@ func (r clusterCommands) newJobWait() *cobra.Command {
 		Use:   "wait JOB",
 		Short: "Watch a job until it finishes",
 		Long: `Watch a job until it finishes, with the output of 'hammr run'. The exit code is
-0 if it succeeds, else 1. Ctrl-C stops watching and leaves the job alone.`,
+0 if it succeeds, else 1. Ctrl-C stops watching, and the job continues.`,
 		Example: "  hammr job wait job_1763700000000_0001",
 		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) error { return q.wait(ctx, q.args[0], quiet) })

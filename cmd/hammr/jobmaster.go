@@ -29,7 +29,7 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.String("dir", &c.Dir, "`directory` of the master's log, on a disk without shuffle files").Required(),
 		daemon.String("token-file", &c.TokenFile, "`file` with the cluster's secret").Required(),
 		daemon.String("address", &c.Address, "`host:port` for clients, tasknodes and other masters"),
-		daemon.String("http", &c.HTTP, "`host:port` of the page of health and metrics"),
+		daemon.String("http", &c.HTTP, "`host:port` of the HTTP server for health and metrics"),
 		daemon.String("advertise", &c.Advertise, "`host:port` at which others reach --address (default its entry in --masters)"),
 		daemon.Strings("masters", &c.Masters, "first masters of a new cluster, as `id=host:port,...`, the same on each (default this one alone)"),
 		daemon.Bool("join", &c.Join, "wait for 'hammr master add' instead of starting a cluster"),
@@ -49,11 +49,11 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 		daemon.Duration("lease-timeout", &c.LeaderLease, "`time` without a majority after which a leader steps down (default --election-timeout)"),
 		daemon.Duration("stall-timeout", &c.StallTimeout, "`time` without a commit after which a leader steps down"),
 		daemon.Int("snapshot-entries", &c.SnapshotEntries, 1, "`number` of log entries after which a snapshot is taken"),
-		daemon.Duration("snapshot-interval", &c.SnapshotInterval, "`time` between two checks of --snapshot-entries, up to twice as long"),
-		daemon.Int("nice", &c.Nice, -20, "`niceness` of the process, so that busy neighbours do not delay it; 0 leaves it"),
+		daemon.Duration("snapshot-interval", &c.SnapshotInterval, "shortest `time` between two checks of --snapshot-entries; the longest is twice that"),
+		daemon.Int("nice", &c.Nice, -20, "`niceness` of the process; below 0, other processes delay it less; 0 does not change it"),
 		daemon.Duration("store-delay", &c.StoreDelay, "`time` added to each write to the log, to simulate a slow disk"),
 		daemon.Bool("drills", &c.Drills, "let holders of the token inject faults"),
-		daemon.Bool("pprof", &c.Profiles, "show Go's profiles on the page"),
+		daemon.Bool("pprof", &c.Profiles, "serve Go's profiles at /debug/pprof/ of --http"),
 		daemon.String("ready-file", &c.ReadyFile, "`file` to write when the master serves and knows a leader"),
 	}, c.log.Settings()...)
 }

@@ -40,9 +40,9 @@ func (r clusterCommands) newMasterStatus() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:   "status",
 		Short: "Show the state of each master",
-		Long: `Show the state of each master, as it answers itself; one that does not answer is
-unreachable from here. Log-Write is the time of recent writes to its log, fsync
-included: the median and the 99th percentile.`,
+		Long: `Show the state of each master, as that master reports it; one that does not
+answer is shown as unreachable. Log-Write is the time of recent writes to its
+log, fsync included: the median and the 99th percentile.`,
 		Example: "  hammr master status --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) (doc apidoc.Masters, err error) {

@@ -131,18 +131,19 @@ func (q *query) writeTasknode(tasknode *wire.Tasknode) {
 func (r clusterCommands) newNodeAdd(excluded bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NODE...",
-		Short: "Give tasks to tasknodes again that were removed",
-		Long: `Give tasks to tasknodes again that were removed. A new tasknode does not need
-this: it joins when it starts, see 'hammr tasknode --help'.`,
+		Short: "Let removed tasknodes get tasks again",
+		Long: `Let tasknodes that 'hammr node remove' has excluded get tasks again. A new
+tasknode does not need this: it joins when it starts; see 'hammr tasknode
+--help'.`,
 		Example: "  hammr node add n1",
 		Args:    someArgs("the name of a tasknode"),
 	}
 	done, format := "added", "Added node %s"
 	if excluded {
-		cmd.Use, cmd.Short = "remove NODE...", "Give no more tasks to tasknodes"
-		cmd.Long = `Give no more tasks to tasknodes. Their running tasks continue, and others read
-their output. Such a tasknode is DECOMMISSIONING, and DECOMMISSIONED once
-nothing of it is needed: then it can be stopped without loss of work.`
+		cmd.Use, cmd.Short = "remove NODE...", "Give no new tasks to tasknodes"
+		cmd.Long = `Give no new tasks to tasknodes. Their running tasks continue, and other tasks
+read their output. Such a tasknode is DECOMMISSIONING, and DECOMMISSIONED once
+no job needs its tasks or files: then it can be stopped without loss of work.`
 		cmd.Example = "  hammr node remove n1"
 		done, format = "removed", "Removed node %s"
 	}

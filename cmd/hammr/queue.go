@@ -91,7 +91,7 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 			q.writeJobs(i.jobs)
 		}
 	})
-	cmd.Flags().BoolVar(&showJobs, "show-jobs", false, "list its unfinished jobs")
+	cmd.Flags().BoolVar(&showJobs, "show-jobs", false, "list the unfinished jobs of the queue too")
 	return cmd
 }
 

@@ -29,7 +29,7 @@ func (s *simWorkload) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&s.swimNodes, "swim-nodes", 600, "`number` of machines of the traced cluster (FB-2009: 600, FB-2010: 3000)")
 	flags.BoolVar(&s.swimPlain, "swim-plain", false, "scale the sizes of a SWIM trace, but apply no other rule of its replay")
 	flags.DurationVar(&s.model.Start, "task-start", workload.DefaultStart, "`time` of a task before its first byte, for files without times")
-	flags.DurationVar(&s.model.BlockTime, "map-time", workload.DefaultBlockTime, "`time` of a map of 128 MiB with its start, for files without times")
+	flags.DurationVar(&s.model.BlockTime, "map-time", workload.DefaultBlockTime, "`time` of a map of 128 MiB, its start included, for files without times")
 	flags.DurationVar(&s.model.ReduceBlockTime, "reduce-time", 0, "`time` of a reduce of 128 MiB, for files without times (default as a map)")
 	flags.Float64Var(&s.model.Sigma, "sigma", 0, "lognormal `sigma` of task times, for files without times")
 	cmd.MarkFlagsOneRequired("workload", "swim")

@@ -84,8 +84,8 @@ func (r clusterCommands) newTaskKill(fail bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill TASK|ATTEMPT...",
 		Short: "Kill running attempts; their tasks are retried",
-		Long: `Kill running attempts; their tasks are retried. It does not count as a failure.
-The id of a task means its running attempts.`,
+		Long: `Kill running attempts; their tasks are retried. A kill does not count as a
+failure. The id of a task means its running attempts.`,
 		Example: "  hammr task kill attempt_1763700000000_0001_m_000000_0",
 		Args:    someArgs("the id of a task or of an attempt"),
 	}
@@ -166,8 +166,8 @@ func (r clusterCommands) newTaskPreempt() *cobra.Command {
 	cmd := r.command(&cobra.Command{
 		Use:   "preempt ATTEMPT|TASK... --how split|checkpoint|suspend|kill|auto",
 		Short: "Preempt running attempts, or resume suspended ones",
-		Long: `Preempt running attempts: take their slots and keep their work. It does not
-count as a failure. The id of a task means its running attempts. The mode of
+		Long: `Preempt running attempts: take their slots and keep their work. Preemption does
+not count as a failure. The id of a task means its running attempts. The mode of
 --how is
 
   split       a map publishes what it has read; the rest becomes a new task

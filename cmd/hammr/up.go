@@ -37,8 +37,8 @@ func newClusterUp() *cobra.Command {
 		Short: "Start a whole cluster on this machine",
 		Long: `Start a whole cluster on this machine, each daemon in its own process, and print
 the addresses of its masters. All files are in DIR: logs, cluster.json for
-programs, the token, and the daemons' files. A cluster that exists in DIR is
-started again; of one that runs, missing daemons are started.
+programs, the token, and the daemons' files. If DIR has a cluster already, it is
+started again; if that cluster runs, only its missing daemons are started.
 
 The cluster ends with this command, at Ctrl-C; with --detach it runs until
 'hammr down'.`,

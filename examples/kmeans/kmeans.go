@@ -37,7 +37,7 @@ type Config struct {
 // own, so the check is here and not only in run.
 func (c *Config) Validate() error {
 	if c.Centres < 1 || c.Rounds < 1 {
-		return fmt.Errorf("%d centres in %d rounds; at least 1 of each", c.Centres, c.Rounds)
+		return fmt.Errorf("%d centres in %d rounds; expected at least 1 of each", c.Centres, c.Rounds)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type Config struct {
 // Validate implements what a configuration may have.
 func (c *Config) Validate() error {
 	if c.Rounds < 1 {
-		return fmt.Errorf("%d rounds; at least 1", c.Rounds)
+		return fmt.Errorf("%d rounds; expected at least 1", c.Rounds)
 	}
 	return nil
 }

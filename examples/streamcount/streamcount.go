@@ -32,7 +32,7 @@ type Config struct {
 // Validate reports a width that is not positive.
 func (c *Config) Validate() error {
 	if c.Tokenisers < 1 {
-		return fmt.Errorf("%d tokenisers; at least 1", c.Tokenisers)
+		return fmt.Errorf("%d tokenisers; expected at least 1", c.Tokenisers)
 	}
 	return nil
 }

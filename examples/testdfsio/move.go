@@ -35,7 +35,7 @@ func measured(move transfer) mr.Mapper[[]byte, []byte, string, float64] {
 			return err
 		}
 		took := time.Since(began)
-		t.Log().Info("moved", "file", string(name), "bytes", n, "took", took)
+		t.Log().Info("file transferred", "file", string(name), "bytes", n, "took", took)
 		for name, value := range sumsOf(n, took) {
 			out.Emit(name, value)
 		}

@@ -68,14 +68,14 @@ func (e *expander) variable(variable string, within []string) (string, error) {
 		return e.environment(text), nil
 	}
 	if slices.Contains(within, name) {
-		return "", fmt.Errorf("variable %s holds itself", variable)
+		return "", fmt.Errorf("variable %s refers to itself", variable)
 	}
 	text, ok := e.lookup(name)
 	if !ok {
 		return variable, nil
 	}
 	if e.left--; e.left < 0 {
-		return "", fmt.Errorf("variables hold more than %d others", maxVariables)
+		return "", fmt.Errorf("variables refer to more than %d others", maxVariables)
 	}
 	return e.expand(text, append(slices.Clip(within), name)...)
 }

@@ -149,7 +149,7 @@ func TestLoadErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		xmlOf("a=1", "io.sort.mb=x"):                               "core-site.xml:4: io.sort.mb=x: expected a whole number, and x is not",
 		xmlOf("hammr.none=1"):                                      "core-site.xml:3: hammr.none=1: unknown property",
-		xmlOf("a=${b}", "b=${a}"):                                  "holds itself",
+		xmlOf("a=${b}", "b=${a}"):                                  "refers to itself",
 		"<configuration>\n<property><name>a</name>":                "core-site.xml:2: XML syntax error",
 		"<configuration>\n\n<property><value>a</value></property>": "core-site.xml:3: <property> without a <name>",
 		"<configuration>\n<propertie/></configuration>":            "core-site.xml:2: element <propertie> where <property> belongs",

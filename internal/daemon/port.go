@@ -168,7 +168,7 @@ func (cfg *PortConfig) checkHandshake(introduction string) error {
 	words := strings.Fields(introduction)
 	switch {
 	case len(words) != 3 || words[0] != masterProtocol:
-		return errors.New("the master speaks another version; use programs of the same release")
+		return errors.New("the master uses another version of the protocol; use programs of the same release")
 	case words[1] != cfg.Cluster:
 		return fmt.Errorf("the master is one of cluster %s, not of %s", words[1], cfg.Cluster)
 	}
@@ -235,7 +235,7 @@ func readLine(r io.Reader) (string, error) {
 		}
 		line = append(line, b[0])
 	}
-	return "", errors.New("the answer to the introduction is too long")
+	return "", errors.New("the answer to the handshake is too long")
 }
 
 // bufferedConn is a connection of which the first bytes are in a buffer.

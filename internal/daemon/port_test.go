@@ -82,9 +82,9 @@ func TestPortRefusesMasters(t *testing.T) {
 	}
 	p := port(t, strict)
 	for want, cfg := range map[string]daemon.PortConfig{
-		"the master is one of cluster 18, not of 17":   {Cluster: "18", Token: "secret"},
-		"the master's token is not that of cluster 17": {Cluster: "17", Token: "guess"},
-		"the master speaks another version":            {Cluster: "17", Token: ""},
+		"the master is one of cluster 18, not of 17":      {Cluster: "18", Token: "secret"},
+		"the master's token is not that of cluster 17":    {Cluster: "17", Token: "guess"},
+		"the master uses another version of the protocol": {Cluster: "17", Token: ""},
 	} {
 		_, err := port(t, cfg).Masters().Dial(p.Clients().Addr().String(), 5*time.Second)
 		if err == nil || !strings.Contains(err.Error(), "refused: "+want) {

@@ -103,7 +103,7 @@ func apply(c *failpoint.Control, r *wire.InjectRequest) error {
 		c.Clear()
 		return nil
 	}
-	return fmt.Errorf("fault %v: a daemon of this version knows none such", r)
+	return fmt.Errorf("fault %v: this version of the daemon does not support it", r)
 }
 
 // Failpoints implements wireconnect.DrillsHandler.

@@ -192,7 +192,7 @@ func TestFailedStart(t *testing.T) {
 	t.Parallel()
 	for fault, want := range map[string]string{
 		"dies":  "n2 ended: exit status 1; the end of its log",
-		"hangs": "n2 is not ready: it had 10s; the end of its log",
+		"hangs": "n2 is not ready: timed out after 10s; the end of its log",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()

@@ -19,7 +19,7 @@ func (c *Cluster) Start(ctx context.Context, names ...string) error {
 		return err
 	}
 	defer unlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.cfg.StartTimeout, fmt.Errorf("it had %v", c.cfg.StartTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.cfg.StartTimeout, fmt.Errorf("timed out after %v", c.cfg.StartTimeout))
 	defer cancel()
 	started := make(map[*Process]*child)
 	var errs []error

@@ -83,7 +83,7 @@ func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 // start starts what does not run. Masters start first: a tasknode that finds no master
 // waits longer before each new attempt. StartTimeout is for all daemons together.
 func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("it had %v", cfg.StartTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("timed out after %v", cfg.StartTimeout))
 	defer cancel()
 	c := &Cluster{dir: cfg.Dir, cfg: cfg, layout: l, starter: procfs.NewStarter()}
 	if err := c.startAll(ctx); err != nil {

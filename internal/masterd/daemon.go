@@ -165,7 +165,9 @@ func (d *Daemon) findAddress() (err error) {
 func (d *Daemon) openLog() (err error) {
 	d.port = daemon.NewPort(d.listener, daemon.PortConfig{
 		Cluster: d.cfg.ClusterID, Token: d.token,
-		Refused: func(from net.Addr, err error) { d.cfg.Logger.Warn("master refused", "from", from, "error", err) },
+		Refused: func(from net.Addr, err error) {
+			d.cfg.Logger.Warn("connection of a master refused", "from", from, "error", err)
+		},
 	})
 	d.open.Add(d.port.Close)
 	cfg := raftlog.Config{

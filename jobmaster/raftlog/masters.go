@@ -104,7 +104,7 @@ func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 		return fmt.Errorf("raftlog: %s: %w", what, err)
 	}
 	if id == l.cfg.ID && l.raft.State() == raft.Leader {
-		return fmt.Errorf("raftlog: %s: it leads: transfer the lead to another master first", what)
+		return fmt.Errorf("raftlog: %s: it is the leader: transfer leadership to another master first", what)
 	}
 	return l.asLeader(ctx, what, func() error {
 		return l.raft.RemoveServer(raft.ServerID(id), 0, timeLeft(ctx)).Error()
@@ -118,9 +118,9 @@ func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 // That is safe: it changes nothing but the leader. An earlier try may take effect late;
 // this server does not lead then, which is what the caller wants.
 func (l *Log) TransferLeadership(ctx context.Context, id string) error {
-	what := "transferring the lead to another master"
+	what := "transferring leadership to another master"
 	if id != "" {
-		what = fmt.Sprintf("transferring the lead to master %q", id)
+		what = fmt.Sprintf("transferring leadership to master %q", id)
 	}
 	successors, err := l.successors(id)
 	if err != nil {
@@ -162,7 +162,7 @@ func (l *Log) successors(id string) (masters []Master, err error) {
 		}
 	}
 	if len(masters) == 0 {
-		return nil, errors.New("no other master could lead")
+		return nil, errors.New("no other master can become leader")
 	}
 	return masters, nil
 }
@@ -172,7 +172,7 @@ func (l *Log) successors(id string) (masters []Master, err error) {
 //
 // Raft sends heartbeats for that, so it takes one round trip.
 func (l *Log) ConfirmLead(ctx context.Context) error {
-	err := l.asLeader(ctx, "confirming the lead", func() error { return l.raft.VerifyLeader().Error() })
+	err := l.asLeader(ctx, "confirming leadership", func() error { return l.raft.VerifyLeader().Error() })
 	if err != nil && !errors.Is(err, ErrNotLeading) {
 		return fmt.Errorf("%w: %w", ErrNotLeading, err)
 	}

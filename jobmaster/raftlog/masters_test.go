@@ -165,11 +165,11 @@ func TestRefusedChangesOfMasters(t *testing.T) {
 	unused.Close()
 	for want, err := range map[string]error{
 		"no such master: there are m1, m2, m3":  leader.log.RemoveMaster(ctx, "m4"),
-		"transferring the lead to master":       leader.log.TransferLeadership(ctx, "m5"),
-		"transfer the lead to another master":   leader.log.RemoveMaster(ctx, leader.cfg.ID),
+		"transferring leadership to master":     leader.log.TransferLeadership(ctx, "m5"),
+		"transfer leadership to another master": leader.log.RemoveMaster(ctx, leader.cfg.ID),
 		"start it first":                        leader.log.AddMaster(ctx, "m4", unused.Addr().String()),
 		"cannot be reached from other machines": leader.log.AddMaster(ctx, "m4", ":0"),
-		"no other master could lead":            alone.log.TransferLeadership(ctx, ""),
+		"no other master can become leader":     alone.log.TransferLeadership(ctx, ""),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

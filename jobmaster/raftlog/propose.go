@@ -45,7 +45,7 @@ func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 			return // The FSM has emitted it.
 		}
 		if !neverEntered(err) {
-			l.cfg.Logger.Warn("outcome of a batch is unknown, lead is over", "entries", len(batch), "error", err)
+			l.cfg.Logger.Warn("leadership lost, outcome of a batch is unknown", "entries", len(batch), "error", err)
 			return
 		}
 		if !l.waitRetry() {

@@ -64,7 +64,7 @@ func (l *Log) giveUp(lead uint64, cause error) {
 	if l.closing.Err() != nil {
 		return
 	}
-	l.cfg.Logger.Error("lead makes no progress, giving it up", "error", cause)
+	l.cfg.Logger.Error("leader makes no progress, stepping down", "error", cause)
 	err, ok := l.within(transferPatience, func() error { return l.raft.LeadershipTransfer().Error() })
 	if (!ok || err != nil) && l.lead.holds(lead) && l.closing.Err() == nil {
 		l.fatal(cause)

@@ -252,7 +252,7 @@ func (f *Fetcher) fetchVerdict(ctx context.Context, damage *FetchError) (verdict
 		return v, err
 	}
 	if answer.Header.Get(HeaderChecksum) != checksum(b) {
-		return v, errors.New("the verdict is damaged too")
+		return v, errors.New("the source's report on its disk is damaged too")
 	}
 	return v, json.Unmarshal(b, &v)
 }

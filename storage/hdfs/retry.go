@@ -167,7 +167,7 @@ func (f *FS) explain(op, path string, err error) error {
 	case errors.As(err, &remote):
 		return fmt.Errorf("hdfs: %s %s: %s: %w", op, name, f.remedy(remote), err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("hdfs: %s %s: user %q may not (set HADOOP_USER_NAME, or have the rights changed): %w", op, name, f.user, err)
+		return fmt.Errorf("hdfs: %s %s: user %q lacks the permission (set HADOOP_USER_NAME, or have it granted): %w", op, name, f.user, err)
 	case judge(err) == reconnect:
 		return fmt.Errorf("hdfs: %s %s: no answer from the NameNode at %s (is HDFS running, and is the port right?): %w",
 			op, name, strings.Join(f.cfg.Addresses, ","), err)

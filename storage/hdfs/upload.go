@@ -195,7 +195,7 @@ func (u *upload) closeSession() {
 // removed stays: it is hidden, and no other process uses its name.
 func (u *upload) remove(name string) {
 	if err := u.fs.Remove(context.WithoutCancel(u.ctx), name, false); err != nil {
-		u.fs.log.Warn("a broken file is left in HDFS", "path", u.fs.URI()+name, "cause", err)
+		u.fs.log.Warn("cannot remove an incomplete file from HDFS", "path", u.fs.URI()+name, "cause", err)
 	}
 }
 
@@ -203,7 +203,7 @@ func (u *upload) remove(name string) {
 // remedy is another one.
 func (f *FS) explainWrite(name string, err error) error {
 	if judge(err) == reconnect {
-		return fmt.Errorf("hdfs: write %s: no pipeline of DataNodes lasts (are enough of them running, and do they have free disk space?): %w",
+		return fmt.Errorf("hdfs: write %s: every pipeline of DataNodes failed (are enough of them running, and do they have free disk space?): %w",
 			f.URI()+name, err)
 	}
 	return f.explain("write", name, err)

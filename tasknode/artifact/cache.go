@@ -124,7 +124,7 @@ func (c *Cache) acquire(sum Sum, name string) *entry {
 	defer c.mu.Unlock()
 	e := c.mu.entries[sum]
 	if e != nil && e.state == stored && !c.intact(e) {
-		c.cfg.Logger.Warn("cached program changed", "path", c.path(sum))
+		c.cfg.Logger.Warn("cached program changed, checking it again", "path", c.path(sum))
 		c.dropLocked(e)
 		e = nil
 	}

@@ -71,7 +71,7 @@ func (d *disk) setErrLocked(err error) {
 	case before == nil && err != nil:
 		d.cfg.Logger.Error("local directory broken", "directory", d.dir, "error", err)
 	case before != nil && err == nil:
-		d.cfg.Logger.Info("local directory in use", "directory", d.dir)
+		d.cfg.Logger.Info("local directory usable again", "directory", d.dir)
 	}
 	d.mu.err = err
 }

@@ -18,7 +18,7 @@ import (
 // counters, the text on stderr, the signal, and last the exit status.
 
 // errForced is the error of a task that the daemon has killed.
-var errForced = errors.New("process: the task was ended by force")
+var errForced = errors.New("process: the tasknode killed the task")
 
 // logTailBytes is how much of stderr a failure shows.
 const logTailBytes = 4096

@@ -217,7 +217,7 @@ func (h *hadoopReader) length(what string) (int, error) {
 	}
 	n := binary.BigEndian.Uint32(b[:])
 	if n > maxHadoopBlock {
-		return 0, fmt.Errorf("%s length %d is not believable", what, n)
+		return 0, fmt.Errorf("%s length %d is implausible", what, n)
 	}
 	return int(n), nil
 }

@@ -108,7 +108,7 @@ func lookUp(ctx context.Context, files []File) ([][]storage.Block, error) {
 		}
 		group.Go(func() (err error) {
 			if blocks[i], err = f.FS.Blocks(ctx, f.Info.Path, 0, f.Info.Size); err != nil {
-				err = fmt.Errorf("%s: where its blocks are: %w", f.name(), err)
+				err = fmt.Errorf("%s: block locations: %w", f.name(), err)
 			}
 			return err
 		})

@@ -40,7 +40,7 @@ func Locate(ctx context.Context, resolve Resolve, limit int, all []*taskproc.Spl
 		return context.Cause(ctx)
 	}
 	if l.mu.missing > 0 {
-		return fmt.Errorf("where the blocks of %d files are is unknown; of one of them: %w", l.mu.missing, l.mu.fault)
+		return fmt.Errorf("block locations of %d files are unknown; for one of them: %w", l.mu.missing, l.mu.fault)
 	}
 	return nil
 }
