@@ -127,7 +127,7 @@ func (p *Plan) parseFault(words []string, line int) (err error) {
 		return err
 	}
 	if len(words) < 3 || words[0] != "do" {
-		return errors.New("expected 'do KIND TARGET' behind the trigger, such as 'do kill tasknode 2'")
+		return errors.New("expected 'do KIND TARGET' after the trigger, such as 'do kill tasknode 2'")
 	}
 	f.Kind, f.Target.Role, words = Kind(words[1]), Role(words[2]), words[3:]
 	if len(words)%2 == 1 {
@@ -161,7 +161,7 @@ func (f *Fault) set(option, value string) (err error) {
 	case option == "by" && f.Action == "" && f.Mode == "" && f.By == 0:
 		f.By, err = time.ParseDuration(value)
 	default:
-		err = fmt.Errorf("%q: expected 'by AMOUNT' or 'for TIME' behind the target, of a failpoint 'at POINT' too, each once", option+" "+value)
+		err = fmt.Errorf("%q: expected 'by AMOUNT' or 'for TIME' after the target, and for a failpoint also 'at POINT', each once", option+" "+value)
 	}
 	return err
 }
@@ -183,7 +183,7 @@ func parseTrigger(words []string) (t Trigger, rest []string, err error) {
 		t.N, err = parseCount(t.Event, words[3])
 		return t, words[4:], err
 	}
-	return t, nil, errors.New("expected 'at TIME' or 'when JOB map|reduce|spill|commit NUMBER' behind 'fault'")
+	return t, nil, errors.New("expected 'at TIME' or 'when JOB map|reduce|spill|commit NUMBER' after 'fault'")
 }
 
 // parseCount parses the number of an event. Progress needs a percent sign, so that it is

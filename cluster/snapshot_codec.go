@@ -101,7 +101,7 @@ func decodeRecords(in *cbor.Decoder) (*Snapshot, error) {
 		s.jobs = append(s.jobs, j)
 	}
 	if err := in.Skip(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more follows where it should end")
+		return nil, errors.New("more data follows the end of the snapshot")
 	}
 	return s, nil
 }

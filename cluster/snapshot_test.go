@@ -247,7 +247,7 @@ func TestMalformedSnapshotsAreExplained(t *testing.T) {
 		"format 2: this version of hammr reads format 1": "hammr-snapshot 2\n",
 		"the cluster: unexpected EOF":                    "hammr-snapshot 1\n",
 		"unexpected EOF":                                 string(good[:len(good)-1]),
-		"more follows where it should end":               string(good) + "\x00",
+		"more data follows the end of the snapshot":      string(good) + "\x00",
 	} {
 		if _, err := DecodeSnapshot(strings.NewReader(data)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", data, err, want)

@@ -64,7 +64,7 @@ type anySide interface {
 func (s *Side[K, V]) giveTo(to *stage) {
 	s.given = true
 	if to.source {
-		to.errorfAt(callerPosition(), "a side for a stage that reads the job's input; give it to a stage behind a Pipe")
+		to.errorfAt(callerPosition(), "a side for a stage that reads the job's input; give it to a stage after a Pipe")
 		return
 	}
 	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, stored: s.stored, declaredAt: callerPosition()}

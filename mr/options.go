@@ -86,7 +86,7 @@ func (o *options) takeLong(args, own []string) (rest, behind []string, err error
 			}
 		default:
 			if strings.HasPrefix(name, "--") && !slices.Contains(own, name) {
-				return nil, nil, fmt.Errorf("option %s: unknown; -h lists the options, and an argument that begins with -- goes behind an argument --", name)
+				return nil, nil, fmt.Errorf("option %s: unknown; -h lists the options, and an argument that begins with -- goes after an argument --", name)
 			}
 			rest = append(rest, args[i])
 		}
@@ -210,7 +210,7 @@ Options anywhere before "--":
   --quiet             print errors only
   --workers N         run N map and N reduce tasks at once (default: as many as cores)
   --master A[,B...]   run on the cluster of these masters (default: HAMMR_MASTER, else in this process: "local")
-  --token-file FILE   the cluster's token (default: HAMMR_TOKEN_FILE, else your own copy)
+  --token-file FILE   the cluster's token (default: HAMMR_TOKEN_FILE, else the copy that 'hammr up' has saved)
   --pool NAME         put the job into this pool, or queue, of the cluster
   --detach            print the job's id once the cluster has it, and exit
   --dag[=dot]         run nothing, but show the graph of each job; with arguments, of the first job as it would run

@@ -104,7 +104,7 @@ func (r *Router) checkScheme(u location) error {
 		return fmt.Errorf("no file system for scheme %q; known are %s", u.scheme, strings.Join(known, ", "))
 	}
 	if u.scheme == "file" && u.authority != "" {
-		return fmt.Errorf("file names have no host; write file:///%s%s for a path that begins so", u.authority, u.path)
+		return fmt.Errorf("file names have no host; write file:///%s%s", u.authority, u.path)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (s swapFile) remove() error {
 		return nil
 	}
 	if err := swapCall(unix.SYS_SWAPOFF, string(s)); err != nil {
-		return fmt.Errorf("swapoff %s: %w; the file stays", string(s), err)
+		return fmt.Errorf("swapoff %s: %w; run swapoff again and remove the file", string(s), err)
 	}
 	return os.Remove(string(s))
 }

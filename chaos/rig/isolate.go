@@ -55,10 +55,10 @@ func EnterIsolation() error {
 		return errors.New("rig: this process has no namespaces of its own")
 	}
 	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("own mounts: %w", err)
+		return fmt.Errorf("private mounts: %w", err)
 	}
 	if err := syscall.Mount("tmpfs", "/run", "tmpfs", 0, "size=1m"); err != nil {
-		return fmt.Errorf("own /run: %w", err)
+		return fmt.Errorf("private /run: %w", err)
 	}
 	return ip("link", "set", "lo", "up")
 }

@@ -29,7 +29,7 @@ func newBenchSchedulers() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedulers --out DIR",
 		Short: "Compare all policies on all workloads, in one table",
-		Long: `Play every policy in the simulator, on the two workloads of the HFSP paper and
+		Long: `Run every policy in the simulator, on the two workloads of the HFSP paper and
 on three days of SWIM's traces: with known and with wrong job sizes, without
 failures and with a machine that fails each hour. It takes an hour on one core,
 and writes the same bytes each time.
@@ -42,9 +42,9 @@ DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 	outFlag(cmd, &b.out)
 	flags := cmd.Flags()
 	flags.StringVar(&b.Dir, "workload-dir", tracesDir, "`directory` of the traces")
-	flags.StringVar(&b.Only, "only", "", "`name` of the one workload to play: "+strings.Join(compare.Names(), "; "))
+	flags.StringVar(&b.Only, "only", "", "`name` of the one workload to run: "+strings.Join(compare.Names(), "; "))
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds all random choices")
-	flags.BoolVar(&b.Short, "short", false, "play a tenth of one workload on a tenth of the machines")
+	flags.BoolVar(&b.Short, "short", false, "run a tenth of one workload on a tenth of the machines")
 	return cmd
 }
 

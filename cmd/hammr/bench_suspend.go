@@ -44,8 +44,8 @@ swap file and the group are removed at the end, also after Ctrl-C.`,
 	flags := cmd.Flags()
 	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist") // check requires it: a task has none
 	flags.StringVar(&b.swapDir, "swap-dir", os.TempDir(), "`directory` of the swap file")
-	flags.IntSliceVar(&b.mebibytes, "mib", []int{102, 256, 512, 1024, 2048}, "footprints of tasks, `MiB`")
-	flags.IntVar(&b.rounds, "rounds", 5, "`number` of measurements of each footprint in each arm")
+	flags.IntSliceVar(&b.mebibytes, "mib", []int{102, 256, 512, 1024, 2048}, "footprints of the tasks to measure, in `MiB`, joined by commas")
+	flags.IntVar(&b.rounds, "rounds", 5, "`number` of measurements of each footprint, with and without swap")
 	flags.Int64Var(&b.task, "task", 0, "run as a task with a footprint of this many `bytes`")
 	_ = flags.MarkHidden("task") // fails for a flag that does not exist only
 	return cmd

@@ -34,8 +34,8 @@ type attached struct {
 func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.hostfile, "hostfile", "", "`file` that lists the daemons of a running cluster to use for drills")
 	flags.StringVar(&a.shell, "shell", testcluster.DefaultShell, "`command` that runs its last argument on a machine; {host} is the machine's SHELL in the hostfile")
-	flags.StringVar(&a.masters, "master", os.Getenv(rpc.MasterVariable), "that cluster's masters, as `host:port,...`")
-	flags.StringVar(&a.tokenFile, "token-file", os.Getenv(rpc.TokenFileVariable), "`file` with that cluster's secret")
+	flags.StringVar(&a.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters of the hostfile's cluster, as `host:port,...`")
+	flags.StringVar(&a.tokenFile, "token-file", os.Getenv(rpc.TokenFileVariable), "`file` with the secret of the hostfile's cluster")
 	flags.StringVar(&a.data, "data", "", "full name of a `directory` that all machines can read and write, such as hdfs://nn/drills (default one of this machine)")
 }
 

@@ -71,7 +71,7 @@ any user. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 	flags.DurationVar(&cfg.duration, "duration", 0, "`time` within which drills start, instead of --runs")
 	flags.StringVar(&cfg.report, "report", "", "`directory` of the reports")
 	flags.BoolVar(&cfg.hdfs, "hdfs", false, "run the plans of seeds on a real HDFS, which needs Java, and without partitions")
-	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator; without --report the verdicts are printed")
+	flags.BoolVar(&cfg.sim, "sim", false, "run the plans in the simulator; without --report the verdicts are printed")
 	flags.IntVar(&cfg.shrink, "shrink", 6, "highest `number` of drills to run while shrinking a failing plan")
 	kindsFlag(cmd, &cfg.kindNames)
 	cfg.attached.flags(flags)

@@ -99,7 +99,7 @@ var errNoCluster = errors.New("no cluster is named; give --master host:port,... 
 func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Context, q *query) error) *cobra.Command {
 	f := new(clusterFlags)
 	cmd.Flags().StringVar(&f.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters, as `host:port,...`; one is enough")
-	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "`file` with the cluster's secret (default the user's copy)")
+	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "`file` with the cluster's secret (default the copy that 'hammr up' has saved for this user)")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", rpc.DefaultTimeout, "`time` to look for the leader")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

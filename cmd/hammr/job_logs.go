@@ -140,7 +140,7 @@ func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, so
 // readKept reads from the job's log directory.
 func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
 	if l.job.LogDir == "" {
-		return "", fmt.Errorf("job %s keeps no logs", l.job.JobId)
+		return "", fmt.Errorf("job %s has no log directory", l.job.JobId)
 	}
 	return l.content(ctx, l.job.LogDir+"/"+a.Id+"/"+stream)
 }

@@ -95,7 +95,7 @@ func ParseAction(text string) (a Action, err error) {
 	word, nth, once := strings.Cut(text, "@")
 	if once {
 		if a.nth, err = strconv.ParseInt(nth, 10, 64); err != nil || a.nth < 1 {
-			return a, fmt.Errorf("action %q: expected the number of a hit, from 1, behind the @", text)
+			return a, fmt.Errorf("action %q: expected the number of a hit, from 1, after the @", text)
 		}
 	}
 	word, delay, timed := strings.Cut(word, "=")
@@ -108,7 +108,7 @@ func ParseAction(text string) (a Action, err error) {
 	case word == "delay" && timed:
 		a.kind = sleep
 		if a.delay, err = time.ParseDuration(delay); err != nil || a.delay <= 0 || a.delay > maxDelay {
-			return a, fmt.Errorf("action %q: expected a time up to %v behind delay=, such as 200ms", text, maxDelay)
+			return a, fmt.Errorf("action %q: expected a time up to %v after delay=, such as 200ms", text, maxDelay)
 		}
 	default:
 		return a, fmt.Errorf("action %q: expected error, crash or delay=TIME, with or without @N, or nothing", text)

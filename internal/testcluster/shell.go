@@ -17,7 +17,7 @@ const commandTimeout = 30 * time.Second
 // as ssh expects it.
 func (s *hosts) run(ctx context.Context, h Host, command string) error {
 	if h.Shell == "" {
-		return fmt.Errorf("%s: the hostfile names no shell for its machine; add it behind the address of its page", h.Name)
+		return fmt.Errorf("%s: the hostfile names no shell for its machine; add it after the address of its page", h.Name)
 	}
 	words := make([]string, len(s.cfg.Shell))
 	for i, word := range s.cfg.Shell {

@@ -208,9 +208,9 @@ func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	case err := <-done:
 		return l.explain(what, err)
 	case <-ctx.Done():
-		return fmt.Errorf("raftlog: %s: it may still happen: %w", what, ctx.Err())
+		return fmt.Errorf("raftlog: %s: it may still take effect: %w", what, ctx.Err())
 	case <-l.closing.Done():
-		return fmt.Errorf("raftlog: %s: it may still happen: %w", what, errClosed)
+		return fmt.Errorf("raftlog: %s: it may still take effect: %w", what, errClosed)
 	}
 }
 
@@ -223,7 +223,7 @@ func (l *Log) explain(what string, err error) error {
 	case errors.Is(err, raft.ErrNotLeader):
 		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
 	case errors.Is(err, raft.ErrLeadershipLost):
-		return fmt.Errorf("raftlog: %s: it may have happened: %w", what, err)
+		return fmt.Errorf("raftlog: %s: it may have taken effect: %w", what, err)
 	}
 	return fmt.Errorf("raftlog: %s: %w", what, err)
 }

@@ -34,7 +34,7 @@ func (s *Server) joinStream(w *response, r *http.Request) error {
 		err = s.serveReader(w, r, id, wait)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		return refuse(http.StatusMethodNotAllowed, "method %s: streams know GET and POST", r.Method)
+		return refuse(http.StatusMethodNotAllowed, "method %s: only GET and POST are served", r.Method)
 	}
 	return channelRefusal(err)
 }

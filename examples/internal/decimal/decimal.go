@@ -21,7 +21,7 @@ const One Number = 1_000_000
 // digits is the number of digits after the point.
 const digits = 6
 
-var errSyntax = errors.New("expected a decimal number with at most six digits behind the point")
+var errSyntax = errors.New("expected a decimal number with at most six digits after the point")
 
 // Parse reads a number like -12.5. It refuses what it cannot represent exactly.
 func Parse(text []byte) (Number, error) {

@@ -130,7 +130,7 @@ func (c *Client) area(ctx context.Context) (stagingArea, error) {
 		return stagingArea{}, err
 	}
 	if info.StagingDir == "" {
-		return stagingArea{}, fmt.Errorf("cluster %s: its masters have no staging directory; set one", info.ClusterId)
+		return stagingArea{}, fmt.Errorf("cluster %s: its masters have no staging directory; set --staging of the jobmasters", info.ClusterId)
 	}
 	fsys, dir, err := c.cfg.Resolve(ctx, info.StagingDir)
 	if err != nil {
