@@ -30,7 +30,7 @@ func simulate(ctx context.Context, cfg Config, w *workload.Workload, policy stri
 	if err != nil {
 		return nil, err
 	}
-	r, err := sim.Run(ctx, sim.Config{Policy: p, Machines: cfg.Nodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots}, w)
+	r, err := sim.Run(ctx, sim.Config{Policy: p, Machines: cfg.Tasknodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots}, w)
 	if err != nil {
 		return nil, fmt.Errorf("policy %s in sim: %w", policy, err)
 	}

@@ -22,7 +22,7 @@ type Config struct {
 	Plan     live.Plan
 	Policies []string // in the order of their runs; forecasts use the first
 
-	Nodes, MapSlots, ReduceSlots int
+	Tasknodes, MapSlots, ReduceSlots int
 }
 
 // Outcome is the result of a job under a policy.
@@ -44,7 +44,7 @@ func Run(ctx context.Context, cfg Config, logf func(format string, args ...any))
 	}
 	var first *workload.Workload
 	for _, policy := range cfg.Policies {
-		logf("%s under %s: %d jobs on %d tasknodes", cfg.Plan.Name, policy, len(cfg.Plan.Jobs), cfg.Nodes)
+		logf("%s under %s: %d jobs on %d tasknodes", cfg.Plan.Name, policy, len(cfg.Plan.Jobs), cfg.Tasknodes)
 		w, observed, err := runOnCluster(ctx, cfg, policy)
 		if err != nil {
 			return nil, fmt.Errorf("calibrate: %s under %s: %w", cfg.Plan.Name, policy, err)
@@ -64,7 +64,7 @@ func Run(ctx context.Context, cfg Config, logf func(format string, args ...any))
 func runOnCluster(ctx context.Context, cfg Config, policy string) (w *workload.Workload, outcomes []Outcome, err error) {
 	c, err := live.Start(ctx, live.Config{
 		Hammr: cfg.Hammr, Dir: filepath.Join(cfg.Work, policy), Policy: policy, Conf: settingsOf(policy),
-		Nodes: cfg.Nodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
+		Tasknodes: cfg.Tasknodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
 	})
 	if err != nil {
 		return nil, nil, err

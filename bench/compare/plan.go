@@ -77,9 +77,9 @@ var allLoads = []struct {
 }{
 	{"hfsp_fb2009", "hfsp_fb2009.csv", workload.SWIM{}, time.Hour},
 	{"hfsp_fb2010", "hfsp_fb2010.csv", workload.SWIM{}, 12 * time.Hour},
-	{"FB-2009, sample 0", "swim/FB-2009_samples_24_times_1hr_0.tsv", workload.SWIM{OriginalNodes: 600, TargetNodes: nodes}, 24 * time.Hour},
-	{"FB-2009, sample 1", "swim/FB-2009_samples_24_times_1hr_1.tsv", workload.SWIM{OriginalNodes: 600, TargetNodes: nodes}, 24 * time.Hour},
-	{"FB-2010, sample 0", "swim/FB-2010_samples_24_times_1hr_0.tsv", workload.SWIM{OriginalNodes: 3000, TargetNodes: nodes}, 24 * time.Hour},
+	{"FB-2009, sample 0", "swim/FB-2009_samples_24_times_1hr_0.tsv", workload.SWIM{OriginalMachines: 600, TargetMachines: nodes}, 24 * time.Hour},
+	{"FB-2009, sample 1", "swim/FB-2009_samples_24_times_1hr_1.tsv", workload.SWIM{OriginalMachines: 600, TargetMachines: nodes}, 24 * time.Hour},
+	{"FB-2010, sample 0", "swim/FB-2010_samples_24_times_1hr_0.tsv", workload.SWIM{OriginalMachines: 3000, TargetMachines: nodes}, 24 * time.Hour},
 }
 
 // Names returns the names of all workloads.

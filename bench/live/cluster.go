@@ -26,7 +26,7 @@ type Config struct {
 	Hammr string // file of the hammr program
 	Dir   string // of the cluster; Start creates it and Stop removes it
 
-	Nodes, MapSlots, ReduceSlots int // slots are each tasknode's, at least 1 of each
+	Tasknodes, MapSlots, ReduceSlots int // slots are each tasknode's, at least 1 of each
 
 	Policy string            // that assigns slots; "" for the cluster's default
 	Conf   map[string]string // settings of the policy
@@ -53,10 +53,10 @@ type Cluster struct {
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	tc := testcluster.Config{
 		Hammr: cfg.Hammr, Expiry: cfg.Expiry, Pools: cfg.Pools,
-		Config: localcluster.Config{Dir: cfg.Dir, Tasknodes: cfg.Nodes, MapSlots: max(cfg.MapSlots, 1), ReduceSlots: max(cfg.ReduceSlots, 1)},
+		Config: localcluster.Config{Dir: cfg.Dir, Tasknodes: cfg.Tasknodes, MapSlots: max(cfg.MapSlots, 1), ReduceSlots: max(cfg.ReduceSlots, 1)},
 	}
 	if cfg.HDFS != nil {
-		for i := range cfg.Nodes {
+		for i := range cfg.Tasknodes {
 			tc.Addresses = append(tc.Addresses, cfg.HDFS.Host(i))
 		}
 	}

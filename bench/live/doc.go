@@ -1,7 +1,7 @@
 // Package live runs workloads on real clusters of this machine: on one of its own, or on one
 // that `hammr up` has started.
 //
-//	c, err := live.Start(ctx, live.Config{Hammr: program, Dir: dir, Nodes: 3, MapSlots: 2, ReduceSlots: 1, Policy: "fair"})
+//	c, err := live.Start(ctx, live.Config{Hammr: program, Dir: dir, Tasknodes: 3, MapSlots: 2, ReduceSlots: 1, Policy: "fair"})
 //	run, err := c.Run(ctx, plan)     // submits jobs at their times, fails machines, waits for the end
 //	result := run.Result(shape)      // what a simulator would report, from the histories of the jobs
 //	err = c.Stop()

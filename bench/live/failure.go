@@ -19,8 +19,8 @@ import (
 //
 // It is the same as sim.Failure, with times of the clock.
 type Failure struct {
-	Node int           // number of the machine, from 0
-	At   time.Duration // since the start of the run; with Job, since that progress
+	Machine int           // number of the machine, from 0
+	At      time.Duration // since the start of the run; with Job, since that progress
 
 	Job     string // its name, "" for none
 	Phase   string // "map" or "reduce"
@@ -30,8 +30,8 @@ type Failure struct {
 // LostMachine is a machine that has failed. Its tasks end with the tasknode; it is started
 // again only by the next trial.
 type LostMachine struct {
-	Node int
-	At   time.Time
+	Machine int
+	At      time.Time
 }
 
 // progressInterval is the time between two checks of the progress of jobs.
@@ -54,7 +54,7 @@ func (c *Cluster) startFailures(ctx context.Context, failures []Failure, begin t
 				list = append(list, *l)
 			}
 		}
-		slices.SortFunc(list, func(a, b LostMachine) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Node, b.Node)) })
+		slices.SortFunc(list, func(a, b LostMachine) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Machine, b.Machine)) })
 		return list, errors.Join(errs...)
 	}
 }
@@ -74,7 +74,7 @@ func (c *Cluster) failWhen(ctx context.Context, f Failure, begin time.Time) (*Lo
 		return nil, nil
 	case <-time.After(time.Until(begin.Add(f.At))):
 	}
-	return c.fail(ctx, f.Node)
+	return c.fail(ctx, f.Machine)
 }
 
 // awaitProgress waits until the job of a failure has made the progress. It reports false if
@@ -109,7 +109,7 @@ func (f Failure) reached(j *wire.JobStatus) bool {
 // fail kills the tasknode of a machine, and its DataNode if it has one. The kernel ends the
 // tasks with their tasknode. At is the time before the kill.
 func (c *Cluster) fail(ctx context.Context, node int) (*LostMachine, error) {
-	lost := &LostMachine{Node: node, At: time.Now()}
+	lost := &LostMachine{Machine: node, At: time.Now()}
 	if err := c.Kill(ctx, tasknodeName(node)); err != nil {
 		return nil, fmt.Errorf("failure of machine %d: %w", node, err)
 	}

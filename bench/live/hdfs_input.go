@@ -161,7 +161,7 @@ func (g *hdfsInput) restartDataNodes(ctx context.Context, lost []LostMachine) (e
 		return nil
 	}
 	for _, l := range lost {
-		err = errors.Join(err, g.hdfs.DataNode(l.Node).Restart(ctx))
+		err = errors.Join(err, g.hdfs.DataNode(l.Machine).Restart(ctx))
 	}
 	if err == nil {
 		err = errors.Join(g.hdfs.WaitLive(ctx, g.hdfs.DataNodes()), g.hdfs.WaitReplicated(ctx))

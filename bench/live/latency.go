@@ -71,7 +71,7 @@ func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []
 	if kind.kind == taskproc.Kind_REDUCE {
 		maps = 3 // two of the long job, and one of the waiting job
 	}
-	cluster, err := Start(ctx, Config{Hammr: o.Hammr, Dir: filepath.Join(o.Work, "cluster"), Nodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo"})
+	cluster, err := Start(ctx, Config{Hammr: o.Hammr, Dir: filepath.Join(o.Work, "cluster"), Tasknodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo"})
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ const preemptionPools = `<allocations>
 func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int, mode string) (err error) {
 	l := preemptionLoads[load]
 	cluster, err := Start(ctx, Config{
-		Hammr: c.Hammr, Dir: filepath.Join(c.Work, "cluster"), Nodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
+		Hammr: c.Hammr, Dir: filepath.Join(c.Work, "cluster"), Tasknodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
 		Expiry: time.Second, Policy: "fair", Conf: map[string]string{
 			"mapred.fairscheduler.preemption": strconv.FormatBool(mode != "wait"), registry.Allocations: preemptionPools,
 			"hammr.scheduler.map-preemption": mode, "hammr.scheduler.reduce-preemption": mode,
@@ -128,7 +128,7 @@ func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int,
 	w.Jobs[1].Submit = l.late
 	plan := SleepingPlan(w, 1)
 	for i := range b.Failures {
-		plan.Failures = append(plan.Failures, Failure{Node: (b.Run + i) % 4, Job: "low", Phase: l.phase, Percent: 50})
+		plan.Failures = append(plan.Failures, Failure{Machine: (b.Run + i) % 4, Job: "low", Phase: l.phase, Percent: 50})
 	}
 	run, err := cluster.Run(ctx, plan)
 	if err == nil {

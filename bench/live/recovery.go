@@ -18,7 +18,7 @@ type failedMachine struct {
 // noteLost finds when a machine was declared lost: its running attempts end at that moment.
 // Without a running attempt the moment is unknown, and stays 0.
 func (t *resultBuilder) noteLost(l LostMachine) {
-	v := failedMachine{node: tasknodeName(l.Node), failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
+	v := failedMachine{node: tasknodeName(l.Machine), failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
 	for _, j := range t.run.Jobs {
 		for _, task := range j.Tasks {
 			for _, a := range task.Attempts {
@@ -28,7 +28,7 @@ func (t *resultBuilder) noteLost(l LostMachine) {
 			}
 		}
 	}
-	record := sim.LostMachine{Machine: l.Node, At: t.time(v.failedAt), ExpiredAt: t.time(v.declaredLostAt), Back: -1}
+	record := sim.LostMachine{Machine: l.Machine, At: t.time(v.failedAt), ExpiredAt: t.time(v.declaredLostAt), Back: -1}
 	t.lost, t.out.Lost = append(t.lost, v), append(t.out.Lost, record)
 }
 
@@ -75,7 +75,7 @@ func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int,
 
 // machineOf is the number of a tasknode, from 0.
 func machineOf(name string) int {
-	for n := range maxNodes {
+	for n := range maxTasknodes {
 		if tasknodeName(n) == name {
 			return n
 		}
@@ -83,7 +83,7 @@ func machineOf(name string) int {
 	return -1
 }
 
-const maxNodes = 1000 // the most that hammr up starts
+const maxTasknodes = 1000 // the most that hammr up starts
 
 // slotChange is an attempt that gets or releases a slot.
 type slotChange struct {

@@ -53,7 +53,7 @@ func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	if err != nil {
 		return played, err
 	}
-	shape := Shape{Workload: r.Load, Speedup: r.Speedup, Cluster: sim.Config{Machines: r.Nodes, MapSlots: r.MapSlots, ReduceSlots: r.ReduceSlots}}
+	shape := Shape{Workload: r.Load, Speedup: r.Speedup, Cluster: sim.Config{Machines: r.Tasknodes, MapSlots: r.MapSlots, ReduceSlots: r.ReduceSlots}}
 	played.Result = run.Result(shape)
 	return played, nil
 }

@@ -184,7 +184,7 @@ func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep stri
 func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 	conf := s.settings(t)
 	cfg := Config{
-		Hammr: r.Hammr, Dir: filepath.Join(r.Work, "cluster"), Nodes: t.Cluster.Machines,
+		Hammr: r.Hammr, Dir: filepath.Join(r.Work, "cluster"), Tasknodes: t.Cluster.Machines,
 		MapSlots: t.Cluster.MapSlots, ReduceSlots: t.Cluster.ReduceSlots, Policy: t.Policy, Conf: conf, Pools: poolsOf(conf),
 		Expiry: s.wallTime(t.Cluster.Expiry),
 	}
@@ -211,7 +211,7 @@ func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale,
 // failures converts times to those of the clock.
 func (s Scale) failures(list []sim.Failure) (out []Failure) {
 	for _, f := range list {
-		out = append(out, Failure{Node: f.Machine, At: s.wallTime(f.At), Job: f.Job, Phase: f.Phase, Percent: f.Percent})
+		out = append(out, Failure{Machine: f.Machine, At: s.wallTime(f.At), Job: f.Job, Phase: f.Phase, Percent: f.Percent})
 	}
 	return out
 }

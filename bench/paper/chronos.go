@@ -50,7 +50,7 @@ both. *No failure* is the plain policy on machines that do not fail.`,
 // They are in the order of the report; the paper's sections 6.1 to 6.8 are in their titles.
 func planChronos(o Options) ([]Experiment, error) {
 	return []Experiment{
-		chronosMaps("fifo"), chronosMaps("fair"), chronosReduces(), chronosKill(), chronosTwo(), chronosJobs(o), chronosNodes(o),
+		chronosMaps("fifo"), chronosMaps("fair"), chronosReduces(), chronosKill(), chronosTwo(), chronosJobs(o), chronosClusterSizes(o),
 		chronosMoments(), chronosSame(), chronosOverhead(),
 	}, nil
 }

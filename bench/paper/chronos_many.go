@@ -86,9 +86,9 @@ func chronosJobs(o Options) Experiment {
 		"4 to 16 word counts, of 17 and 56 GB in turn, on 17 machines, of which one is the master.", rows)
 }
 
-// chronosNodes is table 2: the same jobs on more machines. With more machines one failure
+// chronosClusterSizes is table 2: the same jobs on more machines. With more machines one failure
 // is a smaller part of the cluster.
-func chronosNodes(o Options) Experiment {
+func chronosClusterSizes(o Options) Experiment {
 	rows := []row{
 		{"9 machines", 8, 8, 730.6, 639, 1564.1, 1298.2},
 		{"17 machines", 8, 16, 350.5, 330.9, 410.1, 379.3},

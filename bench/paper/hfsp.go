@@ -43,7 +43,7 @@ func planHFSP(o Options) ([]Experiment, error) {
 		return nil, err
 	}
 	return []Experiment{
-		one, hfspCapped(), hfspSmall(o, traces), hfspLarge(o, traces), hfspNodes(o, traces), hfspErrors(o, traces), hfspPreemption(),
+		one, hfspCapped(), hfspSmall(o, traces), hfspLarge(o, traces), hfspClusterSizes(o, traces), hfspErrors(o, traces), hfspPreemption(),
 	}, nil
 }
 

@@ -216,11 +216,11 @@ func suspendedParts(o *Outcome) suspendedShare {
 	return suspendedShare{n / float64(all), n / float64(ofAll), float64(len(jobs))}
 }
 
-// hfspNodes is Fig. 5.  It compares fair and hfsp only.
+// hfspClusterSizes is Fig. 5.  It compares fair and hfsp only.
 //
 // The paper's claim is that HFSP needs fewer machines for the same sojourn time. With many
 // machines no job waits, and order does not matter.
-func hfspNodes(o Options, t traces) Experiment {
+func hfspClusterSizes(o Options, t traces) Experiment {
 	e := Experiment{
 		ID: "fig5", Title: "FB2009: mean sojourn time against the number of machines (section 4.3, Fig. 5)",
 		Setup: "FB2009 on 10 to 100 machines.", Arms: hfspArms()[1:], Cluster: hfspCluster(o), Workload: t.source("fb2009", 0), Runs: nodeRuns,

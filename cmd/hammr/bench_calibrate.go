@@ -82,7 +82,7 @@ func (b *benchCalibrate) run(ctx context.Context, e experiment) error {
 func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Plan, csv io.Writer) error {
 	outcomes, err := calibrate.Run(ctx, calibrate.Config{
 		Hammr: e.hammr, Work: filepath.Join(e.scratch, plan.Name), Plan: plan, Policies: b.policies,
-		Nodes: 3, MapSlots: 2, ReduceSlots: 1,
+		Tasknodes: 3, MapSlots: 2, ReduceSlots: 1,
 	}, e.logf)
 	if err != nil {
 		return err

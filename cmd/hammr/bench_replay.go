@@ -75,7 +75,7 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	outFlag(cmd, &b.out)
 	flags.StringSliceVar(&b.policies, "policy", nil, "`names` of policies, one run each (default the policy of the cluster)")
 	flags.Var(b.conf, "conf", "a setting of the policies; repeat the flag for more")
-	flags.IntVar(&b.Nodes, "nodes", 4, "`number` of tasknodes")
+	flags.IntVar(&b.Tasknodes, "nodes", 4, "`number` of tasknodes")
 	flags.IntVar(&b.MapSlots, "map-slots", 2, "`number` of map slots of a tasknode")
 	flags.IntVar(&b.ReduceSlots, "reduce-slots", 1, "`number` of reduce slots of a tasknode")
 	flags.Float64Var(&b.scale, "scale", 0, "`fraction` of the bytes of a SWIM trace, up to 1 (default --nodes divided by --swim-nodes)")
@@ -124,8 +124,8 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 		return err
 	}
 	switch {
-	case b.Nodes < 1 || b.Nodes > 1000 || b.MapSlots < 1 || b.ReduceSlots < 1:
-		return fmt.Errorf("--nodes %d --map-slots %d --reduce-slots %d: expected at least 1 of each", b.Nodes, b.MapSlots, b.ReduceSlots)
+	case b.Tasknodes < 1 || b.Tasknodes > 1000 || b.MapSlots < 1 || b.ReduceSlots < 1:
+		return fmt.Errorf("--nodes %d --map-slots %d --reduce-slots %d: expected at least 1 of each", b.Tasknodes, b.MapSlots, b.ReduceSlots)
 	case !(b.Speedup > 0 && b.Speedup <= 1e6):
 		return fmt.Errorf("--speed %g: expected a number above 0, up to a million", b.Speedup)
 	case b.jobs < 0:
@@ -136,12 +136,12 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 	case scaled && b.source.swim == "":
 		return errors.New("--scale: expected --swim, which names the trace to scale")
 	case scaled:
-		b.source.swimNodes = int(math.Round(min(float64(b.Nodes)/b.scale, 1e9)))
+		b.source.tracedMachines = int(math.Round(min(float64(b.Tasknodes)/b.scale, 1e9)))
 	}
 	if err := errors.Join(b.source.check(), b.checkPolicies()); err != nil {
 		return err
 	}
-	b.Load, err = b.source.load(b.Nodes, 1)
+	b.Load, err = b.source.load(b.Tasknodes, 1)
 	if err == nil && b.jobs > 0 {
 		b.Load.Jobs = b.Load.Jobs[:min(b.jobs, len(b.Load.Jobs))]
 	}
@@ -196,7 +196,7 @@ func (b *benchReplay) configuration() map[string]string {
 	maps, reduces := b.Load.Tasks()
 	return map[string]string{
 		"workload": b.Load.Name, "jobs": fmt.Sprint(len(b.Load.Jobs)), "maps": fmt.Sprint(maps), "reduces": fmt.Sprint(reduces),
-		"nodes": fmt.Sprint(b.Nodes), "map slots": fmt.Sprint(b.MapSlots), "reduce slots": fmt.Sprint(b.ReduceSlots),
+		"nodes": fmt.Sprint(b.Tasknodes), "map slots": fmt.Sprint(b.MapSlots), "reduce slots": fmt.Sprint(b.ReduceSlots),
 		"speed": fmt.Sprint(b.Speedup), "scale": fmt.Sprint(b.scale), "cluster": b.cluster, "data": fmt.Sprint(b.data),
 	}
 }

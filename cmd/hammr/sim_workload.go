@@ -13,11 +13,11 @@ import (
 // simWorkload holds the flags of the workload: a file, and the model of task times for files
 // that have only bytes. `sim run` and `bench replay` have them.
 type simWorkload struct {
-	file, format string
-	swim         string // a trace to be scaled to the machines; "" for none
-	swimNodes    int
-	swimPlain    bool
-	model        workload.Model
+	file, format   string
+	swim           string // a trace to be scaled to the machines; "" for none
+	tracedMachines int
+	swimPlain      bool
+	model          workload.Model
 }
 
 // addFlags defines the flags of the workload. One of --workload and --swim is required.
@@ -26,7 +26,7 @@ func (s *simWorkload) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&s.file, "workload", "", "`file` of the jobs, or spec:…")
 	flags.StringVar(&s.format, "format", "", "`format` of the file: "+strings.Join(workload.Formats(), ", ")+" (default: detected from its content)")
 	flags.StringVar(&s.swim, "swim", "", "SWIM `trace`, instead of --workload, scaled to --nodes as SWIM's replay does")
-	flags.IntVar(&s.swimNodes, "swim-nodes", 600, "`number` of machines of the traced cluster (FB-2009: 600, FB-2010: 3000)")
+	flags.IntVar(&s.tracedMachines, "swim-nodes", 600, "`number` of machines of the traced cluster (FB-2009: 600, FB-2010: 3000)")
 	flags.BoolVar(&s.swimPlain, "swim-plain", false, "scale the sizes of a SWIM trace, but apply no other rule of its replay")
 	flags.DurationVar(&s.model.Start, "task-start", workload.DefaultStart, "`time` of a task before its first byte, for files without times")
 	flags.DurationVar(&s.model.BlockTime, "map-time", workload.DefaultBlockTime, "`time` of a map of 128 MiB, its start included, for files without times")
@@ -40,8 +40,8 @@ func (s *simWorkload) addFlags(cmd *cobra.Command) {
 // check reports invalid flags.
 func (s *simWorkload) check() error {
 	var errs []error
-	if s.swimNodes < 1 {
-		errs = append(errs, fmt.Errorf("--swim-nodes %d: expected at least 1", s.swimNodes))
+	if s.tracedMachines < 1 {
+		errs = append(errs, fmt.Errorf("--swim-nodes %d: expected at least 1", s.tracedMachines))
 	}
 	if s.model.Start < 0 || s.model.BlockTime <= 0 || s.model.ReduceBlockTime < 0 {
 		errs = append(errs, fmt.Errorf("--task-start %v --map-time %v --reduce-time %v: expected times of 0 or more, and a map longer than 0", s.model.Start, s.model.BlockTime, s.model.ReduceBlockTime))
@@ -63,6 +63,6 @@ func (s *simWorkload) load(nodes int, seed uint64) (*workload.Workload, error) {
 	}
 	return workload.ReadFile(s.swim, workload.Options{
 		Format: workload.SWIMTrace, Model: model,
-		SWIM: workload.SWIM{OriginalNodes: s.swimNodes, TargetNodes: nodes, Plain: s.swimPlain},
+		SWIM: workload.SWIM{OriginalMachines: s.tracedMachines, TargetMachines: nodes, Plain: s.swimPlain},
 	})
 }

@@ -12,7 +12,7 @@ func fuzzReader(f *testing.F, read func(io.Reader, string, Options) (*Workload, 
 	for _, s := range seeds {
 		f.Add([]byte(s))
 	}
-	o := Options{MaxTasks: 1000, Model: Model{Sigma: 0.2}, SWIM: SWIM{TargetNodes: 100}}
+	o := Options{MaxTasks: 1000, Model: Model{Sigma: 0.2}, SWIM: SWIM{TargetMachines: 100}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w, err := read(bytes.NewReader(data), "fuzz", o)
 		if (w == nil) == (err == nil) {

@@ -61,7 +61,7 @@ func TestInvalidOptions(t *testing.T) {
 		"sigma -1":                  {Model: Model{Sigma: -1}},
 		"block of -1 bytes":         {Model: Model{BlockBytes: -1}},
 		"expected longer than":      {Model: Model{BlockTime: 1}},
-		"-3 target nodes":           {SWIM: SWIM{TargetNodes: -3}},
+		"-3 target nodes":           {SWIM: SWIM{TargetMachines: -3}},
 		"blocks of -1 bytes":        {SWIM: SWIM{BlockBytes: -1}},
 		"at most -1 tasks":          {MaxTasks: -1},
 		"13 tasks beyond the 0 bef": {MaxTasks: 12},

@@ -23,11 +23,11 @@ type SWIM struct {
 	// rules of the replay apply; docs/sim.md lists them.
 	Plain bool
 
-	OriginalNodes  int   // of the traced cluster; 0 is 600, as in FB-2009 (FB-2010: 3000)
-	TargetNodes    int   // of the simulated cluster: sizes scale with it; 0 is OriginalNodes
-	BlockBytes     int64 // of a map's input; 0 is 64 MiB
-	BytesPerReduce int64 // of shuffle and output together; 0 is 64 MiB
-	MaxReduces     int   // limit for a job, with Plain; 0 is TargetNodes
+	OriginalMachines int   // of the traced cluster; 0 is 600, as in FB-2009 (FB-2010: 3000)
+	TargetMachines   int   // of the simulated cluster: sizes scale with it; 0 is OriginalMachines
+	BlockBytes       int64 // of a map's input; 0 is 64 MiB
+	BytesPerReduce   int64 // of shuffle and output together; 0 is 64 MiB
+	MaxReduces       int   // limit for a job, with Plain; 0 is TargetMachines
 }
 
 // Constants in the code of SWIM's replay.
@@ -39,11 +39,11 @@ const (
 
 // EnsureDefaults replaces zero values by the defaults.
 func (s *SWIM) EnsureDefaults() {
-	if s.OriginalNodes == 0 {
-		s.OriginalNodes = 600
+	if s.OriginalMachines == 0 {
+		s.OriginalMachines = 600
 	}
-	if s.TargetNodes == 0 {
-		s.TargetNodes = s.OriginalNodes
+	if s.TargetMachines == 0 {
+		s.TargetMachines = s.OriginalMachines
 	}
 	if s.BlockBytes == 0 {
 		s.BlockBytes = 64 << 20
@@ -52,15 +52,15 @@ func (s *SWIM) EnsureDefaults() {
 		s.BytesPerReduce = 64 << 20
 	}
 	if s.MaxReduces == 0 {
-		s.MaxReduces = s.TargetNodes
+		s.MaxReduces = s.TargetMachines
 	}
 }
 
 // Validate reports every error of options with their defaults.
 func (s *SWIM) Validate() error {
 	var f problems
-	if s.OriginalNodes < 0 || s.TargetNodes < 0 || s.MaxReduces < 0 {
-		f.add("SWIM with %d original nodes, %d target nodes, %d reduces at most, expected 0 or more", s.OriginalNodes, s.TargetNodes, s.MaxReduces)
+	if s.OriginalMachines < 0 || s.TargetMachines < 0 || s.MaxReduces < 0 {
+		f.add("SWIM with %d original nodes, %d target nodes, %d reduces at most, expected 0 or more", s.OriginalMachines, s.TargetMachines, s.MaxReduces)
 	}
 	if s.BlockBytes < 0 || s.BytesPerReduce < 0 || s.BlockBytes > MaxBytes {
 		f.add("SWIM with blocks of %d bytes and %d bytes a reduce, expected 1 to %d", s.BlockBytes, s.BytesPerReduce, int64(MaxBytes))
@@ -89,7 +89,7 @@ func (s *SWIM) addJob(c *collector, n int, l swimLine, m *Model) {
 // load.
 func (s *SWIM) scale(l *swimLine) {
 	for _, size := range []*int64{&l.input, &l.shuffle, &l.output} {
-		*size = mulDiv(*size, s.TargetNodes, s.OriginalNodes)
+		*size = mulDiv(*size, s.TargetMachines, s.OriginalMachines)
 	}
 	if !s.Plain {
 		l.input = max(l.input, replayLeastInput)
@@ -99,7 +99,7 @@ func (s *SWIM) scale(l *swimLine) {
 
 // reduces is the number of reduces that the replay asks for, or that the trace suggests.
 //
-//	replay  round((shuffle + output) / BytesPerReduce), at least 1; above TargetNodes a fifth of them
+//	replay  round((shuffle + output) / BytesPerReduce), at least 1; above TargetMachines a fifth of them
 //	plain   the same, at most MaxReduces; none without shuffle
 func (s *SWIM) reduces(l swimLine) int64 {
 	n := max(1, int64(math.Round(float64(l.shuffle+l.output)/float64(s.BytesPerReduce))))
@@ -108,8 +108,8 @@ func (s *SWIM) reduces(l swimLine) int64 {
 		return 0
 	case s.Plain:
 		return min(n, int64(s.MaxReduces))
-	case n > int64(s.TargetNodes):
-		return int64(max(1, s.TargetNodes/replayFewer))
+	case n > int64(s.TargetMachines):
+		return int64(max(1, s.TargetMachines/replayFewer))
 	}
 	return n
 }

@@ -17,7 +17,7 @@ func readSWIMText(t *testing.T, text string, s SWIM) *Workload {
 func TestReplayRules(t *testing.T) {
 	const mib = 1 << 20
 	text := "a\t10\t10\t1\t0\t0\nb\t17\t7\t6442450944000\t0\t6442450944000\tpath\t\t\nc\t17\t0\t805306368001\t67108864000\t10485760000\n"
-	w := readSWIMText(t, text, SWIM{OriginalNodes: 600, TargetNodes: 100})
+	w := readSWIMText(t, text, SWIM{OriginalMachines: 600, TargetMachines: 100})
 	a, b, c := w.Jobs[0], w.Jobs[1], w.Jobs[2]
 	if a.Submit != 0 || b.Submit != 10000 || c.Submit != 17000 {
 		t.Errorf("submitted at %d, %d, %d, want each gap after its line", a.Submit, b.Submit, c.Submit)
@@ -38,13 +38,13 @@ func TestReplayRules(t *testing.T) {
 
 func TestReplayRoundsReduces(t *testing.T) {
 	for bytes, want := range map[string]int{"1024": 1, "100662271": 1, "100662272": 2, "6710886400": 100, "6777995264": 20} {
-		w := readSWIMText(t, "a\t0\t0\t0\t"+bytes+"\t1024\n", SWIM{OriginalNodes: 100})
+		w := readSWIMText(t, "a\t0\t0\t0\t"+bytes+"\t1024\n", SWIM{OriginalMachines: 100})
 		if got := len(w.Jobs[0].Reduces); got != want {
 			t.Errorf("%s bytes: %d reduces, want %d", bytes, got, want)
 		}
 	}
 	// A fifth of fewer than five nodes is none; a job keeps one reduce.
-	if w := readSWIMText(t, "a\t0\t0\t0\t6710886400\t0\n", SWIM{OriginalNodes: 3}); len(w.Jobs[0].Reduces) != 1 {
+	if w := readSWIMText(t, "a\t0\t0\t0\t6710886400\t0\n", SWIM{OriginalMachines: 3}); len(w.Jobs[0].Reduces) != 1 {
 		t.Errorf("%d reduces on 3 nodes, want 1", len(w.Jobs[0].Reduces))
 	}
 }
@@ -79,6 +79,6 @@ func TestSWIMErrorsNameTheLine(t *testing.T) {
 		_, err := ReadSWIM(strings.NewReader(text), "x.tsv", Options{MaxTasks: 100})
 		wantError(t, err, want)
 	}
-	_, err := ReadSWIM(strings.NewReader("a\t0\t0\t1152921504606846976\t0\t0\n"), "x.tsv", Options{SWIM: SWIM{OriginalNodes: 1, TargetNodes: 1 << 40}})
+	_, err := ReadSWIM(strings.NewReader("a\t0\t0\t1152921504606846976\t0\t0\n"), "x.tsv", Options{SWIM: SWIM{OriginalMachines: 1, TargetMachines: 1 << 40}})
 	wantError(t, err, "x.tsv:1:", "expected at most")
 }

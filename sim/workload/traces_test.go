@@ -151,7 +151,7 @@ func TestPublicTraces(t *testing.T) {
 		{"swim/FB-2009_samples_24_times_1hr_1.tsv", 6638, 4833, 600, 86402},
 		{"swim/FB-2010_samples_24_times_1hr_0.tsv", 24442, 8324, 3000, 86408},
 	} {
-		o := Options{SWIM: SWIM{OriginalNodes: c.original, TargetNodes: 20}}
+		o := Options{SWIM: SWIM{OriginalMachines: c.original, TargetMachines: 20}}
 		replay := mustRead(t, readTraceText(t, c.file), o)
 		o.SWIM.Plain, o.SWIM.MaxReduces = true, 200
 		plain := mustRead(t, readTraceText(t, c.file), o)
