@@ -24,7 +24,7 @@ import (
 //     memory only, and so does the file in which a tasknode records its group.
 //   - A controller that may be missing is enabled by a write of its own: a machine may
 //     delegate memory and not cpu, and one write of both fails as a whole.
-//   - An rlimit is no file: startProcess sets it, and internal/task tells the user, since
+//   - An rlimit is no file: startProcess sets it, and internal/task explains the error, since
 //     a system call fails instead of the process.
 type limits struct {
 	memory int64 // bytes
