@@ -20,7 +20,7 @@ import (
 // cgroupFiles. Processes with other limits do not share tasks, since limits are part
 // of the processClass. Three kinds of limits need more:
 //
-//   - Version 1 has a directory for each controller. cgroup and findCgroup know that of
+//   - Version 1 has a directory for each controller. cgroup and CreateCgroup know that of
 //     memory only, and so does the file in which a tasknode records its group.
 //   - A controller that may be missing is enabled by a write of its own: a machine may
 //     delegate memory and not cpu, and one write of both fails as a whole.
