@@ -17,7 +17,7 @@ const emptyMaps = 1000
 // slowSync is the extra time of a write to a slow disk.
 const slowSync = "5ms"
 
-// Entries that run on a cluster. Their memory is that of the client only.
+// Entries that run on a cluster. Only the memory of the client is measured.
 var (
 	clusterWordcount = Entry{"hammr on a cluster", func(k *Kit, in, out string) Command {
 		return k.onCluster("wordcount", in, out)

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// daemons are the processes of the cluster that a contest has started. Only their CPU time
-// is measured; memory is that of the commands.
+// daemons are the processes of the cluster that a contest has started. Only their CPU time is
+// measured, and the memory of the commands.
 type daemons struct {
 	cluster            *testcluster.Cluster
 	masters, tasknodes []int // process ids

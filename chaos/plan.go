@@ -199,7 +199,7 @@ func (p *Plan) checkTarget(f Fault) error {
 	return nil
 }
 
-// isName reports whether a job may have a name.
+// isName reports whether a text is a valid name of a job.
 func isName(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false

@@ -171,7 +171,7 @@ func TestValidLinesAreCheckedBesideInvalidOnes(t *testing.T) {
 	}
 }
 
-// FuzzParse says that whatever is read is written as the same plan.
+// FuzzParse checks that a plan which has been parsed is written as the same plan.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(head))
 	f.Add([]byte(head + "fault at 0s do failpoint tasknode any at task/spill by delay=20ms@3 for 1s"))

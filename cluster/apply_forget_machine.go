@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ForgetMachine removes a lost machine from the state. If its tasknode joins later it is a
-// new machine. Epoch is that of its latest join.
+// ForgetMachine removes a lost machine from the state. If its tasknode joins later it is a new
+// machine. Epoch is the epoch of its latest join.
 //
 // An excluded machine is kept, so that it is still excluded when it comes back. So is one
 // that an unfinished job refers to.

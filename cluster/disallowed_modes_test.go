@@ -55,7 +55,7 @@ func TestJobsThatBarWhatThereIsNot(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeSplit checks the modes that stages disallow whatever their job says.
+// TestWhatCannotBeSplit checks the modes that stages disallow even if their job allows them.
 func TestWhatCannotBeSplit(t *testing.T) {
 	chain := dag.MapReduce(4, 2)
 	chain.Stages = append(chain.Stages, dag.Stage{Name: "last", Nodes: 1})

@@ -11,7 +11,7 @@ import (
 // fetches is a dumb twin that tracks for each attempt which outputs it has fetched.
 type fetches map[AttemptID]map[AttemptID]bool
 
-// started gives an attempt what the attempt had whose checkpoint it resumes from.
+// started gives an attempt the fetched outputs of the attempt that wrote its checkpoint.
 func (f fetches) started(s *State, id AttemptID) {
 	_, _, a, _ := s.View().Attempt(id)
 	f[id] = make(map[AttemptID]bool)
@@ -22,8 +22,8 @@ func (f fetches) started(s *State, id AttemptID) {
 	}
 }
 
-// all returns a true report for the loss of a machine: outputs that all readers have, as far
-// as each is drawn to be known.
+// all returns a true report for the loss of a machine: outputs that all readers have. Each of
+// them is left out at random.
 func (f fetches) all(s *State, machine string) (known Fetched) {
 	for j := range s.View().Jobs() {
 		for _, stage := range j.Stages {

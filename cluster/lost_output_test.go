@@ -242,7 +242,7 @@ func TestFetchedOutOfOrderIsRefused(t *testing.T) {
 }
 
 // TestLostOutputRunsAgainInChains needs the output of the last of three stages again. Its
-// tasks need that of the first, which was not needed when it was lost.
+// tasks need the output of the first stage, which no task needed when it was lost.
 func TestLostOutputRunsAgainInChains(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "map", Nodes: 2}, {Name: "mid", Nodes: 2, Slots: dag.SlotMap}, {Name: "top", Nodes: 1}},

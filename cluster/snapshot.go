@@ -18,7 +18,7 @@ type Snapshot struct {
 	jobs    []jobRecord
 }
 
-// Snapshot copies the state. The cost is that of copying all tasks and attempts once.
+// Snapshot copies the state. It costs as much as copying all tasks and attempts once.
 func (s *State) Snapshot() *Snapshot {
 	snap := &Snapshot{
 		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs)},

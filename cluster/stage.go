@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Stage is the NodeGroups of a job that are alike, which are its tasks: a stage
-// of its graph, or several whose Nodes share processes; with the indexes over
-// them.
+// Stage is a class of equal NodeGroups of a job, with indexes over them. Its NodeGroups are
+// its tasks. It is one stage of the job's graph, or several stages whose Nodes share
+// processes.
 type Stage struct {
 	Name            string          // of the graph's stages, joined by +
 	Code            string          // in ids: "m", "r" or "s<index>"

@@ -214,8 +214,8 @@ func TestRecordsToSkipGoWithTheirPartOfASplitTask(t *testing.T) {
 	}
 }
 
-// TestFilesOfStagesThatOthersReadBelongToTheOutput loses a map that wrote a
-// file beside what the reduce reads: the job ends with that file or not at all.
+// TestFilesOfStagesThatOthersReadBelongToTheOutput loses a map that wrote an output file in
+// addition to what the reduce reads. The job must not end without that file.
 func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 	s := New("1")
 	files := Manifest{Pieces: []Piece{{Output: "other", Path: "p"}}}

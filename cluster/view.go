@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// View is read access to a State. It shows the present state, not that of the time when the
-// View was made. Callers must not change what its methods return, which is valid until the
-// next Apply.
+// View is read access to a State. It always shows the present state, even if the View was made
+// earlier. Callers must not change what its methods return, which is valid until the next
+// Apply.
 type View struct{ s *State }
 
 // View returns a view of the state.

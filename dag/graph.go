@@ -24,7 +24,7 @@ type Stage struct {
 
 	// Inputs are the names under which the program reads the edges into the stage. Validate
 	// refuses a graph that lacks one of them or has another. It is empty for a program that
-	// reads whatever there is.
+	// accepts any edges.
 	Inputs []string `cbor:"Inputs"`
 }
 

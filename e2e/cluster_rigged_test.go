@@ -134,7 +134,7 @@ func (w *watched) ends(after time.Time, want string) {
 	r := w.process.wait(w.t)
 	r.want(w.t, 0)
 	shown := false
-	var maps, reduces [2]int // latest, and that of the line before
+	var maps, reduces [2]int // progress on the latest line, and on the line before
 	for line := range strings.Lines(r.stderr) {
 		at, rest, _ := strings.Cut(line, " INFO ")
 		if _, figures, found := strings.Cut(rest, " map "); found {

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestSignals ends a job in the middle of a map and of a reduce. The exit code
-// is that of Ctrl-C, and nothing is left: no output, no temporary file.
+// TestSignals ends a job in the middle of a map and of a reduce. The exit code is the one for
+// Ctrl-C, and nothing is left: no output, no temporary file.
 func TestSignals(t *testing.T) {
 	in := binaryLines(t, "in", 2<<20)
 	for _, phase := range []string{"map", "reduce"} {

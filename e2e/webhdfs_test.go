@@ -187,8 +187,8 @@ func (w *web) remove(name string) {
 	w.call(http.MethodDelete, w.address(name, "DELETE", "recursive=true"), nil, http.StatusOK)
 }
 
-// parts reads the files of a complete output in the order of their names. There
-// must be exactly n of them beside _SUCCESS.
+// parts reads the files of a complete output in the order of their names. There must be
+// exactly n of them, not counting _SUCCESS.
 func (w *web) parts(dir string, n int) []byte {
 	w.t.Helper()
 	names := w.names(dir)

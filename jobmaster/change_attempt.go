@@ -95,9 +95,8 @@ func (s runningAttempt) choose(mode preempt.Mode) (preempt.Mode, error) {
 
 // cheapest returns the cheapest mode that the attempt can obey.
 //
-// The user asks for the slot now, so waiting is no choice: the remaining time is set to
-// more than any preemption costs. The cost model is that of the policies (package
-// preempt).
+// The user asks for the slot now, so waiting is no choice: the remaining time is set to more
+// than any preemption costs. Policies use the same cost model (package preempt).
 func (s runningAttempt) cheapest() (preempt.Mode, error) {
 	const unknown = 1e15                                    // ms it would still run: so long that the policy never chooses to wait
 	progress := s.m.record(s.job.ID).progress[s.attempt.ID] // nil if it has not reported

@@ -93,8 +93,8 @@ func checkpointOf(c *taskproc.Checkpoint) cluster.Checkpoint {
 	return out
 }
 
-// checkpointMessage describes the checkpoint that a task resumes from, for an attempt on
-// the given machine. address is that of the machine that has the files.
+// checkpointMessage describes the checkpoint that a task resumes from, for an attempt on the
+// given machine. address is the address of the machine that has the files.
 func checkpointMessage(id cluster.TaskID, c *cluster.Checkpoint, machine, address string) *taskproc.Checkpoint {
 	if c == nil {
 		return nil

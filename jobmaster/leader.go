@@ -160,8 +160,8 @@ func (m *Master) step() {
 
 // syncRecords updates the records beside the state after a command was applied.
 //
-// A delta names what the command has changed, so that nothing is searched here: the
-// cost is that of the change, not that of the job.
+// A delta names what the command has changed, so that nothing is searched here: the cost
+// depends on the size of the change and not on the size of the job.
 func (m *Master) syncRecords(delta cluster.Delta) {
 	for _, id := range delta.Jobs {
 		r := m.record(id)

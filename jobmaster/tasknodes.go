@@ -153,7 +153,7 @@ func (m *Master) probe(name string) {
 }
 
 // probed uses the result of a probe, nil if the tasknode is alive, unless the tasknode was
-// lost or has attached meanwhile. epoch is that of its machine when the probe was sent.
+// lost or has attached meanwhile. epoch is the epoch of its machine when the probe was sent.
 func (m *Master) probed(name string, epoch int, err error) {
 	machine, n := m.view.Machine(name), m.tasknode(name)
 	switch {

@@ -131,8 +131,8 @@ func (m *Master) open(ctx context.Context, name string) (storage.File, error) {
 
 // loadSplits reads the staging file of a job.
 //
-// hash is that of the file's content when the client staged it. It shows a file that
-// was damaged or replaced since.
+// hash is the hash of the file's content when the client staged it. It detects a file that was
+// damaged or replaced since.
 func (m *Master) loadSplits(ctx context.Context, name string, hash uint64) ([]*taskproc.Split, error) {
 	f, err := m.open(ctx, name)
 	if err != nil {

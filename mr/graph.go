@@ -72,8 +72,8 @@ func (d *Definition) check() error {
 // configType implements anyJob.
 func (d *Definition) configType() *configType { return d.config }
 
-// details implements anyJob. A stage whose number of Nodes is that of reduces needs at least
-// one, and so does the job.
+// details implements anyJob. A stage that has one Node for each reduce needs at least one
+// reduce, and so does the job.
 func (d *Definition) details(config []byte) (details, error) {
 	g, _, err := d.graph(config)
 	if err != nil {

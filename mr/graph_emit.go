@@ -89,7 +89,7 @@ type channelTarget[K, V any] struct {
 	route *route[K, V]
 }
 
-// open implements target. The kind of the channel is that of the submitted graph, because the
+// open implements target. The submitted graph decides the kind of the channel, because the
 // property hammr.job.channel.stored may have changed it.
 func (c channelTarget[K, V]) open(t *Task, n *task.NodeRun) (targetWriter[K, V], error) {
 	edge, err := edgeTo(n, c.to)

@@ -14,10 +14,9 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// partitioner returns the function that assigns encoded keys to reduces; nil for the
-// default.
-// The order of the cases is that of precedence: a job with one reduce calls no partition
-// function, and a total order replaces the hash.
+// partitioner returns the function that assigns encoded keys to reduces; nil for the default.
+// The cases are in order of precedence: a job with one reduce calls no partition function, and
+// a total order replaces the hash.
 func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) {
 	switch {
 	case n == 1:

@@ -22,9 +22,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// prepare turns a job and a JobRun into a submission. The order of the checks is that of their
-// cost: the configuration and the names first, then the output directory, then the splits, for
-// which the input is listed, and last the sample of a total order, for which it is read.
+// prepare turns a job and a JobRun into a submission. The cheapest checks are first: the
+// configuration and the names first, then the output directory, then the splits, for which the
+// input is listed, and last the sample of a total order, for which it is read.
 func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
 	config, err := configJSON(j.configType(), run)
 	if err != nil {

@@ -49,7 +49,7 @@ func (c Costs) splitCost(v Victim) int64 {
 }
 
 // checkpointCost is the cost of a checkpoint, in ms: the state is written and read again. If
-// its size is unknown, it is all the memory of a task. The cost for a gang is that of its
+// its size is unknown, it is all the memory of a task. The cost for a gang is the cost on its
 // most expensive machine.
 func (c Costs) checkpointCost(v Victim) int64 {
 	cost := c.writeCost(v.Footprint)
@@ -68,10 +68,10 @@ func (c Costs) writeCost(h Footprint) int64 {
 	return c.SplitMillis + 2*c.transfer(h.Unwritten)
 }
 
-// suspendCost is the expected cost of suspending a task in memory, in ms: the time to swap
-// it out and in again, times the probability that its memory is needed. The successor needs
-// as much memory as the victim. The more is free beyond that, the smaller the probability.
-// The cost for a gang is that of its most expensive machine.
+// suspendCost is the expected cost of suspending a task in memory, in ms: the time to swap it
+// out and in again, times the probability that its memory is needed. The successor needs as
+// much memory as the victim. The more is free beyond that, the smaller the probability. The
+// cost for a gang is the cost on its most expensive machine.
 func (c Costs) suspendCost(v Victim) int64 {
 	cost := c.swapCost(v.Footprint)
 	for _, h := range v.Others {

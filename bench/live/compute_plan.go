@@ -73,7 +73,7 @@ func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error
 	return fastest, nil
 }
 
-// sample is one measurement of that rate. The time is that of the map's attempt in the
+// sample is one measurement of that rate. The time is the duration of the map's attempt in the
 // history.
 func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}

@@ -10,7 +10,7 @@
 // the one machine. All tasks of a phase sleep for the mean of their times in the workload.
 //
 // The processes of a cluster are those of internal/testcluster: they end with this process,
-// whatever ends it.
+// even if it is killed.
 //
 // What runs on such a cluster:
 //

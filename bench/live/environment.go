@@ -27,7 +27,7 @@ type Environment struct {
 }
 
 // EnvironmentOf describes this machine, for clusters in an existing directory. It is taken
-// before a run, since the load afterwards is that of the run.
+// before a run, since the run itself causes the load afterwards.
 func EnvironmentOf(dir string, configuration map[string]string) Environment {
 	return Environment{
 		Machine: bench.ThisMachine(), Loads: content("/proc/loadavg"), Disk: diskOf(dir),

@@ -93,9 +93,9 @@ func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, e
 	return err == nil, err
 }
 
-// reached reports whether a job is as far as a failure waits for. Finished maps count; of
-// reduces the work after the shuffle counts. The progress of a reduce includes its copy
-// phase up to ReducePhaseStart, which is taken out here.
+// reached reports whether a job has made the progress that a failure waits for. For maps
+// finished tasks count; for reduces the work after the shuffle counts. The progress of a
+// reduce includes its copy phase up to ReducePhaseStart, which is taken out here.
 func (f Failure) reached(j *wire.JobStatus) bool {
 	switch {
 	case j.Name != f.Job || j.Maps == 0:

@@ -64,8 +64,8 @@ func WriteLatencies(w io.Writer, list []Latency, rate float64) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// WriteLatencyTable writes percentiles of each kind for people. P95 WITHOUT BYTES is that
-// of the time beyond what writing the bytes takes. It must be within BOUND.
+// WriteLatencyTable writes percentiles of each kind for people. P95 WITHOUT BYTES is the 95th
+// percentile of the time without the time for writing the bytes. It must be within BOUND.
 func WriteLatencyTable(w io.Writer, list []Latency, rate float64) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ORDER\tORDERS\tP50\tP95\tMAX\tBYTES P50\tP95 WITHOUT BYTES\tBOUND\t")

@@ -58,7 +58,7 @@ func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	for _, j := range p.Jobs {
 		r.blockHosts[j.Name] = j.blockHosts
 	}
-	// Failures run beside the submissions, on the same clock.
+	// Failures run concurrently with the submissions, on the same clock.
 	failures := c.startFailures(ctx, p.Failures, r.Begin)
 	ids, err := c.submitAll(ctx, p, r.Begin)
 	if err == nil {

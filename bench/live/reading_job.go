@@ -33,8 +33,8 @@ type blockReadingJob struct {
 	block   int // bytes
 }
 
-// reading makes a job of the workload read blocks, scaled like its trial. The block is that
-// of the scale, or 64 KiB.
+// reading makes a job of the workload read blocks, scaled like its trial. The block size is
+// set by the scale; default 64 KiB.
 func (s Scale) reading(j *workload.Job) blockReadingJob {
 	return blockReadingJob{j, s.Speedup, cmp.Or(s.Block, blockBytes)}
 }

@@ -93,7 +93,7 @@ type slotChange struct {
 	more      int
 }
 
-// change records both ends of an attempt for the series.
+// change records the start and the end of an attempt for the series.
 func (t *resultBuilder) change(j *wire.JobStatus, kind cluster.Slot, a *wire.TaskStatus_Attempt) {
 	c := slotChange{t.time(a.StartTime), j.Name, j.Queue, kind, 1}
 	t.changes = append(t.changes, c)

@@ -68,8 +68,8 @@ func TestSettingsShrinkWithTime(t *testing.T) {
 	}
 }
 
-// TestEveryExperimentIsDecidedOn has each experiment of each paper scaled, or not
-// run for a reason of its own.
+// TestEveryExperimentIsDecidedOn checks that each experiment of each paper is scaled, or has a
+// reason why it does not run.
 func TestEveryExperimentIsDecidedOn(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, p := range paper.Papers() {

@@ -13,8 +13,8 @@ const whyTotals = "the paper does not say which of the jobs have 17 GB and which
 // whyMean is the reason for a smaller gain of the mean.
 const whyMean = "only job 1 gains, because the lost tasks are its own, and here it is one job of many"
 
-// wordcounts are n jobs, of 17 and 56 GB in turn. They arrive one second apart, so that the
-// order of fifo is that of their numbers.
+// wordcounts are n jobs, of 17 and 56 GB in turn. They arrive one second apart, so that fifo
+// serves them in the order of their numbers.
 func wordcounts(n, reduces int) jobMix {
 	m := jobMix{name: fmt.Sprintf("%d word counts", n), sigma: 0.1}
 	for i := range n {

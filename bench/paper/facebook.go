@@ -67,8 +67,8 @@ func (t traces) source(name string, blockTime time.Duration) Source {
 	return read
 }
 
-// Sampled is a workload with one task in SampleEvery. Machines must shrink by the same
-// factor, so that the load stays that of the whole.
+// Sampled is a workload with one task in SampleEvery. Machines must shrink by the same factor,
+// so that the load does not change.
 func Sampled(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w, err := s(seed)

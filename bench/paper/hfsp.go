@@ -85,8 +85,8 @@ func hfspCluster(o Options) sim.Config {
 // hfspEstimator is the setting of how HFSP estimates sizes, by its name in sched/registry.
 const hfspEstimator = "hammr.hfsp.estimator"
 
-// sizeError makes HFSP mistake the sizes of jobs, uniformly by up to the part a. The seed
-// is that of the trial, so repetitions draw different errors.
+// sizeError makes HFSP mistake the sizes of jobs, uniformly by up to the part a. It uses the
+// trial's seed, so repetitions draw different errors.
 func sizeError(t *Trial, a float64) {
 	t.set("hammr.hfsp.size-error", strconv.FormatFloat(a, 'g', -1, 64))
 	t.set("hammr.hfsp.size-error-law", "uniform")

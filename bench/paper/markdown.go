@@ -76,7 +76,7 @@ func (s *Section) markdown(b *strings.Builder) {
 }
 
 // reasons lists why ours differ, once for all findings with the same reason. Findings that
-// agree with the paper need none and are left out. The order is that of the findings.
+// agree with the paper need none and are left out. They are in the order of the findings.
 func (s *Section) reasons(b *strings.Builder) {
 	var order []string
 	about := make(map[string][]string)

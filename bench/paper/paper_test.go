@@ -179,8 +179,8 @@ func TestDisco(t *testing.T) {
 	})
 }
 
-// TestSameBytes runs a paper twice: what is written is the same, whatever runs
-// side by side.
+// TestSameBytes runs a paper twice. The output must be the same, whichever trials run at the
+// same time.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	var texts [2]bytes.Buffer

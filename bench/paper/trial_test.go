@@ -68,7 +68,7 @@ func onlyLocality(e *Experiment) string {
 	return ""
 }
 
-// TestControlsNeedTheOption has the control of Disco beside real clusters only.
+// TestControlsNeedTheOption checks that Disco's control runs only next to real clusters.
 func TestControlsNeedTheOption(t *testing.T) {
 	for _, controls := range []bool{false, true} {
 		plan, err := Disco.Plan(Options{Controls: controls})

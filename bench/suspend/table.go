@@ -72,7 +72,7 @@ func CostsOf(samples []Sample) (costs []Cost) {
 	return costs
 }
 
-// Sample is one of those that the cost is of, as far as its arm goes.
+// Sample returns a sample that has the same arm as the samples of the cost.
 func (c Cost) Sample() Sample { return Sample{Footprint: c.Footprint, Pressed: c.Pressed} }
 
 // spread is the median, the least and the greatest value, in s, of at least one sample.

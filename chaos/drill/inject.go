@@ -88,7 +88,7 @@ func (d *drill) undo(ctx context.Context, f chaos.Fault, names []string) (err er
 	return err
 }
 
-// daemonAction does something to one daemon. name is that of a daemon in the rig.
+// daemonAction does something to one daemon. name is the name of a daemon in the rig.
 type daemonAction func(ctx context.Context, name string) error
 
 // each acts on one daemon after the other.

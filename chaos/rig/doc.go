@@ -6,12 +6,12 @@
 //	err = r.SlowDisk(ctx, "n1", 20*time.Millisecond)
 //	err = r.Start(ctx, "n2")
 //
-// Names of daemons are those of testcluster, and dn1, dn2, … for DataNodes and namenode
+// Daemons have the same names as in testcluster, and dn1, dn2, … for DataNodes and namenode
 // for the NameNode if the cluster has an HDFS. A rig signals only processes that it has
 // started and the tasks that are their children.
 //
-// Methods may be called by several goroutines at once. Nothing of a rig outlives Close,
-// nor the process that called Start, whatever ends it.
+// Methods may be called by several goroutines at once. No part of a rig outlives Close, or the
+// process that called Start, even if that is killed.
 //
 //	what                 how                                     needs
 //	Kill, Signal         signals to processes                    –

@@ -51,7 +51,7 @@ type Report struct {
 // Run plays a plan with the policy fifo, and checks the invariants after every change of the
 // state. The verdict lists what goes wrong; the error is for an invalid plan, or from ctx.
 //
-// The loop is that of package sim. It calls back at two places:
+// Package sim runs the loop, and calls back at two places:
 //
 //	injectDue   every pollMillis while faults are pending: injects those that are due
 //	hit         at each failpoint of an attempt or a master: the effect of active faults
@@ -135,7 +135,7 @@ func (p *player) injectDue(w *sim.Simulation) (next int64) {
 }
 
 // tryInject injects a fault. It reports false if the caller should try again. A fault with
-// nothing to hit stays pending, and its reason is that of the latest attempt.
+// nothing to hit stays pending, and its reason is updated at each try.
 func (p *player) tryInject(w *sim.Simulation, i int) bool {
 	f := &p.faults[i]
 	target, err := p.inject(w, i)

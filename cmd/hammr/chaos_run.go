@@ -111,8 +111,9 @@ func (c *chaosRun) prepare() (err error) {
 	return err
 }
 
-// planOf is the plan of the i-th drill, counted from 0: the one of the file, each time, or
-// that of the i-th seed. On an HDFS there are no partitions, as its help says.
+// planOf returns the plan of the i-th drill, counted from 0: the file's plan, or the random
+// plan of the i-th seed. A file's plan is the same each time. On an HDFS there are no
+// partitions, as the help says.
 func (c *chaosRun) planOf(i int) *chaos.Plan {
 	if c.fromFile != nil {
 		return c.fromFile

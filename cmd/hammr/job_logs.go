@@ -37,7 +37,7 @@ that of running attempts is read from their tasknodes.`,
 	})
 }
 
-// newTaskLogs is newJobLogs for one task or attempt, whose id says which job it is of.
+// newTaskLogs is newJobLogs for one task or attempt. Its id contains the id of the job.
 func (r clusterCommands) newTaskLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:     "logs TASK|ATTEMPT",

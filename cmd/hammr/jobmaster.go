@@ -20,8 +20,8 @@ type jobmasterFlags struct {
 	log           daemon.LogConfig
 }
 
-// settings lists the daemon's settings with their flags. The defaults are those of
-// masterd.Config; docs/cluster.md has a row for each, which a test checks.
+// settings lists the daemon's settings with their flags. The defaults are in masterd.Config;
+// docs/cluster.md has a row for each, which a test checks.
 func (c *jobmasterFlags) settings() daemon.Settings {
 	c.EnsureDefaults()
 	return append(daemon.Settings{

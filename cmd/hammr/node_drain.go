@@ -103,7 +103,7 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 	}
 }
 
-// tasknode is the status of a tasknode, also of a lost one.
+// tasknode returns the status of a tasknode, even if it is lost.
 func (q *query) tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
 	tasknodes, err := q.Tasknodes(ctx, true)
 	if err != nil {

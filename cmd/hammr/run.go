@@ -13,7 +13,7 @@ import (
 )
 
 // newRun runs a bundled program in this process, or with --master on a cluster, as the user's
-// own programs run: all of it is mr.Exec, so the exit codes are those of package mr. Cobra
+// own programs run: mr.Exec does all of it, so package mr defines the exit codes. Cobra
 // suggests it to users who type the name of a program as a command.
 func newRun() *cobra.Command {
 	cmd := &cobra.Command{

@@ -18,8 +18,8 @@ type tasknodeFlags struct {
 	log daemon.LogConfig
 }
 
-// settings lists the daemon's settings with their flags. The defaults are those of
-// tasknoded.Config; docs/cluster.md has a row for each, which a test checks.
+// settings lists the daemon's settings with their flags. The defaults are in tasknoded.Config;
+// docs/cluster.md has a row for each, which a test checks.
 func (c *tasknodeFlags) settings() daemon.Settings {
 	c.EnsureDefaults()
 	name := daemon.String("name", &c.Name, "`name` of this tasknode, unique in the cluster (default the machine's)")

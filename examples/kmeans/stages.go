@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// seed is a point that may be a centre of the first round: its line, and before it
-// a hash of that. The least are taken, which are spread over the input whatever
-// its order.
+// seed is a point that may be a centre of the first round: a hash of its line, then the line.
+// The points with the least hashes are taken, so they are spread over the input whatever its
+// order.
 type seed = mr.Pair[uint64, string]
 
 // seedOf hashes the text of the coordinates, so equal points have equal seeds and count once.

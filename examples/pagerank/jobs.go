@@ -85,8 +85,8 @@ func merge(a, b state) state {
 	return a
 }
 
-// finish is the state as the next round reads it, and counts what that has to
-// know.
+// finish returns the state in the form that the next round reads. It counts the rank of nodes
+// without links, which that round needs.
 func finish(t *mr.Task, s state) []byte {
 	if s.Second == "" {
 		t.Counter(counters, stranded).Add(s.First)

@@ -45,9 +45,8 @@ func work(t *mr.Task, number int64, _ nothing, out mr.Emitter[int64, nothing]) e
 	return nil
 }
 
-// keys are those that the record of a map emits: its share of a key for each
-// group of each reduce. The first records have one more where it does not come
-// out even.
+// keys are those that the record of a map emits: its share of a key for each group of each
+// reduce. If the keys do not divide evenly, the first records have one more.
 func (c *Config) keys(record, reduces int64) (first, end int64) {
 	share, more := c.Groups*reduces/c.Records, c.Groups*reduces%c.Records
 	first = share*record + min(record, more)
@@ -105,8 +104,8 @@ const (
 	recordsProperty = "mapreduce.sleepjob.map.sleep.count"
 )
 
-// input is an input without files: a run of numbers for each map. Everything but Splits is that
-// of mr.Numbers.
+// input is an input without files: a run of numbers for each map. It implements only Splits,
+// and takes the other methods from mr.Numbers.
 type input struct{ mr.Input[int64, nothing] }
 
 func newInput() mr.Input[int64, nothing] { return input{mr.Numbers(recordsProperty)} }

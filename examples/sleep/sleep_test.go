@@ -33,8 +33,8 @@ func counted(t *testing.T, ctx context.Context, workers int, args ...string) (co
 	return code, time.Since(began), counters, b.String()
 }
 
-// TestSleep compares time and counters with arithmetic. Beside its sleep a job
-// takes the moments that the engine waits for, a second at most.
+// TestSleep compares time and counters with arithmetic. In addition to its sleep, a job takes
+// at most a second, during which the engine waits.
 func TestSleep(t *testing.T) {
 	for _, c := range []struct {
 		args                          string

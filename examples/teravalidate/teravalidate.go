@@ -1,7 +1,6 @@
 // Package teravalidate checks that the rows of a directory are sorted, within each file and
-// from file to file, and adds up their checksums. Its report is that of Hadoop's
-// TeraValidate: a line "checksum", and a line "error" for each place where the order is
-// broken.
+// from file to file, and adds up their checksums. It reports like Hadoop's TeraValidate: a
+// line "checksum", and a line "error" for each place where the order is broken.
 //
 //	checksum	1f9ffe645ec
 //	error	misorder in part-r-00000 between 95 e0 e4 … and 45 97 93 …

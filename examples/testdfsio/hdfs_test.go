@@ -28,7 +28,7 @@ func TestOnHDFS(t *testing.T) {
 		if counted == nil {
 			t.Fatalf("%s: no counter of bytes %s in\n%s", test.name, test.counter, got.Stderr)
 		}
-		const files, small = 2 * 3 * megabyte, 500 // beside the files, control files are read and sums written
+		const files, small = 2 * 3 * megabyte, 500 // control files that are read, and sums that are written
 		if n, err := strconv.Atoi(counted[1]); err != nil || n < files || n > files+small {
 			t.Errorf("%s: %s bytes %s, want %d and a few", test.name, counted[1], test.counter, files)
 		}

@@ -47,7 +47,7 @@ func (s *stage) exec(args ...string) mrtest.Result {
 	return mrtest.Exec(s, Program(), append([]string{"-D", baseProperty + "=file://" + s.base, "-resFile", s.log}, args...)...)
 }
 
-// want checks what a test printed. Rates are whatever the machine gives.
+// want checks what a test printed. Rates depend on the machine and are not checked.
 func (s *stage) want(printed map[string]string, test, files, megabytes string) {
 	s.Helper()
 	if printed["----- TestDFSIO -----"] != test || printed["Number of files"] != files || printed["Total MBytes processed"] != megabytes {

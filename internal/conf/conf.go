@@ -214,8 +214,8 @@ func (c *Conf) Changed() map[string]string {
 }
 
 // FromMap makes a configuration from the result of Changed or from a message. It reports all
-// errors; they mean that another version has sent the message, since the sender has checked
-// it.
+// errors. An error means that the sender has another version, since the sender has checked the
+// properties.
 func FromMap(properties map[string]string) (*Conf, error) {
 	c := New()
 	var errs []error

@@ -11,7 +11,7 @@ func (c *Console) TotalInputFiles(n int) {
 	c.info(ClassInputFormat, "Total input files to process : %d", n)
 }
 
-// Splits prints the number of input splits, which is that of map tasks.
+// Splits prints the number of input splits. There is one map task for each.
 func (c *Console) Splits(n int) { c.info(ClassSubmitter, "number of splits:%d", n) }
 
 // Running prints the job's id. Rate and remaining time count from this call.

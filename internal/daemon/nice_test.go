@@ -37,7 +37,7 @@ func TestSetNice(t *testing.T) {
 	}
 }
 
-// ownNiceness is that of the calling thread.
+// ownNiceness returns the niceness of the calling thread.
 func ownNiceness(t *testing.T) string {
 	stat, err := os.ReadFile("/proc/thread-self/stat")
 	if err != nil {

@@ -47,7 +47,7 @@ func crashProcess() {
 }
 
 // Disk applies the disk faults to an operation of a local file. The error wraps ErrInjected,
-// or is that of ctx if it ends during a delay; outside of drills it is nil.
+// or is the error of ctx if that ends during a delay; outside of drills it is nil.
 func Disk(ctx context.Context, op, path string) error {
 	page := active.Load()
 	if page == nil {

@@ -68,7 +68,8 @@ func (l *lister) listDirectory(dir item) error {
 	return nil
 }
 
-// order is that of -t (newest first), -S (largest first), or names; -r reverses it.
+// order returns the comparison for -t (newest first), -S (largest first), or names; -r
+// reverses it.
 func (l *lister) order() func(a, b item) int {
 	// The order of bytes, as Hadoop's: capitals first.
 	by := func(a, b item) int { return cmp.Compare(a.path, b.path) }
@@ -150,7 +151,7 @@ func printable(r rune) rune {
 // others may enter the directory, else T.
 func permissions(mode fs.FileMode) string {
 	letters := mode.Perm().String()[1:]
-	// The sticky bit is that of a shared directory such as /tmp.
+	// The sticky bit is set on a shared directory such as /tmp.
 	if mode&fs.ModeSticky == 0 {
 		return letters
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// peekBytes is the number of bytes that -head and -tail show: Hadoop's, whatever the lines.
+// peekBytes is the number of bytes that -head and -tail show, as in Hadoop. It ignores line
+// ends.
 const peekBytes = 1024
 
 // cat prints the whole file. -ignoreCrc is accepted and has no effect.
@@ -18,7 +19,7 @@ func cat(s *shell, _ invocation, it item) error { return s.printRange(it, 0, mat
 func head(s *shell, _ invocation, it item) error { return s.printRange(it, 0, peekBytes) }
 
 // tail prints the end of the file as it was when it was looked at, and what a writer has added
-// since. It reads the end only: the offset is that of the last KB.
+// since. It begins to read at the last KB.
 func tail(s *shell, _ invocation, it item) error {
 	return s.printRange(it, it.info.Size-peekBytes, math.MaxInt64)
 }

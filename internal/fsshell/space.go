@@ -15,8 +15,8 @@ type summary struct {
 	diskBytes   int64 // with all replicas
 }
 
-// sum walks the tree at a path. An error of a part is that of the whole: a sum without it
-// would be wrong.
+// sum walks the tree at a path. It fails if any part fails: a sum without that part would be
+// wrong.
 func (s *shell) sum(it item) (summary, error) {
 	var total summary
 	for info, err := range storage.Walk(s.ctx, it.fs, it.path) {

@@ -82,7 +82,7 @@ func (c descending[T]) partLen(src []byte, mask byte) (int, error) {
 	return partLen(c.inner, src, ^mask)
 }
 
-// size is that of inner, since complementing keeps the length.
+// size returns the size of inner, since complementing keeps the length.
 func (c descending[T]) size() int {
 	if n, ok := fixedSize(c.inner); ok {
 		return n

@@ -157,7 +157,7 @@ func (c defined[T, U]) partLen(src []byte, mask byte) (int, error) {
 	return partLen(c.inner, src, mask)
 }
 
-// size is that of the codec of U.
+// size returns the size of U's codec.
 func (c defined[T, U]) size() int {
 	if n, ok := fixedSize(c.inner); ok {
 		return n

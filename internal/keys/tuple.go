@@ -56,7 +56,7 @@ func (c pair[A, B]) DecodePart(src []byte) (v Pair[A, B], rest []byte, err error
 	return v, rest, err
 }
 
-// partLen measures both parts; mask is that of partLen in codec.go.
+// partLen measures both parts; for mask see partLen in codec.go.
 func (c pair[A, B]) partLen(src []byte, mask byte) (int, error) {
 	first, err := partLen(c.a, src, mask)
 	if err != nil {

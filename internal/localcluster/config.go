@@ -38,8 +38,8 @@ type Config struct {
 	Namespaces []string
 	// MasterFlags and TasknodeFlags are more flags for the daemons. Default none.
 	MasterFlags, TasknodeFlags []string
-	// Detach lets the daemons outlive this process. Without it they end with it, whatever
-	// ends it.
+	// Detach lets the daemons outlive this process. Without Detach the daemons end with this
+	// process, even if it is killed.
 	Detach bool
 	// BeforeStart, if not nil, may change each daemon's command before it starts. The
 	// daemon's directory exists then. An error fails the start.

@@ -52,8 +52,8 @@ type child struct {
 
 // start starts a daemon. Its log grows; other output is kept only until the next start.
 //
-// A ready file of an earlier process is removed first: awaitReady must not take it for that
-// of the new one. start does not wait for the daemon.
+// A ready file of an earlier process is removed first: otherwise awaitReady would read it as
+// the new process's. start does not wait for the daemon.
 func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 	for _, dir := range []string{p.dir, filepath.Dir(p.log)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

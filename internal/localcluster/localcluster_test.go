@@ -135,8 +135,8 @@ func TestUpAndDown(t *testing.T) {
 	}
 }
 
-// TestUpAgain starts what was there before, with the same id and the same
-// addresses of masters, whatever it is asked for.
+// TestUpAgain checks that Up of an existing cluster starts the old layout, with the same id
+// and the same addresses of masters, whatever its Config.
 func TestUpAgain(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)

@@ -41,7 +41,7 @@ type Tasknode struct {
 	Process
 }
 
-// fileMode is that of layout.json and cluster.json.
+// fileMode is the mode of layout.json and cluster.json.
 const fileMode = 0o644
 
 // Process is a daemon's process and its addresses.

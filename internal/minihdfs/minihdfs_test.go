@@ -61,8 +61,8 @@ func TestKillStopPartition(t *testing.T) {
 	must(c.WaitLive(ctx, 2))
 }
 
-// TestTwoAtOnce starts a second cluster beside the shared one, and again on the
-// same folder: the file made before is there.
+// TestTwoAtOnce starts a second cluster next to the shared one, and starts it again on the
+// same folder. The file that the test has made is still there.
 func TestTwoAtOnce(t *testing.T) {
 	first := minihdfs.ForTest(t)
 	ctx := t.Context()

@@ -43,8 +43,8 @@ type Yarn struct {
 }
 
 // StartYarn starts YARN over a running cluster, in a folder "yarn" of its own, and returns
-// when all NodeManagers have registered. The caller calls Close before that of the cluster.
-// If it cannot, daemons get SIGTERM when the caller's process ends.
+// when all NodeManagers have registered. The caller closes it before the cluster. If it
+// cannot, daemons get SIGTERM when the caller's process ends.
 func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 	jars, err := YarnJars(ctx)
 	if err != nil {

@@ -14,9 +14,9 @@
 //	err = b.LimitRate("n1", 256)
 //	err = netns.RunIn(cmd, "n1")
 //
-// It takes the right to make namespaces, and the programs ip and tc of iproute2. Names
-// belong to this process's mounts and network: a process with namespaces of its own leaves
-// nothing behind, whatever ends it.
+// It takes the right to make namespaces, and the programs ip and tc of iproute2. Names belong
+// to this process's mounts and network: a process with namespaces of its own leaves nothing
+// behind, even if it is killed.
 package netns
 
 import (

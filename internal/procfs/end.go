@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// End ends a process by a signal, and by SIGKILL if it still runs after timeout or at the
-// end of ctx. It returns when the process is gone, and ignores one that is gone already.
-// alive reports whether the id still is that of the process, since ids are reused.
+// End ends a process by a signal, and by SIGKILL if it still runs after timeout or at the end
+// of ctx. It returns when the process is gone, and ignores one that is gone already. alive
+// reports whether the id still belongs to the process, since ids are reused.
 func End(ctx context.Context, pid int, alive func() bool, sig syscall.Signal, timeout time.Duration) error {
 	if !alive() {
 		return nil

@@ -31,10 +31,10 @@
 //	tcp     StreamWriter ══> server of the reader's machine ══> StreamReader
 //	shm     SharedWriter ══> queue of the group ══> SharedReader
 //
-// A Node that fails ends the others of its group, and its error is that of the attempt.
-// A stream or queue that its writer has not closed ends with an error. A finished Node
-// drains what it has not read, so that its writers do not fail. All memory for sorting
-// and merging comes from the attempt, which has a slot's memory for each Node.
+// A Node that fails ends the others of its group, and its error becomes the attempt's. A
+// stream or queue that its writer has not closed ends with an error. A finished Node drains
+// what it has not read, so that its writers do not fail. All memory for sorting and merging
+// comes from the attempt, which has a slot's memory for each Node.
 //
 // Goroutines: those of a session (serve.go), one for each Node of a group of several,
 // and those of streams (stream_reader.go; openStreams while both ends are awaited). An

@@ -160,8 +160,8 @@ func FuzzDecodeStream(f *testing.F) {
 	})
 }
 
-// sealed corrects the checksums, as far as b can be decoded, so that fuzzing gets past
-// them.
+// sealed corrects the checksums of all frames that can be decoded, so that fuzzing reaches the
+// code behind the check.
 func sealed(b []byte) []byte {
 	b = bytes.Clone(b)
 	if len(b) < len(streamMagic) {

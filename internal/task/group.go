@@ -13,7 +13,7 @@ import (
 )
 
 // groupRun runs the NodeGroup of an attempt: Nodes in one process, joined by its memory. A
-// Node that fails ends the others, and its error is that of the attempt.
+// Node that fails ends the others, and its error becomes the attempt's.
 //
 //	open: nodes, memory, queues, sources ─► run: fetch the checkpoint's files
 //	                                          └─► runNodes ─► Finished

@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// run runs all Nodes and returns the attempt's last message. ctx is that of the connection.
-// It repeats after a checkpoint that could not be written, as long as no streams have ended:
-// the Nodes then run again from their states in memory.
+// run runs all Nodes and returns the attempt's last message. ctx ends with the connection. It
+// repeats after a checkpoint that could not be written, as long as no streams have ended: the
+// Nodes then run again from their states in memory.
 func (g *groupRun) run(ctx context.Context, prog Program) (*taskproc.FromTask, error) {
 	if err := g.fetchCheckpoint(); err != nil {
 		return nil, err

@@ -180,7 +180,7 @@ func (f SignalFlag) OrAlways(always bool) SignalFlag {
 // Signalled reports whether a signal waits. It costs one atomic load.
 func (f SignalFlag) Signalled() bool { return f.raised.Load() }
 
-// Signalled is that of the Node's SignalFlag, for code that has no loop of its own.
+// Signalled returns the value of the Node's SignalFlag, for code that has no loop of its own.
 func (n *NodeRun) Signalled() bool { return n.signalled.Load() }
 
 // takeSignals lowers the Node's flag and reports which signals wait. Orders to end

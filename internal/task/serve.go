@@ -116,8 +116,8 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	return last.GetFinished() != nil, err
 }
 
-// measured adds the resource usage of a finished attempt to its counters. Too many counters
-// of the user's make it fail here at the latest.
+// measured adds the resource usage of a finished attempt to its counters. If the user's code
+// has made too many counters, the attempt fails here at the latest.
 func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTask, error)) (*taskproc.FromTask, error) {
 	cost := usage.Begin()
 	last, err := run()
@@ -141,7 +141,7 @@ func (s *session) finalMessage(ctx context.Context, err error) *taskproc.FromTas
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: s.attempt.failureOf(err)}}
 }
 
-// begin makes the attempt as far as orders need it.
+// begin makes the parts of the attempt that orders need.
 func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Start) {
 	set := new(counter.Set)
 	ctx, cancel := context.WithCancelCause(ctx)

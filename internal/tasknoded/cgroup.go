@@ -72,9 +72,9 @@ func recordCgroup(dir, cgroup string) error {
 	return os.WriteFile(file, []byte(cgroup), 0o644)
 }
 
-// RemoveCgroup removes the control group of a tasknode that was killed, with the
-// processes in it. Dir is that of the tasknode. A file that names a group of another
-// tasknode is removed and the group is kept.
+// RemoveCgroup removes the control group of a tasknode that was killed, with the processes in
+// it. dir is the directory of the tasknode. A file that names a group of another tasknode is
+// removed and the group is kept.
 func RemoveCgroup(dir string) error {
 	file := filepath.Join(dir, cgroupFile)
 	group, err := os.ReadFile(file)

@@ -49,7 +49,7 @@ type Daemon struct {
 	tasknode    *tasknode.Daemon
 	drills      daemon.Drills
 	source      string         // address that connections to HDFS come from, "" for any
-	open        daemon.Closers // of what Open has opened so far
+	open        daemon.Closers // closes the parts that Open has opened so far
 }
 
 // Open makes a tasknode ready to run. On an error nothing stays open.

@@ -13,7 +13,7 @@ var ErrNotRunning = errors.New("testcluster: the daemon does not run")
 
 // Control ends and starts daemons by name.
 //
-// Names are those of Cluster.Names. An unknown name is an error, or not running.
+// Cluster.Names lists the names. An unknown name is an error, or not running.
 type Control interface {
 	// Running reports whether the daemon has a process, stopped or not.
 	Running(name string) bool

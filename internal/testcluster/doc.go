@@ -16,10 +16,9 @@
 //	  ┌────────┼─────────┐
 //	local    opened    hosts
 //
-// The daemons of local are children of this process and end with it, whatever ends it.
-// Those of opened belong to a `hammr up` of this machine. Those of hosts run on the
-// machines of a hostfile, which a shell such as ssh reaches; Close repairs what was
-// broken there.
+// The daemons of local are children of this process and end with it, even if it is killed.
+// Those of opened belong to a `hammr up` of this machine. Those of hosts run on the machines
+// of a hostfile, which a shell such as ssh reaches; Close repairs what was broken there.
 //
 // Methods may be called by several goroutines at once; those that change one daemon
 // take turns. A Cluster signals no process but its own daemons and their tasks. The

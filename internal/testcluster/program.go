@@ -28,8 +28,8 @@ func (p Program) Run(ctx context.Context, args ...string) (stdout string, err er
 	return p.Feed(ctx, nil, args...)
 }
 
-// Feed is Run of a command that reads standard input. A program that ignores the interrupt
-// is killed after WaitDelay.
+// Feed is like Run, but gives the command a standard input. A program that ignores the
+// interrupt is killed after WaitDelay.
 func (p Program) Feed(ctx context.Context, stdin io.Reader, args ...string) (stdout string, err error) {
 	cmd := exec.CommandContext(ctx, p.File, args...)
 	cmd.Env = append(withoutCluster(os.Environ()), p.Environ...)

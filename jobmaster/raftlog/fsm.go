@@ -74,9 +74,9 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	}
 }
 
-// Restore emits the state in a snapshot. If the snapshot is bad while the log opens,
-// Raft tries an older one. Later it comes from the leader, so this server could never
-// catch up: it ends and keeps what it had.
+// Restore emits the state in a snapshot. If a snapshot is bad while the log opens, Raft tries
+// an older one. Later a snapshot comes from the leader. If that is bad, this server can never
+// catch up, so it ends and keeps its state.
 func (f *fsm) Restore(from io.ReadCloser) error {
 	state, err := f.read(from)
 	switch {

@@ -24,7 +24,7 @@ type Policy struct {
 	jobIndex
 	root *sharetree.Entry // the order of all jobs
 
-	requested map[cluster.AttemptID]request // what the last plan takes and is not confirmed, by victim
+	requested map[cluster.AttemptID]request // slots that the last plan takes and no command has confirmed yet, by victim
 }
 
 // New returns the scheduler. Call Reset before any other method.

@@ -35,9 +35,9 @@ func mean(samples []float64) (m float64) {
 	return m
 }
 
-// Lognormal takes the tasks to be lognormally distributed. Its mean is that of the
-// distribution that fits the samples best, by least squares of their logarithms over
-// the normal quantiles of the plotting positions (i-½)/n.
+// Lognormal takes the tasks to be lognormally distributed. Its mean is the mean of the
+// distribution that fits the samples best, by least squares of their logarithms over the
+// normal quantiles of the plotting positions (i-½)/n.
 type Lognormal struct{}
 
 // Size implements Estimator. Samples are in ascending order.
@@ -61,7 +61,7 @@ func (Lognormal) Size(_ *cluster.Job, _ cluster.Slot, tasks int, samples []float
 // simulator has one.
 type Oracle func(job *cluster.Job, kind cluster.Slot) (ms int64, ok bool)
 
-// Size implements Estimator. For unknown jobs it is that of Mean.
+// Size implements Estimator. For unknown jobs it returns the size that Mean returns.
 func (o Oracle) Size(job *cluster.Job, kind cluster.Slot, tasks int, samples []float64) (float64, bool) {
 	if ms, ok := o(job, kind); ok {
 		return float64(ms), true
@@ -84,7 +84,7 @@ const (
 // every call.
 type NoisyEstimator struct {
 	Estimator
-	Error float64 // width of the law; 0 is none
+	Error float64 // half width for UniformLaw, standard deviation of the logarithm for LognormalLaw; 0 is no error
 	Law   Law     // "" is LognormalLaw
 	Seed  uint64  // another seed gives other factors
 }

@@ -58,8 +58,9 @@ type offer struct {
 
 func (o offer) key() stageKey { return stageKey{o.job.ID, o.stage.Code} }
 
-// maxPatientMachines bounds how many machines are considered in addition to those with
-// free slots. More cannot have jobs of several waves and of at most maxPatientTasks.
+// maxPatientMachines bounds how many machines are considered in addition to machines with free
+// slots. A job of several waves with at most maxPatientTasks tasks uses no more machines than
+// this.
 const maxPatientMachines = maxPatientTasks / 2
 
 // newAssigner collects the slots that are free on each machine.

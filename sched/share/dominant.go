@@ -22,8 +22,8 @@ func DominantShare(capacity []float64, h Consumer) float64 {
 	return math.Inf(1)
 }
 
-// part returns the largest fraction of a resource that the consumer uses. It is infinite
-// for a resource of which the cluster has none.
+// part returns the largest fraction of a resource that the consumer uses. It is infinite if
+// the consumer uses a resource that the cluster does not have.
 func (h Consumer) part(capacity []float64) (part float64) {
 	for r, used := range h.Used {
 		switch {

@@ -27,11 +27,10 @@ var variants = []struct {
 	{"in many spills", []string{"mapreduce.task.io.sort.mb=1", "mapreduce.map.sort.spill.percent=0.5", "mapreduce.task.io.sort.factor=2"}},
 }
 
-// UnderAllVariants runs a program in all ways, with 3 reduces where it does not say
-// otherwise, and returns what it wrote, which has to be the same each time.
-// args are its arguments after the generic options, given the output directory.
-// A program that is deterministic but depends on the division of its work, such as one that
-// sums floats, fails here.
+// UnderAllVariants runs a program in all ways, with 3 reduces unless it sets another number,
+// and returns its output, which must be the same each time. args are its arguments after the
+// generic options, given the output directory. A program that is deterministic but depends on
+// the division of its work, such as one that sums floats, fails here.
 func UnderAllVariants(t *testing.T, p *mr.Program, args func(out string) []string) string {
 	t.Helper()
 	var first string

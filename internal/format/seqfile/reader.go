@@ -141,8 +141,8 @@ func (r *Reader) Next() bool {
 	return r.advance()
 }
 
-// advance moves by one record and sets the state. At the end, the position is that of the
-// range's end, so that an attempt that is checkpointed there resumes with nothing.
+// advance moves by one record and sets the state. At the end, the position is the range's end,
+// so that an attempt that is checkpointed there has nothing left to read.
 func (r *Reader) advance() bool {
 	if r.state == after {
 		return false

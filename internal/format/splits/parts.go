@@ -167,9 +167,9 @@ func (p *Parts) Consumed() int64 {
 func (p *Parts) Err() error   { return p.err }
 func (p *Parts) Close() error { return p.closeReader() }
 
-// Path is the full name of the file of the current record, or of the one that
-// could not be read; before the first Next it is that of the first part, and
-// "" for a range without parts.
+// Path is the full name of the file of the current record, or of the one that could not be
+// read; before the first Next it is the file of the first part; for a range without parts it
+// is "".
 func (p *Parts) Path() string {
 	if p.current.Split_Part == nil {
 		return ""
