@@ -37,7 +37,7 @@ func daemonsOf(c *testcluster.Cluster) (*daemons, error) {
 	return d, errors.Join(errs...)
 }
 
-// Usage is the CPU time and memory that the daemons of a cluster used while a command ran.
+// Usage is the CPU time that the daemons of a cluster used while a command ran.
 //
 // Times are differences of counters in /proc, whose unit is 10 ms.
 type Usage struct {

@@ -195,7 +195,7 @@ func (w *walk) checkStep(before, after *State, c Command) {
 	}
 }
 
-// outputOf lists the attempts that the job's output is made of.
+// outputOf lists the pieces that the job's output is made of, by task.
 func outputOf(s *State) (pieces string) {
 	for _, stage := range s.jobs[0].Stages {
 		for _, task := range stage.Tasks {

@@ -22,8 +22,8 @@ func (f fetches) started(s *State, id AttemptID) {
 	}
 }
 
-// all returns a true report for the loss of a machine: outputs that all readers have. Each of
-// them is left out at random.
+// all returns a true report for the loss of a machine: the outputs that every reader has
+// fetched, and the readers that have fetched all of these outputs that they read.
 func (f fetches) all(s *State, machine string) (known Fetched) {
 	for j := range s.View().Jobs() {
 		for _, stage := range j.Stages {

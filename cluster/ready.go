@@ -34,7 +34,7 @@ func (j *Job) availableAt(up upstream) int64 {
 	return max(some, complete)
 }
 
-// completeAt is the time since which a stage is Complete, 0 while it is not.
+// completeAt returns the time at which a stage became Complete; 0 if it is not.
 func (j *Job) completeAt(s *Stage) int64 {
 	at := j.StartedAt
 	for _, mate := range s.Bundle.Stages {

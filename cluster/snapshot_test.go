@@ -311,8 +311,8 @@ func FuzzDecodeSnapshot(f *testing.F) {
 	})
 }
 
-// BenchmarkSnapshot measures the part of a snapshot that blocks the master's loop, with one
-// job of 100,000 tasks. The other parts run concurrently, or once.
+// BenchmarkSnapshot measures the steps of a snapshot with one job of 100,000 tasks. Only take
+// blocks the master's loop; the other steps run concurrently, or once.
 func BenchmarkSnapshot(b *testing.B) {
 	s := livedState(b, 100_000)
 	data := encoded(b, s)

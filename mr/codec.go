@@ -48,8 +48,8 @@ func keyCodec[K any]() (keys.Codec[K], error) {
 	return nil, fmt.Errorf("no ordered codec for keys of type %v: use a string, []byte, number, bool, time.Time, mr.Pair, mr.Triple or mr.Desc, or give a codec with KeyCodec", reflect.TypeFor[K]())
 }
 
-// valueCodec is the default codec of a value type: that of keys if there is one, protobuf
-// for messages, JSON for the rest.
+// valueCodec returns the default codec of a value type: the codec for keys of that type if
+// there is one, protobuf for messages, JSON for the rest.
 func valueCodec[V any]() keys.Codec[V] {
 	if c, ok := keys.For[V](); ok {
 		return c

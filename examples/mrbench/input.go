@@ -14,9 +14,9 @@ import (
 // mapsProperty is the number of maps. They share the input evenly.
 const mapsProperty = "mrbench.maps"
 
-// pieces is a text file in as many splits as there are to be maps, even in the middle of
-// lines: a line belongs to the map in whose split it begins. It shows how to write an Input:
-// it implements only Splits, and takes the other methods from mr.TextLines.
+// pieces is a text file with one split for each map. A split may begin in the middle of a
+// line: a line belongs to the map in whose split it begins. It shows how to write an Input: it
+// implements only Splits, and takes the other methods from mr.TextLines.
 type pieces struct{ mr.Input[int64, []byte] }
 
 // Splits implements mr.Input.

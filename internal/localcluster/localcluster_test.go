@@ -39,7 +39,7 @@ func up(t *testing.T, cfg localcluster.Config) *localcluster.State {
 	return published(t, cfg.Dir, c)
 }
 
-// published is the state in cluster.json, which is equal to that of Up.
+// published returns the state in cluster.json, which must equal the state that Up returned.
 func published(t *testing.T, dir string, c *localcluster.Cluster) *localcluster.State {
 	t.Helper()
 	s, err := localcluster.ReadState(dir)

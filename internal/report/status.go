@@ -70,8 +70,8 @@ func FailureFromRecord(f *wire.FailureRecord) Failure {
 	}
 }
 
-// taskFromStatus converts a task with its attempts. unfinished is the state of those that
-// have none.
+// taskFromStatus converts a task with its attempts. unfinished is the state of tasks and
+// attempts that have not ended.
 func taskFromStatus(t *wire.TaskStatus, unfinished State) Task {
 	task := Task{ID: t.GetId(), Type: Map, State: cmp.Or(taskStates[t.GetState()], unfinished)}
 	if t.GetKind() == taskproc.Kind_REDUCE {

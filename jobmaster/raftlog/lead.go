@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// leadership is the leads of this server: Raft's latest word in mu, and the lead that
-// was announced to the jobmaster. Leads are numbered from 1.
+// leadership records the leads of this server: in mu what Raft has reported last, and the lead
+// that was announced to the jobmaster. Leads are numbered from 1.
 //
 //	Raft: becomes leader ──► mu.held ──► barrier passes ──► Leading, announced = number
 //	Raft: steps down     ──► !mu.held ────────────────────► Following, announced = 0

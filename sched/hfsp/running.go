@@ -21,8 +21,8 @@ type running struct {
 	capped heapOf[*member] // the first to finish on top
 }
 
-// run works until a time and calls finish for each phase that is done by then, in order.
-// With infinite time it leaves what is left of the others as it was.
+// run works until a time and calls finish for each phase that is done by then, in order. If
+// until is infinite, it does not change the remaining work of the other phases.
 func (r *running) run(until float64, finish func(s *member, at float64)) {
 	for {
 		r.rise()

@@ -23,7 +23,7 @@ import (
 
 // Victim is attempts that lose their slots together: a single one, or those of a gang.
 type Victim struct {
-	Attempt   cluster.AttemptID // to send the order to; of a gang its first
+	Attempt   cluster.AttemptID // to send the order to; for a gang, the gang's first attempt
 	Slots     cluster.Slots     // that are freed
 	StartedAt int64             // ms since the epoch
 }

@@ -42,8 +42,8 @@ func groupsOf(w *workload.Workload, r *sim.Result) groups {
 	return g
 }
 
-// fold makes one group of all but those with the most work. More colours than plot.Colours
-// cannot be distinguished.
+// fold keeps the groups with the most work, and joins all others into one. More colours than
+// plot.Colours cannot be distinguished.
 func (g *groups) fold(work map[string]int64) {
 	if len(g.names) <= plot.Colours {
 		return

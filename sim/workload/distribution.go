@@ -104,9 +104,9 @@ func (l Distribution) draw(r *rand.Rand) float64 {
 	return l.kind.draw(l.args, openUnit(r.Uint64()))
 }
 
-// parseDistribution parses a text like pareto:1.5:1:500. The function parse reads numbers
-// with a unit. It is that of times or of sizes; arguments such as ALPHA have no unit and
-// ignore it.
+// parseDistribution parses a text like pareto:1.5:1:500. The function parse reads numbers with
+// a unit. It is the parser of times or of sizes. Arguments such as ALPHA have no unit and are
+// parsed without it.
 func parseDistribution(text string, parse func(string) (float64, error)) (Distribution, error) {
 	parts := strings.Split(text, ":")
 	for i := range distributionKinds {
