@@ -62,7 +62,7 @@ func (c StartAttempt) check(p taskRef, m *Machine, taken Slots) error {
 	return nil
 }
 
-// launch counts a start, and where it is relative to the split.
+// launch counts a start, and whether it is on a machine or in a rack with the split.
 func (s *Stage) launch(at int64, c StartAttempt) {
 	s.Running++
 	s.Launched++

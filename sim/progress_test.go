@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestProgressIsFromLastReport suspends a map that reports every three seconds, and checks
-// what is known of it.
+// TestProgressIsFromLastReport suspends a map that reports every three seconds, and checks the
+// progress that the policy sees.
 func TestProgressIsFromLastReport(t *testing.T) {
 	cfg := configOf(1, 1, 1)
 	cfg.Latency = 10 // it starts at 10

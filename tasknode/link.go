@@ -26,8 +26,8 @@ type Session interface {
 	// Send sends a report without waiting for the jobmaster. A report that is sent
 	// after the end of the session is lost.
 	Send(*wire.Report)
-	// Receive waits for orders and returns them in their order. The error is why the
-	// session has ended, or that of ctx.
+	// Receive waits for orders and returns them in their order. The error is the reason why
+	// the session has ended, or the error of ctx.
 	Receive(ctx context.Context) ([]*wire.Order, error)
 	// Close ends the session.
 	Close()

@@ -11,7 +11,7 @@ import (
 )
 
 // targetDaemons are the names of the daemons that a fault hits. A machine includes its
-// DataNode. A role other than those handled here is one of a tasknode.
+// DataNode. For every other role it returns the tasknode.
 func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, error) {
 	switch t.Role {
 	case chaos.Jobmaster:

@@ -47,8 +47,8 @@ func (c *Cluster) Health(ctx context.Context) (Health, error) {
 	return health, nil
 }
 
-// metrics decodes one bean of a daemon's JMX metrics. metrics reads one bean of a daemon's
-// JMX page as JSON. It fails as long as the daemon has not registered the bean.
+// metrics reads one bean of a daemon's JMX page and decodes its JSON. It fails as long as the
+// daemon has not registered the bean.
 func metrics(ctx context.Context, address, bean string, into any) error {
 	url := "http://" + address + "/jmx?qry=Hadoop:" + bean
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

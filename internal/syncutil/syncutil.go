@@ -47,9 +47,8 @@ func (b *Mailbox[T]) Take() []T {
 	return taken
 }
 
-// Group is a set of goroutines that Close waits for. Unlike a sync.WaitGroup, it may
-// be asked for another goroutine while Close waits: it refuses. The zero Group is
-// ready to use.
+// Group is a set of goroutines that Close waits for. Unlike a sync.WaitGroup, it allows a call
+// of Go while Close waits, and refuses the goroutine. The zero Group is ready to use.
 type Group struct {
 	running sync.WaitGroup
 	mu      struct {

@@ -10,7 +10,7 @@ import (
 
 const (
 	freshChecks     = 50 // how often running attempts are checked for fresh reports during Config.Wait
-	slowCheckFactor = 20 // for how many times Config.Wait they are checked less often after that
+	slowCheckFactor = 20 // after Config.Wait, how many times Config.Wait the less frequent checks last
 )
 
 // run works the tasks to be recovered into a plan, in this order: slots promised earlier,
