@@ -211,6 +211,11 @@ func (j *Job) uncount(t *Task) {
 //
 // Policies keep the value, and read it again for the jobs in Delta.Jobs: a command that
 // changes the value of another job has to list that job, too. Disco has no priorities.
+//
+// Besides SetPriority (apply_job.go), every end of a job can change the priority of another:
+// setJobState (transition.go), or applyOnce (state.go) once for all commands. A stored value
+// is derived again in Restore and counted again in CheckInvariants (invariants.go). Users
+// see Spec.Priority in status.go and explain.go of jobmaster.
 func (j *Job) EffectivePriority() int { return j.Spec.Priority }
 
 // Loaded reports whether the job's splits are known here.

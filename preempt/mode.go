@@ -22,14 +22,21 @@ import (
 // The mode goes from a policy to the process of the task and back. A new mode needs a case
 // at each of these places:
 //
-//	choice    Modes, AllModes and bit below; Victim.fallback and Config.cheapest; Costs
-//	request   jobmaster checkMode; the properties hammr.job.*.preemption in internal/conf
-//	state     cluster PreemptAttempt.apply; storedForm for the log; attemptRecord for
-//	          snapshots, which holds whether a mode is Split
+//	choice    Modes, AllModes and bit below; Victim.fallback and Config.cheapest (config.go);
+//	          Costs; sched/victim: declinedModes, describe and noteTaken
+//	allowed   mr disallowedModes (user_code.go, graph_stage.go); cluster/disallowed_modes.go;
+//	          jobmaster setPreemption (properties.go)
+//	request   jobmaster checkMode and runningAttempt.preempt, which waits for the effect
+//	          (change_attempt.go); the properties hammr.job.*.preemption in internal/conf;
+//	          the help of newTaskPreempt in cmd/hammr/task.go
+//	state     cluster PreemptAttempt.apply; storedForm and command for the log
+//	          (codec_entries.go); attemptRecord for snapshots, which holds whether a mode is
+//	          Split: recordAttempt and preemptMode
 //	order     control orderChange ─► jobmaster sendOrder ─► wire.Order ─► tasknode
 //	          Daemon.execute ─► taskproc.ToTask
 //	task      internal/task handlePreempt, and what it answers, see cluster.AttemptState
-//	models    sim/machine.go and sim/account.go; chaos/simulate PreemptTask
+//	models    sim/machine.go, sim/account.go and outcome in sim/tasks.go; chaos preemptModes
+//	          (kind_preempt.go: random plans draw from it) and chaos/simulate PreemptTask
 //
 // TestModesInLogsAndSnapshots in package cluster fails for a mode that a log or a snapshot
 // loses.

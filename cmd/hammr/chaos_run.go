@@ -120,7 +120,7 @@ func (c *chaosRun) planOf(i int) *chaos.Plan {
 	}
 	on := c.attached.clusterForPlans()
 	if c.hdfs && on.Accepts == nil {
-		on.Accepts = func(f chaos.Fault) bool { return f.Kind != chaos.Partition }
+		on.Accepts = func(f chaos.Fault) bool { return !chaos.SpecOf(f.Kind).NeedsNetwork }
 	}
 	p := chaos.RandomOn(on, c.seed+uint64(i), c.kinds)
 	p.HDFS = c.hdfs

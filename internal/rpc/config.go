@@ -34,7 +34,14 @@ type Config struct {
 	// OnWait is called once in each search that takes longer than about a second, with
 	// the reason why no leader was found; default nil.
 	OnWait func(error)
-	// TLS encrypts calls; default nil, no encryption.
+	// TLS encrypts calls; default nil, no encryption. These make a Config and would set it:
+	//
+	//	tasknodes  internal/tasknoded/daemon.go openParts
+	//	commands   cmd/hammr/cluster_command.go connectRemote, with flags in command
+	//	programs   mr/engine.go remoteClient, with options in mr/options.go clusterOptions
+	//	drills     internal/testcluster: cluster.go dial, hosts.go Attach
+	//
+	// Drills' calls (internal/faultrpc) and logs use the daemons' pages, which are plain HTTP.
 	TLS *tls.Config
 	// Dial connects to an address; default net.Dialer's DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

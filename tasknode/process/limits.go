@@ -22,10 +22,12 @@ import (
 //
 //   - Version 1 has a directory for each controller. cgroup and CreateCgroup know that of
 //     memory only, and so does the file in which a tasknode records its group.
-//   - A controller that may be missing is enabled by a write of its own: a machine may
-//     delegate memory and not cpu, and one write of both fails as a whole.
-//   - An rlimit is no file: startProcess sets it, and internal/task explains the error, since
-//     a system call fails instead of the process.
+//   - A controller that may be missing is enabled by a write of its own, in openCgroup
+//     (cgroup.go): a machine may delegate memory and not cpu, and one write of both fails
+//     as a whole. Its files are optional then, or newGroup refuses every task.
+//   - An rlimit is no file: startProcess (start_process.go) sets it, and remedy
+//     (internal/task/failure.go) explains the error, since a system call fails instead of
+//     the process.
 type limits struct {
 	memory int64 // bytes
 }
