@@ -4,6 +4,11 @@ import "github.com/hammr/hammr/dag"
 
 // The records are the content of a snapshot. They are written as maps under the numbers
 // below, without zero values. A number is never reused; a new field gets a new one.
+//
+// A new field of the state goes into its struct, into its record here, into the function of
+// snapshot.go that copies it, and into snapshot_restore.go. A count or an index gets no record:
+// it is computed on restoring and checked in invariants.go. JobSpec is stored whole. If
+// policies depend on the field, its command adds to Delta (state.go).
 
 // clusterRecord is the first item of a snapshot: everything but the jobs.
 type clusterRecord struct {

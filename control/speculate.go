@@ -10,6 +10,9 @@ import (
 // Speculative execution, after Hadoop's DefaultSpeculator: when no task of a stage waits,
 // the running one whose attempt is expected to end last gets a second attempt, if that is
 // expected to end first. It uses only slots that the policy leaves free.
+//
+// The policy does not give these slots. The same holds for those of resumeOrMigrate
+// (stranded.go), preemptionDeclined (reports.go) and jobmaster.Master.ResumeAttempt.
 const (
 	// speculationPeriod is the time between two searches for slow tasks, ms.
 	speculationPeriod = 1000

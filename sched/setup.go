@@ -25,6 +25,12 @@ type Setup struct {
 // Placement configures how tasks that a policy has chosen are matched with machines
 // (package placement). The zero value is Flow without waiting and without a table of
 // racks.
+//
+// A limit for every policy is a field here. placement.Round keeps it, and so does
+// slotPlan.write of chronos (fill.go), which moves starts afterwards; Round.reason
+// (placement/explain.go) explains it. Package ledger has no settings: fair, disco and hfsp,
+// which have a Ledger, pass the limit to it. Package control knows only Policy: what it has to
+// know of a limit is an interface in optional.go.
 type Placement struct {
 	Method Method // for jobs that do not name their own
 

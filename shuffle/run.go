@@ -93,6 +93,11 @@ func (s *Source) rank() rank {
 // record carries a tag. Such a run can be merged again with runs whose ranks lie between its
 // own. In a merge, the ranks of all sources are numbered once (Merge.rankSources), so that
 // equal keys are ordered by comparing two numbers.
+//
+// Ordinals come from these places: mr/input.go numbers files (numberer), jobmaster/output_log.go gives each output
+// its origin (ordinal), internal/task/reduce.go reads it (ordinalOf), and
+// internal/checkpoint/file.go stores it. A new field goes to all of them, to appendRanks and
+// decodeRank, and to MapOutput in internal/taskproc.
 type rank struct {
 	ordinal  Ordinal
 	sequence int64

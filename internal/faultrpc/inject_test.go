@@ -72,12 +72,12 @@ func TestRefusals(t *testing.T) {
 	defer control.Close()
 	with, without := page(t, control), page(t, nil)
 	for want, err := range map[string]error{
-		"it was not started with --drills":          client(t, "secret").SlowDisk(t.Context(), without, time.Second),
-		"the token is not the cluster's":            client(t, "guess").SlowDisk(t.Context(), without, time.Second),
-		"unauthenticated":                           client(t, "").Clear(t.Context(), with),
-		`no failpoint "x"; there are task/spill`:    client(t, "secret").SetFailpoint(t.Context(), with, "x", "error"),
-		"slow disk by -1s: expected":                client(t, "secret").SlowDisk(t.Context(), with, -time.Second),
-		"fault : a daemon of this version knows no": client(t, "secret").inject(t.Context(), with, nil),
+		"it was not started with --drills":                    client(t, "secret").SlowDisk(t.Context(), without, time.Second),
+		"the token is not the cluster's":                      client(t, "guess").SlowDisk(t.Context(), without, time.Second),
+		"unauthenticated":                                     client(t, "").Clear(t.Context(), with),
+		`no failpoint "x"; there are task/spill`:              client(t, "secret").SetFailpoint(t.Context(), with, "x", "error"),
+		"slow disk by -1s: expected":                          client(t, "secret").SlowDisk(t.Context(), with, -time.Second),
+		"fault : this version of the daemon does not support": client(t, "secret").inject(t.Context(), with, nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

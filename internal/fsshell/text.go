@@ -13,6 +13,8 @@ import (
 
 // text prints a file as text. It detects gzip, SequenceFiles and Avro by their first bytes, as
 // Hadoop does, and other codecs by the file's extension. Any other file is printed as it is.
+//
+// A format that is added here also goes into the help of -text in commands.go, and into doc.go.
 func text(s *shell, _ invocation, it item) error {
 	file, err := s.open(it)
 	if err != nil {

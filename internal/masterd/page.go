@@ -35,7 +35,10 @@ func (d *Daemon) info() *wire.Info {
 	return info
 }
 
-// newPage is the master's HTTP page. A handler for it goes into Handlers.
+// newPage returns the master's HTTP page. A handler for it goes into Handlers. It asks
+// d.log.ConfirmLead before it reads from d.master, as calls do (jobmaster/server/calls.go).
+// What d.master cannot answer yet is a method in jobmaster/query.go. docs/cluster.md lists
+// the paths.
 func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),

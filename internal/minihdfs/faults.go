@@ -2,8 +2,11 @@ package minihdfs
 
 import (
 	"context"
+	"errors"
 	"net"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Daemon is the NameNode or a DataNode.
@@ -31,8 +34,23 @@ func (c *Cluster) NameNode() Daemon { return c.nameNode }
 // DataNode is DataNode i, from 0.
 func (c *Cluster) DataNode(i int) *DataNode { return c.data[i] }
 
-// Stop implements Daemon.
-func (d *daemon) Stop() error { return d.signal(syscall.SIGSTOP) }
+// Stop implements Daemon. It returns when all threads of the process have stopped: a signal
+// reaches them one by one, and one that still runs could answer a call.
+func (d *daemon) Stop() error {
+	if err := d.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	process := d.mu.process
+	d.mu.Unlock()
+	for process != nil {
+		err := unix.Waitid(unix.P_PID, process.Pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	return nil
+}
 
 // Continue implements Daemon.
 func (d *daemon) Continue() error { return d.signal(syscall.SIGCONT) }

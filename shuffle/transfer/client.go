@@ -18,7 +18,10 @@ const defaultConnectTimeout = 10 * time.Second
 // maxMessage bounds the text of a refusal that is read for an error, in bytes.
 const maxMessage = 1 << 10
 
-// clientConfig says how a client connects to Servers.
+// clientConfig says how a client connects to Servers. A new field is passed on by NewFetcher
+// (FetcherConfig, fetcher.go) and NewChannelClient (ChannelConfig, channel_client.go). Both are
+// configured in internal/task (copy.go, channels.go) for tasks, and in tasknode/copy_output.go,
+// with a field of tasknode.Config, for copies by tasknodes.
 type clientConfig struct {
 	token          string        // shown to servers; "": none
 	connectTimeout time.Duration // default defaultConnectTimeout
@@ -28,7 +31,7 @@ type clientConfig struct {
 
 // client sends requests to Servers. All connections of this package to other machines are made
 // here: dial opens them, serverURL names the scheme, request shows the token. All security of
-// connections belongs here, and nowhere else in the package.
+// connections is applied here, and nowhere else in the package; clientConfig has its settings.
 type client struct {
 	cfg       clientConfig
 	http      http.Client // over transport

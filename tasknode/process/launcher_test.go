@@ -95,9 +95,9 @@ func TestFileMustBeAProgram(t *testing.T) {
 func TestOtherProgramThanTheOneSubmitted(t *testing.T) {
 	l := newLauncher(t, Config{})
 	for want, change := range map[string]func(*taskproc.Start){
-		`submitted with stage "reduce"`: func(s *taskproc.Start) { s.Reduces, s.Fingerprint = 2, dag.MapReduce(1, 2).Fingerprint() },
-		"has an input 2, here are 1":    func(s *taskproc.Start) { s.Split.Input = 1 },
-		`job "other" is not in this`:    func(s *taskproc.Start) { s.Program = "other" },
+		`submitted with stage "reduce"`:        func(s *taskproc.Start) { s.Reduces, s.Fingerprint = 2, dag.MapReduce(1, 2).Fingerprint() },
+		"has 2 inputs or more, this one has 1": func(s *taskproc.Start) { s.Split.Input = 1 },
+		`job "other" is not in this`:           func(s *taskproc.Start) { s.Program = "other" },
 	} {
 		start := startMessage(t, "")
 		change(start)
