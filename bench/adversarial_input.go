@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// adversarial are inputs on which sorts and hash tables often perform badly: their lines are
-// sorted, their words counted.
+// adversarial lists inputs on which sorts and hash tables often perform badly. Contests sort
+// their lines and count their words.
 var adversarial = []Input{
 	{Name: "equal", Bytes: quarter, Generate: equalLines},
 	{Name: "sorted", Bytes: quarter, Generate: sortedLines},
@@ -16,11 +16,12 @@ var adversarial = []Input{
 	{Name: "zipf", Bytes: quarter, Generate: zipfLines},
 }
 
-// seeded starts the same sequence in each generator, so inputs are the same everywhere.
+// seeded returns a random source with a fixed seed, so every machine generates the same
+// inputs.
 func seeded() *rand.Rand { return rand.New(rand.NewPCG(42, 7)) }
 
-// fill writes lines until the size is reached. line appends a line without its end to dst,
-// whose memory is used again.
+// fill writes lines until the size is reached. line appends one line to dst, without the
+// newline; fill reuses the memory of dst.
 func fill(w *bufio.Writer, bytes int64, line func(dst []byte) []byte) error {
 	var b []byte
 	for written := int64(0); written < bytes; written += int64(len(b)) {
@@ -32,14 +33,14 @@ func fill(w *bufio.Writer, bytes int64, line func(dst []byte) []byte) error {
 	return nil
 }
 
-// equalLines has one key only. Some quicksorts are quadratic
-// on it.
+// equalLines writes lines that are all equal. Some quicksorts take quadratic time on equal
+// keys.
 func equalLines(w *bufio.Writer, bytes int64) error {
 	return fill(w, bytes, func(dst []byte) []byte { return append(dst, "the same key on every line\n"...) })
 }
 
-// sortedLines is sorted already, with long common prefixes. Comparisons read far into the
-// keys.
+// sortedLines writes lines in sorted order with long common prefixes, so comparisons read
+// far into the keys.
 func sortedLines(w *bufio.Writer, bytes int64) error {
 	n := 0
 	return fill(w, bytes, func(dst []byte) []byte {
@@ -48,7 +49,7 @@ func sortedLines(w *bufio.Writer, bytes int64) error {
 	})
 }
 
-// shortLines have five bytes each, so that bookkeeping costs more than data.
+// shortLines writes lines of five bytes, so that bookkeeping costs more than data.
 func shortLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	return fill(w, bytes, func(dst []byte) []byte {
@@ -61,8 +62,8 @@ func shortLines(w *bufio.Writer, bytes int64) error {
 	})
 }
 
-// longLines have a mebibyte each, so that a few fill a buffer. Each line is a record, so a
-// spill holds only a few records.
+// longLines writes lines of one MiB, so that a few lines fill a buffer. Each line is a
+// record, so a spill holds only a few records.
 func longLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	const length = 1 << 20
@@ -77,9 +78,8 @@ func longLines(w *bufio.Writer, bytes int64) error {
 	})
 }
 
-// zipfLines have a few very frequent keys and many rare ones, more than fit into a table in
-// cache. The reduce of the most frequent
-// key gets more records than the others.
+// zipfLines writes a few very frequent keys and more rare keys than fit into a table in the
+// CPU cache. The reduce of the most frequent key gets more records than the others.
 func zipfLines(w *bufio.Writer, bytes int64) error {
 	random := seeded()
 	zipf := rand.NewZipf(random, 1.1, 1, 50_000_000)

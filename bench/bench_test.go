@@ -84,7 +84,8 @@ func TestMeasureReportsWhyACommandFailed(t *testing.T) {
 	}
 }
 
-// TestMeasureCountsNoMemoryOfOurs holds while this process is large itself.
+// TestMeasureCountsNoMemoryOfOurs checks that a sample excludes this process's memory, even
+// while it is large.
 func TestMeasureCountsNoMemoryOfOurs(t *testing.T) {
 	k := testKit(t, 1)
 	ballast := bytes.Repeat([]byte("x"), 64<<20)

@@ -59,8 +59,8 @@ var (
 	}}
 )
 
-// contests are all comparisons, in the order in which they run. Names are stable, since
-// results of different days are compared by them.
+// contests returns all comparisons, in the order in which they run. Their names must not
+// change, since results of different days are matched by name.
 func contests() []Contest {
 	all := []Contest{
 		{Name: "start", About: "a job of 1 KB, process start to exit", Input: tinyInput, Ours: wordcount, Goals: Goals{Seconds: 0.050}},

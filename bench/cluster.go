@@ -33,16 +33,16 @@ var (
 	}}
 )
 
-// slowerBy returns the ratio for a run that takes the given multiple of the rival's time.
-// Goals are ratios of the rival's time to ours.
+// slowerBy returns the ratio for a run that takes the given multiple of the rival's time. A
+// goal is the rival's time divided by ours.
 func slowerBy(times float64) float64 { return 1 / times }
 
 // clusterContests compare a cluster of processes on this machine with the same
 // program in one process.
 //
-// They run only when they are named, since they take minutes and start daemons. Goals are
-// absolute times for jobs of empty tasks, and ratios to the same program in one process
-// otherwise: what a cluster adds.
+// They run only when they are named, since they take minutes and start daemons. Jobs of
+// empty tasks have goals in seconds. All others have a ratio to the same program in one
+// process, which shows what a cluster adds.
 func clusterContests() []Contest {
 	return []Contest{
 		{
@@ -80,8 +80,9 @@ func (k *Kit) onCluster(name string, args ...string) Command {
 	return c
 }
 
-// startCluster starts a cluster with two slots of each kind on each tasknode, its daemons
-// with those variables in their environment. The cluster is removed after the contest.
+// startCluster returns a Prepare function. It starts a cluster with two slots of each kind
+// on each tasknode and adds environ to the daemons' environment. The cluster is removed
+// after the contest.
 func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Context, k *Kit) (cleanup func() error, err error) {
 	return func(ctx context.Context, k *Kit) (func() error, error) {
 		dir := filepath.Join(k.work, "cluster")
@@ -103,8 +104,8 @@ func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Co
 	}
 }
 
-// inspectCluster finds the processes of a cluster, and measures the disk of its logs. Times
-// of small jobs are mostly those of syncs of the log, so the result notes how fast the disk
+// inspectCluster finds the processes of a cluster, and measures the disk of its logs. Small
+// jobs spend most of their time in syncs of the log, so the result notes how fast the disk
 // is.
 func (k *Kit) inspectCluster(c *testcluster.Cluster) error {
 	disk, err := syncLatency(c.Dir())

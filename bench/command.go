@@ -80,10 +80,9 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// measure runs a command below the program timed. On exec the kernel carries the peak
-// memory of the forking process over to the child, and this process may be large from
-// comparing outputs. The program timed measures from just before the start to the exit of
-// the command.
+// measure runs a command below the program timed. On exec the kernel counts the peak memory
+// of the forking process as the child's, and this process may be large after it has compared
+// outputs. The program timed measures from just before the start to the exit of the command.
 func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 	name := filepath.Join(k.work, "sample")
 	c.Args = append([]string{k.program("timed"), name}, c.Args...)
@@ -101,12 +100,12 @@ func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 	return s, nil
 }
 
-// Timed is the work of the program timed: it runs a command with the standard streams of
-// this process, writes its Sample to a file, and returns its exit code. It forwards signals
-// to the command.
+// Timed does the work of the program timed. It runs a command with the standard streams of
+// this process, writes the command's Sample to a file, and returns the exit code. It
+// forwards signals to the command.
 //
-// It runs in a small process of its own because the peak memory of a child includes that of
-// its parent at the fork.
+// Timed runs in a small process of its own, because a child's peak memory includes the
+// parent's memory at the fork.
 func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, err error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -116,7 +115,7 @@ func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, 
 	}
 	go func() {
 		for s := range signals {
-			_ = cmd.Process.Signal(s) // fails when it has ended already
+			_ = cmd.Process.Signal(s) // fails if the process has already ended
 		}
 	}()
 	err = cmd.Wait()
@@ -129,7 +128,7 @@ func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, 
 	data, err := json.Marshal(Sample{
 		Seconds:     elapsed.Seconds(),
 		CPUSeconds:  (state.UserTime() + state.SystemTime()).Seconds(),
-		MaxRSSBytes: state.SysUsage().(*syscall.Rusage).Maxrss << 10, // always so on Unix
+		MaxRSSBytes: state.SysUsage().(*syscall.Rusage).Maxrss << 10, // SysUsage always returns a Rusage on Unix
 	})
 	if err != nil {
 		return 0, err

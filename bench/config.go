@@ -14,8 +14,8 @@ import (
 //
 //	hammr bench programs --case 'terasort*' --rounds 5 --size 1073741824
 type Config struct {
-	// Cases names contests, or patterns for path.Match. Default all except those that run
-	// only by name.
+	// Cases names contests, or patterns for path.Match. Default: all contests except those
+	// marked OnlyByName.
 	Cases []string
 	// Rounds is how often each side is measured. Default 5.
 	Rounds int
@@ -24,8 +24,8 @@ type Config struct {
 	// SizeBytes is the size of the main input files. Default 1 GiB. The large sort has four
 	// times as much, adversarial inputs a quarter.
 	SizeBytes int64
-	// Dir keeps generated input from run to run, about twelve times SizeBytes. Default
-	// hammr-bench in the user's cache directory.
+	// Dir is the directory that keeps generated input from run to run; it needs about twelve
+	// times SizeBytes. Default hammr-bench in the user's cache directory.
 	Dir string
 	// Yardstick is the source of the yardstick. Default ../shared/yardstick.
 	Yardstick string
@@ -35,8 +35,8 @@ type Config struct {
 	Out io.Writer
 }
 
-// EnsureDefaults fills in what is zero. It fails if the user has no cache directory and Dir
-// is not set.
+// EnsureDefaults replaces zero fields by their defaults. It fails if the user has no cache
+// directory and Dir is not set.
 func (c *Config) EnsureDefaults() error {
 	if c.Rounds == 0 {
 		c.Rounds = 5

@@ -9,9 +9,9 @@ import (
 
 // Contest is one comparison.
 //
-// It is fair by construction: both sides read the same file from a warm page cache, write to the same disk, and are measured in alternation on the same machine as whole
-// processes, from exec to exit. Outputs are compared before anything
-// is measured.
+// Both sides read the same file from a warm page cache, write to the same disk, and run in
+// alternation on the same machine. Each is measured as a whole process, from exec to exit.
+// Outputs are compared before anything is measured.
 type Contest struct {
 	Name  string
 	About string // one line
@@ -20,7 +20,7 @@ type Contest struct {
 	Rival Entry // the zero Entry if only absolute figures matter
 	Goals Goals
 
-	// Compare compares the outputs of both; nil for no comparison.
+	// Compare compares the outputs of both sides; nil for no comparison.
 	Compare func(ours, rival string) error
 	// Tasks is the number of tasks of a run, for contests that measure tasks.
 	Tasks int
@@ -28,7 +28,7 @@ type Contest struct {
 	SingleRound bool
 	// OnlyByName runs the contest only if it is named.
 	OnlyByName bool
-	// Prepare is called before anything runs, and cleanup afterwards.
+	// Prepare runs before all else in the contest, and its cleanup runs last.
 	Prepare func(ctx context.Context, k *Kit) (cleanup func() error, err error)
 }
 
@@ -36,13 +36,13 @@ type Contest struct {
 // printed and does not fail the run, because the machine may be busy.
 type Goals struct {
 	Ratio       float64 // the rival's time over ours, at least
-	Target      float64 // the same, as a further aim
+	Target      float64 // the ratio that further work aims at; missing it is no failure
 	Seconds     float64 // our time, at most
 	MaxRSSBytes int64   // our memory, at most
 	MasterShare float64 // the part of a core that a master uses, at most
 }
 
-// Entry is a program of a contest.
+// Entry is one side of a contest: a program.
 //
 // Command must not start anything: it only builds the command line, and is called once for
 // each run.
@@ -53,7 +53,7 @@ type Entry struct {
 	Command func(k *Kit, in, out string) Command
 }
 
-// missing reports whether the contest has no such side.
+// missing reports whether the Entry is zero, so the contest lacks this side.
 func (e Entry) missing() bool { return e.Command == nil }
 
 // choose selects the contests that the patterns name, in the order of all. A pattern that

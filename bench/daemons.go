@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// daemons are the processes of the cluster that a contest has started. Only their CPU time is
-// measured, and the memory of the commands.
+// daemons has the processes of the cluster that a contest has started. Their CPU time is
+// measured; memory is measured for the commands only.
 type daemons struct {
 	cluster            *testcluster.Cluster
 	masters, tasknodes []int // process ids
@@ -48,8 +48,8 @@ type Usage struct {
 	CPUSeconds float64 `json:"cpuSeconds"`
 }
 
-// measureUsage begins to measure. Call the function that it returns to end the measurement.
-// CPU time in /proc has a resolution of 10 ms, so contests with few tasks show little.
+// measureUsage starts a measurement and returns a function that ends it. CPU time in /proc
+// has a resolution of 10 ms, so contests with few tasks show little.
 func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 	start := time.Now()
 	before, err := d.cpu()
@@ -89,8 +89,8 @@ func (d *daemons) cpu() (all []time.Duration, err error) {
 // clockTick is the unit of CPU time in /proc, the same on all of Linux.
 const clockTick = 10 * time.Millisecond
 
-// cpuIn reads a process's line in /proc: CPU time of itself and of its children
-// that have ended. It is 0 for another text.
+// cpuIn parses a process's stat line in /proc and returns the CPU time of the process and of
+// its ended children. It returns 0 for any other text.
 //
 //	pid (name) state ppid … utime stime cutime cstime …
 //	           fields[0]    fields[11] to fields[14]

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// How the disk of a cluster's logs is measured: a page is written and synced repeatedly,
-// like entries of a log.
+// The disk of a cluster's logs is measured by repeated writes and syncs of a page, like
+// entries of a log.
 const (
 	syncRounds = 100
 	syncBytes  = 4096
 )
 
-// syncLatency is the time in which a disk makes a page durable. It uses fdatasync, as the
+// syncLatency returns the time in which a disk makes a page durable. It uses fdatasync, as the
 // masters' logs do, in the same directory.
 func syncLatency(dir string) (s Spread, err error) {
 	f, err := os.CreateTemp(dir, "sync-")
@@ -38,7 +38,7 @@ func syncLatency(dir string) (s Spread, err error) {
 	return spreadOf(seconds), nil
 }
 
-// syncNote is a note on a disk's latency. The range shows how steady the disk is.
+// syncNote returns a note on a disk's latency. The range shows how steady the disk is.
 func syncNote(s Spread) string {
 	return fmt.Sprintf("the disk syncs a page in %.2f ms (%.2f to %.2f)", s.Median*1e3, s.Min*1e3, s.Max*1e3)
 }

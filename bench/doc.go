@@ -6,10 +6,11 @@
 // warms the page cache, and their outputs are compared, since a fast wrong answer does not
 // count. Then they take turns; the first of a round alternates.
 //
-// Each turn is two runs, of which the second is measured. So both find the memory that they
-// have just released themselves. On a virtual machine whose host takes back free pages, the
-// first touch of a page costs up to ten times a later one, and the rival's leftovers would
-// decide. Config.Cold leaves out the first run.
+// Each turn is two runs, and only the second run is measured. Each side therefore reuses the
+// memory that its own first run has just released. On a virtual machine whose host takes
+// back free pages, the first touch of a page costs up to ten times a later touch. Without
+// the first run, memory that the rival left behind would decide the result. Config.Cold
+// leaves out the first run.
 //
 // The speed of a machine varies over minutes by more than the difference between programs.
 // The figure that counts is therefore the median of the rounds' ratios, the rival's time

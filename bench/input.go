@@ -15,7 +15,7 @@ import (
 // so inputs of several sizes are kept side by side.
 type Input struct {
 	Name string
-	// Bytes is its size, by the size of the main files.
+	// Bytes returns the input's size, given the size of the main files.
 	Bytes func(size int64) int64
 	// Yardstick are the arguments of the yardstick's generator before and after the size.
 	// Without them, Generate writes the file.
@@ -28,16 +28,16 @@ func fourTimes(size int64) int64 { return 4 * size }
 func quarter(size int64) int64   { return max(size/4, 1<<20) }
 func kibibyte(int64) int64       { return 1 << 10 }
 
-// size is the number of bytes in this run.
+// size returns the number of bytes in this run.
 func (in Input) size(k *Kit) int64 { return in.Bytes(k.cfg.SizeBytes) }
 
-// path is the file's place, whether it exists or not.
+// path returns the file's place, whether it exists or not.
 func (in Input) path(k *Kit) string {
 	return filepath.Join(k.cfg.Dir, fmt.Sprintf("%s-%d", in.Name, in.size(k)))
 }
 
 // ensure generates the file unless it is there already. It is generated under another name
-// and renamed, so an interrupted run leaves no half of a file.
+// and renamed, so an interrupted run leaves no incomplete file.
 func (in Input) ensure(ctx context.Context, k *Kit) error {
 	name := in.path(k)
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -67,8 +67,7 @@ func (in Input) generate(ctx context.Context, k *Kit, name string) error {
 	return errors.Join(in.Generate(w, in.size(k)), w.Flush(), f.Close())
 }
 
-// warm reads the file into the page cache. Reading it once brings it into the page cache,
-// as far as memory allows.
+// warm reads the file once, which brings it into the page cache as far as memory allows.
 func (in Input) warm(k *Kit) error {
 	f, err := os.Open(in.path(k))
 	if err != nil {

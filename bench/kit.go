@@ -19,7 +19,7 @@ type Kit struct {
 	hdfs string // URI of the HDFS that a contest has started
 
 	daemons *daemons // of the cluster that a contest has started, nil for none
-	notes   []string // findings of that contest that are in no sample
+	notes   []string // further findings of the contest, which no sample has
 }
 
 // newKit builds the programs. The caller closes the kit. Programs are built from the present
@@ -61,11 +61,11 @@ func (k *Kit) build(ctx context.Context) error {
 	return nil
 }
 
-// program is the path of a program that build has built.
+// program returns the path of a program that build has built.
 func (k *Kit) program(name string) string { return filepath.Join(k.bin, name) }
 
-// ours is a run of one of our programs with two reduces. It spills into the kit's
-// directory, as the rivals do.
+// ours returns the command that runs one of our programs with two reduces. It spills into
+// the kit's directory, as the rivals do.
 func (k *Kit) ours(program []string, args ...string) Command {
 	local := filepath.Join(k.work, "local")
 	generic := []string{"-D", "mapreduce.cluster.local.dir=" + local, "-D", "mapreduce.job.reduces=2", "--quiet"}

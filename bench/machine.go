@@ -34,14 +34,14 @@ func ThisMachine() Machine {
 	return m
 }
 
-// contentOf is the text of a system file, "" if it cannot be read.
+// contentOf returns the text of a system file, "" if it cannot be read.
 func contentOf(path string) string {
 	data, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(data))
 }
 
-// field is the first value of that name in a file of "name: value" lines. It is "" if the
-// file or the line is missing, as on some virtual machines.
+// field returns the first value of that name in a file of "name: value" lines. It returns ""
+// if the file or the line is missing, as on some virtual machines.
 func field(path, name string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -64,8 +64,7 @@ func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
 	return r
 }
 
-// notesOn are findings about tasks and daemons. They are texts for people and are not read
-// back.
+// notesOn returns findings about tasks and daemons as text. No program reads them back.
 func notesOn(c Contest, s Side) (notes []string) {
 	if c.Tasks > 0 {
 		notes = append(notes, fmt.Sprintf("%.0f tasks/s", float64(c.Tasks)/s.Seconds.Median))
@@ -88,13 +87,14 @@ func (g Goals) met(r Result) bool {
 		(g.MasterShare == 0 || g.masterMet(r.Ours.Samples))
 }
 
-// masterMet is false if no sample has the cost of daemons.
+// masterMet reports whether the goal for masters is met; false if no sample has the cost of
+// daemons.
 func (g Goals) masterMet(samples []Sample) bool {
 	share, _ := usageOf(samples)
 	return len(share) > 0 && spreadOf(share).Median <= g.MasterShare
 }
 
-// The text is for the table, "" for no goals.
+// String returns the text for the table, "" for no goals.
 func (g Goals) String() string {
 	text := ""
 	add := func(format string, args ...any) {

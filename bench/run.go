@@ -155,8 +155,8 @@ func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	return k.run(ctx, c, e)
 }
 
-// run measures one run of an entry and removes its output. The cost of daemons is that
-// between the start and the end of the command.
+// run measures one run of an entry and removes its output. The cost of daemons is measured
+// from the start to the end of the command.
 func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	out := k.output("out")
 	usage := func() (*Usage, error) { return nil, nil }
@@ -170,5 +170,5 @@ func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	return s, errors.Join(err, os.RemoveAll(out))
 }
 
-// output is the path of an output. Nothing exists there before a run.
+// output returns the path of an output. Nothing exists there before a run.
 func (k *Kit) output(name string) string { return filepath.Join(k.work, name) }

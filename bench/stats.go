@@ -10,8 +10,8 @@ type Spread struct {
 	Max    float64 `json:"max"`
 }
 
-// spreadOf is the zero Spread for no figures. The median of an even number of figures is
-// the mean of the middle two.
+// spreadOf returns the spread of figures, and the zero Spread for no figures. The median of
+// an even number of figures is the mean of the middle two.
 func spreadOf(figures []float64) Spread {
 	if len(figures) == 0 {
 		return Spread{}
@@ -21,8 +21,8 @@ func spreadOf(figures []float64) Spread {
 	return Spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
 }
 
-// ratios are the rival's seconds over ours, round by round. An interrupted contest may have
-// one round more on one side.
+// ratios returns the rival's seconds over ours, round by round. An interrupted contest may
+// have one round more on one side.
 func ratios(ours, rival []Sample) []float64 {
 	var out []float64
 	for i := range min(len(ours), len(rival)) {
@@ -31,7 +31,7 @@ func ratios(ours, rival []Sample) []float64 {
 	return out
 }
 
-// secondsOf are the wall-clock times.
+// secondsOf returns the wall-clock times of the samples.
 func secondsOf(samples []Sample) []float64 {
 	var out []float64
 	for _, s := range samples {
@@ -40,8 +40,8 @@ func secondsOf(samples []Sample) []float64 {
 	return out
 }
 
-// usageOf is the cost of daemons in the samples that have it: the busiest master's part of a
-// core, and seconds of CPU time.
+// usageOf returns the cost of daemons in the samples that have it: the busiest master's part
+// of a core, and seconds of CPU time.
 func usageOf(samples []Sample) (share, cpu []float64) {
 	for _, s := range samples {
 		if s.Cluster != nil {
@@ -51,7 +51,7 @@ func usageOf(samples []Sample) (share, cpu []float64) {
 	return share, cpu
 }
 
-// maxRSS is the greatest peak memory, 0 without samples.
+// maxRSS returns the greatest peak memory, 0 without samples.
 func maxRSS(samples []Sample) int64 {
 	var most int64
 	for _, s := range samples {

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// printMachine is the head of the output.
+// printMachine prints the head of the output.
 func printMachine(w io.Writer, m Machine) {
 	fmt.Fprintf(w, "%s, %d cores, %.1f GiB, %s, %s\n", m.CPU, m.Cores, float64(m.MemBytes)/(1<<30), m.Kernel, m.Go)
 	if m.Load > 0.5 {
@@ -15,7 +15,7 @@ func printMachine(w io.Writer, m Machine) {
 	}
 }
 
-// printResults is the table of all results. Notes follow the table, a line for each case
+// printResults prints the table of all results. Notes follow the table, a line for each case
 // that has some.
 //
 //	case       ratio  spread     s      MB/s  RSS MiB  rival                s  …  goal
@@ -34,7 +34,7 @@ func printResults(out io.Writer, results []Result) {
 	}
 }
 
-// ratioText has two cells: the median and the range; both are empty without a rival.
+// ratioText returns two cells: the median and the range; both are empty without a rival.
 func ratioText(r Result) string {
 	if r.Ratio == nil {
 		return "\t"
@@ -42,12 +42,12 @@ func ratioText(r Result) string {
 	return fmt.Sprintf("%.2f\t%.2f–%.2f", r.Ratio.Median, r.Ratio.Min, r.Ratio.Max)
 }
 
-// sideText has three cells: seconds, MB/s of input, and MiB of memory.
+// sideText returns three cells: seconds, MB/s of input, and MiB of memory.
 func sideText(s Side, bytes int64) string {
 	return fmt.Sprintf("%.3f\t%.0f\t%d", s.Seconds.Median, float64(bytes)/1e6/s.Seconds.Median, s.MaxRSSBytes>>20)
 }
 
-// rivalText has four cells: the rival's name and its sideText.
+// rivalText returns four cells: the rival's name and its sideText.
 func rivalText(r Result) string {
 	if r.Rival == nil {
 		return "\t\t\t"
@@ -55,7 +55,7 @@ func rivalText(r Result) string {
 	return r.Rival.Name + "\t" + sideText(*r.Rival, r.Bytes)
 }
 
-// verdict is "" for a case without goals.
+// verdict returns whether goals are met, as text; "" for a case without goals.
 func verdict(r Result) string {
 	switch {
 	case r.Goal == "":

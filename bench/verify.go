@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// parts are the files of an output: itself, or those of a directory in order of name
+// parts returns the files of an output: itself, or those of a directory in order of name
 // without the ones that begin with _ or a dot. Such names are marks of jobs, such as
 // _SUCCESS.
 func parts(output string) ([]string, error) {
@@ -87,7 +87,7 @@ func compare(a, b io.Reader) error {
 // isEnd reports whether ReadFull has reached the end, with or without bytes before it.
 func isEnd(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
 
-// commonPrefix is the number of equal bytes at the beginning.
+// commonPrefix returns the number of equal bytes at the beginning.
 func commonPrefix(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -96,9 +96,9 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// sameCounts compares outputs of word and count, in any order and with any blanks, either
-// of the two first. The order of words is not compared, since rivals write them in the
-// order of a hash table.
+// sameCounts compares outputs with a word and a count in each line, in either order and with
+// any blanks. The order of words is not compared, since rivals write them in the order of a
+// hash table.
 func sameCounts(ours, rival string) error {
 	a, err := sortedCounts(ours)
 	if err != nil {
@@ -119,7 +119,7 @@ func sameCounts(ours, rival string) error {
 	return nil
 }
 
-// sortedCounts are the lines of an output as "word count", in order. Without a tab between
+// sortedCounts returns the lines of an output as "word count", in order. Without a tab between
 // the two they are from uniq -c, which puts the count first. All lines are in memory: word
 // counts have few distinct words.
 func sortedCounts(output string) ([]string, error) {

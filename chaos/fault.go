@@ -24,15 +24,15 @@ const (
 
 // Target is what a fault hits.
 //
-// The Name of a tasknode, machine or DataNode is its number from 1, or "any" for the one that
-// runs most attempts. The Name of a jobmaster is leader, follower, all, or its id. The Name of
-// a running task is map, reduce or any. A NameNode has no Name.
+// The Name of a tasknode, machine or DataNode is its number from 1, or "any" for the machine
+// that runs most attempts. The Name of a jobmaster is leader, follower, all, or its id. The
+// Name of a running task is map, reduce or any. A NameNode has no Name.
 type Target struct {
 	Role Role
 	Name string
 }
 
-// String is the target as a plan has it, such as "tasknode 2" or "namenode".
+// String returns the target as a plan has it, such as "tasknode 2" or "namenode".
 func (t Target) String() string { return strings.TrimSpace(string(t.Role) + " " + t.Name) }
 
 // Fault is one event of a plan.
@@ -49,7 +49,7 @@ type Fault struct {
 	Line int // of the plan's file, 0 for none
 }
 
-// String is the fault as a plan has it.
+// String returns the fault as a plan has it.
 func (f Fault) String() string {
 	text := fmt.Sprintf("fault %v do %s %v", f.Trigger, f.Kind, f.Target)
 	if f.Point != "" {

@@ -58,14 +58,15 @@ type KindSpec struct {
 
 	// In a cluster of processes, see Lab.
 
-	// Inject acts on one daemon, and Undo ends that.
+	// Inject injects the fault into one daemon, and Undo ends it.
 	Inject, Undo func(ctx context.Context, lab Lab, f Fault, daemon string) error
-	// InjectTask acts on a running task of the target's kind. It returns the name of what
-	// it has hit, and what ends the fault, nil for nothing.
+	// InjectTask acts on a running task of the target's kind. It returns the name of the
+	// target that it has hit, and a function that ends the fault. The function is nil if the
+	// fault needs no end.
 	InjectTask func(ctx context.Context, lab Lab, f Fault) (target string, undo func() error, err error)
-	// Missed is called before Inject. The function that it returns is called before Undo
-	// and says why the fault has had no effect, "" if it has had one. nil for kinds whose
-	// effect is immediate.
+	// Missed is called before Inject. The function that it returns is called before Undo. It
+	// returns why the fault has had no effect, or "" if it has had an effect. Missed is nil
+	// for kinds whose effect is immediate.
 	Missed func(ctx context.Context, lab Lab, f Fault, daemons []string) func(context.Context) string
 
 	InDaemon     bool // a call to the daemon sets the fault; the daemon forgets it when it ends
@@ -116,10 +117,10 @@ func SpecOf(kind Kind) *KindSpec {
 	return new(KindSpec)
 }
 
-// Kinds are all kinds.
+// Kinds returns the names of all kinds.
 func Kinds() []Kind { return kindsWhere(func(*KindSpec) bool { return true }) }
 
-// UnprivilegedKinds are those that any user may inject on any machine.
+// UnprivilegedKinds returns the kinds that any user may inject on any machine.
 func UnprivilegedKinds() []Kind {
 	return kindsWhere(func(s *KindSpec) bool { return s.unprivileged })
 }

@@ -34,12 +34,12 @@ var failpointKind = KindSpec{
 	Effect: failpointEffect,
 }
 
-// CommitEndPoints are the points before the first file of a commit and after the last.
+// CommitEndPoints returns the points before the first file of a commit and after the last.
 func CommitEndPoints() []string {
 	return []string{failpoint.MasterCommitBegin.String(), failpoint.MasterCommitEnd.String()}
 }
 
-// pointsOf are the failpoints of a daemon; a tasknode has those of its tasks.
+// pointsOf returns the failpoints of a daemon; a tasknode has those of its tasks.
 func pointsOf(role Role) (points []string) {
 	for _, name := range failpoint.Names() {
 		if strings.HasPrefix(name, string(Jobmaster)+"/") == (role == Jobmaster) {
@@ -86,25 +86,25 @@ func (r *random) drawFailpoint(f *Fault) {
 	}
 }
 
-// action is the parsed action, the zero Action for a fault of another kind. The check of
+// action returns the parsed action, the zero Action for a fault of another kind. The check of
 // the plan refuses actions that do not parse.
 func (f Fault) action() failpoint.Action {
 	a, _ := failpoint.ParseAction(f.Action)
 	return a
 }
 
-// triggerHit is the hit, from 1, at which a failpoint first has an effect.
+// triggerHit returns the hit, from 1, at which a failpoint first has an effect.
 func (f Fault) triggerHit() int64 { return max(1, f.action().Nth()) }
 
-// ActsBetween reports whether one of the hits after the first number, up to the second, is
-// one that has an effect. Without @N each hit has one.
+// ActsBetween reports whether a hit after the first number, up to the second, has an effect.
+// Without @N each hit has one.
 func (f Fault) ActsBetween(before, after int64) bool {
 	nth := f.action().Nth()
 	return after > before && (nth == 0 || before < nth && nth <= after)
 }
 
-// MissedAfter is why a failpoint has had no effect after a number of hits, "" if it has
-// had one.
+// MissedAfter returns why a failpoint has had no effect after a number of hits, or "" if it
+// has had an effect.
 func (f Fault) MissedAfter(hits int64) string {
 	if hits >= f.triggerHit() {
 		return ""

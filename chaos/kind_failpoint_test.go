@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 )
 
-// parsed is the only fault of a plan.
+// parsed returns the only fault of a plan.
 func parsed(t *testing.T, fault string) chaos.Fault {
 	t.Helper()
 	p, err := chaos.Parse("p", []byte(head+"fault at 0s do "+fault))
@@ -20,7 +20,7 @@ func parsed(t *testing.T, fault string) chaos.Fault {
 	return p.Faults[0]
 }
 
-// TestEachPointBelongsToOneRole: a plan can name every failpoint that there is.
+// TestEachPointBelongsToOneRole checks that a plan can name every failpoint.
 func TestEachPointBelongsToOneRole(t *testing.T) {
 	for _, point := range failpoint.Names() {
 		found := 0
@@ -67,7 +67,8 @@ func TestFaultsThatEndDaemons(t *testing.T) {
 	}
 }
 
-// TestRandomPlansForClusters keep to their sizes, and to what they take.
+// TestRandomPlansForClusters checks that random plans respect a cluster's size and the
+// faults that it accepts.
 func TestRandomPlansForClusters(t *testing.T) {
 	kills := func(f chaos.Fault) bool { return f.Kind == chaos.Kill && f.Target.Role != chaos.Machine }
 	for seed := range uint64(200) {

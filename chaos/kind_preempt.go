@@ -31,5 +31,5 @@ var preemption = KindSpec{
 	SimulateTask: func(s Simulation, f Fault) (string, error) { return s.PreemptTask(f.Target.Name, f.Mode) },
 }
 
-// preemptModes are those that a user may preempt a task with.
+// preemptModes are the modes that a user may choose to preempt a task.
 var preemptModes = []preempt.Mode{preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Kill}

@@ -8,19 +8,19 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// Lab is a running cluster of processes, as kinds of faults use it. Package chaos/drill
-// implements it, most of it by the methods of rig.Rig. Daemons have the names of
-// internal/testcluster, such as m1 and n2, and those of package rig.
+// Lab is the interface of kinds of faults to a running cluster of processes. Package
+// chaos/drill implements it, most of it by the methods of rig.Rig. Daemons have the names of
+// internal/testcluster, such as m1 and n2, and of package rig, such as dn1.
 type Lab interface {
 	// Kill ends a daemon as a crash does, and returns when it is gone.
 	Kill(ctx context.Context, daemon string) error
 	// Signal sends SIGSTOP or SIGCONT.
 	Signal(ctx context.Context, daemon string, sig syscall.Signal) error
-	// Partition cuts a daemon off; Heal ends that.
+	// Partition cuts a daemon off; Heal ends the partition.
 	Partition(daemon string) error
 	Heal(daemon string) error
 
-	// FillDisk takes all disk space of a tasknode; FreeDisk ends that.
+	// FillDisk takes all disk space of a tasknode; FreeDisk frees it again.
 	FillDisk(tasknode string) error
 	FreeDisk(tasknode string) error
 	// CorruptSegment changes a byte of a segment of a tasknode, which it chooses at random.
@@ -46,15 +46,15 @@ type Lab interface {
 	PreemptTask(ctx context.Context, kind string, mode preempt.Mode) (attempt string, err error)
 }
 
-// Simulation is a cluster in virtual time, as kinds of faults use it. Package
-// chaos/simulate implements it over package sim. Machines and masters have numbers from
-// 0. Times are ms. A function that is returned ends the fault.
+// Simulation is the interface of kinds of faults to a cluster in virtual time. Package
+// chaos/simulate implements it over package sim. Machines and masters have numbers from 0.
+// Times are ms. Each returned function ends its fault.
 type Simulation interface {
-	// After does something when this time has passed.
+	// After calls do when millis ms have passed.
 	After(millis int64, do func())
 
-	// FailMachine ends a machine with all that runs there. It is back after this time; 0
-	// is never.
+	// FailMachine ends a machine with all that runs there. The machine returns after down
+	// ms; 0 stands for never.
 	FailMachine(machine int, down int64)
 	// Partition makes a tasknode silent. Its tasks run on.
 	Partition(machine int) (end func())
@@ -86,7 +86,7 @@ type Effect struct {
 	Crash bool   // the daemon ends
 }
 
-// atEnd has a simulated fault end after Fault.For.
+// atEnd calls end when Fault.For has passed.
 func (f Fault) atEnd(s Simulation, end func()) {
 	if f.For > 0 {
 		s.After(f.For.Milliseconds(), end)

@@ -40,13 +40,13 @@ type Job struct {
 	Line    int    // of the plan's file, 0 for none
 }
 
-// Programs are the programs that jobs may run.
+// Programs returns the programs that jobs may run.
 func Programs() []string { return []string{"wordcount", "terasort", "invertedindex"} }
 
-// NewPlan has 3 masters, 4 tasknodes and no jobs.
+// NewPlan returns a plan with 3 masters, 4 tasknodes and no jobs.
 func NewPlan() *Plan { return &Plan{Masters: 3, Tasknodes: 4, Limit: DefaultLimit} }
 
-// Format is the plan as text, which Parse reads. Defaults are written too, so the text is
+// Format returns the plan as text, which Parse reads. Defaults are written too, so the text is
 // complete on a version with other defaults.
 func (p *Plan) Format() []byte {
 	var b strings.Builder
@@ -63,14 +63,14 @@ func (p *Plan) Format() []byte {
 	return []byte(b.String())
 }
 
-// With is the same plan with other faults.
+// With returns the same plan with other faults.
 func (p *Plan) With(faults []Fault) *Plan {
 	other := *p
 	other.Faults = slices.Clone(faults)
 	return &other
 }
 
-// Kinds are the kinds of the plan's faults, each once.
+// Kinds returns the kinds of the plan's faults, each once.
 func (p *Plan) Kinds() (used []Kind) {
 	for _, f := range p.Faults {
 		if !slices.Contains(used, f.Kind) {
@@ -99,7 +99,7 @@ func (m *problems) add(line int, err error) {
 	}
 }
 
-// join is nil for no problems.
+// join returns nil for no problems.
 func (m problems) join(p *Plan) error {
 	var faults []error
 	for _, x := range m {
@@ -134,7 +134,7 @@ func (p *Plan) at(line int, err error) error {
 	return fmt.Errorf("%s:%d: %w", file, line, err)
 }
 
-// checkSizes returns the name of a wrong setting, "" for none, and its error.
+// checkSizes returns the name and the error of a wrong setting; "" for no wrong setting.
 func (p *Plan) checkSizes(jobs bool) (setting string, err error) {
 	switch {
 	case p.Masters != 1 && p.Masters != 3 && p.Masters != 5:

@@ -54,7 +54,7 @@ func TestRandomPlansRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRandomPlansLeaveAMajority looks for what would end a cluster for good.
+// TestRandomPlansLeaveAMajority checks that no random plan ends a cluster for good.
 func TestRandomPlansLeaveAMajority(t *testing.T) {
 	for seed := range uint64(500) {
 		for _, f := range chaos.Random(seed, chaos.Kinds()).Faults {
@@ -134,7 +134,7 @@ func TestInvalidPlans(t *testing.T) {
 	}
 }
 
-// TestInvalidFaultsOfPrograms reports invalid faults that are built in Go, too.
+// TestInvalidFaultsOfPrograms checks that invalid faults built in Go are reported too.
 func TestInvalidFaultsOfPrograms(t *testing.T) {
 	p := chaos.NewPlan()
 	p.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
@@ -150,7 +150,7 @@ func TestInvalidFaultsOfPrograms(t *testing.T) {
 	}
 }
 
-// TestAllErrorsAreReported reads on behind the first one.
+// TestAllErrorsAreReported checks that parsing continues after the first error.
 func TestAllErrorsAreReported(t *testing.T) {
 	_, err := chaos.Parse("p", []byte("hammr-plan 1\nsee 1\n# nothing\njob j\n"))
 	if err == nil || !strings.Contains(err.Error(), "p:2: ") || !strings.Contains(err.Error(), "p:4: ") {
@@ -158,8 +158,8 @@ func TestAllErrorsAreReported(t *testing.T) {
 	}
 }
 
-// TestValidLinesAreCheckedBesideInvalidOnes reports lines that cannot be parsed together with lines
-// that are invalid, in order, and no consequential errors.
+// TestValidLinesAreCheckedBesideInvalidOnes checks that syntax errors and invalid values are
+// reported together, in order of lines, without consequential errors.
 func TestValidLinesAreCheckedBesideInvalidOnes(t *testing.T) {
 	_, err := chaos.Parse("p", []byte("hammr-plan 1\nmasters x\nfault when j map 101% do kill tasknode 1\nseed\nfault at 1s do kill tasknode 5\nfault when j map 1% do kill tasknode 1\njob j\n"))
 	want := []string{

@@ -14,7 +14,7 @@ const randomLimit = 6 * time.Second
 // longestRandom is the longest time that a random fault lasts, of most kinds.
 const longestRandom = 2500 * time.Millisecond
 
-// Random is the plan of a seed: one or two jobs and one to four faults of these kinds,
+// Random returns the plan of a seed: one or two jobs and one to four faults of these kinds,
 // UnprivilegedKinds if there are none. Jobs can survive it: one tasknode never fails, and
 // sooner or later a majority of masters runs.
 func Random(seed uint64, of []Kind) *Plan { return RandomOn(Cluster{}, seed, of) }
@@ -29,7 +29,7 @@ type Cluster struct {
 // maxDraws is how often a fault is drawn until the cluster accepts one.
 const maxDraws = 1000
 
-// RandomOn is the plan of a seed for a cluster. It has fewer faults, or none, if the
+// RandomOn returns the plan of a seed for a cluster. It has fewer faults, or none, if the
 // cluster accepts few of these kinds.
 func RandomOn(on Cluster, seed uint64, of []Kind) *Plan {
 	if len(of) == 0 {

@@ -40,7 +40,8 @@ func TestShrinkFindsTheCulprits(t *testing.T) {
 	}
 }
 
-// TestShrinkObeysItsBudget and returns a plan that fails.
+// TestShrinkObeysItsBudget checks that Shrink keeps to its budget and returns a plan that
+// fails.
 func TestShrinkObeysItsBudget(t *testing.T) {
 	plan := chaos.NewPlan()
 	plan.Faults = make([]chaos.Fault, 40)

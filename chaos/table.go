@@ -33,7 +33,7 @@ type Row struct {
 var columns = []string{"seed", "faults", "planned", "kinds", "jobs", "bytes", "lost", "attempts_again",
 	"work_lost_ms", "recovery_ms", "elapsed_ms", "verdict"}
 
-// RowOf is the row of a drill. Kinds has only those that were injected: a kind that never
+// RowOf returns the row of a drill. Kinds has only those that were injected: a kind that never
 // hits anything must not look tested.
 func RowOf(plan *Plan, v *Verdict) Row {
 	var kinds []Kind
@@ -49,7 +49,7 @@ func RowOf(plan *Plan, v *Verdict) Row {
 	}
 }
 
-// fields are in the order of columns, which parseRow reads back.
+// fields returns the fields of a row in the order of columns; parseRow reads them back.
 func (r Row) fields() []string {
 	n := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return []string{

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/chaos"
 )
 
-// drilled is a verdict of a plan with two faults, of which one was injected.
+// drilled returns a verdict of a plan with two faults, of which one was injected.
 func drilled(good bool) (*chaos.Plan, *chaos.Verdict) {
 	p := chaos.NewPlan()
 	p.Faults = []chaos.Fault{{Kind: chaos.Kill}, {Kind: chaos.Stop}}
@@ -50,7 +50,7 @@ func TestTableGrows(t *testing.T) {
 	}
 }
 
-// TestForeignTables are not written to.
+// TestForeignTables checks that Append refuses a file with other columns.
 func TestForeignTables(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "drills.csv")
 	if err := os.WriteFile(file, []byte("a,b\n1,2\n"), 0o644); err != nil {
@@ -80,8 +80,8 @@ func TestVerdictIsReadBack(t *testing.T) {
 	}
 }
 
-// FuzzReadTable says that no table makes it panic, and that what it reads can be
-// added up.
+// FuzzReadTable checks that no table makes ReadTable panic, and that its rows can be added
+// up.
 func FuzzReadTable(f *testing.F) {
 	f.Add("seed,faults,planned,kinds,jobs,bytes,lost,attempts_again,work_lost_ms,recovery_ms,elapsed_ms,verdict\n1,1,2,kill,1,10,0,0,0,5,9,good\n")
 	f.Fuzz(func(t *testing.T, text string) {

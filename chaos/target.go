@@ -15,8 +15,8 @@ const (
 	All      = "all" // jobmasters at once
 )
 
-// check reports what is wrong with a target. It does not know the plan: whether there is a
-// tasknode of that number is checked by Plan.checkTarget.
+// check reports what is wrong with a target. It does not know the plan: Plan.checkTarget
+// checks whether the plan has a tasknode of that number.
 func (t Target) check() error {
 	switch t.Role {
 	case NameNode:
@@ -39,8 +39,8 @@ func (t Target) check() error {
 	return nil
 }
 
-// Number is that of a tasknode, machine, DataNode or named jobmaster, from 1; 0 for one
-// that is chosen when the fault is due.
+// Number returns the number of a tasknode, machine, DataNode or named jobmaster, from 1. It
+// returns 0 for a target that is chosen when the fault is due.
 func (t Target) Number() int {
 	n, err := number(strings.TrimPrefix(t.Name, "m"))
 	if err != nil {

@@ -29,7 +29,7 @@ type Trigger struct {
 	N     int           // percent, spill or file
 }
 
-// String is the trigger as a plan has it.
+// String returns the trigger as a plan has it.
 func (t Trigger) String() string {
 	switch t.Event {
 	case AtTime:

@@ -10,9 +10,9 @@ import (
 const VerdictVersion = 1
 
 // Verdict is the outcome of a drill. Times are in ms. It is good if every job has succeeded
-// and its output is equal, byte for byte, to that of the same program in one undisturbed
-// process. A fault that could not be injected does not make a verdict bad, but an error of
-// an injection does.
+// and its output is equal, byte for byte, to the output of the same program in one
+// undisturbed process. A fault that could not be injected does not make a verdict bad, but
+// an error of an injection does.
 type Verdict struct {
 	Version int           `json:"version"`
 	Seed    uint64        `json:"seed"`
@@ -68,7 +68,7 @@ func (v *Verdict) Sum() {
 	v.Good = len(v.Wrong) == 0 && v.Lost == 0
 }
 
-// Injected is the number of injected faults.
+// Injected returns the number of injected faults.
 func (v *Verdict) Injected() (n int) {
 	for _, f := range v.Faults {
 		if f.Injected {
@@ -78,7 +78,7 @@ func (v *Verdict) Injected() (n int) {
 	return n
 }
 
-// Label is the verdict in one word.
+// Label returns the verdict in one word.
 func (v *Verdict) Label() string {
 	if v.Good {
 		return "good"
@@ -86,7 +86,7 @@ func (v *Verdict) Label() string {
 	return "bad"
 }
 
-// JSON is the verdict as a document.
+// JSON returns the verdict as a document.
 func (v *Verdict) JSON() ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	return append(text, '\n'), err
@@ -104,7 +104,7 @@ func ParseVerdict(text []byte) (*Verdict, error) {
 	return v, nil
 }
 
-// String is the verdict for people, in lines.
+// String returns the verdict for people, in lines.
 func (v *Verdict) String() string {
 	var b strings.Builder
 	for _, f := range v.Faults {

@@ -15,8 +15,8 @@ func phaseOf(id cluster.AttemptID) cluster.Slot {
 }
 
 // Preemption is a slot that was taken from a running attempt for another task. Work is the
-// slot time of the attempt until then. If the machine fails before the attempt can keep its
-// work, that work is neither lost nor conserved here: it counts in LostMachine.
+// attempt's slot time up to the preemption. If the machine fails before the attempt can keep
+// its work, that work is neither lost nor conserved here: it counts in LostMachine.
 type Preemption struct {
 	At      int64
 	Job     string       // id in the workload
@@ -53,9 +53,9 @@ type LostMachine struct {
 	Back      int64 // when it returned; -1 for never
 
 	Running  int   // running attempts that were lost
-	WorkLost int64 // ms of slot time of those until the failure
+	WorkLost int64 // ms of slot time of the running attempts until the failure
 	Outputs  int   // finished attempts whose output was lost while it was needed
-	Output   int64 // ms of slot time of those
+	Output   int64 // ms of slot time of the attempts in Outputs
 }
 
 // Recovery is the first attempt at a task after a machine failure has lost an earlier
@@ -71,7 +71,7 @@ type Recovery struct {
 	Local     bool // it is a map on a machine with its input
 }
 
-// Wait is how long the task waited for its recovery after the expiry, in ms.
+// Wait returns how long the task waited for its recovery after the expiry, in ms.
 func (r Recovery) Wait() int64 { return r.Start - r.ExpiredAt }
 
 // account sums up what preemptions and failures have cost so far.
@@ -166,8 +166,8 @@ type loss struct {
 	slotTime map[cluster.AttemptID]int64 // ms of the attempts that ran there
 }
 
-// noteFailure records the attempts on a machine that fails. The slot time is that of the
-// moment of the failure; the state counts it until the expiry.
+// noteFailure records the attempts on a machine that fails. The slot time is taken at the
+// moment of the failure, because the state counts on until the expiry.
 func (b *body) noteFailure(m *machine) *LostMachine {
 	m.pendingLoss = &loss{
 		record:   &LostMachine{Machine: m.number, At: b.time(), ExpiredAt: -1, Back: -1},

@@ -4,7 +4,8 @@ import "github.com/hammr/hammr/cluster"
 
 // applyDelta updates the model after a change of the state.
 //
-// The order matters: machines first, since an expiry ends attempts; freed slots last. It changes only the model, never the state.
+// The order matters: machines first, since an expiry ends attempts; freed slots last. It
+// changes only the model, never the state.
 func (b *body) applyDelta(delta cluster.Delta) {
 	b.applyJobDelta(delta)
 	for _, name := range delta.Machines {

@@ -26,7 +26,7 @@ type attempt struct {
 	ended   bool
 
 	taskWork     int64 // ms of the whole task
-	restoredWork int64 // ms of these that the checkpoint has already done
+	restoredWork int64 // ms of taskWork that the checkpoint has already done
 	ownWork      int64 // ms to do on this machine: the rest of the task, with remote reads of a map, or after copying for a reduce
 
 	// Progress at the time since. It grows from then on unless the attempt is stalled.
@@ -120,7 +120,7 @@ func (b *body) planNext(a *attempt, at int64, do func()) {
 	b.queue.plan(at, act)
 }
 
-// proceed makes an attempt run from where it is.
+// proceed lets a stalled attempt run again from its present progress.
 func (b *body) proceed(a *attempt) {
 	b.updateProgress(a)
 	a.reportsFrom, a.stalled = b.now, false
@@ -185,7 +185,7 @@ func (b *body) updateProgress(a *attempt) {
 	}
 }
 
-// workDoneAt is the work that an attempt has done at a time not before since, in ms. A
+// workDoneAt returns the work that an attempt has done at a time not before since, in ms. A
 // reduce does its own work only after its input is complete.
 func (a *attempt) workDoneAt(at int64) int64 {
 	began := a.since
@@ -198,8 +198,8 @@ func (a *attempt) workDoneAt(at int64) int64 {
 	return min(a.workDone+at-began, a.ownWork)
 }
 
-// taskWorkDoneAt is the work of the task that is done at a time not before since, in ms: by
-// the attempt and before its checkpoint.
+// taskWorkDoneAt returns the work of the task that is done at a time not before since, in
+// ms: by the attempt and before its checkpoint.
 func (a *attempt) taskWorkDoneAt(at int64) int64 {
 	return a.restoredWork + scale(a.taskWork-a.restoredWork, a.workDoneAt(at), a.ownWork)
 }

@@ -40,7 +40,7 @@ type body struct {
 	jobs       map[cluster.JobID]*job
 	submitted  []*job                         // in order of submission
 	unfinished int                            // number of jobs
-	attempts   map[cluster.AttemptID]*attempt // those that the master believes to be on a machine
+	attempts   map[cluster.AttemptID]*attempt // attempts that the master believes to be on a machine
 	probes     []int64                        // when all attempts were asked for their progress, ascending
 
 	steps, eventCount int64 // steps of the controller, actions of the model
@@ -91,8 +91,8 @@ func newBody(cfg Config, w *workload.Workload) *body {
 }
 
 // build plans everything that comes from outside: machines, their failures, and jobs. Jobs
-// and failures with a time are planned here; those that wait for progress are planned by
-// their jobs.
+// and failures with a time are planned here; a failure that waits for progress is planned
+// when its job reaches it.
 func (b *body) build() {
 	b.enqueue(control.Leading{})
 	for n := range b.cfg.Machines {
@@ -121,7 +121,7 @@ func (b *body) build() {
 	b.request(cluster.SetPools{Names: pools})
 }
 
-// enqueue adds an event for the controller's next step.
+// enqueue adds an event to the input of the controller's next step.
 func (b *body) enqueue(ev control.Event) { b.events = append(b.events, ev) }
 
 func (b *body) request(c cluster.Command) { b.enqueue(control.Requested{Command: c}) }
@@ -222,8 +222,8 @@ func (b *body) step() error {
 	return nil
 }
 
-// apply applies a batch to the state and to the model. An entry that the state refuses is
-// an error of that entry only, as on a real master.
+// apply applies a batch to the state and to the model. If the state refuses an entry, only
+// that entry has an error, as on a real master.
 func (b *body) apply(batch []cluster.Entry) error {
 	var done control.Applied
 	for _, e := range batch {
@@ -243,7 +243,7 @@ func (b *body) apply(batch []cluster.Entry) error {
 	return nil
 }
 
-// time is the time since the start of the run, in ms.
+// time returns the time since the start of the run, in ms.
 func (b *body) time() int64 { return b.now - epoch }
 
 // perform does the controller's work for a job at once. On a real master this work does I/O

@@ -33,7 +33,7 @@ func (c *chaos) Decide(now int64, view sched.View) sched.Plan {
 	return plan
 }
 
-// next is the time of the next preemptions.
+// next returns the time of the next preemptions.
 func (c *chaos) next() int64 { return (c.now/chaosPeriod + 1) * chaosPeriod }
 
 func (c *chaos) preempts(view sched.View, plan sched.Plan) (preempts []sched.Preempt) {

@@ -60,7 +60,7 @@ func migrating(m *cluster.Machine, kind cluster.Slot) (n int) {
 
 // outputError compares what attempts have done with what the state says of a job that has
 // succeeded. The finished ranges of each block must cover it without gap or overlap, and
-// each reduce must have one winner. "" means that this holds.
+// each reduce must have one winner. It returns "" if both hold.
 func (b *body) outputError(j *job, s *cluster.Job) string {
 	for _, stage := range s.Stages[1:] {
 		for _, t := range stage.Tasks {

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// wordCount is a job of the Chronos paper: its maps read 256 MB each and last about a
+// wordCount returns a job of the Chronos paper: its maps read 256 MB each and last about a
 // minute.
 func wordCount(id string, submit int64, maps, reduces int) workload.Job {
 	j := workload.Job{ID: id, Submit: submit, SlowStart: 1}
@@ -40,8 +40,8 @@ func runPaperJobs(t *testing.T, policy sched.Policy, failures ...Failure) *Resul
 	return r
 }
 
-// recoveriesOf is the mean wait of a job's maps for their recovery, in ms, and how many of
-// all of them started next to their input.
+// recoveriesOf returns the mean wait of a job's maps for their recovery, in ms, and how many
+// of all of them started next to their input.
 func recoveriesOf(r *Result, job string) (wait int64, local, all int) {
 	for _, one := range r.Recovered {
 		if one.Job != job {
@@ -56,7 +56,7 @@ func recoveriesOf(r *Result, job string) (wait int64, local, all int) {
 	return wait / int64(max(all, 1)), local, all
 }
 
-// chronosOverFIFO is Chronos as in the paper.
+// chronosOverFIFO returns Chronos over FIFO, as in the paper.
 func chronosOverFIFO() sched.Policy {
 	return chronos.New(chronos.Config{
 		Inner:   fifo.New(sched.DefaultPlacement()),
@@ -107,7 +107,8 @@ func TestChronosUnderTwoFailures(t *testing.T) {
 	}
 }
 
-// TestChronosCostsNothingWithoutFailure compares whole results.
+// TestChronosCostsNothingWithoutFailure checks that without failures the whole results are
+// equal.
 func TestChronosCostsNothingWithoutFailure(t *testing.T) {
 	run := func(policy sched.Policy) *Result {
 		r, err := Run(t.Context(), Config{Policy: policy, Machines: 8, MapSlots: 8, ReduceSlots: 4, Replication: 2},

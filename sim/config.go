@@ -37,7 +37,7 @@ type Config struct {
 	ProgressInterval int64
 
 	// RemoteRate is the rate of reading input from another machine, in bytes/s. The time
-	// adds to that of the map. Default 100 MB/s.
+	// adds to the time of the map. Default 100 MB/s.
 	RemoteRate int64
 	// ShuffleRate is the rate at which one reduce copies, in bytes/s; default 50 MB/s.
 	ShuffleRate int64
@@ -53,11 +53,11 @@ type Config struct {
 	// InjectFaults is called at the start of a run, and again after the number of ms that it
 	// returns; 0 ends the calls. Default nil.
 	InjectFaults func(*Simulation) (again int64)
-	// OnFailpoint decides what happens when an attempt or a master reaches a failpoint;
-	// default nothing.
+	// OnFailpoint returns the effect when an attempt or a master reaches a failpoint;
+	// default no effect.
 	OnFailpoint func(*Simulation, FailpointHit) Effect
-	// Masters is their number; default 1. If the leader is lost and a majority is left,
-	// another one leads ElectionTime ms later; default 1000.
+	// Masters is the number of masters; default 1. If the leader is lost and a majority is
+	// left, another one leads ElectionTime ms later; default 1000.
 	Masters      int
 	ElectionTime int64
 	// CommitTime is the time to rename one part of a job's output, in ms; default 0.

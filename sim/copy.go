@@ -41,7 +41,7 @@ func (b *body) updateCopy(a *attempt, allMaps bool) {
 	}
 }
 
-// copiedAt is the bytes that a reduce has copied at a time not before since. While maps
+// copiedAt returns the bytes that a reduce has copied at a time not before since. While maps
 // run, the part of the last map is never copied. So progress in the copy phase stays below
 // two thirds while maps run, as Hadoop's does.
 func (a *attempt) copiedAt(at int64) int64 {
@@ -64,9 +64,9 @@ func (a *attempt) fetchedAt(at int64) bool {
 	return a.fetched || !a.stalled && a.inputReadyAt > 0 && a.inputReadyAt <= at
 }
 
-// corruptOutput corrupts the output of a finished map on a machine, if some is left that
-// may be read. It reports whether there was any. It takes the first such map in the order
-// of submission, and each output only once.
+// corruptOutput corrupts the output of a finished map on a machine, if a reduce may still
+// read it. It chooses the first such map in the order of submission, and each output only
+// once. It reports whether it has found one.
 func (b *body) corruptOutput(m *machine) bool {
 	for _, j := range b.submitted {
 		s := b.view.Job(j.id)

@@ -42,9 +42,9 @@ func (b *body) hitFailpoint(v FailpointHit) Effect {
 	return b.cfg.OnFailpoint(&Simulation{b}, v)
 }
 
-// reach runs then when an attempt has passed a failpoint. It does not if the attempt fails
-// there or its machine is lost. A checkpoint that cannot be written is no failure of the
-// attempt: it declines the preemption and proceeds.
+// reach runs then when an attempt has passed a failpoint. It does not run then if the
+// attempt fails there or its machine is lost. A checkpoint that cannot be written is no
+// failure of the attempt: it declines the preemption and proceeds.
 func (b *body) reach(a *attempt, place Failpoint, then func()) {
 	effect := b.hitFailpoint(FailpointHit{Failpoint: place, Machine: a.machine.number, Attempt: a.id})
 	switch {
@@ -70,8 +70,9 @@ func (b *body) failAttempt(a *attempt, cause string) {
 	b.endAttempt(a, control.AttemptFailed{Attempt: a.id, Failure: cluster.Failure{Cause: cause, Offset: -1}})
 }
 
-// stoppedProcess is how a process continues after a fault has stopped it. A stopped process
-// keeps its slot and its connections, but does nothing: orders reach it when it continues.
+// stoppedProcess records how a process continues after a fault has stopped it. A stopped
+// process keeps its slot and its connections, but does nothing: orders reach it when it
+// continues.
 type stoppedProcess struct {
 	depth     int             // number of faults that stop it; 0 while it runs
 	remaining int64           // ms until next
@@ -96,8 +97,8 @@ func (b *body) stopProcess(a *attempt) {
 	}
 }
 
-// continueProcess ends one such fault. If it was the last, the process continues and carries
-// out the orders that wait.
+// continueProcess ends one fault that stops a process. After the last such fault, the
+// process continues and carries out the orders that wait.
 func (b *body) continueProcess(a *attempt) {
 	if a.stopped.depth--; a.stopped.depth > 0 || a.ended {
 		return

@@ -10,9 +10,9 @@ import (
 )
 
 // Failure is the loss of a machine, at a time or when a job has made some progress. For
-// maps, Percent is the percentage that has finished; for reduces, of their work without the
-// shuffle. At 0 % it is the start of the first task. If the job never gets that far, the
-// machine does not fail.
+// maps, Percent is the percentage of finished maps. For reduces, it is the percentage of
+// their work without the shuffle. At 0 % the failure happens at the start of the first task.
+// If the job never gets that far, the machine does not fail.
 type Failure struct {
 	Machine   int   // number of the machine, from 0
 	At        int64 // ms since the start of the run; with Job, since the job's progress was reached
@@ -118,8 +118,8 @@ func (b *body) reached(j *job, f Failure) bool {
 	return stage.StartedAt > 0 && float64(done)*100 >= f.Percent*float64(all)
 }
 
-// reduceProgress is the work that the reduces of a job have done, and all their work, in ms.
-// A task without work counts as 1 ms.
+// reduceProgress returns the work that the reduces of a job have done, and all their work,
+// in ms. A task without work counts as 1 ms.
 func (b *body) reduceProgress(j *job, stage *cluster.Stage) (done, all int64) {
 	for n, t := range stage.Tasks {
 		own := max(j.in.Reduces[n].Millis, 1)

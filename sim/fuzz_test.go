@@ -30,7 +30,7 @@ func FuzzSim(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(checkRun))
 }
 
-// TestRandomRuns does the same for random cases.
+// TestRandomRuns checks the properties of FuzzSim for random cases.
 func TestRandomRuns(t *testing.T) { rapid.Check(t, checkRun) }
 
 func checkRun(rt *rapid.T) {

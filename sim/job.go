@@ -56,7 +56,7 @@ const (
 	failureDecay       = 600_000 // ms, as hammr.job.fault.decay
 )
 
-// graph is the job's graph, as a client would submit it.
+// graph returns the job's graph, as a client would submit it.
 func (b *body) graph(in *workload.Job) dag.Graph {
 	g := dag.MapReduce(len(in.Maps), len(in.Reduces))
 	if b.cfg.SharedSlots && len(in.Reduces) > 0 {
@@ -65,7 +65,7 @@ func (b *body) graph(in *workload.Job) dag.Graph {
 	return g
 }
 
-// splits are the blocks that the maps of a job read, and the machines that have copies. As
+// splits returns the blocks that the maps of a job read, and the machines that have copies. As
 // in HDFS the first copy lies anywhere, the second in another rack, and others in the rack
 // of the second.
 func (b *body) splits(j *job) []cluster.Split {
@@ -79,9 +79,9 @@ func (b *body) splits(j *job) []cluster.Split {
 	return splits
 }
 
-// The machines are hashes of seed, job, block and a counter: the placement of a block does
-// not depend on other jobs. After 100 tries the rule of racks is dropped, since small
-// clusters may not allow it.
+// replicas returns the machines with copies of a block. They are hashes of seed, job, block
+// and a counter: the placement of a block does not depend on other jobs. After 100 tries the
+// rule of racks is dropped, since small clusters may not allow it.
 func (b *body) replicas(job string, block int) (hosts []string) {
 	taken := make(map[int]bool)
 	var second *machine
@@ -99,7 +99,7 @@ func (b *body) replicas(job string, block int) (hosts []string) {
 	return hosts
 }
 
-// hashOf is a pseudo-random number that depends on its arguments only. Unlike a generator
+// hashOf returns a pseudo-random number that depends on its arguments only. Unlike a generator
 // it has no state, so one more draw somewhere does not change the others.
 func hashOf(seed uint64, name string, a, b int) uint64 {
 	h := fnv.New64a()

@@ -33,16 +33,16 @@ type machine struct {
 	reportOffset  int64        // ms until it first sends reports
 }
 
-// MachineName is the name of a machine in the state, in decisions, tables and pictures:
+// MachineName returns the name of a machine in the state, in decisions, tables and pictures:
 // n0001 for number 0.
 func MachineName(number int) string { return fmt.Sprintf("n%04d", number+1) }
 
-// slotsOf is the number of slots of a kind on each machine.
+// slotsOf returns the number of slots of a kind on each machine.
 func (b *body) slotsOf(kind cluster.Slot) int {
 	return cluster.Slots{b.cfg.MapSlots, b.cfg.ReduceSlots}[kind]
 }
 
-// slotFreeAt is when a slot that the master has assigned is free. Suspended attempts may
+// slotFreeAt returns when a slot that the master has assigned is free. Suspended attempts may
 // still occupy theirs while their memory is written. Each call takes one such slot, so
 // callers that ask in turn get different times.
 func (m *machine) slotFreeAt(kind cluster.Slot, slots int, now int64) int64 {
@@ -91,9 +91,10 @@ func (b *body) attach(m *machine) {
 	b.request(c)
 }
 
-// failMachine ends a machine and everything that runs there. It expires after a time of
-// silence, or is back before that, with its disks or empty. Its attempts end without a
-// report; the master learns of that when the machine expires or its next instance joins.
+// failMachine ends a machine and everything that runs there. The machine expires after a
+// time of silence, or returns before its expiry, with its disks or empty. Its attempts end
+// without a report; the master learns of that when the machine expires or its next instance
+// joins.
 func (b *body) failMachine(m *machine, back int64, keeps bool) {
 	if m.dead {
 		return
@@ -171,7 +172,7 @@ func (b *body) report(m *machine, ev control.Event) {
 	})
 }
 
-// nextReport is the first moment, from a time on, at which a machine sends its reports.
+// nextReport returns the first moment, from a time on, at which a machine sends its reports.
 func (b *body) nextReport(m *machine, at int64) int64 {
 	every := b.cfg.ReportInterval
 	if every == 0 {

@@ -41,8 +41,8 @@ func (b *body) hasLeader() bool { return b.masters.leader >= 0 }
 // term numbers the leaders.
 func (b *body) term() int { return len(b.masters.elections) }
 
-// isolateMaster makes a master unreachable. There is no leader if it was the one, or if the
-// majority is lost.
+// isolateMaster makes a master unreachable. The cluster then has no leader if this master
+// led, or if the majority is lost.
 func (b *body) isolateMaster(i int) {
 	m := &b.masters
 	m.isolated[i]++
@@ -90,8 +90,8 @@ func (b *body) elect() {
 	})
 }
 
-// becomeLeader starts a controller that knows only the state. Tasknodes attach to it; those
-// that do not in time expire.
+// becomeLeader starts a controller that knows only the state. Tasknodes attach to it; a
+// tasknode that does not attach in time expires.
 func (b *body) becomeLeader(i int) {
 	m := &b.masters
 	m.leader, m.leaderSince = i, b.now
@@ -152,8 +152,8 @@ func (b *body) hitAppend(entries int) (delay int64) {
 	return delay
 }
 
-// commit renames the parts of a job's output, one after the other. A new leader repeats it
-// for the parts that are left.
+// commit renames the parts of a job's output, one after the other. A new leader renames the
+// remaining parts.
 func (b *body) commit(j *job) {
 	if b.cfg.CommitTime == 0 && b.cfg.OnFailpoint == nil {
 		b.request(cluster.CommitJob{Job: j.id})

@@ -150,8 +150,8 @@ func TestPartitionedTasknode(t *testing.T) {
 	}
 }
 
-// TestRestartedTasknodeKeepsItsOutput restarts one: its finished attempts do not run again,
-// its running ones do.
+// TestRestartedTasknodeKeepsItsOutput restarts a tasknode. Its finished attempts do not run
+// again; its running attempts do.
 func TestRestartedTasknodeKeepsItsOutput(t *testing.T) {
 	for _, back := range []int64{300, 4000} { // before and after its expiry
 		running := 0

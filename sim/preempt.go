@@ -51,8 +51,9 @@ type savedTask struct {
 }
 
 // restore gives an attempt the progress of its task's checkpoint, if there is one and it is
-// not lost. It returns when the checkpoint is read; the attempt has its slot from the time
-// at. A checkpoint on another machine is read at the slower of disk and network.
+// not lost. It returns the time at which the checkpoint is read; the attempt has its slot
+// from the time at. A checkpoint on another machine is read at the slower of disk and
+// network.
 func (b *body) restore(a *attempt, t *cluster.Task, at int64) int64 {
 	s, known := a.job.checkpoints[t.ID]
 	if t.Checkpoint == nil || !known || s.machine.dead || s.at < s.machine.emptiedAt {

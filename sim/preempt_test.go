@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// oneMapJob is a job with one map of ten seconds, and optional reduces that copy for one
+// oneMapJob returns a job with one map of ten seconds, and optional reduces that copy for one
 // second and work for ten.
 func oneMapJob(id string, reduces int) workload.Job {
 	j := jobOf(id, 0, 1, reduces, 10_000)

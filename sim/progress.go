@@ -7,9 +7,9 @@ import (
 )
 
 // Progress implements sched.SoftState: the last report of an attempt that the controller
-// has. Reports are not events; the last one is computed when it is asked for. So a run with
-// thousands of attempts needs no events for their reports; a test compares the result with
-// a model that has them.
+// has. Reports are not events: the last report is computed on request. So a run with
+// thousands of attempts needs no events for reports. A test compares the result with a model
+// whose reports are events.
 func (b *body) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	if a := b.attempts[id]; a != nil {
 		return b.progressOf(a)
@@ -17,7 +17,7 @@ func (b *body) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	return p, false
 }
 
-// progressOf is the last report of an attempt that has arrived.
+// progressOf returns the last report of an attempt that has arrived.
 func (b *body) progressOf(a *attempt) (p sched.Progress, ok bool) {
 	p = a.reported
 	if at := b.lastReport(a); at > p.ReportedAt && at >= a.since {
@@ -29,9 +29,9 @@ func (b *body) progressOf(a *attempt) (p sched.Progress, ok bool) {
 	return p, p.Fraction > 0
 }
 
-// Fetched implements control.FetchReporter. It knows a reduce that has reported all its
-// input, in memory or in its checkpoint. Before that the model does not know which outputs
-// were copied.
+// Fetched implements control.FetchReporter. It returns a set for a reduce that has reported
+// all its input, in memory or in its checkpoint. Before that the model does not know which
+// outputs were copied.
 func (b *body) Fetched(reader cluster.AttemptID) control.FetchedSet {
 	if a := b.attempts[reader]; a != nil && a.isReduce() && b.hasReportedAllInput(a) {
 		return allOutputs{}
@@ -54,8 +54,8 @@ type allOutputs struct{}
 // Has implements control.FetchedSet.
 func (allOutputs) Has(*cluster.Task) bool { return true }
 
-// fractionAt is the progress of an attempt at a time not before since. For a reduce, copying
-// and merging are two thirds.
+// fractionAt returns the progress of an attempt at a time not before since. For a reduce,
+// copying and merging are two thirds.
 func (a *attempt) fractionAt(at int64) float64 {
 	own := float64(a.taskWorkDoneAt(at)) / float64(max(a.taskWork, 1))
 	switch {
@@ -67,7 +67,7 @@ func (a *attempt) fractionAt(at int64) float64 {
 	return sched.ReducePhaseStart * float64(a.copiedAt(at)) / float64(max(a.bytes, 1))
 }
 
-// lastReport is the time of the last report that has arrived; 0 for none.
+// lastReport returns the time of the last report that has arrived; 0 for none.
 //
 // Reports leave at reportsFrom + n·ProgressInterval, wait for the machine's next moment of
 // reports, and arrive Latency later. Probes are answered at once.
@@ -91,8 +91,8 @@ func (b *body) lastReport(a *attempt) (at int64) {
 	return at
 }
 
-// firstReport is the time of the first report of a running attempt after a time. It is last
-// if no earlier one is found.
+// firstReport returns the time of the first report of a running attempt after a time. It is
+// last if no earlier one is found.
 func (b *body) firstReport(a *attempt, after, last int64) int64 {
 	if every := b.cfg.ProgressInterval; every > 0 && !a.stalled {
 		for n := max((after-b.cfg.ReportInterval-a.reportsFrom)/every, 1); a.reportsFrom+n*every <= last; n++ {

@@ -22,7 +22,7 @@ func (q *queue) plan(at int64, do func()) {
 	q.count++
 }
 
-// next is the time of the first action; ok is false if there is none.
+// next returns the time of the first action; ok is false if there is none.
 func (q *queue) next() (at int64, ok bool) {
 	if len(q.items) == 0 {
 		return 0, false

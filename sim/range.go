@@ -10,9 +10,9 @@ import (
 // forever is longer than any run, in ms, and so short that sums of a few do not overflow.
 const forever = 1 << 50
 
-// scale is x·of/all, rounded down. It is x if all is 0, and at most max(x, forever). No
-// argument is negative. The product has 128 bits: bytes times ms overflow 64 bits for large
-// jobs.
+// scale returns x·of/all, rounded down. It returns x if all is 0, and at most max(x,
+// forever). No argument is negative. The product has 128 bits: bytes times ms overflow 64
+// bits for large jobs.
 func scale(x, of, all int64) int64 {
 	if all == 0 {
 		return x
@@ -28,17 +28,17 @@ func scale(x, of, all int64) int64 {
 	return int64(q)
 }
 
-// lengthOf is the length of the range of a map's block. A block without bytes has one
+// lengthOf returns the length of the range of a map's block. A block without bytes has one
 // position.
 func lengthOf(in workload.Task) int64 { return max(in.Bytes, 1) }
 
-// millisOfRange is the time of a range of a block, in ms. The times of adjacent ranges add
-// up to the whole.
+// millisOfRange returns the time of a range of a block, in ms. The times of adjacent ranges
+// add up to the whole.
 func millisOfRange(in workload.Task, r dag.Range) int64 {
 	return scale(in.Millis, r.End.Offset, lengthOf(in)) - scale(in.Millis, r.Start.Offset, lengthOf(in))
 }
 
-// splitPosition is the position that has been read in a range after a part of its time.
+// splitPosition returns the position that has been read in a range after a part of its time.
 func splitPosition(r dag.Range, of, all int64) dag.Position {
 	return dag.Position{Offset: r.Start.Offset + scale(r.End.Offset-r.Start.Offset, of, all)}
 }

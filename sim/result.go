@@ -31,7 +31,7 @@ type JobResult struct {
 	ID, Pool, Class string
 	State           cluster.JobState
 
-	Submit, Start, Finish int64 // Start is that of the first task, -1 for none
+	Submit, Start, Finish int64 // Start is the start of the first task, -1 for none
 
 	Maps, Reduces int
 	LocalMaps     int // maps whose winners all ran on a machine with their input
@@ -52,10 +52,10 @@ type JobResult struct {
 	OutputError string `json:"Wrong"`
 }
 
-// Sojourn is the time from submission to the end of the job, in ms.
+// Sojourn returns the time from submission to the end of the job, in ms.
 func (r *JobResult) Sojourn() int64 { return r.Finish - r.Submit }
 
-// Slowdown is the sojourn time over Alone, of which it assumes at least 1 ms.
+// Slowdown returns the sojourn time over Alone, of which it assumes at least 1 ms.
 func (r *JobResult) Slowdown() float64 { return float64(r.Sojourn()) / float64(max(r.Alone, 1)) }
 
 func (b *body) result() *Result {
@@ -110,7 +110,7 @@ func (b *body) jobResult(j *job) JobResult {
 	return out
 }
 
-// lastFinish is the end of the last finished task of a stage, even if its output was lost
+// lastFinish returns the end of the last finished task of a stage, even if its output was lost
 // later; 0 for none.
 func (j *job) lastFinish(stage *cluster.Stage) (at int64) {
 	for t, a := range stage.Attempts() {

@@ -85,7 +85,7 @@ func (s *script) NextWake() int64 {
 // never is after the end of every run.
 const never = 1 << 40
 
-// after is a time by the clock of the policy, 0 if it has passed.
+// after converts a time to the clock of the policy; it returns 0 if the time has passed.
 func (s *script) after(at int64) int64 {
 	if at+epoch <= s.now || at == never {
 		return 0

@@ -37,7 +37,7 @@ func play(t testing.TB, cfg Config, jobs ...workload.Job) *Result {
 	return r
 }
 
-// configOf is a cluster without delays.
+// configOf returns a cluster without delays.
 func configOf(nodes, mapSlots, reduceSlots int) Config {
 	return Config{Machines: nodes, MapSlots: mapSlots, ReduceSlots: reduceSlots, Latency: -1}
 }
@@ -64,8 +64,8 @@ func TestReduceTimes(t *testing.T) {
 	}
 }
 
-// TestSharedSlots has a reduce that waits for the maps' slots: a second to copy, and one of
-// work.
+// TestSharedSlots runs a reduce that waits for the maps' slots. It copies for a second and
+// works for another.
 func TestSharedSlots(t *testing.T) {
 	cfg := configOf(1, 2, -1)
 	cfg.SharedSlots = true
@@ -75,7 +75,8 @@ func TestSharedSlots(t *testing.T) {
 	}
 }
 
-// TestRemoteInputTakesLonger has one copy of each block, and maps on other machines.
+// TestRemoteInputTakesLonger runs maps on machines without their input, with one copy of
+// each block.
 func TestRemoteInputTakesLonger(t *testing.T) {
 	cfg := configOf(2, 1, 1)
 	cfg.Replication, cfg.RemoteRate = 1, 1<<20
@@ -108,7 +109,7 @@ func TestLostMachine(t *testing.T) {
 	}
 }
 
-// TestStuck has reduces but no reduce slots.
+// TestStuck runs reduces on a cluster without reduce slots.
 func TestStuck(t *testing.T) {
 	cfg := configOf(1, 1, -1)
 	cfg.Policy = new(fifo.Policy)

@@ -17,16 +17,16 @@ func (b *body) injectFaults() {
 	}
 }
 
-// Time is the time since the start of the run, in ms.
+// Time returns the time since the start of the run, in ms.
 func (w *Simulation) Time() int64 { return w.b.time() }
 
-// View is the state in the log.
+// View returns the state in the log.
 func (w *Simulation) View() cluster.View { return w.b.view }
 
 // After calls do after the given virtual time.
 func (w *Simulation) After(ms int64, do func()) { w.b.queue.plan(w.b.now+ms, do) }
 
-// Job is the state of a job by its id in the workload; nil before its submission.
+// Job returns the state of a job by its id in the workload; nil before its submission.
 func (w *Simulation) Job(id string) *cluster.Job {
 	if j := w.b.named(id); j != nil {
 		return w.b.view.Job(j.id)
@@ -52,7 +52,7 @@ func (w *Simulation) Reached(id, phase string, percent float64) bool {
 	return w.b.reached(j, Failure{Phase: phase, Percent: percent})
 }
 
-// PartsCommitted is the number of renamed parts of a job's output.
+// PartsCommitted returns the number of renamed parts of a job's output.
 func (w *Simulation) PartsCommitted(id string) int {
 	if j := w.b.named(id); j != nil {
 		return j.partsCommitted
@@ -119,7 +119,7 @@ func (w *Simulation) FailAttempt(id cluster.AttemptID, cause string) {
 // returns false if there is none.
 func (w *Simulation) CorruptOutput(node int) bool { return w.b.corruptOutput(w.b.machines[node]) }
 
-// Leader is the number of the leader, -1 for none.
+// Leader returns the number of the leader, -1 for none.
 func (w *Simulation) Leader() int { return w.b.masters.leader }
 
 // IsMasterUp reports whether a master is reachable.

@@ -94,7 +94,7 @@ func (b *body) describe(text *strings.Builder, j *job) {
 	}
 }
 
-// freeSlots is the number of free slots of a kind.
+// freeSlots returns the number of free slots of a kind.
 func (b *body) freeSlots(kind cluster.Slot) (n int) {
 	for m := range b.view.Machines() {
 		n += max(m.Free(kind), 0)

@@ -13,7 +13,7 @@ type TaskResult struct {
 	Attempt int          // number of the attempt in its task
 	Machine int          // number of the machine
 
-	Start, End int64 // End is that of the command that ended it; -1 for never
+	Start, End int64 // End is the time of the command that ended the attempt; -1 for never
 	Suspended  int64 // ms in suspension
 	Local      bool  // it is a map on a machine with its input
 	Outcome    Outcome
@@ -68,7 +68,7 @@ func (j *job) outcome(a *cluster.Attempt) Outcome {
 	return Killed
 }
 
-// fractionOf is the fraction of the original task that an attempt had to do.
+// fractionOf returns the fraction of the original task that an attempt had to do.
 func (j *job) fractionOf(t *cluster.Task, a *cluster.Attempt) float64 {
 	if !t.Ranged {
 		return 1

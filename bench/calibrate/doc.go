@@ -2,10 +2,10 @@
 // a cluster of this machine under several policies, simulates the histories of these runs,
 // and reports the errors of the predicted sojourn times.
 //
-// Each run has two predictions. The replay knows the time of each task in that very run, so
-// its error is that of the model: of heartbeats, task starts and order. The forecast knows
-// only the times of tasks in the run of the first policy, like a user who asks how another
-// policy would have scheduled the same day.
+// Each run has two predictions. The replay knows the time of each task in the run that it
+// predicts, so its error comes from the model: heartbeats, task starts and their order. The
+// forecast knows only the task times of the run under the first policy. It answers how
+// another policy would have scheduled the same jobs.
 //
 //	cluster under policy P ─► history of P ─► simulate P ─► replay error of P
 //	cluster under policy Q ─► history of Q ─► simulate Q ─► replay error of Q

@@ -29,7 +29,7 @@ var sleepingJobs = []jobShape{
 	{at: 26, maps: 2, mapMillis: 3000},
 }
 
-// SleepingPlan is a plan of jobs whose tasks sleep. Long jobs come first and occupy all
+// SleepingPlan returns a plan of jobs whose tasks sleep. Long jobs come first and occupy all
 // slots, so policies differ in the job that they serve next.
 func SleepingPlan() live.Plan {
 	p := live.Plan{Name: "sleeping", About: "tasks that sleep for each record"}
@@ -46,9 +46,9 @@ func SleepingPlan() live.Plan {
 	return p
 }
 
-// ComputePlan is the control: jobs that count the words of a text. They are bound by the
-// cores of this machine, which all slots share. Their outputs go to directories of their
-// names.
+// ComputePlan returns the control: jobs that count the words of a text. The cores of this
+// machine, which all slots share, bound their speed. Each job writes to a directory with the
+// job's name.
 func ComputePlan(text string) live.Plan {
 	p := live.Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
 	for i, at := range []int{0, 1, 3, 6} {

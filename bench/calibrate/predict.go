@@ -12,7 +12,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// settingsOf are the policies' settings on the cluster and in the simulator: no preemption.
+// settingsOf returns a policy's settings, the same for the cluster and the simulator. They
+// switch preemption off.
 func settingsOf(policy string) map[string]string {
 	if policy == "hfsp" {
 		return map[string]string{"mapred.hfsp-scheduler.preemption-strategy": "wait"}
@@ -21,8 +22,8 @@ func settingsOf(policy string) map[string]string {
 }
 
 // simulate plays a workload under a policy on a cluster like the real one, and returns the
-// sojourn time of each job by its name. Preemption is off on both sides: its costs on a
-// cluster are another measurement.
+// sojourn time of each job by its name. Preemption is off on both sides, because another
+// benchmark measures its costs.
 func simulate(ctx context.Context, cfg Config, w *workload.Workload, policy string) (map[string]time.Duration, error) {
 	p, err := registry.New(policy, settingsOf(policy), sched.Setup{
 		Placement: sched.DefaultPlacement(), Preempt: preempt.Config{Map: preempt.Wait, Reduce: preempt.Wait},

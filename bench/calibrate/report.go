@@ -28,22 +28,22 @@ func WriteCSV(w io.Writer, plan string, outcomes []Outcome) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// errorOf is the error of a prediction, as a part of the real time.
+// errorOf returns the error of a prediction, as a part of the real time.
 func (o Outcome) errorOf(predicted time.Duration) float64 {
 	return float64(predicted-o.Real) / float64(max(o.Real, 1))
 }
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }
 
-// Error is the error of predictions, as parts of the real times. The replay error is that of the
-// model alone. The forecast error adds the differences of task times between two runs.
+// Error is the error of predictions, as parts of the real times. The replay error comes from
+// the model alone. The forecast error adds the differences of task times between two runs.
 type Error struct {
 	Mean  float64 // of the absolute errors of all jobs
-	Worst float64 // the largest of them
+	Worst float64 // the largest absolute error of a job
 	Bias  float64 // of the mean sojourn time; positive if the prediction is too long
 }
 
-// ErrorOf is the error of one prediction over the jobs of a policy. It takes at least one
+// ErrorOf returns the error of one prediction over the jobs of a policy. It takes at least one
 // outcome.
 func ErrorOf(outcomes []Outcome, prediction func(Outcome) time.Duration) (e Error) {
 	var observed, predicted time.Duration
@@ -57,13 +57,13 @@ func ErrorOf(outcomes []Outcome, prediction func(Outcome) time.Duration) (e Erro
 	return e
 }
 
-// ReplayOf and ForecastOf are the two predictions.
+// ReplayOf returns the prediction from the run itself.
 func ReplayOf(o Outcome) time.Duration { return o.Replay }
 
-// ForecastOf is the prediction from the run of the first policy.
+// ForecastOf returns the prediction from the run under the first policy.
 func ForecastOf(o Outcome) time.Duration { return o.Forecast }
 
-// WriteTable writes a line for each policy, for people.
+// WriteTable writes a line for each policy, for a terminal.
 func WriteTable(w io.Writer, plan live.Plan, outcomes []Outcome) error {
 	fmt.Fprintf(w, "%s: %s\n", plan.Name, plan.About)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -79,7 +79,7 @@ func WriteTable(w io.Writer, plan live.Plan, outcomes []Outcome) error {
 	return t.Flush()
 }
 
-// mean is the mean of one time, in s.
+// mean returns the mean of one time, in s.
 func mean(outcomes []Outcome, of func(Outcome) time.Duration) (seconds float64) {
 	for _, o := range outcomes {
 		seconds += of(o).Seconds() / float64(len(outcomes))
@@ -87,7 +87,7 @@ func mean(outcomes []Outcome, of func(Outcome) time.Duration) (seconds float64) 
 	return seconds
 }
 
-// policiesOf are the policies in order of appearance.
+// policiesOf returns the policies in order of appearance.
 func policiesOf(outcomes []Outcome) (names []string) {
 	for _, o := range outcomes {
 		if !slices.Contains(names, o.Policy) {

@@ -18,7 +18,7 @@ import (
 // Each policy has a cluster of its own, one after the other, with the same plan.
 type Config struct {
 	Hammr    string // file of the hammr program
-	Work     string // directory for clusters, which are removed at their end
+	Work     string // directory for the clusters; each is removed when it ends
 	Plan     live.Plan
 	Policies []string // in the order of their runs; forecasts use the first
 
@@ -29,7 +29,7 @@ type Config struct {
 type Outcome struct {
 	Policy, Job    string
 	Real           time.Duration // sojourn time on the cluster
-	Replay         time.Duration // predicted from this very run
+	Replay         time.Duration // predicted from the same run
 	Forecast       time.Duration // predicted from the run of the first policy
 	Submitted, End time.Time
 }
@@ -106,7 +106,7 @@ func appendOutcomes(ctx context.Context, cfg Config, policy string, to, observed
 	return to, nil
 }
 
-// sojourns are the sojourn times of a run's jobs. It fails if a job has.
+// sojourns returns the sojourn times of a run's jobs. It fails if a job has failed.
 func sojourns(r *live.Run, policy string) (outcomes []Outcome, err error) {
 	for _, j := range r.Jobs {
 		if j.State != wire.JobState_SUCCEEDED {

@@ -8,6 +8,6 @@
 //	arms:  fifo, fair, hammr, disco, hfsp with three errors of sizes, chronos over three policies
 //	each without failures, and with one machine that fails every hour for ten minutes
 //
-// A row has the mean and the percentiles of sojourn times, and the job that is slowed down
-// most in comparison with fair: a policy with a good mean may starve a job.
+// A row has the mean and the percentiles of sojourn times. It also names the job that is
+// slowed down most compared with fair, because a policy with a good mean may starve a job.
 package compare

@@ -44,9 +44,8 @@ type Arm struct {
 // reference is the arm whose sojourn times count as fair.
 const reference = "fair"
 
-// Arms are the policies that are compared. HFSP runs with errors of sizes of sigma 0, 0.5
-// and 1 (lognormal), because real clusters do not know sizes; chronos runs around three
-// policies.
+// Arms returns the policies to compare. HFSP runs with errors of sizes of sigma 0, 0.5 and 1
+// (lognormal), because real clusters do not know sizes; chronos runs around three policies.
 func Arms() []Arm {
 	arms := []Arm{{Name: "fifo", policy: "fifo"}, {Name: reference, policy: "fair"}, {Name: "hammr", policy: "hammr"}, {Name: "disco", policy: "disco"}}
 	for _, sigma := range []float64{0, .5, 1} {
@@ -61,10 +60,11 @@ func Arms() []Arm {
 	return arms
 }
 
-// nodes is the number of machines in the HFSP paper; all clusters here are like its.
+// nodes is the number of machines in the HFSP paper; all clusters here have its machines.
 const nodes = 100
 
-// clusterOf has n machines like those of the HFSP paper: 4 map slots and 2 reduce slots.
+// clusterOf returns a cluster of n machines as in the HFSP paper: 4 map slots and 2 reduce
+// slots.
 func clusterOf(n int) sim.Config {
 	return sim.Config{Machines: n, MapSlots: 4, ReduceSlots: 2, Replication: 3}
 }
@@ -90,7 +90,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Loads are the workloads that are compared. The short form is the first workload only.
+// Loads returns the workloads to compare. The short form is the first workload only.
 func Loads(o Options) (loads []Load, err error) {
 	for _, l := range allLoads {
 		if o.Only != "" && o.Only != l.name {
@@ -116,7 +116,7 @@ func Loads(o Options) (loads []Load, err error) {
 	return loads, nil
 }
 
-// sampled is a smaller load of the same shape. A tenth of the tasks on a tenth of the
+// sampled returns a smaller load of the same shape. A tenth of the tasks on a tenth of the
 // machines has about the same load.
 func (l Load) sampled() Load {
 	l.cluster, l.source = clusterOf(nodes/paper.SampleEvery), paper.Sampled(l.source)

@@ -12,11 +12,11 @@ import (
 // Row is the result of a policy on a workload.
 type Row struct {
 	Load, Arm string
-	Failing   bool // a machine an hour failed
+	Failing   bool // one machine failed every hour
 	sim.Summary
 
-	// WorstJob is the job with the largest slowdown compared with fair sharing, Worst is
-	// that slowdown, and Late is the number of jobs with more than 1.25.
+	// WorstJob is the job with the largest slowdown compared with fair sharing, and Worst is
+	// its slowdown. Late is the number of jobs with a slowdown above 1.25.
 	WorstJob string
 	Worst    float64
 	Late     int
@@ -25,8 +25,8 @@ type Row struct {
 // late is the slowdown compared with fair sharing that no job should exceed.
 const late = 1.25
 
-// Table is all rows: of each load first without failures, then with them. Mean slowdowns
-// hide starvation, so each row has the worst job too.
+// Table has all rows. Each load has first the rows without failures, then the rows with
+// failures. Mean slowdowns hide starvation, so each row has the worst job too.
 type Table struct {
 	Loads []Load
 	Rows  []Row
@@ -59,7 +59,7 @@ func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, al
 	return &Table{loads, rows}, nil
 }
 
-// referenceIndex is the place of the reference among the arms.
+// referenceIndex returns the place of the reference among the arms.
 func referenceIndex() int {
 	for i, a := range Arms() {
 		if a.Name == reference {

@@ -3,10 +3,10 @@
 //
 //	err := failover.Run(ctx, failover.Config{Hammr: program, Dir: dir, Rounds: 20, Out: os.Stdout})
 //
-// A time is from just before the fault to the first answer of another master to a client
-// that changes something, so that the change is in the log of a majority. The client
-// repeats its call all the time. Times depend on the load of the machine and on the
-// masters' time-outs.
+// A time starts just before the fault. It ends when another master answers a client's call
+// that changes something, so that the change is in the log of a majority. The client repeats
+// its call until then. Times depend on the load of the machine and on the masters'
+// time-outs.
 package failover
 
 import (
@@ -33,21 +33,21 @@ type Config struct {
 	Rounds   int           // faults of each kind
 	Election time.Duration // silence of a leader before an election
 	Stall    time.Duration // after which a leader with a stalled log gives up
-	Out      io.Writer     // gets a Markdown table
+	Out      io.Writer     // receives a Markdown table
 }
 
 const (
 	roundTimeout = 2 * time.Minute
-	callTimeout  = 250 * time.Millisecond // of one call, before it is repeated
+	callTimeout  = 250 * time.Millisecond // of one call; a call that takes longer is repeated
 	pollInterval = 5 * time.Millisecond
 )
 
-// Faults are the kinds of faults.
+// Faults returns the kinds of faults.
 func Faults() []string { return []string{"killed", "stopped", "stalled"} }
 
-// fault is how a leader is lost and comes back. A killed leader closes its
-// connections. A stopped one keeps them open, so that only time-outs reveal it. One with a
-// stalled log still answers until it gives up after Config.Stall.
+// fault describes how a leader is lost and comes back. A killed leader closes its
+// connections. A stopped one keeps them open, so that only time-outs reveal the fault. A
+// leader with a stalled log answers until it gives up after Config.Stall.
 type fault struct {
 	inject, undo func(ctx context.Context, r *rig.Rig, leader string) error
 }
@@ -58,8 +58,8 @@ var faults = map[string]fault{
 	"stalled": {stall, restart},
 }
 
-// Run measures all faults and writes a row of the table for each kind. The cluster is the
-// same for all rounds, and whole again at the start of each.
+// Run measures all faults and writes a row of the table for each kind. All rounds use the
+// same cluster; each round starts with all masters running.
 func Run(ctx context.Context, cfg Config) (err error) {
 	if cfg.Rounds < 1 {
 		return fmt.Errorf("%d rounds: expected 1 or more", cfg.Rounds)
@@ -108,15 +108,15 @@ func restart(ctx context.Context, r *rig.Rig, leader string) error {
 	return r.Start(ctx, leader)
 }
 
-// measurement loses the leaders of one cluster.
+// measurement injects the faults into the leaders of one cluster.
 type measurement struct {
 	rig     *rig.Rig
-	changes int // so far, no two in a row alike
+	changes int // number of changes so far; successive changes differ
 }
 
-// round loses the leader, and returns the time until another master has made a change. Only
-// the other masters are called, so no time is spent on calls to the lost leader: the result
-// is the unavailability of the cluster, not the time-out of a client.
+// round injects the fault into the leader, and returns the time until another master has
+// made a change. Only the other masters are called, so no time is spent on calls to the lost
+// leader: the result is the unavailability of the cluster, not the time-out of a client.
 func (m *measurement) round(ctx context.Context, f fault) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, roundTimeout, fmt.Errorf("timed out after %v", roundTimeout))
 	defer cancel()
@@ -161,8 +161,9 @@ func (m *measurement) awaitAllMasters(ctx context.Context) (leader string, err e
 	return leader, err
 }
 
-// change makes a leading master change something, which a majority writes to its log. It
-// alternates between two policies, since setting the present one again may change nothing.
+// change makes the leading master change its policy, which a majority writes to its log. It
+// alternates between two policies, since setting the current policy again may change
+// nothing.
 func (m *measurement) change(ctx context.Context, client *remote.Client) error {
 	m.changes++
 	policy := []string{"fifo", "fair"}[m.changes%2]
@@ -184,7 +185,7 @@ func repeat(ctx context.Context, f func(ctx context.Context) error) error {
 	return nil
 }
 
-// row is a line of the table.
+// row returns the line of the table for one kind of fault.
 func row(kind string, times []time.Duration) string {
 	of := func(p int) int64 { return percentile.Of(times, p).Milliseconds() }
 	return fmt.Sprintf("| %s | %d | %d | %d | %d |", kind, len(times), of(50), of(95), of(100))

@@ -20,8 +20,8 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// axes are what grows, with a picture each. Keys are those in the names of the benchmarks.
-// "nodes" is the benchmark's name for machines.
+// axes lists the quantities that grow, with a picture for each. key is the quantity's name
+// in the benchmarks. "nodes" is the benchmark's name for machines.
 var axes = []struct{ key, title, x string }{
 	{"jobs", "Jobs, one after the other", "jobs"},
 	{"nodes", "Machines, with as many maps for each", "machines"},
@@ -31,8 +31,8 @@ var axes = []struct{ key, title, x string }{
 // costUnit is the drawn metric. BenchmarkGrowth reports it with testing.B.ReportMetric.
 const costUnit = "µs/event"
 
-// curves are points by what grows, then by policy. A curve that rises shows a policy whose
-// cost for each event depends on the size of the cluster or of the queue.
+// curves has the points by the key of an axis, then by policy. A curve that rises shows a
+// policy whose cost for each event depends on the size of the cluster or of the queue.
 type curves map[string]map[string][]plot.Point
 
 // Draw reads the output of the benchmark, and writes growth.svg and growth.png into a
@@ -58,9 +58,9 @@ func Draw(in io.Reader, out string) error {
 	return plot.Grid("", 1, panels...).Save(out, "growth")
 }
 
-// read takes the results of benchmarks named Growth/policy=P/WHAT=N. Other benchmarks in
-// the same output are ignored. A name of Growth that does not match is an error, so that a
-// renamed axis is not lost silently.
+// read parses the results of benchmarks named Growth/policy=P/WHAT=N, and ignores other
+// benchmarks in the same output. A Growth benchmark with another form of name is an error,
+// so that a renamed axis is not lost silently.
 func read(in io.Reader) (curves, error) {
 	all := make(curves)
 	for r := benchfmt.NewReader(in, "standard input"); r.Scan(); {

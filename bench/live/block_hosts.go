@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// blockHosts are the machines that have the input of each map of a job. A map that was
-// split off another one has none, since its input is not known. The index is the number of
-// the map, since each block is one split.
+// blockHosts are the machines that have the input of each map of a job. The index is the
+// number of the map, since each block is one split. A map that was split off another map has
+// no entry, since its input is not known.
 type blockHosts [][]string
 
 // local reports whether a machine has a map's input.
@@ -20,7 +20,7 @@ func (h blockHosts) local(task int, machine string) bool {
 }
 
 // locateBlocks returns the hosts of a file's blocks, each of which is the input of one map.
-// HDFS reports addresses; each is that of one tasknode's DataNode.
+// HDFS reports addresses, and each address belongs to the DataNode of one tasknode.
 func (g *hdfsInput) locateBlocks(ctx context.Context, uri string) (blockHosts, error) {
 	text, err := testcluster.Program{File: g.hammr}.Run(ctx, "fs", "-blocks", uri)
 	if err != nil {
@@ -34,8 +34,8 @@ func (g *hdfsInput) locateBlocks(ctx context.Context, uri string) (blockHosts, e
 }
 
 // parseBlocks parses the output of `hammr fs -blocks` for one file: a line with its name,
-// and for each block "offset TAB length TAB host,host". Hosts that are no machine of the
-// cluster are ignored.
+// and for each block "offset TAB length TAB host,host". Hosts outside of the cluster are
+// ignored.
 func parseBlocks(text string, machines map[string]string) (list blockHosts, err error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines[1:] {

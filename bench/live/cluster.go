@@ -28,14 +28,14 @@ type Config struct {
 
 	Tasknodes, MapSlots, ReduceSlots int // slots are each tasknode's, at least 1 of each
 
-	Policy string            // that assigns slots; "" for the cluster's default
+	Policy string            // the policy that assigns slots; "" for the cluster's default
 	Conf   map[string]string // settings of the policy
 	Pools  []string          // of jobs, in addition to default
 
 	Expiry time.Duration // silence after which a tasknode is lost; 0 for the default
 
-	// HDFS has a DataNode for each tasknode, which has its address and fails with it.
-	// nil is none.
+	// HDFS has a DataNode for each tasknode. The DataNode has the tasknode's address and
+	// fails with it. nil is no HDFS.
 	HDFS *minihdfs.Cluster
 
 	links *links // of machines and of HDFS; nil for the loopback device
@@ -44,12 +44,12 @@ type Config struct {
 // Cluster is a running cluster that runs plans. A Cluster runs one plan at a time.
 type Cluster struct {
 	*testcluster.Cluster
-	owned bool              // Stop ends it
+	owned bool              // Stop ends the cluster
 	hdfs  *minihdfs.Cluster // nil for none
 }
 
-// Start starts a cluster. The caller calls Stop. The policy is set by a call and not by a
-// flag, so that it can have settings.
+// Start starts a cluster. The caller calls Stop. Start sets the policy by a call to the
+// master, because a flag could not pass the policy's settings.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	tc := testcluster.Config{
 		Hammr: cfg.Hammr, Expiry: cfg.Expiry, Pools: cfg.Pools,
@@ -76,8 +76,8 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// Attach finds the cluster of a directory. Stop leaves it running. Such a cluster keeps the
-// policy and the jobs that it has.
+// Attach finds the cluster of a directory. Stop leaves it running. The cluster keeps its
+// policy and its jobs.
 func Attach(hammr, dir string) (*Cluster, error) {
 	cluster, err := testcluster.Open(hammr, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func Attach(hammr, dir string) (*Cluster, error) {
 }
 
 // Stop ends a cluster that Start has started, and removes its directory. Histories and logs
-// are in that directory, so Keep comes first.
+// are in that directory, so call Keep before Stop.
 func (c *Cluster) Stop() error {
 	err := c.Close()
 	if c.owned {
@@ -106,19 +106,19 @@ func (c *Cluster) SetPolicy(ctx context.Context, policy string, conf map[string]
 	return c.Client().SetPolicy(ctx, policy, conf)
 }
 
-// Policy is the name of the policy that assigns slots.
+// Policy returns the name of the policy that assigns slots.
 func (c *Cluster) Policy(ctx context.Context) (string, error) {
 	shown, err := c.Client().Policy(ctx)
 	return shown.GetName(), err
 }
 
-// tasknodeName is the name of the i-th tasknode, from 0.
+// tasknodeName returns the name of the i-th tasknode, from 0.
 func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 
 var poolElement = regexp.MustCompile(`<pool name="([^"]+)"`)
 
-// poolsOf are the pools of a policy's allocation file. Masters refuse jobs of pools that
-// they do not know.
+// poolsOf returns the pools of a policy's allocation file. The cluster needs their names,
+// since masters refuse jobs of unknown pools.
 func poolsOf(conf map[string]string) (names []string) {
 	for _, found := range poolElement.FindAllStringSubmatch(conf[registry.Allocations], -1) {
 		names = append(names, found[1])

@@ -11,18 +11,18 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// samplerBytes is the input of the map that measures how fast maps compute. It is large, so that the start of the
-// process hardly counts.
+// samplerBytes is the input of the map that measures how fast maps compute. It is large, so
+// that the start of the process hardly counts.
 const samplerBytes = 64 << 20
 
 // samples is the number of measurements. The fastest counts, since the others may have
 // shared a core.
 const samples = 3
 
-// computePlan is a plan of jobs whose maps count words. Each map gets as much text as a map
-// that runs alone processes in the map's time. The rate of this machine is measured once. A
-// map with a core to itself therefore takes the time of the workload. If it takes longer in a
-// trial, the difference is the cost of sharing cores.
+// computePlan returns a plan of jobs whose maps count words. The text of a map has the size
+// that a map running alone processes in the time given by the workload. The rate of this
+// machine is measured once. A map with a core to itself therefore takes the time of the
+// workload. If it takes longer in a trial, the difference is the cost of sharing cores.
 func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Workload, fast float64) (p Plan, err error) {
 	dir := filepath.Join(r.Work, "computing")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
@@ -46,8 +46,8 @@ func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Worklo
 	return p, nil
 }
 
-// wordcountJob is a word count of a directory, with one map for each file. The minimum size
-// of a split is larger than any file, so each file is one split.
+// wordcountJob returns a word count of a directory, with one map for each file. The minimum
+// size of a split is larger than any file, so each file is one split.
 func wordcountJob(j *workload.Job, fast float64, in, out string) Job {
 	args := append([]string{"wordcount"}, properties(j)...)
 	args = append(args, "-D", "hammr.input.combine=false", "-D", "mapreduce.task.io.sort.mb="+sortMegabytes,
@@ -55,7 +55,7 @@ func wordcountJob(j *workload.Job, fast float64, in, out string) Job {
 	return Job{Name: j.ID, At: submitTime(j, fast), Args: args, Out: out}
 }
 
-// measureMapRate is the bytes a second that one map processes while it runs alone. The
+// measureMapRate returns the bytes a second that one map processes while it runs alone. The
 // cluster is idle otherwise.
 func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error) {
 	in := filepath.Join(dir, "pace")
@@ -73,8 +73,8 @@ func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error
 	return fastest, nil
 }
 
-// sample is one measurement of that rate. The time is the duration of the map's attempt in the
-// history.
+// sample measures once how many bytes a second a map processes while it runs alone. The time
+// is the duration of the map's attempt in the history.
 func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}
 	run, err := c.Run(ctx, Plan{Jobs: []Job{wordcountJob(&j, 1, in, out)}})
@@ -112,8 +112,8 @@ func writeParts(dir string, n, size int) error {
 	return nil
 }
 
-// sampleText returns a text of the given size in bytes, at least one, made of short words that
-// recur. There are at most 4093 words, so reduces have little to do.
+// sampleText returns a text of size bytes, at least one, made of short words that recur.
+// There are at most 4093 words, so reduces have little to do.
 func sampleText(size int) []byte {
 	size = max(size, 1)
 	text := make([]byte, 0, size+16)

@@ -1,5 +1,5 @@
-// Package live runs workloads on real clusters of this machine: on one of its own, or on one
-// that `hammr up` has started.
+// Package live runs workloads on real clusters of this machine. It starts a cluster, or uses
+// a cluster that `hammr up` has started.
 //
 //	c, err := live.Start(ctx, live.Config{Hammr: program, Dir: dir, Tasknodes: 3, MapSlots: 2, ReduceSlots: 1, Policy: "fair"})
 //	run, err := c.Run(ctx, plan)     // submits jobs at their times, fails machines, waits for the end
@@ -9,7 +9,7 @@
 // Tasks of most experiments sleep, so that jobs compete for slots and not for the cores of
 // the one machine. All tasks of a phase sleep for the mean of their times in the workload.
 //
-// The processes of a cluster are those of internal/testcluster: they end with this process,
+// Package internal/testcluster runs the processes of a cluster. They end with this process,
 // even if it is killed.
 //
 // What runs on such a cluster:

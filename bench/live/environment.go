@@ -15,8 +15,8 @@ import (
 )
 
 // Environment describes the machine, the version and the settings of a run. A value that the
-// system does not report is empty. A number of a real cluster means little without it: the
-// same experiment on a loaded machine, or on another kernel, gives other times.
+// system does not report is empty. Results of a real cluster need this description: the same
+// experiment on a loaded machine, or on another kernel, gives other times.
 type Environment struct {
 	bench.Machine
 	Loads         string            `json:"loads"` // of 1, 5 and 15 minutes, before the run
@@ -26,8 +26,8 @@ type Environment struct {
 	Configuration map[string]string `json:"configuration,omitempty"`
 }
 
-// EnvironmentOf describes this machine, for clusters in an existing directory. It is taken
-// before a run, since the run itself causes the load afterwards.
+// EnvironmentOf describes this machine, for clusters in an existing directory. Call it
+// before a run, since the run itself raises the load.
 func EnvironmentOf(dir string, configuration map[string]string) Environment {
 	return Environment{
 		Machine: bench.ThisMachine(), Loads: content("/proc/loadavg"), Disk: diskOf(dir),
@@ -35,7 +35,7 @@ func EnvironmentOf(dir string, configuration map[string]string) Environment {
 	}
 }
 
-// version is the version and the revision of this program. Runners compare it, so that
+// version returns the version and the revision of this program. Runners compare it, so that
 // trials of another version are run again.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
@@ -63,7 +63,7 @@ func (e Environment) Write(dir string) error {
 	return nil
 }
 
-// Markdown is the environment as a list. An empty value is shown as unknown.
+// Markdown returns the environment as a list. An empty value is shown as unknown.
 func (e Environment) Markdown() string {
 	var b strings.Builder
 	for _, line := range [][2]string{
@@ -75,15 +75,15 @@ func (e Environment) Markdown() string {
 	return b.String()
 }
 
-// content is the text of a system file, "" if it cannot be read. White space at both ends
-// is removed.
+// content returns the text of a system file, without white space at both ends. It returns ""
+// if the file cannot be read.
 func content(path string) string {
 	data, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(data))
 }
 
-// diskOf is the file system of a directory, and whether its disk rotates. The device number
-// of the directory is looked up among the mounts of this process.
+// diskOf returns the file system of a directory, and whether its disk rotates. The device
+// number of the directory is looked up among the mounts of this process.
 func diskOf(dir string) string {
 	var s syscall.Stat_t
 	if err := syscall.Stat(dir, &s); err != nil {
@@ -99,8 +99,8 @@ func diskOf(dir string) string {
 	return ""
 }
 
-// rotational is "" for a file system without a device of its own. rotational says whether
-// the disk of a device rotates, in words.
+// rotational returns, in words, whether the disk of a device rotates. It returns "" for a
+// file system without a device of its own.
 func rotational(number string) string {
 	for _, up := range []string{"", ".."} { // the disk of a partition is its parent
 		switch content(filepath.Join("/sys/dev/block", number, up, "queue/rotational")) {

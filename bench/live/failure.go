@@ -15,20 +15,21 @@ import (
 )
 
 // Failure is the loss of a machine: its tasknode with all tasks, and its DataNode if there
-// is HDFS, are killed at a time, or when a job has made some progress.
+// is HDFS, are killed. The failure happens at a given time, or when a job has made some
+// progress.
 //
-// It is the same as sim.Failure, with times of the clock.
+// It corresponds to sim.Failure, but its times are wall-clock times.
 type Failure struct {
 	Machine int           // number of the machine, from 0
-	At      time.Duration // since the start of the run; with Job, since that progress
+	At      time.Duration // since the start of the run, or with Job since the job made the progress
 
-	Job     string // its name, "" for none
+	Job     string // name of the job whose progress triggers the failure; "" for none
 	Phase   string // "map" or "reduce"
 	Percent float64
 }
 
-// LostMachine is a machine that has failed. Its tasks end with the tasknode; it is started
-// again only by the next trial.
+// LostMachine is a machine that has failed. Its tasks end with its tasknode. Only the next
+// trial starts the machine again.
 type LostMachine struct {
 	Machine int
 	At      time.Time
@@ -59,8 +60,8 @@ func (c *Cluster) startFailures(ctx context.Context, failures []Failure, begin t
 	}
 }
 
-// failWhen fails a machine at its time; nil if ctx ends before. The time of a failure with
-// a job counts from the moment of its progress.
+// failWhen makes a machine fail when its failure is due. It returns nil if ctx ends before.
+// The time of a failure with a job counts from the moment of its progress.
 func (c *Cluster) failWhen(ctx context.Context, f Failure, begin time.Time) (*LostMachine, error) {
 	reached, err := c.awaitProgress(ctx, f)
 	if err != nil || !reached {
@@ -77,8 +78,8 @@ func (c *Cluster) failWhen(ctx context.Context, f Failure, begin time.Time) (*Lo
 	return c.fail(ctx, f.Machine)
 }
 
-// awaitProgress waits until the job of a failure has made the progress. It reports false if
-// ctx ends before. A plan has one job of that name.
+// awaitProgress waits until the job of a failure has made the required progress. It reports
+// false if ctx ends before.
 func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, err error) {
 	if f.Job == "" {
 		return true, nil
@@ -107,7 +108,7 @@ func (f Failure) reached(j *wire.JobStatus) bool {
 }
 
 // fail kills the tasknode of a machine, and its DataNode if it has one. The kernel ends the
-// tasks with their tasknode. At is the time before the kill.
+// tasks with their tasknode. The time of the returned LostMachine is taken before the kill.
 func (c *Cluster) fail(ctx context.Context, node int) (*LostMachine, error) {
 	lost := &LostMachine{Machine: node, At: time.Now()}
 	if err := c.Kill(ctx, tasknodeName(node)); err != nil {

@@ -17,9 +17,9 @@ import (
 // keeps histories and logs in a directory. On a machine without Hadoop's jars the trial is
 // left out.
 //
-// It is the only arm that is not Hammr: Hadoop's MapReduce with the same blocks and sleeps.
-// Its JVMs start for each task, so its times are longer by that; local maps and their waits
-// are what is comparable.
+// It is the only arm that does not run Hammr. Its blocks and sleeps equal those of the other
+// arms. Hadoop starts a JVM for each task, so its total times are longer. Local maps and
+// their waits are comparable.
 type hadoop struct {
 	*hdfsInput
 	scratch, keep string
@@ -64,9 +64,10 @@ func (h hadoop) end(yarn *minihdfs.Yarn) error {
 	return errors.Join(yarn.Close(), os.RemoveAll(logs), os.CopyFS(logs, os.DirFS(yarn.Logs())), os.RemoveAll(yarn.Dir()))
 }
 
-// waits are settings that make the FairScheduler wait for local slots by the clock, as the
-// simulated arm does. It does that only if it schedules continuously; otherwise it counts
-// reports of NodeManagers. The waits are the trial's, divided by its speed-up.
+// waits returns settings that make the FairScheduler wait for local slots by the clock, as
+// the simulated arm does. The FairScheduler does so only with continuous scheduling;
+// otherwise it counts reports of NodeManagers. The waits are those of the trial divided by
+// its speed-up.
 func (h hadoop) waits() map[string]string {
 	d := h.trial.Setup.Placement.Delay
 	return map[string]string{
@@ -116,7 +117,8 @@ func (j blockReadingJob) streamed(dir string) ([]string, error) {
 	return args, nil
 }
 
-// outcome keeps and reads the history of the job. It is in the time of the workload.
+// outcome saves and reads the history of the job. It returns the outcome in the time of the
+// workload.
 func (h hadoop) outcome(ctx context.Context, yarn *minihdfs.Yarn, id string, j blockReadingJob) (*paper.Outcome, error) {
 	if err := os.MkdirAll(h.keep, 0o777); err != nil {
 		return nil, err

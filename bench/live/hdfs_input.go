@@ -22,8 +22,8 @@ import (
 type hdfsInput struct {
 	hammr   string
 	hdfs    *minihdfs.Cluster
-	links   *links // of its machines; nil for the loopback device
-	seed    uint64 // of the trials that read the present files
+	links   *links // networks of its machines; nil for the loopback device
+	seed    uint64 // seed of the trials that read the present files
 	written []string
 }
 
@@ -53,12 +53,12 @@ func (g *hdfsInput) prepare(ctx context.Context, dir string, cluster sim.Config,
 	return err
 }
 
-// deadAfter is set so high that HDFS does not give up a killed DataNode before it is
-// started again, as in Hadoop, which waits for ten minutes. So no block is copied during a
-// trial. Its unit is ms.
+// deadAfter is the property that decides when HDFS gives up a DataNode, in ms. Trials set it
+// so high that a killed DataNode starts again before, so HDFS copies no block during a
+// trial. Hadoop's default waits for ten minutes.
 const deadAfter = "dfs.namenode.heartbeat.recheck-interval"
 
-// mbits is the rate of the links; 0 for none.
+// mbits returns the rate of the links; 0 for none.
 func (g *hdfsInput) mbits() int {
 	if g.links == nil {
 		return 0
@@ -78,10 +78,10 @@ func (g *hdfsInput) close() (err error) {
 	return err
 }
 
-// input is the URI of the input of a job of a trial. All trials of a repetition read the
-// same blocks. HDFS places them at random, since this process has no DataNode at its
-// address. The links are not limited while the input is written. The seed is in the name,
-// so that repetitions have different placements.
+// input returns the URI of the input of a job of a trial. All trials of a repetition read
+// the same blocks. HDFS places the blocks at random, since this process has no DataNode at
+// its address. The links are not limited while the input is written. The file name contains
+// the seed, so that each repetition writes a file of its own with another placement.
 func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob) (uri string, err error) {
 	path := fmt.Sprintf("/in-%s-%d-%s", fileName(t.Experiment), t.Seed, fileName(j.ID))
 	uri = g.hdfs.URI() + path
@@ -105,7 +105,7 @@ func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob)
 }
 
 // write writes the input of a job, and waits for its replicas. The text is generated while
-// it is written, so no file of it exists on this machine.
+// it is written, so this machine has no local copy of it.
 func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockReadingJob) error {
 	text, to := io.Pipe()
 	go func() { to.CloseWithError(j.writeText(to)) }()
@@ -117,8 +117,8 @@ func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockRe
 	return g.hdfs.WaitReplicated(ctx)
 }
 
-// removeOldInputs removes the inputs of another repetition. The disk of this machine would
-// fill up otherwise.
+// removeOldInputs removes the inputs of other repetitions. Otherwise the disk of this
+// machine would fill up.
 func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
 	if g.seed != seed && len(g.written) > 0 {
 		if _, err := (testcluster.Program{File: g.hammr}).Run(ctx, append([]string{"fs", "-rm"}, g.written...)...); err != nil {
@@ -130,13 +130,13 @@ func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
 	return nil
 }
 
-// output is a URI that is unique in this HDFS.
+// output returns a URI that is unique in this HDFS.
 func (g *hdfsInput) output(t paper.Trial, job string) string {
 	return g.hdfs.URI() + "/out-" + fileName(t.String()) + "-" + fileName(job)
 }
 
-// plan is a workload whose maps read blocks. The hosts of blocks are read after the write,
-// since HDFS chooses them.
+// plan returns a workload whose maps read blocks. The hosts of blocks are read after the
+// write, since HDFS chooses them.
 func (g *hdfsInput) plan(ctx context.Context, t paper.Trial, w *workload.Workload, s Scale) (Plan, error) {
 	p := Plan{Name: w.Name, About: "tasks that read a block of HDFS, and sleep for each record"}
 	for i := range w.Jobs {

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// hadoopJob is the content of the history of one of Hadoop's jobs. Times are ms since the
-// epoch, 0 for what never happened. It is what a sim.JobResult needs.
+// hadoopJob is the content of the history of one of Hadoop's jobs. It has what a
+// sim.JobResult needs. Times are ms since the epoch, 0 for events that never happened.
 type hadoopJob struct {
 	submit, finish                                 int64
 	mapStart, mapFinish, reduceStart, reduceFinish int64
@@ -27,8 +27,8 @@ type historyLine struct {
 	Event map[string]hadoopEvent
 }
 
-// hadoopEvent has the fields that are read of any kind of event. One structure is enough,
-// because names of fields are the same in all events.
+// hadoopEvent has the fields that are read from events of all kinds. One structure is
+// enough, because names of fields are the same in all events.
 type hadoopEvent struct {
 	SubmitTime, StartTime, FinishTime int64
 	FinishedMaps, FinishedReduces     int
@@ -102,8 +102,8 @@ func (h *hadoopJob) add(kind string, e hadoopEvent) {
 	}
 }
 
-// earliest is the earlier of two times; 0 is none. Attempts may start in any order in the
-// file.
+// earliest returns the earlier of two times; 0 stands for no time. Attempts may start in any
+// order in the file.
 func earliest(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -111,7 +111,7 @@ func earliest(a, b int64) int64 {
 	return min(a, b)
 }
 
-// outcome is what a simulator would report, in the time of the workload.
+// outcome returns what a simulator would report, in the time of the workload.
 func (h *hadoopJob) outcome(j blockReadingJob) *paper.Outcome {
 	at := func(ms int64) int64 {
 		if ms == 0 {

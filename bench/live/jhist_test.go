@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// An event of the history of a job of Hadoop's MapReduce.
+// event returns an event as the history of a Hadoop job has it.
 func event(kind, name, fields string) string {
 	return `{"type":"` + kind + `","event":{"org.apache.hadoop.mapreduce.jobhistory.` + name + `":{` + fields + "}}}\n"
 }
@@ -55,7 +55,7 @@ func TestInvalidHadoopHistories(t *testing.T) {
 	}
 }
 
-// FuzzHadoopHistory never panics.
+// FuzzHadoopHistory checks that no input makes the reader panic.
 func FuzzHadoopHistory(f *testing.F) {
 	f.Add(someHistory)
 	f.Add(historyHead + `{"type":"JOB_FINISHED","event":{"x":null}}`)

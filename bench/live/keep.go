@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 )
 
-// blockHostsFile has, by the jobs' names, the machines with the input of each map in order.
+// blockHostsFile is the name of a JSON file. By job name, it lists the machines with the
+// input of each map in order.
 const blockHostsFile = "homes.json"
 
 // Keep copies the histories of a run and the logs of the daemons into a directory, which it
-// creates. If maps have read HDFS, it also writes where their input was. With them a result
-// can be examined after the cluster is removed.
+// creates. If maps have read HDFS, it also writes where their input was. With these files a
+// result can be examined after the cluster is removed.
 func (c *Cluster) Keep(r *Run, dir string) error {
 	files := r.Files
 	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))
@@ -48,8 +49,8 @@ func (r *Run) readsHDFS() bool {
 	return false
 }
 
-// copyFile copies a regular file, which may grow meanwhile. Anything else than a regular
-// file is skipped.
+// copyFile copies a regular file, which may grow meanwhile. It skips everything but regular
+// files.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

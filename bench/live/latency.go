@@ -14,9 +14,9 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// PreemptionLatency measures how long it takes from an order that takes a slot until the
-// master has given the slot to another job. A cluster has one slot, which a long job
-// occupies; a job of higher priority waits for it.
+// PreemptionLatency measures the time from an order that takes a slot until the master gives
+// the slot to another job. A cluster has one slot, which a long job occupies; a job of
+// higher priority waits for it.
 //
 // The time starts just before the call to the master, and ends with the start of the waiting
 // job's attempt in the master's log. It includes the call, two entries of the log and the
@@ -25,12 +25,12 @@ import (
 //
 //	measureOrder:  long job runs ≥ minAge ─ short job waits ─ order ┄┄ Took ┄┄ short job starts ─ ends
 //
-// It is fair to call this the latency of preemption because nothing else can give the slot
-// to the waiting job: the cluster has one.
+// This time is the latency of preemption, because the cluster has only one slot: the waiting
+// job cannot get another one.
 type PreemptionLatency struct {
 	Hammr  string // file of the hammr program
 	Work   string // directory for clusters and for the input of maps that buffer
-	Orders int    // of each kind
+	Orders int    // number of orders of each kind
 	Logf   func(format string, args ...any)
 }
 
@@ -39,9 +39,9 @@ type OrderKind struct {
 	Name  string
 	mode  string
 	kind  taskproc.Kind
-	phase string // of a reduce: copy, or reduce
+	phase string // phase of a reduce: copy or reduce
 
-	Bound time.Duration // of the 95th percentile, without the time to write the bytes; 0 for none
+	Bound time.Duration // limit of the 95th percentile, without the time to write the bytes; 0 for none
 	bytes bool          // the attempt has buffered output that it must write
 }
 
@@ -60,7 +60,7 @@ var OrderKinds = []OrderKind{
 type Latency struct {
 	Kind  OrderKind
 	Took  time.Duration
-	Bytes int64 // that the attempt had emitted when it ended, all of it buffered
+	Bytes int64 // bytes that the attempt had emitted and buffered when it ended
 }
 
 // Measure measures all orders of one kind, on a cluster of its own. Orders follow one
@@ -69,7 +69,7 @@ type Latency struct {
 func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []Latency, err error) {
 	maps := 1
 	if kind.kind == taskproc.Kind_REDUCE {
-		maps = 3 // two of the long job, and one of the waiting job
+		maps = 3 // two maps of the long job and one of the waiting job
 	}
 	cluster, err := Start(ctx, Config{Hammr: o.Hammr, Dir: filepath.Join(o.Work, "cluster"), Tasknodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo"})
 	if err != nil {
@@ -97,11 +97,11 @@ type latencyRun struct {
 	cluster *Cluster
 	client  *remote.Client
 	long    string // id of the long job
-	written int64  // emitted by its attempts that have ended
+	written int64  // bytes emitted by its ended attempts
 }
 
-// measureOrder gives one order and waits until the waiting job has ended. The end of the
-// waiting job is awaited too, so that its slot is free for the next order.
+// measureOrder gives one order and waits until the waiting job has ended. Its slot is then
+// free for the next order.
 func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 	attempt, err := t.awaitVictim(ctx)
 	if err != nil {
@@ -140,11 +140,11 @@ func (t *latencyRun) await(ctx context.Context, what string, cond func() (bool, 
 	return syncutil.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return cond() })
 }
 
-// stepTimeout bounds everything that is waited for.
+// stepTimeout bounds every wait.
 const stepTimeout = 2 * time.Minute
 
-// minAge is how long an attempt runs before it gets an order, so that it is in the middle of
-// its work. A map that buffers runs longer, so that it has something to write.
+// minAge is how long an attempt runs before it gets an order, so that the order arrives in
+// the middle of its work. A map that buffers runs longer, so that it has something to write.
 const (
 	minAge          = time.Second
 	minAgeBuffering = 4 * time.Second
@@ -169,7 +169,7 @@ func (t *latencyRun) awaitVictim(ctx context.Context) (attempt string, err error
 	return attempt, err
 }
 
-// running is the attempt of a job that has the slot; nil for none.
+// running returns the running attempt of a job; nil if no attempt of the job has the slot.
 func (t *latencyRun) running(ctx context.Context, id string) (*wire.TaskStatus_Attempt, *wire.JobStatus, error) {
 	j, err := t.client.Job(ctx, id, true)
 	for _, task := range j.GetTasks() {
@@ -182,7 +182,8 @@ func (t *latencyRun) running(ctx context.Context, id string) (*wire.TaskStatus_A
 	return nil, j, err
 }
 
-// awaitStart is when the waiting job got the slot, by the master's log.
+// awaitStart waits until the waiting job has the slot. It returns the time from the master's
+// log.
 func (t *latencyRun) awaitStart(ctx context.Context, id string) (at int64, err error) {
 	err = t.await(ctx, "a slot for "+id, func() (bool, error) {
 		j, err := t.client.Job(ctx, id, true)
@@ -196,8 +197,7 @@ func (t *latencyRun) awaitStart(ctx context.Context, id string) (at int64, err e
 	return at, err
 }
 
-// output is the bytes that ended maps of the long job have emitted. A map is counted when it
-// ends.
+// output returns how many bytes the ended maps of the long job have emitted.
 func (t *latencyRun) output(ctx context.Context) (bytes int64, err error) {
 	j, err := t.client.Job(ctx, t.long, false)
 	for _, c := range j.GetCounters() {

@@ -17,8 +17,8 @@ import (
 // given. The job is killed with its cluster.
 const longSleepMillis = "86400000"
 
-// The input of maps that buffer: long lines, each of which takes longSleep ms, so that a map
-// emits 8 MB/s.
+// The input of maps that buffer has long lines. A map sleeps longSleep ms for each line, so
+// it emits 8 MB/s.
 const (
 	longLine    = 40_000 // bytes
 	longSleep   = 5      // ms
@@ -26,7 +26,7 @@ const (
 	bufferSlots = 256 // MiB; no map fills it between two orders
 )
 
-// submitLong submits the job that has the slot.
+// submitLong submits the job that occupies the slot.
 //
 //	order                        long job
 //	map that buffers             sort of long lines, with a buffer for all of them
@@ -58,8 +58,8 @@ func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 	return t.submit(ctx, append(args, "-m", "2", "-mt", maps, "-r", "1", "-rt", reduces, "-recordt", "5")...)
 }
 
-// submitShort submits the job that waits for the slot, and returns when it waits. For
-// orders to reduces its maps have finished, so that only the slot is missing.
+// submitShort submits the job that waits for the slot, and returns as soon as the job waits.
+// Before an order to a reduce the job's maps have finished, so the job only lacks the slot.
 func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	reduces := "0"
 	if t.kind.kind == taskproc.Kind_REDUCE {

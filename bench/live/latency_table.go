@@ -15,8 +15,8 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// DiskRate is the bytes a second at which a file in a directory is written and synced. It is measured, since disks differ
-// widely.
+// DiskRate returns the bytes a second at which a file in a directory is written and synced.
+// It is measured, since disks differ widely.
 func DiskRate(dir string) (rate float64, err error) {
 	const size = 256 << 20
 	path := filepath.Join(dir, "rate")
@@ -41,9 +41,9 @@ func DiskRate(dir string) (rate float64, err error) {
 	return size / time.Since(began).Seconds(), nil
 }
 
-// Allowed is the bound for an order: that of its kind, and the time to write the attempt's
-// buffered bytes at a rate in bytes/s. It is 0 for none. A slow disk must not make an order
-// look slow.
+// Allowed returns the bound for an order: the bound of its kind plus the time to write the
+// attempt's buffered bytes at a rate in bytes/s. It returns 0 if the kind has no bound. A
+// slow disk must not make an order look slow.
 func (l Latency) Allowed(rate float64) time.Duration {
 	if l.Kind.Bound == 0 {
 		return 0
@@ -64,8 +64,9 @@ func WriteLatencies(w io.Writer, list []Latency, rate float64) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// WriteLatencyTable writes percentiles of each kind for people. P95 WITHOUT BYTES is the 95th
-// percentile of the time without the time for writing the bytes. It must be within BOUND.
+// WriteLatencyTable writes the percentiles of each kind as a table for a terminal. P95
+// WITHOUT BYTES is the 95th percentile of the time without the time for writing the bytes.
+// It must be within BOUND.
 func WriteLatencyTable(w io.Writer, list []Latency, rate float64) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ORDER\tORDERS\tP50\tP95\tMAX\tBYTES P50\tP95 WITHOUT BYTES\tBOUND\t")

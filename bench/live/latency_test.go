@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestLatencyTable counts the time for bytes as allowed.
+// TestLatencyTable checks that the time to write bytes adds to the allowed time.
 func TestLatencyTable(t *testing.T) {
 	buffers, kill := OrderKinds[1], OrderKinds[5]
 	list := []Latency{{buffers, 350 * time.Millisecond, 10e6}, {kill, 70 * time.Millisecond, 0}}

@@ -7,24 +7,24 @@ import (
 	"github.com/hammr/hammr/internal/netns"
 )
 
-// links give each machine of a cluster, with its tasknode and its DataNode, a network of
-// its own and a link with a rate in Mbit/s for both directions. Masters, the NameNode and
-// clients are in this process's network, behind no link. Links are limited by a token
-// bucket in each direction (tc).
+// links give each machine of a cluster, with its tasknode and its DataNode, a network of its
+// own and a link with a rate in Mbit/s for both directions. Masters, the NameNode and
+// clients are in this process's network, behind no link. Links are limited by a token bucket
+// in each direction (tc).
 type links struct {
 	bridge     *netns.Bridge
 	namespaces []string // of machines, which have the same names
 	mbits      int
 }
 
-// linksNetwork is the first three numbers of all addresses. minihdfs chooses those of
-// DataNodes, which tasknodes share.
+// linksNetwork is the first three numbers of all addresses. minihdfs chooses the addresses
+// of DataNodes, and a tasknode shares the address of its DataNode.
 const linksNetwork = "10.77.0"
 
 // masterHost is the address of this process's network.
 const masterHost = linksNetwork + ".1"
 
-// It takes the right to make namespaces.
+// newLinks needs the right to create network namespaces.
 func newLinks(machines, mbits int) (*links, error) {
 	bridge, err := netns.New("machines", masterHost)
 	if err != nil {
@@ -40,7 +40,7 @@ func newLinks(machines, mbits int) (*links, error) {
 	return l, nil
 }
 
-// applyRate has the links carry what they are to carry; lift has them carry anything.
+// applyRate limits the links to their rate; lift removes the limit.
 func (l *links) applyRate() error  { return l.limit(l.mbits) }
 func (l *links) removeRate() error { return l.limit(0) }
 

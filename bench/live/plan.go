@@ -14,19 +14,19 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// Job is a job to submit at a time. The master knows it by Name, and histories are matched
-// by it.
+// Job is a job to submit at a time. Name is the job's name on the master; histories are
+// matched by it.
 type Job struct {
 	Name string        // unique in its plan; also the job's name on the cluster
 	At   time.Duration // since the start of the run
-	Args []string      // of hammr submit, starting with the program
+	Args []string      // arguments of hammr submit, starting with the program
 	Out  string        // the last argument, a directory for output; "" for none
 
-	blockHosts blockHosts // of its maps' input; nil if they read none
+	blockHosts blockHosts // hosts of its maps' input; nil if the maps read none
 }
 
-// Plan is a workload of jobs in the order in which they are submitted. Name and About are
-// for people.
+// Plan is a workload of jobs in the order in which they are submitted. Name and About appear
+// in reports.
 type Plan struct {
 	Name, About string
 	Jobs        []Job
@@ -34,15 +34,15 @@ type Plan struct {
 	StopAfter   string // the job at whose end the others are killed; "" to wait for all
 }
 
-// Run is the outcome of a plan. It has only what masters have recorded; Result makes
-// numbers of it.
+// Run is the outcome of a plan. It has only the masters' records; Result computes numbers
+// from them.
 type Run struct {
 	Begin        time.Time
 	Jobs         []*wire.JobStatus // from their histories, in the order of the plan
-	Files        []string          // those histories
+	Files        []string          // files of the histories
 	LostMachines []LostMachine     // in order of time
 
-	blockHosts map[string]blockHosts // of jobs, by their names
+	blockHosts map[string]blockHosts // hosts of the jobs' input, by job name
 }
 
 // Run submits the jobs of a plan at their times, makes machines fail, and waits until all
@@ -64,7 +64,7 @@ func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	if err == nil {
 		err = c.await(ctx, p, ids)
 	}
-	cancel() // failures that have not happened by now never do
+	cancel() // failures that are still pending never happen
 	lost, failed := failures()
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (c *Cluster) await(ctx context.Context, p Plan, ids []string) error {
 	return c.awaitHistories(ctx, ids)
 }
 
-// killOthers kills those of the jobs that run. A job that ends at that moment is no error.
+// killOthers kills the jobs that still run. A job that has ended meanwhile is no error.
 func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
 	running, err := c.Client().Jobs(ctx, false)
 	for _, j := range running {
@@ -124,8 +124,8 @@ func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
 
 func historyOf(dir, id string) string { return filepath.Join(dir, id+".jsonl") }
 
-// awaitHistories waits for the histories of jobs. It fails if all masters have ended.
-// Polling a file is enough: no master has to be reachable for it.
+// awaitHistories waits for the histories of jobs. It fails if all masters have ended. It
+// polls the files of the histories, so no master has to be reachable.
 func (c *Cluster) awaitHistories(ctx context.Context, ids []string) error {
 	missing := ids
 	err := syncutil.Poll(ctx, 50*time.Millisecond, func(context.Context) (bool, error) {

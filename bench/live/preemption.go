@@ -19,8 +19,9 @@ import (
 )
 
 // PreemptionBench compares preemption modes: a high-priority job arrives at a cluster that a
-// low-priority job has filled, and tasknodes fail when the latter's maps or reduces are half
-// done. In turn, slots are waited for, taken by kill, or taken with the work conserved.
+// low-priority job has filled, and tasknodes fail when half of the low-priority job's maps
+// or reduces are done. The arms wait for slots, take them by kill, or take them with the
+// work conserved.
 //
 // Each combination has a cluster of its own with 4 tasknodes of 2 map and 2 reduce slots:
 //
@@ -29,8 +30,8 @@ import (
 //	reduce-heavy         reduces of 16 s, in two waves
 //	one wave of reduces  reduces of 24 s, all running at once
 //
-// Tasks sleep, so cores do not limit them. The measure is the sojourn time of both jobs:
-// what the urgent one gains, and what that costs the other.
+// Tasks sleep, so cores do not limit them. The measure is the sojourn time of both jobs. It
+// shows what the urgent job gains and what the other job loses.
 type PreemptionBench struct {
 	Hammr string // file of the hammr program
 	Work  string // directory for clusters
@@ -44,8 +45,8 @@ type PreemptionBench struct {
 var preemptionArms = []struct{ name, mode string }{{"wait", "wait"}, {"kill", "kill"}, {"work-conserving", "auto"}}
 
 // preemptionLoads are the pairs of jobs, times in ms; the second arrives late. With one wave
-// of reduces, those that were lost with a machine start over in the first slots that become
-// free, whatever the mode.
+// of reduces, the reduces lost with a machine start over in the first free slots, in every
+// mode.
 var preemptionLoads = []struct {
 	name      string
 	low, high workload.Job
@@ -57,7 +58,8 @@ var preemptionLoads = []struct {
 	{"one wave of reduces", pair("low", 8, 1000, 8, 24000), pair("high", 4, 1000, 4, 3000), 8000, "reduce"},
 }
 
-// pair is a job of such a pair: "high" has high priority and a pool of that name.
+// pair returns a job of a preemptionLoads entry: "high" has high priority and a pool of that
+// name.
 func pair(id string, maps int, mapMillis int64, reduces int, reduceMillis int64) workload.Job {
 	j := workload.Job{ID: id, Pool: id, SlowStart: -1, Priority: -1}
 	if id == "high" {
@@ -78,7 +80,7 @@ type PreemptionRun struct {
 }
 
 // Run runs all loads, numbers of failures and arms, each on a cluster of its own, since a
-// cluster that has lost a machine is no longer the same. Each arm is first equally often.
+// cluster that has lost a machine is no longer the same. Each arm runs first equally often.
 // With an error it returns the finished runs. The order of arms rotates from run to run, so
 // that warming up favours none.
 func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err error) {
@@ -110,7 +112,8 @@ const preemptionPools = `<allocations>
 </allocations>
 `
 
-// The machines that fail depend on the run and not on the arm.
+// runOne runs one load under one arm. The failing machines depend on the run and not on the
+// arm.
 func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int, mode string) (err error) {
 	l := preemptionLoads[load]
 	cluster, err := Start(ctx, Config{
@@ -162,8 +165,8 @@ func WritePreemptionRuns(w io.Writer, runs []PreemptionRun) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// WritePreemptionTable writes medians and their ratios for people, to those of wait and of
-// kill. A ratio below 1 is a gain against that arm.
+// WritePreemptionTable writes medians for a terminal, with their ratios to the medians of
+// wait and of kill. A ratio below 1 is a gain against that arm.
 func WritePreemptionTable(w io.Writer, runs []PreemptionRun) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Join([]string{"LOAD", "FAILURES", "ARM", "RUNS", "HIGH", "TO WAIT", "TO KILL", "LOW", "TO WAIT", "TO KILL", ""}, "\t"))

@@ -39,13 +39,13 @@ func (s Scale) reading(j *workload.Job) blockReadingJob {
 	return blockReadingJob{j, s.Speedup, cmp.Or(s.Block, blockBytes)}
 }
 
-// recordSleep is the sleep for one line of a map, or one word of a reduce. Reduces sleep as
-// long for a word as maps do for a line.
+// recordSleep returns the sleep for one line of a map, or one word of a reduce. Reduces
+// sleep as long for a word as maps do for a line.
 func (j blockReadingJob) recordSleep() time.Duration {
 	return time.Duration(Mean(j.Maps) / j.speedup / blockLines * float64(time.Millisecond))
 }
 
-// vocabulary is the number of different words. A reduce that sleeps for its part of them
+// vocabulary returns the number of different words. A reduce that sleeps for its part of them
 // takes the mean time of reduces. Reduces get words by hash, so each has about an equal
 // part.
 func (j blockReadingJob) vocabulary() int {
@@ -74,8 +74,8 @@ func (j blockReadingJob) writeText(to io.Writer) error {
 	return w.Flush()
 }
 
-// submitted is the job on a Hammr cluster, with the URIs of its input and output. Combining
-// splits is off, so each block is one map.
+// submitted returns the job on a Hammr cluster, with the URIs of its input and output.
+// Combining splits is off, so each block is one map.
 func (j blockReadingJob) submitted(input, output string) Job {
 	args := append([]string{"wordcount"}, properties(j.Job)...)
 	for _, set := range []string{

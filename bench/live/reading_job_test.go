@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// someReader has 3 maps of 6.4 s and 2 reduces of 1.6 s, 10 times as fast: 10 ms for
-// each of 64 lines, and 16 words for each reduce.
+// someReader returns a job with 3 maps of 6.4 s and 2 reduces of 1.6 s, 10 times as fast: 10
+// ms for each of 64 lines, and 16 words for each reduce.
 func someReader() blockReadingJob {
 	tasks := func(n int, ms int64) (list []workload.Task) {
 		for range n {
@@ -66,7 +66,7 @@ func wordsOf(t *testing.T, j blockReadingJob) map[string]bool {
 	return words
 }
 
-// TestBlockHosts reads where blocks lie.
+// TestBlockHosts checks how the hosts of blocks are parsed.
 func TestBlockHosts(t *testing.T) {
 	machines := map[string]string{"127.1.2.11": "n1", "127.1.2.12": "n2"}
 	h, err := parseBlocks("hdfs://x/in: 24 bytes, 3 blocks\n0\t8\t127.1.2.12,127.1.2.11\n8\t8\t127.1.2.12\n16\t8\t-\n", machines)
@@ -87,7 +87,7 @@ func TestBlockHosts(t *testing.T) {
 	}
 }
 
-// TestStreamedSleepsAlike has Hadoop's programs sleep as long as our tasks.
+// TestStreamedSleepsAlike checks that Hadoop's programs sleep as long as our tasks.
 func TestStreamedSleepsAlike(t *testing.T) {
 	dir := t.TempDir()
 	args, err := someReader().streamed(dir)
@@ -107,7 +107,7 @@ func TestStreamedSleepsAlike(t *testing.T) {
 	}
 }
 
-// TestHadoopWaitsAsTheSimulatedArm has delays shrink with time.
+// TestHadoopWaitsAsTheSimulatedArm checks that the waits are divided by the speed-up.
 func TestHadoopWaitsAsTheSimulatedArm(t *testing.T) {
 	h := hadoop{scale: Scale{Speedup: 9}}
 	h.trial.Setup.Placement.Delay = locality.Delay{MachineWait: 4500, RackWait: 9000}
@@ -117,8 +117,8 @@ func TestHadoopWaitsAsTheSimulatedArm(t *testing.T) {
 	}
 }
 
-// TestTrialWithoutJavaIsSkipped skips trials on a machine without Hadoop, but not after an
-// error.
+// TestTrialWithoutJavaIsSkipped checks that a trial is left out on a machine without Hadoop,
+// but not after another error.
 func TestTrialWithoutJavaIsSkipped(t *testing.T) {
 	t.Setenv("HAMMR_HADOOP_JARS", filepath.Join(t.TempDir(), "none"))
 	r := &Runner{Paper: "hammr", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
@@ -133,7 +133,7 @@ func TestTrialWithoutJavaIsSkipped(t *testing.T) {
 	}
 }
 
-// TestComputingParts has maps' parts of the size that is asked for.
+// TestComputingParts checks that the files of maps have the requested size.
 func TestComputingParts(t *testing.T) {
 	for _, size := range []int{0, 1, 2, 1000} {
 		text := sampleText(size)

@@ -32,7 +32,7 @@ func (t *resultBuilder) noteLost(l LostMachine) {
 	t.lost, t.out.Lost = append(t.lost, v), append(t.out.Lost, record)
 }
 
-// lossOf is the failure with which an attempt, or its output, was lost; nil for none. A
+// lossOf returns the failure with which an attempt, or its output, was lost; nil for none. A
 // running attempt ends after the failure. An attempt whose output is lost is killed too, but
 // with its old finish time. Its successor starts after the loss was declared, which
 // distinguishes it from an attempt that was killed earlier.
@@ -73,7 +73,7 @@ func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int,
 	})
 }
 
-// machineOf is the number of a tasknode, from 0.
+// machineOf returns the number of a tasknode, from 0.
 func machineOf(name string) int {
 	for n := range maxTasknodes {
 		if tasknodeName(n) == name {

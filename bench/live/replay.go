@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Replay is a workload to run at its own times. It is `hammr bench replay`: any workload
+// Replay is a workload to run at its own times. `hammr bench replay` runs it: any workload
 // that the simulator reads, on real processes.
 type Replay struct {
 	Config                     // of the cluster to start; Policy, and the slots that slowdown is computed from, also apply to one that runs

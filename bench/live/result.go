@@ -15,22 +15,22 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Shape is what a Result needs in addition to histories: the workload and the cluster, in
-// the time of the workload, and the speed-up of the run. Without a workload the result
-// lacks classes, numbers of tasks and slowdowns.
+// Shape has what a Result needs in addition to histories: the workload and the cluster, in
+// the time of the workload, and the speed-up of the run. Without a workload the result lacks
+// classes, numbers of tasks and slowdowns.
 type Shape struct {
 	Workload *workload.Workload // its job ids are names on the cluster
 	Cluster  sim.Config
 	Speedup  float64 // 0 is 1
 }
 
-// Result is what a simulator would report of the run, in the time of the workload. Histories
-// lack three things. The work that preempted attempts conserved is known by the job's
-// counters only, not for each preemption. A suspended attempt counts as running in Series.
-// Preempted lists no splits and suspensions.
+// Result returns what a simulator would report of the run, in the time of the workload.
+// Histories lack three things. The work that preempted attempts conserved is known by the
+// job's counters only, not for each preemption. A suspended attempt counts as running in
+// Series. Preempted lists no splits and suspensions.
 //
-// Times of the run are multiplied by Shape.Speedup, so that the result can stand next to
-// those of a simulator and of a paper.
+// Times of the run are multiplied by Shape.Speedup, so that it can be compared with the
+// results of a simulator and of a paper.
 func (r *Run) Result(s Shape) *sim.Result {
 	t := resultBuilder{run: r, shape: s, inputs: make(map[string]*workload.Job)}
 	if s.Workload != nil {
@@ -76,7 +76,7 @@ func (t *resultBuilder) time(at int64) int64 {
 func (t *resultBuilder) span(ms int64) int64 { return int64(float64(ms) * cmp.Or(t.shape.Speedup, 1)) }
 
 // Preemptions are counted by the job's counter of requests, or by the recorded kills if
-// those are more.
+// there are more kills.
 func (t *resultBuilder) job(j *wire.JobStatus) {
 	out := sim.JobResult{
 		ID: j.Name, Pool: j.Queue, State: states[j.State], Submit: t.time(j.SubmitTime), Start: t.time(j.StartTime), Finish: t.time(j.FinishTime),
@@ -96,15 +96,15 @@ func (t *resultBuilder) job(j *wire.JobStatus) {
 		}
 		t.task(j, task)
 	}
-	// Counters of requests include those that were declined.
+	// The counter includes declined requests.
 	out.Preemptions = max(int(valueOf(j, counter.PreemptRequests)), t.killsOf(j.Name))
 	out.WorkLost = t.lostOf(j.Name)
 	t.out.Jobs = append(t.out.Jobs, out)
 	t.out.End = max(t.out.End, out.Finish)
 }
 
-// finished is when an attempt succeeded, -1 if it did not. A preempted attempt does not end
-// its phase.
+// finished returns when an attempt succeeded, -1 if it did not. A preempted attempt does not
+// end its phase.
 func (t *resultBuilder) finished(a *wire.TaskStatus_Attempt) int64 {
 	if a.State != wire.AttemptState_ATTEMPT_SUCCEEDED {
 		return -1
@@ -146,7 +146,7 @@ func gaveUp(j *wire.JobStatus, a *wire.TaskStatus_Attempt) bool {
 	return a.State == wire.AttemptState_ATTEMPT_PREEMPTED || a.State == wire.AttemptState_ATTEMPT_KILLED && j.State != wire.JobState_KILLED
 }
 
-// lostOf is the work lost, and killsOf the number, of a job's recorded preemptions.
+// lostOf returns the work lost by a job's recorded preemptions, in ms.
 func (t *resultBuilder) lostOf(job string) (ms int64) {
 	for _, p := range t.out.Preempted {
 		if p.Job == job {
@@ -156,7 +156,8 @@ func (t *resultBuilder) lostOf(job string) (ms int64) {
 	return ms
 }
 
-// killsOf also counts preemptions that kept their work.
+// killsOf returns the number of a job's recorded preemptions, including those that kept
+// their work.
 func (t *resultBuilder) killsOf(job string) (n int) {
 	for _, p := range t.out.Preempted {
 		if p.Job == job {
@@ -170,7 +171,7 @@ var states = map[wire.JobState]cluster.JobState{
 	wire.JobState_SUCCEEDED: cluster.JobSucceeded, wire.JobState_FAILED: cluster.JobFailed, wire.JobState_KILLED: cluster.JobKilled,
 }
 
-// kindOf is the phase of a task. Any task that is no map has a reduce slot.
+// kindOf returns the phase of a task. Any task that is no map has a reduce slot.
 func kindOf(t *wire.TaskStatus) cluster.Slot {
 	if t.Kind == taskproc.Kind_MAP {
 		return cluster.MapSlot
@@ -178,14 +179,14 @@ func kindOf(t *wire.TaskStatus) cluster.Slot {
 	return cluster.ReduceSlot
 }
 
-// numberOf is the number at the end of a task's id. Such an id ends in _NUMBER, as
+// numberOf returns the number at the end of a task's id. Such an id ends in _NUMBER, as
 // in Hadoop.
 func numberOf(id string) int {
 	n, _ := strconv.Atoi(id[strings.LastIndexByte(id, '_')+1:]) // masters write no others
 	return n
 }
 
-// valueOf is a counter of a job. It is 0 for a counter that the job does not have.
+// valueOf returns a counter of a job. It returns 0 for a counter that the job does not have.
 func valueOf(j *wire.JobStatus, id counter.ID) int64 {
 	for _, c := range j.Counters {
 		if c.Group == id.Group && c.Name == id.Name {

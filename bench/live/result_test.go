@@ -37,7 +37,7 @@ const (
 	preempted = wire.AttemptState_ATTEMPT_PREEMPTED
 )
 
-// lossy is a run in which n2 fails at 1.5 s and is given up at 3 s: one map runs
+// lossy returns a run in which n2 fails at 1.5 s and is given up at 3 s: one map runs
 // there, and the output of another is lost. Besides, three attempts are preempted.
 func lossy() *Run {
 	return &Run{
@@ -90,7 +90,7 @@ func TestResultOfHistories(t *testing.T) {
 	}
 }
 
-// TestSeriesAddsUp holds the samples of a run against counting at each moment.
+// TestSeriesAddsUp compares the samples of a run with a count at each moment.
 func TestSeriesAddsUp(t *testing.T) {
 	run := lossy()
 	series := run.Result(Shape{}).Series
@@ -119,7 +119,7 @@ func TestSeriesAddsUp(t *testing.T) {
 	}
 }
 
-// TestLostMachineWithoutVerdict is a machine that ran nothing when it failed.
+// TestLostMachineWithoutVerdict checks a machine that ran nothing when it failed.
 func TestLostMachineWithoutVerdict(t *testing.T) {
 	run := lossy()
 	run.LostMachines[0].Machine = 7

@@ -54,7 +54,7 @@ func (m Simulated) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, erro
 	return paper.Simulator{}.Run(ctx, s.scaled(t))
 }
 
-// scaleOfTrial is the scale of a trial's experiment; an experiment that is not run is an
+// scaleOfTrial returns the scale of a trial's experiment; an experiment that is not run is an
 // error.
 func scaleOfTrial(name string, t paper.Trial) (Scale, error) {
 	s, whyNot := ScaleOf(name, &paper.Experiment{ID: t.Experiment, Workload: t.Workload})
@@ -99,8 +99,8 @@ func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error)
 	return made.Outcome, saveTrial(file, made)
 }
 
-// loadTrial is the outcome of an earlier run with the same scale and version; nil if there
-// is none. An outcome of another version or scale is ignored and will be overwritten.
+// loadTrial returns the outcome of an earlier run with the same scale and version; nil if
+// there is none. An outcome of another version or scale is ignored and will be overwritten.
 func loadTrial(file string, wanted savedTrial) (*paper.Outcome, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,7 +180,7 @@ func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep stri
 	return run.Result(Shape{Workload: w, Cluster: t.Cluster, Speedup: s.Speedup}), nil
 }
 
-// configOf is the cluster of a trial. Expiry is in the time of the clock.
+// configOf returns the cluster of a trial. Expiry is in the time of the clock.
 func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 	conf := s.settings(t)
 	cfg := Config{
@@ -194,7 +194,7 @@ func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 	return cfg
 }
 
-// planOf is the jobs and failures of a trial. Tasks read blocks, compute, or only sleep.
+// planOf returns the jobs and failures of a trial. Tasks read blocks, compute, or only sleep.
 func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale, w *workload.Workload) (p Plan, err error) {
 	switch {
 	case s.Input:

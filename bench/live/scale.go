@@ -100,7 +100,7 @@ const (
 		"Blocks of a real HDFS are of 16 MiB with 64 lines, and maps sleep for each line."
 )
 
-// ScaleOf is the scale of an experiment, or the reason why it is not run. Each experiment
+// ScaleOf returns the scale of an experiment, or the reason why it is not run. Each experiment
 // of a paper is in one of the two tables, which a test checks.
 func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	if e.Workload == nil {
@@ -117,7 +117,7 @@ func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	return s, ""
 }
 
-// scaled is a trial with fewer tasks and slots, in the paper's time. All tasks of a phase
+// scaled returns a trial with fewer tasks and slots, in the paper's time. All tasks of a phase
 // take their mean, as they do when they sleep. The simulated arm of a comparison uses it
 // too, so both sides have equal tasks.
 func (s Scale) scaled(t paper.Trial) paper.Trial {

@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// someTrial is one of an experiment that is run.
+// someTrial returns a trial of an experiment that clusters run.
 func someTrial() paper.Trial {
 	t := paper.Trial{
 		Experiment: "fifo-reduces", Arm: "chronos", Seed: 7, Policy: "fifo",
@@ -105,8 +105,8 @@ func TestEveryExperimentIsDecidedOn(t *testing.T) {
 	}
 }
 
-// TestRunnerResumes reuses a finished trial, repeats one of another version or scale, and
-// reports a damaged one. It needs no program, because no trial runs.
+// TestRunnerResumes checks that a Runner reuses a finished trial, repeats a trial of another
+// version or scale, and reports a damaged file. It needs no program, because no trial runs.
 func TestRunnerResumes(t *testing.T) {
 	r := &Runner{Paper: "chronos", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
 	trial := someTrial()

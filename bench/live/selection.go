@@ -22,7 +22,7 @@ type Selection struct {
 	noHDFS, noNetworks error // why experiments with these cannot run here; nil if they can, or none needs them
 }
 
-// all are the experiments of the paper, with those that only compare engines. A plan that
+// all returns the experiments of the paper, with those that only compare engines. A plan that
 // cannot be made, for lack of traces, has no experiments.
 func (s *Selection) all() []paper.Experiment {
 	p, err := paper.Find(s.Paper)
@@ -38,7 +38,7 @@ func (s *Selection) all() []paper.Experiment {
 	return plan
 }
 
-// wanted are the requested experiments that real clusters can run, with their scales.
+// wanted returns the requested experiments that real clusters can run, with their scales.
 func (s *Selection) wanted() (list []paper.Experiment) {
 	for _, e := range s.all() {
 		if _, whyNot := ScaleOf(s.Paper, &e); whyNot == "" && (s.Only == "" || e.ID == s.Only) {
@@ -69,9 +69,9 @@ func (s *Selection) Check() error {
 }
 
 // Probe finds out what this machine lacks for the wanted experiments. It fetches HDFS's
-// jars, so it comes before a process enters namespaces without a network. canIsolate is why
-// machines can have no networks of their own here, nil if they can. Probe fails if the one
-// wanted experiment cannot run.
+// jars, so it comes before a process enters namespaces without a network. canIsolate returns
+// why machines can have no networks of their own here, nil if they can. Probe fails if the
+// one wanted experiment cannot run.
 func (s *Selection) Probe(ctx context.Context, canIsolate func() error) error {
 	for _, e := range s.wanted() {
 		scale, _ := ScaleOf(s.Paper, &e)
@@ -88,7 +88,8 @@ func (s *Selection) Probe(ctx context.Context, canIsolate func() error) error {
 	return ctx.Err()
 }
 
-// WhyNot is why an experiment is not run, "" if it is: paper.Options.Skip.
+// WhyNot returns why an experiment is not run, "" if it runs. It serves as
+// paper.Options.Skip.
 func (s *Selection) WhyNot(e *paper.Experiment) string {
 	scale, whyNot := ScaleOf(s.Paper, e)
 	switch {
@@ -118,7 +119,7 @@ func (s *Selection) NeedsNetworks() bool {
 	})
 }
 
-// Scales are the scales of all experiments that real clusters can run, by their ids, for
+// Scales returns the scales of all experiments that real clusters can run, by their ids, for
 // the record of the environment.
 func (s *Selection) Scales() map[string]string {
 	scales := make(map[string]string)

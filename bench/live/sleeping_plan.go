@@ -16,8 +16,8 @@ const (
 	partLess = 5 * time.Millisecond
 )
 
-// SleepingPlan is a plan of jobs that sleep. They have as many tasks as the workload, which
-// take the mean of its times divided by fast. Equal tasks are what `hammr run sleep`
+// SleepingPlan returns a plan of jobs that sleep. They have as many tasks as the workload,
+// which take the mean of its times divided by fast. Equal tasks are what `hammr run sleep`
 // offers; the spread of task times is lost.
 func SleepingPlan(w *workload.Workload, fast float64) Plan {
 	p := Plan{Name: w.Name, About: "tasks that sleep for each record"}
@@ -39,7 +39,7 @@ func sleepingJob(j *workload.Job, fast float64) Job {
 	return Job{Name: j.ID, At: submitTime(j, fast), Args: args}
 }
 
-// submitTime is when a job is submitted. It counts from the start of the run.
+// submitTime returns when a job is submitted. It counts from the start of the run.
 func submitTime(j *workload.Job, fast float64) time.Duration {
 	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))
 }
@@ -61,7 +61,7 @@ func properties(j *workload.Job) (args []string) {
 
 var priorities = [5]string{"VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"}
 
-// Mean is the mean time of tasks in ms; 0 for none.
+// Mean returns the mean time of tasks in ms; 0 for none.
 func Mean(tasks []workload.Task) float64 {
 	return float64(workload.Sum(tasks).Millis) / float64(max(len(tasks), 1))
 }

@@ -10,7 +10,7 @@ import (
 // seconds converts ms to s.
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
-// mean is the mean, NaN of no values.
+// mean returns the mean, NaN of no values.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -19,7 +19,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// fraction is the part of all that is wanted; NaN of none. The result is from 0 to 1.
+// fraction returns the part of all that is wanted; NaN of none. The result is from 0 to 1.
 func fraction[T any](all []T, wanted func(T) bool) float64 {
 	hits := 0
 	for _, one := range all {
@@ -30,8 +30,8 @@ func fraction[T any](all []T, wanted func(T) bool) float64 {
 	return float64(hits) / float64(len(all))
 }
 
-// jobNamed is a job of an outcome. An unknown id is an error in the experiment. It panics,
-// because the ids are constants of this package.
+// jobNamed returns a job of an outcome. An unknown id is an error in the experiment. It
+// panics, because the ids are constants of this package.
 func jobNamed(o *Outcome, id string) *sim.JobResult {
 	for i := range o.Jobs {
 		if o.Jobs[i].ID == id {
@@ -41,7 +41,7 @@ func jobNamed(o *Outcome, id string) *sim.JobResult {
 	panic("paper: no job " + id)
 }
 
-// sojourn is the time from a job's submission to its end, in s.
+// sojourn returns the time from a job's submission to its end, in s.
 func sojourn(o *Outcome, id string) float64 { return seconds(jobNamed(o, id).Sojourn()) }
 
 // sojourns returns the sojourn times of the jobs of a class in s, or of all jobs if the class
@@ -55,11 +55,11 @@ func sojourns(o *Outcome, class string) (times []float64) {
 	return times
 }
 
-// localMaps is the part of the maps that ran where their input is, in %. It is over all
-// maps of all jobs.
+// localMaps returns the part of the maps that ran where their input is, in %. All maps of
+// all jobs count.
 func localMaps(o *Outcome) float64 { return 100 * o.Summary().Local }
 
-// slotsUsed is the number of slots that the selected samples of a kind use, over time. A
+// slotsUsed returns the number of slots that the selected samples of a kind use, over time. A
 // sample has the number of one job, so the total changes by its difference from the job's
 // last sample. The trial needs sim.Config.Series.
 func slotsUsed(o *Outcome, kind cluster.Slot, belongs func(sim.Sample) bool) steps {
@@ -106,7 +106,7 @@ func (s steps) to(at, value float64) steps {
 	return append(s, step{at, value})
 }
 
-// at is the value at a time.
+// at returns the value at a time.
 func (s steps) at(t float64) float64 {
 	value := 0.0
 	for _, step := range s {
@@ -118,7 +118,7 @@ func (s steps) at(t float64) float64 {
 	return value
 }
 
-// mean is the mean value between two times. from is before to. The value is weighted by
+// mean returns the mean value between two times. from is before to. The value is weighted by
 // time.
 func (s steps) mean(from, to float64) float64 {
 	sum, at, value := 0.0, from, s.at(from)
@@ -132,8 +132,8 @@ func (s steps) mean(from, to float64) float64 {
 	return (sum + value*(to-at)) / (to - from)
 }
 
-// first is the first time, not before from, at which the value is as wanted; NaN for never.
-// A value that is wanted at from itself counts at once.
+// first returns the first time, not before from, at which the value is as wanted; NaN for
+// never. A value that is wanted at from itself counts at once.
 func (s steps) first(from float64, wanted func(value float64) bool) float64 {
 	if wanted(s.at(from)) {
 		return from

@@ -29,7 +29,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestServe holds the fluid cluster against steps of a millisecond.
+// TestServe compares the fluid cluster with steps of a millisecond.
 func TestServe(t *testing.T) {
 	jobs := []cappedJob{{"a", 0, 0.6, 8}, {"b", 1, 0.3, 5}, {"c", 1, 0.9, 2}, {"d", 12, 1, 1}}
 	order := inOrder(func(i int) float64 { return []float64{3, 2, 1, 0}[i] })
@@ -43,7 +43,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// stepwise is serve, in steps of a millisecond.
+// stepwise computes what serve computes, in steps of a millisecond.
 func stepwise(jobs []cappedJob, d discipline) []float64 {
 	const dt = 0.001
 	left, out := make([]float64, len(jobs)), make([]float64, len(jobs))

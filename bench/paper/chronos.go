@@ -47,7 +47,8 @@ both. *No failure* is the plain policy on machines that do not fail.`,
 	Plan: planChronos,
 }
 
-// They are in the order of the report; the paper's sections 6.1 to 6.8 are in their titles.
+// planChronos returns the experiments in the order of the report. Their titles name the
+// paper's sections 6.1 to 6.8.
 func planChronos(o Options) ([]Experiment, error) {
 	return []Experiment{
 		chronosMaps("fifo"), chronosMaps("fair"), chronosReduces(), chronosKill(), chronosTwo(), chronosJobs(o), chronosClusterSizes(o),
@@ -76,14 +77,13 @@ const (
 // that. The recovery of Chronos is local by choice of the victim, not by waiting.
 var noDelay = sched.Placement{Method: sched.Delay}
 
-// plainArm is a policy that does not react to failures. The lost tasks wait until slots
+// plainArm returns a policy that does not react to failures. The lost tasks wait until slots
 // become free by themselves.
 func plainArm(policy string) Arm {
 	return Arm{Name: policy, Policy: policy, Setup: sched.Setup{Placement: noDelay}}
 }
 
-// chronosArm is chronos around a policy. policy is the one that Chronos wraps; it takes its
-// part only after a failure.
+// chronosArm returns an arm with chronos around a policy. Chronos acts only after a failure.
 func chronosArm(name, policy string, modes preempt.Config, conf map[string]string) Arm {
 	a := Arm{Name: name, Policy: "chronos", Conf: map[string]string{chronosBase: policy}}
 	maps.Copy(a.Conf, conf)
@@ -99,20 +99,20 @@ var lightTask = preempt.Costs{TaskBytes: 200e6}
 // to; a reduce writes a checkpoint and continues elsewhere.
 var workConserving = preempt.Config{Map: preempt.Split, Reduce: preempt.Checkpoint, Costs: lightTask}
 
-// noFailureArm is a policy on machines that do not fail.
+// noFailureArm returns a policy on machines that do not fail.
 func noFailureArm(policy string) Arm {
 	a := plainArm(policy)
 	a.Name, a.Set = noFailure, func(t *Trial) { t.Cluster.Failures = nil }
 	return a
 }
 
-// threeArms are a policy, chronos around it, and the policy without failures. The third arm
-// is the yardstick of what a failure costs at all.
+// threeArms returns a policy, chronos around it, and the policy without failures. The third
+// arm is the yardstick of what a failure costs at all.
 func threeArms(policy string) []Arm {
 	return []Arm{plainArm(policy), chronosArm(withChronos, policy, workConserving, nil), noFailureArm(policy)}
 }
 
-// paperCluster is the cluster of section 5. Rates are bytes/s; intervals and
+// paperCluster returns the cluster of section 5. Rates are bytes/s; intervals and
 // the expiry are ms.
 func paperCluster(nodes int) sim.Config {
 	return sim.Config{
@@ -133,8 +133,9 @@ func failMachines(machines int, job, phase string, percent float64) func(*Trial)
 	}
 }
 
-// failOneAt is a single point at which one machine fails. It is a trigger of the simulator,
-// see sim.Failure; on a real cluster bench/live polls the progress of the job.
+// failOneAt returns a single point at which one machine fails. The progress is a trigger of
+// the simulator, see sim.Failure; on a real cluster bench/live polls the progress of the
+// job.
 func failOneAt(job, phase string, percent float64) []Point {
 	return []Point{{Set: failMachines(1, job, phase, percent)}}
 }
@@ -145,28 +146,28 @@ const (
 	largeJobBlocks = 224 // blocks in 56 GB
 )
 
-// wordcount is a job with many maps and light reduces. Reduces start after all maps, since
-// the paper lets machines fail "before the reduce phase starts".
+// wordcount returns a job with many maps and light reduces. Reduces start after all maps,
+// since the paper lets machines fail "before the reduce phase starts".
 func wordcount(id string, at float64, blocks, reduces int) jobSpec {
 	return jobSpec{id: id, at: at, afterAllMaps: true, maps: taskBatch{n: blocks, seconds: 66, bytes: block}, reduces: taskBatch{n: reduces, seconds: 20, bytes: 24 << 20}}
 }
 
-// sorting is a job with heavy reduces: all of its input is shuffled. Each of the 32 reduces
-// gets an equal part of the input.
+// sorting returns a job with heavy reduces: all of its input is shuffled. Each of the 32
+// reduces gets an equal part of the input.
 func sorting(id string, at float64, blocks int, reduceSeconds float64) jobSpec {
 	const reduces = 32
 	return jobSpec{id: id, at: at, maps: taskBatch{n: blocks, seconds: 25, bytes: block},
 		reduces: taskBatch{n: reduces, seconds: reduceSeconds, bytes: int64(blocks) * block / reduces}}
 }
 
-// twoWordcounts are the jobs of most experiments. Job 1 is submitted first and loses tasks;
-// job 2 has its slots when they are given away. What job 2 loses by the recovery of job 1
-// is as interesting as what job 1 gains.
+// twoWordcounts returns the jobs of most experiments. Job 1 is submitted first and loses
+// tasks; job 2 has its slots when they are given away. What job 2 loses by the recovery of
+// job 1 is as interesting as what job 1 gains.
 func twoWordcounts() jobMix {
 	return jobMix{name: "word counts of 17 and 56 GB", sigma: 0.1, jobs: []jobSpec{wordcount("job 1", 0, smallJobBlocks, 32), wordcount("job 2", 1, largeJobBlocks, 32)}}
 }
 
-// recoveries are the maps or reduces of a job that started over; of all jobs for "". Only
+// recoveries returns the maps or reduces of a job that started over; of all jobs for "". Only
 // the first attempt after the loss counts as the recovery of a task.
 func recoveries(o *Outcome, kind cluster.Slot, job string) (list []sim.Recovery) {
 	for _, r := range o.Recovered {
@@ -177,9 +178,9 @@ func recoveries(o *Outcome, kind cluster.Slot, job string) (list []sim.Recovery)
 	return list
 }
 
-// recoveryWait is the mean wait of a job's recoveries after the loss is declared, in s; NaN
-// for none. It is the paper's measure of a recovery: from the declared loss to the start of
-// the new attempt.
+// recoveryWait returns the mean wait of a job's recoveries after the loss is declared, in s;
+// NaN for none. It is the paper's measure of a recovery: from the declared loss to the start
+// of the new attempt.
 func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
 	var waits []float64
 	for _, r := range recoveries(o, kind, job) {
@@ -188,9 +189,9 @@ func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
 	return mean(waits)
 }
 
-// misscheduledFor is the time in s from the declared loss to the start of a job's last lost
-// map. Until then other jobs have slots to which it has the higher claim. It is the paper's
-// measure of how long a policy serves jobs in the wrong order.
+// misscheduledFor returns the time in s from the declared loss to the start of a job's last
+// lost map. Until then other jobs have slots to which it has the higher claim. The paper
+// measures by it how long a policy serves jobs in the wrong order.
 func misscheduledFor(o *Outcome, job string) float64 {
 	longest := 0.
 	for _, r := range recoveries(o, cluster.MapSlot, job) {
@@ -199,26 +200,26 @@ func misscheduledFor(o *Outcome, job string) float64 {
 	return longest
 }
 
-// recoveredLocally is the percentage of recovered maps with local input; NaN for none. A
+// recoveredLocally returns the percentage of recovered maps with local input; NaN for none. A
 // recovery is local if the new machine has a replica of the block.
 func recoveredLocally(o *Outcome, job string) float64 {
 	return 100 * fraction(recoveries(o, cluster.MapSlot, job), func(r sim.Recovery) bool { return r.Local })
 }
 
-// jobLocality is the percentage of a job's maps that were local. It counts all maps of the
-// job, not only the recovered ones.
+// jobLocality returns the percentage of a job's maps that were local. It counts all maps of
+// the job, not only the recovered ones.
 func jobLocality(o *Outcome, job string) float64 {
 	j := jobNamed(o, job)
 	return 100 * float64(j.LocalMaps) / float64(j.Maps)
 }
 
-// relativeChange is the extra time of a job under arm to, compared with arm from, in %. A
+// relativeChange returns the extra time of a job under arm to, compared with arm from, in %. A
 // negative change is a gain.
 func relativeChange(from, to, job string) func(Repeat) float64 {
 	return relativeChangeAt("", from, to, job)
 }
 
-// relativeChangeAt is the same at a point.
+// relativeChangeAt returns the relative change at a point.
 func relativeChangeAt(point, from, to, job string) func(Repeat) float64 {
 	return func(r Repeat) float64 {
 		return 100 * (sojourn(r.At(to, point), job)/sojourn(r.At(from, point), job) - 1)

@@ -13,8 +13,8 @@ const whyTotals = "the paper does not say which of the jobs have 17 GB and which
 // whyMean is the reason for a smaller gain of the mean.
 const whyMean = "only job 1 gains, because the lost tasks are its own, and here it is one job of many"
 
-// wordcounts are n jobs, of 17 and 56 GB in turn. They arrive one second apart, so that fifo
-// serves them in the order of their numbers.
+// wordcounts returns n jobs, of 17 and 56 GB in turn. They arrive one second apart, so that
+// fifo serves them in the order of their numbers.
 func wordcounts(n, reduces int) jobMix {
 	m := jobMix{name: fmt.Sprintf("%d word counts", n), sigma: 0.1}
 	for i := range n {
@@ -27,20 +27,20 @@ func wordcounts(n, reduces int) jobMix {
 	return m
 }
 
-// row is a line of tables 1 and 2: mean time and total time, in s. Fields with By are those with
-// Chronos.
+// row is a line of tables 1 and 2: mean time and total time, in s. Fields that end in By are
+// times with Chronos.
 type row struct {
 	name                         string
 	jobs, workers                int
 	mean, meanBy, total, totalBy float64 // under Hadoop, and with Chronos
 }
 
-// table is an experiment with a point for each row. One machine fails when half of the maps
-// of job 1 have finished.
+// table returns an experiment with a point for each row. One machine fails when half of the
+// maps of job 1 have finished.
 //
 // It measures, in s: the mean sojourn time of all jobs and the time until the last one has
-// ended, under fifo and under chronos, and the change in %.  Each row is a point, and its number of machines and jobs replaces those of
-// the experiment.
+// ended, under fifo and under chronos, and the change in %. Each row is a point, and its
+// number of machines and jobs replaces those of the experiment.
 func table(id, title, setup string, rows []row) Experiment {
 	e := Experiment{ID: id, Title: title, Setup: setup, Arms: threeArms("fifo"), Cluster: paperCluster(16), Workload: jobMix{}.source()}
 	for _, line := range rows {
@@ -71,8 +71,8 @@ func table(id, title, setup string, rows []row) Experiment {
 	return e
 }
 
-// chronosJobs is table 1: more jobs on the same machines. With more jobs the one that loses
-// tasks is a smaller part of the mean.
+// chronosJobs reproduces table 1: more jobs on the same machines. With more jobs, the job
+// that loses tasks is a smaller part of the mean.
 func chronosJobs(o Options) Experiment {
 	rows := []row{
 		{"4 jobs", 4, 16, 306.5, 256, 350.1, 323.5},
@@ -86,8 +86,8 @@ func chronosJobs(o Options) Experiment {
 		"4 to 16 word counts, of 17 and 56 GB in turn, on 17 machines, of which one is the master.", rows)
 }
 
-// chronosClusterSizes is table 2: the same jobs on more machines. With more machines one failure
-// is a smaller part of the cluster.
+// chronosClusterSizes reproduces table 2: the same jobs on more machines. With more machines
+// one failure is a smaller part of the cluster.
 func chronosClusterSizes(o Options) Experiment {
 	rows := []row{
 		{"9 machines", 8, 8, 730.6, 639, 1564.1, 1298.2},
@@ -119,13 +119,13 @@ var moments = []struct {
 // reduces.
 const whyNoLoss = "in the paper, checkpointed reduces of job 2 wait for slots and delay the job. Here they get slots again when job 1 ends. Job 2's own maps end at about that time, and its reduces have to wait for them anyway"
 
-// chronosMoments is Fig. 11. The paper gives changes for two jobs at one moment, and words
-// for the rest.
+// chronosMoments reproduces Fig. 11. The paper gives changes for two jobs at one moment, and
+// words for the rest.
 //
-// The moment decides what is lost. At half of the maps these are running maps and some
-// output; at their end it is output only; at half of the reduces it is long reduces with
-// all that they have fetched. Reduces occupy all slots here, so a lost reduce waits for one
-// under fifo.
+// The moment decides what is lost. At half of the maps, running maps and some output are
+// lost; at the end of the maps, only output. At half of the reduces, long reduces are lost
+// with all that they have fetched. Reduces occupy all slots here, so a lost reduce waits for
+// one under fifo.
 func chronosMoments() Experiment {
 	m := jobMix{name: "three word counts", sigma: 0.1, jobs: []jobSpec{
 		wordcount("job 1", 0, smallJobBlocks, 64), wordcount("job 2", 1, largeJobBlocks, 64), wordcount("job 3", 2, largeJobBlocks, 64),

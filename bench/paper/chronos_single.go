@@ -16,9 +16,9 @@ const (
 	whyChange  = "a job gains the time that its recoveries waited, relative to its total time. Both depend on the times of tasks, and on whether the recoveries are the last tasks of the job to end"
 )
 
-// chronosMaps is Fig. 5 and 6, under one policy. The times of tasks are fitted to the
-// recovery waits, so that the gain of job 1 and the locality of its recoveries are what the
-// experiment can show.
+// chronosMaps reproduces Fig. 5 and 6, under one policy. The times of tasks are fitted to
+// the recovery waits, so the experiment can show only the gain of job 1 and the locality of
+// its recoveries.
 //
 //	0 s          job 1 and, 1 s later, job 2
 //	half of the  a machine fails; its attempts and outputs are gone, and nothing of
@@ -91,16 +91,16 @@ func waitMeasures(policy string, kind cluster.Slot, paper [2]quotedNumber) (list
 	return list
 }
 
-// jobBars is a picture of the jobs' times.
+// jobBars returns a picture of the jobs' times.
 func (e *Experiment) jobBars(arms, jobs []string) Chart {
 	return Chart{Name: e.ID, Caption: e.Title + ": times of the jobs", Draw: func(all []Repeat) *plot.Figure {
 		return bars(plot.Axes{Y: "sojourn time [s]"}, all, arms, jobs, func(r Repeat, arm, job string) float64 { return sojourn(r.Of(arm), job) })
 	}}
 }
 
-// chronosReduces is Fig. 7.
+// chronosReduces reproduces Fig. 7.
 //
-// A lost reduce has the longest way back: it fetches all of its input again. Under fifo it
+// A lost reduce takes longest to recover: it fetches all of its input again. Under fifo it
 // also waits for a slot until a reduce of job 2 ends, since job 2 occupies all of them;
 // Chronos takes one by a checkpoint.
 func chronosReduces() Experiment {
@@ -123,8 +123,8 @@ numbers are results.`,
 	return e
 }
 
-// chronosKill is Fig. 8. Its first point has the map-heavy jobs, its second one the
-// reduce-heavy jobs.
+// chronosKill reproduces Fig. 8. Its first point has the map-heavy jobs, its second point
+// the reduce-heavy jobs.
 //
 // It compares two ways in which Chronos takes slots. Both arms recover the same
 // tasks; the difference is the work of the victims, which is lost with kill.
@@ -183,7 +183,7 @@ func (e *Experiment) addKillMeasures(point string) {
 	)
 }
 
-// workLost is the work in s that each preempted task has lost.
+// workLost returns the work in s that each preempted task has lost.
 func workLost(o *Outcome) (values []float64) {
 	for _, p := range o.Preempted {
 		values = append(values, seconds(p.Lost))
@@ -191,8 +191,8 @@ func workLost(o *Outcome) (values []float64) {
 	return values
 }
 
-// chronosTwo is Fig. 10. With two copies of each block two failures could lose input for
-// good, so there are three.
+// chronosTwo reproduces Fig. 10. With two copies of each block two failures could lose input
+// for good, so there are three.
 func chronosTwo() Experiment {
 	e := Experiment{
 		ID: "double", Title: "Two failures at once (section 6.5, Fig. 10)",
@@ -206,9 +206,9 @@ func chronosTwo() Experiment {
 	return e
 }
 
-// chronosSame is Fig. 12. Chronos spares the failed job's own tasks; Chronos* may preempt
-// them too. Over slow links a local slot is worth more, which is where the paper expects a
-// difference.
+// chronosSame reproduces Fig. 12. Chronos spares the failed job's own tasks; Chronos* may
+// preempt them too. The paper expects a difference over slow links, where a local slot is
+// worth more.
 func chronosSame() Experiment {
 	star := chronosArm(alsoSameJob, "fifo", workConserving, map[string]string{chronosSameJob: "true"})
 	e := Experiment{
@@ -229,7 +229,7 @@ func chronosSame() Experiment {
 	return e
 }
 
-// chronosOverhead is Fig. 9: the cost of chronos without failures. Without a failure
+// chronosOverhead reproduces Fig. 9: the cost of chronos without failures. Without a failure
 // Chronos must do nothing, so both arms should be equal.
 func chronosOverhead() Experiment {
 	e := Experiment{

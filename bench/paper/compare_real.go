@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// comparisons are the findings of a section in the simulator, with those of the same
+// comparisons returns the findings of a section in the simulator, with those of the same
 // measures on a real cluster if it can measure them. Both reports have the same sections
 // and measures, since their options are equal.
 func (r *Report) comparisons(section int) (list []comparison) {
@@ -58,7 +58,7 @@ func (r *Report) comparisonMarkdown(b *strings.Builder) {
 	}
 }
 
-// allSkipped are the experiments that were not run, and the arms that were left out on
+// allSkipped returns the experiments that were not run, and the arms that were left out on
 // a real cluster.
 func (r *Report) allSkipped() []Skipped {
 	if r.Real == nil {

@@ -27,7 +27,8 @@ var trialColumns = []string{
 	"local_maps", "preemptions", "work_lost_s", "work_conserved_s", "end_s",
 }
 
-// Times are in s; columns are those of sim.Summary.
+// writeTrials writes a line for each trial. Times are in s; the columns come from
+// sim.Summary.
 func (s *Section) writeTrials(w io.Writer) error {
 	lines := [][]string{trialColumns}
 	for i, t := range s.Trials {
@@ -47,8 +48,8 @@ func (s *Section) writeTrials(w io.Writer) error {
 // jobLines bounds the jobs in a file; the rest can be computed again.
 const jobLines = 1500
 
-// It stops before the trial with which the file would have too many lines, so each trial in
-// it is complete.
+// writeJobs writes a line for each job. It stops before the trial that would exceed
+// jobLines, so each written trial is complete.
 func (s *Section) writeJobs(w io.Writer) error {
 	var played []results.PolicyRun
 	lines := 0
@@ -87,5 +88,6 @@ func (r *Report) writeFindings(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// decimal has more digits than any measurement, so that rounding is left to the reader.
+// decimal formats x with more digits than any measurement has, so that rounding is left to
+// the reader.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', 8, 64) }

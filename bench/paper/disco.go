@@ -98,9 +98,9 @@ Lognormal spread, sigma 0.03. Preemption kills.`,
 	}
 }
 
-// discoBusy is the control of discoJobs on real clusters, with tasks that compute. Its size
-// suits two cores. In the simulator it shows nothing new; on a real cluster it shows what
-// sleeping tasks hide.
+// discoBusy returns the control of discoJobs on real clusters, with tasks that compute. Its
+// size suits two cores. In the simulator it shows nothing new; on a real cluster it shows
+// what sleeping tasks hide.
 func discoBusy() Experiment {
 	e := discoJobs()
 	e.ID, e.Title = "busy", "Control: the same on two slots, with maps that compute"

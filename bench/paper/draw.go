@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// pooled is the values of all repetitions in one list. A distribution over all repetitions
-// weighs each of them equally.
+// pooled returns the values of all repetitions in one list. A distribution over all
+// repetitions weighs each of them equally.
 func pooled(all []Repeat, of func(Repeat) []float64) (values []float64) {
 	for _, r := range all {
 		values = append(values, of(r)...)
@@ -16,7 +16,7 @@ func pooled(all []Repeat, of func(Repeat) []float64) (values []float64) {
 	return values
 }
 
-// cdfs is a picture of distributions, one for each arm. Values of all repetitions are
+// cdfs returns a picture of distributions, one for each arm. Values of all repetitions are
 // pooled.
 func cdfs(axes plot.Axes, all []Repeat, arms []string, of func(*Outcome) []float64) *plot.Figure {
 	var samples []plot.Sample
@@ -26,8 +26,8 @@ func cdfs(axes plot.Axes, all []Repeat, arms []string, of func(*Outcome) []float
 	return plot.CDF(axes, samples...)
 }
 
-// curves is a picture of a number at all points, one curve for each arm, with the intervals
-// over all repetitions. A point is the median of all repetitions.
+// curves returns a picture of a number at all points, one curve for each arm, with the
+// intervals over all repetitions. A point is the median of all repetitions.
 func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func(*Outcome) float64) *plot.Figure {
 	var lines []plot.Line
 	for _, arm := range arms {
@@ -41,8 +41,8 @@ func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func
 	return plot.Lines(axes, lines...)
 }
 
-// bars is a picture of numbers in groups, one bar for each arm. The height is the median of
-// all repetitions, with its interval.
+// bars returns a picture of numbers in groups, one bar for each arm. The height is the
+// median of all repetitions, with its interval.
 func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat, arm, group string) float64) *plot.Figure {
 	var series []plot.Bar
 	for _, arm := range arms {
@@ -59,8 +59,8 @@ func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat,
 	return plot.Bars(axes, groups, series...)
 }
 
-// stacked is a picture of slot usage over time, without users that never have a slot. Each
-// time at which any of them changes is a time of all areas.
+// stacked returns a picture of slot usage over time, without users that never have a slot.
+// Each time at which any of them changes is a time of all areas.
 func stacked(axes plot.Axes, names []string, of map[string]steps) *plot.Figure {
 	var times []float64
 	for _, s := range of {

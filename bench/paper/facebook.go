@@ -46,7 +46,7 @@ func facebook(o Options) (t traces, err error) {
 	return t, nil
 }
 
-// notes are the report's notes on the origin of workloads.
+// notes returns the report's notes on the origin of workloads.
 func (t traces) notes() []string {
 	if t.note == "" {
 		return nil
@@ -67,8 +67,8 @@ func (t traces) source(name string, blockTime time.Duration) Source {
 	return read
 }
 
-// Sampled is a workload with one task in SampleEvery. Machines must shrink by the same factor,
-// so that the load does not change.
+// Sampled returns a workload with one task in SampleEvery. Machines must shrink by the same
+// factor, so that the load does not change.
 func Sampled(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w, err := s(seed)
@@ -82,7 +82,7 @@ func Sampled(s Source) Source {
 	}
 }
 
-// mapsOnly is a workload without its reduces. The jobs and their maps are the same.
+// mapsOnly returns a workload without its reduces. The jobs and their maps are the same.
 func mapsOnly(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w, err := s(seed)

@@ -24,7 +24,7 @@ the unit tests of the code. The times of tasks are given below. They have a logn
 	Plan: planFair,
 }
 
-// The options only shorten the last one.
+// planFair returns the experiments. The options only shorten the last experiment.
 func planFair(o Options) ([]Experiment, error) {
 	return []Experiment{fairShares(), fairTimeouts(), fairDelay(o)}, nil
 }
@@ -39,7 +39,7 @@ type poolSpec struct {
 	minAfter int     // s below its minimum before it takes slots; 0 for never
 }
 
-// allocations is an allocation file with pools. allocations is the setting of fair with
+// allocations returns an allocation file with pools. allocations is the setting of fair with
 // such a file, for tests of its own keys. fairAfter is fairSharePreemptionTimeout in s, 0
 // for never.
 func allocations(fairAfter int, pools ...poolSpec) map[string]string {
@@ -106,9 +106,9 @@ func (v vector) point() Point {
 	}}
 }
 
-// agree is the number of pools with the expected share, half a minute after the start, when
-// no task has finished. At 30 s all pools have had time to get their slots, and maps take
-// 60 s.
+// agree returns the number of pools with the expected share, half a minute after the start,
+// when no task has finished. At 30 s all pools have had time to get their slots, and maps
+// take 60 s.
 func (v vector) agree(o *Outcome) float64 {
 	same := 0
 	for i, share := range v.shares {
@@ -119,7 +119,8 @@ func (v vector) agree(o *Outcome) float64 {
 	return float64(same)
 }
 
-// It is exact: shares do not depend on times or seeds, so one run is enough.
+// fairShares checks shares exactly: they do not depend on times or seeds, so one run is
+// enough.
 func fairShares() Experiment {
 	e := Experiment{
 		ID: "shares", Title: "Fair shares (section 3.6, and the unit tests of the code)",
@@ -147,8 +148,8 @@ const (
 	fairSlots     = 40
 )
 
-// fairTimeouts has a job that fills the cluster, and one that arrives later. Each point sets
-// only one of the two time-outs, so that the effect of each can be measured.
+// fairTimeouts runs a job that fills the cluster, and a second job that arrives later. Each
+// point sets only one of the two time-outs, so that the effect of each can be measured.
 //
 //	0 s    research has all 40 slots, with maps of 600 s
 //	100 s  production arrives: its minimum is 10, its fair share 20

@@ -28,8 +28,8 @@ func (e *Experiment) findings(all []Repeat) (list []Finding) {
 	return list
 }
 
-// Ratio is ours over the paper's; NaN if the paper has no number. The median of the
-// repetitions is compared.
+// Ratio returns our number over the paper's; NaN if the paper has no number. The median of
+// the repetitions is compared.
 func (f *Finding) Ratio() float64 {
 	if f.Paper == 0 {
 		return math.NaN()
@@ -48,8 +48,8 @@ func (f *Finding) differs() bool {
 	return f.Paper == 0 || !(distance <= within)
 }
 
-// paper is the paper's figure, for people. It is a dash if the paper does not report the
-// measure.
+// paper returns the paper's figure, for people. It returns a dash if the paper does not
+// report the measure.
 func (f *Finding) paper() string {
 	switch {
 	case f.Paper == 0 && f.Quote == "":

@@ -34,8 +34,9 @@ const (
 // policy in the simulator.
 const HadoopFair = "hadoop fair, delay"
 
-// It reproduces table 1: the same job with flow, with flow whose costs are zero, and with
-// delay scheduling. Local maps do not depend on times of tasks much, total times do.
+// hammrLocality reproduces table 1: the same job with flow, with flow whose costs are zero,
+// and with delay scheduling. Local maps do not depend on times of tasks much, total times
+// do.
 //
 // Blocks have one copy, so a map is local on exactly one machine. All arms of a repetition
 // have the same blocks on the same machines. On a real cluster the third arm is Hadoop
@@ -79,8 +80,8 @@ Hadoop's fair scheduler waits 4.5 s for a local task, and as long again for one 
 	}
 }
 
-// ofArm is a number of an arm's outcome; NaN if the arm was not run. A real cluster leaves
-// out an arm that it cannot run, such as Hadoop without Java.
+// ofArm returns a number of an arm's outcome; NaN if the arm was not run. A real cluster
+// leaves out an arm that it cannot run, such as Hadoop without Java.
 func ofArm(number func(*Outcome) float64) func(arm string) func(Repeat) float64 {
 	return func(arm string) func(Repeat) float64 {
 		return func(r Repeat) float64 {
@@ -98,7 +99,7 @@ var hammrPools = []poolSpec{{name: "A", weight: 1}, {name: "B", weight: 2}, {nam
 // poolCArrival is the arrival of pool C, in s.
 const poolCArrival = 5
 
-// It reproduces Fig. 5: with all pools active, slots follow the weights 1:2:3.
+// hammrShares reproduces Fig. 5: with all pools active, slots follow the weights 1:2:3.
 //
 //	0 s  pools A and B share 6 slots: 2 and 4
 //	5 s  pool C arrives and preempts: 1, 2 and 3
@@ -149,7 +150,7 @@ gives neither the threshold nor the time.`,
 	return e
 }
 
-// poolMean is the mean number of a pool's map slots, from when pool C has its share until
+// poolMean returns the mean number of a pool's map slots, from when pool C has its share until
 // some pool has fewer maps than slots in its share. Outside of that time a pool wants less
 // than its share, and shares say nothing.
 func poolMean(o *Outcome, pool string) float64 {

@@ -32,7 +32,7 @@ for a rack.`,
 	Plan:   planHFSP,
 }
 
-// It fails if the traces are not where the options say.
+// planHFSP returns the experiments. It fails if the options' directory lacks the traces.
 func planHFSP(o Options) ([]Experiment, error) {
 	traces, err := facebook(o)
 	if err != nil {
@@ -72,8 +72,8 @@ func hfspArms() []Arm {
 	}
 }
 
-// hfspCluster is that of section 4.1. The short form has a tenth of the machines and of the
-// tasks, so its load is about the same.
+// hfspCluster returns the cluster of section 4.1. The short form has a tenth of the machines
+// and of the tasks, so its load is about the same.
 func hfspCluster(o Options) sim.Config {
 	nodes := 100
 	if o.Short {

@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// hfspSmall is Fig. 3, and locality: FB2009. The times of tasks come from a model of bytes,
-// so it runs with two rates. Conclusions that hold at both do not depend on the model's
-// rate.
+// hfspSmall reproduces Fig. 3 on FB2009, and measures locality. The times of tasks come from
+// a model of bytes, so it runs with two rates. Conclusions that hold at both do not depend
+// on the model's rate.
 //
 // It measures the sojourn times of small, medium and big jobs under fifo, fair and hfsp,
 // their ratios, and the part of local maps. All arms have the same jobs, blocks and delays
@@ -64,8 +64,8 @@ var classes = []jobClass{
 // whyLocal is the reason for another locality than in the paper.
 const whyLocal = "the paper does not give its wait for local slots. Samples do not wait here: of the small jobs, whose maps are all samples, less than half of the maps are local at 60 s a block. So hfsp has fewer local maps than fair at 60 s a block, and hardly more at 30 s"
 
-// byClass are measures of the jobs of a class at a point. The ratio is of the means of a
-// class: above 1 hfsp is the faster one.
+// byClass adds measures of the jobs of a class at a point. The ratio compares the means of
+// the class: above 1 hfsp is faster.
 func (e *Experiment) byClass(point string, c jobClass) {
 	at := func(arm string) func(Repeat) float64 {
 		return func(r Repeat) float64 { return mean(sojourns(r.At(arm, point), c.name)) }
@@ -79,12 +79,13 @@ func (e *Experiment) byClass(point string, c jobClass) {
 	})
 }
 
-// ratioOfSojourns is the mean sojourn time under one arm over that under another, at a point.
+// ratioOfSojourns returns the mean sojourn time under one arm over that under another, at a
+// point.
 func ratioOfSojourns(arm, over, point string) func(Repeat) float64 {
 	return func(r Repeat) float64 { return r.At(arm, point).Summary().Mean / r.At(over, point).Summary().Mean }
 }
 
-// cdfsAt are distributions of the sojourn times of a class.
+// cdfsAt draws the distributions of the sojourn times of a class.
 func cdfsAt(all []Repeat, point, class string) *plot.Figure {
 	var samples []plot.Sample
 	for _, arm := range compared {
@@ -96,8 +97,8 @@ func cdfsAt(all []Repeat, point, class string) *plot.Figure {
 // largeRuns is how often FB2010 is repeated: it has 112,942 maps.
 const largeRuns = 3
 
-// hfspLarge is Fig. 4: FB2010. It is the heavily loaded workload: jobs queue for hours, and
-// the order of service decides.
+// hfspLarge reproduces Fig. 4 on FB2010, the heavily loaded workload: jobs queue for hours,
+// and the order of service decides.
 //
 // It measures how many jobs have ended after an hour, the medians of the phases, and how
 // much HFSP suspends. Suspension is cheap in this model, since memory is sufficient.
@@ -143,7 +144,7 @@ func hfspLarge(o Options, t traces) Experiment {
 	return e
 }
 
-// doneAt is the part of the jobs that have ended at a time in s. Jobs that failed would
+// doneAt returns the part of the jobs that have ended at a time in s. Jobs that failed would
 // count too; none does.
 func doneAt(o *Outcome, at float64) float64 {
 	done := 0
@@ -155,7 +156,7 @@ func doneAt(o *Outcome, at float64) float64 {
 	return float64(done) / float64(len(o.Jobs))
 }
 
-// timeOfDone is when a part of the jobs has ended, in s.
+// timeOfDone returns when a part of the jobs has ended, in s.
 func timeOfDone(o *Outcome, part float64) float64 {
 	var ends []float64
 	for i := range o.Jobs {
@@ -165,10 +166,10 @@ func timeOfDone(o *Outcome, part float64) float64 {
 	return ends[int(math.Ceil(part*float64(len(ends))))-1]
 }
 
-// median is NaN of nothing.
+// median returns the median, NaN of no values.
 func median(values []float64) float64 { return results.SpreadOf(values).Median }
 
-// mapPhases are the times from submission to the end of the last map, s. It includes the
+// mapPhases returns the times from submission to the end of the last map, s. It includes the
 // time in the queue.
 func mapPhases(o *Outcome) (times []float64) {
 	for i := range o.Jobs {
@@ -177,7 +178,7 @@ func mapPhases(o *Outcome) (times []float64) {
 	return times
 }
 
-// reducePhases are the times from the first reduce to the end of the last, s. It does not
+// reducePhases returns the times from the first reduce to the end of the last, s. It does not
 // include the queue, but the wait for the last map.
 func reducePhases(o *Outcome) (times []float64) {
 	for i := range o.Jobs {
@@ -216,7 +217,7 @@ func suspendedParts(o *Outcome) suspendedShare {
 	return suspendedShare{n / float64(all), n / float64(ofAll), float64(len(jobs))}
 }
 
-// hfspClusterSizes is Fig. 5.  It compares fair and hfsp only.
+// hfspClusterSizes reproduces Fig. 5.  It compares fair and hfsp only.
 //
 // The paper's claim is that HFSP needs fewer machines for the same sojourn time. With many
 // machines no job waits, and order does not matter.
@@ -252,7 +253,7 @@ const whyMachines = "from 80 machines it grows again, because fair gains nothing
 // nodeRuns is how often each size of cluster is repeated.
 const nodeRuns = 5
 
-// hfspErrors is Fig. 6. It has maps only, as in the paper.
+// hfspErrors reproduces Fig. 6. It has maps only, as in the paper.
 //
 // The error is multiplicative and uniform, as in the paper: a size of 100 s at a = 0.5
 // becomes one of 50 to 150 s. The measure is the mean sojourn time relative to that without

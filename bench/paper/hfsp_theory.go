@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/sim/plot"
 )
 
-// hfspSingle is Fig. 1: one divisible server. It is computed by package sim/fluid and
-// agrees with the paper exactly: a check of the theory that the policy rests on.
+// hfspSingle reproduces Fig. 1: one divisible server. Package sim/fluid computes it, and it
+// agrees with the paper exactly. It checks the theory of the policy.
 //
 // Processor sharing ends the jobs at 50, 37.5 and 42.5 s. FSP serves them in the order in
 // which they would end there, one at a time, and no job ends later.
@@ -37,9 +37,9 @@ func hfspSingle() (Experiment, error) {
 	return e, nil
 }
 
-// hfspCapped is Fig. 2: jobs that cannot use the whole cluster. The paper computes its numbers
-// for a cluster that is infinitely divisible. The policy itself runs too, to show the
-// difference that whole tasks make.
+// hfspCapped reproduces Fig. 2: jobs that cannot use the whole cluster. The paper computes
+// its numbers for a cluster that is infinitely divisible. The policy itself runs too, to
+// show the difference that whole tasks make.
 //
 // A job that can use 35 % of the cluster cannot be served faster than with 35 %; the rest
 // serves the next job. The paper extends FSP to that case, and fspSojourns computes it.
@@ -80,8 +80,8 @@ func hfspCapped() Experiment {
 	return e
 }
 
-// sojourns adds measures of computed numbers: those of each job, and the mean. The last
-// number of both lists is the mean.
+// sojourns adds measures of computed numbers: the sojourn time of each job, and the mean.
+// The last number of both lists is the mean.
 func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 	for i := range ours {
 		what := fmt.Sprintf("%s, job %d", arm, i+1)
@@ -92,7 +92,7 @@ func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 	}
 }
 
-// jobAreas is a picture of the slots of jobs over time. It shows which job is served at
+// jobAreas returns a picture of the slots of jobs over time. It shows which job is served at
 // each moment.
 func jobAreas(o *Outcome, kind cluster.Slot, jobs []string) *plot.Figure {
 	of := make(map[string]steps)
@@ -109,7 +109,7 @@ const (
 	armKill    = "kill"
 )
 
-// hfspPreemption is Fig. 7.
+// hfspPreemption reproduces Fig. 7.
 //
 //	140 s  j1: 11 reduces of 500 s, 8 slots
 //	150 s  j2 to j5: 5 reduces of 350 s, which HFSP serves first

@@ -67,7 +67,7 @@ func processorSharing(jobs []cappedJob, active []int) []float64 {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[active[a]].demand, jobs[active[b]].demand) })
 	free := 1.
-	// free is shared equally by those that are still to come.
+	// The remaining jobs share free equally.
 	for n, k := range order {
 		rates[k] = min(jobs[active[k]].demand, free/float64(len(order)-n))
 		free -= rates[k]
@@ -93,9 +93,9 @@ func inOrder(rank func(job int) float64) discipline {
 	}
 }
 
-// fspSojourns is FSP on many processors: jobs are served in the order in which they would
-// end under processor sharing. Processor sharing is computed first to find
-// that order.
+// fspSojourns returns the sojourn times under FSP on many processors: jobs are served in the
+// order in which they would end under processor sharing. Processor sharing is computed first
+// to find that order.
 func fspSojourns(jobs []cappedJob) []float64 {
 	virtual := serve(jobs, processorSharing)
 	return serve(jobs, inOrder(func(i int) float64 { return jobs[i].arrival + virtual[i] }))

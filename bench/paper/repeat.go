@@ -15,8 +15,8 @@ type Repeat struct {
 // armAndPoint is the key of an outcome within a repetition.
 type armAndPoint struct{ arm, point string }
 
-// At is the outcome of an arm at a point. It panics for an arm that the experiment does not
-// have.
+// At returns the outcome of an arm at a point. It panics for an arm that the experiment does
+// not have.
 func (r Repeat) At(arm, point string) *Outcome {
 	o := r.outcomes[armAndPoint{arm, point}]
 	if o == nil {
@@ -29,7 +29,7 @@ func (r Repeat) At(arm, point string) *Outcome {
 // out arms. Measures of an arm that may be missing ask first and return NaN.
 func (r Repeat) Has(arm string) bool { return r.outcomes[armAndPoint{arm, ""}] != nil }
 
-// Of is the outcome of an arm in an experiment without points.
+// Of returns the outcome of an arm in an experiment without points.
 func (r Repeat) Of(arm string) *Outcome { return r.At(arm, "") }
 
 // repeats groups the outcomes of an experiment's trials by repetition. Without trials there

@@ -32,7 +32,8 @@ type Options struct {
 	ReadsBlocks func(*Experiment) bool
 	// Controls adds experiments that are useful only with a real cluster.
 	Controls bool
-	// Workers is the number of trials that run at once; 0 is that of processors.
+	// Workers is the number of trials that run at once; 0 stands for the number of
+	// processors.
 	Workers int
 
 	Progress func(done, all int) // its calls do not overlap; may be nil
@@ -53,10 +54,10 @@ type Paper struct {
 	Plan func(Options) ([]Experiment, error)
 }
 
-// Papers are all of them.
+// Papers returns all five papers.
 func Papers() []Paper { return []Paper{HFSP, Fair, Hammr, Chronos, Disco} }
 
-// Names are the papers' names.
+// Names returns the papers' names.
 func Names() (names []string) {
 	for _, p := range Papers() {
 		names = append(names, p.Name)
@@ -108,7 +109,8 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 	return r, nil
 }
 
-// ensureDefaults fills in what is zero. Seeds count from Seed: repetition n has Seed+n.
+// ensureDefaults replaces zero fields by their defaults. Seeds count from Seed: repetition n
+// has Seed+n.
 func (o *Options) ensureDefaults(p Paper) {
 	o.Seed = cmp.Or(o.Seed, 1)
 	if o.Runs <= 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// spreadText is the median, and the interval if there is more than one value. An interval
+// spreadText returns the median, and the interval if there is more than one value. An interval
 // whose ends look the same is left out.
 func spreadText(s results.Spread, unit string) string {
 	switch {
@@ -19,7 +19,7 @@ func spreadText(s results.Spread, unit string) string {
 	return fmt.Sprintf("%s (%s to %s)", quantity(s.Median, unit), number(s.Low), number(s.High))
 }
 
-// quantity is a number with its unit.
+// quantity returns a number with its unit.
 func quantity(x float64, unit string) string {
 	if unit == "" {
 		return number(x)

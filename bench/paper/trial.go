@@ -88,7 +88,7 @@ func (Simulator) Run(ctx context.Context, t Trial) (*Outcome, error) {
 	return sim.Run(ctx, cfg, w)
 }
 
-// The string is unique within a paper, and names the files of a trial.
+// String returns a name that is unique within a paper; it names the files of the trial.
 func (t Trial) String() string {
 	text := fmt.Sprintf("%s, %s", t.Experiment, t.Arm)
 	if t.Point != "" {
@@ -97,7 +97,7 @@ func (t Trial) String() string {
 	return fmt.Sprintf("%s, seed %d", text, t.Seed)
 }
 
-// trials are all trials of an experiment, repetition by repetition. Settings of the point
+// trials returns all trials of an experiment, repetition by repetition. Settings of the point
 // come before those of the arm, so an arm can override a point.
 func (e *Experiment) trials(o Options) (list []Trial) {
 	if e.Workload == nil {
@@ -127,7 +127,7 @@ func (e *Experiment) trials(o Options) (list []Trial) {
 	return list
 }
 
-// runs is the number of repetitions of an experiment.
+// runs returns the number of repetitions of an experiment.
 func (e *Experiment) runs(o Options) int {
 	if e.Runs > 0 {
 		return min(e.Runs, o.Runs)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// without is a Runner without one arm; without any, for "".
+// without is a Runner that leaves out one arm; "" leaves out none.
 type without struct {
 	Simulator
 	arm string
@@ -19,8 +19,8 @@ func (w without) Run(ctx context.Context, t Trial) (*Outcome, error) {
 	return w.Simulator.Run(ctx, t)
 }
 
-// TestReportWithoutAnArm has all but one arm in the report, pictures too, and says
-// once why it is not there.
+// TestReportWithoutAnArm checks that tables and pictures have all other arms, and that the
+// report gives the reason once.
 func TestReportWithoutAnArm(t *testing.T) {
 	o := Options{Runs: 2, Seed: 1, Skip: onlyLocality}
 	whole, err := Run(t.Context(), "hammr", o, Simulator{})
@@ -47,7 +47,7 @@ func TestReportWithoutAnArm(t *testing.T) {
 	}
 }
 
-// TestReportWithoutTrials has no arm at all.
+// TestReportWithoutTrials checks a report for which no arm was run.
 func TestReportWithoutTrials(t *testing.T) {
 	r, err := Run(t.Context(), "hammr", Options{Runs: 1, Seed: 1, Skip: onlyLocality}, without{})
 	if err != nil {

@@ -9,8 +9,8 @@
 // not a cluster. It takes Java and the jars of HDFS.
 //
 // The wait of a task is from the end of its lost attempt, which is when the loss is
-// declared, to the start of the next one. That of a failure lasts until all that its job
-// had on the machine runs again.
+// declared, to the start of the next one. The wait of a failure lasts until all tasks that
+// its job had on the machine run again.
 package recovery
 
 import (
@@ -71,7 +71,7 @@ type measurement struct {
 }
 
 // run kills tasknodes while maps run, and then while reduces do. Each policy has a cluster
-// of its own: nothing that one has learnt about machines helps the next.
+// of its own: so a policy cannot use what an earlier one has recorded about machines.
 func (m *measurement) run(ctx context.Context) (err error) {
 	dir := filepath.Join(m.cfg.Dir, strings.ReplaceAll(m.policy, "+", "-"))
 	m.rig, err = rig.Start(ctx, rig.Config{Dir: dir, Hammr: m.cfg.Hammr, Tasknodes: nodes, HDFS: m.hdfs})

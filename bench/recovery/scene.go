@@ -26,7 +26,8 @@ type scene struct {
 // highest is the property of a job that fair, too, serves before others.
 const highest = "mapreduce.job.priority=VERY_HIGH"
 
-// maps has 8 slots: four maps of half a minute, and eight of half as long.
+// maps returns a scene on 8 map slots: four maps of half a minute, and eight of half as
+// long.
 func maps(uri string) scene {
 	words := func(files string, records int, more ...string) []string {
 		args := append([]string{"wordcount", "-D", "hammr.debug.record.sleep=20", "-D", "mapreduce.job.reduces=0"}, more...)
@@ -39,8 +40,8 @@ func maps(uri string) scene {
 	}
 }
 
-// reduces has 4 slots: two reduces of 40 s, and two of four. Each sleep is divided into
-// records of 20 ms, so that a checkpoint finds a place soon.
+// reduces returns a scene on 4 reduce slots: two reduces of 40 s, and two of four. Each
+// sleep is divided into records of 20 ms, so that a checkpoint finds a place soon.
 func reduces() scene {
 	sleep := func(reduces int, more ...string) []string {
 		return append(append([]string{"sleep"}, more...), "-m", "1", "-mt", "20", "-r", fmt.Sprint(reduces), "-rt", "40000", "-recordt", "20")

@@ -24,7 +24,7 @@ type waits struct {
 	placed, local int // tasks with input on some machines, and those that run again there
 }
 
-// running are the tasknodes on which tasks of a kind run.
+// running returns the tasknodes on which tasks of a kind run.
 func running(j *wire.JobStatus, kind taskproc.Kind) (nodes []string) {
 	for _, t := range j.Tasks {
 		for _, a := range t.Attempts {
@@ -36,7 +36,7 @@ func running(j *wire.JobStatus, kind taskproc.Kind) (nodes []string) {
 	return nodes
 }
 
-// mostFrequent is the most frequent name, the first of several. names is not empty. It
+// mostFrequent returns the most frequent name, the first of several. names is not empty. It
 // sorts the slice of the caller.
 func mostFrequent(names []string) string {
 	slices.Sort(names)
@@ -82,7 +82,7 @@ func (w *waits) add(j *wire.JobStatus, machine string, killed int64, local func(
 	return true
 }
 
-// row is a line of the Markdown table.
+// row returns a line of the Markdown table.
 func (w *waits) row(policy, what string) string {
 	local := "–"
 	if w.placed > 0 {
@@ -93,7 +93,7 @@ func (w *waits) row(policy, what string) string {
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
-// percentileCell is one of some times, "–" for none.
+// percentileCell returns one of some times, "–" for none.
 func percentileCell(values []int64, percent int) string {
 	if len(values) == 0 {
 		return "–"

@@ -16,8 +16,9 @@ type group struct {
 	limit string // name of the file with the limit
 }
 
-// newGroup makes a group below that of this process, with version 1 or 2 of control groups.
-// It tries each parent, and sets a limit of 1 TiB to find out whether it may set limits.
+// newGroup makes a group below the group of this process, with version 1 or 2 of control
+// groups. It tries each parent, and sets a limit of 1 TiB to find out whether it may set
+// limits.
 func newGroup(name string) (g group, err error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -43,9 +44,9 @@ func newGroup(name string) (g group, err error) {
 	return group{}, fmt.Errorf("no control group for memory can be made: %w", errors.Join(faults...))
 }
 
-// parentsOf are possible parents of a group, best first, from the text of /proc/self/cgroup.
-// A group of version 2 with processes cannot have children with limits, so the root of
-// version 2 is another choice.
+// parentsOf returns possible parents of a group, best first, from the text of
+// /proc/self/cgroup. A group of version 2 with processes cannot have children with limits,
+// so the root of version 2 is another choice.
 func parentsOf(text string) (parents []group, err error) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)

@@ -12,8 +12,8 @@ import (
 // overheadBytes is the memory of a task beyond its footprint, including the kernel's.
 const overheadBytes = 64 << 20
 
-// Cage is where tasks run: a control group, which can be made too small for two tasks, and a
-// swap file.
+// Cage is the place where tasks run: a control group, which can be made too small for two
+// tasks, and a swap file.
 //
 //	arm      limit of the group            what happens to the stopped task
 //	kept     two footprints and overhead   its pages stay in memory
@@ -53,11 +53,11 @@ type Sample struct {
 	Before, After time.Duration // in which the task touched all its pages, before and after its suspension
 }
 
-// Suspend is the extra time of the second task to fill its memory, and the time to stop the
-// first.
+// Suspend returns the extra time of the second task to fill its memory, and the time to stop
+// the first.
 func (s Sample) Suspend() time.Duration { return s.Stop + max(s.Beside-s.Alone, 0) }
 
-// Resume is the extra time of the first task to touch its memory again. Noise can make
+// Resume returns the extra time of the first task to touch its memory again. Noise can make
 // After the shorter one; a negative cost is 0.
 func (s Sample) Resume() time.Duration { return max(s.After-s.Before, 0) }
 

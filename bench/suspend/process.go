@@ -76,7 +76,7 @@ func (p *process) stop() (time.Duration, error) {
 
 func (p *process) resume() error { return p.cmd.Process.Signal(unix.SIGCONT) }
 
-// swapped is the number of bytes of the process in the swap file.
+// swapped returns the number of bytes of the process in the swap file.
 func (p *process) swapped() int64 {
 	kib, err := strconv.ParseInt(strings.TrimSuffix(p.field("VmSwap"), " kB"), 10, 64)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *process) swapped() int64 {
 	return kib << 10
 }
 
-// field is a field of the process's status in /proc, "" if it has none.
+// field returns a field of the process's status in /proc, "" if it has none.
 func (p *process) field(name string) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {

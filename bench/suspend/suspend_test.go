@@ -33,7 +33,7 @@ func TestSwapHeader(t *testing.T) {
 	}
 }
 
-// TestCostsOf takes medians of what a task and the one in its place took longer.
+// TestCostsOf checks the medians of the extra times of a task and of the task in its place.
 func TestCostsOf(t *testing.T) {
 	sample := func(pressed bool, beside, after time.Duration) Sample {
 		return Sample{Footprint: 1 << 30, Pressed: pressed, Stop: time.Second, Alone: time.Second, Beside: beside, Before: time.Second, After: after}

@@ -49,7 +49,7 @@ func writeSwap(path string, pages, page int64) (err error) {
 	return f.Sync()
 }
 
-// swapHeader is the first page: at 1024 the version and the last page, at the end a
+// swapHeader returns the first page: at 1024 the version and the last page, at the end a
 // magic word.
 func swapHeader(pages, page int64) []byte {
 	b := make([]byte, page)
@@ -71,7 +71,7 @@ func swapCall(number uintptr, path string) error {
 	return nil
 }
 
-// remove has the kernel use the file no more, and removes it.
+// remove makes the kernel stop using the file, and removes it.
 func (s swapFile) remove() error {
 	if s == "" {
 		return nil

@@ -46,7 +46,7 @@ type Cost struct {
 	Rate            float64    // bytes/s that were swapped, out and in; 0 of none
 }
 
-// CostsOf are the medians, by arm and footprint. Samples need no order. The rate counts
+// CostsOf returns the medians, by arm and footprint. Samples need no order. The rate counts
 // both directions: the footprint is written once and read once.
 func CostsOf(samples []Sample) (costs []Cost) {
 	type group struct {
@@ -75,7 +75,7 @@ func CostsOf(samples []Sample) (costs []Cost) {
 // Sample returns a sample that has the same arm as the samples of the cost.
 func (c Cost) Sample() Sample { return Sample{Footprint: c.Footprint, Pressed: c.Pressed} }
 
-// spread is the median, the least and the greatest value, in s, of at least one sample.
+// spread returns the median, the least and the greatest value, in s, of at least one sample.
 func spread(samples []Sample, of func(Sample) time.Duration) [3]float64 {
 	var values []float64
 	for _, s := range samples {
@@ -100,7 +100,7 @@ func WriteTable(w io.Writer, costs []Cost) error {
 	return t.Flush()
 }
 
-// Draw is the picture of the costs against the footprint, as Fig. 8 of HFSP's paper. The
+// Draw returns the picture of the costs against the footprint, as Fig. 8 of HFSP's paper. The
 // horizontal axis is in GiB, as in the paper.
 func Draw(costs []Cost) *plot.Figure {
 	var lines []plot.Line

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RunTask is the work of a task process: it fills size bytes of memory and prints how many ns
-// that took. For each line of input it then touches every page, and prints the ns again.
+// RunTask does the work of a task process: it fills size bytes of memory and prints how many
+// ns that took. For each line of input it then touches every page, and prints the ns again.
 func RunTask(in io.Reader, out io.Writer, size int) error {
 	lines := bufio.NewScanner(in)
 	if !lines.Scan() { // the process is in its control group when the first line arrives

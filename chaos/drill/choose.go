@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// targetDaemons are the names of the daemons that a fault hits. A machine includes its
+// targetDaemons returns the names of the daemons that a fault hits. A machine includes its
 // DataNode. For every other role it returns the tasknode.
 func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, error) {
 	switch t.Role {
@@ -33,7 +33,7 @@ func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, er
 	return tasknodes[n-1 : n], nil
 }
 
-// busiest is the number of the first tasknode with the most running attempts. Without
+// busiest returns the number of the first tasknode with the most running attempts. Without
 // attempts it is 1.
 func (d *drill) busiest(tasknodes []string) int {
 	load := make([]int, d.plan.Tasknodes)
@@ -45,8 +45,8 @@ func (d *drill) busiest(tasknodes []string) int {
 	return slices.Index(load, slices.Max(load)) + 1
 }
 
-// masters are the jobmasters of a name. The leader is asked for each time, since it changes
-// during a drill. The error is chaos.ErrNoTarget while no master leads.
+// masters returns the jobmasters of a name. The leader is asked for each time, since it
+// changes during a drill. The error is chaos.ErrNoTarget while no master leads.
 func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
 	all, _ := d.rig.Names()
 	switch name {
@@ -68,7 +68,7 @@ func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
 	return []string{followers[d.random.IntN(len(followers))]}, nil
 }
 
-// leader is the id of the leading master. Any master that answers knows it.
+// leader returns the id of the leading master. Any master that answers knows it.
 func (d *drill) leader(ctx context.Context) (string, error) {
 	info, err := bounded(ctx, d.rig.Client().Info)
 	if err != nil || info.Leader == "" {

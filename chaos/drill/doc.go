@@ -4,9 +4,9 @@
 //	defer s.Close()
 //	verdict, err := s.Run(ctx, plan, "report/run-001")
 //
-// A drill starts a cluster of its own, submits the plan's jobs, watches their progress,
-// and injects each fault when its trigger fires. It then compares the jobs' output with
-// that of the same programs in one undisturbed process. A session keeps inputs and
+// A drill starts a cluster of its own, submits the plan's jobs, watches their progress, and
+// injects each fault when its trigger fires. It then compares the jobs' output with the
+// output of the same programs in one undisturbed process. A session keeps inputs and
 // expected outputs from drill to drill.
 //
 // How a kind of fault is injected and undone is declared in chaos/kind_NAME.go, over the

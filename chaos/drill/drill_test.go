@@ -47,7 +47,8 @@ func TestOutputWithoutItsMark(t *testing.T) {
 	}
 }
 
-// TestAllOfAFailedJobIsLost, and of one whose output cannot be read.
+// TestAllOfAFailedJobIsLost checks that all files count as lost if a job fails or its output
+// cannot be read.
 func TestAllOfAFailedJobIsLost(t *testing.T) {
 	plan := chaos.NewPlan()
 	plan.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
@@ -67,7 +68,7 @@ func TestAllOfAFailedJobIsLost(t *testing.T) {
 	}
 }
 
-// TestEachKindHasAnInjector wants one for each target of each kind.
+// TestEachKindHasAnInjector checks that each kind can be injected into each of its targets.
 func TestEachKindHasAnInjector(t *testing.T) {
 	for _, kind := range chaos.Kinds() {
 		in := chaos.SpecOf(kind)
@@ -81,7 +82,8 @@ func TestEachKindHasAnInjector(t *testing.T) {
 	}
 }
 
-// TestRefusedFaults reports all invalid faults at once, and starts nothing.
+// TestRefusedFaults checks that all invalid faults are reported at once and nothing is
+// started.
 func TestRefusedFaults(t *testing.T) {
 	if rig.Isolated() {
 		t.Skip("this process can do more")
@@ -118,7 +120,8 @@ fault at 1s do clock tasknode 1 by 5s
 	}
 }
 
-// TestFaultsOfRunningClusters: what a hostfile does not say how to do is refused.
+// TestFaultsOfRunningClusters checks that faults are refused if the hostfile lacks what they
+// need.
 func TestFaultsOfRunningClusters(t *testing.T) {
 	cluster := &testcluster.HostConfig{Hosts: []testcluster.Host{
 		{Role: testcluster.Jobmaster, Name: "m1", Shell: "a", Start: "again"}, {Role: testcluster.Tasknode, Name: "n1", Shell: "a"}, {Role: testcluster.Tasknode, Name: "n2"},
@@ -144,8 +147,8 @@ func TestFaultsOfRunningClusters(t *testing.T) {
 	}
 }
 
-// TestWorkLost adds up attempts by hand: what was done twice and what was thrown
-// away, but not what was kept by a preemption.
+// TestWorkLost compares with sums by hand. Repeated and discarded work counts; work kept by
+// a preemption does not.
 func TestWorkLost(t *testing.T) {
 	attempt := func(state wire.AttemptState, from, to int64) *wire.TaskStatus_Attempt {
 		return &wire.TaskStatus_Attempt{State: state, StartTime: from, FinishTime: to}
@@ -166,8 +169,8 @@ func TestWorkLost(t *testing.T) {
 	}
 }
 
-// TestRecoveryFromStatuses: less progress than before is no recovery, and the next step
-// forward is.
+// TestRecoveryFromStatuses checks that a fall in progress is no recovery, and that the next
+// rise is one.
 func TestRecoveryFromStatuses(t *testing.T) {
 	w := newWatch(nil, []string{"j"})
 	report := func(done int32) {
@@ -192,8 +195,8 @@ func TestRecoveryFromStatuses(t *testing.T) {
 	<-w.allDone
 }
 
-// TestAffectedTasksContinue when they run again or have finished, each of them, or when the
-// fault has ended and a master that was asked then says that they run.
+// TestAffectedTasksContinue checks when tasks have recovered: each has finished or runs
+// again, or a master reports it as running after the end of the fault.
 func TestAffectedTasksContinue(t *testing.T) {
 	const runs, won, failed = wire.AttemptState_ATTEMPT_RUNNING, wire.AttemptState_ATTEMPT_SUCCEEDED, wire.AttemptState_ATTEMPT_FAILED
 	task := func(id string, states ...wire.AttemptState) *wire.TaskStatus {

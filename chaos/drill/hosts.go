@@ -51,7 +51,7 @@ func CanInject(cluster *testcluster.HostConfig, f chaos.Fault) error {
 	return nil
 }
 
-// notOnHosts is why a fault cannot be injected into any cluster of a hostfile, "" if it
+// notOnHosts returns why a fault cannot be injected into any cluster of a hostfile, "" if it
 // can. The hostfile gives a shell on each machine and the pages of its daemons, but no
 // access to the processes and files of tasks.
 func notOnHosts(f chaos.Fault) string {

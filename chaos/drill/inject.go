@@ -19,10 +19,10 @@ import (
 type injection struct {
 	target string
 	at     time.Time
-	hit    []runningAttempt                // what ran there, if the fault silences it
+	hit    []runningAttempt                // attempts that ran on the daemons, if the fault silences them
 	undo   func(ctx context.Context) error // nil if nothing is to be undone
-	// missed, called before undo, is why the fault has had no effect, "" if it has had
-	// one; nil if it has had one already.
+	// missed is called before undo. It returns why the fault has had no effect, or "" if it
+	// has had an effect. It is nil for a fault whose effect is immediate.
 	missed func(ctx context.Context) string
 }
 
@@ -70,8 +70,8 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (in injection, err er
 	return in, err
 }
 
-// undo ends a fault of daemons, and starts those that ended because of it. Daemons that
-// still run are left alone by Start, so it is harmless if the fault has ended none.
+// undo ends a fault of daemons, and starts the daemons that ended because of it. Daemons
+// that still run are left alone by Start, so it is harmless if the fault has ended none.
 func (d *drill) undo(ctx context.Context, f chaos.Fault, names []string) (err error) {
 	kind := chaos.SpecOf(f.Kind)
 	act := func(ctx context.Context, name string) error { return kind.Undo(ctx, lab{d.rig, d}, f, name) }
@@ -118,7 +118,7 @@ func connectionLost(err error) bool {
 
 // ifReachable calls all daemons that answer. The fault has no target if none does.
 //
-// An error of a daemon that answers is one of the drill, and makes the verdict bad. A
+// An error from a daemon that answers is an error of the drill, and makes the verdict bad. A
 // daemon that is gone or suspended is a consequence of another fault.
 func ifReachable(ctx context.Context, names []string, call daemonAction) error {
 	var failed, unreachable error

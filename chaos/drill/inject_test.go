@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// TestInjectionByAnswers: a fault counts as injected if one daemon accepts it, or ends
-// before it answers.
+// TestInjectionByAnswers checks that a fault counts as injected if one daemon accepts it, or
+// ends before it answers.
 func TestInjectionByAnswers(t *testing.T) {
 	gone, cut, refused := fmt.Errorf("n1: %w", testcluster.ErrNotRunning), fmt.Errorf("n1: %w", io.ErrUnexpectedEOF), errors.New("refused")
 	crash := chaos.Fault{Kind: chaos.Failpoint, Point: "tasknode/launch", Action: "crash"}

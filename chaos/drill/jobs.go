@@ -32,8 +32,8 @@ var drillProperties = []string{
 	"mapreduce.map.maxattempts=8", "mapreduce.reduce.maxattempts=8",
 }
 
-// outputProperties are those that the output depends on. The number of reduces decides
-// which file a record is in.
+// outputProperties are the properties that the output depends on. The number of reduces
+// decides which file a record is in.
 var outputProperties = []string{"mapreduce.job.reduces=3"}
 
 // properties makes command-line options of properties.
@@ -65,8 +65,8 @@ func (s *Session) dataPlace(hdfs *minihdfs.Cluster) dataPlace {
 	return dataPlace{dir: filepath.Join(s.dir, "data")}
 }
 
-// input is the name of a program's input, which it makes on first use. Inputs are generated
-// on this machine and copied to a remote place once a session.
+// input returns the name of a program's input, which it makes on first use. Inputs are
+// generated on this machine and copied to a remote place once a session.
 func (s *Session) input(ctx context.Context, at dataPlace, program string) (string, error) {
 	kind := "text"
 	if program == "terasort" {
@@ -104,8 +104,8 @@ func (s *Session) generate(ctx context.Context, kind, path string) error {
 	return os.WriteFile(path, text(), 0o644)
 }
 
-// text is the same each time. Some of its words are frequent, most are rare. The smaller of
-// two numbers favours small ones, like the frequent words of a language.
+// text returns the same text each time. Some of its words are frequent, most are rare. The
+// smaller of two numbers favours small ones, like the frequent words of a language.
 func text() []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -125,7 +125,7 @@ func text() []byte {
 // _SUCCESS.
 type output map[string][]byte
 
-// expected is what a program writes undisturbed in one process.
+// expected returns what a program writes undisturbed in one process.
 //
 // It is the reference of all comparisons: the embedded engine, without faults, with the
 // same number of reduces. Results are kept for the session, since input and program stay
@@ -151,7 +151,7 @@ func (s *Session) expected(ctx context.Context, at dataPlace, program string) (o
 	return want, err
 }
 
-// splitSize is the property that gives a program's job its number of maps. The last split
+// splitSize returns the property that gives a program's job its number of maps. The last split
 // may be smaller.
 func splitSize(program string) string {
 	size := rows * 100 / maps

@@ -57,7 +57,7 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	return r, wrong
 }
 
-// extraAttempts is the number of attempts beyond one for each task. Parts of a split map
+// extraAttempts returns the number of attempts beyond one for each task. Parts of a split map
 // are tasks of their own.
 func extraAttempts(s *wire.JobStatus) (n int) {
 	for _, t := range s.Tasks {
@@ -66,8 +66,9 @@ func extraAttempts(s *wire.JobStatus) (n int) {
 	return n
 }
 
-// workLost is for how many ms attempts ran whose work is in no output: all except the last
-// successful one of each task and those that were preempted with their work conserved.
+// workLost returns the run time, in ms, of attempts whose work is in no output. It leaves
+// out the last successful attempt of each task, and attempts preempted with their work
+// conserved.
 //
 //	attempts of one task                     lost
 //	FAILED 5 s, SUCCEEDED 10 s               5 s

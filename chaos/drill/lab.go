@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// lab is the cluster of a drill as kinds of faults see it: what the rig does with daemons,
-// and what depends on the jobs that run.
+// lab implements chaos.Lab for the cluster of a drill. It adds to the rig's faults of
+// daemons the faults that depend on the running jobs.
 type lab struct {
 	*rig.Rig
 	d *drill

@@ -14,8 +14,8 @@ import (
 type runningAttempt struct{ job, task, attempt string }
 
 // stopsAttempts reports whether the attempts of a tasknode make no progress, or are lost,
-// because of a fault. For these, recovery means that each task of the daemon runs again;
-// for all others, that any job makes progress.
+// because of a fault. For such a fault, recovery means that each task of the daemon runs
+// again. For any other fault, it means that any job makes progress.
 func stopsAttempts(f chaos.Fault) bool {
 	if f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Machine {
 		return false
@@ -23,8 +23,8 @@ func stopsAttempts(f chaos.Fault) bool {
 	return chaos.SpecOf(f.Kind).Silences || f.EndsDaemon()
 }
 
-// runningOn are the attempts that run on these daemons. The statuses may be a poll interval
-// old.
+// runningOn returns the attempts that run on these daemons. The statuses may be a poll
+// interval old.
 func (w *jobWatcher) runningOn(names []string) (list []runningAttempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,10 +74,11 @@ func (d *drill) awaitRecovery(ctx context.Context, i int, in injection, undone <
 	d.mu.faults[i].Recovery = max(1, at.Sub(in.at).Milliseconds())
 }
 
-// recoveredAt is when, after since, a job was first seen to make progress, or all jobs had
-// ended; for a master, when a leading master first answered a call made after since. It is
-// zero as long as that has not happened. A status counts only if the call for it started
-// after the fault: an answer that was under way shows the state before it.
+// recoveredAt returns the time after since at which a job was first seen to make progress,
+// or all jobs had ended. For a master, it returns when a leading master first answered a
+// call made after since. It returns the zero time before that. A status counts only if the
+// call for it started after the fault: an answer that was under way shows the state before
+// it.
 func (w *jobWatcher) recoveredAt(since time.Time, master bool) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +96,7 @@ func (w *jobWatcher) recoveredAt(since time.Time, master bool) time.Time {
 	return time.Time{}
 }
 
-// hitTasksRecoveredAt is when the tasks of all hit attempts were first seen to have
+// hitTasksRecoveredAt returns when the tasks of all hit attempts were first seen to have
 // finished, to run again, or to run on after the end of the fault. The last counts only if
 // a master was asked after the end. ended is zero while the fault lasts. A job that has
 // ended needs none of its tasks any more.

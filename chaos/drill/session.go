@@ -67,8 +67,8 @@ func (s *Session) Close() error {
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
-// obtainHDFS is the session's HDFS, with at least n DataNodes. It starts on first use. Its
-// start takes 8 s, so drills share it. It has at least four DataNodes.
+// obtainHDFS returns the session's HDFS, with at least n DataNodes. It starts on first use.
+// Its start takes 8 s, so drills share it. It has at least four DataNodes.
 func (s *Session) obtainHDFS(ctx context.Context, n int) (*minihdfs.Cluster, error) {
 	if s.hdfs != nil && s.hdfs.DataNodes() < n {
 		return nil, fmt.Errorf("drill: %d tasknodes on an HDFS with %d DataNodes; run the plan with the most tasknodes first", n, s.hdfs.DataNodes())
@@ -95,8 +95,8 @@ func (s *Session) CanPlay(plan *chaos.Plan) error {
 	return errors.Join(errs...)
 }
 
-// canIsolate reports why a fault that takes namespaces cannot be injected. Each drill has
-// its own bridge and disks, which take root or a user namespace.
+// canIsolate reports why a fault that needs namespaces cannot be injected. Each drill has
+// its own bridge and disks, which require root or a user namespace.
 func canIsolate(plan *chaos.Plan, f chaos.Fault) error {
 	network, disk := needs(f)
 	switch {
@@ -108,15 +108,15 @@ func canIsolate(plan *chaos.Plan, f chaos.Fault) error {
 	return nil
 }
 
-// needs is which namespaces a fault takes. A DataNode is separated by a forwarder and needs
-// no network.
+// needs reports which namespaces a fault requires. A DataNode is separated by a forwarder
+// and needs no network.
 func needs(f chaos.Fault) (network, disk bool) {
 	kind := chaos.SpecOf(f.Kind)
 	return kind.NeedsNetwork && f.Target.Role != chaos.DataNode, kind.NeedsDisk
 }
 
-// NeedsIsolation reports whether a plan has faults that take a process that rig.Isolate has
-// prepared. The caller starts itself again in namespaces if that is true.
+// NeedsIsolation reports whether a plan has faults that require a process prepared by
+// rig.Isolate. If so, the caller starts itself again in namespaces.
 func NeedsIsolation(plan *chaos.Plan) bool {
 	network, disks := isolation(plan)
 	return network || disks
@@ -127,7 +127,7 @@ func KindNeedsIsolation(kind chaos.Kind) bool {
 	return chaos.SpecOf(kind).NeedsNetwork || chaos.SpecOf(kind).NeedsDisk
 }
 
-// isolation is which namespaces the faults of a plan take together.
+// isolation reports which namespaces the faults of a plan require together.
 func isolation(plan *chaos.Plan) (network, disks bool) {
 	for _, f := range plan.Faults {
 		n, d := needs(f)

@@ -48,8 +48,8 @@ func hasReduce(s *wire.JobStatus) bool {
 	return false
 }
 
-// jobNamed is the id and the output directory of the plan's job of a name. The plan's check
-// guarantees that there is one.
+// jobNamed returns the id and the output directory of the plan's job of a name. The plan's
+// check guarantees that there is one.
 func (d *drill) jobNamed(job string) (id, out string) {
 	for i, j := range d.plan.Jobs {
 		if j.Name == job {
@@ -59,7 +59,7 @@ func (d *drill) jobNamed(job string) (id, out string) {
 	return "", ""
 }
 
-// spills is the number of sorted files that a job has on all tasknodes. Files of running
+// spills returns the number of sorted files that a job has on all tasknodes. Files of running
 // attempts count too: a spill is on disk before its map has finished.
 func (d *drill) spills(id string) (n int) {
 	_, tasknodes := d.rig.Names()
@@ -69,7 +69,7 @@ func (d *drill) spills(id string) (n int) {
 	return n
 }
 
-// committed is the number of output files with final names. On HDFS they are not counted,
+// committed returns the number of output files with final names. On HDFS they are not counted,
 // so it is 0 until the job has ended.
 func (d *drill) committed(out string) int {
 	if strings.Contains(out, "://") {

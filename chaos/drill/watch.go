@@ -46,7 +46,7 @@ type lastProgress struct {
 	answeredAt time.Time // start of the latest call that a leading master answered
 }
 
-// It watches nothing before run.
+// newWatch returns a watcher, which watches nothing before run.
 func newWatch(r *rig.Rig, ids []string) *jobWatcher {
 	w := &jobWatcher{rig: r, ids: ids, updated: make(chan struct{}, 1), allDone: make(chan struct{})}
 	w.mu.jobs, w.mu.moves = make(map[string]*wire.JobStatus), make(map[string]*lastProgress)
@@ -98,7 +98,7 @@ func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 	if now > m.progress || m.at.IsZero() {
 		m.at, m.askedAt = time.Now(), asked
 	}
-	m.progress = now // which is less after a loss of work
+	m.progress = now // progress may also fall, after a loss of work
 	if final = isFinal(s.State); final {
 		if w.mu.final++; w.mu.final == len(w.ids) {
 			close(w.allDone)
@@ -114,21 +114,21 @@ func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 // isFinal reports whether a job cannot change any more.
 func isFinal(state wire.JobState) bool { return state >= wire.JobState_SUCCEEDED }
 
-// progress is a number that rises as a job makes progress. A later state weighs more than
+// progress returns a number that rises as a job makes progress. A later state weighs more than
 // all tasks. A loss of output lowers it.
 func progress(s *wire.JobStatus) float64 {
 	return float64(s.State)*1e6 + float64(s.MapsDone+s.ReducesDone) +
 		s.MapProgress*float64(s.Maps) + s.ReduceProgress*float64(s.Reduces)
 }
 
-// job is the latest status of a job, nil for none yet.
+// job returns the latest status of a job, nil for none yet.
 func (w *jobWatcher) job(id string) *wire.JobStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mu.jobs[id]
 }
 
-// running are the running attempts of all jobs, of a kind of tasks.
+// running returns the running attempts of all jobs, of a kind of tasks.
 func (w *jobWatcher) running(kind string) (attempts []*wire.TaskStatus_Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,13 +31,13 @@ func (r *Rig) call(name string, call func(page string) error) error {
 	return nil
 }
 
-// SlowDisk makes each operation of the daemon's own files, on a tasknode also those of
-// its tasks, take longer; 0 ends that.
+// SlowDisk makes each operation of the daemon's own files, on a tasknode also those of its
+// tasks, take longer; 0 ends the fault.
 func (r *Rig) SlowDisk(ctx context.Context, name string, by time.Duration) error {
 	return r.call(name, func(page string) error { return r.faults.SlowDisk(ctx, page, by) })
 }
 
-// IOErrors makes one in oneOf operations on the same files fail; 0 ends that.
+// IOErrors makes one in oneOf operations on the same files fail; 0 ends the fault.
 func (r *Rig) IOErrors(ctx context.Context, name string, oneOf int) error {
 	return r.call(name, func(page string) error { return r.faults.IOErrors(ctx, page, oneOf) })
 }
@@ -48,13 +48,13 @@ func (r *Rig) JumpClock(ctx context.Context, name string, by time.Duration) erro
 }
 
 // Failpoint sets a point of the daemon, on a tasknode also of its tasks, to an action:
-// error, crash or delay=TIME, with @N for only the N-th hit; "" ends that.
+// error, crash or delay=TIME, with @N for only the N-th hit; "" ends the fault.
 // docs/reliability.md lists the points.
 func (r *Rig) Failpoint(ctx context.Context, name, point, action string) error {
 	return r.call(name, func(page string) error { return r.faults.SetFailpoint(ctx, page, point, action) })
 }
 
-// Hits is how often a point was hit since it was set, or since the daemon started.
+// Hits returns how often a point was hit since it was set, or since the daemon started.
 func (r *Rig) Hits(ctx context.Context, name, point string) (n int64, err error) {
 	err = r.call(name, func(page string) error {
 		hits, err := r.faults.Hits(ctx, page)
@@ -64,7 +64,7 @@ func (r *Rig) Hits(ctx context.Context, name, point string) (n int64, err error)
 	return n, err
 }
 
-// PID is the daemon's process on its machine, as the daemon itself reports it.
+// PID returns the daemon's process on its machine, as the daemon itself reports it.
 func (r *Rig) PID(ctx context.Context, name string) (pid int, err error) {
 	err = r.call(name, func(page string) error {
 		pid, err = r.faults.PID(ctx, page)

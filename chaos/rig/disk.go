@@ -40,7 +40,7 @@ func (r *Rig) FillDisk(name string) error {
 	return fmt.Errorf("full disk of %s: it is larger than %d bytes", name, r.cfg.SmallDisks)
 }
 
-// FreeDisk ends what FillDisk began. A disk that is not filled any more is no
+// FreeDisk frees the space that FillDisk has taken. A disk that is not filled any more is no
 // error: two faults may have filled it.
 func (r *Rig) FreeDisk(name string) error {
 	if err := os.Remove(r.fillFile(name)); !errors.Is(err, fs.ErrNotExist) {

@@ -14,10 +14,10 @@ import (
 const NameNode = "namenode"
 
 // hdfsDaemons are the daemons of an HDFS, or none if cluster is nil. They implement
-// testcluster.Control for names of which has is true.
+// testcluster.Control for the names for which has returns true.
 type hdfsDaemons struct{ cluster *minihdfs.Cluster }
 
-// find is the daemon of a name, nil for none.
+// find returns the daemon of a name, nil for none.
 func (h hdfsDaemons) find(name string) minihdfs.Daemon {
 	if h.cluster == nil {
 		return nil
@@ -31,7 +31,7 @@ func (h hdfsDaemons) find(name string) minihdfs.Daemon {
 	return nil
 }
 
-// dataNode is the DataNode of a name: dn1, dn2, …; nil for none.
+// dataNode returns the DataNode of a name: dn1, dn2, …; nil for none.
 func (h hdfsDaemons) dataNode(name string) *minihdfs.DataNode {
 	digits, isDataNode := strings.CutPrefix(name, "dn")
 	n, err := strconv.Atoi(digits)

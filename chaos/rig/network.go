@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/internal/netns"
 )
 
-// network gives each daemon a network namespace on one bridge; clients are in this
-// process's. A link that is down is a partition: packets vanish, connections stay.
+// network gives each daemon a network namespace on one bridge; clients are in this process's
+// namespace. A link that is down is a partition: packets vanish, connections stay.
 //
 //	client, this process (10.77.0.1)
 //	    │ bridge "drill"
@@ -84,7 +84,7 @@ func (r *Rig) connectAll(lc *localcluster.Config) error {
 	return nil
 }
 
-// tasknodeName is the name of the i-th tasknode, from 0.
+// tasknodeName returns the name of the i-th tasknode, from 0.
 func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 
 // Partition cuts a daemon off from everything, and a DataNode from its NameNode only.
@@ -98,7 +98,7 @@ func (r *Rig) Partition(name string) error {
 	return r.changeLink(name, (*netns.Bridge).Disconnect)
 }
 
-// Heal ends what Partition began.
+// Heal ends a partition.
 func (r *Rig) Heal(name string) error {
 	if d := r.hdfs.dataNode(name); d != nil {
 		return d.Heal()

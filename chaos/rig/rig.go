@@ -33,15 +33,15 @@ type Config struct {
 	// HDFS is a running file system with a DataNode for each tasknode, or nil. The rig
 	// breaks it and does not end it.
 	HDFS *minihdfs.Cluster
-	// Network gives each daemon a network of its own, so that Partition can cut it off.
-	// It takes a process that Isolate has prepared, and no HDFS.
+	// Network gives each daemon a network of its own, so that Partition can cut it off. It
+	// requires a process that Isolate has prepared, and no HDFS.
 	Network bool
-	// SmallDisks is the size in bytes of a file system for each tasknode, which FillDisk
-	// can fill; 0 is none. It takes a process that Isolate has prepared.
+	// SmallDisks is the size in bytes of a file system for each tasknode, which FillDisk can
+	// fill; 0 is none. It requires a process that Isolate has prepared.
 	SmallDisks int64
 }
 
-// EnsureDefaults fills in what is zero.
+// EnsureDefaults replaces zero fields by their defaults.
 func (c *Config) EnsureDefaults() {
 	for _, field := range []struct {
 		at      *int
@@ -107,9 +107,9 @@ func Start(ctx context.Context, cfg Config) (*Rig, error) {
 	return r, nil
 }
 
-// Attach takes a running cluster, each daemon of which was started with --drills. Close
-// repairs it. Such a rig has no networks, disks and HDFS of its own; the methods for those
-// return errors.
+// Attach returns a rig for a running cluster whose daemons were started with --drills. Close
+// ends the faults of that cluster. The rig has no networks, disks or HDFS of its own;
+// methods that need them return errors.
 func Attach(ctx context.Context, cfg testcluster.HostConfig) (*Rig, error) {
 	cluster, err := testcluster.Attach(ctx, cfg)
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *Rig) connect() error {
 	return err
 }
 
-// HDFS is the cluster's, or nil.
+// HDFS returns the cluster's HDFS, or nil.
 func (r *Rig) HDFS() *minihdfs.Cluster { return r.cfg.HDFS }
 
 // control returns the Control of a daemon.
@@ -148,7 +148,7 @@ func (r *Rig) Running(name string) bool { return r.control(name).Running(name) }
 // Kill ends a daemon as a crash does and returns when it is gone.
 func (r *Rig) Kill(ctx context.Context, name string) error { return r.control(name).Kill(ctx, name) }
 
-// Signal sends SIGSTOP or SIGCONT to a daemon. It ignores one that is gone.
+// Signal sends SIGSTOP or SIGCONT to a daemon. It ignores a daemon that is gone.
 func (r *Rig) Signal(ctx context.Context, name string, sig syscall.Signal) error {
 	return r.control(name).Signal(ctx, name, sig)
 }
@@ -167,8 +167,8 @@ func (r *Rig) Start(ctx context.Context, names ...string) error {
 	return errors.Join(r.hdfs.Start(ctx, theirs...), r.Cluster.Start(ctx, ours...))
 }
 
-// Close ends the cluster and removes its networks and disks; one that was attached is
-// repaired. The directory and HDFS stay.
+// Close ends a cluster that Start has started and removes its networks and disks. It ends
+// the faults of an attached cluster. The directory and HDFS stay.
 func (r *Rig) Close() error {
 	if r.faults != nil {
 		r.faults.Close()

@@ -14,10 +14,10 @@ import (
 // ErrNoSegment is the error of a corruption that has no segment to corrupt.
 var ErrNoSegment = errors.New("rig: the tasknode has no segment to corrupt")
 
-// tasksDir is where a tasknode keeps what its tasks write.
+// tasksDir returns the directory in which a tasknode keeps the files of its tasks.
 func (r *Rig) tasksDir(name string) string { return filepath.Join(r.daemonDir(name), "tasks") }
 
-// Segments are a tasknode's files of finished attempts with segments, of a job or, for "",
+// Segments returns a tasknode's files of finished attempts with segments, of a job or, for "",
 // of all jobs, in order of their names. A directory that ends in .tmp belongs to an attempt
 // that has not finished.
 func (r *Rig) Segments(name, job string) (files []string) {
@@ -29,7 +29,7 @@ func (r *Rig) Segments(name, job string) (files []string) {
 	return files
 }
 
-// Spills is the number of sorted files of a job's attempts on a tasknode, running ones
+// Spills returns the number of sorted files of a job's attempts on a tasknode, running ones
 // included. Index files are no spills.
 func (r *Rig) Spills(name, job string) (n int) {
 	r.walk(name, job, func(path string) {
@@ -51,9 +51,8 @@ func (r *Rig) walk(name, job string, visit func(path string)) {
 	})
 }
 
-// Corrupt makes a byte in the middle of one of a tasknode's segments another one,
-// and returns the file. choice, at least 0, chooses among those that are there;
-// ErrNoSegment says that there are none.
+// Corrupt changes a byte in the middle of a tasknode's segment and returns the file. choice,
+// at least 0, selects the segment. The error is ErrNoSegment if there is none.
 func (r *Rig) Corrupt(name string, choice int) (file string, err error) {
 	files := r.Segments(name, "")
 	if len(files) == 0 {

@@ -26,7 +26,7 @@ type faultPoint struct {
 	name   string // of a failpoint, or of a kind of fault that disturbs writes
 }
 
-// activeFault is a fault inside a daemon. It ends with the daemon, or at its time.
+// activeFault is a fault inside a daemon. It ends with the daemon, or at the time in until.
 //
 //	activate ──► active ──► hit 1, 2, … ──► Effect of the kind
 //	               │
@@ -71,7 +71,7 @@ func (a *activeFault) markEffect(w *sim.Simulation) {
 	}
 }
 
-// writeFaults are the kinds that disturb each write of an attempt and each append to the
+// writeFaults returns the kinds that disturb each write of an attempt and each append to the
 // log of a master. Their points have the names of the kinds.
 func writeFaults() (names []string) {
 	for _, kind := range chaos.Kinds() {
@@ -82,7 +82,7 @@ func writeFaults() (names []string) {
 	return names
 }
 
-// pointsAt are the names of the points that an attempt or a master hits at a place of the
+// pointsAt returns the names of the points that an attempt or a master hits at a place of the
 // simulator, in order. Only maps write segments.
 func pointsAt(v sim.FailpointHit) []string {
 	at := func(writes []string, points ...failpoint.Point) []string {
@@ -111,8 +111,8 @@ func pointsAt(v sim.FailpointHit) []string {
 	return at(writeFaults(), failpoint.TaskDone)
 }
 
-// hit sums up the effects of the faults that are active where an attempt or a master is:
-// delays add up, and the first failure counts.
+// hit sums up the effects of all active faults at the failpoint that an attempt or a master
+// hits. Delays add up, and the first failure counts.
 //
 // It is called at each failpoint of each attempt, so it returns first if nothing is active.
 func (p *player) hit(w *sim.Simulation, v sim.FailpointHit) (sum sim.Effect) {

@@ -76,8 +76,8 @@ func (p *player) masters(w *sim.Simulation, name string) (found []int) {
 	return found
 }
 
-// busiest is the first machine with the most running attempts. It is the choice of a drill
-// for "any", so that a fault hits something that works.
+// busiest returns the first machine with the most running attempts. A target "any" means
+// this machine, so that a fault hits a machine with running work.
 func busiest(w *sim.Simulation, machines int) (busiest int) {
 	for m := range machines {
 		if len(w.AttemptsOn(m)) > len(w.AttemptsOn(busiest)) {

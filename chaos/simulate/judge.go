@@ -53,8 +53,8 @@ func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 	return v
 }
 
-// faultResult is the outcome of fault i. Recovery counts from the first effect: of a
-// failpoint that is the first hit, which may be long after its injection.
+// faultResult returns the outcome of fault i. Recovery counts from the first effect: for a
+// failpoint that is the first hit, perhaps long after the injection.
 func (p *player) faultResult(i int, r *sim.Result) chaos.FaultResult {
 	f := &p.faults[i]
 	out := chaos.FaultResult{Fault: p.plan.Faults[i].String(), Target: f.target, Injected: f.injected, Reason: f.reason, At: f.at}
@@ -79,7 +79,7 @@ func (p *player) faultResult(i int, r *sim.Result) chaos.FaultResult {
 	return out
 }
 
-// nextLeaderAt is when a master began to lead after a time. It reports false if no master
+// nextLeaderAt returns when a master began to lead after a time. It reports false if no master
 // was elected until the end of the run.
 func nextLeaderAt(r *sim.Result, since int64) (at int64, found bool) {
 	for _, at := range r.Elections {
@@ -90,8 +90,8 @@ func nextLeaderAt(r *sim.Result, since int64) (at int64, found bool) {
 	return r.End, false
 }
 
-// recoveredAt is when an attempt began after a time, or finished, or all was over. It
-// reports false if nothing of that kind happened and a job did not end.
+// recoveredAt returns the first time after since at which an attempt began or finished, or
+// all jobs had ended. It reports false if there is no such time.
 func recoveredAt(r *sim.Result, since int64) (at int64, found bool) {
 	at, found = r.End, true
 	for _, j := range r.Jobs {
@@ -109,7 +109,7 @@ func recoveredAt(r *sim.Result, since int64) (at int64, found bool) {
 	return at, found
 }
 
-// extraAttempts is how many attempts were made beyond one a task. Attempts are numbered
+// extraAttempts returns how many attempts were made beyond one a task. Attempts are numbered
 // from 0 within their task, so each later one counts.
 func extraAttempts(r *sim.Result, job string) (n int) {
 	for _, t := range r.Tasks {
@@ -120,8 +120,8 @@ func extraAttempts(r *sim.Result, job string) (n int) {
 	return n
 }
 
-// workLost is how many ms attempts ran whose work is in no output. Checkpoints and splits
-// keep their work, and time in suspension is no work.
+// workLost returns the run time, in ms, of attempts whose work is in no output. Checkpoints
+// and splits keep their work, and time in suspension is no work.
 func workLost(r *sim.Result) (ms int64) {
 	for _, t := range r.Tasks {
 		switch t.Outcome {

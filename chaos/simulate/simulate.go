@@ -87,8 +87,8 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	return &Report{p.judge(result, err), result}, nil
 }
 
-// notModelled is why a fault has no model, "" if it has one. Other kinds without a model
-// are injected and have no effect, see chaos.KindSpec.
+// notModelled returns why a fault has no model, or "" if it has a model. Other kinds without
+// a model are injected and have no effect, see chaos.KindSpec.
 func notModelled(f chaos.Fault) string {
 	if f.Target.Role == chaos.DataNode || f.Target.Role == chaos.NameNode {
 		return "there is no HDFS"

@@ -28,7 +28,7 @@ func player(t *testing.T, p *chaos.Plan) *simulate.Report {
 	return r
 }
 
-// undisturbed is how long a job takes that nothing happens to, in ms.
+// undisturbed returns the time of a job without faults, in ms.
 func undisturbed(t *testing.T) int64 {
 	t.Helper()
 	r := player(t, parse(t))
@@ -40,7 +40,7 @@ func undisturbed(t *testing.T) int64 {
 
 // outcome is the expected result of a fault.
 type outcome struct {
-	lost  int // machines that were lost
+	lost  int // lost machines
 	again int // attempts made again, at least
 	leads int // masters that led
 	late  int // ms by which the job takes longer, at least
@@ -135,7 +135,7 @@ func TestPreemptionModesLoseWork(t *testing.T) {
 	}
 }
 
-// TestBadVerdicts has plans that no job can live through.
+// TestBadVerdicts plays plans that no job survives.
 func TestBadVerdicts(t *testing.T) {
 	for plan, want := range map[string]string{
 		"fault at 500ms do kill jobmaster all":                                        "nothing more happens, 1 jobs have not finished",
@@ -153,7 +153,7 @@ func TestBadVerdicts(t *testing.T) {
 	}
 }
 
-// TestPlansThatHitNothing are good, as in other drills, if their jobs are.
+// TestPlansThatHitNothing checks that a plan without a hit is good if its jobs succeed.
 func TestPlansThatHitNothing(t *testing.T) {
 	for _, fault := range []string{
 		"fault at 0s do failpoint tasknode 1 at task/checkpoint-write by error",
@@ -184,7 +184,7 @@ func TestReasonsOfMissedFaults(t *testing.T) {
 	}
 }
 
-// TestOverlappingFaults has faults of the same daemon overlap.
+// TestOverlappingFaults plays overlapping faults of one daemon.
 func TestOverlappingFaults(t *testing.T) {
 	r := player(t, parse(t,
 		"fault at 300ms do stop tasknode 1 for 900ms", "fault at 600ms do partition tasknode 1 for 500ms",
@@ -197,8 +197,8 @@ func TestOverlappingFaults(t *testing.T) {
 	}
 }
 
-// TestRestartWhileTheLogIsSlow has a tasknode begin again while what the leader has
-// decided for the one before is on its way to the log.
+// TestRestartWhileTheLogIsSlow restarts a tasknode while the leader still writes commands
+// for its earlier instance to the log.
 func TestRestartWhileTheLogIsSlow(t *testing.T) {
 	p := parse(t, "masters 1", "tasknodes 3", "job k1 wordcount",
 		"fault when j1 spill 1 do restart tasknode 2", "fault at 450ms do failpoint jobmaster leader at jobmaster/log-append by delay=210ms for 2.74s")
@@ -245,7 +245,7 @@ func TestRandomPlansEndWell(t *testing.T) {
 	}
 }
 
-// TestShrink finds what a plan fails for.
+// TestShrink checks that shrinking finds the fault that makes a plan fail.
 func TestShrink(t *testing.T) {
 	plan := parse(t, "fault at 300ms do kill task map", "fault at 400ms do restart tasknode 2", "fault at 500ms do kill jobmaster all", "fault at 600ms do clock tasknode 1 by 1s")
 	small := chaos.Shrink(plan, 20, func(p *chaos.Plan) bool { return !player(t, p).Good })
@@ -254,8 +254,8 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// TestBadMachineIsAvoided has a machine on which everything fails: after three failures
-// the job starts nothing there.
+// TestBadMachineIsAvoided makes every attempt on one machine fail, and checks that the job
+// stops using it after three failures.
 func TestBadMachineIsAvoided(t *testing.T) {
 	r := player(t, parse(t, "fault at 0s do full-disk tasknode 1"))
 	there := 0
@@ -269,7 +269,7 @@ func TestBadMachineIsAvoided(t *testing.T) {
 	}
 }
 
-// TestLosses reports what was lost with a machine.
+// TestLosses checks the report of what a machine failure has lost.
 func TestLosses(t *testing.T) {
 	r := player(t, parse(t, "fault at 500ms do kill machine 2"))
 	want := sim.LostMachine{Machine: 1, At: 500, ExpiredAt: 1500, Back: -1, Running: 3}

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// simulation is the cluster of a player as kinds of faults see it: what the simulator does
-// with machines and masters, and what package simulate does with tasks.
+// simulation implements chaos.Simulation for a player. Package sim acts on machines and
+// masters, and this package on tasks.
 type simulation struct {
 	*sim.Simulation
 	player *player

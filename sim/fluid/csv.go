@@ -127,7 +127,7 @@ func (r *reader) job(record []string) (Job, error) {
 	return j, nil
 }
 
-// line is the line of a field in the last record.
+// line returns the line of a field in the last record.
 func (r *reader) line(field int) int {
 	line, _ := r.csv.FieldPos(field)
 	return line

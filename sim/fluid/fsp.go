@@ -42,7 +42,8 @@ func (f *fsp) horizon() (number, bool) {
 	return real, busy
 }
 
-// realHorizon is the time until a job is really complete, if no other becomes late before.
+// realHorizon returns the time until a job is really complete, if no other becomes late
+// before.
 func (f *fsp) realHorizon() (number, bool) {
 	if dt, any := f.late.horizon(); any {
 		return dt, true

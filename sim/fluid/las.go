@@ -34,8 +34,8 @@ func (l *las) horizon() (number, bool) {
 	return l.top().level.until(level).times(count(len(l.top().queue))), true
 }
 
-// nextLevel is the level at which the top group stops rising, and whether it meets the group
-// below there.
+// nextLevel returns the level at which the top group stops rising, and whether it meets the
+// group below there.
 func (l *las) nextLevel() (level number, meets bool) {
 	size := l.top().queue[0].key
 	if len(l.groups) > 1 {

@@ -25,7 +25,7 @@ var (
 // moment in exact arithmetic must not be ordered by rounding errors of float64.
 type number struct{ v *big.Float }
 
-// decimal is the shortest decimal that denotes x, which is finite.
+// decimal returns the shortest decimal that denotes x, which is finite.
 func decimal(x float64) number {
 	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
 		return number{blank().SetFloat64(x)} // the common case, and much faster
@@ -53,7 +53,7 @@ func (a number) less(b number) bool { return a.v.Cmp(b.v) < 0 }
 // clearlyLess reports whether a is less than b by more than rounding.
 func (a number) clearlyLess(b number) bool { return oneTick.less(b.minus(a)) }
 
-// until is b - a, or 0 if rounding has put b before a.
+// until returns b - a, or 0 if rounding has put b before a.
 func (a number) until(b number) number {
 	if !a.less(b) {
 		return zero
@@ -66,7 +66,7 @@ func (a number) float() float64 {
 	return f
 }
 
-// tick is a rounded to whole ticks. It is equal for numbers that differ by rounding only.
+// tick rounds a to whole ticks. Numbers that differ by rounding only have equal ticks.
 // Queues compare ticks.
 func (a number) tick() *big.Int {
 	scaled := blank().SetMantExp(a.v, tickBits)

@@ -36,7 +36,7 @@ func sum(xs []float64) (s float64) {
 	return s
 }
 
-// busySeconds is the time with any job in the server, by sojourn times.
+// busySeconds returns the time with any job in the server, by sojourn times.
 func busySeconds(jobs []Job, sojourns []float64) (busy float64) {
 	until := 0.0
 	for i, j := range jobs { // by arrival
@@ -74,8 +74,8 @@ func checkNoneLater(t *rapid.T, what string, got, bound []float64) {
 	}
 }
 
-// TestExactEstimates: fsp and psbs are equal, no job completes later than under ps, whatever
-// the weights, and no sum is smaller than that of srpt.
+// TestExactEstimates checks that fsp and psbs are equal, that no job completes later than
+// under ps with any weights, and that srpt has the smallest sum.
 func TestExactEstimates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := exactEstimates(workloads().Draw(t, "jobs"))
@@ -99,9 +99,9 @@ func checkSame(t *rapid.T, what string, got, want []float64) {
 	}
 }
 
-// TestSimultaneousArrivals: las equals ps, and fsp equals srpt, shortest job first. The sums
-// follow from the sizes alone: of jobs a ≤ b ≤ … the i-th of n counts n-i times under srpt
-// and 2(n-i)-1 times under ps.
+// TestSimultaneousArrivals checks that las equals ps and that fsp equals srpt, shortest job
+// first. The sums follow from the sizes alone: of jobs a ≤ b ≤ … the i-th of n counts n-i
+// times under srpt and 2(n-i)-1 times under ps.
 func TestSimultaneousArrivals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := equalWeights(exactEstimates(workloads().Draw(t, "jobs")))
@@ -128,7 +128,8 @@ func TestSimultaneousArrivals(t *testing.T) {
 	})
 }
 
-// TestExtraJobHelpsNoOther, under the disciplines where it holds.
+// TestExtraJobHelpsNoOther checks that an extra job makes no other job complete earlier,
+// under the disciplines with this property.
 func TestExtraJobHelpsNoOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := workloads().Draw(t, "jobs")
@@ -141,8 +142,8 @@ func TestExtraJobHelpsNoOther(t *testing.T) {
 	})
 }
 
-// TestUnitsAndOrderDoNotMatter: with doubled times results double, and the order of
-// simultaneous jobs in the list has no effect.
+// TestUnitsAndOrderDoNotMatter checks that doubled times double the results, and that the
+// list order of simultaneous jobs has no effect.
 func TestUnitsAndOrderDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := workloads().Draw(t, "jobs")
@@ -171,7 +172,8 @@ func TestUnitsAndOrderDoNotMatter(t *testing.T) {
 	})
 }
 
-// TestExtremes of what Job allows complete, and take at least their own size.
+// TestExtremes checks that jobs with extreme valid values complete and take at least their
+// own size.
 func TestExtremes(t *testing.T) {
 	values := []float64{0, math.SmallestNonzeroFloat64, 1e-300, 1e-24, 1e-9, 1, 1e9, maxSeconds}
 	weights := []float64{minWeight, 0.3, 1, maxWeight}

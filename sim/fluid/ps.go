@@ -18,7 +18,7 @@ type ps struct {
 
 func (p *ps) arrive(job int) { p.enter(job) }
 
-// enter is arrive, and returns the job's key.
+// enter does what arrive does, and returns the job's key.
 func (p *ps) enter(job int) queued {
 	if len(p.queue) == 0 {
 		p.lag, p.total = zero, zero

@@ -22,7 +22,7 @@ type discipline interface {
 	horizon() (number, bool)
 	// elapse passes time, less than to the horizon.
 	elapse(dt number)
-	// complete passes the time to the horizon. It returns the job that completes then, or
+	// complete passes time up to the horizon. It returns the job that completes then, or
 	// noJob.
 	complete() int
 }
@@ -114,7 +114,7 @@ func serve(d discipline, arrivals []number) []number {
 	}
 }
 
-// arrivalOrder is the indexes of jobs, by arrival and then id.
+// arrivalOrder returns the indexes of jobs, by arrival and then id.
 func arrivalOrder(jobs []Job) []int {
 	order := make([]int, len(jobs))
 	for i := range order {

@@ -23,8 +23,8 @@ const (
 // those of the PSBS paper, use it.
 const shuffleWeight = 1 + 4
 
-// traceJobs are the jobs of a trace at a load of 0.9: sizes are in proportion to bytes, and
-// all together are 0.9 of the time up to the last arrival.
+// traceJobs returns the jobs of a trace at a load of 0.9: sizes are in proportion to bytes,
+// and all together are 0.9 of the time up to the last arrival.
 func traceJobs(t testing.TB, name string) []Job {
 	t.Helper()
 	shared := os.Getenv("SHARED_DIR")
@@ -66,13 +66,13 @@ func number64(t testing.TB, s string) float64 {
 
 func mean(xs []float64) float64 { return sum(xs) / float64(len(xs)) }
 
-// quantile is the value that a fraction q of the values do not exceed.
+// quantile returns the value that a fraction q of the values do not exceed.
 func quantile(xs []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(xs))
 	return sorted[int(q*float64(len(sorted)-1))]
 }
 
-// sojournsByDiscipline are the sojourn times under each discipline.
+// sojournsByDiscipline returns the sojourn times under each discipline.
 func sojournsByDiscipline(t testing.TB, jobs []Job) map[string][]float64 {
 	t.Helper()
 	all := make(map[string][]float64)
@@ -108,8 +108,8 @@ func checkTrace(t *testing.T, jobs []Job, all map[string][]float64) {
 	checkNear(t, "fifo against its recursion", all["fifo"], fifoSojourns(jobs))
 }
 
-// fifoSojourns is fifo by Lindley's recursion: each job waits for what the one before it
-// waits for and needs.
+// fifoSojourns computes fifo by Lindley's recursion: a job waits as long as the job before
+// it waits and runs, less the time between their arrivals.
 func fifoSojourns(jobs []Job) []float64 {
 	sojourns := make([]float64, len(jobs))
 	left, last := zero, zero

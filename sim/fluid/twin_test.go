@@ -25,7 +25,7 @@ type twinJob struct {
 	doneBelieved bool
 }
 
-// twinSojourns is the twin of Sojourns.
+// twinSojourns returns the twin of Sojourns.
 func twinSojourns(discipline string, jobs []Job) []float64 {
 	order := arrivalOrder(jobs)
 	arrivals := arrivalsOf(jobs, order)
@@ -57,7 +57,7 @@ func (w *twin) arrive(job int) {
 	w.here = append(w.here, job)
 }
 
-// rates is the fraction of the server that each job gets.
+// rates returns the fraction of the server that each job gets.
 func (w *twin) rates() []number {
 	rates := make([]number, len(w.here))
 	for i := range rates {
@@ -140,8 +140,8 @@ func (w *twin) virtualRates() []number {
 	return shares(rates)
 }
 
-// shortest is the time until the first job completes, really or virtually, or has received
-// as much service as another.
+// shortest returns the time until the first job completes, really or virtually, or has
+// received as much service as another.
 func (w *twin) shortest(rates, believed []number) (dt number, any bool) {
 	shorten := func(work, rate number) {
 		if !zero.less(rate) || work.less(zero) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// job has weight 1 and an exact estimate.
+// job returns a job of weight 1 with an exact estimate.
 func job(id string, arrival, size float64) Job {
 	return Job{ID: id, ArrivalS: arrival, SizeS: size, EstimateS: size, Weight: 1}
 }
@@ -46,7 +46,7 @@ func (e expectations) check(t *testing.T, jobs []Job) {
 	}
 }
 
-// TestFigure1OfHFSP is the paper's example of FSP against PS.
+// TestFigure1OfHFSP checks the paper's example of FSP against PS.
 func TestFigure1OfHFSP(t *testing.T) {
 	expectations{
 		"ps":   {50, 27.5, 27.5},
@@ -58,8 +58,8 @@ func TestFigure1OfHFSP(t *testing.T) {
 	}.check(t, []Job{job("j1", 0, 30), job("j2", 10, 10), job("j3", 15, 10)})
 }
 
-// TestLateLargeJob has a job of 100 s with an estimate of 1 s. Under fsp and psbs it is late
-// from 1 s on.
+// TestLateLargeJob serves a job of 100 s with an estimate of 1 s. Under fsp and psbs the job
+// is late from 1 s on.
 func TestLateLargeJob(t *testing.T) {
 	jobs := []Job{job("giant", 0, 100).estimated(1), job("b", 10, 5), job("c", 20, 5)}
 	expectations{
@@ -72,7 +72,8 @@ func TestLateLargeJob(t *testing.T) {
 	}.check(t, jobs)
 }
 
-// TestLateJobsServedInOrderOfLateness: under fsp; by weight under psbs.
+// TestLateJobsServedInOrderOfLateness checks that fsp serves late jobs in the order in which
+// they became late, and psbs by weight.
 func TestLateJobsServedInOrderOfLateness(t *testing.T) {
 	jobs := []Job{
 		job("a", 0, 10).estimated(2), // late at 3 s, 8 s remain
@@ -88,7 +89,7 @@ func TestLateJobsServedInOrderOfLateness(t *testing.T) {
 	}.check(t, jobs)
 }
 
-// TestOverestimatedJobsStayInVirtualServer, where they slow down the others.
+// TestOverestimatedJobsStayInVirtualServer checks that such jobs slow down the others there.
 func TestOverestimatedJobsStayInVirtualServer(t *testing.T) {
 	expectations{
 		// In the virtual server a lasts to a lag of 10; b arrives at 2 s and a lag of 2, c
@@ -124,7 +125,7 @@ func TestTiesGoToFirstArrivalThenSmallerID(t *testing.T) {
 	}.check(t, jobs)
 }
 
-// TestExactTies has ties that float64 would decide by rounding.
+// TestExactTies checks ties that float64 would decide by rounding.
 func TestExactTies(t *testing.T) {
 	expectations{"srpt": {0.3, 0.4}}.check(t, []Job{job("z", 0.1, 0.3), job("a", 0.2, 0.2)})
 	// Three jobs make lags of thirds. y arrives at 1/3 and x at 7/3, so both complete
@@ -146,8 +147,8 @@ func TestZeroSizeJobWaitsItsTurn(t *testing.T) {
 	}.check(t, jobs)
 }
 
-// TestCompletionAtArrival does not wait for the arrival, although nine ninths of a second
-// need not add up to 1 s.
+// TestCompletionAtArrival checks that a completion does not wait for a simultaneous arrival,
+// although nine ninths of a second need not add up to 1 s.
 func TestCompletionAtArrival(t *testing.T) {
 	var jobs []Job
 	for _, id := range []string{"a", "b", "c", "d"} {

@@ -78,7 +78,7 @@ func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stacke
 	return l, nil
 }
 
-// columnAverages are the mean values of a step function over equal columns of its time. A
+// columnAverages returns the mean values of a step function over equal columns of its time. A
 // value counts for the part of a column in which it holds, so the area under the curve is
 // the same as that of the step function.
 func columnAverages(times, values []float64, columns int) []float64 {

@@ -49,15 +49,15 @@ var (
 	pale = color.Gray{Y: 0xdd}
 )
 
-// sans is the font of all text. gonum embeds Liberation, so pictures do not depend on the
+// sans returns the font of all text. gonum embeds Liberation, so pictures do not depend on the
 // machine's fonts.
 func sans(size font.Length, weight font.Font) font.Font {
 	weight.Typeface, weight.Variant, weight.Size = "Liberation", "Sans", size
 	return weight
 }
 
-// panel is an empty picture with these axes. Everything that a theme would set is set here,
-// so that all pictures look alike.
+// panel returns an empty picture with these axes. Everything that a theme would set is set
+// here, so that all pictures look alike.
 func (a Axes) panel() *gplot.Plot {
 	p := gplot.New()
 	p.Title.Text, p.Title.Padding = a.Title, vg.Points(8)

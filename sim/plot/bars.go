@@ -94,7 +94,7 @@ func (s Bar) add(p *gplot.Plot, of lineStyle, at barSlot) error {
 	return nil
 }
 
-// logBase is the decade below the least positive bar. Bars on a logarithmic axis begin
+// logBase returns the decade below the least positive bar. Bars on a logarithmic axis begin
 // there. 0, where bars usually begin, is not on such an axis.
 func logBase(series []Bar) float64 {
 	least := math.Inf(1)

@@ -76,7 +76,7 @@ func spansDecades(samples []Sample) bool {
 	return most >= least*logSpread
 }
 
-// distribution is a curve from 0 to 1 with at most cdfPoints steps. Large samples are
+// distribution returns a curve from 0 to 1 with at most cdfPoints steps. Large samples are
 // thinned to every n-th step; the first and the last stay.
 func (s Sample) distribution(log bool) (points plotter.XYs) {
 	sorted := slices.Clone(s.Values)

@@ -35,8 +35,8 @@ type panel struct {
 	build func(map[string]lineStyle) (*gplot.Plot, error)
 }
 
-// singlePanel is a figure with one panel. names are the entries of the legend, in the order in
-// which they get colours.
+// singlePanel returns a figure with one panel. names are the entries of the legend, in the
+// order in which they get colours.
 func singlePanel(sort legendKind, names []string, build func(map[string]lineStyle) (*gplot.Plot, error)) *Figure {
 	return &Figure{columns: 1, panels: []panel{{names: names, build: build}}, legendKind: sort}
 }
@@ -55,7 +55,7 @@ func Grid(title string, columns int, figures ...*Figure) *Figure {
 }
 
 // names lists the names of all panels without repetition, Others last. The order decides
-// colours, so it is that of the panels.
+// colours, so names keep the order of the panels.
 func (f *Figure) names() (names []string) {
 	for _, p := range f.panels {
 		for _, name := range p.names {
@@ -79,10 +79,10 @@ const (
 	dpi         = 144
 )
 
-// rows is the number of rows; the last one may not be full.
+// rows returns the number of rows; the last one may not be full.
 func (f *Figure) rows() int { return (len(f.panels) + f.columns - 1) / f.columns }
 
-// size is that of the whole picture: panels, legend, title and margins.
+// size returns the size of the whole picture: panels, legend, title and margins.
 func (f *Figure) size() (w, h vg.Length) {
 	pw, ph := vg.Length(panelWidth), vg.Length(panelHeight)
 	if f.columns > 1 {

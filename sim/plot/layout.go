@@ -76,7 +76,7 @@ func (f *Figure) build() ([][]*gplot.Plot, error) {
 	return rows, nil
 }
 
-// textStyle is a style for text below a given point. The colour is that of all text.
+// textStyle returns a style for text below a given point. The colour is that of all text.
 func textStyle(size font.Length, weight font.Font, align text.XAlignment) text.Style {
 	return text.Style{
 		Color: ink, Font: sans(size, weight), XAlign: align, YAlign: draw.YTop, Handler: gplot.DefaultTextHandler,

@@ -40,7 +40,8 @@ func (f *Figure) legend() legend {
 	return l
 }
 
-// size is the space of the legend; 0 without names. The width is that of the longest name.
+// size returns the space of the legend; 0 without names. The width is that of the longest
+// name.
 func (l legend) size() (w, h vg.Length) {
 	style := textStyle(tickSize, font.Font{}, draw.XLeft)
 	for _, name := range l.names {
@@ -77,7 +78,7 @@ func (l legend) thumb(c draw.Canvas, of lineStyle, y vg.Length) {
 	}
 }
 
-// marker is the glyph of a name's points.
+// marker returns the glyph of a name's points.
 func (l lineStyle) marker() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: l.colour, Radius: vg.Points(3.5), Shape: l.glyph}
 }

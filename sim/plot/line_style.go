@@ -14,9 +14,9 @@ const Colours = 12
 // Others is the name of the rest. It is grey.
 const Others = "others"
 
-// palette is that of Okabe and Ito, followed by the colours of Tol's muted palette that
-// differ from it. Both are safe for colour-blind readers. The first colours differ most,
-// since most pictures have few names.
+// palette is the palette of Okabe and Ito, followed by the colours of Tol's muted palette
+// that differ from it. Both are safe for colour-blind readers. The first colours differ
+// most, since most pictures have few names.
 var palette = [Colours]color.RGBA{
 	rgb(0x0072b2), rgb(0xe69f00), rgb(0x009e73), rgb(0xd55e00), rgb(0x56b4e9), rgb(0xcc79a7),
 	rgb(0x332288), rgb(0xddcc77), rgb(0x882255), rgb(0x44aa99), rgb(0x999933), rgb(0x661100),
@@ -59,7 +59,7 @@ func lineStyles(names []string) map[string]lineStyle {
 	return of
 }
 
-// stroke is the line of a name.
+// stroke returns the line of a name.
 func (l lineStyle) stroke() draw.LineStyle {
 	return draw.LineStyle{Color: l.colour, Width: vg.Points(1.8), Dashes: l.dashes}
 }

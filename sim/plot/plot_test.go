@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// figures has one of each kind.
+// figures returns one figure of each kind.
 func figures() map[string]*Figure {
 	times, slots := []float64{0, 10, 20, 40}, []float64{4, 2, 3, 0}
 	curve := []Point{{X: 10, Y: 900, Low: 800, High: 1100}, {X: 20, Y: 400}, {X: 30, Y: 0}}

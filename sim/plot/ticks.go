@@ -28,8 +28,8 @@ func (evenTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 	return ticks
 }
 
-// evenStep is the least even step that is not below a wanted one. It is 0 for an axis
-// without length.
+// evenStep returns the least even step that is not below a wanted one. It returns 0 for an
+// axis without length.
 func evenStep(wanted float64) float64 {
 	if !(wanted > 0) {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Dir is a directory of results under a temporary name. Commit gives it its own name, so that a directory of that name
-// is always complete.
+// Dir is a directory of results under a temporary name. Commit gives it its own name, so
+// that a directory of that name is always complete.
 //
 //	Stage ─► .out.4711 (files are written) ── Commit ─► out
 //	                                       └─ Discard, or a crash: no "out"
@@ -50,7 +50,7 @@ func Stage(final string) (*Dir, error) {
 	return d, os.Mkdir(d.path, 0o777)
 }
 
-// Path is where files can be written until Commit.
+// Path returns the directory for files until Commit.
 func (d *Dir) Path() string { return d.path }
 
 // Commit gives the directory its name. A directory that was created meanwhile is not

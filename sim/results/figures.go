@@ -32,7 +32,7 @@ func (r *Report) saveFigures(dir string) error {
 	return r.slotsFigure().Save(dir, "slots")
 }
 
-// sojourns are the times of all repetitions under each policy, of one class; "" is all
+// sojourns returns the times of all repetitions under each policy, of one class; "" is all
 // classes. Values are in s.
 func (r *Report) sojourns(class string) (samples []plot.Sample) {
 	for i, run := range r.Repetitions[0].Runs {
@@ -54,8 +54,8 @@ func (r *Report) sojourns(class string) (samples []plot.Sample) {
 // be too small to read.
 const maxClasses = 12
 
-// classes are sorted by the size of the smallest job of each. With too many classes there
-// are none. So small, medium and big are in this order without a list of names.
+// classes returns the classes, sorted by the size of their smallest job, so that small,
+// medium and big have this order. It returns none if there are more than maxClasses.
 func (r *Report) classes() (names []string) {
 	least := make(map[string]int)
 	for i := range r.Workload.Jobs {
@@ -106,7 +106,7 @@ func (r *Report) slotsFigure() *plot.Figure {
 	return plot.Grid(title, columns, figures...)
 }
 
-// marks are the failures of machines. A mark shows where a curve changes because of a
+// marks returns the failures of machines. A mark shows where a curve changes because of a
 // failure, not of the policy.
 func marks(r *sim.Result) (list []plot.Mark) {
 	for _, lost := range r.Lost {

@@ -1,12 +1,14 @@
-// Package results turns runs of the simulator into what people read: tables as CSV and text, and pictures. It writes
-// what `hammr sim run`, `hammr sim whatif` and the benches leave in their output directories.
+// Package results turns runs of the simulator into what people read: tables as CSV and text,
+// and pictures. It writes what `hammr sim run`, `hammr sim whatif` and the benches leave in
+// their output directories.
 //
 //	report := results.Report{Workload: w, Cluster: cfg, Repetitions: repetitions}
 //	dir, err := results.Stage("out")        // a temporary name, renamed by Commit
 //	defer dir.Discard()
 //	err = errors.Join(report.Write(dir, tasks), dir.Commit(), report.WriteSummary(os.Stdout))
 //
-// Everything is a function of the runs: the same runs give the same bytes. docs/sim.md describes each column.
+// Everything is a function of the runs: the same runs give the same bytes. docs/sim.md
+// describes each column.
 //
 //	runs ─► jobs.csv        a line for each policy and job
 //	        tasks.csv       a line for each attempt, on request
@@ -89,12 +91,13 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	return r.writeMedians(w)
 }
 
-// perMachine is the number of slots of a machine, by kind. Config has less than 0 for none.
+// perMachine returns the number of slots of a machine, by kind. Config has less than 0 for
+// none.
 func (r *Report) perMachine() cluster.Slots {
 	return cluster.Slots{max(r.Cluster.MapSlots, 0), max(r.Cluster.ReduceSlots, 0)}
 }
 
-// slots is the number of slots of the cluster.
+// slots returns the number of slots of the cluster.
 func (r *Report) slots() (maps, reduces int) {
 	all := r.perMachine().Times(r.Cluster.Machines)
 	return all[cluster.MapSlot], all[cluster.ReduceSlot]

@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// groups are what has a colour in pictures of slots: pools if jobs have several, else jobs.
-// If there are too many, the smallest are one group, plot.Others. It is computed from the
-// first run, so that all panels have the same colours.
+// groups has the units that get a colour in pictures of slots: pools if the jobs use
+// several, else jobs. If there are too many, the smallest are one group, plot.Others. It is
+// computed from the first run, so that all panels have the same colours.
 type groups struct {
 	byPool bool
 	names  []string          // in order of the first job; plot.Others last
@@ -59,8 +59,8 @@ func (g *groups) fold(work map[string]int64) {
 	}
 }
 
-// rank is the place of each group in the order of names. Spans are sorted by it, since plot
-// gives colours in the order in which names appear.
+// rank returns the place of each group in the order of names. Spans are sorted by it, since
+// plot gives colours in the order in which names appear.
 func (g *groups) rank() map[string]int {
 	rank := make(map[string]int)
 	for i, name := range g.names {
@@ -92,7 +92,8 @@ func anySuspended(runs []PolicyRun) bool {
 	})
 }
 
-// gantt has a row for each slot, on each machine map slots above reduce slots.
+// gantt returns a picture with a row for each slot. On each machine, map slots are above
+// reduce slots.
 //
 // The simulator knows how many slots are in use on a machine but not which; a task goes to
 // the row that has been free for the longest time. The tasks of a suspended attempt's slot

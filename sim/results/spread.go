@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Spread is the median of repetitions and a 95 % interval for the true median. The interval is by order statistics and
-// the binomial distribution, so it assumes nothing about the distribution of the values. Up to five values have no such
-// interval; theirs is from the least to the greatest.
+// Spread is the median of repetitions and a 95 % interval for the true median. The interval
+// is by order statistics and the binomial distribution, so it assumes nothing about the
+// distribution of the values. Up to five values have no such interval; they get the range
+// from the least to the greatest.
 type Spread struct {
 	N                 int // values that are not NaN
 	Median, Low, High float64
@@ -26,8 +27,8 @@ func SpreadOf(values []float64) Spread {
 	return Spread{N: n, Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Low: sorted[k], High: sorted[n-1-k]}
 }
 
-// cutoff is the number of values outside the interval at each end: the greatest k with 2 P(B ≤ k) ≤ 0.05, where B is
-// the number of heads of n coins. It is 0 if there is none.
+// cutoff returns the number of values outside the interval at each end: the greatest k with
+// 2 P(B ≤ k) ≤ 0.05, where B is the number of heads of n coins. It is 0 if there is none.
 //
 //	n           5  6  10  20
 //	cutoff      0  0   1   5     values outside of the interval at each end

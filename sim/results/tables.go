@@ -93,7 +93,8 @@ func WriteSummary(w io.Writer, runs []PolicyRun) error {
 	return t.Flush()
 }
 
-// writeMedians writes a table with a line for each policy: medians over the repetitions, and their intervals.
+// writeMedians writes a table with a line for each policy: medians over the repetitions, and
+// their intervals.
 func (r *Report) writeMedians(w io.Writer) error {
 	n := len(r.Repetitions)
 	fmt.Fprintf(w, "%d runs, seeds %d to %d: medians, and the 95 %% interval of each by order statistics", n, r.Repetitions[0].Seed, r.Repetitions[n-1].Seed)

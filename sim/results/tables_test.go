@@ -15,7 +15,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// runFIFO runs jobs of single tasks of a second each on one machine with two map slots and one reduce slot.
+// runFIFO runs jobs of single tasks of a second each on one machine with two map slots and
+// one reduce slot.
 func runFIFO(t *testing.T, jobs ...workload.Job) (*workload.Workload, PolicyRun) {
 	t.Helper()
 	policy, err := registry.New("fifo", nil, sched.Setup{})
@@ -73,7 +74,8 @@ func checkText(t *testing.T, what, got, want string) {
 	}
 }
 
-// TestReport writes one and several repetitions into a directory that has its name only when it is complete.
+// TestReport writes one and several repetitions into a directory that has its name only when
+// it is complete.
 func TestReport(t *testing.T) {
 	w, run := runFIFO(t, jobOf("a", 0, 3, 0), jobOf("b", 500, 1, 1))
 	one := Repetition{Seed: 1, Runs: []PolicyRun{run}}

@@ -61,9 +61,9 @@ func (x WhatIf) WriteTable(out io.Writer) error {
 	return t.Flush()
 }
 
-// row are over the jobs with a recorded sojourn time, in ms. meanError is the mean of the
-// absolute differences, as a fraction of what was recorded. Jobs without a recorded time,
-// which had not ended, are left out of both means.
+// averages returns means over the jobs with a recorded sojourn time, in ms. meanError is the
+// mean of the absolute differences, as a fraction of what was recorded. Jobs without a
+// recorded time, which had not ended, are left out of both means.
 func (x WhatIf) averages(r *sim.Result) (recorded, predicted int64, meanError float64) {
 	n := int64(0)
 	for i := range x.Workload.Jobs {
@@ -88,7 +88,8 @@ func sojournText(ms int64) string {
 	return fmt.Sprintf("%.1f s", float64(ms)/1000)
 }
 
-// difference formats the relative difference of a predicted time from a recorded one; 0 recorded is unknown.
+// difference formats the relative difference of a predicted time from a recorded one; 0
+// recorded is unknown.
 func difference(recorded, predicted int64) string {
 	if recorded == 0 {
 		return "-"

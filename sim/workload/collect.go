@@ -25,7 +25,7 @@ type collector struct {
 	bytes   int64
 }
 
-// limit is Options.MaxTasks.
+// newCollector returns an empty collector; limit is Options.MaxTasks.
 func newCollector(source string, limit int) *collector {
 	return &collector{source: source, limit: limit, foundAt: make(map[string]string)}
 }
@@ -69,8 +69,8 @@ func (c *collector) addJob(line int, j Job) {
 	}
 }
 
-// addJobInOrder is addJob for a source that is sorted by time. A trace out of order is
-// refused, not sorted: the usual cause is a wrong column.
+// addJobInOrder does what addJob does, for a source that is sorted by time. A trace out of
+// order is refused, not sorted: the usual cause is a wrong column.
 func (c *collector) addJobInOrder(line int, j Job) {
 	if n := len(c.jobs); n > 0 && j.Submit < c.jobs[n-1].Submit {
 		c.errorAt(line, "job %q arrives at %g s, before the previous job at %g s; expected order of arrival",

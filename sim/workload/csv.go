@@ -129,7 +129,7 @@ func (r *csvRow) addJob(m *Model) {
 	r.c.addJobInOrder(r.line, j)
 }
 
-// text is a field without white space at both ends.
+// text returns a field without white space at both ends.
 func (r *csvRow) text(column string) string {
 	i, found := r.columns[column]
 	if !found {

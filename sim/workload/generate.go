@@ -32,9 +32,9 @@ type generator struct {
 	random [streams]*rand.Rand
 }
 
-// Generate draws the jobs, with the seed of the spec or else that of the options' Model.
-// Equal seeds give equal workloads. The line in an error is the number of a job, since a
-// spec has no lines of jobs.
+// Generate draws the jobs, with the seed of the spec, or else the seed of the options'
+// Model. Equal seeds give equal workloads. The line in an error is the number of a job,
+// since a spec has no lines of jobs.
 func (s *Spec) Generate(o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

@@ -201,7 +201,7 @@ func (o *openHistory) addTask(t *historyTask) error {
 // partition to each reduce. Histories have the bytes of the whole input only.
 func (o *openHistory) close() { spreadBytes(o.job, o.input, o.partitions) }
 
-// slowStartOf is the slow start in a job's properties; negative if unset.
+// slowStartOf returns the slow start in a job's properties; negative if unset.
 func slowStartOf(properties map[string]string) (float64, error) {
 	text, found := properties[slowStartProperty]
 	if !found {
@@ -287,8 +287,8 @@ func reportTask(t report.Task) loggedTask {
 	return p
 }
 
-// inputOf is the bytes that the maps have read, by the counter of input formats. The display
-// name of its group ends in a space.
+// inputOf returns the bytes that the maps have read, by the counter of input formats. The
+// display name of its group ends in a space.
 func inputOf(r *report.Report) int64 {
 	return r.Counters["File Input Format Counters "]["Bytes Read"]
 }

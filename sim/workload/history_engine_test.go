@@ -45,7 +45,7 @@ func TestHistoryOfTheEngine(t *testing.T) {
 	}
 }
 
-// TestEmptyHistory has no tasks.
+// TestEmptyHistory reads a history without tasks.
 func TestEmptyHistory(t *testing.T) {
 	var b bytes.Buffer
 	if err := jobmaster.EncodeHistory(&b, &wire.JobStatus{JobId: "job_1_0001"}); err != nil {

@@ -158,7 +158,7 @@ func (h *jobLog) withTaskTimes(p loggedJob) (Job, bool) {
 	return j, true
 }
 
-// lastMap is the end of the job's last map. No reduce had all its input before.
+// lastMap returns the end of the job's last map. No reduce had all its input before.
 func (p *loggedJob) lastMap() (last int64) {
 	for _, t := range p.tasks {
 		for _, a := range t.attempts {
@@ -170,8 +170,9 @@ func (p *loggedJob) lastMap() (last int64) {
 	return last
 }
 
-// millis is the time of the successful attempt and of those that it resumed from. A reduce
-// counts from when it had its input; if that is unknown, from the end of the last map.
+// millis returns the time of the successful attempt and of those that it resumed from. A
+// reduce counts from when it had its input; if that is unknown, from the end of the last
+// map.
 //
 //	attempt        0 ── checkpointed ── 1 ── failed ── 2 ── succeeded
 //	counted        ████████████████                        ██████████
@@ -217,12 +218,12 @@ func fillUnknown(tasks []Task) (any, ok bool) {
 	return true, true
 }
 
-// mean is the mean time of tasks; there is at least one.
+// mean returns the mean time of tasks; there is at least one.
 func mean(tasks []Task) int64 {
 	return Sum(tasks).Millis / int64(len(tasks))
 }
 
-// priorityOf is the number of a named priority; "" is normal. DEFAULT and
+// priorityOf returns the number of a named priority; "" is normal. DEFAULT and
 // UNDEFINED_PRIORITY are names in histories of newer versions of Hadoop.
 func priorityOf(name string) (int, error) {
 	switch strings.ToUpper(name) {

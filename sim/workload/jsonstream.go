@@ -20,7 +20,7 @@ type jsonStream struct {
 	array  bool
 }
 
-// It reads nothing before next.
+// newJSONStream returns a stream, which reads nothing before next.
 func newJSONStream(r io.Reader, source string) *jsonStream {
 	s := &jsonStream{source: source}
 	s.lines.from = r
@@ -130,7 +130,7 @@ func (l *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at is the line of the byte at an offset, from 1.
+// at returns the line of the byte at an offset, from 1.
 func (l *lineCounter) at(offset int64) int {
 	n := 0
 	for n < len(l.breaks) && l.breaks[n] < offset {

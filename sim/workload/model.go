@@ -120,7 +120,7 @@ func (m *Model) fillTimes(job string, kind byte, tasks []Task, block time.Durati
 	}
 }
 
-// noise is the factor of one task's time. Adding a task or a job leaves the noise of all
+// noise returns the factor of one task's time. Adding a task or a job leaves the noise of all
 // others as it is.
 func (m *Model) noise(job string, kind byte, number int) float64 {
 	if m.Sigma == 0 {
@@ -131,7 +131,7 @@ func (m *Model) noise(job string, kind byte, number int) float64 {
 	return lognormal(m.Sigma, openUnit(xxhash.Sum64(append(b, job...))))
 }
 
-// lognormal is the u-quantile of the lognormal distribution with mean 1.
+// lognormal returns the u-quantile of the lognormal distribution with mean 1.
 func lognormal(sigma, u float64) float64 {
 	normal := math.Sqrt2 * math.Erfinv(2*u-1)
 	return math.Exp(sigma*normal - sigma*sigma/2)

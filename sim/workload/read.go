@@ -44,8 +44,8 @@ func Formats() []string {
 const SpecPrefix = "spec:"
 
 // ReadFile reads a workload from a file, from a directory of histories, or from a spec in
-// the name, such as spec:jobs=10,… or spec:fb2009. The name of a spec is its text; that of
-// a file is its base name.
+// the name, such as spec:jobs=10,… or spec:fb2009. The name of a spec is its text; the name
+// of a file is its base name.
 func ReadFile(name string, o Options) (w *Workload, err error) {
 	if text, found := strings.CutPrefix(name, SpecPrefix); found {
 		w, err = readSpec(strings.NewReader(text), "spec", o)
@@ -98,8 +98,8 @@ func Read(r io.Reader, source string, o Options) (*Workload, error) {
 // headBytes is how many bytes Read uses to detect the format.
 const headBytes = 64 << 10
 
-// detectFormat is the format of an input with such a beginning; "" if unknown. The order of
-// cases matters: a CSV may contain "=" and a spec commas.
+// detectFormat returns the format of an input with such a beginning; "" if unknown. The
+// order of cases matters: a CSV may contain "=" and a spec commas.
 func detectFormat(head []byte) Format {
 	head = bytes.TrimSpace(head)
 	line := firstLine(head)
@@ -119,7 +119,7 @@ func detectFormat(head []byte) Format {
 	return ""
 }
 
-// firstLine is the first line, truncated if it is long.
+// firstLine returns the first line, truncated if it is long.
 func firstLine(head []byte) string {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return string(line[:min(len(line), 200)])

@@ -114,8 +114,8 @@ func specParts(text string) (parts []specPart) {
 	return parts
 }
 
-// parsePart parses the keys of one part, and returns the set of keys. number is that of the
-// part, from 0: keys of the whole spec are allowed in the first one only.
+// parsePart parses the keys of one part, and returns the set of keys. number is the number
+// of the part, from 0: keys of the whole spec are allowed in the first one only.
 func (s *Spec) parsePart(c *Class, number int, part specPart, f *problems) map[string]bool {
 	given := make(map[string]bool)
 	for _, pair := range strings.Split(part.text, ",") {
@@ -201,7 +201,7 @@ func parseFraction(text string) (float64, error) {
 	return x, nil
 }
 
-// constant is a distribution that always draws x. const is the first kind.
+// constant returns a distribution that always draws x. const is the first kind.
 func constant(x float64) Distribution { return Distribution{&distributionKinds[0], []float64{x}} }
 
 // presets are specs with the quotas of the HFSP paper's two workloads: numbers of jobs in

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// SWIM controls how a SWIM trace becomes jobs: by the rules of SWIM's own replay, or as it
-// is.
+// SWIM controls how a SWIM trace becomes jobs: by the rules of SWIM's own replay, or
+// unchanged.
 //
 // SWIM (Chen, Ganapathi, Griffith and Katz, "The Case for Evaluating MapReduce Performance
 // Using Workload Suites", MASCOTS 2011) publishes traces of Facebook's clusters as sizes,
@@ -97,7 +97,7 @@ func (s *SWIM) scale(l *swimLine) {
 	}
 }
 
-// reduces is the number of reduces that the replay asks for, or that the trace suggests.
+// reduces returns the number of reduces that the replay asks for, or that the trace suggests.
 //
 //	replay  round((shuffle + output) / BytesPerReduce), at least 1; above TargetMachines a fifth of them
 //	plain   the same, at most MaxReduces; none without shuffle
@@ -114,7 +114,7 @@ func (s *SWIM) reduces(l swimLine) int64 {
 	return n
 }
 
-// ceilDiv is a/b rounded up. It does not overflow, as (a+b-1)/b would.
+// ceilDiv returns a/b rounded up. It does not overflow, as (a+b-1)/b would.
 func ceilDiv(a, b int64) int64 {
 	n := a / b
 	if a%b > 0 {
@@ -123,7 +123,8 @@ func ceilDiv(a, b int64) int64 {
 	return n
 }
 
-// mulDiv is x·a/b without overflow. A result above MaxBytes is MaxBytes + 1.
+// mulDiv returns x·a/b without overflow. For a result above MaxBytes it returns MaxBytes +
+// 1.
 func mulDiv(x int64, a, b int) int64 {
 	high, low := bits.Mul64(uint64(x), uint64(a))
 	if high >= uint64(b) {

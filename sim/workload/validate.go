@@ -25,7 +25,7 @@ func (f *problems) add(format string, args ...any) {
 	f.errs = append(f.errs, fmt.Errorf(format, args...))
 }
 
-// err is nil if nothing was added.
+// err returns nil if nothing was added.
 func (f *problems) err() error {
 	if f.more > 0 {
 		return errors.Join(append(f.errs, fmt.Errorf("and %d more errors", f.more))...)

@@ -61,7 +61,7 @@ type Task struct {
 	Bytes  int64 // input bytes of a map, shuffled bytes of a reduce
 }
 
-// EffectiveWeight is the weight, or its default.
+// EffectiveWeight returns the weight, or its default.
 func (j *Job) EffectiveWeight() float64 {
 	if j.Weight == 0 {
 		return 1
@@ -69,7 +69,7 @@ func (j *Job) EffectiveWeight() float64 {
 	return j.Weight
 }
 
-// EffectiveSlowStart is the slow start, or its default.
+// EffectiveSlowStart returns the slow start, or its default.
 func (j *Job) EffectiveSlowStart() float64 {
 	if j.SlowStart < 0 {
 		return DefaultSlowStart
@@ -86,7 +86,7 @@ func Sum(tasks []Task) (total Task) {
 	return total
 }
 
-// LastSubmit is the last submission, 0 without jobs. It is in ms of virtual time.
+// LastSubmit returns the time of the last submission in ms of virtual time, 0 without jobs.
 func (w *Workload) LastSubmit() int64 {
 	if len(w.Jobs) == 0 {
 		return 0
@@ -103,10 +103,10 @@ func (w *Workload) Tasks() (maps, reduces int) {
 	return maps, reduces
 }
 
-// OfferedLoad is the work of all jobs divided by the work that the slots can do until the last
-// arrival, for maps and for reduces. Above 1 the queue grows while jobs arrive. Shuffles are
-// not part of a task's time and do not count. Without slots, or if all jobs arrive at 0, it is
-// +Inf; without work it is 0.
+// OfferedLoad returns the work of all jobs divided by the work that the slots can do until
+// the last arrival, for maps and for reduces. Above 1 the queue grows while jobs arrive.
+// Shuffles are not part of a task's time and do not count. Without slots, or if all jobs
+// arrive at 0, it is +Inf; without work it is 0.
 func (w *Workload) OfferedLoad(mapSlots, reduceSlots int) (maps, reduces float64) {
 	var mapWork, reduceWork float64
 	for i := range w.Jobs {
@@ -117,7 +117,7 @@ func (w *Workload) OfferedLoad(mapSlots, reduceSlots int) (maps, reduces float64
 	return load(mapWork, span*float64(mapSlots)), load(reduceWork, span*float64(reduceSlots))
 }
 
-// load is the ratio, with the rules of OfferedLoad for its limits.
+// load returns the ratio, with the rules of OfferedLoad for its limits.
 func load(work, capacity float64) float64 {
 	switch {
 	case work == 0:

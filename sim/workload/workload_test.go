@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// validWorkload has no errors.
+// validWorkload returns a workload without errors.
 func validWorkload() *Workload {
 	return &Workload{Name: "sound", Jobs: []Job{
 		{ID: "a", SlowStart: -1, Maps: []Task{{Millis: 2000}, {Millis: 4000, Bytes: 7}}},
