@@ -5,7 +5,7 @@ import "github.com/hammr/hammr/internal/wire"
 // Tasknode is a tasknode.
 type Tasknode struct {
 	Name           string      `json:"name"`
-	State          string      `json:"state"` // RUNNING, SILENT (its connection is gone), LOST, DECOMMISSIONING or DECOMMISSIONED
+	State          string      `json:"state"` // RUNNING, SILENT (its connection is lost), LOST, DECOMMISSIONING or DECOMMISSIONED
 	Address        string      `json:"address"`
 	HTTP           string      `json:"http"`
 	Rack           string      `json:"rack"`
@@ -15,13 +15,13 @@ type Tasknode struct {
 	MapsRunning    int32       `json:"mapsRunning"`
 	ReducesRunning int32       `json:"reducesRunning"`
 	LastHeartbeat  int64       `json:"lastHeartbeat"`
-	ClockSkew      int64       `json:"clockSkew"` // ms that its clock is ahead of the leader's
+	ClockSkew      int64       `json:"clockSkew"` // ms by which its clock is ahead of the leader's clock
 	Load           float64     `json:"load"`
 	Directories    []Directory `json:"directories"`
 	Attempts       []string    `json:"attempts"`
-	Draining       bool        `json:"draining,omitempty"`    // its work is being moved to others
-	Outputs        []string    `json:"outputs,omitempty"`     // attempts whose output is on this machine and still needed; only if it accepts no tasks
-	Checkpoints    []string    `json:"checkpoints,omitempty"` // tasks whose checkpoints are there and needed, likewise
+	Draining       bool        `json:"draining,omitempty"`    // its outputs and checkpoints are being moved to other tasknodes
+	Outputs        []string    `json:"outputs,omitempty"`     // attempts whose output lies on this machine and is still needed; only if it accepts no tasks
+	Checkpoints    []string    `json:"checkpoints,omitempty"` // tasks whose checkpoint lies on this machine and is still needed; only if it accepts no tasks
 }
 
 // Directory is a local directory of a tasknode.
@@ -29,10 +29,10 @@ type Directory struct {
 	Path  string `json:"path"`
 	Free  int64  `json:"free"`            // bytes
 	Total int64  `json:"total"`           // bytes
-	Fault string `json:"fault,omitempty"` // why it is not used
+	Fault string `json:"fault,omitempty"` // why the tasknode does not use it
 }
 
-// TasknodeOf is the document of a tasknode.
+// TasknodeOf returns the document of a tasknode.
 func TasknodeOf(n *wire.Tasknode) Tasknode {
 	doc := Tasknode{
 		Name: n.Name, State: n.State, Address: n.Address, HTTP: n.Http, Rack: n.Rack, Hosts: append([]string{}, n.Hosts...),
@@ -47,7 +47,7 @@ func TasknodeOf(n *wire.Tasknode) Tasknode {
 	return doc
 }
 
-// Tasknodes are the documents of tasknodes.
+// Tasknodes returns the documents of tasknodes.
 func Tasknodes(tasknodes []*wire.Tasknode) []Tasknode {
 	out := []Tasknode{}
 	for _, n := range tasknodes {
@@ -56,35 +56,35 @@ func Tasknodes(tasknodes []*wire.Tasknode) []Tasknode {
 	return out
 }
 
-// Masters are the masters of a cluster.
+// Masters describes the masters of a cluster.
 type Masters struct {
 	Cluster string   `json:"cluster"`
-	Leader  string   `json:"leader"` // id, "" if there is none
+	Leader  string   `json:"leader"` // id of the leader, "" if there is none
 	Term    uint64   `json:"term"`
 	Masters []Master `json:"masters"`
 }
 
-// Master is one of them.
+// Master describes one master of a cluster.
 type Master struct {
 	ID      string `json:"id"`
 	Address string `json:"address"`
 	HTTP    string `json:"http"`
 	State   string `json:"state"` // leader, follower, candidate or unreachable
 
-	LogWrites *LogWrites `json:"logWrites,omitempty"` // absent if it is unreachable
+	LogWrites *LogWrites `json:"logWrites,omitempty"` // absent if the master is unreachable
 }
 
-// LogWrites is the time of recent writes to a master's log, fsync included.
+// LogWrites describes how long recent writes to a master's log took, fsync included.
 type LogWrites struct {
-	Count        uint64 `json:"count"` // since its start
+	Count        uint64 `json:"count"` // since the master's start
 	MedianMicros int64  `json:"medianMicros"`
 	P99Micros    int64  `json:"p99Micros"`
 	MaxMicros    int64  `json:"maxMicros"`
 }
 
-// MastersOf combines what a master knows of the cluster with what each master
-// answers itself, nil for one that does not; answers are in the order of
-// info.Masters. The answer of the latest term names the leader.
+// MastersOf combines what one master knows of the cluster (info) with the answer of each
+// master. The answers are in the order of info.Masters; nil stands for a master that does
+// not answer. The answer of the latest term names the leader.
 func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 	doc := Masters{Cluster: info.ClusterId, Leader: info.Leader, Term: info.Term, Masters: []Master{}}
 	for i, m := range info.Masters {
@@ -107,9 +107,9 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 	return doc
 }
 
-// Change is something that a command has changed.
+// Change is one change that a command has made.
 type Change struct {
-	ID   string `json:"id"`           // of what was changed
+	ID   string `json:"id"`           // of the thing that changed
 	Done string `json:"done"`         // past participle, as "killed"
 	To   string `json:"to,omitempty"` // new value
 }

@@ -1,6 +1,6 @@
-// Package apidoc has the JSON documents that describe a cluster: what `hammr`
-// commands print with --json, and what a web server answers. Each type has one
-// function that makes it of the messages of a jobmaster (internal/wire):
+// Package apidoc has the JSON documents that describe a cluster. `hammr` commands print
+// these documents with --json, and a web server sends them. For each type, one function
+// makes the document from the messages of a jobmaster (internal/wire):
 //
 //	status, err := client.Jobs(ctx, true)
 //	documents := apidoc.Jobs(status)

@@ -2,8 +2,8 @@ package apidoc
 
 import "github.com/hammr/hammr/internal/wire"
 
-// Explanation says why a job, or one of its tasks, has or lacks slots; of a finished
-// job, which slots it had.
+// Explanation says why a job, or one of its tasks, has or lacks slots. For a finished job it
+// says which slots the job had.
 type Explanation struct {
 	JobID    string             `json:"jobId"`
 	State    string             `json:"state"`
@@ -13,14 +13,14 @@ type Explanation struct {
 	Submit   int64              `json:"submitTime,omitempty"`
 	Finish   int64              `json:"finishTime,omitempty"` // present if the job is finished
 	Cause    string             `json:"cause,omitempty"`
-	Reasons  []string           `json:"reasons,omitempty"` // why none of its tasks gets a slot
+	Reasons  []string           `json:"reasons,omitempty"` // why no task of the job gets a slot
 	Details  []Detail           `json:"facts,omitempty"`
 	Stages   []Stage            `json:"stages"`
 	Taken    []ExplainedAttempt `json:"taken,omitempty"` // the latest attempts that were preempted
 	Task     *ExplainedTask     `json:"task,omitempty"`
 }
 
-// Detail is a name and a value that the policy knows of the job, as its rank.
+// Detail is a name and a value that the policy knows about the job, such as its rank.
 type Detail struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -29,28 +29,28 @@ type Detail struct {
 // Stage is a stage of the job's graph.
 type Stage struct {
 	Name      string   `json:"name"`
-	Slot      string   `json:"slot"` // kind of its tasks' slots: map or reduce
+	Slot      string   `json:"slot"` // slot kind of its tasks: map or reduce
 	Tasks     int32    `json:"tasks"`
 	Finished  int32    `json:"finished"`
-	Running   int32    `json:"running"` // without suspended ones
+	Running   int32    `json:"running"` // without suspended tasks
 	Suspended int32    `json:"suspended"`
 	Waiting   int32    `json:"waiting"`
 	Free      int32    `json:"freeSlots"`
 	Slots     int32    `json:"slots"`
 	Reasons   []string `json:"reasons,omitempty"`
-	Until     int64    `json:"until,omitempty"`  // when the tasks are considered again even if nothing changes
-	Avoids    []string `json:"avoids,omitempty"` // tasknodes
+	Until     int64    `json:"until,omitempty"`  // when the policy considers the tasks again even if nothing changes
+	Avoids    []string `json:"avoids,omitempty"` // tasknodes that the tasks avoid
 
 	Past *StageUsage `json:"past,omitempty"` // present if the job is finished
 }
 
-// StageUsage is the slots that the tasks of a stage used.
+// StageUsage describes the slots that the tasks of a stage used.
 type StageUsage struct {
-	MapSlots          int32           `json:"mapSlots"` // of each attempt
+	MapSlots          int32           `json:"mapSlots"` // that each attempt used
 	ReduceSlots       int32           `json:"reduceSlots"`
 	Attempts          int32           `json:"attempts"`
 	Preempted         int32           `json:"preempted"`
-	WaitedMillis      int64           `json:"waitedMillis"` // sum over tasks
+	WaitedMillis      int64           `json:"waitedMillis"` // sum over all tasks
 	LongestWaitMillis int64           `json:"longestWaitMillis"`
 	LongestWaitTask   string          `json:"longestWaitTask,omitempty"`
 	Nodes             []TasknodeUsage `json:"nodes,omitempty"`
@@ -63,34 +63,34 @@ type TasknodeUsage struct {
 	SlotMillis int64  `json:"slotMillis"` // slots times ms
 }
 
-// ExplainedAttempt is an attempt that runs, or that was preempted.
+// ExplainedAttempt is an attempt that runs or that was preempted.
 type ExplainedAttempt struct {
 	ID    string `json:"id"`
 	Node  string `json:"node"` // tasknode
 	State string `json:"state"`
-	Since int64  `json:"since"` // of the state
+	Since int64  `json:"since"` // when the state began
 	Cause string `json:"cause,omitempty"`
 
 	Start  int64 `json:"startTime,omitempty"`
 	Waited int64 `json:"waitedMillis,omitempty"`
 }
 
-// ExplainedTask is the task that was asked for.
+// ExplainedTask is the task that the request names.
 type ExplainedTask struct {
 	ID         string             `json:"id"`
 	Stage      string             `json:"stage"`
 	State      string             `json:"state"`
 	Reasons    []string           `json:"reasons,omitempty"`
-	FailedOn   []string           `json:"failedOn,omitempty"` // tasknodes
+	FailedOn   []string           `json:"failedOn,omitempty"` // tasknodes on which an attempt failed
 	Attempts   []ExplainedAttempt `json:"attempts,omitempty"`
 	Candidates []Candidate        `json:"spots,omitempty"`
 }
 
-// Candidate is a tasknode with a free slot for the task, and the cost of running it
-// there: bytes times the distance they travel.
+// Candidate is a tasknode with a free slot for the task. The cost of running the task there
+// is the bytes to move times their distance.
 type Candidate struct {
 	Node        string `json:"node"`
-	Place       string `json:"place"` // checkpoint, or where most of the input is: node, rack or remote
+	Place       string `json:"place"` // checkpoint; or the place of most of the input: node, rack or remote
 	LocalBytes  int64  `json:"localBytes"`
 	RackBytes   int64  `json:"rackBytes"`
 	RemoteBytes int64  `json:"remoteBytes"`
@@ -98,7 +98,7 @@ type Candidate struct {
 	Avoided     bool   `json:"avoided"`
 }
 
-// ExplanationOf is the document of an explanation.
+// ExplanationOf returns the document of an explanation.
 func ExplanationOf(e *wire.Explanation) Explanation {
 	out := Explanation{
 		JobID: e.JobId, State: e.State, Queue: e.Queue, Priority: e.Priority, Policy: e.Policy, Reasons: e.Reasons,

@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// Job is a job in a list.
+// Job describes a job in a list of jobs.
 type Job struct {
 	JobID      string   `json:"jobId"`
 	Name       string   `json:"name"`
@@ -16,12 +16,12 @@ type Job struct {
 	State      string   `json:"state"`               // one of JobStates
 	Suspended  bool     `json:"suspended,omitempty"` // it gets no slots until it is resumed
 	WaitsFor   string   `json:"waitsFor,omitempty"`
-	Cause      string   `json:"cause,omitempty"` // of a failed or killed job
+	Cause      string   `json:"cause,omitempty"` // why a job failed or was killed
 	Maps       Progress `json:"maps"`
 	Reduces    Progress `json:"reduces"`
 	SubmitTime int64    `json:"submitTime"`
-	StartTime  int64    `json:"startTime"`  // of the first task; 0 before
-	FinishTime int64    `json:"finishTime"` // 0 before
+	StartTime  int64    `json:"startTime"`  // when the first task started; 0 before that
+	FinishTime int64    `json:"finishTime"` // 0 if the job has not finished
 	OutputDir  string   `json:"outputDir"`
 }
 
@@ -33,17 +33,17 @@ type Progress struct {
 	Fraction float64 `json:"fraction"`
 }
 
-// JobStates are Hadoop's states of jobs. FirstFinalState is the index of the first
-// one that a job does not leave.
+// JobStates are Hadoop's states of jobs. A job does not leave the state at index
+// FirstFinalState or a later one.
 var JobStates = []string{"PREP", "RUNNING", "SUCCEEDED", "FAILED", "KILLED"}
 
 const FirstFinalState = 2
 
-// Suspended is the state that people read of a suspended job or task. Hadoop has no
-// such state: a job's document has it in a field next to the state.
+// Suspended is the state that is shown to users for a suspended job or task. Hadoop has no
+// such state: in a job's document a field next to the state says that the job is suspended.
 const Suspended = "SUSPENDED"
 
-// Jobs are the documents of jobs.
+// Jobs returns the documents of jobs.
 func Jobs(jobs []*wire.JobStatus) []Job {
 	out := []Job{}
 	for _, j := range jobs {
@@ -58,7 +58,7 @@ func Jobs(jobs []*wire.JobStatus) []Job {
 	return out
 }
 
-// JobState is a state of JobStates. Committing and aborting jobs are running.
+// JobState returns the state as one of JobStates. A job that commits or aborts is running.
 func JobState(s wire.JobState) string {
 	switch s {
 	case wire.JobState_COMMITTING, wire.JobState_ABORTING:
@@ -67,7 +67,7 @@ func JobState(s wire.JobState) string {
 	return s.String()
 }
 
-// DisplayedState is the state of a job for people: one of JobStates, or Suspended.
+// DisplayedState returns the state of a job as users see it: one of JobStates, or Suspended.
 func DisplayedState(j *wire.JobStatus) string {
 	if j.Suspended {
 		return Suspended
@@ -75,15 +75,15 @@ func DisplayedState(j *wire.JobStatus) string {
 	return JobState(j.State)
 }
 
-// Report is the document of a single job, the same as that of --report.
+// Report returns the document of a single job. It is equal to the document of --report.
 func Report(s *wire.JobStatus) report.Report {
 	doc := report.FromStatus(s, nil)
 	doc.Counters.FillZeros(counter.Shape{Reduces: s.Reduces > 0})
 	return doc
 }
 
-// Tasks are the tasks of a job, with states of a task that a report, which is of a
-// finished job, does not have: PENDING, CHECKPOINTED and SUSPENDED.
+// Tasks returns the tasks of a job. A task may also be PENDING, CHECKPOINTED or SUSPENDED. A
+// report has no such states, because it describes a finished job.
 func Tasks(s *wire.JobStatus) []report.Task {
 	tasks := Report(s).Tasks
 	for i := range tasks {
@@ -92,8 +92,8 @@ func Tasks(s *wire.JobStatus) []report.Task {
 	return tasks
 }
 
-// taskState splits the state RUNNING by whether the task waits for a slot, from the
-// start or from a checkpoint, or is suspended.
+// taskState replaces the state RUNNING by a more exact one: the task waits for its first
+// slot, waits to resume from a checkpoint, is suspended, or runs.
 func taskState(t report.Task, s *wire.TaskStatus) report.State {
 	switch {
 	case t.State != report.Running:
@@ -107,7 +107,7 @@ func taskState(t report.Task, s *wire.TaskStatus) report.State {
 	return t.State
 }
 
-// allSuspended reports whether a task has running attempts and all are suspended.
+// allSuspended reports whether a task has running attempts and all of them are suspended.
 func allSuspended(s *wire.TaskStatus) bool {
 	suspended := false
 	for _, a := range s.Attempts {

@@ -6,18 +6,18 @@ import "github.com/hammr/hammr/internal/wire"
 type Policy struct {
 	Policy      string            `json:"policy"`
 	Conf        map[string]string `json:"conf,omitempty"`
-	Allocations *AllocationFile   `json:"allocations,omitempty"` // absent if the masters watch none
+	Allocations *AllocationFile   `json:"allocations,omitempty"` // absent if the masters watch no allocation file
 }
 
 // AllocationFile is the file of pools that the leader watches.
 type AllocationFile struct {
 	File     string   `json:"file"`
-	Taken    int64    `json:"taken"` // when it was loaded last, 0 for not yet
+	Taken    int64    `json:"taken"` // when it was last loaded; 0 if it was never loaded
 	Problems []string `json:"faults,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// PolicyOf is the document of the policy.
+// PolicyOf returns the document of the policy.
 func PolicyOf(p *wire.GetPolicyResponse) Policy {
 	out := Policy{Policy: p.Name, Conf: p.Conf}
 	if a := p.Allocations; a != nil {
@@ -37,27 +37,28 @@ type Queue struct {
 	Allotment *Allotment `json:"allotment,omitempty"` // present if the policy divides the cluster among queues
 }
 
-// QueueJobs are the jobs of a queue.
+// QueueJobs describes the jobs of a queue.
 type QueueJobs struct {
 	Running int32 `json:"running"`
 	Waiting int32 `json:"waiting"`
-	List    []Job `json:"list,omitempty"` // filled by the caller
+	List    []Job `json:"list,omitempty"` // the caller sets it
 }
 
-// Slots are numbers of slots by kind; -1 is no limit.
+// Slots are numbers of slots of each kind; -1 means no limit.
 type Slots struct {
 	Map    int32 `json:"map"`
 	Reduce int32 `json:"reduce"`
 }
 
-// Allotment is what a queue is configured to get, and its fair share of the moment.
+// Allotment describes the slots that a queue is configured to get, and its present fair
+// share.
 type Allotment struct {
-	Order    string  `json:"order"` // of its jobs
+	Order    string  `json:"order"` // order in which its jobs get slots
 	Weight   float64 `json:"weight"`
 	Min      Slots   `json:"min"`
 	Max      Slots   `json:"max"`
-	MaxJobs  int32   `json:"maxJobs"`  // running at once; -1 is no limit
-	WaitJobs int32   `json:"heldJobs"` // that wait because of MaxJobs
+	MaxJobs  int32   `json:"maxJobs"`  // that may run at the same time; -1 means no limit
+	WaitJobs int32   `json:"heldJobs"` // jobs that wait because of MaxJobs
 	Share    Share   `json:"share"`
 }
 
@@ -67,7 +68,7 @@ type Share struct {
 	Reduce float64 `json:"reduce"`
 }
 
-// QueueOf is the document of a queue, without a list of its jobs.
+// QueueOf returns the document of a queue, without a list of its jobs.
 func QueueOf(q *wire.Queue) Queue {
 	out := Queue{
 		Name: q.Name, State: q.State, Jobs: QueueJobs{Running: q.JobsRunning, Waiting: q.JobsWaiting},
@@ -84,7 +85,7 @@ func QueueOf(q *wire.Queue) Queue {
 
 func slotsOf(s *wire.Queue_Slots) Slots { return Slots{s.GetMap(), s.GetReduce()} }
 
-// Queues are the documents of queues.
+// Queues returns the documents of queues.
 func Queues(queues []*wire.Queue) []Queue {
 	out := []Queue{}
 	for _, q := range queues {

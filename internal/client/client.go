@@ -1,5 +1,5 @@
-// Package client is how a program submits a job and watches it, whether the jobmaster
-// runs in the same process or on another machine:
+// Package client lets a program submit and watch a job, whether the jobmaster runs in the
+// same process or on another machine:
 //
 //	id, err := c.Submit(ctx, spec, splits)
 //	…
@@ -28,21 +28,22 @@ var (
 // Client submits and watches jobs. Its methods may be called by several goroutines at
 // once.
 type Client interface {
-	// Submit submits a job and returns its id once it is accepted, before any of its
-	// tasks has run. splits are the inputs of the map tasks, in the order of their
+	// Submit submits a job and returns its id when the master has accepted it, before any of
+	// its tasks has run. splits are the inputs of the map tasks, in the order of the task
 	// numbers. Submissions with the same client id and sequence in spec are one job.
 	//
-	// An output directory that exists is refused with Hadoop's message; the error wraps
+	// A job whose output directory exists is refused with Hadoop's message; the error wraps
 	// fs.ErrExist.
 	Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) (jobID string, err error)
 
-	// Watch calls each with the status of the job, now and after changes, and returns
-	// the final status, which each gets too. each is called from the calling goroutine
-	// and may be nil. A slow caller skips intermediate statuses. The end of ctx ends the
-	// watching, not the job. A status is not changed after it was passed to each.
+	// Watch calls each with the present status of the job and again after each change. It
+	// returns the final status, which it has also passed to each. The calling goroutine runs
+	// each, which may be nil. A slow function misses intermediate statuses. If ctx ends,
+	// Watch returns and the job continues. A status does not change after each has received
+	// it.
 	Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error)
 
-	// Kill kills a job and returns once that is accepted; Watch returns when the job has
-	// ended. A job that is over stays as it is.
+	// Kill requests that a job is killed and returns when the master has accepted that;
+	// Watch returns when the job has ended. Kill does not change a job that is over.
 	Kill(ctx context.Context, jobID string, cause string) error
 }

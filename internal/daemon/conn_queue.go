@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// connQueue is a net.Listener whose connections are delivered by a Port, which has accepted
-// them.
+// connQueue is a net.Listener that returns connections which a Port has accepted.
 type connQueue struct {
 	address net.Addr
 	conns   chan net.Conn
@@ -18,8 +17,8 @@ func newConnQueue(address net.Addr) *connQueue {
 	return &connQueue{address: address, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// deliver hands a connection to Accept. It reports false, and drops the connection, after
-// Close.
+// deliver passes a connection to Accept. After Close it drops the connection and returns
+// false.
 func (b *connQueue) deliver(conn net.Conn) bool {
 	select {
 	case b.conns <- conn:

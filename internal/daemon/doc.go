@@ -1,6 +1,6 @@
-// Package daemon has what every long-running process of a cluster needs in addition to its
-// own work: settings from the command line, the environment and a file; a log; an HTTP page;
-// fault injection; and a file that announces that the process is ready.
+// Package daemon has the parts that all long-running processes of a cluster need: settings
+// from the command line, the environment and a file; a log; an HTTP page; fault injection;
+// and a file that announces that the process is ready.
 //
 // A daemon lists its settings, loads them from all sources at once, and serves:
 //
@@ -10,6 +10,6 @@
 //	…
 //	err = daemon.WriteReady(path, daemon.Ready{…})
 //
-// A jobmaster's Port serves clients and other masters on one address. A Port and a log in a
-// file start goroutines; their types say which and what ends them.
+// A jobmaster's Port serves clients and other masters on one address. A Port and a log file
+// start goroutines; the comments of Port and LogConfig describe them.
 package daemon

@@ -11,17 +11,17 @@ import (
 	"github.com/hammr/hammr/internal/faultrpc"
 )
 
-// Drills are the fault injection of a daemon. The zero value is disabled: its
-// page refuses faults.
+// Drills injects faults into a daemon. The zero value is disabled: its page refuses faults.
 //
-// Faults live in a file in the daemon's directory, from which its tasks read theirs.
+// The faults are in a file in the daemon's directory. The daemon's tasks read their faults
+// from this file.
 type Drills struct {
-	control *failpoint.Control // nil: disabled
+	control *failpoint.Control // nil if drills are disabled
 }
 
-// OpenDrills enables fault injection in a daemon that is started with --drills.
-// Dir is the daemon's own directory, which must be locked before the call: its
-// failpoints come first, before the daemon uses other files.
+// OpenDrills enables fault injection in a daemon that is started with --drills. dir is the
+// daemon's own directory, which the caller must have locked. Call it before the daemon uses
+// other files, because failpoints apply to those too.
 func OpenDrills(enabled bool, dir string, logger *slog.Logger) (Drills, error) {
 	if !enabled {
 		return Drills{}, nil
@@ -31,12 +31,12 @@ func OpenDrills(enabled bool, dir string, logger *slog.Logger) (Drills, error) {
 	return Drills{control}, err
 }
 
-// Handler serves faultrpc.Path on the daemon's page.
+// Handler returns the handler of faultrpc.Path on the daemon's page.
 func (d Drills) Handler(token string, logger *slog.Logger) http.Handler {
 	return faultrpc.NewHandler(faultrpc.Config{Token: token, Control: d.control, Logger: logger})
 }
 
-// File is the file from which tasks read their faults, "" if drills are disabled.
+// File returns the file from which tasks read their faults, "" if drills are disabled.
 func (d Drills) File() string {
 	if d.control == nil {
 		return ""
@@ -52,8 +52,8 @@ func (d Drills) Close() error {
 	return d.control.Close()
 }
 
-// ShuffleToken is the token that shuffle servers require from tasks. It is derived from the
-// cluster's token, which tasks must not know.
+// ShuffleToken returns the token that shuffle servers require from tasks. It is derived from
+// the cluster's token, which tasks must not know.
 func ShuffleToken(clusterToken string) string {
 	mac := hmac.New(sha256.New, []byte(clusterToken))
 	mac.Write([]byte("shuffle"))

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Listen listens on the address of a setting. A missing port is defaultPort. The
-// error names the setting.
+// Listen listens on the address of a setting. If the address has no port, it uses
+// defaultPort. The error names the setting.
 //
-// Users who start two daemons on one machine meet a port in use most often, so that
-// error has its own text.
+// A port in use has an error text of its own, because users who start two daemons on one
+// machine often see that error.
 func Listen(setting, address, defaultPort string) (net.Listener, error) {
 	address = WithDefaultPort(address, defaultPort)
 	l, err := net.Listen("tcp", address)
@@ -28,7 +28,7 @@ func Listen(setting, address, defaultPort string) (net.Listener, error) {
 	return l, nil
 }
 
-// WithDefaultPort is an address with a port: its own, else the default one.
+// WithDefaultPort returns address, with port added if address has none.
 func WithDefaultPort(address, port string) string {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return net.JoinHostPort(address, port)
@@ -36,8 +36,8 @@ func WithDefaultPort(address, port string) string {
 	return address
 }
 
-// AdvertisedAddress is where other machines reach a listener: the IP address it
-// listens on, or the name of this machine if it listens on all of them.
+// AdvertisedAddress returns the address at which other machines reach a listener: the IP
+// address that it listens on, or the name of this machine if it listens on all addresses.
 func AdvertisedAddress(l net.Listener) (string, error) {
 	host, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
@@ -52,14 +52,14 @@ func AdvertisedAddress(l net.Listener) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// ServePage serves a daemon's page in a goroutine. Stop closes the listener and
-// the connections, and waits for the goroutine.
+// ServePage serves a daemon's page in a goroutine. stop closes the listener and the
+// connections, and waits for the goroutine.
 func ServePage(l net.Listener, page http.Handler) (stop func()) {
 	server := &http.Server{Handler: page, ReadHeaderTimeout: 5 * time.Second}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(l) // Close ends it
+		_ = server.Serve(l) // Serve returns after Close
 	}()
 	return func() {
 		server.Close()
@@ -67,16 +67,16 @@ func ServePage(l net.Listener, page http.Handler) (stop func()) {
 	}
 }
 
-// Closers close what a daemon has opened, the latest first.
+// Closers are functions that close what a daemon has opened. They are called in reverse
+// order, because a part may use parts that were opened before it.
 //
-// If Open fails, it closes what it has opened; the daemon does the same when it ends. A part
-// may use parts that were opened before it, so the order is reversed.
+// Open calls them if it fails; otherwise the daemon calls them when it ends.
 type Closers []func() error
 
-// Add adds the Close function of something that was opened.
+// Add adds the function that closes an opened part.
 func (c *Closers) Add(closer func() error) { *c = append(*c, closer) }
 
-// Close closes everything. A listener that its server has closed is no error.
+// Close closes all parts. A listener that its server has already closed is no error.
 func (c Closers) Close() error {
 	var errs []error
 	for _, closer := range slices.Backward(c) {

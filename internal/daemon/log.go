@@ -12,13 +12,12 @@ import (
 
 // LogConfig says what a daemon logs, in which format and where.
 //
-// A log in a file is rotated by the daemon itself, since a machine may have no program
-// that does.
+// The daemon itself rotates a log file, since a machine may have no program for that.
 type LogConfig struct {
 	Format  string // text or json; default text
 	Level   string // debug, info, warn or error; default info
-	File    string // default none: the log goes to stderr
-	MaxSize int64  // bytes of File, in whole MiB, after which it is rotated; default 64 MiB
+	File    string // default none: the log is written to stderr
+	MaxSize int64  // size of File, in whole MiB, at which it is rotated; default 64 MiB
 	Keep    int    // rotated files to keep, at least 1; default 3
 }
 
@@ -37,19 +36,19 @@ func (c *LogConfig) Settings() Settings {
 
 const mebibyte = 1 << 20
 
-// Logger makes the log, on stderr unless it has a file. It fails if the file cannot be
-// written.
+// Logger makes the log, on stderr unless LogConfig names a file. It returns an error if it
+// cannot write the file.
 //
-// The log of a file has a goroutine that removes old files. It lives as long as the process.
+// A log file has a goroutine that removes old files. It runs as long as the process.
 //
-// A level or format that is not known becomes the default; Settings refuse such values
-// before.
+// An unknown level or format is replaced by the default. Settings refuse such values
+// earlier.
 func (c *LogConfig) Logger(stderr io.Writer) (*slog.Logger, error) {
 	w, err := c.open(stderr)
 	if err != nil {
 		return nil, err
 	}
-	var level slog.Level // info
+	var level slog.Level // the zero value is info
 	_ = level.UnmarshalText([]byte(c.Level))
 	options := &slog.HandlerOptions{Level: level}
 	if c.Format == "json" {
@@ -58,7 +57,8 @@ func (c *LogConfig) Logger(stderr io.Writer) (*slog.Logger, error) {
 	return slog.New(slog.NewTextHandler(w, options)), nil
 }
 
-// open opens the log's file, so that an error shows at the start and not at the first line.
+// open opens the log file at once, so that an error is reported at the start of the daemon
+// and not at the first line.
 func (c *LogConfig) open(stderr io.Writer) (io.Writer, error) {
 	if c.File == "" {
 		return stderr, nil

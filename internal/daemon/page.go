@@ -15,7 +15,7 @@ import (
 type PageConfig struct {
 	// Title is the first line of the front page. Required.
 	Title string
-	// Health is why the daemon cannot work, nil if it can; default always nil.
+	// Health returns why the daemon cannot work, nil if it can; default always nil.
 	Health func(r *http.Request) error
 	// Metrics are shown in addition to those of the process; default none.
 	Metrics []prometheus.Collector
@@ -25,11 +25,12 @@ type PageConfig struct {
 	Profiles bool
 }
 
-// NewPage is a daemon's HTTP page: /health, with status 503 and the cause while the daemon
-// cannot work; /metrics for Prometheus; /debug/pprof/ with Profiles.
+// NewPage returns the handler of a daemon's HTTP page. /health answers status 503 and the
+// cause while the daemon cannot work. /metrics is for Prometheus. /debug/pprof/ exists if
+// Profiles is set.
 //
-// Metrics of the Go runtime and of the process are always shown; those of the daemon
-// are collected for each request.
+// The page always shows metrics of the Go runtime and of the process. It collects the
+// daemon's metrics for each request.
 func NewPage(cfg PageConfig) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -53,7 +54,7 @@ func NewPage(cfg PageConfig) http.Handler {
 	return mux
 }
 
-// health answers whether the daemon can work: "ok", or status 503 and the cause.
+// health answers "ok", or status 503 and the cause if the daemon cannot work.
 func health(w http.ResponseWriter, r *http.Request, check func(*http.Request) error) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if check != nil {
@@ -76,7 +77,7 @@ func addProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 }
 
-// NewMetric describes a metric of a daemon; its name gets the prefix hammr_.
+// NewMetric describes a metric of a daemon. It adds the prefix hammr_ to the name.
 func NewMetric(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("hammr_"+name, help, labels, nil)
 }

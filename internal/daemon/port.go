@@ -20,13 +20,14 @@ import (
 //	0x00 "hammr-master/1 " cluster " " token "\n"   the master that dials
 //	"ok\n", or the reason of a refusal and "\n"     the master that accepts
 //
-// What follows is Raft's. A connection that sends nothing for handshakeTimeout is closed.
+// The bytes after the handshake belong to Raft. A connection that sends nothing for
+// handshakeTimeout is closed.
 //
-// Goroutines: one accepts; each connection has one until its first byte, or its handshake,
-// has arrived. Close ends them.
+// Goroutines: one accepts connections. Each connection has one until its first byte or its
+// handshake has arrived. Close ends all of them.
 //
-// One port instead of two means one address for each master in every configuration, and
-// one rule in a firewall.
+// With one port instead of two, a configuration needs one address for each master, and a
+// firewall needs one rule.
 type Port struct {
 	cfg      PortConfig
 	listener net.Listener
@@ -43,8 +44,8 @@ type Port struct {
 
 // PortConfig says which masters a Port accepts.
 type PortConfig struct {
-	Cluster string // id
-	Token   string // of the cluster, one word; "" refuses every master
+	Cluster string // id of the cluster
+	Token   string // of the cluster, one word; with "" every master is refused
 	// Refused is called for each master that is refused; nil does nothing.
 	Refused func(remote net.Addr, cause error)
 }
@@ -97,7 +98,7 @@ func (p *Port) accept() {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // too many open files, for example; that passes
+		case err != nil: // a temporary error, for example too many open files
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
@@ -135,7 +136,7 @@ func (p *Port) route(conn net.Conn) {
 	}
 }
 
-// classify reads the begin of a connection and finds the queue that it belongs to.
+// classify reads the first bytes of a connection and returns the queue for it.
 func (p *Port) classify(conn net.Conn, in *bufio.Reader) (*connQueue, error) {
 	if err := conn.SetDeadline(time.Now().Add(handshakeTimeout)); err != nil {
 		return nil, err
@@ -160,10 +161,10 @@ func (p *Port) classify(conn net.Conn, in *bufio.Reader) (*connQueue, error) {
 	return p.masters, err
 }
 
-// checkHandshake is why a master is refused, nil if it is accepted.
+// checkHandshake returns why a master is refused, nil if it is accepted.
 //
-// Tokens are compared by their hashes in constant time, so that the time of an answer
-// does not reveal how much of a guess is right.
+// It compares hashes of the tokens in constant time, so that the response time does not
+// reveal how much of a guessed token is right.
 func (cfg *PortConfig) checkHandshake(introduction string) error {
 	words := strings.Fields(introduction)
 	switch {
@@ -179,14 +180,14 @@ func (cfg *PortConfig) checkHandshake(introduction string) error {
 	return nil
 }
 
-// MasterStream carries connections between masters. Closing it leaves the rest of the port
+// MasterStream carries connections between masters. Closing it leaves the rest of the Port
 // open.
 type MasterStream struct {
 	*connQueue
 	port *Port
 }
 
-// Dial connects to another master, and does the handshake.
+// Dial connects to another master and performs the handshake.
 func (s *MasterStream) Dial(address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -202,8 +203,8 @@ func (s *MasterStream) Dial(address string, timeout time.Duration) (net.Conn, er
 	return conn, nil
 }
 
-// handshake introduces this master and waits for the answer, until the deadline. Then
-// the connection has no deadline: Raft sets its own.
+// handshake introduces this master and waits for the answer until the deadline. Then it
+// removes the deadline from the connection, because Raft sets its own.
 func (s *MasterStream) handshake(conn net.Conn, deadline time.Time) error {
 	if err := conn.SetDeadline(deadline); err != nil {
 		return err
@@ -222,7 +223,7 @@ func (s *MasterStream) handshake(conn net.Conn, deadline time.Time) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-// readLine reads up to a newline and no further: what follows belongs to Raft.
+// readLine reads up to a newline and no further, because the following bytes belong to Raft.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	var b [1]byte
@@ -238,7 +239,7 @@ func readLine(r io.Reader) (string, error) {
 	return "", errors.New("the answer to the handshake is too long")
 }
 
-// bufferedConn is a connection of which the first bytes are in a buffer.
+// bufferedConn is a connection whose first bytes are in a buffer.
 type bufferedConn struct {
 	net.Conn
 	in *bufio.Reader

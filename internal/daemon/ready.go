@@ -13,16 +13,16 @@ import (
 //
 //	{"name":"m1","address":"127.0.0.1:7070","http":"127.0.0.1:7080","pid":4711}
 
-// Ready is what a daemon announces when it begins to serve.
+// Ready is the content of the ready file.
 type Ready struct {
-	Name    string `json:"name"`    // of a tasknode; id of a master
-	Address string `json:"address"` // host:port that it listens on
-	HTTP    string `json:"http"`    // host:port of its page
-	PID     int    `json:"pid"`     // of its process
+	Name    string `json:"name"`    // name of a tasknode, or id of a master
+	Address string `json:"address"` // host:port at which the daemon listens
+	HTTP    string `json:"http"`    // host:port of the daemon's page
+	PID     int    `json:"pid"`     // of the daemon's process
 }
 
-// WriteReady writes the ready file atomically: a reader sees it complete or not at all.
-// Without a path it does nothing.
+// WriteReady writes the ready file atomically: a reader sees the complete file or none. If
+// path is "", it does nothing.
 func WriteReady(path string, r Ready) error {
 	if path == "" {
 		return nil
@@ -40,7 +40,8 @@ func WriteReady(path string, r Ready) error {
 	return nil
 }
 
-// ReadReady reads the ready file. The error wraps fs.ErrNotExist if the daemon is not ready.
+// ReadReady reads the ready file. If the daemon is not ready, the error wraps
+// fs.ErrNotExist.
 func ReadReady(path string) (r Ready, err error) {
 	err = jsonfile.Read(path, &r)
 	return r, err

@@ -17,8 +17,8 @@ import (
 //	HAMMR_MAP_SLOTS=4        in the environment
 //	map-slots: 4             in the file of --config, last
 
-// Setting is one setting of a daemon: a flag of its name, the variable Env, or a key of its
-// name in a file.
+// Setting is one setting of a daemon. Its value comes from a flag with its name, from the
+// environment variable that Env returns, or from a key with its name in a file.
 type Setting struct {
 	Name    string // lower-case words joined by "-"
 	Usage   string // a phrase; the part in back quotes names the value
@@ -29,19 +29,19 @@ type Setting struct {
 	required bool
 }
 
-// Env is the environment variable of the setting.
+// Env returns the name of the environment variable of the setting.
 func (s Setting) Env() string {
 	return "HAMMR_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
-// Required is the setting without a default: Load fails if no source has it.
+// Required returns the setting without a default: Load fails if no source has a value.
 func (s Setting) Required() Setting {
 	s.required = true
 	return s
 }
 
-// String is a setting of any text. Its default is the value of *to, here and in the
-// functions below.
+// String returns a setting for any text. In this and the following functions, the default is
+// the present value of *to.
 func String(name string, to *string, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: *to, set: func(text string) error {
 		*to = text
@@ -49,7 +49,7 @@ func String(name string, to *string, usage string) Setting {
 	}}
 }
 
-// Choice is one of several words, in any case.
+// Choice returns a setting for one of several words, in upper or lower case.
 func Choice(name string, to *string, usage string, words ...string) Setting {
 	return Setting{Name: name, Usage: usage, Default: *to, set: func(text string) error {
 		for _, word := range words {
@@ -62,7 +62,8 @@ func Choice(name string, to *string, usage string, words ...string) Setting {
 	}}
 }
 
-// parsed is a setting whose text parse converts; expected says what parse accepts.
+// parsed returns a setting whose text the function parse converts. expected describes the
+// texts that parse accepts.
 func parsed[T any](name string, to *T, usage, shown string, parse func(text string) (T, error), expected string) Setting {
 	return Setting{Name: name, Usage: usage, Default: shown, set: func(text string) error {
 		value, err := parse(text)
@@ -74,7 +75,7 @@ func parsed[T any](name string, to *T, usage, shown string, parse func(text stri
 	}}
 }
 
-// atLeast limits the values that parse accepts.
+// atLeast returns a function that parses like parse and refuses values below least.
 func atLeast[T cmp.Ordered](least T, parse func(string) (T, error)) func(string) (T, error) {
 	return func(text string) (T, error) {
 		value, err := parse(text)
@@ -85,17 +86,17 @@ func atLeast[T cmp.Ordered](least T, parse func(string) (T, error)) func(string)
 	}
 }
 
-// Int is a whole number, at least least.
+// Int returns a setting for a whole number that is not below least.
 func Int(name string, to *int, least int, usage string) Setting {
 	return parsed(name, to, usage, strconv.Itoa(*to), atLeast(least, strconv.Atoi), fmt.Sprintf("a whole number of at least %d", least))
 }
 
-// Size is a number of bytes, with k, m, g or t for powers of 1024.
+// Size returns a setting for a number of bytes, with k, m, g or t for powers of 1024.
 func Size(name string, to *int64, usage string) Setting {
 	return parsed(name, to, usage, formatSize(*to), atLeast(0, conf.ParseSize), "a number of bytes such as 512m or 10g")
 }
 
-// formatSize is a number of bytes as a user types it.
+// formatSize formats a number of bytes as a user types it.
 func formatSize(n int64) string {
 	unit := ""
 	for _, next := range []string{"k", "m", "g", "t"} {
@@ -107,7 +108,8 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10) + unit
 }
 
-// Duration is a positive time: a number of milliseconds, or a number with ms, s, m or h.
+// Duration returns a setting for a positive time: a number of milliseconds, or a number with
+// ms, s, m or h.
 func Duration(name string, to *time.Duration, usage string) Setting {
 	shown := ""
 	if *to != 0 {
@@ -116,15 +118,16 @@ func Duration(name string, to *time.Duration, usage string) Setting {
 	return parsed(name, to, usage, shown, atLeast(1, conf.ParseDuration), "a time such as 500ms or 10s")
 }
 
-// Bool is true or false.
+// Bool returns a setting that is true or false.
 func Bool(name string, to *bool, usage string) Setting {
 	s := parsed(name, to, usage, strconv.FormatBool(*to), conf.ParseBool, "true or false")
 	s.IsBool = true
 	return s
 }
 
-// Strings are items joined by commas, or a list in a file. A comma inside an item has a
-// backslash before it, as in Hadoop (see EscapeItem). A list replaces an earlier one.
+// Strings returns a setting for items joined by commas, or for a list in a file. A comma
+// inside an item has a backslash before it, as in Hadoop (see EscapeItem). A list replaces
+// the list of a weaker source.
 func Strings(name string, to *[]string, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: strings.Join(*to, ","), set: func(text string) error {
 		*to = splitItems(text)
@@ -132,13 +135,13 @@ func Strings(name string, to *[]string, usage string) Setting {
 	}}
 }
 
-// EscapeItem is an item as it is written in Strings.
+// EscapeItem returns an item in the form that Strings reads.
 func EscapeItem(word string) string { return strings.ReplaceAll(word, ",", `\,`) }
 
 // splitItems splits a list at commas that have no backslash before them. Empty items
 // are left out.
 func splitItems(text string) (words []string) {
-	begun := "" // of an item, up to an escaped comma
+	begun := "" // the part of an item that ends with an escaped comma
 	for part := range strings.SplitSeq(text, ",") {
 		if head, joined := strings.CutSuffix(part, `\`); joined {
 			begun += head + ","

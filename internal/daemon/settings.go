@@ -10,23 +10,23 @@ import (
 // Settings are all settings of a daemon.
 type Settings []Setting
 
-// Sources are where settings come from. Flags override variables, and variables override the
-// file.
+// Sources are the places where settings come from. Flags override variables, and variables
+// override the file.
 type Sources struct {
 	// Flags are the flags of the command line, by name.
 	Flags map[string]string
 	// Env looks up an environment variable; nil finds none.
 	Env func(name string) (value string, found bool)
-	// File is a YAML file with a key for each setting; "" is none.
+	// File is a YAML file with a key for each setting; "" means no file.
 	File string
 }
 
-// Load sets all settings. It reports every error at once, with its source, also those of
-// values that another source overrides.
+// Load sets all settings. It reports all errors at once, each with its source, including
+// errors of values that another source overrides.
 //
-// Every source is parsed, the weakest first, so that a stronger one overwrites what a
-// weaker one has set. A value that is wrong is an error even if it is overwritten: it
-// would take effect when the other is removed.
+// It parses the weakest source first, so that stronger sources overwrite its values. A wrong
+// value is an error even if it is overridden, because it would take effect if the stronger
+// value were removed.
 func (s Settings) Load(in Sources) error {
 	var errs []error
 	given := make(map[string]bool)
@@ -59,7 +59,7 @@ func (s Settings) Load(in Sources) error {
 	return errors.Join(errs...)
 }
 
-// loadFile passes the settings of a file to take. It returns the problems of the file:
+// loadFile calls take for each setting of a file. It returns the problems of the file:
 // unknown keys, values that are neither scalars nor lists, and malformed YAML.
 func (s Settings) loadFile(name string, take func(setting Setting, text, source string)) (errs []error) {
 	if name == "" {

@@ -12,12 +12,12 @@ import (
 // entry is one key of a file.
 type entry struct {
 	key  string
-	text string // as a flag has it
-	line int    // from 1
-	err  error  // why text is missing
+	text string // the value as a user types it for a flag
+	line int    // line number; the first line is 1
+	err  error  // why there is no text
 }
 
-// parseFile reads a YAML document: keys with scalars, or with lists of scalars.
+// parseFile reads a YAML document that has keys with scalars or lists of scalars.
 func parseFile(data []byte) ([]entry, error) {
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
@@ -38,7 +38,7 @@ func parseFile(data []byte) ([]entry, error) {
 	return entries, nil
 }
 
-// mappings are the keys and values of a document.
+// mappings returns the keys and values of a document.
 func mappings(body ast.Node) ([]*ast.MappingValueNode, error) {
 	switch body := body.(type) {
 	case nil, *ast.NullNode, *ast.CommentGroupNode:
@@ -51,9 +51,9 @@ func mappings(body ast.Node) ([]*ast.MappingValueNode, error) {
 	return nil, fmt.Errorf("line %d: expected a setting and its value, as in \"map-slots: 2\"", body.GetToken().Position.Line)
 }
 
-// textOf returns a value as a user types it for a flag: a list joined by commas, a
-// scalar as it stands in the file, quotes removed. Numbers are not converted, so that
-// "010" and "1m" keep their meaning.
+// textOf returns a value as a user types it for a flag. A list is joined by commas; a scalar
+// is copied from the file without quotes. Numbers are not converted, so that "010" and "1m"
+// keep their meaning.
 func textOf(node ast.Node) (string, error) {
 	switch node := node.(type) {
 	case *ast.NullNode:

@@ -28,8 +28,8 @@ type localClient struct {
 	mu     struct {
 		sync.Mutex
 		sequence uint64
-		jobs     map[submission]string // ids of all submitted jobs
-		ended    string                // why no more jobs are accepted, "" while they are
+		jobs     map[submission]string // job ids of all submissions
+		ended    string                // why no more jobs are accepted, "" if jobs are accepted
 	}
 }
 
@@ -45,11 +45,11 @@ func newLocalClient(e *Engine) *localClient {
 	return c
 }
 
-// stagingScheme starts the names of staging files. They lie in the engine's directory,
-// whatever file systems the jobs use.
+// stagingScheme begins the names of staging files. These files lie in the engine's
+// directory, whatever file systems the jobs use.
 const stagingScheme = "hammr-staging:"
 
-// resolve is Config.Resolve extended by staging files.
+// resolve resolves staging files itself and all other files by Config.Resolve.
 func (e *Engine) resolve(ctx context.Context, name string) (storage.FS, string, error) {
 	if file, ok := strings.CutPrefix(name, stagingScheme); ok {
 		return local.New(local.Options{}), filepath.ToSlash(filepath.Join(e.dir, file)), nil
@@ -76,8 +76,8 @@ func (c *localClient) Submit(ctx context.Context, spec *wire.JobSpec, splits []*
 	return id, c.record(ctx, submission{spec.ClientId, spec.Sequence}, id)
 }
 
-// register gives a submission its identity. If the submission is known it returns the id
-// of its job and true. The error says that no more jobs are accepted.
+// register gives a submission its identity. If the submission is known, it returns the id of
+// the job and true. It returns an error if no more jobs are accepted.
 func (c *localClient) register(spec *wire.JobSpec) (id string, twice bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,8 @@ func (c *localClient) register(spec *wire.JobSpec) (id string, twice bool, err e
 	return id, twice, nil
 }
 
-// checkOutput refuses an output directory that exists, before anything is staged.
+// checkOutput returns an error if the output directory exists. It is called before anything
+// is staged.
 func (c *localClient) checkOutput(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
@@ -104,8 +105,7 @@ func (c *localClient) checkOutput(ctx context.Context, name string) error {
 	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
-// record records a job. A job that was submitted while the engine stopped is killed like
-// the others.
+// record records the job of a submission. If the engine has begun to stop, it kills the job.
 func (c *localClient) record(ctx context.Context, key submission, id string) error {
 	c.mu.Lock()
 	c.mu.jobs[key] = id
@@ -117,7 +117,8 @@ func (c *localClient) record(ctx context.Context, key submission, id string) err
 	return c.engine.master.Kill(ctx, id, ended)
 }
 
-// stage writes the splits to a file in a directory of its own and names it in spec.
+// stage writes the splits to a file, which has a directory of its own, and names the file in
+// spec.
 func (c *localClient) stage(spec *wire.JobSpec, splits []*taskproc.Split) error {
 	data, hash, err := taskproc.EncodeSplits(splits)
 	if err != nil {

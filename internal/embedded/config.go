@@ -1,5 +1,5 @@
-// Package embedded runs the whole engine in one process, with the same jobmaster,
-// controller, tasknode and task messages as a cluster. The log is in memory and attempts
+// Package embedded runs the whole engine in one process. It uses the same jobmaster,
+// controller, tasknode and task messages as a cluster. The log is in memory, and attempts
 // are goroutines.
 //
 //	e, err := embedded.Start(ctx, embedded.Config{…})
@@ -32,16 +32,15 @@ type Config struct {
 	// ReduceSlots is how many reduce attempts run at once; default
 	// runtime.GOMAXPROCS(0).
 	ReduceSlots int
-	// LocalDir is where the engine makes its temporary directory; it is made if it is
+	// LocalDir is where the engine makes its temporary directory. LocalDir is made if it is
 	// missing. Default the system's directory for temporary files.
 	LocalDir string
 	// Resolve maps the full name of a file ("hdfs://nn:8020/out") to its file system and
 	// its path there.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
 	// Serve runs one attempt: it speaks the task's side of package taskproc on conn and
-	// returns when the attempt has ended. When ctx ends it must return at once. The
-	// attempt fails if Serve returns an error, panics, or returns without a last
-	// message.
+	// returns when the attempt has ended. When ctx ends, it must return at once. The attempt
+	// fails if Serve returns an error, panics, or returns without sending a last message.
 	Serve func(ctx context.Context, conn io.ReadWriteCloser) error
 	// Logger receives log lines; default none.
 	Logger *slog.Logger

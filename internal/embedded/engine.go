@@ -18,22 +18,22 @@ const machineName = "localhost"
 
 // Engine is a running jobmaster with one tasknode.
 //
-// Goroutines: the jobmaster's loop, the tasknode's loop, and one that waits for the end
-// of Start's context. Close waits for all of them.
+// Goroutines: the jobmaster's loop, the tasknode's loop, and one that waits for the end of
+// Start's context. Close waits for all of them.
 type Engine struct {
 	cfg          Config
-	dir          string // temporary, used by this engine only
+	dir          string // a temporary directory that only this engine uses
 	master       *jobmaster.Master
 	client       *localClient
-	stopMaster   context.CancelFunc // ends the jobmaster
+	stopMaster   context.CancelFunc // stops the jobmaster
 	masterDone   sync.WaitGroup     // the jobmaster, and the goroutine that waits for Start's context
-	stopTasknode context.CancelFunc // ends the tasknode
+	stopTasknode context.CancelFunc // stops the tasknode
 	tasknodeDone sync.WaitGroup     // the tasknode
 	once         sync.Once
 	closeErr     error
 }
 
-// Start starts an engine. When ctx ends, its jobs are killed. The caller must call
+// Start starts an engine. When ctx ends, the engine kills its jobs. The caller must call
 // Close.
 func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	cfg.EnsureDefaults()
@@ -52,8 +52,8 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// makeDir makes a temporary directory in parent, and parent if it is missing, as Hadoop
-// does with its local directories.
+// makeDir makes a temporary directory in parent. It also makes parent if that is missing, as
+// Hadoop does with its local directories.
 func makeDir(parent string) (string, error) {
 	if parent != "" {
 		if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -63,9 +63,8 @@ func makeDir(parent string) (string, error) {
 	return os.MkdirTemp(parent, "hammr-")
 }
 
-// start starts the jobmaster, then the tasknode, then the goroutine that ends them.
-// Their contexts do not end with ctx: jobs are killed first, and their output is
-// removed.
+// start starts the jobmaster, then the tasknode, then the goroutine that stops both. Their
+// contexts do not end with ctx, because jobs must be killed and their output removed first.
 func (e *Engine) start(ctx context.Context) (err error) {
 	e.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: fmt.Sprintf("local%d", e.cfg.Now().UnixMilli()),
@@ -84,7 +83,8 @@ func (e *Engine) start(ctx context.Context) (err error) {
 		return err
 	}
 	e.client = newLocalClient(e)
-	// Work for jobs outlives ctx, so that the output of killed jobs is removed.
+	// The work for jobs continues after the end of ctx, so that the output of killed jobs is
+	// removed.
 	outlives := context.WithoutCancel(ctx)
 	masterCtx, stop := context.WithCancel(outlives)
 	nodeCtx, drain := context.WithCancel(outlives)
@@ -109,8 +109,8 @@ func (e *Engine) start(ctx context.Context) (err error) {
 func (e *Engine) Client() client.Client { return e.client }
 
 // Close kills the running jobs, waits for every goroutine of the engine and removes its
-// temporary files. It does not wait for an attempt that ignores the end of its context;
-// such an attempt has failed its job.
+// temporary files. It does not wait for an attempt that ignores the end of its context. Such
+// an attempt has failed its job.
 func (e *Engine) Close() error {
 	e.once.Do(func() {
 		e.client.stop("the engine was closed")

@@ -30,7 +30,7 @@ func (l *launcher) Launch(ctx context.Context, _ *taskproc.Start) (tasknode.Task
 	return t, nil
 }
 
-// runServe turns a panic into an error.
+// runServe calls serve and converts a panic into an error.
 func runServe(ctx context.Context, serve func(context.Context, io.ReadWriteCloser) error, conn io.ReadWriteCloser) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -42,13 +42,13 @@ func runServe(ctx context.Context, serve func(context.Context, io.ReadWriteClose
 
 // task is a task in a goroutine.
 //
-// The goroutine puts its number into id before anything else, so that Stack finds it in
-// a dump.
+// The goroutine sends its number to id before it does anything else, so that Stack finds the
+// goroutine in a dump.
 type task struct {
 	conn net.Conn
 	gone chan struct{}
 	err  error       // set before gone is closed
-	id   chan string // of the goroutine
+	id   chan string // number of the goroutine
 }
 
 func (t *task) Conn() io.ReadWriteCloser { return t.conn }

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// This file has what packages jobmaster and tasknode leave to their surroundings: the link
-// between master and tasknode, and the log. Both are channels here.
+// Packages jobmaster and tasknode do not contain the link between master and tasknode, nor
+// the log. This file provides both, by channels.
 
 // link connects the tasknode and the jobmaster of one process.
 type link struct{ master *jobmaster.Master }
@@ -20,7 +20,7 @@ type link struct{ master *jobmaster.Master }
 type session struct {
 	*jobmaster.Attachment
 	orders *syncutil.Mailbox[*wire.Order]
-	ended  chan error // the cause, once the master ends the attachment
+	ended  chan error // receives the cause when the master ends the attachment
 }
 
 // Connect implements tasknode.Link.
@@ -49,11 +49,11 @@ func (s *session) Receive(ctx context.Context) ([]*wire.Order, error) {
 // Close implements tasknode.Session.
 func (s *session) Close() { s.Detach() }
 
-// memoryLog is the log of a single master, which always leads: every proposal is
+// memoryLog is the log of a single master. This master always leads, so every proposal is
 // committed at once.
 type memoryLog struct{ events chan jobmaster.LogEvent }
 
-// newMemoryLog returns a log whose channel buffers Leading and the one batch under way.
+// newMemoryLog returns a log whose channel has space for Leading and for one batch.
 func newMemoryLog() *memoryLog {
 	l := &memoryLog{make(chan jobmaster.LogEvent, 2)}
 	l.events <- jobmaster.Leading{}

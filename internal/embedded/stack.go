@@ -21,8 +21,8 @@ func stacksOf(id string) string {
 	return pickStacks(allStacks(), id)
 }
 
-// allStacks returns the stacks of all goroutines, at most about maxStackBytes. The size
-// is not known before, so the buffer is doubled until they fit.
+// allStacks returns the stacks of all goroutines, about maxStackBytes at most. The size is
+// not known in advance, so the buffer is doubled until the stacks fit.
 func allStacks() string {
 	for size := 1 << 16; ; size *= 2 {
 		buf := make([]byte, size)
@@ -32,9 +32,9 @@ func allStacks() string {
 	}
 }
 
-// pickStacks selects, from a dump whose parts are separated by empty lines, the part of
-// goroutine id and then those of its descendants. The first comes first because user
-// code runs there:
+// pickStacks selects parts of a dump whose parts are separated by empty lines: the part of
+// goroutine id, and then the parts of its descendants. Goroutine id comes first because
+// user code runs in it:
 //
 //	goroutine 12 [chan receive]:
 //	main.f(…)
@@ -65,8 +65,8 @@ func pickStacks(dump, id string) string {
 	return strings.Join(append(first, others...), "\n\n")
 }
 
-// stackOwner returns the number of the goroutine in a part of a dump, and of the
-// goroutine that started it; "" for unknown.
+// stackOwner returns the number of the goroutine that a part of a dump describes, and the
+// number of the goroutine that started it; "" if unknown.
 func stackOwner(part string) (number, parent string) {
 	head, ok := strings.CutPrefix(part, "goroutine ")
 	if !ok {

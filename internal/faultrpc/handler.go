@@ -24,20 +24,20 @@ const Path = "/" + wireconnect.DrillsName + "/"
 // maxRequestBytes bounds a request.
 const maxRequestBytes = 64 << 10
 
-// ErrDrillsDisabled is the answer of a daemon that was not started for drills.
+// ErrDrillsDisabled is the answer of a daemon that was started without --drills.
 var ErrDrillsDisabled = errors.New("this daemon takes no faults: it was not started with --drills, which is for clusters whose work may be lost")
 
-// Config configures the daemon's end.
+// Config configures the handler of a daemon.
 type Config struct {
-	// Token is the cluster's; "" refuses all callers.
+	// Token is the token of the cluster; with "" all callers are refused.
 	Token string
-	// Control has the daemon's faults; nil for a daemon that was not started for drills.
+	// Control has the daemon's faults; nil for a daemon that was started without --drills.
 	Control *failpoint.Control
 	// Logger logs every fault. Default none.
 	Logger *slog.Logger
 }
 
-// NewHandler makes the daemon's end of the service.
+// NewHandler returns the handler that a daemon serves.
 func NewHandler(cfg Config) http.Handler {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	option := connect.WithReadMaxBytes(maxRequestBytes)
@@ -47,8 +47,8 @@ func NewHandler(cfg Config) http.Handler {
 
 // authHandler checks the callers.
 //
-// It runs before the handler of connect, so that a caller without the token reaches
-// no decoder.
+// It runs before the handler of connect, so that no decoder reads the bytes of a caller
+// without the token.
 type authHandler struct {
 	cfg         Config
 	next        http.Handler
@@ -58,14 +58,14 @@ type authHandler struct {
 // ServeHTTP implements http.Handler.
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := g.check(r.Header); err != nil {
-		_ = g.errorWriter.Write(w, r, err) // the caller may be gone
+		_ = g.errorWriter.Write(w, r, err) // the caller may have disconnected
 		return
 	}
 	g.next.ServeHTTP(w, r)
 }
 
-// check is the reason to refuse a caller, nil for none. A caller without the token does not
-// learn whether drills are enabled.
+// check returns why a caller is refused, nil if it is accepted. A caller without the token
+// does not learn whether drills are enabled.
 func (g *authHandler) check(h http.Header) error {
 	if !rpc.Authorized(h, g.cfg.Token) {
 		return connect.NewError(connect.CodeUnauthenticated, errors.New("the token is not the cluster's"))

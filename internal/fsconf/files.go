@@ -5,8 +5,8 @@
 //	defer files.Close()
 //	fsys, path, err := files.Resolve(ctx, "hdfs://nn:8020/in")
 //
-// Daemons, tasks and clients all open file systems here, so that a name means the same
-// everywhere.
+// Daemons, tasks and clients all open file systems by this package, so that a name refers
+// to the same file in each of them.
 package fsconf
 
 import (
@@ -24,12 +24,12 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// NewRouter returns a Router for the configuration. A file system is opened when it is
-// first used, so a cluster without HDFS needs no configuration of it. logger logs
-// errors that are retried; nil discards them.
+// NewRouter returns a Router for the configuration. A file system is opened when it is first
+// used, so a cluster without HDFS needs no HDFS configuration. logger logs errors that are
+// retried; nil discards them.
 //
-// Names without a scheme are on fs.defaultFS, as in Hadoop. The caller closes the
-// Router, and with it the connections to HDFS.
+// Names without a scheme are on fs.defaultFS, as in Hadoop. The caller closes the Router,
+// which also closes the connections to HDFS.
 func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	return storage.NewRouter(storage.Config{
 		Default: c.String(conf.DefaultFS),
@@ -42,9 +42,9 @@ func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	})
 }
 
-// Local is the local file system for private files of the process, such as segments and
-// spills. In drills, injected disk faults apply to it; they do not apply to the files
-// that jobs read and write by name, because drills test local disks that fail.
+// Local returns the local file system for private files of the process, such as segments and
+// spills. Injected disk faults apply to it. They do not apply to files that jobs read and
+// write by name, because drills test failing local disks.
 func Local(c *conf.Conf) storage.FS {
 	if !failpoint.Enabled() {
 		return machine(c)
@@ -55,13 +55,15 @@ func Local(c *conf.Conf) storage.FS {
 	})
 }
 
-// machine is the local file system of this machine, for jobs that name files by file:
-// and for private files. The block size divides local files into splits as HDFS would.
+// machine returns the local file system of this machine. It is for jobs that name files by
+// file:, and for private files. Its block size divides local files into splits as HDFS
+// would.
 func machine(c *conf.Conf) storage.FS {
 	return local.New(local.Options{BlockSize: c.Bytes(conf.LocalBlockSize), Durable: c.Bool(conf.LocalDurable)})
 }
 
-// CreateOptions are those that c sets for every new file; 0 where it is silent.
+// CreateOptions returns the options that c sets for every new file. An option that c does
+// not set is 0.
 func CreateOptions(c *conf.Conf) storage.CreateOptions {
 	var o storage.CreateOptions
 	if c.IsSet(conf.Replication) {
@@ -73,9 +75,9 @@ func CreateOptions(c *conf.Conf) storage.CreateOptions {
 	return o
 }
 
-// openHDFS opens a file system of HDFS. authority is that of its name: host:port of a
-// NameNode, or the name of a service whose NameNodes the configuration lists. Each
-// NameNode has an address for RPC and may have one for WebHDFS.
+// openHDFS opens an HDFS file system. authority is the authority of its name: host:port of a
+// NameNode, or the name of a service whose NameNodes the configuration lists. Each NameNode
+// has an address for RPC and may have one for WebHDFS.
 func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.Logger) (storage.FS, error) {
 	nodes, err := c.NameNodes(authority)
 	if err != nil {
@@ -108,8 +110,8 @@ func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.
 	return fs, nil
 }
 
-// kerberos is how to log in; nil where hadoop.security.authentication is not
-// kerberos.
+// kerberos returns how to log in with Kerberos. It returns nil unless
+// hadoop.security.authentication is kerberos.
 func kerberos(c *conf.Conf) *hdfs.Kerberos {
 	if c.String("hadoop.security.authentication") != "kerberos" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// Read parses a file. The error wraps fs.ErrNotExist if there is none, and names the file.
-// Fields that the document lacks keep their values.
+// Read parses a file. The error names the file, and wraps fs.ErrNotExist if the file does
+// not exist. Fields that the document lacks keep their values.
 func Read(path string, into any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -22,8 +22,8 @@ func Read(path string, into any) error {
 	return nil
 }
 
-// Write writes an indented document beside the file, and renames it over the file. A crash
-// of the machine may lose the latest document, since nothing is synced.
+// Write writes an indented document to a temporary file beside the file and renames it. A
+// crash of the machine may lose the latest document, since Write does not sync.
 func Write(path string, value any, mode fs.FileMode) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 const (
 	// membershipTimeout bounds a change of the set of masters.
 	membershipTimeout = 20 * time.Second
-	// transferTimeout bounds a transfer of leadership. Nothing is committed meanwhile, so a
-	// successor that does not answer must not delay the cluster for long.
+	// transferTimeout bounds a transfer of leadership. Nothing is committed during a
+	// transfer, so a successor that does not answer must not delay the cluster for long.
 	transferTimeout = 5 * time.Second
-	// yieldTimeout bounds the transfer by a master that stops. After it, an election costs
-	// the cluster less time than another try.
+	// yieldTimeout bounds the transfer of leadership when a master stops. After this time an
+	// election is faster than another try.
 	yieldTimeout = time.Second
 )
 
@@ -28,7 +28,7 @@ func (a admin) AddMaster(id, address string) error {
 	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.AddMaster(ctx, id, address) })
 }
 
-// RemoveMaster implements server.Admin. It refuses what would cost the majority.
+// RemoveMaster implements server.Admin. It refuses a removal that leaves no majority.
 func (a admin) RemoveMaster(id string) error {
 	if err := checkMajority(a.log.Status(), id); err != nil {
 		return err
@@ -36,23 +36,23 @@ func (a admin) RemoveMaster(id string) error {
 	return withTimeout(membershipTimeout, func(ctx context.Context) error { return a.log.RemoveMaster(ctx, id) })
 }
 
-// TransferLeadership implements server.Admin. It makes a master the leader; "" is any
-// follower.
+// TransferLeadership implements server.Admin. It makes the master with this id the leader,
+// or any follower if id is "".
 func (a admin) TransferLeadership(id string) error {
 	return withTimeout(transferTimeout, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, id) })
 }
 
-// withTimeout calls f with a limit of its own. The caller's context is not used: a
-// change of the masters that has begun is not abandoned because a client is gone.
+// withTimeout calls f with a time limit. It does not use the caller's context: a change of
+// the masters that has begun continues after the client has disconnected.
 func withTimeout(limit time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return f(ctx)
 }
 
-// checkMajority refuses to remove a master if those that remain and answer would
-// be no majority: the cluster could then commit nothing, not even the next
-// change of its masters. Only the leader knows which masters answer.
+// checkMajority refuses to remove a master if the remaining masters that answer are no
+// majority. The cluster could then commit nothing, not even the next change of its masters.
+// Only the leader knows which masters answer.
 func checkMajority(s raftlog.Status, without string) error {
 	voters, alive := 0, 0
 	var silent []string
@@ -74,8 +74,8 @@ func checkMajority(s raftlog.Status, without string) error {
 		without, strings.Join(silent, ", "))
 }
 
-// yieldLeadership makes another master the leader before this one stops, so that
-// the cluster does not wait for an election timeout.
+// yieldLeadership makes another master the leader before this master stops, so that the
+// cluster does not wait for an election timeout.
 func (d *Daemon) yieldLeadership() {
 	s := d.log.Status()
 	if s.Leader.ID != d.cfg.ID || len(s.Masters) < 2 {

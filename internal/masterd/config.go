@@ -27,8 +27,8 @@ const (
 type Config struct {
 	// ID is the name of this master, unique in the cluster and permanent. Required.
 	ID string
-	// ClusterID is a number, the same on each master. Default the one that Dir has;
-	// else, for a single master that does not Join, the time in ms.
+	// ClusterID is a number, the same on each master. Default the number that Dir contains.
+	// If Dir contains none, a single master that does not Join uses the time in ms.
 	ClusterID string
 	// Dir has the Raft log; it belongs on a disk that no shuffle writes to. Required.
 	Dir string
@@ -36,11 +36,11 @@ type Config struct {
 	Address string
 	// HTTP is the host:port of the page of health and metrics. Default ":7080".
 	HTTP string
-	// Advertise is the host:port at which others reach Address. Default this master's
-	// entry in Masters, else the address that it listens on.
+	// Advertise is the host:port at which others reach Address. Default this master's entry
+	// in Masters; without an entry, the address at which it listens.
 	Advertise string
-	// Masters are the first masters of a new cluster, as id=host:port. Default this
-	// one alone.
+	// Masters are the first masters of a new cluster, as id=host:port. Default this master
+	// alone.
 	Masters []string
 	// Join waits to be added to a running cluster instead of starting one. Default false.
 	Join bool
@@ -60,38 +60,39 @@ type Config struct {
 	// TasknodeExpiry is the silence after which a tasknode is lost. Default
 	// hammr.tasknode.expiry of Conf, 10 s.
 	TasknodeExpiry time.Duration
-	// TasknodeForget is how long a lost tasknode is remembered, unless it was removed
-	// by an administrator. Default 24 h.
+	// TasknodeForget is how long a lost tasknode is remembered, unless an administrator has
+	// removed it. Default 24 h.
 	TasknodeForget time.Duration
-	// Policy is the scheduling policy that the leader sets. Default the cluster's own,
-	// which is fifo at first.
+	// Policy is the scheduling policy that the leader sets. Default the policy that the
+	// cluster has, which is fifo in a new cluster.
 	Policy string
-	// Pools are those that jobs may be put into, in addition to default. Default the
-	// cluster's own.
+	// Pools are the pools that jobs may name, in addition to the pool default. Default the
+	// pools that the cluster has.
 	Pools []string
 	// AllocationFile is a fair-scheduler.xml that the leader watches. Default none.
 	AllocationFile string
-	// Decisions takes the leader's scheduling decisions, a JSON document a line.
+	// Decisions receives the leader's scheduling decisions, one JSON document on each line.
 	// Default none.
 	Decisions io.Writer
-	// ElectionTimeout is the silence of the leader after which a follower stands for
-	// election. Default hammr.jobmaster.election.timeout of Conf, 500 ms.
+	// ElectionTimeout is the silence of the leader after which a follower becomes a
+	// candidate. Default hammr.jobmaster.election.timeout of Conf, 500 ms.
 	ElectionTimeout time.Duration
 	// VoteTimeout is how long a candidate waits for votes. Default ElectionTimeout.
 	VoteTimeout time.Duration
-	// LeaderLease is how long a leader without a majority leads. Default ElectionTimeout.
+	// LeaderLease is how long a leader without a majority continues to lead. Default
+	// ElectionTimeout.
 	LeaderLease time.Duration
 	// StallTimeout is how long a leader may fail to commit before it steps down.
 	// Default raftlog.DefaultWatchPatience, 7 s.
 	StallTimeout time.Duration
-	// SnapshotEntries is how many log entries cause a snapshot. Default
+	// SnapshotEntries is the number of log entries after which a snapshot is taken. Default
 	// raftlog.DefaultSnapshotThreshold.
 	SnapshotEntries int
 	// SnapshotInterval is the time between two checks of SnapshotEntries. Default
 	// raftlog.DefaultSnapshotInterval.
 	SnapshotInterval time.Duration
-	// Nice is the niceness of the process; 0 leaves it. Default -5, so that busy
-	// neighbours do not make the master miss its deadlines.
+	// Nice is the niceness of the process; 0 leaves it unchanged. Default -5, so that busy
+	// programs on the machine do not make the master miss its deadlines.
 	Nice int
 	// StoreDelay slows each write to the log, to simulate a slow disk. Default 0.
 	StoreDelay time.Duration
@@ -101,7 +102,7 @@ type Config struct {
 	Profiles bool
 	// ReadyFile is written when the master serves and knows a leader. Default none.
 	ReadyFile string
-	// Version of the program, for clients. Default "".
+	// Version is the version of the program, which clients see. Default "".
 	Version string
 	// Conf is the site's configuration. Default conf.New().
 	Conf *conf.Conf
@@ -109,9 +110,9 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// EnsureDefaults sets fields that are zero to defaults that are the same
-// everywhere. Call it before you set fields of your own: a 0 that is set
-// afterwards, such as Nice, stays 0.
+// EnsureDefaults sets zero fields to their defaults, if the default is the same on every
+// machine. Call it before you set other fields: a 0 that is set afterwards, such as Nice,
+// stays 0.
 func (c *Config) EnsureDefaults() {
 	c.Address = cmp.Or(c.Address, ":"+defaultPort)
 	c.HTTP = cmp.Or(c.HTTP, ":"+defaultPagePort)
@@ -135,7 +136,7 @@ func (c *Config) Validate() error {
 	)
 }
 
-// peers are the first masters, none for a master alone.
+// peers returns the first masters; none if there is a single master.
 func (c *Config) peers() (peers []raftlog.Peer, err error) {
 	var errs []error
 	for _, entry := range c.Masters {

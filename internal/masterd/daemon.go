@@ -25,35 +25,35 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Daemon is a jobmaster with everything that it needs of its machine.
+// Daemon is a jobmaster with its log, its network port, its HTTP page and its files.
 //
 //	Open: resolve ─► listen ─► findAddress ─► openLog ─► openDrills ─► openMaster
 //	Run:  serve clients, masters and the page ──► ctx ends: yieldLeadership, close all
 //	                                          └─► fatal: the log failed, abandon
 //
-// Goroutines: those of its parts; one for each of the two listeners; one that waits for
-// the first leader.
+// Goroutines: the goroutines of its parts; one for each of the two listeners; one that
+// waits for the first leader.
 type Daemon struct {
 	cfg      Config          // complete after resolve
-	token    string          // of the cluster
-	peers    []raftlog.Peer  // the first masters; this one alone if none are configured
+	token    string          // token of the cluster
+	peers    []raftlog.Peer  // the first masters; only this master if none are configured
 	files    *storage.Router // file systems of jobs, histories and staging
-	listener net.Listener    // of port
-	page     net.Listener    // of the page of health and metrics
+	listener net.Listener    // listener that port shares
+	page     net.Listener    // listener of the page of health and metrics
 	port     *daemon.Port    // shares listener between clients and masters
 	log      *raftlog.Log    // replicates commands, and knows the leader
 	master   *jobmaster.Master
-	fatal    chan error // takes the error that ended the log
+	fatal    chan error // receives the error that ended the log
 	drills   daemon.Drills
-	open     daemon.Closers // of what Open has opened so far
+	open     daemon.Closers // closes what Open has opened so far
 }
 
-// Open makes a jobmaster ready to run. On an error nothing stays open.
+// Open makes a jobmaster ready to run. If it fails, it closes what it has opened.
 func Open(cfg Config) (*Daemon, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
 	d := &Daemon{cfg: cfg, fatal: make(chan error, 1)}
-	// The log locks the directory, so drills come after it.
+	// The log locks the directory, so drills are opened after the log.
 	for _, step := range []func() error{d.resolve, d.listen, d.findAddress, d.openLog, d.openDrills, d.openMaster} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, d.open.Close())
@@ -62,11 +62,11 @@ func Open(cfg Config) (*Daemon, error) {
 	return d, nil
 }
 
-// resolve finds what the configuration leaves to files. It reports every error at
-// once.
+// resolve reads the settings that the configuration keeps in files. It reports every error
+// at once.
 func (d *Daemon) resolve() error {
 	errs := []error{d.cfg.Validate()}
-	d.peers, _ = d.cfg.peers() // Validate reports the error
+	d.peers, _ = d.cfg.peers() // Validate reports this error
 	if d.cfg.TokenFile != "" {
 		token, err := rpc.ReadToken(d.cfg.TokenFile)
 		d.token, errs = token, append(errs, err)
@@ -74,7 +74,7 @@ func (d *Daemon) resolve() error {
 	return errors.Join(append(errs, d.resolveCluster(), d.resolveFiles())...)
 }
 
-// resolveFiles opens the file systems, and takes what is not set from the site's
+// resolveFiles opens the file systems. It takes settings that are not set from the site's
 // configuration.
 func (d *Daemon) resolveFiles() (err error) {
 	c := d.cfg.Conf
@@ -96,7 +96,7 @@ func (d *Daemon) resolveFiles() (err error) {
 	return nil
 }
 
-// defaultStaging is a directory on the default file system.
+// defaultStaging returns a directory on the default file system.
 func defaultStaging(c *conf.Conf) (string, error) {
 	u, err := url.Parse(c.String(conf.DefaultFS))
 	if err != nil {
@@ -106,12 +106,12 @@ func defaultStaging(c *conf.Conf) (string, error) {
 	return u.String(), nil
 }
 
-// clusterFile has the cluster's id in the directory of a master, so that a
+// clusterFile is a file in a master's directory that contains the cluster's id, so that the
 // directory is never used for two clusters.
 const clusterFile = "cluster"
 
-// resolveCluster finds the id of the cluster: the one of the configuration, of the
-// directory, or a new one.
+// resolveCluster finds the id of the cluster in the configuration or in the directory, or
+// makes a new id.
 func (d *Daemon) resolveCluster() error {
 	saved, err := os.ReadFile(filepath.Join(d.cfg.Dir, clusterFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -131,8 +131,8 @@ func (d *Daemon) resolveCluster() error {
 	return nil
 }
 
-// listen opens both listeners before the log is opened, so that a port in use is
-// reported at once.
+// listen opens both listeners. It is called before the log is opened, so that a port in use
+// is reported at once.
 func (d *Daemon) listen() (err error) {
 	if d.listener, err = daemon.Listen("address", d.cfg.Address, defaultPort); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (d *Daemon) listen() (err error) {
 	return nil
 }
 
-// findAddress finds where others reach this master.
+// findAddress finds the address at which others reach this master.
 func (d *Daemon) findAddress() (err error) {
 	for _, p := range d.peers {
 		if p.ID == d.cfg.ID {
@@ -188,8 +188,8 @@ func (d *Daemon) openLog() (err error) {
 	return os.WriteFile(filepath.Join(d.cfg.Dir, clusterFile), []byte(d.cfg.ClusterID+"\n"), 0o644)
 }
 
-// openDrills enables fault injection if the configuration says so. The log has locked
-// the directory before.
+// openDrills enables fault injection if the configuration says so. The log has already
+// locked the directory.
 func (d *Daemon) openDrills() (err error) {
 	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
 	d.open.Add(d.drills.Close)

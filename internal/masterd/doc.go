@@ -1,8 +1,7 @@
 // Package masterd is the jobmaster's daemon: a jobmaster.Master with its Raft
 // log, its network port, its HTTP page and its files, as one process runs them.
 //
-// The caller makes a Config, lets EnsureDefaults fill it, changes what it
-// wants, and runs it:
+// The caller makes a Config, calls EnsureDefaults, sets further fields, and calls Run:
 //
 //	var cfg masterd.Config
 //	cfg.EnsureDefaults()

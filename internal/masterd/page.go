@@ -14,7 +14,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// info is this master's answer to callers that have the token. It need not be the leader.
+// info returns this master's answer to callers that have the token. This master need not be
+// the leader.
 func (d *Daemon) info() *wire.Info {
 	s := d.log.Status()
 	info := &wire.Info{
@@ -35,10 +36,10 @@ func (d *Daemon) info() *wire.Info {
 	return info
 }
 
-// newPage returns the master's HTTP page. A handler for it goes into Handlers. It asks
-// d.log.ConfirmLead before it reads from d.master, as calls do (jobmaster/server/calls.go).
-// What d.master cannot answer yet is a method in jobmaster/query.go. docs/cluster.md lists
-// the paths.
+// newPage returns the handler of the master's HTTP page. Add further handlers to Handlers. A
+// handler must call d.log.ConfirmLead before it reads from d.master, as calls do
+// (jobmaster/server/calls.go). If d.master has no method for the data, add one in
+// jobmaster/query.go. docs/cluster.md lists the paths.
 func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title:    fmt.Sprintf("jobmaster %s of cluster %s", d.cfg.ID, d.cfg.ClusterID),
@@ -53,11 +54,11 @@ func (d *Daemon) newPage() http.Handler {
 	})
 }
 
-// probeClient keeps no connections: it rarely probes a tasknode twice.
+// probeClient keeps no connections, because it rarely probes a tasknode twice.
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// probeTasknode asks the page of a tasknode for a sign of life. Any answer is one,
-// also that the tasknode is unhealthy.
+// probeTasknode asks the page of a tasknode whether the tasknode is alive. Any answer shows
+// that it is, even the answer that it is unhealthy.
 func probeTasknode(ctx context.Context, page string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/health", nil)
 	if err != nil {
@@ -70,7 +71,7 @@ func probeTasknode(ctx context.Context, page string) error {
 	return answer.Body.Close()
 }
 
-// metrics are a master's metrics for Prometheus. Only the leader has those of jobs,
+// metrics are a master's metrics for Prometheus. Only the leader has metrics of jobs,
 // tasknodes and slots.
 type metrics struct{ *Daemon }
 
@@ -125,8 +126,9 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	m.collectTasknodes(ctx, gauge)
 }
 
-// collectTasknodes collects the tasknodes by state and the slots of those that are in
-// use. A tasknode without a connection counts until it is lost, as for the scheduler.
+// collectTasknodes collects the number of tasknodes in each state, and the slots of
+// tasknodes that are in use. A tasknode without a connection counts until it is lost, as it
+// does for the scheduler.
 func (m *metrics) collectTasknodes(ctx context.Context, gauge func(*prometheus.Desc, float64, ...string)) {
 	tasknodes, err := m.master.Tasknodes(ctx, true)
 	if err != nil {

@@ -22,7 +22,8 @@ const (
 	reducePreemption = "hammr.scheduler.reduce-preemption"
 )
 
-// policyMaker is NewPolicy with a log line for each setting that has an old name.
+// policyMaker returns a function that calls NewPolicy and logs each setting that has an old
+// name.
 func policyMaker(logger *slog.Logger) func(name string, conf map[string]string) (sched.Policy, error) {
 	return func(name string, conf map[string]string) (sched.Policy, error) {
 		conf, warnings := registry.Rename(conf)
@@ -33,8 +34,8 @@ func policyMaker(logger *slog.Logger) func(name string, conf map[string]string) 
 	}
 }
 
-// NewPolicy makes the policy of a name for a running cluster. Unless its settings
-// name another, the preemption mode is the cheapest one.
+// NewPolicy makes the policy with this name for a running cluster. The preemption mode is
+// auto, unless the settings name another.
 func NewPolicy(name string, conf map[string]string) (sched.Policy, error) {
 	rest := maps.Clone(conf)
 	modes := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}
@@ -45,7 +46,7 @@ func NewPolicy(name string, conf map[string]string) (sched.Policy, error) {
 	return registry.New(name, rest, sched.Setup{Placement: sched.DefaultPlacement(), Preempt: modes})
 }
 
-// takeMode moves a setting that names a preemption mode out of conf.
+// takeMode removes a setting from conf and stores the preemption mode that it names.
 func takeMode(conf map[string]string, setting string, mode *preempt.Mode) error {
 	text, set := conf[setting]
 	if !set {
@@ -60,7 +61,7 @@ func takeMode(conf map[string]string, setting string, mode *preempt.Mode) error 
 	return nil
 }
 
-// newPoolFile is the allocation file that the leader watches, nil for name "".
+// newPoolFile returns the allocation file that the leader watches, nil if name is "".
 func newPoolFile(name string) *jobmaster.PoolFile {
 	if name == "" {
 		return nil
@@ -78,7 +79,7 @@ func newPoolFile(name string) *jobmaster.PoolFile {
 			}
 			return a.LeafNames(), warnings, nil
 		},
-		// A policy whose pools come from another file keeps those.
+		// If the pools of a policy come from another file, the settings stay unchanged.
 		Set: func(policy string, conf map[string]string, content string) map[string]string {
 			if own := conf[registry.AllocationFile]; !registry.HasPools(policy, conf) || own != "" && own != name {
 				return conf
@@ -93,17 +94,17 @@ func newPoolFile(name string) *jobmaster.PoolFile {
 	}
 }
 
-// maxAllocations bounds what is read of an allocation file, in bytes. A longer one
-// is cut here and refused by the parser.
+// maxAllocations bounds how many bytes of an allocation file are read. A longer file is cut,
+// and the parser refuses it.
 const maxAllocations = 8 << 20
 
-// readAllocations reads an allocation file and when it was changed last.
+// readAllocations returns the content of an allocation file and the time of its last change.
 func readAllocations(name string) (content []byte, changed time.Time, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, changed, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // the file was only read
 	info, err := f.Stat()
 	if err != nil {
 		return nil, changed, err

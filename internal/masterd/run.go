@@ -25,11 +25,12 @@ func Run(ctx context.Context, cfg Config) error {
 	return d.Run(ctx)
 }
 
-// Address is where clients, tasknodes and other masters reach the daemon.
+// Address returns the address at which clients, tasknodes and other masters reach the
+// daemon.
 func (d *Daemon) Address() string { return d.cfg.Advertise }
 
-// Run serves until ctx ends or the log fails. Then it transfers leadership and
-// closes everything. It is called once.
+// Run serves until ctx ends or the log fails. Then it transfers leadership and closes
+// everything. It must be called only once.
 func (d *Daemon) Run(ctx context.Context) error {
 	if err := daemon.SetNice(d.cfg.Nice); err != nil {
 		d.cfg.Logger.Info("cannot set nice", "nice", d.cfg.Nice, "error", err)
@@ -56,7 +57,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return d.abandon(fmt.Errorf("log failed: %w", err))
 	}
 	endReady()
-	endLoop() // ends the calls under way
+	endLoop() // ends the calls in progress
 	stopPage()
 	shutdown, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -72,8 +73,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 // abandonTime bounds the orderly shutdown of a master whose log has failed.
 const abandonTime = 2 * time.Second
 
-// abandon ends a master whose log has failed. A disk that stalls the log also
-// stalls its Close, so the process exits without waiting for that.
+// abandon ends a master whose log has failed. If a disk stalls the log, Close of the log
+// stalls too, so the process exits without waiting for Close.
 func (d *Daemon) abandon(cause error) error {
 	closed := make(chan error, 1)
 	go func() { closed <- d.open.Close() }()
@@ -85,7 +86,7 @@ func (d *Daemon) abandon(cause error) error {
 	}
 }
 
-// newServer returns the handler of calls, which checks the caller before it calls the
+// newServer returns the handler of calls. It checks the caller before it calls the
 // jobmaster.
 func (d *Daemon) newServer() http.Handler {
 	return server.New(server.Config{

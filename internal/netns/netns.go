@@ -1,12 +1,13 @@
 // Package netns gives processes of one machine separate networks, as if they ran on several
-// machines: each has a network namespace, which a link connects to a bridge.
+// machines. Each such machine has a network namespace, and a link from it to a bridge.
 //
 //	namespace of m1      this process's            namespace of n1
 //	10.77.0.11 eth0 ──── v-m1 ─┬ bridge ┬─ v-n1 ──── eth0 10.77.0.101
 //	                        10.77.0.1
 //
-// What a machine sends to its own address stays within it. Everything else crosses its link
-// and that of the receiver. A link can be disconnected, and its rate can be limited.
+// Data that a machine sends to its own address stays in its namespace. All other data
+// crosses the link of the sender and the link of the receiver. A link can be disconnected,
+// and its rate can be limited.
 //
 //	b, err := netns.New("drill", "10.77.0.1")
 //	defer b.Remove()
@@ -14,9 +15,9 @@
 //	err = b.LimitRate("n1", 256)
 //	err = netns.RunIn(cmd, "n1")
 //
-// It takes the right to make namespaces, and the programs ip and tc of iproute2. Names belong
-// to this process's mounts and network: a process with namespaces of its own leaves nothing
-// behind, even if it is killed.
+// The package needs the right to make namespaces, and the programs ip and tc of iproute2.
+// Namespaces and links belong to the mounts and the network of this process. If the process
+// has its own namespaces for these, nothing remains after its end, even if it is killed.
 package netns
 
 import (
@@ -30,11 +31,11 @@ import (
 // except AddMachine and Remove.
 type Bridge struct {
 	name     string
-	machines []string // in the order of AddMachine, including failed ones
+	machines []string // in the order of AddMachine, including machines for which AddMachine failed
 }
 
-// New makes a bridge with an address for this process's namespace. Its machines have
-// addresses with the same first three numbers. The caller calls Remove.
+// New makes a bridge with an address for this process's namespace. The addresses of its
+// machines must have the same first three numbers. The caller calls Remove.
 func New(name, address string) (*Bridge, error) {
 	b := &Bridge{name: name}
 	err := runAll(ip, [][]string{
@@ -46,7 +47,7 @@ func New(name, address string) (*Bridge, error) {
 	return b, nil
 }
 
-// AddMachine makes a namespace with the name of a machine, and its link.
+// AddMachine makes a namespace with the name of a machine, and connects it to the bridge.
 func (b *Bridge) AddMachine(machine, address string) error {
 	b.machines = append(b.machines, machine)
 	return runAll(ip, [][]string{
@@ -59,7 +60,7 @@ func (b *Bridge) AddMachine(machine, address string) error {
 	})
 }
 
-// The ends of a machine's link.
+// The names of the two ends of a machine's link.
 const device = "eth0" // in its namespace
 
 func linkOf(machine string) string { return "v-" + machine } // on the bridge
@@ -67,10 +68,11 @@ func linkOf(machine string) string { return "v-" + machine } // on the bridge
 // Disconnect drops all packets on a machine's link; connections stay open.
 func (b *Bridge) Disconnect(machine string) error { return ip("link", "set", linkOf(machine), "down") }
 
-// Reconnect ends what Disconnect began.
+// Reconnect ends a Disconnect.
 func (b *Bridge) Reconnect(machine string) error { return ip("link", "set", linkOf(machine), "up") }
 
-// LimitRate limits a machine's link to the given Mbit/s in each direction; 0 ends that.
+// LimitRate limits a machine's link to the given Mbit/s in each direction; 0 removes the
+// limit.
 func (b *Bridge) LimitRate(machine string, mbits int) error {
 	ends := [][]string{{"-n", machine, "qdisc", "replace", "dev", device, "root"}, {"qdisc", "replace", "dev", linkOf(machine), "root"}}
 	rate := []string{"tbf", "rate", fmt.Sprintf("%dmbit", mbits), "burst", "256kb", "latency", "50ms"}
@@ -84,17 +86,17 @@ func (b *Bridge) LimitRate(machine string, mbits int) error {
 }
 
 // Remove removes the bridge and all machines with their links. Processes that still run in a
-// machine keep a namespace without a link.
+// machine keep its namespace, without a link.
 func (b *Bridge) Remove() error {
 	for _, machine := range b.machines {
-		_ = ip("link", "del", linkOf(machine)) // it may not have been made
-		_ = ip("netns", "del", machine)        // it may not have been made
+		_ = ip("link", "del", linkOf(machine)) // the link may not exist
+		_ = ip("netns", "del", machine)        // the namespace may not exist
 	}
 	b.machines = nil
 	return ip("link", "del", b.name)
 }
 
-// RunIn makes a command run in the namespace of a machine, with the same process id.
+// RunIn makes a command run in the namespace of a machine. The process id does not change.
 func RunIn(cmd *exec.Cmd, machine string) error {
 	path, err := exec.LookPath("ip")
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// End ends a process by a signal, and by SIGKILL if it still runs after timeout or at the end
-// of ctx. It returns when the process is gone, and ignores one that is gone already. alive
-// reports whether the id still belongs to the process, since ids are reused.
+// End ends a process by a signal. It sends SIGKILL if the process still runs after timeout
+// or at the end of ctx. It returns when the process has ended, and does nothing if it had
+// ended before. alive reports whether the id still belongs to the process, since ids are
+// reused.
 func End(ctx context.Context, pid int, alive func() bool, sig syscall.Signal, timeout time.Duration) error {
 	if !alive() {
 		return nil
@@ -25,7 +26,7 @@ func End(ctx context.Context, pid int, alive func() bool, sig syscall.Signal, ti
 		return nil
 	}
 	if alive() {
-		syscall.Kill(pid, syscall.SIGKILL) // checked below
+		syscall.Kill(pid, syscall.SIGKILL) // awaitEnd checks the result
 	}
 	if awaitEnd(context.WithoutCancel(ctx), alive, timeout) != nil {
 		return fmt.Errorf("end of process %d: it is still there after SIGKILL", pid)
@@ -39,9 +40,9 @@ func awaitEnd(ctx context.Context, alive func() bool, timeout time.Duration) err
 	return syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) { return !alive(), nil })
 }
 
-// Lock takes the exclusive lock of a file, which it creates if necessary, and waits while
-// another process has it. The end of this process releases it too. Go closes the file in
-// children, so none keeps the lock.
+// Lock takes the exclusive lock of a file, which it creates if necessary. It waits while
+// another process has the lock. The lock is also released when this process ends. Go closes
+// the file in child processes, so no child keeps the lock.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package procfs identifies and starts processes of Linux. A process id alone is reused;
-// with the start time in /proc it names one process for as long as the machine runs.
+// Package procfs identifies and starts Linux processes. A process id may be reused. A
+// process id and its start time in /proc identify one process as long as the machine runs.
 package procfs
 
 import (
@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// StartTime is when a process was started, in clock ticks since the machine was; "" if
-// there is no such process, or only its exit status remains. A process whose first thread
-// has ended exists until its last one has: until then its files and ports are open.
+// StartTime returns when a process was started, in clock ticks since the start of the
+// machine. It returns "" if there is no such process, or if only its exit status remains. A
+// process exists until its last thread has ended, because its files and ports are open until
+// then.
 func StartTime(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""
 	}
-	// The name, in parentheses, may hold anything; behind it stand the third
-	// field, the state, and the others.
+	// The name is in parentheses and may contain any character. After it come the third
+	// field, which is the state, and the other fields.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 {
 		return ""
@@ -31,17 +32,17 @@ func StartTime(pid int) string {
 	return fields[19]
 }
 
-// Starter starts processes on one thread, which lives until Close. The kernel sends the
-// parent-death signal of a process when the thread that forked it ends, not when the
-// parent's process does, so other threads would end children early. Any goroutine may use
-// it; it has one goroutine of its own.
+// Starter starts processes on one thread, which lives until Close. The kernel sends a child
+// its parent-death signal when the thread that forked it ends, even if the parent process
+// continues. Other threads may end early and would end their children. Any goroutine may
+// call its methods. It has one goroutine of its own.
 type Starter struct{ requests chan func() }
 
 // NewStarter makes a Starter. The caller calls Close.
 func NewStarter() *Starter {
 	s := &Starter{requests: make(chan func())}
 	go func() {
-		runtime.LockOSThread() // it is never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		for request := range s.requests {
 			request()
 		}
@@ -49,14 +50,14 @@ func NewStarter() *Starter {
 	return s
 }
 
-// Start calls start, which starts one process, on the thread, and returns its error. One
-// process is started at a time.
+// Start calls the function start on the thread and returns its error. start must start one
+// process. Only one call of start runs at a time.
 func (s *Starter) Start(start func() error) error {
 	done := make(chan error)
 	s.requests <- func() { done <- start() }
 	return <-done
 }
 
-// Close ends the thread. Children with a parent-death signal receive it. No call of Start
-// may be under way, and none may follow.
+// Close ends the thread. Children that have a parent-death signal receive it. No call of
+// Start may be in progress or follow.
 func (s *Starter) Close() { close(s.requests) }

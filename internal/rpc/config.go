@@ -31,8 +31,8 @@ type Config struct {
 	ClusterID string
 	// Timeout is how long Do searches for the leader; default DefaultTimeout.
 	Timeout time.Duration
-	// OnWait is called once in each search that takes longer than about a second, with
-	// the reason why no leader was found; default nil.
+	// OnWait is called once in each search that takes longer than about a second, with the
+	// reason why the search has not found a leader; default nil.
 	OnWait func(error)
 	// TLS encrypts calls; default nil, no encryption. These make a Config and would set it:
 	//
@@ -67,7 +67,7 @@ func (c *Config) Validate() error {
 	return errors.Join(append(errs, validate.That(c.Timeout >= 0, "rpc: negative Timeout"))...)
 }
 
-// checkAddress returns why text is not host:port with a usable port.
+// checkAddress returns an error if text is not host:port with a usable port.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || host == "" || bad != nil || n == 0 {
@@ -76,8 +76,8 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// ParseMasters parses a list of masters as users write it, "a:7070,b": separated by
-// commas, with DefaultPort where the port is missing.
+// ParseMasters parses a list of masters as users write it, for example "a:7070,b". Items are
+// separated by commas; DefaultPort is added if the port is missing.
 func ParseMasters(list string) ([]string, error) {
 	var masters []string
 	for address := range strings.SplitSeq(list, ",") {

@@ -36,7 +36,7 @@ func TokenStoreAt(dir string) TokenStore { return TokenStore{dir} }
 
 // Save stores the token of a cluster and the addresses of its masters.
 //
-// A token that exists is replaced: a cluster that was set up again has another one.
+// It replaces an existing token, because a cluster that was set up again has a new token.
 func (s TokenStore) Save(clusterID, token string, masters []string) error {
 	if err := checkName(clusterID); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (s TokenStore) Save(clusterID, token string, masters []string) error {
 	return errors.Join(errs...)
 }
 
-// Forget removes what Save has stored for a cluster. An address that was saved for
-// another cluster since stays.
+// Forget removes what Save has stored for a cluster. It keeps an address that was saved for
+// another cluster in the meantime.
 func (s TokenStore) Forget(clusterID string) error {
 	if err := checkName(clusterID); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s TokenStore) Forget(clusterID string) error {
 	return errors.Join(errs...)
 }
 
-// remove removes a file unless it is gone already.
+// remove removes a file. A missing file is no error.
 func remove(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -80,7 +80,7 @@ func remove(name string) error {
 	return nil
 }
 
-// Find returns the token for the cluster of these masters, and the cluster's id, "" for
+// Find returns the token for the cluster of these masters, and the cluster's id, "" if
 // unknown. tokenFile is the value of --token-file, "" if the user gave none.
 func (s TokenStore) Find(tokenFile string, masters []string) (token, clusterID string, err error) {
 	if tokenFile == "" {
@@ -115,7 +115,7 @@ func ReadToken(file string) (string, error) {
 	return token, nil
 }
 
-// readSmall returns the content of a file without surrounding space.
+// readSmall returns the content of a file without leading and trailing space.
 func readSmall(name string) (string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -128,13 +128,13 @@ func readSmall(name string) (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
-// write replaces a file that only the user can read.
+// write replaces a file. Only the user can read the new file.
 func (s TokenStore) write(kind, name, content string) error {
 	dir := filepath.Join(s.dir, kind)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-") // with mode 0600
+	f, err := os.CreateTemp(dir, ".new-") // CreateTemp sets mode 0600
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func checkName(clusterID string) error {
 	return nil
 }
 
-// FindToken is Find in the store of the user who runs the process.
+// FindToken calls Find on the store of the user who runs the process.
 func FindToken(tokenFile string, masters []string) (token, clusterID string, err error) {
 	store, err := UserTokenStore()
 	if err != nil && tokenFile == "" && os.Getenv(TokenFileVariable) == "" {

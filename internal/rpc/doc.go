@@ -1,5 +1,5 @@
-// Package rpc has what the callers of a cluster's masters share: connections that are kept
-// alive, the token, the search for the leader, and the meaning of errors.
+// Package rpc is used by all callers of a cluster's masters. It keeps connections alive,
+// sends the token, searches for the leader, and classifies errors.
 //
 //	c, err := rpc.New(rpc.Config{Masters: []string{"a:7070", "b:7070"}, Token: token})
 //	defer c.Close()
@@ -8,9 +8,9 @@
 //		return err
 //	})
 //
-// Do finds the leader from any master, retries while there is none, and gives up after a
-// timeout. A call may have been carried out although its answer was lost, so it must be
-// idempotent. An error that repeats however often the call is made is a *PermanentError.
+// Do finds the leader by asking any master, retries while there is no leader, and gives up
+// after a timeout. A call may take effect although its answer is lost, so it must be
+// idempotent. If repeating the call would give the same error, Do returns a *PermanentError.
 //
 // # Connections
 //
@@ -22,9 +22,9 @@
 // # The token
 //
 // Every call carries the cluster's token, a secret shared by the cluster's daemons and
-// users. A client looks for it, in this order, in the file that --token-file names, in
-// the file that HAMMR_TOKEN_FILE names, and in its user's own copies, below hammr in the
-// directory for the user's configuration (os.UserConfigDir):
+// users. A client looks for the token first in the file that --token-file names, then in the
+// file that HAMMR_TOKEN_FILE names, and last in the user's copies. These are in the
+// directory hammr below os.UserConfigDir:
 //
 //	tokens/<cluster id>    the token of a cluster
 //	masters/<host:port>    the id of the cluster that this master belongs to

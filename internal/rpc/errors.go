@@ -11,10 +11,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// PermanentError is the answer of a master that repeats however often the call is made.
+// PermanentError is an error answer of a master. Repeating the call gives the same answer.
 type PermanentError struct {
 	Master string              // host:port
-	Code   connect.Code        // NotFound for something unknown, FailedPrecondition for something impossible now
+	Code   connect.Code        // NotFound for something unknown, FailedPrecondition if the present state does not allow the call
 	Reason wire.Refusal_Reason // why the caller is refused; unspecified for other errors
 	Text   string
 }
@@ -24,8 +24,8 @@ func (f *PermanentError) Error() string { return f.Text }
 // CallerRefused reports whether the master refused the caller rather than the call.
 func (f *PermanentError) CallerRefused() bool { return f.Reason != wire.Refusal_REASON_UNSPECIFIED }
 
-// NotLeader returns the answer of a master that does not lead. leader is the address of
-// the leader, "" for unknown.
+// NotLeader returns the error with which a follower answers. leader is the address of the
+// leader, "" if unknown.
 func NotLeader(leader string) error {
 	text := "not the leader, and none is known"
 	if leader != "" {
@@ -34,8 +34,8 @@ func NotLeader(leader string) error {
 	return withDetail(connect.CodeUnavailable, errors.New(text), &wire.NotLeader{Leader: leader})
 }
 
-// Refuse returns the answer to a refused caller. expected is the version or the cluster
-// of the master.
+// Refuse returns the error with which a master refuses a caller. expected is the version or
+// the cluster of the master.
 func Refuse(reason wire.Refusal_Reason, expected, text string) error {
 	code := connect.CodeFailedPrecondition
 	switch reason {
@@ -55,11 +55,11 @@ func withDetail(code connect.Code, err error, detail proto.Message) error {
 	return out
 }
 
-// callOutcome says what the result of a call means for the search for the leader.
+// callOutcome is the meaning of a call's result for the search for the leader.
 type callOutcome struct {
 	kind   outcomeKind
 	err    error  // for users; nil if the call succeeded
-	leader string // of redirected
+	leader string // address of the leader, if kind is redirected
 }
 
 type outcomeKind int
@@ -86,7 +86,7 @@ func (c *Masters) classify(address string, err error) callOutcome {
 	case errors.As(err, &unknownHost) && unknownHost.IsNotFound:
 		return callOutcome{kind: notMaster, err: fmt.Errorf("%s: no such host; check the name", address)}
 	case !errors.As(err, &answer):
-		return callOutcome{kind: permanent, err: err} // of the caller's own function
+		return callOutcome{kind: permanent, err: err} // error of the caller's own function
 	case connect.IsWireError(err):
 		return c.classifyAnswer(address, answer)
 	case answer.Code() == connect.CodeResourceExhausted, answer.Code() == connect.CodeInvalidArgument:
@@ -95,7 +95,7 @@ func (c *Masters) classify(address string, err error) callOutcome {
 	return callOutcome{kind: transient, err: fmt.Errorf("%s: %w", address, cause(answer))}
 }
 
-// cause returns the network error inside an error of HTTP.
+// cause returns the network error inside an HTTP error.
 func cause(err *connect.Error) error {
 	var op *net.OpError
 	switch {
@@ -126,7 +126,7 @@ func (c *Masters) classifyAnswer(address string, answer *connect.Error) callOutc
 	return callOutcome{kind: permanent, err: &PermanentError{Master: address, Code: answer.Code(), Text: answer.Message()}}
 }
 
-// explainRefusal says what a refused caller can do.
+// explainRefusal returns an error that says what a refused caller can do.
 func (c *Masters) explainRefusal(address string, answer *connect.Error, r *wire.Refusal) error {
 	f := &PermanentError{Master: address, Code: answer.Code(), Reason: r.Reason, Text: answer.Message()}
 	switch r.Reason {

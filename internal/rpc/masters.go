@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/wire/wireconnect"
 )
 
-// Masters calls the masters of one cluster. Its methods may be called by several
-// goroutines at once. It starts goroutines for its connections, which Close ends.
+// Masters calls the masters of one cluster. Its methods may be called by several goroutines
+// at once. It starts goroutines for its connections; Close ends these goroutines.
 type Masters struct {
 	cfg       Config
 	transport *transport
@@ -18,7 +18,7 @@ type Masters struct {
 	mu struct {
 		sync.Mutex
 		known  []string // addresses of masters, as configured and as learned
-		leader string   // address of the last known leader, "" for unknown; one of known
+		leader string   // address of the last known leader, an element of known; "" if unknown
 		open   map[string]*Master
 	}
 }
@@ -44,7 +44,7 @@ func New(cfg Config) (*Masters, error) {
 	return c, nil
 }
 
-// Close closes the connections. No call may be under way.
+// Close closes the connections. No call may be in progress.
 func (c *Masters) Close() error {
 	c.transport.http.CloseIdleConnections()
 	return nil
@@ -57,8 +57,8 @@ func (c *Masters) Learn(address string) {
 	c.learnLocked(address)
 }
 
-// learnLocked adds an address, unless it is known or malformed. Masters report
-// addresses of others, and one that is misconfigured may report nonsense.
+// learnLocked adds an address, unless it is known or malformed. Masters report addresses of
+// other masters, and a misconfigured master may report wrong addresses.
 func (c *Masters) learnLocked(address string) {
 	if checkAddress(address) == nil && !slices.Contains(c.mu.known, address) {
 		c.mu.known = append(c.mu.known, address)
@@ -73,8 +73,8 @@ func (c *Masters) setLeader(address string) {
 	c.mu.leader = address
 }
 
-// askLast moves a master to the end of the search order. It is not taken for the leader
-// any more.
+// askLast moves a master to the end of the search order. If the master was the last known
+// leader, the leader becomes unknown.
 func (c *Masters) askLast(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,8 +86,8 @@ func (c *Masters) askLast(address string) {
 	}
 }
 
-// searchOrder returns the masters in the order in which to ask them, the last known
-// leader first.
+// searchOrder returns the masters in the order in which a search asks them. The last known
+// leader comes first.
 func (c *Masters) searchOrder() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,8 +98,8 @@ func (c *Masters) searchOrder() []string {
 	return order
 }
 
-// master returns the master at an address. It is made once: the stubs of an address
-// share connections.
+// master returns the master at an address. It makes each master once, so that all stubs of
+// an address share connections.
 func (c *Masters) master(address string) *Master {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// ForeignError says that another server than a jobmaster listens at an address.
+// ForeignError says that the server at an address is not a jobmaster.
 type ForeignError struct {
 	Address string
 	What    string // the kind of server
@@ -19,8 +19,8 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s: %s listens there, not a hammr jobmaster; name the masters' RPC addresses (their port is 7070 by default)", e.Address, e.What)
 }
 
-// errClosedSilently is the effect of a plain connection to a TLS server, but also of a
-// jobmaster that is about to stop.
+// errClosedSilently is the error of a plain connection to a TLS server. A jobmaster that is
+// about to stop causes it too.
 var errClosedSilently = errors.New("closes connections without an answer; is this the RPC address of a hammr jobmaster?")
 
 // prefaceConn checks the first bytes that the server sends. In HTTP/2 they are the
@@ -28,13 +28,13 @@ var errClosedSilently = errors.New("closes connections without an answer; is thi
 //
 //	length 3 bytes | type 4 | flags 0 | stream 0, 4 bytes
 //
-// so that another kind of server is reported as such, instead of as a protocol error of
-// the HTTP/2 library.
+// Without this check, another kind of server would be reported as a protocol error of the
+// HTTP/2 library.
 type prefaceConn struct {
 	net.Conn
 	address string
 	preface []byte      // the first bytes, up to settingsHeaderBytes
-	reject  func(error) // is called with the reason why the server is not a jobmaster
+	reject  func(error) // called with the reason why the server is not a jobmaster
 }
 
 const settingsHeaderBytes = 9
@@ -52,8 +52,7 @@ func (c *prefaceConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkPreface returns why the first bytes cannot come from a jobmaster, nil if they
-// can.
+// checkPreface returns why a jobmaster cannot have sent the first bytes, nil if it can.
 func (c *prefaceConn) checkPreface(words []byte, end error) error {
 	c.preface = append(c.preface, words[:min(len(words), settingsHeaderBytes-len(c.preface))]...)
 	switch {
@@ -69,7 +68,7 @@ func (c *prefaceConn) checkPreface(words []byte, end error) error {
 func isSettingsPrefix(b []byte) bool {
 	for i, got := range b[:min(len(b), settingsHeaderBytes)] {
 		switch {
-		case i == 1 || i == 2: // of the length
+		case i == 1 || i == 2: // these bytes are part of the length
 		case i == 3 && got != 4, i != 3 && got != 0:
 			return false
 		}
@@ -77,7 +76,7 @@ func isSettingsPrefix(b []byte) bool {
 	return true
 }
 
-// guessProtocol names the kind of server that sends these bytes.
+// guessProtocol returns the kind of server that sends these bytes.
 func guessProtocol(received []byte) string {
 	switch {
 	case bytes.HasPrefix(received, []byte("HTTP/")):

@@ -13,7 +13,7 @@ import (
 // refuse each other.
 const Version = "1"
 
-// Headers of every call. The answer carries HeaderProtocol.
+// Headers of every call. The answer has HeaderProtocol too.
 const (
 	HeaderCluster  = "Hammr-Cluster"
 	HeaderProtocol = "Hammr-Protocol"
@@ -24,30 +24,30 @@ const (
 // MaxMessageBytes is the largest message that a master accepts.
 const MaxMessageBytes = 64 << 20
 
-// MaxJobBytes is the largest job, without its splits and program: it becomes one entry
-// of the masters' log.
+// MaxJobBytes is the maximum size of a job, without its splits and program. A job becomes
+// one entry of the masters' log.
 const MaxJobBytes = 8 << 20
 
-// JobTooLarge is the error for a job of this many bytes.
+// JobTooLarge returns the error for a job of this many bytes.
 func JobTooLarge(bytes int) error {
 	return fmt.Errorf("configuration and properties of the job: %.1f MiB, more than the %d MiB that a cluster accepts; give large data to tasks as side files (-files)",
 		float64(bytes)/(1<<20), MaxJobBytes>>20)
 }
 
-// maxAnswerBytes is the largest message that a caller accepts: the status of a job with
-// a million tasks.
+// maxAnswerBytes is the maximum size of a message that a caller accepts. It is enough for
+// the status of a job with a million tasks.
 const maxAnswerBytes = 512 << 20
 
-// A peer that is silent for pingAfter is pinged. The connection is closed if it does not
-// answer within pingTimeout.
+// A peer that is silent for pingAfter is pinged. If it does not answer within pingTimeout,
+// the connection is closed.
 const (
 	pingAfter    = 2 * time.Second
 	pingTimeout  = 2 * time.Second
-	writeTimeout = 10 * time.Second // for a connection that accepts no bytes
+	writeTimeout = 10 * time.Second // how long a connection may accept no bytes
 )
 
-// http2Config has the settings of both ends of a connection: pings that notice a lost peer,
-// and many calls at once on one connection.
+// http2Config returns the settings of both ends of a connection: pings that detect a lost
+// peer, and many simultaneous calls on one connection.
 func http2Config() *http.HTTP2Config {
 	return &http.HTTP2Config{
 		MaxConcurrentStreams: 1000,
@@ -65,9 +65,9 @@ func SetHeaders(h http.Header, token, clusterID string) {
 	h.Set(headerToken, bearer+token)
 }
 
-// Authorized reports whether a call carries the cluster's token. Nothing is
-// authorized while token is "". The comparison takes the same time for every token,
-// so that its duration does not reveal how much of a guess is right.
+// Authorized reports whether a call carries the cluster's token. If token is "", no call is
+// authorized. The comparison takes the same time for every token, so that its duration does
+// not reveal how much of a guessed token is right.
 func Authorized(h http.Header, token string) bool {
 	text, found := strings.CutPrefix(h.Get(headerToken), bearer)
 	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(token))

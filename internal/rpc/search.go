@@ -21,9 +21,9 @@ const (
 	waitNoticeAfter = time.Second
 )
 
-// UnavailableError says that no leader was found.
+// UnavailableError says that a search has found no leader.
 type UnavailableError struct {
-	Waited time.Duration // length of the search, 0 for a single round
+	Waited time.Duration // length of the search; 0 if each master was asked once
 	Errs   []error       // the last error of each master
 }
 
@@ -43,7 +43,7 @@ func (e *UnavailableError) Error() string {
 // Unwrap returns the last error of each master.
 func (e *UnavailableError) Unwrap() []error { return e.Errs }
 
-// How the leader is found. Any master answers who leads, and leaders change:
+// This is the search for the leader. Every master knows the leader, and leaders change:
 //
 //	Do: Try, and again after a pause, until Config.Timeout
 //	Try: the last known leader, then the other masters in order
@@ -56,9 +56,9 @@ func (e *UnavailableError) Unwrap() []error { return e.Errs }
 // A suspended master accepts connections and never answers, so asking it costs seconds;
 // NoteStreamError therefore puts it last.
 
-// answerTimeout is how long a master may take to answer before another one is asked. A
-// submission waits for the disks of a majority, and AddMaster for the new master to
-// catch up. A lost master is noticed sooner, by pings.
+// answerTimeout is how long a master may take to answer before another master is asked. A
+// submission waits for the disks of a majority, and AddMaster waits until the new master has
+// caught up. Pings detect a lost master sooner.
 const answerTimeout = 30 * time.Second
 
 // Call makes a call with one answer to the leader, as Do does:
@@ -74,8 +74,8 @@ func Call[Q, A any](ctx context.Context, c *Masters, call func(*Master, context.
 	return answer, err
 }
 
-// Info describes the cluster as one of its masters knows it, whether that leads or not,
-// and learns the addresses of the masters from it.
+// Info returns the description of the cluster by one of its masters, which need not be the
+// leader. It also adds the addresses of the masters in the description.
 func (c *Masters) Info(ctx context.Context) (*wire.Info, error) {
 	info, err := Call(ctx, c, (*Master).GetInfo, new(wire.InfoRequest))
 	for _, m := range info.GetMasters() {
@@ -87,9 +87,9 @@ func (c *Masters) Info(ctx context.Context) (*wire.Info, error) {
 	return info, err
 }
 
-// Do runs call with the leader. While there is none it retries, up to Config.Timeout;
-// then it returns an *UnavailableError. Errors of call that do not come from its RPCs
-// are returned unchanged.
+// Do runs call with the leader. While there is no leader it retries, up to Config.Timeout;
+// then it returns an *UnavailableError. It returns other errors of call unchanged if they do
+// not come from an RPC.
 func (c *Masters) Do(ctx context.Context, call func(context.Context, *Master) error) error {
 	began, noticed := time.Now(), false
 	for pause := minBackoff; ; pause = min(2*pause, maxBackoff) {
@@ -113,7 +113,7 @@ func (c *Masters) Do(ctx context.Context, call func(context.Context, *Master) er
 	}
 }
 
-// noneIsMaster reports whether no address that was asked is one of a master.
+// noneIsMaster reports whether no address that was asked belongs to a master.
 func (e *UnavailableError) noneIsMaster() bool {
 	return !slices.ContainsFunc(e.Errs, func(err error) bool {
 		_, is := err.(*notMasterError)
@@ -121,14 +121,14 @@ func (e *UnavailableError) noneIsMaster() bool {
 	})
 }
 
-// notMasterError marks an error that waiting does not resolve.
+// notMasterError marks an error that waiting cannot resolve.
 type notMasterError struct{ error }
 
 func (e *notMasterError) Unwrap() error { return e.error }
 
-// Try asks each master once, the last known leader first, and goes where they say the
-// leader is. It returns the result of call for the first master that leads, or an
-// *UnavailableError.
+// Try asks each master once, the last known leader first. If a master names the leader, Try
+// asks that leader next. It returns the result of call for the first master that leads, or
+// an *UnavailableError.
 func (c *Masters) Try(ctx context.Context, call func(context.Context, *Master) error) error {
 	var asked []string
 	none := new(UnavailableError)
@@ -162,10 +162,10 @@ func (c *Masters) Try(ctx context.Context, call func(context.Context, *Master) e
 	return none
 }
 
-// NoteStreamError returns the error of a stream to m for users, and updates where to
-// look next. If the error names the leader, it is asked first. A master that did not
-// answer is asked last: one that is suspended accepts connections and costs seconds each
-// time.
+// NoteStreamError converts the error of a stream to m into an error for users, and changes
+// the search order. If the error names the leader, the leader is asked first. A master that
+// did not answer is asked last: a suspended master accepts connections, so each question to
+// it costs seconds.
 func (c *Masters) NoteStreamError(m *Master, err error) error {
 	v := c.classify(m.Address, err)
 	switch {
@@ -177,6 +177,6 @@ func (c *Masters) NoteStreamError(m *Master, err error) error {
 	return v.err
 }
 
-// jitter returns a random duration between d/2 and d, so that callers do not retry in
-// step.
+// jitter returns a random duration between d/2 and d, so that callers retry at different
+// times.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2) }

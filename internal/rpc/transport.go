@@ -17,7 +17,7 @@ type transport struct {
 	http      *http.Transport // HTTP/2 connections, one for each master
 	token     string
 	clusterID string
-	rejected  sync.Map // address → why we closed the last connection to it
+	rejected  sync.Map // address → why this process closed the last connection to it
 }
 
 func newTransport(cfg *Config) *transport {
@@ -39,7 +39,8 @@ func newTransport(cfg *Config) *transport {
 	return t
 }
 
-// dialer connects to masters. Without TLS it checks the server's first bytes.
+// dialer returns a function that connects to masters. Without TLS, the connection checks the
+// server's first bytes.
 func (t *transport) dialer(cfg *Config) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -58,23 +59,23 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	SetHeaders(r.Header, t.token, t.clusterID)
 	answer, err := t.http.RoundTrip(r)
 	if err != nil {
-		// net/http does not always pass on why a connection failed.
+		// net/http does not always return the reason why a connection failed.
 		if why, ok := t.rejected.LoadAndDelete(r.URL.Host); ok {
 			err = why.(error)
 		}
 		return nil, err
 	}
 	if answer.Header.Get(HeaderProtocol) == "" {
-		_ = answer.Body.Close() // its content does not matter
+		_ = answer.Body.Close() // the content is not needed
 		return nil, &ForeignError{r.URL.Host, "an HTTP server"}
 	}
 	return answer, nil
 }
 
-// NewServer returns a server for a handler of calls: HTTP/2 with and without TLS, with
-// pings that detect lost callers. HTTP/1 is enabled only to answer browsers with a
-// readable text. logger receives errors of connections; nil discards them. The caller
-// serves and shuts down.
+// NewServer returns a server for a handler of calls. It uses HTTP/2 with and without TLS,
+// and pings that detect lost callers. HTTP/1 is enabled only so that browsers get a readable
+// text. logger receives errors of connections; nil discards them. The caller serves and
+// shuts down.
 func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	protocols := new(http.Protocols)

@@ -1,19 +1,20 @@
-// Package syncutil has what packages sync and time lack: Mailbox, a queue whose sender
-// never waits; Group, goroutines that a Close waits for and then refuses; and Sleep, Every
-// and Poll, whose waits end with a context.
+// Package syncutil adds to packages sync and time. Mailbox is a queue whose sender never
+// waits. Group is a set of goroutines; Close waits for them and refuses new goroutines.
+// Sleep, Every and Poll stop waiting when a context ends.
 package syncutil
 
 import "sync"
 
-// Mailbox is an unbounded queue of messages between goroutines. Put never waits, so
-// something else must bound the number of messages. Any goroutine may put; one takes:
+// Mailbox is an unbounded queue of messages between goroutines. Put never waits, so the
+// users of a Mailbox must bound the number of messages. Any goroutine may call Put; one
+// goroutine calls Take:
 //
 //	select {
 //	case <-box.Ready():
 //		for _, m := range box.Take() { … }
 //	…
 type Mailbox[T any] struct {
-	ready chan struct{} // holds a token when there may be messages
+	ready chan struct{} // contains a token when there may be messages
 	mu    struct {
 		sync.Mutex
 		queue []T
@@ -30,15 +31,16 @@ func (b *Mailbox[T]) Put(m T) {
 	b.mu.Unlock()
 	select {
 	case b.ready <- struct{}{}:
-	default: // the token is there
+	default: // ready already contains a token
 	}
 }
 
-// Ready yields a token when messages were put since the last Take. A token may
-// outlive its messages: Take then returns nil.
+// Ready yields a token when messages were put since the last Take. A token may still be
+// there after its messages were taken. Take then returns nil.
 func (b *Mailbox[T]) Ready() <-chan struct{} { return b.ready }
 
-// Take returns all messages in order and empties the mailbox; nil for none.
+// Take returns all messages in order and empties the mailbox. It returns nil if there are
+// none.
 func (b *Mailbox[T]) Take() []T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,8 +49,9 @@ func (b *Mailbox[T]) Take() []T {
 	return taken
 }
 
-// Group is a set of goroutines that Close waits for. Unlike a sync.WaitGroup, it allows a call
-// of Go while Close waits, and refuses the goroutine. The zero Group is ready to use.
+// Group is a set of goroutines for which Close waits. Unlike sync.WaitGroup, it allows calls
+// of Go while Close waits, but does not start their goroutines. The zero Group is ready to
+// use.
 type Group struct {
 	running sync.WaitGroup
 	mu      struct {
@@ -57,7 +60,7 @@ type Group struct {
 	}
 }
 
-// Go runs f in a goroutine of the group. After Close it returns false and does not.
+// Go runs f in a goroutine of the group. After Close it returns false and does not run f.
 func (g *Group) Go(f func()) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,7 +71,7 @@ func (g *Group) Go(f func()) bool {
 	return true
 }
 
-// Close refuses further goroutines and waits for those that run.
+// Close refuses further goroutines and waits for the running ones.
 func (g *Group) Close() {
 	g.mu.Lock()
 	g.mu.closed = true

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sleep waits for d. If ctx ends first, it returns the cause. With d at 0 or below it returns
-// nil at once, even if ctx has ended.
+// Sleep waits for d. If ctx ends first, it returns the cause. If d is 0 or negative, it
+// returns nil at once, even if ctx has ended.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil

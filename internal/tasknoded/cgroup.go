@@ -12,11 +12,10 @@ import (
 	"github.com/hammr/hammr/tasknode/process"
 )
 
-// openCgroup is the control group that limits the memory of tasks, "" for none. The
-// tasknode's own one is removed by closeCgroup.
+// openCgroup returns the control group that limits the memory of tasks, "" for none. If the
+// tasknode made the group itself, closeCgroup removes it.
 //
-// Without a group tasks run all the same: their memory is then sampled, which is less
-// exact.
+// Tasks also run without a group. Their memory is then sampled, which is less exact.
 func (d *Daemon) openCgroup() (dir string) {
 	switch d.cfg.Cgroup {
 	case CgroupNone:
@@ -38,8 +37,9 @@ func (d *Daemon) openCgroup() (dir string) {
 	return d.cgroup
 }
 
-// cgroupName is the same after each restart, so that a tasknode finds the group, and
-// the processes, that a killed predecessor has left.
+// cgroupName returns the name of the tasknode's own group. The name is the same after each
+// restart, so that a tasknode finds the group, with its processes, of a predecessor that was
+// killed.
 func cgroupName(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func cgroupName(dir string) (string, error) {
 	return fmt.Sprintf("hammr-%016x", xxhash.Sum64String(dir)), nil
 }
 
-// closeCgroup removes the tasknode's own group, which has no processes now.
+// closeCgroup removes the tasknode's own group. At this time no process is in it.
 func (d *Daemon) closeCgroup() error {
 	if d.cgroup == "" {
 		return nil
@@ -56,12 +56,12 @@ func (d *Daemon) closeCgroup() error {
 	return errors.Join(os.Remove(d.cgroup), os.Remove(filepath.Join(d.cfg.Dir, cgroupFile)))
 }
 
-// cgroupFile, in the directory of a tasknode, has the path of its control group, so
-// that the group can be removed after the tasknode was killed.
+// cgroupFile is a file in the directory of a tasknode that contains the path of its control
+// group, so that the group can be removed if the tasknode is killed.
 const cgroupFile = "cgroup"
 
-// recordCgroup writes the cgroup file. A group elsewhere that it names already is
-// removed.
+// recordCgroup writes the cgroup file. If the file already names another group, it removes
+// that group.
 func recordCgroup(dir, cgroup string) error {
 	file := filepath.Join(dir, cgroupFile)
 	if old, err := os.ReadFile(file); err == nil && string(old) != cgroup {
@@ -72,9 +72,9 @@ func recordCgroup(dir, cgroup string) error {
 	return os.WriteFile(file, []byte(cgroup), 0o644)
 }
 
-// RemoveCgroup removes the control group of a tasknode that was killed, with the processes in
-// it. dir is the directory of the tasknode. A file that names a group of another tasknode is
-// removed and the group is kept.
+// RemoveCgroup removes the control group of a tasknode that was killed, with the processes
+// in it. dir is the directory of the tasknode. If the file in dir names a group of another
+// tasknode, RemoveCgroup removes the file and keeps the group.
 func RemoveCgroup(dir string) error {
 	file := filepath.Join(dir, cgroupFile)
 	group, err := os.ReadFile(file)

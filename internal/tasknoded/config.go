@@ -19,9 +19,9 @@ const (
 	defaultPagePort = "7081"
 )
 
-// Values of Config.Cgroup other than directories.
+// Values of Config.Cgroup that are not directories.
 const (
-	CgroupAuto = "auto" // the tasknode makes a group of its own if the machine allows that
+	CgroupAuto = "auto" // the tasknode makes its own group if the machine allows that
 	CgroupNone = "none" // no group: the tasknode measures the memory of tasks itself
 )
 
@@ -30,43 +30,43 @@ const (
 type Config struct {
 	// Name is unique in the cluster. Default the machine's host name.
 	Name string
-	// Masters are host:port of masters; one that runs is enough. Required.
+	// Masters are addresses of masters, host:port; one running master is enough. Required.
 	Masters []string
-	// Dir is this tasknode's alone; it has programs. Required.
+	// Dir is a directory that only this tasknode uses; it contains programs. Required.
 	Dir string
-	// LocalDirs are for local files of tasks, one a disk. Default
-	// mapreduce.cluster.local.dir of Conf, else Dir.
+	// LocalDirs are directories for local files of tasks, one for each disk. Default
+	// mapreduce.cluster.local.dir of Conf; if that is not set, Dir.
 	LocalDirs []string
 	// MinFree is the free space in bytes below which a local directory gets no more
 	// attempts. Default 100 MiB.
 	MinFree int64
 	// DiskCheck is the time between two checks of the local directories. Default 10 s.
 	DiskCheck time.Duration
-	// Address is the host:port of the shuffle server. A host makes this the address
-	// that HDFS sees. Default ":7071".
+	// Address is the host:port of the shuffle server. If it has a host, connections to HDFS
+	// come from that address. Default ":7071".
 	Address string
 	// HTTP is the host:port of the page of health, metrics and logs. Default ":7081".
 	HTTP string
-	// Advertise is the host:port at which others reach Address. Default the address
-	// that it listens on, with the machine's name if that is every address.
+	// Advertise is the host:port at which others reach Address. Default the address at which
+	// it listens; if it listens on all addresses, the machine's name and the port.
 	Advertise string
-	// MapSlots and ReduceSlots are how many tasks of a kind run at once; one of them
+	// MapSlots and ReduceSlots are how many tasks of each kind run at once; one of the two
 	// may be 0. Default 2 and 1.
 	MapSlots, ReduceSlots int
-	// Rack of the machine, as /rack1. Default from the topology table or script of Conf
-	// (net.topology.*).
+	// Rack is the rack of the machine, for example /rack1. Default from the topology table
+	// or script of Conf (net.topology.*).
 	Rack string
 	// TokenFile has the cluster's secret. Required.
 	TokenFile string
-	// ClusterID is the cluster that it may join. Default any.
+	// ClusterID is the id of the cluster that the tasknode may join. Default any cluster.
 	ClusterID string
 	// Heartbeat is the time between two heartbeats. Default 1 s.
 	Heartbeat time.Duration
-	// Cgroup is a control group's directory that limits the memory of tasks, or
-	// CgroupAuto, or CgroupNone. Default CgroupAuto.
+	// Cgroup is CgroupAuto, CgroupNone, or the directory of a control group that limits the
+	// memory of tasks. Default CgroupAuto.
 	Cgroup string
-	// RunAsDaemonUser runs tasks as the daemon's user. Default false: a daemon of root
-	// runs them as the users who submitted the jobs.
+	// RunAsDaemonUser runs tasks as the daemon's user. Default false: a daemon that runs as
+	// root runs tasks as the users who submitted the jobs.
 	RunAsDaemonUser bool
 	// Drills lets holders of the token inject faults, also into tasks. Default false.
 	Drills bool
@@ -81,12 +81,12 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// EnsureDefaults sets fields that are zero to defaults that are the same
-// everywhere. Call it before you set fields of your own: a 0 that is set
-// afterwards, such as MinFree, stays 0.
+// EnsureDefaults sets zero fields to their defaults, if the default is the same on every
+// machine. Call it before you set other fields: a 0 that is set afterwards, such as MinFree,
+// stays 0.
 func (c *Config) EnsureDefaults() {
 	if c.Name == "" {
-		c.Name, _ = os.Hostname() // Validate reports a machine without a name
+		c.Name, _ = os.Hostname() // Validate reports a missing name
 	}
 	c.MinFree = cmp.Or(c.MinFree, 100<<20)
 	c.DiskCheck = cmp.Or(c.DiskCheck, 10*time.Second)

@@ -26,38 +26,39 @@ import (
 	"github.com/hammr/hammr/tasknode/process"
 )
 
-// Daemon is a tasknode with everything that it needs of its machine.
+// Daemon is a tasknode with its shuffle server, its HTTP page and its directories.
 //
 //	Open: resolve ─► lockDir ─► openDisks ─► openDrills ─► listen ─► openParts ─► openTasknode
 //	Run:  serve map output and the page; run tasks ──► ctx ends, or the masters refuse it:
 //	      tasks end ─► page and shuffle server end ─► everything is closed, latest first
 //
-// Goroutines: those of its parts, and one for each of the two listeners.
+// Goroutines: the goroutines of its parts, and one for each of the two listeners.
 type Daemon struct {
 	cfg         Config          // complete after resolve
-	token       string          // of the cluster
+	token       string          // token of the cluster
 	files       *storage.Router // for programs and aggregated logs
 	disks       *disks.Set      // local directories of tasks
-	listener    net.Listener    // of shuffle
-	page        net.Listener    // of the page of health, metrics and logs
-	pageAddress string          // where others reach page
+	listener    net.Listener    // listener of the shuffle server
+	page        net.Listener    // listener of the page of health, metrics and logs
+	pageAddress string          // address at which others reach the page
 	shuffle     *transfer.Server
-	programs    *artifact.Cache // that tasks run
+	programs    *artifact.Cache // cache of the programs that tasks run
 	launcher    *process.Launcher
-	cgroup      string       // directory of its own control group, "" for none
+	cgroup      string       // directory of the tasknode's own control group, "" for none
 	masters     *rpc.Masters // connections to the masters
 	tasknode    *tasknode.Daemon
 	drills      daemon.Drills
-	source      string         // address that connections to HDFS come from, "" for any
+	source      string         // source address of connections to HDFS, "" for any
 	open        daemon.Closers // closes the parts that Open has opened so far
 }
 
-// Open makes a tasknode ready to run. On an error nothing stays open.
+// Open makes a tasknode ready to run. If it fails, it closes what it has opened.
 func Open(cfg Config) (*Daemon, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Conf = cmp.Or(cfg.Conf, conf.New())
 	d := &Daemon{cfg: cfg}
-	// Drills need the lock, and come before files of tasks are opened.
+	// Drills need the lock of the directory, and must be open before files of tasks are
+	// opened.
 	for _, step := range []func() error{d.resolve, d.lockDir, d.openDisks, d.openDrills, d.listen, d.openParts, d.openTasknode} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, d.open.Close())
@@ -66,15 +67,15 @@ func Open(cfg Config) (*Daemon, error) {
 	return d, nil
 }
 
-// resolve finds what the configuration leaves to files. It reports every error at
-// once.
+// resolve reads the settings that the configuration keeps in files. It reports every error
+// at once.
 func (d *Daemon) resolve() (err error) {
 	errs := []error{d.cfg.Validate()}
 	if d.cfg.TokenFile != "" {
 		d.token, err = rpc.ReadToken(d.cfg.TokenFile)
 		errs = append(errs, err)
 	}
-	d.cfg.Masters, _ = d.cfg.masters() // Validate reports the error
+	d.cfg.Masters, _ = d.cfg.masters() // Validate reports this error
 	d.cfg.Dir, err = filepath.Abs(d.cfg.Dir)
 	errs = append(errs, err)
 	d.cfg.LocalDirs, err = absolute(d.cfg.LocalDirs)
@@ -88,7 +89,7 @@ func (d *Daemon) resolve() (err error) {
 	return errors.Join(append(errs, d.openFiles())...)
 }
 
-// absolute makes paths independent of the working directory, which tasks do not share.
+// absolute makes paths absolute, because tasks have another working directory.
 func absolute(dirs []string) (out []string, err error) {
 	for _, dir := range dirs {
 		abs, absErr := filepath.Abs(dir)
@@ -113,12 +114,12 @@ func (d *Daemon) openFiles() (err error) {
 
 // Names in a tasknode's directories.
 const (
-	tasksDir    = "tasks"     // in each local directory: files of attempts
-	programsDir = "artifacts" // programs that tasks run
+	tasksDir    = "tasks"     // in each local directory: contains the files of attempts
+	programsDir = "artifacts" // contains the programs that tasks run
 	lockFile    = "lock"
 )
 
-// taskDirs are the directories of files of attempts.
+// taskDirs returns the directories that contain the files of attempts.
 func (d *Daemon) taskDirs() []string {
 	dirs := make([]string, len(d.cfg.LocalDirs))
 	for i, dir := range d.cfg.LocalDirs {
@@ -127,7 +128,7 @@ func (d *Daemon) taskDirs() []string {
 	return dirs
 }
 
-// lockDir takes the directory, which one tasknode uses at a time.
+// lockDir locks the directory, because only one tasknode at a time may use it.
 func (d *Daemon) lockDir() error {
 	if err := os.MkdirAll(d.cfg.Dir, 0o755); err != nil {
 		return fmt.Errorf("--dir: %w", err)
@@ -143,15 +144,15 @@ func (d *Daemon) lockDir() error {
 	return nil
 }
 
-// openDrills enables fault injection if the configuration says so. lockDir has locked
-// the directory before.
+// openDrills enables fault injection if the configuration says so. lockDir has already
+// locked the directory.
 func (d *Daemon) openDrills() (err error) {
 	d.drills, err = daemon.OpenDrills(d.cfg.Drills, d.cfg.Dir, d.cfg.Logger)
 	d.open.Add(d.drills.Close)
 	return err
 }
 
-// openDisks locks the local directories of tasks. Each tasknode needs its own.
+// openDisks locks the local directories of tasks. Each tasknode needs its own directories.
 func (d *Daemon) openDisks() (err error) {
 	d.disks, err = disks.Open(disks.Config{
 		Dirs: d.taskDirs(), MinFree: d.cfg.MinFree, Interval: d.cfg.DiskCheck, Logger: d.cfg.Logger,
@@ -182,8 +183,8 @@ func (d *Daemon) listen() (err error) {
 	return err
 }
 
-// openParts opens what tasks need: the shuffle server, programs, the launcher, and
-// the connection to the masters.
+// openParts opens what tasks need: the shuffle server, programs, the launcher, and the
+// connection to the masters.
 func (d *Daemon) openParts() (err error) {
 	d.shuffle, err = transfer.NewServer(transfer.ServerConfig{
 		Dirs: d.taskDirs(), Token: daemon.ShuffleToken(d.token), Logger: d.cfg.Logger,
@@ -215,8 +216,9 @@ func (d *Daemon) openParts() (err error) {
 	return nil
 }
 
-// logDir is the directory for the output of a task's process. It is next to the
-// attempt's directory, so it outlives a failed attempt and is removed with the job.
+// logDir returns the directory for the output of a task's process. It is next to the
+// attempt's directory. So it remains when a failed attempt is removed, and is removed with
+// the job.
 func logDir(s *taskproc.Start) string {
 	return filepath.Join(filepath.Dir(s.LocalDir), "logs", s.AttemptId)
 }
@@ -230,11 +232,11 @@ func (d *Daemon) openProgram(ctx context.Context, name string) (io.ReadCloser, e
 	return fsys.Open(ctx, path)
 }
 
-// progressDelay bounds the age of the progress that masters know of a task.
+// progressDelay bounds how old the progress may be that masters know about a task.
 const progressDelay = 500 * time.Millisecond
 
-// openTasknode finds where the machine is, for locality, and makes the tasknode of all
-// parts.
+// openTasknode finds the location of the machine, for locality, and makes the tasknode from
+// all parts.
 func (d *Daemon) openTasknode() (err error) {
 	hosts, err := hostsOf(d.listener)
 	if err != nil {

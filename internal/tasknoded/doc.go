@@ -2,8 +2,7 @@
 // server, its HTTP page, its directories, its control group and its connection
 // to the masters, as one process runs them.
 //
-// The caller makes a Config, lets EnsureDefaults fill it, changes what it
-// wants, and runs it:
+// The caller makes a Config, calls EnsureDefaults, sets further fields, and calls Run:
 //
 //	var cfg tasknoded.Config
 //	cfg.EnsureDefaults()

@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// hostsOf are the names and addresses by which a file system may know the machine
-// of a listener. A listener on one address has that address alone, so that each of
-// several tasknodes on a machine is local to another DataNode.
+// hostsOf returns the names and addresses by which a file system may know the machine of a
+// listener. If the listener has a single address, hostsOf returns only that address. So
+// several tasknodes on one machine can each be local to another DataNode.
 func hostsOf(l net.Listener) ([]string, error) {
 	host, _, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
@@ -43,9 +43,9 @@ func hostsOf(l net.Listener) ([]string, error) {
 	return hosts, nil
 }
 
-// sourceAddress is the address that connections to HDFS come from: a tasknode that
-// listens on an address of its own is local to the DataNode of that address. It is
-// "" for all others; the system then chooses.
+// sourceAddress returns the address that connections to HDFS come from. If a tasknode
+// listens on a single address, it is that address, so that the tasknode is local to the
+// DataNode at that address. Otherwise it is "", and the system chooses.
 func sourceAddress(address string) string {
 	host, _, err := net.SplitHostPort(daemon.WithDefaultPort(address, "0"))
 	if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsUnspecified() || host == "127.0.0.1" {
@@ -56,8 +56,8 @@ func sourceAddress(address string) string {
 
 // addressedLauncher makes tasks connect to HDFS from the address of their tasknode.
 //
-// Several tasknodes on one machine, each next to another DataNode, need that: HDFS
-// takes the source of a connection for the reader's machine.
+// It is needed if several tasknodes run on one machine, each next to another DataNode: HDFS
+// assumes that the reader is at the source address of the connection.
 type addressedLauncher struct {
 	tasknode.Launcher
 	source string // "" for any

@@ -18,19 +18,19 @@ import (
 //
 //	GET /logs/ATTEMPT/STREAM
 //
-// with the cluster's token. The answer is the text so far. logHandler serves it and
-// FetchLog reads it.
+// with the cluster's token. The answer is the text that the log has so far. logHandler
+// serves the request and FetchLog sends it.
 
-// LogStreams are the streams of an attempt's process.
+// LogStreams are the output streams of an attempt's process.
 var LogStreams = []string{"stdout", "stderr"}
 
-// maxLogBytes bounds an answer; of a longer log it is the end.
+// maxLogBytes bounds an answer. If a log is longer, the answer is its end.
 const maxLogBytes = 16 << 20
 
 // logHandler serves the logs in the directories of tasks.
 //
-// It serves logs of attempts that run, and of those that have ended until their job is
-// removed. Aggregated logs are elsewhere.
+// It serves logs of running attempts, and logs of ended attempts until their job is removed.
+// It does not serve aggregated logs.
 type logHandler struct {
 	dirs  []string
 	token string
@@ -52,14 +52,14 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	defer file.Close() // only read
+	defer file.Close() // the file was only read
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	sendEnd(w, file)
 }
 
-// open opens a log in the directory that has it. The names come from the request:
-// os.Root keeps them inside the directory.
+// open opens the log in the directory that contains it. The request chooses the names, so
+// os.Root makes sure that the file is inside the directory.
 func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 	id, err := cluster.ParseAttemptID(attempt)
 	if err != nil || !slices.Contains(LogStreams, stream) {
@@ -72,7 +72,7 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 			continue
 		}
 		file, openErr := root.Open(id.Task.Job.String() + "/logs/" + attempt + "/" + stream)
-		root.Close() // file stays open
+		root.Close() // the file stays open
 		if openErr == nil {
 			return file, nil
 		}
@@ -81,7 +81,7 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 	return nil, err
 }
 
-// sendEnd sends the last bytes of a log, which may grow meanwhile.
+// sendEnd sends the last bytes of a log, which may grow during the call.
 func sendEnd(w io.Writer, file *os.File) {
 	info, err := file.Stat()
 	if err == nil && info.Size() > maxLogBytes {
@@ -90,14 +90,14 @@ func sendEnd(w io.Writer, file *os.File) {
 		_, err = file.Seek(skipped, io.SeekStart)
 	}
 	if err == nil {
-		_, _ = io.CopyN(w, file, maxLogBytes) // the client may be gone
+		_, _ = io.CopyN(w, file, maxLogBytes) // the client may have disconnected
 	}
 }
 
-// FetchLog reads a log of an attempt from a tasknode's page at host:port. ClusterID
-// may be "". The error wraps fs.ErrNotExist if there is no such log.
+// FetchLog reads a log of an attempt from a tasknode's page at host:port. clusterID may be
+// "". If there is no such log, the error wraps fs.ErrNotExist.
 //
-// A connection for each call is enough: people read logs, one at a time.
+// It makes a connection for each call, because users read one log at a time.
 func FetchLog(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+attempt+"/"+stream, nil)
 	if err != nil {
@@ -109,7 +109,7 @@ func FetchLog(ctx context.Context, page, attempt, stream, token, clusterID strin
 	if err != nil {
 		return "", fmt.Errorf("the tasknode's page: %w", err)
 	}
-	defer answer.Body.Close() // only read
+	defer answer.Body.Close() // the answer was only read
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxLogBytes+1<<10))
 	switch {
 	case err != nil:

@@ -10,10 +10,10 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// machineStatus is the heartbeat's account of the machine: clock, load, directories
+// machineStatus returns what a heartbeat says about the machine: clock, load, directories
 // and memory.
 //
-// The jobmaster decides by it whether the machine has memory for suspended tasks.
+// From this the jobmaster decides whether the machine has memory for suspended tasks.
 func (d *Daemon) machineStatus() *wire.Report_Heartbeat {
 	h := &wire.Report_Heartbeat{Clock: failpoint.Now().UnixMilli(), Load: loadAverage()}
 	for i, state := range d.disks.States() {
@@ -27,9 +27,9 @@ func (d *Daemon) machineStatus() *wire.Report_Heartbeat {
 	return h
 }
 
-// memory is how many bytes tasks can still allocate, and how many bytes of suspended
-// tasks can be swapped out; 0 if unknown. A control group of version 2 does not swap
-// its tasks out.
+// memory returns how many bytes tasks can still allocate, and how many bytes of suspended
+// tasks can be swapped out; 0 if unknown. The tasks of a version 2 control group are not
+// swapped out.
 func (d *Daemon) memory() (available, swap int64) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -60,7 +60,7 @@ func parseMeminfo(text string) (available, swap int64) {
 	return available, swap
 }
 
-// loadAverage is the machine's load of the last minute, 0 if unknown.
+// loadAverage returns the average load of the machine in the last minute, 0 if unknown.
 func loadAverage() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/faultrpc"
 )
 
-// newPage is the tasknode's HTTP page. A handler for it goes into Handlers.
+// newPage returns the handler of the tasknode's HTTP page. Add further handlers to Handlers.
 func (d *Daemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + d.cfg.Name, Profiles: d.cfg.Profiles, Metrics: []prometheus.Collector{&metrics{d}},

@@ -20,8 +20,8 @@ func Run(ctx context.Context, cfg Config) error {
 	return d.Run(ctx)
 }
 
-// Run runs tasks until ctx ends or the masters refuse this tasknode. Then it ends
-// the tasks and closes everything. It is called once.
+// Run runs tasks until ctx ends or the masters refuse this tasknode. Then it ends the tasks
+// and closes everything. It must be called only once.
 func (d *Daemon) Run(ctx context.Context) error {
 	outlives, endServing := context.WithCancel(context.WithoutCancel(ctx)) // map output is served until the tasks have ended
 	var serving sync.WaitGroup
@@ -51,7 +51,7 @@ func (d *Daemon) announceReady() {
 	}
 }
 
-// readyLink calls joined when the tasknode has joined a cluster for the first time.
+// readyLink calls joined once, when the tasknode has joined a cluster.
 type readyLink struct {
 	tasknode.Link
 	joined func()

@@ -1,5 +1,5 @@
-// Package validate has the one check that the Validate methods of configurations are
-// made of. Every problem is reported at once, in the order of the checks:
+// Package validate has the check that every Validate method of a configuration uses. A
+// Validate method reports all problems at once, in the order of the checks:
 //
 //	return errors.Join(
 //		validate.That(c.Dir != "", "artifact: no Dir"),
@@ -9,8 +9,8 @@ package validate
 
 import "fmt"
 
-// That returns nil if ok is true, and otherwise an error with the formatted problem. The
-// text begins with the package or the flag that the problem is in.
+// That returns nil if ok is true. Otherwise it returns an error with the formatted problem.
+// The text begins with the package or the flag that has the problem.
 func That(ok bool, problem string, args ...any) error {
 	if ok {
 		return nil

@@ -114,8 +114,8 @@ func (c *Client) TransferLeadership(ctx context.Context, id string) error {
 	return change(ctx, c, (*rpc.Master).TransferLeadership, &wire.MasterRequest{Id: id}, client.ErrUnknown)
 }
 
-// change makes a call that answers nothing but whether it succeeded. unknown is the error
-// for what the masters do not know.
+// change makes a call whose answer says only whether it succeeded. The error wraps unknown
+// if the masters do not know what the request names.
 func change[Q, A any](ctx context.Context, c *Client, call func(*rpc.Master, context.Context, Q) (A, error), question Q, unknown error) error {
 	_, err := rpc.Call(ctx, c.masters, call, question)
 	return classify(err, unknown)

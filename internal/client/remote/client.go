@@ -6,18 +6,19 @@
 //	id, err := c.Submit(ctx, spec, splits)
 //	status, err := c.Watch(ctx, id, show)
 //
-// What is too large for the masters' log is staged before a job is submitted: in files
-// that masters and tasknodes can read, below the directory that wire.Info names:
+// Programs and splits are too large for the masters' log. So they are staged before a job
+// is submitted, in files that masters and tasknodes can read, below the directory that
+// wire.Info names:
 //
 //	artifacts/<sha256>                    the program, once for each version of it
 //	jobs/<client id>-<sequence>/splits    the splits, removed with the job
 //
-// A job names files by their full names, with scheme, and a name must mean the same on
-// every machine. A local file that exists only on the client is missed only when a task
-// opens it.
+// A job names files by their full names, with scheme. A name must refer to the same file
+// on every machine. If a local file exists only on the client, the error comes only when a
+// task opens the file.
 //
-// Calls find the leading master and survive its loss, as package rpc explains. A
-// submission that is sent again is still one job.
+// Calls find the leading master, and find the next leader if it is lost; see package rpc.
+// A submission that is sent twice is one job.
 package remote
 
 import (
@@ -36,10 +37,10 @@ import (
 // Config says which cluster to use and which program its jobs run.
 type Config struct {
 	rpc.Config
-	// Resolve maps the full name of a file to its file system and its path there;
-	// default none, and nothing can be submitted.
+	// Resolve maps the full name of a file to its file system and its path there. Default
+	// none; a Client without Resolve cannot submit jobs.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
-	// Program is the file of the program that the tasks run; default that of this
+	// Program is the file of the program that the tasks run; default the program of this
 	// process.
 	Program string
 }
@@ -48,7 +49,7 @@ type Config struct {
 type Client struct {
 	cfg     Config
 	masters *rpc.Masters
-	id      string // names this client in submissions that name none
+	id      string // client id of submissions whose spec names no client
 
 	mu struct {
 		sync.Mutex
@@ -56,8 +57,8 @@ type Client struct {
 		jobs     map[submission]*staged
 	}
 	program struct {
-		sync.Mutex          // held while it is staged
-		staged     *program // nil until then
+		sync.Mutex          // held while the program is staged
+		staged     *program // nil until the program is staged
 	}
 }
 
@@ -87,8 +88,8 @@ func (c *Client) Kill(ctx context.Context, jobID, cause string) error {
 
 // classify marks errors with the sentinels of package client.
 //
-// A refused caller is not classified: its error is about the token or the version, not
-// about a job.
+// It does not mark the error of a refused caller, because that error is about the token or
+// the version and not about a job.
 func classify(err, unknown error) error {
 	var f *rpc.PermanentError
 	if !errors.As(err, &f) || f.CallerRefused() {

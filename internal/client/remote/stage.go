@@ -22,8 +22,8 @@ import (
 //	DIR/artifacts/SHA256              programs, shared by all jobs that run them
 //	DIR/jobs/CLIENT-SEQUENCE/splits   splits of one submission
 type stagingArea struct {
-	fsys storage.FS // where the cluster has it
-	dir  string     // path on fsys
+	fsys storage.FS // file system of the directory
+	dir  string     // path of the directory on fsys
 }
 
 // program is a staged program.
@@ -32,10 +32,10 @@ type program struct {
 	sum  []byte // sha256
 }
 
-// stageProgram makes sure that the program is in the staging area. It does so once.
+// stageProgram puts the program into the staging area, unless it has done so before.
 //
-// The name is the hash of the content, so an unchanged program is staged once, for all
-// users.
+// The file is named after the hash of its content. So an unchanged program is staged once
+// for all users.
 func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, error) {
 	c.program.Lock()
 	defer c.program.Unlock()
@@ -46,7 +46,7 @@ func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, err
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // the file was only read
 	hash := sha256.New()
 	length, err := io.Copy(hash, f)
 	if err != nil {
@@ -61,8 +61,8 @@ func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, err
 	return c.program.staged, nil
 }
 
-// openProgram opens the program. On Linux it opens the file of the running process, even
-// if another file has its name by now.
+// openProgram opens the program. On Linux it opens the file of the running process, even if
+// another file has the same name now.
 func (c *Client) openProgram() (*os.File, error) {
 	if c.cfg.Program != "" {
 		return os.Open(c.cfg.Program)
@@ -91,14 +91,14 @@ func (a stagingArea) stageSplits(ctx context.Context, spec *wire.JobSpec, splits
 	return nil
 }
 
-// removeSplits removes a file of splits and its directory.
+// removeSplits removes the file of splits and its directory.
 func (a stagingArea) removeSplits(ctx context.Context, file string) error {
 	return a.fsys.Remove(ctx, path.Dir(file), true)
 }
 
-// place makes a file with this content unless it exists; readers never see a part of it.
-// A file with the same name and another length was damaged by a crash of the file system
-// and is replaced.
+// place writes content to a file unless the file exists with this length. Readers never see
+// a partial file. If a file with this name has another length, a crash of the file system
+// has damaged it, and place replaces it.
 func (a stagingArea) place(ctx context.Context, file string, length int64, content io.Reader) error {
 	if a.has(ctx, file, length) {
 		return nil
@@ -115,7 +115,7 @@ func (a stagingArea) place(ctx context.Context, file string, length int64, conte
 	switch {
 	case err == nil:
 		return nil
-	case a.has(ctx, file, length): // another client was faster
+	case a.has(ctx, file, length): // another client has staged the file first
 		err = nil
 	default:
 		if err = a.fsys.Remove(ctx, file, false); err == nil {
@@ -125,8 +125,8 @@ func (a stagingArea) place(ctx context.Context, file string, length int64, conte
 	return errors.Join(err, a.fsys.Remove(context.WithoutCancel(ctx), temporary, false))
 }
 
-// has reports whether a complete file is there. Only its length is compared: its name
-// has the hash, or it belongs to this submission alone.
+// has reports whether the complete file exists. It compares only the length: the file is
+// named after its hash, or it belongs to this submission alone.
 func (a stagingArea) has(ctx context.Context, file string, length int64) bool {
 	info, err := a.fsys.Stat(ctx, file)
 	return err == nil && !info.IsDir && info.Size == length

@@ -28,15 +28,15 @@ type submission struct {
 	sequence uint64
 }
 
-// staged is a submission that is being staged and sent, or was.
+// staged is a submission whose staging and sending have begun.
 type staged struct {
-	sync.Mutex               // held while it is staged and sent
-	spec       *wire.JobSpec // nil until it is staged
-	id         string        // of the job; "" until it is accepted
+	sync.Mutex               // held while the submission is staged and sent
+	spec       *wire.JobSpec // nil until the submission is staged
+	id         string        // of the job; "" until a master has accepted the submission
 }
 
-// Submit implements client.Client. A submission that is repeated, because it could not
-// be sent or its answer was lost, is sent as it was staged the first time.
+// Submit implements client.Client. If a submission could not be sent, or its answer was
+// lost, the caller may repeat it. Submit then sends what it staged the first time.
 func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	if c.cfg.Resolve == nil {
 		return "", errors.New("remote: no Resolve function, so no job can be submitted")
@@ -122,8 +122,8 @@ func (c *Client) checkOutput(ctx context.Context, name string) error {
 	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
-// area returns the cluster's staging area, as a master names it: the client must be
-// able to write there.
+// area returns the cluster's staging area as a master names it. The client must be able to
+// write to it.
 func (c *Client) area(ctx context.Context) (stagingArea, error) {
 	info, err := c.masters.Info(ctx)
 	if err != nil {

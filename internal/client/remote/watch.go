@@ -12,12 +12,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// rewatchInterval is the pause before the client watches a job again whose stream broke
-// after it had brought a status.
+// rewatchInterval is the pause before the client watches a job again, if the stream broke
+// after it had sent a status.
 const rewatchInterval = 50 * time.Millisecond
 
-// Watch implements client.Client. When a stream breaks, it continues with the next
-// leader, as long as each is found within Config.Timeout.
+// Watch implements client.Client. When a stream breaks, it continues with the next leader,
+// as long as it finds that leader within Config.Timeout.
 func (c *Client) Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
 	w := &watcher{each: each}
 	for {
@@ -30,7 +30,7 @@ func (c *Client) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 		case w.done():
 			return w.last, nil
 		case w.lost != nil:
-			_ = c.masters.NoteStreamError(w.from, w.lost) // it updates where to look next
+			_ = c.masters.NoteStreamError(w.from, w.lost) // the call updates the order of the next search
 		}
 		if err := syncutil.Sleep(ctx, rewatchInterval); err != nil {
 			return nil, err
@@ -41,14 +41,14 @@ func (c *Client) Watch(ctx context.Context, jobID string, each func(*wire.JobSta
 // watcher is the state of one Watch over several streams.
 type watcher struct {
 	each func(*wire.JobStatus) // may be nil
-	last *wire.JobStatus       // nil before the first
+	last *wire.JobStatus       // nil before the first status
 
 	from *rpc.Master // the last master that sent a status
 	lost error       // the error that ended its stream, nil for none
 }
 
-// stream shows the statuses of one master. A master that has sent one was leading, so
-// the search for the next leader starts over with a new timeout.
+// stream shows the statuses that one master sends. A master that has sent a status was
+// leading, so the search for the next leader gets a full new timeout.
 func (w *watcher) stream(ctx context.Context, m *rpc.Master, jobID string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -72,8 +72,8 @@ func (w *watcher) stream(ctx context.Context, m *rpc.Master, jobID string) error
 	return errors.New("job " + jobID + ": the master sent no status")
 }
 
-// show passes a status on unless it is older than the last one or equal to it: a new
-// leader may know less of a running job than the leader before it.
+// show passes a status to the caller unless it is older than the last one or equal to it. A
+// new leader may know less about a running job than the previous leader knew.
 func (w *watcher) show(s *wire.JobStatus) {
 	if w.last != nil && (s.State < w.last.State || proto.Equal(s, w.last)) {
 		return
@@ -84,5 +84,5 @@ func (w *watcher) show(s *wire.JobStatus) {
 	}
 }
 
-// done reports whether the final status was seen.
+// done reports whether the final status has arrived.
 func (w *watcher) done() bool { return w.last != nil && w.last.State >= wire.JobState_SUCCEEDED }
