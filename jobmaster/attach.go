@@ -12,26 +12,26 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// ErrNameTaken is wrapped by the error for a tasknode whose name another attached one
-// has.
+// ErrNameTaken is wrapped by the error for a tasknode whose name is the name of another
+// attached tasknode.
 var ErrNameTaken = errors.New("jobmaster: tasknode name is taken")
 
-// Attachment is the connection of a tasknode to the leader. It belongs to the lead
-// under which it was made. Once it has ended, by Detach, by a change of leader or by
-// another Attach of the same tasknode, its reports are dropped.
+// Attachment is the connection of a tasknode to the leader. It belongs to the lead under
+// which it was made. It ends by Detach, by a change of leader, or by another Attach of the
+// same tasknode. After its end, its reports are dropped.
 type Attachment struct {
 	master         *Master
 	lead           *lead // set by the loop when it accepts the tasknode
 	machine        string
-	instance       string              // of the tasknode's process; another after each restart
-	retained       []cluster.AttemptID // finished attempts whose outputs it retains, ascending
-	addressChanged bool                // its address differs from before
-	send           func(*wire.Order)   // queues an order, and never waits for the network
+	instance       string              // of the tasknode's process; differs after each restart
+	retained       []cluster.AttemptID // finished attempts whose outputs the tasknode retains, ascending
+	addressChanged bool                // the tasknode's address has changed
+	send           func(*wire.Order)   // queues an order without waiting for the network
 	end            func(error)         // ends the connection, with the cause; called at most once
 }
 
-// Attach attaches a tasknode. hello is its Joined report. send is called with orders and
-// must not wait. end is called once, with the cause, when the master ends the
+// Attach attaches a tasknode. hello is its Joined report. The master calls send with orders,
+// and send must not wait. The master calls end once, with the cause, when it ends the
 // attachment.
 //
 // The error is ErrNotLeader or ErrStopped, or wraps ErrNameTaken.
@@ -49,8 +49,8 @@ func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire
 	})
 }
 
-// attach replaces the attachment of a tasknode that connects again. A name that another
-// instance has now is refused: orders for one of them would reach the other.
+// attach replaces the attachment of a tasknode that connects again. It refuses a name that
+// another attached instance has, because orders for one instance would reach the other.
 func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
 	n := m.tasknode(a.machine)
 	if old := n.attachment; old != nil && old.instance != a.instance {
@@ -63,8 +63,8 @@ func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
 		n.skew = hello.Clock - m.now()
 	}
 	m.endStale(a, hello)
-	// An attempt reports each fetched output only once unless it is asked, and that report
-	// may have gone to another leader.
+	// An attempt reports each fetched output only once unless it is asked again. It may have
+	// sent that report to another leader.
 	if machine := m.view.Machine(a.machine); machine != nil && len(machine.Attempts) > 0 {
 		a.send(progressOrder())
 	}
@@ -72,9 +72,9 @@ func (m *Master) attach(a *Attachment, hello *wire.Report_Joined) error {
 	return nil
 }
 
-// join requests that the state takes in the machine of a tasknode, or updates it. Only a
-// machine that was lost or restarted has to name the outputs it retains: for others the
-// state knows.
+// join requests that the state adds or updates the machine of a tasknode. Only a machine
+// that was lost or restarted must list the outputs that it retains. For other machines the
+// state has this list.
 func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 	c := cluster.JoinMachine{
 		Name: a.machine, Instance: hello.Instance, Address: hello.Address, HTTP: hello.Http, Rack: hello.Rack,
@@ -90,12 +90,11 @@ func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 	m.request(c)
 }
 
-// endStale ends attempts and jobs that the tasknode should not have any more. It gets
-// the orders for those it should have once it has joined.
+// endStale ends attempts and jobs that the tasknode should no longer have. The tasknode gets
+// the orders for all other attempts after it has joined.
 //
-// A tasknode outlives leaders and their decisions: while it had no session, its jobs
-// may have ended, and its attempts may have been replaced because it was silent for too
-// long.
+// A tasknode continues when a leader is lost. While it had no session, its jobs may have
+// ended. Its attempts may have been replaced because it was silent for too long.
 func (m *Master) endStale(a *Attachment, hello *wire.Report_Joined) {
 	for _, name := range hello.Attempts {
 		id, err := cluster.ParseAttemptID(name)
@@ -112,13 +111,13 @@ func (m *Master) endStale(a *Attachment, hello *wire.Report_Joined) {
 	}
 }
 
-// machineChanged follows a change of a machine in the state. If the machine was lost,
-// its attempts lost their work, and the progress of others decides what to preempt for
-// that. If it has joined and its tasknode is attached, the controller may give it
-// orders.
+// machineChanged reacts to a change of a machine in the state. If the machine was lost, its
+// attempts have lost their work. It then requests the progress of other attempts, to decide
+// which of them to preempt. If the machine has joined and its tasknode is attached, the
+// controller may give it orders.
 //
 // In both cases the tasknode gets the logs of outputs from their beginning when it
-// subscribes again: a tasknode that restarted has none of them.
+// subscribes again, because a restarted tasknode has none of them.
 func (m *Master) machineChanged(name string) {
 	machine, n := m.view.Machine(name), m.tasknode(name)
 	if machine == nil || machine.Lost {
@@ -135,7 +134,7 @@ func (m *Master) machineChanged(name string) {
 	}
 }
 
-// Detach says that the connection is gone.
+// Detach ends the attachment because the connection is lost.
 func (a *Attachment) Detach() {
 	m := a.master
 	m.post(func() {
@@ -146,7 +145,7 @@ func (a *Attachment) Detach() {
 	})
 }
 
-// detach ends the attachment of a tasknode, if it has one. The tasknode then looks for
+// detach ends the attachment of a tasknode, if it has one. The tasknode then searches for
 // the leader again.
 func (n *tasknodeRecord) detach(cause error) {
 	if n.attachment != nil {
@@ -155,8 +154,8 @@ func (n *tasknodeRecord) detach(cause error) {
 	}
 }
 
-// retainedBy filters the attempts whose outputs a tasknode says it retains: those that
-// the state places there, ascending.
+// retainedBy returns the attempts whose outputs the tasknode reports and the state places on
+// its machine, ascending.
 func (m *Master) retainedBy(machine string, names []string) (retained []cluster.AttemptID) {
 	for _, name := range names {
 		id, err := cluster.ParseAttemptID(name)
@@ -168,8 +167,8 @@ func (m *Master) retainedBy(machine string, names []string) (retained []cluster.
 	return slices.Compact(retained)
 }
 
-// useRetained uses the outputs that a joining machine retains. Readers get their new
-// address, and for outputs that were lost with the machine the report is requested
+// useRetained uses the outputs that a joining machine retains. Readers get the new address
+// of these outputs. If outputs were lost with the machine, their reports are requested
 // again.
 func (m *Master) useRetained(a *Attachment) {
 	for _, id := range a.retained {
@@ -186,7 +185,7 @@ func (m *Master) useRetained(a *Attachment) {
 	a.addressChanged = false
 }
 
-// outputRestored requests that an output which was lost with its machine counts again.
+// outputRestored requests that an output that was lost with its machine counts again.
 func (m *Master) outputRestored(a *cluster.Attempt, d *taskproc.Finished) {
 	m.request(cluster.RestoreOutput{
 		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),

@@ -8,10 +8,11 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// change is a command that a user requests, and a predicate for its effect. The request waits
-// for the effect, because another command may have had the same effect before.
+// change is a command that a user requests, with a function that reports whether its effect
+// is reached. The request waits for the effect, because another command may already have had
+// the same effect.
 type change struct {
-	command cluster.Command // nil if nothing has to change
+	command cluster.Command // nil if nothing must change
 	applied func() bool
 }
 
@@ -31,11 +32,10 @@ type changeRequest struct {
 	answer chan<- result[struct{}]
 }
 
-// change requests the change that plan returns and waits until it is applied. plan runs
-// in the loop, so it may read the state.
+// change requests the change that plan returns and waits until it is applied. plan runs in
+// the loop, so it may read the state.
 //
-// An answer of nil says that the change is committed: it survives the loss of this
-// master.
+// If the result is nil, the change is committed: it is not lost with this master.
 func (m *Master) change(ctx context.Context, plan func() (change, error)) error {
 	answer := make(chan result[struct{}], 1)
 	_, err := call(ctx, m, &changeRequest{plan, answer}, answer)
@@ -54,8 +54,8 @@ func (q *changeRequest) handle(m *Master) {
 	m.changes = append(m.changes, pendingChange{c, q.answer})
 }
 
-// answerChanges answers the requests whose change has been applied. It runs after each
-// step, and there are few changes at a time, so all of them are checked.
+// answerChanges answers the requests whose change has been applied. It runs after each step
+// and checks all changes, because there are few at a time.
 func (m *Master) answerChanges() {
 	m.changes = slices.DeleteFunc(m.changes, func(c pendingChange) bool {
 		applied := c.applied()
@@ -66,11 +66,11 @@ func (m *Master) answerChanges() {
 	})
 }
 
-// refuseChanges answers the requests whose command was refused when it was applied,
-// because another command was applied first.
+// refuseChanges answers the requests whose command was refused when it was applied, because
+// another command was applied first.
 //
-// Commands have no number of their own, so equal ones cannot be distinguished; every
-// request for an equal command gets the same answer.
+// Commands have no ids, so equal commands cannot be distinguished. All requests for equal
+// commands get the same answer.
 func (m *Master) refuseChanges(command cluster.Command, why error) {
 	m.changes = slices.DeleteFunc(m.changes, func(c pendingChange) bool {
 		if c.applied() || !reflect.DeepEqual(c.command, command) {

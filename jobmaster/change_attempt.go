@@ -11,9 +11,9 @@ import (
 // preemptedByUser is the cause shown for attempts that a user preempts.
 const preemptedByUser = "preempted by the user"
 
-// PreemptAttempt takes the slot of a running attempt by the given mode and returns the
-// mode. Auto chooses the cheapest. A mode that the attempt cannot obey is refused, and
-// so is an attempt that is being preempted already.
+// PreemptAttempt takes the slot of a running attempt by the given mode and returns the mode
+// that it used. Auto selects the cheapest mode. It refuses a mode that the attempt cannot
+// obey, and an attempt that is already being preempted.
 func (m *Master) PreemptAttempt(ctx context.Context, attemptID string, mode preempt.Mode) (preempt.Mode, error) {
 	err := m.change(ctx, func() (change, error) {
 		s, err := m.runningAttempt(attemptID)
@@ -29,7 +29,7 @@ func (m *Master) PreemptAttempt(ctx context.Context, attemptID string, mode pree
 	return mode, err
 }
 
-// ResumeAttempt gives a suspended attempt a slot of its machine.
+// ResumeAttempt gives a suspended attempt a slot on its machine.
 func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
 	return m.change(ctx, func() (change, error) {
 		s, err := m.runningAttempt(attemptID)
@@ -44,9 +44,8 @@ func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
 	})
 }
 
-// runningAttempt is a running attempt that a user's request is about, with everything
-// that the checks of preemption modes look at. It is valid within one message of the
-// loop.
+// runningAttempt is a running attempt that a user's request names, with the data that the
+// checks of preemption modes read. It is valid only while the loop handles one message.
 type runningAttempt struct {
 	m       *Master
 	job     *cluster.Job
@@ -55,7 +54,7 @@ type runningAttempt struct {
 	attempt *cluster.Attempt
 }
 
-// runningAttempt finds a running attempt. For an unknown one the error wraps
+// runningAttempt returns a running attempt. If the attempt is unknown, the error wraps
 // cluster.ErrUnknown.
 func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) {
 	id, err := cluster.ParseAttemptID(attemptID)
@@ -73,11 +72,11 @@ func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) 
 	return runningAttempt{m, j, stage, t, a}, nil
 }
 
-// choose returns the mode to preempt the attempt by, or an error that says why it cannot
-// be preempted.
+// choose returns the mode by which to preempt the attempt, or an error that says why the
+// attempt cannot be preempted.
 //
-// Kill is accepted even while another preemption is under way: it ends a task that does
-// not obey.
+// Kill is accepted even during another preemption, because it ends a task that does not
+// obey.
 func (s runningAttempt) choose(mode preempt.Mode) (preempt.Mode, error) {
 	id := s.attempt.ID
 	switch {
@@ -95,11 +94,12 @@ func (s runningAttempt) choose(mode preempt.Mode) (preempt.Mode, error) {
 
 // cheapest returns the cheapest mode that the attempt can obey.
 //
-// The user asks for the slot now, so waiting is no choice: the remaining time is set to more
-// than any preemption costs. Policies use the same cost model (package preempt).
+// The user requests the slot now, so waiting is not allowed. Therefore the remaining time is
+// set to more than the cost of any preemption. Policies use the same cost model (package
+// preempt).
 func (s runningAttempt) cheapest() (preempt.Mode, error) {
-	const unknown = 1e15                                    // ms it would still run: so long that the policy never chooses to wait
-	progress := s.m.record(s.job.ID).progress[s.attempt.ID] // nil if it has not reported
+	const unknown = 1e15                                    // remaining time in ms, so long that the policy never chooses to wait
+	progress := s.m.record(s.job.ID).progress[s.attempt.ID] // nil if the attempt has not reported progress
 	mode := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}.Choose(preempt.Victim{
 		Reduce: s.stage.Slot == cluster.ReduceSlot, Elapsed: s.attempt.SlotTime(s.m.now()), Remaining: unknown,
 		CanSplit: s.checkMode(preempt.Split) == nil, CanSuspend: s.checkMode(preempt.Suspend) == nil, DisallowedModes: s.stage.DisallowedModes,
@@ -110,9 +110,9 @@ func (s runningAttempt) cheapest() (preempt.Mode, error) {
 
 // preempt returns the change that takes the slot by a mode that checkMode accepts.
 //
-// When it is applied depends on the mode. Split and checkpoint only request: the
-// attempt keeps its slot until it has written its state. Suspend and kill free the slot
-// at once. An attempt that ends by itself meanwhile has given up its slot too.
+// Split and checkpoint count as applied when they are requested: the attempt keeps its slot
+// until it has written its state. Suspend and kill free the slot at once. If the attempt
+// ends by itself during the request, it has given up its slot too.
 func (s runningAttempt) preempt(mode preempt.Mode) change {
 	a, before := s.attempt, s.attempt.SuspendedAt
 	over := func() bool { return !a.Active() }
@@ -126,8 +126,8 @@ func (s runningAttempt) preempt(mode preempt.Mode) change {
 	return change{cluster.PreemptAttempt{Attempt: a.ID, Mode: mode, Cause: preemptedByUser}, done}
 }
 
-// EndAttempt kills a running attempt, and its task is tried again. With fail, the task
-// is charged with a failure.
+// EndAttempt kills a running attempt, and its task is tried again. If fail is set, the kill
+// counts as a failure of the task.
 func (m *Master) EndAttempt(ctx context.Context, attemptID string, fail bool) error {
 	return m.change(ctx, func() (change, error) {
 		s, err := m.runningAttempt(attemptID)
@@ -143,8 +143,8 @@ func (m *Master) EndAttempt(ctx context.Context, attemptID string, fail bool) er
 	})
 }
 
-// checkMode returns why the attempt cannot be preempted by a mode, and which modes to
-// choose instead; nil if it can be.
+// checkMode returns why the attempt cannot be preempted by a mode, and which modes to use
+// instead. It returns nil if the mode is possible.
 func (s runningAttempt) checkMode(mode preempt.Mode) error {
 	id := s.attempt.ID
 	if s.stage.Bundle.Gang && mode == preempt.Split {
@@ -172,9 +172,9 @@ func (s runningAttempt) checkMode(mode preempt.Mode) error {
 	return nil
 }
 
-// checkSplit returns why the attempt cannot be split; nil if it can be. Only a map that
-// reads one split has a range to cut, and the format must be able to start in the
-// middle.
+// checkSplit returns why the attempt cannot be split, nil if it can. A split needs a map
+// that reads a single split, because only such a map has a range to cut. Also, the format
+// must be able to start in the middle of the input.
 func (s runningAttempt) checkSplit() error {
 	id := s.attempt.ID
 	split, _ := s.job.SplitOf(s.task)
@@ -189,9 +189,9 @@ func (s runningAttempt) checkSplit() error {
 	return nil
 }
 
-// checkSuspend returns why the attempt cannot be suspended; nil if it can be. Suspended
-// processes keep their memory, so their number on a machine is limited. All members of a gang
-// are suspended together.
+// checkSuspend returns why the attempt cannot be suspended, nil if it can. Suspended
+// processes keep their memory, so a machine has a limit for their number. All members of a
+// gang are suspended together.
 func (s runningAttempt) checkSuspend() error {
 	if s.stage.DisallowedModes.Has(preempt.Suspend) {
 		return fmt.Errorf("%v cannot be suspended: its job disallows it; choose split, checkpoint or kill", s.attempt.ID)

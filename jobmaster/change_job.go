@@ -12,12 +12,12 @@ import (
 // jobSuspended is the cause shown for attempts whose job is suspended.
 const jobSuspended = "its job is suspended"
 
-// SuspendJob takes the slots of a job, which gets none until it is resumed. With Auto
+// SuspendJob takes the slots of a job. The job gets no slots until it is resumed. With Auto
 // and Checkpoint its tasks keep their work in splits and checkpoints; with Suspend its
-// processes stay in memory. A job that is over or suspended is refused.
+// processes stay in memory. SuspendJob refuses a job that is over or suspended.
 //
-// The command says what is allowed, and the controller orders the preemptions one by
-// one. So the request is answered before the tasks have given up their slots.
+// The command says which modes are allowed, and the controller then orders each preemption.
+// So SuspendJob returns before the tasks have given up their slots.
 func (m *Master) SuspendJob(ctx context.Context, jobID string, mode preempt.Mode) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.liveJob(jobID)
@@ -41,8 +41,7 @@ func (m *Master) SuspendJob(ctx context.Context, jobID string, mode preempt.Mode
 	})
 }
 
-// ResumeJob lets a suspended job have slots again. A job that is not suspended is
-// refused.
+// ResumeJob lets a suspended job have slots again. It refuses a job that is not suspended.
 func (m *Master) ResumeJob(ctx context.Context, jobID string) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.liveJob(jobID)
@@ -65,11 +64,11 @@ func (m *Master) liveJob(jobID string) (*cluster.Job, error) {
 	return j, err
 }
 
-// Kill kills a job and returns once that is in the log. A job that is over stays as it
-// is. For an unknown job the error wraps cluster.ErrUnknown.
+// Kill kills a job and returns when the command is in the log. It does not change a job that
+// is over. If the job is unknown, the error wraps cluster.ErrUnknown.
 //
-// The job may run for a moment after that: its attempts are ordered to end, and its
-// output is removed once they have.
+// The job may run for a short time after that: its attempts are ordered to end, and its
+// output is removed when they have ended.
 func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.jobNamed(jobID)
@@ -83,7 +82,7 @@ func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
 	})
 }
 
-// SetPriority changes the priority of a job, from -2 to 2.
+// SetPriority changes the priority of a job; the range is -2 to 2.
 func (m *Master) SetPriority(ctx context.Context, jobID string, priority int) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.jobNamed(jobID)
@@ -97,8 +96,8 @@ func (m *Master) SetPriority(ctx context.Context, jobID string, priority int) er
 	})
 }
 
-// MoveJob moves a job that is not over to another pool. For an unknown job the error
-// wraps cluster.ErrUnknown; for an unknown pool it lists the pools that exist.
+// MoveJob moves a job that is not over to another pool. If the job is unknown, the error
+// wraps cluster.ErrUnknown. If the pool is unknown, the error lists the pools that exist.
 func (m *Master) MoveJob(ctx context.Context, jobID, pool string) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.jobNamed(jobID)

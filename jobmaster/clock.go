@@ -2,25 +2,25 @@ package jobmaster
 
 import "time"
 
-// slew limits how fast the clock approaches the time of day: by one part in slew of the
-// time that passes.
+// slew limits how fast the clock is corrected towards the time of day: by at most 1/slew of
+// the time that passes.
 const slew = 16
 
-// clock is the loop's time. It advances with the monotonic clock, so setting the
-// machine's time of day, forward or back, does not make a tasknode look silent or delay
-// a timeout. It approaches the time of day slowly, never stops and never goes back.
+// clock is the loop's time. It advances with the monotonic clock. So if the machine's time
+// of day is set forward or back, no tasknode looks silent and no timeout is delayed. The
+// clock approaches the time of day slowly, never stops and never runs back.
 //
-// Each reading adds the time that has passed on the monotonic clock since the reading
-// before, and then corrects the sum towards the time of day by at most one part in slew
-// of that time. After a jump of the time of day by d the clock is right again after
-// slew·d: a minute is corrected in 16 minutes. As slew is more than 1, the correction
-// is smaller than what was added, so values never decrease.
+// Each reading adds the time that has passed on the monotonic clock since the previous
+// reading. It then corrects the sum towards the time of day by at most 1/slew of the added
+// time. If the time of day jumps by d, the clock is correct again after slew·d: a jump of a
+// minute is corrected in 16 minutes. Since slew is more than 1, the correction is smaller
+// than the added time, so values never decrease.
 //
-// Only the loop uses a clock, so it has no lock.
+// Only the loop uses a clock, so the clock has no lock.
 type clock struct {
 	timeOfDay func() time.Time
-	readAt    time.Time // with the monotonic reading
-	value     time.Time // returned at readAt; without a monotonic reading
+	readAt    time.Time // time of the last reading, with its monotonic part
+	value     time.Time // what the last reading returned, without a monotonic part
 }
 
 func newClock(day func() time.Time) *clock {

@@ -18,16 +18,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The output of a job in its directory, before and after the commit:
+// The directory of a job's output has these files before and after the commit:
 //
 //	OUT/_temporary/JOB/…          pieces: closed files, each written by one attempt
 //	OUT/part-r-00000, …           pieces, joined and renamed in the order of their tasks
 //	OUT/_SUCCESS                  written last
 //
-// The commit may stop anywhere, since a master may be lost, and the next leader repeats it.
-// So each step first checks whether it was done: a file that has its final name and length
-// is not joined again, _temporary is removed only after the last file, and _SUCCESS comes
-// after that. Readers that wait for _SUCCESS never see a part of an output.
+// The commit may stop at any step, since a master may be lost. The next leader repeats it.
+// So each step first checks whether it was already done. A file that has its final name and
+// length is not joined again. _temporary is removed after the last file, and _SUCCESS is
+// written after that. Readers that wait for _SUCCESS never see an incomplete output.
 
 // SuccessName is the empty file that marks a complete output.
 const SuccessName = "_SUCCESS"
@@ -35,17 +35,17 @@ const SuccessName = "_SUCCESS"
 // joinParallelism is how many files of an output are joined at once.
 const joinParallelism = 16
 
-// jobWork is work for one job outside the loop, with everything it needs to know.
+// jobWork is work for one job outside the loop, with the data that it needs.
 type jobWork struct {
 	m     *Master
 	lead  *lead
 	job   cluster.JobID
 	spec  *wire.JobSpec
 	setUp bool        // the output directory belongs to this job
-	files []finalFile // for commit
-	conf  *conf.Conf  // for commit: the job's properties
+	files []finalFile // files to commit
+	conf  *conf.Conf  // the job's properties, for the commit
 
-	// countersErr, if not nil, fails the commit: the job has too many counters.
+	// countersErr, if not nil, makes the commit fail: the job has too many counters.
 	countersErr error
 }
 
@@ -73,8 +73,8 @@ func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
 // report passes a result to the loop.
 func (w *jobWork) report(r *workResult) { w.m.postUnder(w.lead, func() { w.m.workEnded(r) }) }
 
-// removeStaged removes the splits that the client staged for this job: no task reads
-// them any more. Their directory goes too, unless it holds other files.
+// removeStaged removes the splits that the client staged for this job, because no task reads
+// them any more. It also removes their directory, unless the directory contains other files.
 func (w *jobWork) removeStaged(ctx context.Context) {
 	fsys, splits, err := w.m.cfg.Resolve(ctx, w.spec.SplitsPath)
 	if err == nil {
@@ -95,15 +95,15 @@ func (w *jobWork) output(ctx context.Context) (fsys storage.FS, dir string, err 
 	return w.m.cfg.Resolve(ctx, w.spec.OutputDir)
 }
 
-// ownDir is the directory for pieces. Its existence shows that the output directory
-// belongs to this job.
+// ownDir returns the directory for pieces. If it exists, the output directory belongs to
+// this job.
 func (w *jobWork) ownDir(dir string) string { return path.Join(dir, temporaryName, w.job.String()) }
 
-// makeOutput makes the output directory, which must not exist unless this job has made
-// it before.
+// makeOutput makes the output directory. The directory must not exist, unless this job has
+// made it before.
 //
-// Only _temporary/JOB shows whose the directory is: two jobs that were submitted with
-// the same output find it in turn, and the second fails.
+// Only _temporary/JOB shows to which job the directory belongs. If two jobs are submitted
+// with the same output, both check this in turn, and the second job fails.
 func (w *jobWork) makeOutput(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -123,8 +123,8 @@ func (w *jobWork) makeOutput(ctx context.Context) error {
 
 // removeOutput removes the output directory if it belongs to this job.
 //
-// The directory of a job that was set up is its own, even if its _temporary is gone: a
-// commit that failed late has removed that.
+// If a job was set up, the directory is its own, even if _temporary does not exist: a commit
+// that failed late has already removed _temporary.
 func (w *jobWork) removeOutput(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -132,7 +132,7 @@ func (w *jobWork) removeOutput(ctx context.Context) error {
 	}
 	if !w.setUp {
 		if _, err := fsys.Stat(ctx, w.ownDir(dir)); err != nil {
-			return nil // it belongs to another job, or does not exist
+			return nil // the directory belongs to another job, or does not exist
 		}
 	}
 	return fsys.Remove(ctx, dir, true)
@@ -144,8 +144,8 @@ type finalFile struct {
 	pieces []cluster.Piece
 }
 
-// kindLetter stands for a stage in file names, as in Hadoop: "m" for a stage that reads
-// input, "r" for the others.
+// kindLetter returns the letter of a stage in file names, as in Hadoop: "m" for a stage that
+// reads input, "r" for all others.
 func kindLetter(j *cluster.Job, stage int) string {
 	if stages := j.Spec.Graph.Stages; stage >= 0 && stage < len(stages) && j.Spec.Graph.IsSource(j.Spec.Graph.Stages[stage].Name) {
 		return "m"
@@ -153,12 +153,12 @@ func kindLetter(j *cluster.Job, stage int) string {
 	return "r"
 }
 
-// finalFiles returns the files of a job's output in the order of their tasks. Stages
-// that have readers may write output too. Tasks that were split from one task wrote
-// parts of one file, in the order of their ranges.
+// finalFiles returns the files of a job's output in the order of their tasks. Stages that
+// have readers may write output too. Tasks that were split from one task wrote parts of one
+// file; they are listed in the order of their ranges.
 //
-// It runs in the loop, because it reads the state; the commit itself runs outside and
-// gets the list.
+// It runs in the loop, because it reads the state. The commit runs outside the loop and gets
+// the list.
 func finalFiles(j *cluster.Job) []finalFile {
 	var files []finalFile
 	index := make(map[string]int)
@@ -189,8 +189,8 @@ func finalFiles(j *cluster.Job) []finalFile {
 	return files
 }
 
-// commit gives the output its final names. It may be stopped anywhere and repeated, by
-// this or another master.
+// commit gives the files of the output their final names. It may stop at any step, and this
+// or another master may repeat it.
 func (w *jobWork) commit(ctx context.Context) error {
 	fsys, dir, err := w.output(ctx)
 	if fsys == nil || err != nil {
@@ -220,9 +220,9 @@ func (w *jobWork) commit(ctx context.Context) error {
 	return markSuccess(ctx, fsys, dir)
 }
 
-// markSuccess marks an output as complete. It does not create the output directory: a
-// master that was stopped in its commit may find that another master has ended the job
-// and removed the output.
+// markSuccess marks an output as complete. It does not create the output directory. If a
+// master was suspended during its commit, another master may have ended the job and removed
+// the output.
 func markSuccess(ctx context.Context, fsys storage.FS, dir string) error {
 	if _, err := fsys.Stat(ctx, dir); err != nil {
 		return fmt.Errorf("commit: output directory: %w", err)

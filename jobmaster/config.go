@@ -20,48 +20,48 @@ type Config struct {
 	ClusterID string
 	// Log replicates the commands; there is no default.
 	Log Log
-	// Policy makes the policy with this name and these settings; there is no default. A
-	// new cluster has the policy "fifo" without settings.
+	// Policy makes the policy with this name and these settings; there is no default. A new
+	// cluster has the policy "fifo" without settings.
 	Policy func(name string, conf map[string]string) (sched.Policy, error)
 	// PolicyName is the policy that this master sets when it becomes leader; default the
 	// policy that the cluster has.
 	PolicyName string
 	// Pools are the pools, besides cluster.DefaultPool, that this master sets when it
-	// becomes leader; default those that the cluster has.
+	// becomes leader; default the pools that the cluster has.
 	Pools []string
-	// PoolFile is a file with further pools and with settings of the policy, which the
-	// leader watches; default none.
+	// PoolFile is a file that contains further pools and settings of the policy. The leader
+	// watches it; default none.
 	PoolFile *PoolFile
-	// OnePool puts every job into cluster.DefaultPool, whatever pool it names: for a
-	// cluster with a single user. Default false.
+	// OnePool puts every job into cluster.DefaultPool, whatever pool the job names. It is
+	// for a cluster with a single user. Default false.
 	OnePool bool
 	// Resolve maps the full name of a file to its file system and its path there; there
 	// is no default.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
-	// TasknodeExpiry is how long a tasknode may be silent before it is lost, with its
-	// attempts and its outputs; default no limit.
+	// TasknodeExpiry is how long a tasknode may be silent before it is lost with its
+	// attempts and outputs; default no limit.
 	TasknodeExpiry time.Duration
-	// Probe checks that a tasknode is alive, at the address of its page, and returns an
-	// error if it does not answer. It is called when the tasknode's connection breaks
-	// and, by a new leader, until the tasknode attaches. Default no probes: silence
-	// counts from the tasknode's last report.
+	// Probe checks that a tasknode is alive, given the address of its page, and returns an
+	// error if the tasknode does not answer. It is called when the tasknode's connection
+	// breaks. A new leader also calls it until the tasknode attaches. Default no probes:
+	// silence counts from the tasknode's last report.
 	Probe func(ctx context.Context, page string) error
 	// TasknodeForget is how long a lost tasknode is remembered. It is remembered longer
 	// while a job that is not over refers to it. Default for ever.
 	TasknodeForget time.Duration
-	// HistoryDir is the full name of the directory for the histories of jobs that are
-	// over; default none, and no histories are written.
+	// HistoryDir is the full name of the directory for the histories of jobs that are over;
+	// default none, so that no histories are written.
 	HistoryDir string
-	// LogDir is the full name of the directory for the logs of attempts, with one
-	// directory for each job; default none, and no logs are kept. A job may name another
+	// LogDir is the full name of the directory for the logs of attempts, with a subdirectory
+	// for each job; default none, so that no logs are kept. A job may name another
 	// directory.
 	LogDir string
-	// StagingDir is the full name of the directory where clients stage programs and
-	// splits, from which the leader removes expired files; default none.
+	// StagingDir is the full name of the directory where clients stage programs and splits.
+	// The leader removes expired files from it; default none.
 	StagingDir string
-	// Decisions receives the scheduling decisions of this master while it leads, as
-	// lines of JSON (docs/formats/decisions.md); default none. The loop writes to it, so
-	// Write must not wait.
+	// Decisions receives the scheduling decisions of this master while it leads, as lines of
+	// JSON (docs/formats/decisions.md); default none. The loop calls Write, so Write must
+	// not wait.
 	Decisions io.Writer
 	// Retention is how long histories, logs and programs are kept after the last job
 	// that uses them; default for ever.
@@ -74,7 +74,7 @@ type Config struct {
 	// ShuffleToken is the token that shuffle servers demand of tasks; default "", no
 	// token.
 	ShuffleToken string
-	// Now returns the time of day; default time.Now. Timeouts do not depend on it: see
+	// Now returns the time of day; default time.Now. Timeouts do not depend on it, see
 	// clock.
 	Now func() time.Time
 	// Logger receives log lines; default none.

@@ -11,8 +11,8 @@ import (
 
 // The functions below convert messages into values of the core and back.
 
-// splitOf returns what the state needs of a split. Its range starts where its first
-// part starts and is as long as all parts together.
+// splitOf returns the data of a split that the state needs. Its range starts where its first
+// part starts, and is as long as all parts together.
 func splitOf(s *taskproc.Split) cluster.Split {
 	out := cluster.Split{Hosts: s.Hosts, Bytes: partBytes(s), Whole: s.Unsplittable}
 	if len(s.Parts) > 0 {
@@ -23,8 +23,8 @@ func splitOf(s *taskproc.Split) cluster.Split {
 	return out
 }
 
-// fetchedOf returns which Nodes' outputs a reader has fetched, by edge; Nodes is a bit
-// set.
+// fetchedOf returns, for each edge, the Nodes whose outputs a reader has fetched. Nodes is a
+// bit set.
 func fetchedOf(messages []*taskproc.Fetched) (fetched []control.EdgeFetched) {
 	for _, f := range messages {
 		fetched = append(fetched, control.EdgeFetched{Edge: int(f.Edge), Nodes: f.Nodes})
@@ -32,9 +32,9 @@ func fetchedOf(messages []*taskproc.Fetched) (fetched []control.EdgeFetched) {
 	return fetched
 }
 
-// manifestOf returns what an attempt has written, as the log keeps it. The bytes of
-// each partition are left out: they would make the entry large, and keepReported keeps
-// them outside the log.
+// manifestOf returns what an attempt has written, in the form that the log keeps. It leaves
+// out the bytes of each partition, because they would make the entry large. keepReported
+// keeps them outside the log.
 func manifestOf(d *taskproc.Finished) cluster.Manifest {
 	m := cluster.Manifest{Bytes: d.OutputBytes, Records: d.OutputRecords}
 	for _, o := range d.Outputs {
@@ -63,9 +63,10 @@ func countersOf(counters []*taskproc.Counter) []cluster.Counter {
 // maxFailureText bounds each text of a failure, because it goes into the log.
 const maxFailureText = 16 << 10 // bytes
 
-// failureOf returns a failure as the log keeps it: with bounded texts, because a task
-// chooses how much it prints, and in valid UTF-8, because messages carry nothing else.
-// Of the attempt's log the end is kept, since a program prints its last error there.
+// failureOf returns a failure in the form that the log keeps. Its texts are bounded, because
+// the task determines how much it prints. They are valid UTF-8, because messages carry
+// nothing else. It keeps the end of the attempt's log, since a program prints its last error
+// there.
 func failureOf(f *taskproc.Failure) cluster.Failure {
 	out := cluster.Failure{
 		Cause: truncateText(f.Cause), Stack: truncateText(f.Stack), Input: truncateText(f.Input), Offset: f.Offset, Fatal: f.Fatal,
@@ -78,13 +79,13 @@ func failureOf(f *taskproc.Failure) cluster.Failure {
 	return out
 }
 
-// truncateText bounds a text. A rune that the cut divides is removed.
+// truncateText bounds a text. It removes a rune that the cut would divide.
 func truncateText(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxFailureText)], "")
 }
 
-// checkpointOf returns a checkpoint as the log keeps it; the zero value for nil. A Copy
-// is on a shared file system and survives the machine.
+// checkpointOf returns a checkpoint in the form that the log keeps; the zero value for nil.
+// A Copy is on a shared file system, so it is not lost with the machine.
 func checkpointOf(c *taskproc.Checkpoint) cluster.Checkpoint {
 	out := cluster.Checkpoint{Path: c.GetPath(), Bytes: c.GetBytes(), Checksum: c.GetChecksum()}
 	if c.GetCopy() != nil {
@@ -93,8 +94,8 @@ func checkpointOf(c *taskproc.Checkpoint) cluster.Checkpoint {
 	return out
 }
 
-// checkpointMessage describes the checkpoint that a task resumes from, for an attempt on the
-// given machine. address is the address of the machine that has the files.
+// checkpointMessage describes the checkpoint from which a task resumes, for an attempt on
+// the given machine. address is the address of the machine that has the files.
 func checkpointMessage(id cluster.TaskID, c *cluster.Checkpoint, machine, address string) *taskproc.Checkpoint {
 	if c == nil {
 		return nil

@@ -21,9 +21,10 @@ import (
 //	                   outputMoved: readers get the new address
 //	nothing needed is left ──► DECOMMISSIONED: the tasknode may be stopped
 
-// neededData returns the tasks whose outputs, and those whose checkpoints, would be
-// missed if a machine were stopped. The checkpoint of a task that has resumed elsewhere
-// is not needed, except in a gang: the whole gang may go back to it.
+// neededData returns the tasks whose outputs would be missed if a machine were stopped, and
+// the tasks whose checkpoints would be missed. The checkpoint of a task that has resumed
+// elsewhere is not needed. In a gang it is needed, because the whole gang may resume from it
+// again.
 func (m *Master) neededData(machine *cluster.Machine) (outputs []*cluster.Task, checkpoints []cluster.TaskID) {
 	outputs, left := m.view.NeededOn(machine)
 	for _, c := range left {
@@ -37,8 +38,8 @@ func (m *Master) neededData(machine *cluster.Machine) (outputs []*cluster.Task, 
 	return outputs, slices.Compact(checkpoints)
 }
 
-// fetchingFrom returns the tasks that still fetch their checkpoint from a machine
-// although it was moved meanwhile.
+// fetchingFrom returns the tasks that still fetch their checkpoint from a machine, although
+// the checkpoint was moved to another machine in the meantime.
 func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID) {
 	for other := range m.view.Machines() {
 		for _, a := range other.Attempts {
@@ -53,10 +54,10 @@ func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID)
 	return tasks
 }
 
-// hasResumed reports whether an attempt runs and has reported that everything it resumes
-// from is on its own machine.
+// hasResumed reports whether an attempt runs and has reported that all files from which it
+// resumes are on its own machine.
 func (m *Master) hasResumed(a *cluster.Attempt) bool {
-	phase := m.record(a.ID.Task.Job).progress[a.ID].GetPhase() // "" if it has not reported
+	phase := m.record(a.ID.Task.Job).progress[a.ID].GetPhase() // "" if the attempt has not reported
 	return a.Active() && phase != "" && phase != taskproc.PhaseResume
 }
 
@@ -66,8 +67,8 @@ func (m *Master) hasWork(machine *cluster.Machine) bool {
 	return len(machine.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
-// sendCopyOutput orders a tasknode to copy the output of a finished attempt, or the
-// checkpoint of a preempted one.
+// sendCopyOutput orders a tasknode to copy the output of a finished attempt or the
+// checkpoint of a preempted attempt.
 func (m *Master) sendCopyOutput(o control.Order) {
 	j, t, a, known := m.view.Attempt(o.Attempt)
 	if !known {
@@ -104,8 +105,8 @@ func (m *Master) lastReport(j *cluster.Job, t *cluster.Task) *taskproc.Finished 
 }
 
 // outputCopied passes the result of CopyOutput to the controller. After an error the
-// controller orders the copy again, perhaps on another machine; after BadCheckpoint it
-// does not, because the source is damaged.
+// controller orders the copy again, perhaps on another machine. After BadCheckpoint it does
+// not, because the source is damaged.
 func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire.Report_OutputCopied) {
 	if copied.Error != "" {
 		m.cfg.Logger.Warn("cannot copy the output of an attempt off a draining machine", "attempt", id, "to", machine, "error", copied.Error)
@@ -121,16 +122,17 @@ func (m *Master) outputCopied(machine string, id cluster.AttemptID, copied *wire
 	m.events = append(m.events, ev)
 }
 
-// outputMoved sends the new place of an output to its readers.
+// outputMoved sends the new address of an output to its readers.
 //
-// To readers a move is a loss followed by an output of the same attempt elsewhere.
+// Readers see a move as a loss of the output, followed by an output of the same attempt at
+// another address.
 func (m *Master) outputMoved(id cluster.AttemptID) {
 	m.outputRevoked(id)
 	m.outputPublished(id)
 }
 
-// machineNamed returns the machine of a tasknode. If the state does not have it, the error
-// wraps cluster.ErrUnknown.
+// machineNamed returns the machine of a tasknode. If the state has no such machine, the
+// error wraps cluster.ErrUnknown.
 func (m *Master) machineNamed(name string) (*cluster.Machine, error) {
 	if machine := m.view.Machine(name); machine != nil {
 		return machine, nil
@@ -138,8 +140,8 @@ func (m *Master) machineNamed(name string) (*cluster.Machine, error) {
 	return nil, fmt.Errorf("%w: tasknode %q", cluster.ErrUnknown, name)
 }
 
-// AdmitTasknode excludes a tasknode from new tasks, or admits it again. For an unknown
-// one the error wraps cluster.ErrUnknown.
+// AdmitTasknode excludes a tasknode from new tasks, or admits it again. If the tasknode is
+// unknown, the error wraps cluster.ErrUnknown.
 func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) error {
 	return m.change(ctx, func() (change, error) {
 		machine, err := m.machineNamed(name)
@@ -153,9 +155,9 @@ func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) 
 	})
 }
 
-// DrainTasknode excludes a tasknode from new tasks and moves its outputs and checkpoints
-// to other machines. For an unknown one the error wraps cluster.ErrUnknown. The last
-// tasknode that takes tasks is refused.
+// DrainTasknode excludes a tasknode from new tasks and moves its outputs and checkpoints to
+// other machines. If the tasknode is unknown, the error wraps cluster.ErrUnknown. It refuses
+// the last tasknode that accepts tasks.
 func (m *Master) DrainTasknode(ctx context.Context, name string) error {
 	return m.change(ctx, func() (change, error) {
 		machine, err := m.machineNamed(name)

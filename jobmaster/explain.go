@@ -12,12 +12,12 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Explain says why a job, and perhaps one task of it, has or lacks slots; taskID is "" for no
-// task. For a job that is over it says which slots the job had. For unknown ids the error
-// wraps cluster.ErrUnknown.
+// Explain says why a job has or lacks slots. If taskID is not "", it also explains that
+// task. For a job that is over it says which slots the job had. If an id is unknown, the
+// error wraps cluster.ErrUnknown.
 //
-// explainPresent finds out whether the job is over, because it may end between two
-// messages. The status of a finished job has all that its explanation needs.
+// explainPresent finds out whether the job is over, because the job may end between two
+// messages. The status of a finished job contains all data for its explanation.
 func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
 	e, err := m.explainPresent(ctx, jobID, taskID)
 	if over := e == nil && err == nil; !over && !errors.Is(err, cluster.ErrRetired) {
@@ -50,23 +50,23 @@ func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wir
 	})
 }
 
-// explainer explains one job that is not over. It lives for one message of the loop, so
-// that everything it reads is of one moment.
+// explainer explains one job that is not over. It exists for one message of the loop, so
+// that all data it reads is from one moment.
 //
-// The policy itself gives most of the reasons: it is asked what it would do now
-// (Consider), without doing it, and its decisions are searched for the job.
+// The policy gives most of the reasons. explainer calls Consider, which returns what the
+// policy would do now without doing it, and searches these decisions for the job.
 type explainer struct {
 	m     *Master
 	job   *cluster.Job
-	stage *cluster.Stage // of the task that the request names; nil for none
-	task  *cluster.Task  // nil with stage
+	stage *cluster.Stage // stage of the task that the request names; nil if it names none
+	task  *cluster.Task  // the task that the request names; nil if it names none
 	now   int64          // ms since the epoch
 
 	plan sched.Plan // what the policy would do now
 }
 
-// explain makes the explanation. The policy is asked only if slots could help: a job
-// that is blocked has its reasons already.
+// explain makes the explanation. It asks the policy only if the job could use slots. If the
+// job is blocked, the reasons are already known.
 func (e *explainer) explain() *wire.Explanation {
 	m, j := e.m, e.job
 	out := &wire.Explanation{
@@ -88,7 +88,7 @@ func (e *explainer) explain() *wire.Explanation {
 	return out
 }
 
-// blockedReasons says why no task of the job can have a slot, whatever the policy
+// blockedReasons returns why no task of the job can have a slot, whatever the policy
 // decides.
 func (e *explainer) blockedReasons() []string {
 	switch j := e.job; {
@@ -104,8 +104,8 @@ func (e *explainer) blockedReasons() []string {
 	return []string{e.m.reason(e.job)}
 }
 
-// stageMessage describes a stage: its tasks by what they do, the slots of its kind in
-// the cluster, and why the rest of its tasks wait.
+// stageMessage describes a stage: the number of its tasks in each state, the slots of its
+// kind in the cluster, and why its other tasks wait.
 func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{
 		Name: stage.Name, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
@@ -121,11 +121,11 @@ func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 	return out
 }
 
-// whyWaiting says why tasks of a stage wait or are suspended, and when they are
-// considered again although nothing changes, in ms since the epoch; 0 for never.
+// whyWaiting returns why tasks of a stage wait or are suspended. until is when the tasks are
+// considered again even if nothing changes, in ms since the epoch; 0 for never.
 //
-// The causes are tried in the order in which they block a task: the job, the stages
-// before, the splits, the size of the bundle, and last the policy.
+// The causes are tested in the order in which they block a task: the job, the earlier
+// stages, the splits, the size of the bundle, and last the policy.
 func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until int64) {
 	if e.job.Suspended {
 		return e.blockedReasons(), 0
@@ -160,7 +160,7 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 	return reasons, until
 }
 
-// unready lists the stages whose tasks must finish first.
+// unready returns, as reasons, the stages whose tasks must finish first.
 func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
 	for up := range stage.Upstream() {
 		tasks := len(up.Tasks)
@@ -193,7 +193,7 @@ func (e *explainer) starting(stage *cluster.Stage) (n int) {
 	return n
 }
 
-// unoffered says why the policy has not considered tasks that could start.
+// unoffered returns why the policy has not considered tasks that could start.
 func (e *explainer) unoffered(stage *cluster.Stage) string {
 	if e.m.freeSlots()[stage.Slot] == 0 {
 		return fmt.Sprintf("no %v slot is free, and the policy preempts nothing for them", stage.Slot)
@@ -204,7 +204,7 @@ func (e *explainer) unoffered(stage *cluster.Stage) string {
 // maxPreempted bounds the list of preempted attempts.
 const maxPreempted = 10
 
-// preempted returns the attempts that were preempted last.
+// preempted returns the attempts that were preempted most recently.
 func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
 	for _, a := range e.job.Attempts() {
 		switch {
@@ -215,14 +215,14 @@ func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
 	return latest(out)
 }
 
-// latest returns the attempts that gave up their slots last, the latest first.
+// latest returns the attempts that gave up their slots most recently, the latest first.
 func latest(taken []*wire.Explanation_Attempt) []*wire.Explanation_Attempt {
 	slices.SortStableFunc(taken, func(a, b *wire.Explanation_Attempt) int { return cmp.Compare(b.Since, a.Since) })
 	return taken[:min(len(taken), maxPreempted)]
 }
 
-// attemptMessage describes an attempt. Since is when its present state began, or when
-// it ended.
+// attemptMessage describes an attempt. Its field Since is when the present state began, or
+// when the attempt ended.
 func attemptMessage(a *cluster.Attempt) *wire.Explanation_Attempt {
 	out := &wire.Explanation_Attempt{
 		Id: a.ID.String(), Machine: a.Machine, State: a.Status().String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, StartTime: a.StartedAt,

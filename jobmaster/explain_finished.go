@@ -10,11 +10,11 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// explainFinished says which slots a finished job had and how long it waited for them. s
-// is its full status.
+// explainFinished says which slots a finished job had and how long it waited for them. s is
+// its full status.
 //
-// It works on the status alone, so that it explains jobs of the state and of histories
-// alike, whichever master wrote them.
+// It reads only the status. So it explains jobs in the state and jobs in histories in the
+// same way, whichever master wrote them.
 func explainFinished(s *wire.JobStatus, taskID string) (*wire.Explanation, error) {
 	out := &wire.Explanation{
 		JobId: s.JobId, State: s.State.String(), Queue: s.Queue, Priority: s.Priority, Reasons: []string{"it is over"},
@@ -47,8 +47,8 @@ type finishedStage struct {
 	tasks []*wire.TaskStatus
 }
 
-// finishedStages returns the stages of a job with their tasks. Old histories list no
-// stages; they follow from the ids of the tasks.
+// finishedStages returns the stages of a job with their tasks. Old histories list no stages;
+// the stages are then derived from the ids of the tasks.
 func finishedStages(s *wire.JobStatus) []*finishedStage {
 	var stages []*finishedStage
 	byCode := make(map[string]*finishedStage)
@@ -60,7 +60,7 @@ func finishedStages(s *wire.JobStatus) []*finishedStage {
 		add(status)
 	}
 	for _, t := range s.Tasks {
-		id, _ := cluster.ParseTaskID(t.Id) // the master that wrote the history has checked it
+		id, _ := cluster.ParseTaskID(t.Id) // valid, because the master that wrote the history has checked it
 		if byCode[id.Stage] == nil {
 			add(&wire.StageStatus{Name: strings.ToLower(t.Kind.String()), Code: id.Stage})
 		}
@@ -71,7 +71,7 @@ func finishedStages(s *wire.JobStatus) []*finishedStage {
 }
 
 // message describes the stage: how many tasks finished, and which slots they used. Old
-// histories do not say which slots a task had; the kind is then left out.
+// histories do not say which slots a task had, so the kind of slot is then left out.
 func (s *finishedStage) message() *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{Name: s.Name, Tasks: int32(len(s.tasks)), Usage: s.usage()}
 	switch {
@@ -125,10 +125,10 @@ func (s *finishedStage) slotTime(a *wire.TaskStatus_Attempt) int64 {
 	return max(cmp.Or(a.FinishTime, s.job.FinishTime)-a.StartTime-a.SuspendedMillis, 0)
 }
 
-// waits returns how long a task could have run but had no slot, in ms: before each of
-// its attempts and while that was suspended, and at the end if its job ended without it.
-// An attempt that ran beside another one did not wait. The result is 0 if it is unknown
-// when the task could have started.
+// waits returns how long, in ms, a task was ready to run but had no slot. before has the
+// time before each attempt, with the attempt's suspensions. left is the time at the end, if
+// the job ended without the task. An attempt that ran beside another attempt did not wait.
+// The times without a slot are 0 if it is unknown when the task was ready.
 func (s *finishedStage) waits(t *wire.TaskStatus) (before []int64, left int64) {
 	since := s.ReadyTime
 	for _, a := range t.Attempts {
@@ -158,8 +158,7 @@ func (s *finishedStage) preempted() (out []*wire.Explanation_Attempt) {
 	return out
 }
 
-// attempts describes the attempts of a task, each with the time that it waited for its
-// slot.
+// attempts describes the attempts of a task, and how long each of them waited for its slot.
 func (s *finishedStage) attempts(t *wire.TaskStatus) (out []*wire.Explanation_Attempt) {
 	waits, _ := s.waits(t)
 	for i, a := range t.Attempts {

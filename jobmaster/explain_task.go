@@ -14,8 +14,8 @@ const maxCandidates = 10
 
 // taskMessage explains the task that the request names.
 //
-// A task that waits also gets the machines on which it could start now, the best first,
-// as placement would choose.
+// For a waiting task it also lists the machines on which the task could start now, in the
+// order of placement, the best first.
 func (e *explainer) taskMessage() *wire.Explanation_Task {
 	t := e.task
 	out := &wire.Explanation_Task{
@@ -50,8 +50,8 @@ func (e *explainer) waits() bool {
 	return e.task.State == cluster.TaskPending || e.task.State == cluster.TaskCheckpointed
 }
 
-// taskReasons says why the task is in its state. A task with an attempt is explained by
-// that attempt, one without by its stage.
+// taskReasons returns why the task is in its state. If the task has an attempt, the attempt
+// gives the reason, otherwise the stage.
 func (e *explainer) taskReasons() []string {
 	if why := e.blockedReasons(); why != nil {
 		return why

@@ -35,8 +35,8 @@ type historyLine struct {
 	Tasks   int             `json:"tasks,omitempty"`
 }
 
-// EncodeHistory writes the history of a job that is over. The last line counts the
-// tasks, so that a file that was cut off is noticed.
+// EncodeHistory writes the history of a job that is over. The last line contains the number
+// of tasks, so that a reader detects a truncated file.
 func EncodeHistory(w io.Writer, s *wire.JobStatus) error {
 	out := bufio.NewWriter(w)
 	lines := json.NewEncoder(out)
@@ -64,7 +64,7 @@ func EncodeHistory(w io.Writer, s *wire.JobStatus) error {
 	return out.Flush()
 }
 
-// DecodeHistory reads a history. If it is malformed or ends early, the error wraps
+// DecodeHistory reads a history. If the history is malformed or truncated, the error wraps
 // storage.ErrCorrupt.
 func DecodeHistory(r io.Reader) (*wire.JobStatus, error) {
 	lines := json.NewDecoder(r)
@@ -84,8 +84,8 @@ func DecodeHistory(r io.Reader) (*wire.JobStatus, error) {
 	}
 }
 
-// addTo adds the content of a line to a status. The first line, and only the first, is
-// about the job.
+// addTo adds the content of a line to a status. The first line describes the job, and no
+// other line does.
 func (l *historyLine) addTo(s *wire.JobStatus, first bool) error {
 	switch {
 	case first != (l.Type == "job"):
@@ -111,9 +111,8 @@ func (m *Master) historyName(id cluster.JobID) string {
 	return joinName(m.cfg.HistoryDir, id.String()+".jsonl")
 }
 
-// archive starts to write the history of a job that is over, once under this lead. The
-// status is made here, in the loop; it is not changed afterwards, so a goroutine may
-// write it.
+// archive starts to write the history of a job that is over, once in each lead. The status
+// is made here, in the loop. It does not change afterwards, so a goroutine may write it.
 func (m *Master) archive(id cluster.JobID) {
 	r := m.record(id)
 	if m.cfg.HistoryDir == "" || r.archiving {
@@ -128,12 +127,11 @@ func (m *Master) archive(id cluster.JobID) {
 	})
 }
 
-// retryWriteHistory writes the history of a job and retries until it succeeds or ctx
-// ends.
+// retryWriteHistory writes the history of a job and retries until it succeeds or ctx ends.
 //
-// The pause between two tries doubles from a second to a minute: the storage may be
-// down for hours, and no history may be lost meanwhile. The job stays in the state
-// until then.
+// The pause between two tries doubles from a second to a minute. The storage may be
+// unavailable for hours, and no history may be lost in this time. The job stays in the state
+// until its history is written.
 func (m *Master) retryWriteHistory(ctx context.Context, id cluster.JobID, s *wire.JobStatus) bool {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
 		err := m.writeHistory(ctx, m.historyName(id), s)
@@ -147,11 +145,11 @@ func (m *Master) retryWriteHistory(ctx context.Context, id cluster.JobID, s *wir
 	}
 }
 
-// writeHistory writes a temporary file and renames it, so that readers never see half a
-// history. A history that exists was written by an earlier leader.
+// writeHistory writes a temporary file and renames it, so that readers never see a part of a
+// history. If the history exists, an earlier leader has written it.
 //
-// The temporary name has the time in it, so that two masters which write the same
-// history do not write to one file.
+// The temporary name contains the time, so that two masters that write the same history do
+// not write to one file.
 func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatus) error {
 	fsys, path, err := m.cfg.Resolve(ctx, name)
 	if err != nil {
@@ -167,8 +165,8 @@ func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatu
 	return fsys.Rename(ctx, temporary, path)
 }
 
-// historyWritten retires the oldest jobs beyond Config.KeepJobs. This bounds the memory
-// for finished jobs: the status of a retired one is read from its history.
+// historyWritten retires the oldest jobs if there are more than Config.KeepJobs. This bounds
+// the memory for finished jobs. The status of a retired job is read from its history.
 func (m *Master) historyWritten(id cluster.JobID) {
 	m.archivedJobs = append(m.archivedJobs, id)
 	for len(m.archivedJobs) > m.cfg.KeepJobs {
@@ -177,8 +175,8 @@ func (m *Master) historyWritten(id cluster.JobID) {
 	}
 }
 
-// readHistory returns the final status of a retired job. A job whose history was removed
-// is unknown.
+// readHistory returns the final status of a retired job. If the history of a job was
+// removed, the job is unknown.
 func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobStatus, error) {
 	name := m.historyName(id)
 	f, err := m.open(ctx, name)
@@ -188,7 +186,7 @@ func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobSt
 	case err != nil:
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // the file was only read
 	s, err := DecodeHistory(bufio.NewReader(f))
 	if err != nil {
 		return nil, fmt.Errorf("history %s: %w", name, err)

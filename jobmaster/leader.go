@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// lead is the data that a master has only while it leads. It need not survive: all of it
+// lead is the data that a master has only while it leads. It may be lost, because all of it
 // follows from the state or is reported again.
 //
 //	becomeLeader ──► step, step, … ──► stepDown
@@ -21,22 +21,22 @@ import (
 //	     │             └─ events in; commands to the log, orders to tasknodes, work to goroutines
 //	     └─ control.Leading: the controller derives every order and all work from the state
 //
-// Each lead has a lead value of its own. Results of goroutines name theirs (postUnder),
-// so that the result of an earlier lead is not taken for one of the present.
+// Each lead has its own lead value. The result of a goroutine names the lead that started it
+// (postUnder), so that a result of an earlier lead is not used in the present lead.
 type lead struct {
 	ctx             context.Context // ends when the master stops leading
 	cancel          context.CancelFunc
 	since           int64               // ms since the epoch
-	brain           *control.Controller // decides; each lead makes its own from the state
+	brain           *control.Controller // makes the decisions; each lead makes its own controller from the state
 	events          []control.Event     // for the next step
 	records         map[cluster.JobID]*record
-	watched         map[cluster.JobID]*record // those that have watchers
+	watched         map[cluster.JobID]*record // records of jobs that have watchers
 	submits         map[submitKey]chan<- submitted
 	tasknodes       map[string]*tasknodeRecord
-	changes         []pendingChange // on their way through the log
+	changes         []pendingChange // changes whose commands are on their way through the log
 	archivedJobs    []cluster.JobID // jobs whose history is written, oldest first
 	wakeAt          int64           // when the next step is due at the latest, ms since the epoch; 0 for never
-	poolFile        poolFileState   // of Config.PoolFile
+	poolFile        poolFileState   // state of Config.PoolFile
 	decisionsFailed bool            // a write to Config.Decisions failed and was logged
 	progressWanted  bool            // a machine was lost: ask the others for progress in the next step
 	reviewAt        int64           // when to review tasknodes, ms since the epoch; 0 for never
@@ -44,8 +44,8 @@ type lead struct {
 
 // becomeLeader starts to lead. Every order that tasknodes need follows from the state.
 //
-// Silence of tasknodes counts from now: they have been talking to the old leader, or to
-// none. Histories of finished jobs are written again unless they exist, since the old
+// The silence of tasknodes counts from now, because they were connected to the old leader or
+// to none. Histories of finished jobs are written again unless they exist, since the old
 // leader may have been lost before it wrote them.
 func (m *Master) becomeLeader(ctx context.Context) {
 	m.stepDown(ErrNotLeader)
@@ -81,7 +81,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	}
 }
 
-// applyConfig requests the policy and the pools that this master is configured with.
+// applyConfig requests the policy and the pools of this master's configuration.
 func (m *Master) applyConfig() {
 	if p := m.cfg.PolicyName; p != "" && p != m.view.Policy() {
 		m.request(cluster.SetPolicy{Name: p})
@@ -89,11 +89,11 @@ func (m *Master) applyConfig() {
 	m.applyPools()
 }
 
-// stepDown stops leading. Every waiting request is answered with cause, so that its
-// caller asks another master.
+// stepDown stops leading. It answers every waiting request with cause, so that its caller
+// asks another master.
 //
-// A request that is refused may still take effect: its command may be in the log
-// already. Callers repeat it with the next leader, and all requests are idempotent.
+// A refused request may still take effect, because its command may already be in the log.
+// Callers repeat the request with the next leader, and all requests are idempotent.
 func (m *Master) stepDown(cause error) {
 	l := m.lead
 	if l == nil {
@@ -117,7 +117,7 @@ func (m *Master) stepDown(cause error) {
 	m.lead = nil
 }
 
-// sleepLimit returns how long the loop may sleep, at most wait.
+// sleepLimit returns how long the loop may sleep; the result is at most wait.
 func (m *Master) sleepLimit(wait time.Duration) time.Duration {
 	for _, at := range []int64{m.wakeAt, m.reviewAt} {
 		if at != 0 {
@@ -134,8 +134,9 @@ func (m *Master) sleepLimit(wait time.Duration) time.Duration {
 
 // step runs one step of the controller and carries out its output.
 //
-// Commands go first, before orders and work: what they order follows from commands that
-// earlier steps have proposed and the log has committed, never from those of this step.
+// It proposes commands before it sends orders and starts work. Orders and work follow only
+// from commands that the log has committed before this step, never from the commands of this
+// step.
 func (m *Master) step() {
 	if m.reviewAt != 0 && m.reviewAt <= m.now() {
 		m.reviewTasknodes()
@@ -160,8 +161,8 @@ func (m *Master) step() {
 
 // syncRecords updates the records beside the state after a command was applied.
 //
-// A delta names what the command has changed, so that nothing is searched here: the cost
-// depends on the size of the change and not on the size of the job.
+// A delta names what the command has changed, so no search is needed: the cost depends on
+// the size of the change and not on the size of the job.
 func (m *Master) syncRecords(delta cluster.Delta) {
 	for _, id := range delta.Jobs {
 		r := m.record(id)
@@ -204,8 +205,8 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 	}
 }
 
-// policy makes the policy that the state names. SetPolicy has checked the name, but a
-// master of another version may not know it.
+// policy makes the policy that the state names. SetPolicy has checked the name, but a master
+// of another version may not know this policy.
 func (m *Master) policy() sched.Policy {
 	p, err := m.cfg.Policy(m.view.Policy(), m.policyConf())
 	if err == nil {
@@ -215,8 +216,8 @@ func (m *Master) policy() sched.Policy {
 	return fifo.New(sched.DefaultPlacement())
 }
 
-// policyConf returns the settings of the policy as a map; the state keeps them as a
-// sorted list, which has one encoding.
+// policyConf returns the settings of the policy as a map. The state keeps them as a sorted
+// list, because a sorted list has only one encoding.
 func (m *Master) policyConf() map[string]string {
 	conf := make(map[string]string)
 	for _, s := range m.view.PolicyConf() {
@@ -225,7 +226,8 @@ func (m *Master) policyConf() map[string]string {
 	return conf
 }
 
-// request submits a command to the controller, which proposes it with its own.
+// request submits a command to the controller, which proposes it together with its own
+// commands.
 func (m *Master) request(c cluster.Command) {
 	m.events = append(m.events, control.Requested{Command: c})
 }

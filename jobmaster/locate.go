@@ -12,11 +12,11 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// If a job has very many files, the client leaves it to the leader to look up their
-// locations. The job waits at most headStart for them, in which a few thousand files are
-// located, so that its first tasks run near their input. Later results arrive in
-// batches, in the order of the tasks, and so ahead of most of them. Locations are not
-// replicated: each leader looks them up again. Without them tasks run anywhere.
+// If a job has very many files, the leader looks up their locations instead of the client.
+// The job waits for them for at most headStart, so that its first tasks run near their
+// input. In this time a few thousand files are located. Later results arrive in batches, in
+// the order of the tasks, and therefore before most tasks start. Locations are not
+// replicated: each leader looks them up again. Without locations, tasks run anywhere.
 const (
 	// headStart is how long a job waits for the first locations.
 	headStart = time.Second
@@ -34,7 +34,7 @@ func (m *Master) setLocations(id cluster.JobID, places []cluster.Location) {
 	}
 }
 
-// reportLocations passes further locations to the loop, and so to the controller.
+// reportLocations passes further locations to the loop, which passes them to the controller.
 func (w *jobWork) reportLocations(found []cluster.Location) {
 	w.m.postUnder(w.lead, func() {
 		w.m.setLocations(w.job, found)
@@ -79,8 +79,8 @@ func (w *jobWork) locate(ctx context.Context, all []*taskproc.Split) *locationSe
 	return s
 }
 
-// wait waits for the end of the search, at most limit, and returns the locations found
-// meanwhile. over reports that the search has ended.
+// wait waits for the end of the search, but not longer than limit. It returns the locations
+// found in this time. over reports whether the search has ended.
 func (s *locationSearch) wait(limit time.Duration) (found []cluster.Location, over bool, err error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -93,10 +93,10 @@ func (s *locationSearch) wait(limit time.Duration) (found []cluster.Location, ov
 }
 
 // setUpJob sets the job up, reports that to the loop, and then continues to locate its
-// splits. A job that an earlier leader has set up does not wait for locations.
+// splits. If an earlier leader has set up the job, the job does not wait for locations.
 //
-// The result is reported as soon as the job may start; the goroutine then continues
-// until the search has ended, or the job no longer needs it and ctx ends.
+// The result is reported as soon as the job may start. The goroutine continues until the
+// search has ended, or until ctx ends because the job no longer needs it.
 func (w *jobWork) setUpJob(ctx context.Context, r *workResult) {
 	r.splits, r.err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash)
 	wait := time.Duration(0)

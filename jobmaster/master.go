@@ -35,7 +35,7 @@ type Master struct {
 	stopped chan struct{}  // closed when Run has returned
 	workers sync.WaitGroup // work of jobs, probes, sweeps and the pool file; Run waits for them
 
-	// The loop owns the fields below.
+	// Only the loop uses the fields below.
 	clock *clock
 	state *cluster.State
 	view  cluster.View
@@ -57,11 +57,11 @@ type notice func()
 func (n notice) handle(*Master) { n() }
 func (notice) refuse(error)     {}
 
-// post has the loop call do, unless the master does not lead.
+// post makes the loop call do, unless the master does not lead.
 func (m *Master) post(do func()) { m.inbox.Put(notice(do)) }
 
-// postUnder has the loop call do, unless l is over by then: the next lead starts again
-// what l has started.
+// postUnder makes the loop call do, unless the lead l is over by then. The next lead starts
+// again what l has started.
 func (m *Master) postUnder(l *lead, do func()) {
 	m.post(func() {
 		if m.lead == l {
@@ -81,15 +81,15 @@ func New(cfg Config) (*Master, error) {
 	return m, nil
 }
 
-// setState replaces the state, at the start and when the log restores a snapshot. The
-// view is a read-only handle of the same state.
+// setState replaces the state at the start and when the log restores a snapshot. The view is
+// a read-only handle of the same state.
 func (m *Master) setState(state *cluster.State) { m.state, m.view = state, state.View() }
 
-// Run runs the loop until ctx ends. It then refuses the requests that wait, with
-// ErrStopped, and waits for the work of jobs, whose context ends too.
+// Run runs the loop until ctx ends. It then refuses waiting requests with ErrStopped, and
+// waits for the work of jobs, whose context ends too.
 //
-// The deferred calls run in reverse order: requests are refused first, so that no
-// caller waits for work that is slow to end, and stopped is closed last.
+// The deferred calls run in reverse order. Requests are refused first, so that no caller
+// waits for slow work, and stopped is closed last.
 func (m *Master) Run(ctx context.Context) {
 	defer close(m.stopped)
 	defer m.workers.Wait()
@@ -132,8 +132,8 @@ func (m *Master) catchUp(ctx context.Context) {
 	}
 }
 
-// receive handles a message, or refuses it if this master does not lead: its caller
-// then asks another master.
+// receive handles a message. If this master does not lead, it refuses the message, and the
+// caller then asks another master.
 func (m *Master) receive(msg message) {
 	if m.lead == nil {
 		msg.refuse(ErrNotLeader)
@@ -142,8 +142,8 @@ func (m *Master) receive(msg message) {
 	msg.handle(m)
 }
 
-// handleLogEvent processes an event of the log. Restored comes only to a follower, so a
-// lead never sees its state replaced.
+// handleLogEvent processes an event of the log. Only a follower gets Restored, so the state
+// is never replaced during a lead.
 func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 	switch e := e.(type) {
 	case Committed:
@@ -162,9 +162,9 @@ func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 // now returns the loop's time in ms since the epoch.
 func (m *Master) now() int64 { return m.clock.now().UnixMilli() }
 
-// setTimer sets the timer to the next time at which the loop must run even if no
-// message arrives: a timeout of the controller, the review of tasknodes, or a status
-// that watchers wait for. A follower has none of them; an hour stands for never.
+// setTimer sets the timer to the next time at which the loop must run even if no message
+// arrives. This is for a timeout of the controller, the review of tasknodes, or a status for
+// watchers. A follower needs none of them, so its timer is set to an hour.
 func (m *Master) setTimer(timer *time.Timer) {
 	wait := time.Hour
 	if m.lead != nil {
@@ -173,12 +173,12 @@ func (m *Master) setTimer(timer *time.Timer) {
 	timer.Reset(wait)
 }
 
-// apply applies a batch that the log has committed. A leader also answers the requests
-// that wait for it and hands the results to the controller in its next step.
+// apply applies a batch that the log has committed. A leader also answers the requests that
+// wait for the batch. It passes the results to the controller in its next step.
 //
-// A command that the state refuses is no error of the log: every master refuses it in
-// the same way, because Apply depends on nothing but the state and the entry. It was
-// proposed before another command made it impossible.
+// If the state refuses a command, that is no error of the log: another command, applied
+// earlier, has made it impossible. Every master refuses it in the same way, because Apply
+// depends only on the state and the entry.
 func (m *Master) apply(batch []cluster.Entry) {
 	results := make([]control.Result, len(batch))
 	for i, entry := range batch {
@@ -209,9 +209,9 @@ type result[T any] struct {
 	err   error
 }
 
-// call sends a message to the loop and waits for the answer, for the end of Run, or for
-// the end of ctx. The channel of the answer must have space for it, since the loop does
-// not wait for a caller that has given up.
+// call sends a message to the loop. It waits for the answer, for the end of Run, or for the
+// end of ctx. The answer channel must have space for the answer, since the loop does not
+// wait for a caller that has given up.
 func call[T any](ctx context.Context, m *Master, msg message, answer <-chan result[T]) (none T, err error) {
 	m.inbox.Put(msg)
 	select {

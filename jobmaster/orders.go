@@ -13,9 +13,9 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// sendOrder sends an order of the controller to its machine. An order that cannot be
-// sent, because the tasknode is not attached or the job's splits are not loaded, is
-// dropped: the controller derives it from the state again when that changes.
+// sendOrder sends an order of the controller to its machine. It drops an order that it
+// cannot send, because the tasknode is not attached or the job's splits are not loaded. When
+// that changes, the controller derives the order from the state again.
 func (m *Master) sendOrder(o control.Order) {
 	switch o.Kind {
 	case control.OrderStart:
@@ -47,12 +47,13 @@ func (m *Master) sendOrder(o control.Order) {
 	}
 }
 
-// startMessage returns everything an attempt needs to know. It is not available until
-// the job's splits are loaded.
+// startMessage returns the message that starts an attempt. It returns false until the job's
+// splits are loaded.
 //
-// It has all that a task's process reads of its job: the program, the properties, the
-// graph, and the place of the task in it. Outputs of earlier stages are not in it:
-// subscribe has them sent separately, because they grow while the task runs.
+// The message has everything that a task's process reads about its job: the program, the
+// properties, the graph, and the place of the task in the graph. It does not have the
+// outputs of earlier stages. These grow while the task runs, so subscribe has them sent
+// separately.
 func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 	j, t, a, ok := m.view.Attempt(id)
 	if !ok {
@@ -89,8 +90,8 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 	return start, true
 }
 
-// checkpointFor returns the checkpoint that an attempt resumes from, nil if it starts
-// from the beginning.
+// checkpointFor returns the checkpoint from which an attempt resumes, nil if it starts from
+// the beginning.
 func (m *Master) checkpointFor(a *cluster.Attempt, t *cluster.Task) *taskproc.Checkpoint {
 	if t.Checkpoint == nil {
 		return nil
@@ -98,8 +99,8 @@ func (m *Master) checkpointFor(a *cluster.Attempt, t *cluster.Task) *taskproc.Ch
 	return checkpointMessage(t.ID, t.Checkpoint, a.Machine, m.addressOf(t.Checkpoint.Machine))
 }
 
-// kindOf returns MAP for tasks that read input and REDUCE for those that read only what
-// other tasks wrote.
+// kindOf returns MAP for tasks that read input, and REDUCE for tasks that read only the
+// output of other tasks.
 func kindOf(stage *cluster.Stage) taskproc.Kind {
 	if stage.Source {
 		return taskproc.Kind_MAP
@@ -107,8 +108,8 @@ func kindOf(stage *cluster.Stage) taskproc.Kind {
 	return taskproc.Kind_REDUCE
 }
 
-// logDir returns the directory for the logs of a job's attempts, "" if none are kept. A
-// job's own property wins over Config.LogDir.
+// logDir returns the directory for the logs of a job's attempts, "" if no logs are kept. A
+// job's own property overrides Config.LogDir.
 func (m *Master) logDir(id cluster.JobID, r *record) string {
 	dir := m.cfg.LogDir
 	if own := r.spec.Properties[conf.JobLogDir]; own != "" {
@@ -120,7 +121,7 @@ func (m *Master) logDir(id cluster.JobID, r *record) string {
 	return joinName(dir, id.String())
 }
 
-// mapTasks counts the tasks of a job that read input. It grows when tasks are split.
+// mapTasks counts the tasks of a job that read input. The number grows when tasks are split.
 func mapTasks(j *cluster.Job) (n int) {
 	for _, s := range j.Stages {
 		if s.Source {
@@ -146,9 +147,9 @@ func joinName(name, relative string) string {
 	return name + "/" + relative
 }
 
-// deliver sends an order to a machine whose tasknode is attached and has joined with its
-// present instance: orders for an earlier instance mean nothing to a restarted one. A
-// tasknode that is not attached gets its orders when it attaches, as they follow from
+// deliver sends an order to a machine if its tasknode is attached and its present instance
+// has joined. Orders for an earlier instance have no meaning for a restarted tasknode. A
+// tasknode that is not attached gets its orders when it attaches, because they follow from
 // the state.
 func (m *Master) deliver(machine string, o *wire.Order) {
 	n, known := m.tasknodes[machine], m.view.Machine(machine)
@@ -157,7 +158,7 @@ func (m *Master) deliver(machine string, o *wire.Order) {
 	}
 }
 
-// acknowledge says that the last report of an attempt is in the log.
+// acknowledge informs the tasknode that the last report of an attempt is in the log.
 func (m *Master) acknowledge(id cluster.AttemptID) {
 	_, _, a, _ := m.view.Attempt(id)
 	m.deliver(a.Machine, acknowledgeOrder(id.String()))
@@ -179,8 +180,8 @@ func progressOrder() *wire.Order {
 	return &wire.Order{Order: &wire.Order_RequestProgress_{RequestProgress: new(wire.Order_RequestProgress)}}
 }
 
-// The functions below describe to a task the group it runs: what its Nodes read, and
-// which groups run at the same time.
+// The functions below describe the group that a task runs: what its Nodes read, and which
+// groups run at the same time.
 
 // sourcesMessage lists the splits that the source Nodes of a group read.
 func sourcesMessage(j *cluster.Job, t *cluster.Task, splits []*taskproc.Split) []*taskproc.Source {
@@ -191,11 +192,11 @@ func sourcesMessage(j *cluster.Job, t *cluster.Task, splits []*taskproc.Split) [
 	return messages
 }
 
-// bundleMessage describes the gang that an attempt starts in, nil if it starts alone. It
-// lists the members that start now; others had finished before the gang was preempted.
+// bundleMessage describes the gang in which an attempt starts, nil if it starts alone. It
+// lists the members that start now. Other members finished before the gang was preempted.
 //
-// The incarnation increases with each start of the gang, so that a stream from a member
-// of an earlier start is not taken for one of this start.
+// The incarnation increases with each start of the gang. So a stream from a member of an
+// earlier start is not mistaken for a stream of this start.
 func (m *Master) bundleMessage(stage *cluster.Stage, a *cluster.Attempt) *taskproc.Bundle {
 	b := stage.Bundle
 	if !b.Gang {

@@ -10,20 +10,19 @@ import (
 )
 
 // Readers of a file edge must know where each writer's output is, and when it is lost. The
-// state has that, but sending all of it after each change would cost the square of the
-// number of tasks. So each edge has a log that only grows, and each machine is sent what it
-// does not have yet. The tasknode passes it to all readers on its machine.
+// state contains that. But sending all of it after each change would cost the square of the
+// number of tasks. So each edge has a log that only grows, and each machine gets only the
+// entries that it does not have yet. The tasknode passes them to all readers on its machine.
 
-// outputLogs are the logs of what a job's tasks have written for the file edges of its
-// graph.
+// outputLogs are the logs of the outputs that a job's tasks have written for the file edges
+// of its graph.
 type outputLogs struct {
 	edges    map[int]*outputLog                          // by index in the graph's edges
 	reported map[cluster.AttemptID][]*taskproc.MapOutput // outputs of attempts that are not published yet
 }
 
-// outputLog lists the outputs written for one edge. Finished and revoked outputs are
-// only ever appended, and each machine that runs readers of the edge gets the log from
-// its beginning:
+// outputLog lists the outputs written for one edge. Finished and revoked outputs are always
+// appended. Each machine that runs readers of the edge gets the log from its beginning:
 //
 //	entries   [ m0 | m1 | revoke m0 | m2 | m0' ]
 //	sent["a"] ────────────────────^            machine a needs m2 and m0'
@@ -39,10 +38,9 @@ type outputEntry struct {
 	revoked string
 }
 
-// keepReported keeps the outputs that an attempt has reported until its report is in
-// the log. They have the bytes of each partition, which are too many for the log.
-// Another leader does not have them; readers then ask also for partitions that are
-// empty.
+// keepReported keeps the outputs that an attempt has reported until its report is in the
+// log. They include the bytes of each partition, which are too large for the log. Another
+// leader does not have these numbers. Readers then also request partitions that are empty.
 func (l *outputLogs) keepReported(id cluster.AttemptID, outputs []*taskproc.MapOutput) {
 	if l.reported == nil {
 		l.reported = make(map[cluster.AttemptID][]*taskproc.MapOutput)
@@ -63,8 +61,8 @@ func (l *outputLogs) log(edge int) *outputLog {
 
 // outputPublished adds the outputs of an attempt that has won its task.
 //
-// Nothing is sent before the splits are loaded: the order of equal keys depends on
-// them.
+// Nothing is sent before the splits are loaded, because the order of equal keys depends on
+// the splits.
 func (m *Master) outputPublished(id cluster.AttemptID) {
 	j, stage, t, _ := m.view.Task(id.Task)
 	if t.Winner == nil || !j.Loaded() {
@@ -77,9 +75,9 @@ func (m *Master) outputPublished(id cluster.AttemptID) {
 	}
 }
 
-// rebuildOutputLogs makes the logs of a job from the state, in the order of the tasks,
-// once its splits are loaded. Before that the order of equal keys is not known, so no
-// output is sent.
+// rebuildOutputLogs makes the logs of a job from the state, in the order of the tasks, when
+// its splits are loaded. Without the splits the order of equal keys is not known, so no
+// output is sent before.
 func (m *Master) rebuildOutputLogs(j *cluster.Job) {
 	for _, stage := range j.Stages {
 		edges := filesFrom(j, stage)
@@ -110,8 +108,8 @@ func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
 	}
 }
 
-// mapOutput describes segments of a finished task, with the address of the tasknode that
-// has them. Stored segments are on a file system, so they have no address.
+// mapOutput describes segments of a finished task, with the address of the tasknode that has
+// them. Stored segments have no address, because they are on a file system.
 func (m *Master) mapOutput(j *cluster.Job, t *cluster.Task, s cluster.Segments) *taskproc.MapOutput {
 	out := &taskproc.MapOutput{
 		Edge: int32(s.Edge), Task: int32(s.Node), Attempt: t.Winner.ID.String(),
@@ -123,9 +121,9 @@ func (m *Master) mapOutput(j *cluster.Job, t *cluster.Task, s cluster.Segments) 
 	return out
 }
 
-// ordinal returns the order of a Node's records among equal keys: by the place of its
-// input. A Node that does not read a single split comes after all input, by its stage
-// and number.
+// ordinal returns the position of a Node's records among records with equal keys. It is the
+// place of the Node's input. If a Node does not read a single split, its records come after
+// all input, ordered by stage and number.
 func (r *record) ordinal(j *cluster.Job, t *cluster.Task, s cluster.Segments) (ordinal int32, start *taskproc.Position) {
 	if t.Split >= 0 {
 		split, _ := j.SplitOf(t)
@@ -160,8 +158,8 @@ func filesInto(j *cluster.Job, stage *cluster.Stage) []int {
 	return files(j, func(e dag.Edge) string { return e.To }, stage)
 }
 
-// files returns the file edges with an end in a stage, by index in the graph. end
-// selects the end.
+// files returns the file edges that have one end in a stage, by index in the graph. The
+// function end selects the end.
 func files(j *cluster.Job, end func(dag.Edge) string, stage *cluster.Stage) (edges []int) {
 	for i, e := range j.Spec.Graph.Edges {
 		if e.Channel == dag.ChannelFile && slices.Contains(stage.Nodes, j.Spec.Graph.StageIndex(end(e))) {
@@ -178,7 +176,7 @@ func (m *Master) sendOutputs(j *cluster.Job, edge int) {
 	}
 }
 
-// subscribe makes a machine receive the logs that a stage reads, from their beginning.
+// subscribe makes a machine receive the logs that a stage reads, each from its beginning.
 func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage) {
 	for _, edge := range filesInto(j, stage) {
 		l := m.record(j.ID).outputs.log(edge)
@@ -191,8 +189,8 @@ func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage)
 	}
 }
 
-// unsubscribe removes a machine. When it subscribes again it gets the logs from their
-// beginning.
+// unsubscribe removes a machine from all logs. When it subscribes again, it gets the logs
+// from their beginning.
 func (m *Master) unsubscribe(machine string) {
 	for _, r := range m.records {
 		for _, l := range r.outputs.edges {
@@ -201,12 +199,13 @@ func (m *Master) unsubscribe(machine string) {
 	}
 }
 
-// sendOutputsTo sends a machine the entries of an edge's log that it was not sent yet.
-// Revision and Next are the numbers of the first and after the last of them: the
-// tasknode ignores a part that it has, and a part from 0 replaces all before it.
+// sendOutputsTo sends a machine the entries of an edge's log that it has not been sent yet.
+// Revision is the number of the first of these entries, and Next is the number after the
+// last. The tasknode ignores entries that it has. Entries from number 0 replace all that it
+// has.
 //
-// An output that is revoked within the same part is left out, but the revocation is
-// sent: the machine may have the output from an earlier leader.
+// An output that is revoked in the same message is left out. The revocation is sent, because
+// the machine may have the output from an earlier leader.
 func (m *Master) sendOutputsTo(machine string, j *cluster.Job, edge int) {
 	l := m.record(j.ID).outputs.log(edge)
 	order := &wire.Order_Outputs{

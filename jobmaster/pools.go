@@ -14,44 +14,44 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// PoolFile is a file of pools. The leader watches it and applies its content to the
-// policy, through the log and so on all masters.
+// PoolFile is a file of pools. The leader watches it and applies its content to the policy.
+// The change is made through the log, and therefore on all masters.
 type PoolFile struct {
 	// Name is the name of the file; there is no default.
 	Name string
-	// Read returns the content of the file and when it was changed. It is called outside
-	// the loop.
+	// Read returns the content of the file and the time of its last change. It is called
+	// outside the loop.
 	Read func() (content []byte, changed time.Time, err error)
-	// Parse returns the names of the pools that jobs may name, and warnings about
-	// settings that are ignored or make little sense. Its error lists all problems, one
-	// a line.
+	// Parse returns the names of the pools that jobs may name. It also returns warnings
+	// about settings that are ignored or probably wrong. Its error lists all problems, one
+	// on each line.
 	Parse func(content []byte) (pools, warnings []string, err error)
-	// Set returns a copy of a policy's settings with the content in it. The settings of
-	// a policy without pools, or with pools of another source, stay as they are.
+	// Set returns a copy of a policy's settings that includes the content. If a policy has
+	// no pools, or has pools from another source, its settings stay unchanged.
 	Set func(policy string, conf map[string]string, content string) map[string]string
 }
 
 const (
 	// poolInterval is how often the file is read, as in Hadoop.
 	poolInterval = 10 * time.Second
-	// poolSettling is how long a file must be unchanged before it is applied: its author
-	// may be in the middle of a change.
+	// poolSettling is how long a file must be unchanged before it is applied, because its
+	// author may not have finished the change.
 	poolSettling = 5 * time.Second
 )
 
-// poolFileState is the leader's record of the pool file.
+// poolFileState is what the leader knows about the pool file.
 type poolFileState struct {
-	content   string // applied last
-	appliedAt int64  // when that was, ms since the epoch; 0 for not yet
+	content   string // content that was applied last
+	appliedAt int64  // when content was applied, ms since the epoch; 0 if it was not
 	pools     []string
 	warnings  []string
 	problems  []string // why the present content is not applied
 }
 
-// watchPoolFile reads the file regularly until ctx ends, with the lead.
+// watchPoolFile reads the file regularly until ctx ends at the end of the lead.
 func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
 	var r poolReader
-	_ = syncutil.Poll(ctx, poolInterval, func(context.Context) (bool, error) { // only the end of ctx ends it
+	_ = syncutil.Poll(ctx, poolInterval, func(context.Context) (bool, error) { // fails only at the end of ctx
 		if content, news, err := r.read(m.cfg.PoolFile, m.cfg.Now()); news {
 			var pools, warnings []string
 			if err == nil {
@@ -75,11 +75,12 @@ func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
 type poolReader struct {
 	started                bool
 	lastRead, lastReported [sha256.Size]byte // hashes of the content that was read last and reported last
-	lastError              string            // reported last, "" for none
+	lastError              string            // the error that was reported last, "" for none
 }
 
-// read reports whether the file has changed and settled: it is old enough, or was the
-// same when it was read before. The first content is reported at once.
+// read reports whether the file has changed and settled. A file has settled if its last
+// change is old enough, or if the previous read returned the same content. The first content
+// is reported at once.
 func (r *poolReader) read(f *PoolFile, now time.Time) (content []byte, news bool, err error) {
 	content, changed, err := f.Read()
 	if err != nil {
@@ -97,8 +98,8 @@ func (r *poolReader) read(f *PoolFile, now time.Time) (content []byte, news bool
 	return content, news, nil
 }
 
-// poolFileChanged applies the content of the file, unless err says why it cannot be read.
-// If any of it is invalid, none of it is applied and the content before it stays in force.
+// poolFileChanged applies the content of the file, unless err says why the file cannot be
+// read. If any part is invalid, no part is applied, and the previous content stays in force.
 func (m *Master) poolFileChanged(content string, pools, warnings []string, err error) {
 	p := &m.lead.poolFile
 	if err == nil {
@@ -117,10 +118,11 @@ func (m *Master) poolFileChanged(content string, pools, warnings []string, err e
 	m.applyPoolFile()
 }
 
-// applyPoolFile requests that the policy gets the pools of the file, unless it has them.
+// applyPoolFile requests that the policy gets the pools of the file, unless the policy has
+// them.
 //
-// A policy that another master or an earlier leader has given the same content needs no
-// command: leaders change often, and the file rarely.
+// No command is needed if another master or an earlier leader has given the policy the same
+// content. This is common: leaders change often, and the file changes rarely.
 func (m *Master) applyPoolFile() {
 	name, conf := m.view.Policy(), m.policyConf()
 	full := m.withPools(m.lead.poolFile.content, name, conf)
@@ -131,7 +133,7 @@ func (m *Master) applyPoolFile() {
 	m.request(setPolicy(name, full))
 }
 
-// withPools adds the pools of the file, if there is one, to a policy's settings.
+// withPools returns a policy's settings with the pools of the file, if there is a file.
 func (m *Master) withPools(content, policy string, conf map[string]string) map[string]string {
 	if m.cfg.PoolFile == nil || content == "" {
 		return conf
@@ -139,8 +141,8 @@ func (m *Master) withPools(content, policy string, conf map[string]string) map[s
 	return m.cfg.PoolFile.Set(policy, conf, content)
 }
 
-// applyPools requests the pools of the configuration and of the file, or, until the file
-// is read, of the cluster. Jobs in other pools stay there.
+// applyPools requests the pools of the configuration and of the file. Until the file is
+// read, the pools of the cluster replace those of the file. Jobs in other pools stay there.
 func (m *Master) applyPools() {
 	names := slices.Concat(m.cfg.Pools, m.lead.poolFile.pools)
 	if m.cfg.PoolFile != nil && m.lead.poolFile.appliedAt == 0 {

@@ -17,20 +17,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// This file turns a submission into what the replicated state keeps of a job. The
-// properties of a submission are parsed once, in newSubmission.
+// The code in this file converts a submission into the data that the replicated state keeps
+// of a job. The properties of a submission are parsed once, in newSubmission.
 
 // submission is a job as its client submits it, with its properties parsed.
 type submission struct {
-	key  submitKey       // the same when the client repeats it
-	spec cluster.JobSpec // what goes into the log; Document is the client's own, whole
-	pool poolChoice      // resolved in the loop, which knows the pools
+	key  submitKey       // equal for a repeated submission
+	spec cluster.JobSpec // what is written to the log; Document is the complete submission of the client
+	pool poolChoice      // resolved in the loop, where the pools are known
 }
 
-// newSubmission checks a job and reports every problem at once, the unusable
-// properties with their values and what is expected instead.
+// newSubmission checks a job. It reports every problem at once; for a bad property it
+// reports the value and what is expected.
 //
-// It runs in the caller's goroutine: parsing a large graph must not delay the loop.
+// It runs in the caller's goroutine, because parsing a large graph must not delay the loop.
 func newSubmission(spec *wire.JobSpec) (*submission, error) {
 	document, err := proto.Marshal(spec)
 	if err != nil {
@@ -53,10 +53,10 @@ func newSubmission(spec *wire.JobSpec) (*submission, error) {
 	return s, nil
 }
 
-// checkFingerprint detects a client that derives another graph than the master.
+// checkFingerprint detects a client that derives a different graph than the master.
 //
-// A client of another version might number the tasks of the same graph in another way,
-// and its tasks would read the wrong input.
+// A client of another version might number the tasks of the same graph differently, and its
+// tasks would read the wrong input.
 func checkFingerprint(g dag.Graph, spec *wire.JobSpec) error {
 	if want := g.Fingerprint(); spec.Fingerprint != "" && spec.Fingerprint != want {
 		return fmt.Errorf("jobmaster: the job names fingerprint %s, but that of its graph is %s", spec.Fingerprint, want)
@@ -64,10 +64,10 @@ func checkFingerprint(g dag.Graph, spec *wire.JobSpec) error {
 	return nil
 }
 
-// priorities are Hadoop's names of priorities.
+// priorities are the numbers for Hadoop's names of priorities.
 var priorities = map[string]int{"VERY_HIGH": 2, "HIGH": 1, "NORMAL": 0, "DEFAULT": 0, "LOW": -1, "VERY_LOW": -2}
 
-// priorityName is the name of a priority.
+// priorityName returns the name of a priority.
 func priorityName(priority int) string {
 	return [...]string{"VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"}[min(max(priority, -2), 2)+2]
 }
@@ -87,9 +87,9 @@ func setLimits(spec *cluster.JobSpec, c *conf.Conf) {
 	}
 }
 
-// propertiesOf parses the properties of a job that an earlier leader may have accepted.
-// They were checked at submission, but perhaps by a master of another version. A job
-// does not fail over that after its tasks have run: defaults replace bad values.
+// propertiesOf parses the properties of a job that an earlier leader may have accepted. They
+// were checked at submission, but perhaps by a master of another version. The job must not
+// fail because of them after its tasks have run, so defaults replace bad values.
 func (m *Master) propertiesOf(id cluster.JobID, r *record) *conf.Conf {
 	c, err := conf.FromMap(r.spec.Properties)
 	if err != nil {
@@ -98,8 +98,8 @@ func (m *Master) propertiesOf(id cluster.JobID, r *record) *conf.Conf {
 	return c
 }
 
-// checkCounters returns an error if the finished tasks of a job have, together, more
-// counters of the user's than the job may have. Each attempt checks its own.
+// checkCounters returns an error if the finished tasks of a job have, in total, more user
+// counters than the job may have. Each attempt checks its own counters.
 func checkCounters(j *cluster.Job, c *conf.Conf) error {
 	sums := make(counter.Values)
 	for _, c := range j.Counters() {
@@ -108,18 +108,18 @@ func checkCounters(j *cluster.Job, c *conf.Conf) error {
 	return sums.CheckLimit(c.Int(conf.CountersLimit))
 }
 
-// setPreemption sets which preemption modes each stage of a job disallows: those
-// that its properties do not list, and those that its client says its code cannot
-// obey.
+// setPreemption sets which preemption modes each stage of a job disallows. These are the
+// modes that the job's properties do not list, and the modes that the job's code cannot
+// obey, as the client says.
 //
-// Modes are given by slot kind in properties and by stage in the submission; the state
-// keeps them by stage. If no stage disallows any, the list stays empty, which keeps the
+// Properties give modes by slot kind, and the submission gives them by stage. The state
+// keeps them by stage. If no stage disallows a mode, the list stays empty, which keeps the
 // entry small.
 func setPreemption(out *cluster.JobSpec, spec *wire.JobSpec, c *conf.Conf) error {
 	out.Passive = !c.Bool(conf.MayPreempt)
 	allowed := map[dag.SlotKind]preempt.ModeSet{
 		dag.SlotMap:    modesNamed(c.Strings(conf.MapPreemption)),
-		dag.SlotReduce: modesNamed(c.Strings(conf.ReducePreemption)) | preempt.SetOf(preempt.Split), // reduces have no range to split
+		dag.SlotReduce: modesNamed(c.Strings(conf.ReducePreemption)) | preempt.SetOf(preempt.Split), // reduces have no Range to split
 	}
 	var union preempt.ModeSet
 	disallowed := make([]preempt.ModeSet, len(out.Graph.Stages))
@@ -133,8 +133,8 @@ func setPreemption(out *cluster.JobSpec, spec *wire.JobSpec, c *conf.Conf) error
 	return checkDisallowed(out.Graph, spec.DisallowedModes)
 }
 
-// checkDisallowed refuses modes and stages that this master does not know: a
-// client of another version may name them.
+// checkDisallowed refuses modes and stages that this master does not know. A client of
+// another version may name them.
 func checkDisallowed(g dag.Graph, byStage map[string]string) error {
 	for _, stage := range slices.Sorted(maps.Keys(byStage)) {
 		names := byStage[stage]
@@ -150,8 +150,8 @@ func checkDisallowed(g dag.Graph, byStage map[string]string) error {
 	return nil
 }
 
-// modesNamed returns the modes with these names, in upper or lower case. Names that
-// are not known are ignored: conf has refused them.
+// modesNamed returns the modes with these names, in upper or lower case. It ignores unknown
+// names, because conf has already refused them.
 func modesNamed(names []string) (modes preempt.ModeSet) {
 	for _, name := range names {
 		modes |= preempt.SetOf(preempt.Mode(strings.ToLower(name)))
@@ -162,15 +162,15 @@ func modesNamed(names []string) (modes preempt.ModeSet) {
 // poolChoice is the pool that a submission chooses.
 type poolChoice struct {
 	name     string
-	optional bool // without such a pool, the job goes to the default pool
+	optional bool // if the pool does not exist, the job goes to the default pool
 }
 
 // poolNameProperty names the property whose value names the pool.
 const poolNameProperty = "mapred.fairscheduler.poolnameproperty"
 
-// choosePool chooses the pool that the job names, otherwise the one that is called
-// like its user, its user's group or the value of another property, as
-// poolNameProperty says. Such a pool is optional: not every user has one.
+// choosePool returns the pool that the job names. Otherwise it returns the pool with the
+// name of the user, of the user's group, or of the value of another property, as
+// poolNameProperty says. That pool is optional, because not every user has one.
 func choosePool(spec *wire.JobSpec, c *conf.Conf) poolChoice {
 	property := c.String(poolNameProperty)
 	if property == "" || c.IsSet(conf.JobQueue) {
@@ -186,7 +186,7 @@ func choosePool(spec *wire.JobSpec, c *conf.Conf) poolChoice {
 	return poolChoice{name: strings.TrimSpace(name), optional: true}
 }
 
-// resolve returns the pool for the job, given the pools that exist.
+// resolve returns the pool for the job, given the existing pools.
 func (p poolChoice) resolve(pools []string) string {
 	if p.optional && !slices.Contains(pools, p.name) {
 		return cluster.DefaultPool

@@ -23,8 +23,8 @@ func (q *queryRequest) refuse(err error) { q.fail(err) }
 
 // query runs f in the loop and returns its result. f must not wait.
 //
-// The result must not share memory with the state: the caller reads it while the loop
-// continues. Messages that are made for the caller, and ids, do not.
+// The result must not share memory with the state, because the caller reads it while the
+// loop continues. Ids, and messages that f makes for the caller, share none.
 func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error) {
 	answer := make(chan result[T], 1)
 	return call(ctx, m, &queryRequest{
@@ -33,8 +33,8 @@ func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error
 	}, answer)
 }
 
-// Jobs returns the status of every job, or of those that are not over, in order of
-// submission. The tasks, failures, partitions and properties are left out.
+// Jobs returns the status of every job in order of submission. Unless all is set, it leaves
+// out jobs that are over. A status has no tasks, failures, partitions and properties.
 func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) {
 	return query(ctx, m, func() ([]*wire.JobStatus, error) {
 		var out []*wire.JobStatus
@@ -50,9 +50,9 @@ func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) 
 	})
 }
 
-// Job returns the status of one job; of a retired one, from its history. Stages, tasks,
-// partitions and properties are included only if tasks is set. For an unknown job the
-// error wraps cluster.ErrUnknown.
+// Job returns the status of one job. The status of a retired job comes from its history.
+// Stages, tasks, partitions and properties are included only if tasks is set. If the job is
+// unknown, the error wraps cluster.ErrUnknown.
 func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	s, err := m.jobInState(ctx, jobID, tasks)
 	id, wrong := cluster.ParseJobID(jobID)
@@ -65,7 +65,7 @@ func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobSt
 	return s, err
 }
 
-// jobInState returns the status of a job that the state has; for a retired one the
+// jobInState returns the status of a job that is in the state. If the job is retired, the
 // error wraps cluster.ErrRetired.
 func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	return query(ctx, m, func() (*wire.JobStatus, error) {
@@ -80,7 +80,7 @@ func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wir
 	})
 }
 
-// jobNamed is jobOf for the text of an id. A malformed id is an unknown job.
+// jobNamed calls jobOf with the parsed id. A job with a malformed id is unknown.
 func (m *Master) jobNamed(jobID string) (*cluster.Job, error) {
 	id, err := cluster.ParseJobID(jobID)
 	if err != nil {
@@ -89,7 +89,7 @@ func (m *Master) jobNamed(jobID string) (*cluster.Job, error) {
 	return m.jobOf(id)
 }
 
-// jobOf returns the job with an id. If the state does not have it, the error wraps
+// jobOf returns the job with an id. If the job is not in the state, the error wraps
 // cluster.ErrRetired or cluster.ErrUnknown.
 func (m *Master) jobOf(id cluster.JobID) (*cluster.Job, error) {
 	if j := m.view.Job(id); j != nil {
@@ -101,7 +101,8 @@ func (m *Master) jobOf(id cluster.JobID) (*cluster.Job, error) {
 	return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
 }
 
-// Tasknodes describes every tasknode, or those that are not lost, by name.
+// Tasknodes describes every tasknode, sorted by name. Unless all is set, it leaves out lost
+// tasknodes.
 func (m *Master) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error) {
 	return query(ctx, m, func() ([]*wire.Tasknode, error) {
 		var out []*wire.Tasknode
@@ -115,9 +116,9 @@ func (m *Master) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, err
 	})
 }
 
-// tasknodeStatus describes a tasknode: from the state what it is used for, from the
-// record what it last reported of itself. Outputs and checkpoints, which cost a search
-// of all jobs, are listed only of a tasknode that is taken out of service.
+// tasknodeStatus describes a tasknode. The state says what it is used for, and the record
+// has its latest report about itself. Outputs and checkpoints are listed only if the
+// tasknode is excluded from new tasks, because listing them needs a search of all jobs.
 func (m *Master) tasknodeStatus(machine *cluster.Machine) *wire.Tasknode {
 	n := m.tasknode(machine.Name)
 	s := &wire.Tasknode{
@@ -142,8 +143,8 @@ func (m *Master) tasknodeStatus(machine *cluster.Machine) *wire.Tasknode {
 	return s
 }
 
-// tasknodeState returns the state of a tasknode in YARN's terms, and SILENT for one
-// whose connection is gone but that is not lost yet.
+// tasknodeState returns the state of a tasknode in YARN's terms. SILENT means that its
+// connection is lost but the tasknode is not lost yet.
 func (m *Master) tasknodeState(machine *cluster.Machine, n *tasknodeRecord) string {
 	switch {
 	case machine.Excluded && !machine.Lost && m.hasWork(machine):

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Queues describes every pool that jobs may name or are in, by name.
+// Queues describes every pool that jobs may name or are in, sorted by name.
 func (m *Master) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
 	return query(ctx, m, func() (*wire.ListQueuesResponse, error) {
 		queues := m.countQueues()
@@ -26,7 +26,8 @@ func (m *Master) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
 	})
 }
 
-// countQueues counts the jobs in each pool, the slots they use and those they wait for.
+// countQueues counts, for each pool, its jobs, the slots that they use and the slots that
+// they wait for.
 func (m *Master) countQueues() map[string]*wire.Queue {
 	queues := make(map[string]*wire.Queue)
 	for _, name := range m.view.Pools() {
@@ -46,8 +47,8 @@ func (m *Master) countQueues() map[string]*wire.Queue {
 	return queues
 }
 
-// newQueue makes a queue without jobs. DRAINING is a pool that was removed while jobs
-// are in it.
+// newQueue makes a queue without jobs. The state DRAINING is for a removed pool that still
+// has jobs.
 func newQueue(name, state string) *wire.Queue {
 	return &wire.Queue{Name: name, State: state, Running: new(wire.Queue_Slots), Waiting: new(wire.Queue_Slots)}
 }
@@ -76,8 +77,8 @@ func addSlots(to *wire.Queue_Slots, slots cluster.Slots) {
 	to.Reduce += int32(slots[cluster.ReduceSlot])
 }
 
-// divide adds what the policy knows about a pool. A pool that no job may name is shown
-// only while jobs are in it.
+// divide adds what the policy knows about a pool. If no job may name the pool, it is shown
+// only while it has jobs.
 func divide(queues map[string]*wire.Queue, p sched.Pool) {
 	q := queues[p.Name]
 	if q == nil {
@@ -89,7 +90,7 @@ func divide(queues map[string]*wire.Queue, p sched.Pool) {
 	q.MaxJobs, q.MapShare, q.ReduceShare = limit(p.MaxJobs), p.Share[0], p.Share[1]
 }
 
-// limit converts a maximum; -1 is no limit.
+// limit converts a maximum; -1 means no limit.
 func limit(most int) int32 {
 	if most == sched.Unlimited {
 		return -1

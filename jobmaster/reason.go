@@ -9,14 +9,14 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Texts that show users why a job has no slots. Each names what is missing and, where the
-// user can act, the command or the setting to use. They are for people: programs read the
-// numbers of the status.
+// The texts below show users why a job has no slots. Each text says what is missing. If the
+// user can act, it also says which command or setting to use. Programs do not read the
+// texts, but the numbers of the status.
 
-// reason says what a job waits for, "" if it does not wait.
+// reason returns what a job waits for, "" if it does not wait.
 //
-// It is part of every status and must be cheap: it visits stages, not tasks, unless the
-// job is suspended or waits for a gang. Explain has the details.
+// It is part of every status and must be fast. So it visits stages and not tasks, unless the
+// job is suspended or waits for a gang. Explain gives more details.
 func (m *Master) reason(j *cluster.Job) string {
 	switch {
 	case j.State == cluster.JobPrep:
@@ -49,7 +49,7 @@ func (m *Master) reason(j *cluster.Job) string {
 	return ""
 }
 
-// suspension says that a job is suspended, and what of it still uses slots.
+// suspension says that a job is suspended, and which of its attempts still use slots.
 func suspension(j *cluster.Job) string {
 	ending, running := 0, 0
 	for _, a := range j.Attempts() {
@@ -71,8 +71,8 @@ func suspension(j *cluster.Job) string {
 	return text
 }
 
-// bundleReason says what waiting bundles of a job wait for. The first of them may have
-// been preempted before and then needs fewer slots than the others.
+// bundleReason returns what the waiting bundles of a job wait for. If the first bundle was
+// preempted before, it needs fewer slots than the others.
 func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) string {
 	var names []string
 	for _, stage := range b.Stages {
@@ -88,8 +88,9 @@ func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) 
 		len(waiting), strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], supply)
 }
 
-// tooLarge says why a bundle that needs these slots can never start as things are: the
-// cluster has too few, or the job may use too few. "" if it can.
+// tooLarge returns why a bundle that needs these slots can never start at present: the
+// cluster has too few slots, or the job may use too few. It returns "" if the bundle can
+// start.
 func (m *Master) tooLarge(j *cluster.Job, need cluster.Slots) string {
 	var all cluster.Slots
 	for machine := range m.view.Machines() {
@@ -122,7 +123,7 @@ func (m *Master) freeSlots() (free cluster.Slots) {
 	return free
 }
 
-// shortage says why a task that needs a slot of this kind has none. If slots are free,
+// shortage returns why a task that needs a slot of this kind has none. If slots are free,
 // the task avoids their machines, or the policy keeps them for other jobs.
 func (m *Master) shortage(kind cluster.Slot) string {
 	alive, slots, free := 0, 0, m.freeSlots()[kind]

@@ -11,36 +11,36 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// record is what the leader knows about a job in addition to the state. It is made when it is
-// first needed and removed when the job is retired. Only the loop uses it. Messages in it may
-// be shared with goroutines, so they are replaced and never changed.
+// record is what the leader knows about a job in addition to the state. It is made when it
+// is first needed and removed when the job is retired. Only the loop uses it. Goroutines may
+// share messages in it, so messages are replaced and never changed.
 type record struct {
 	spec    *wire.JobSpec
 	splits  []*taskproc.Split // nil until loaded
-	bytes   int64             // of all splits
+	bytes   int64             // sum over all splits
 	files   int               // number of input files
 	outputs outputLogs
 
 	progress         map[cluster.AttemptID]*taskproc.Progress // of running attempts
 	awaitingProgress map[cluster.AttemptID]bool               // attempts that ran when this leader first saw the job and have not reported since
 
-	shuffleDone map[cluster.AttemptID]int64 // when reduces were known to have all their input, ms since the epoch; only what this leader learned
+	shuffleDone map[cluster.AttemptID]int64 // when reduces were known to have all their input, ms since the epoch; only times that this leader knows
 
-	archiving bool // its history is being written or is written
+	archiving bool // its history is being written or was written
 
-	version  uint64 // from 1; increases with each change that shows in the status
-	stale    bool   // progress has arrived that is not counted in version yet
+	version  uint64 // starts at 1; increases with each change that the status shows
+	stale    bool   // progress has arrived, but version has not increased yet
 	watchers []*watchRequest
 
 	startedWork control.WorkKind   // the latest work that was started
-	cancel      context.CancelFunc // cancels that work; nil before
-	done        chan struct{}      // closed when that work has ended; nil before
+	cancel      context.CancelFunc // cancels the latest work; nil before the first work
+	done        chan struct{}      // closed when the latest work has ended; nil before the first work
 }
 
 // record returns the record of a job in the state and makes it if needed.
 //
-// The document is the client's submission, which the log keeps whole: programs,
-// properties and the graph of a task's start come from it.
+// It parses the client's submission, which the log keeps complete. The start message of a
+// task takes the program, the properties and the graph from it.
 func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
@@ -54,7 +54,7 @@ func (m *Master) record(id cluster.JobID) *record {
 	return r
 }
 
-// running returns the attempts of a job that run.
+// running returns the running attempts of a job.
 func running(j *cluster.Job) map[cluster.AttemptID]bool {
 	ids := make(map[cluster.AttemptID]bool)
 	for _, s := range j.Stages {
@@ -70,7 +70,7 @@ func running(j *cluster.Job) map[cluster.AttemptID]bool {
 	return ids
 }
 
-// touch notes that the status has changed, so that watchers get it.
+// touch records that the status has changed, so that watchers get the new status.
 func (r *record) touch() {
 	r.version++
 	r.stale = false

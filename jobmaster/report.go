@@ -15,8 +15,8 @@ import (
 // Report passes a report of the tasknode to the master.
 func (a *Attachment) Report(r *wire.Report) { a.master.post(func() { a.master.handleReport(a, r) }) }
 
-// handleReport turns a report into an event. A report over an attachment that has ended is
-// dropped: the tasknode sends it again over the next one.
+// handleReport converts a report into an event. It drops a report of an attachment that has
+// ended, because the tasknode sends the report again over its next attachment.
 func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 	n := m.tasknodes[a.machine]
 	if a.lead != m.lead || n == nil || n.attachment != a {
@@ -50,9 +50,9 @@ func (m *Master) handleReport(a *Attachment, report *wire.Report) {
 	m.attemptReport(attempt, report)
 }
 
-// attemptReport turns the report of a running attempt into an event of the controller,
-// which decides what the report means: the attempt may be ending already. Texts are
-// bounded, because the task chooses them and the log keeps them.
+// attemptReport converts the report of a running attempt into an event. The controller
+// decides what the report means, because the attempt may already be ending. Texts are
+// bounded, because the task determines their length and the log keeps them.
 func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 	switch r := report.Report.(type) {
 	case *wire.Report_Progress:
@@ -60,7 +60,7 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 	case *wire.Report_Finished:
 		m.finished(a, r.Finished)
 	case *wire.Report_Failed:
-		lost, _ := cluster.ParseAttemptID(r.Failed.LostMapAttempt) // zero if it names none
+		lost, _ := cluster.ParseAttemptID(r.Failed.LostMapAttempt) // zero if the report names no attempt
 		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failed), LostOutput: lost, BadCheckpoint: r.Failed.BadCheckpoint})
 	case *wire.Report_Checkpointed:
 		m.events = append(m.events, control.AttemptCheckpointed{Attempt: a.ID, Checkpoint: checkpointOf(r.Checkpointed.Checkpoint)})
@@ -71,9 +71,9 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 	}
 }
 
-// progressed records the progress of a running attempt. It is soft state: it is not in
-// the log, and a new leader has none until attempts report again. The phase shows when
-// a reduce has all of its input; only the first such report counts.
+// progressed records the progress of a running attempt. Progress is soft state: it is not in
+// the log, and a new leader has none until attempts report again. The phase shows when a
+// reduce has all of its input. Only the first report of that phase counts.
 func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	if !a.Active() {
 		return
@@ -90,8 +90,7 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	})
 }
 
-// headroomOf returns the memory that a tasknode's machine has left, nil if it is
-// unknown.
+// headroomOf returns the free memory of a tasknode's machine, nil if it is unknown.
 func headroomOf(beat *wire.Report_Heartbeat) *preempt.MemHeadroom {
 	if beat.GetMemoryAvailable() <= 0 {
 		return nil
@@ -106,10 +105,10 @@ func (m *Master) finished(a *cluster.Attempt, d *taskproc.Finished) {
 	})
 }
 
-// keepOutputs keeps the part of an output's description that is too large for the log.
-// It returns the range that was processed: from the start of the attempt's range, even
-// if it resumed from a checkpoint, to where it ended, which a split may have made
-// earlier.
+// keepOutputs keeps the part of an output's description that is too large for the log. It
+// returns the range that was processed. This range begins at the start of the attempt's
+// range, even if the attempt resumed from a checkpoint. It ends where the attempt ended; a
+// split may have made this end earlier.
 func (m *Master) keepOutputs(a *cluster.Attempt, d *taskproc.Finished) dag.Range {
 	if len(d.Outputs) > 0 {
 		m.record(a.ID.Task.Job).outputs.keepReported(a.ID, d.Outputs)
@@ -123,8 +122,8 @@ func (m *Master) keepOutputs(a *cluster.Attempt, d *taskproc.Finished) dag.Range
 
 var markSeed = maphash.MakeSeed()
 
-// progressMark is a hash that changes when an attempt has made progress. Counters that
-// advance by themselves, of time and memory, are left out.
+// progressMark returns a hash that changes when an attempt has made progress. It leaves out
+// counters that advance without progress, such as time and memory.
 func progressMark(p *taskproc.Progress) uint64 {
 	var h maphash.Hash
 	h.SetSeed(markSeed)
@@ -137,7 +136,7 @@ func progressMark(p *taskproc.Progress) uint64 {
 	return h.Sum64() + countersMark(p.Counters)
 }
 
-// countersMark does not depend on the order of the counters.
+// countersMark returns a hash of counters that does not depend on their order.
 func countersMark(counters []*taskproc.Counter) (sum uint64) {
 	for _, c := range counters {
 		id := counter.ID{Group: c.Group, Name: c.Name}
@@ -148,8 +147,8 @@ func countersMark(counters []*taskproc.Counter) (sum uint64) {
 	return sum
 }
 
-// advancesByItself reports whether a counter changes without progress: time, memory and
-// collections of garbage increase in a task that does nothing.
+// advancesByItself reports whether a counter changes without progress. Time, memory and the
+// number of garbage collections increase even in a task that does nothing.
 func advancesByItself(id counter.ID) bool {
 	switch id {
 	case counter.GCTimeMillis, counter.CPUTimeMillis, counter.PhysicalMemoryBytes, counter.VirtualMemoryBytes,

@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// fullStatus is status plus the properties, stages, tasks and partitions of the job. Its
-// cost is linear in the number of tasks.
+// fullStatus returns the status with the properties, stages, tasks and partitions of the
+// job. Its cost is linear in the number of tasks.
 func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
 	s := m.status(j, r)
 	s.Stages, s.Tasks, s.Partitions, s.Properties = stages(j), tasks(j, r), partitions(j), r.spec.Properties
@@ -17,8 +17,8 @@ func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
 
 // status describes a job. Its cost is linear in the number of running attempts.
 //
-// Watchers get a status several times a second, so it must not visit every task. The
-// full one, which does, is made at the end of a job and on request.
+// Watchers get a status several times a second, so status must not visit every task.
+// fullStatus visits every task, but it is called only at the end of a job and on request.
 func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 	s := &wire.JobStatus{
 		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
@@ -34,8 +34,8 @@ func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 	return s
 }
 
-// addStage adds a stage to the numbers of maps or of reduces. Progress counts finished
-// tasks as 1 and running ones as their fraction.
+// addStage adds a stage to the numbers of maps or of reduces. A finished task counts as
+// progress 1, and a running task as its fraction.
 func addStage(s *wire.JobStatus, stage *cluster.Stage, r *record) {
 	fraction := float64(stage.Finished)
 	if stage.Running > 0 {
@@ -58,8 +58,8 @@ func addStage(s *wire.JobStatus, stage *cluster.Stage, r *record) {
 	s.Reduces, s.ReducesDone, s.ReducesRunning = s.Reduces+int32(total), s.ReducesDone+int32(stage.Finished), s.ReducesRunning+int32(stage.Running)
 }
 
-// progress is the mean of the progress so far, over tasks tasks, and that of more tasks,
-// whose fractions sum to done. With no tasks at all it is 1.
+// progress returns the mean progress of all tasks. before is the mean of the first tasks,
+// and done is the sum of the fractions of more tasks. Without any tasks the result is 1.
 func progress(before float64, tasks int32, done float64, more int) float64 {
 	all := float64(tasks) + float64(more)
 	if all == 0 {
@@ -68,7 +68,7 @@ func progress(before float64, tasks int32, done float64, more int) float64 {
 	return min((before*float64(tasks)+done)/all, 1)
 }
 
-// phases returns setup, the stages and commit, as far as the job has come.
+// phases returns setup, the stages and commit, up to the present phase of the job.
 func phases(j *cluster.Job) []*wire.Phase {
 	var out []*wire.Phase
 	add := func(name string, start, finish int64) {
@@ -109,8 +109,8 @@ func counters(j *cluster.Job, r *record) []*taskproc.Counter {
 	return out
 }
 
-// addJobCounters adds the counters that the master keeps by itself, under Hadoop's names.
-// Counters of 0 are left out, as in Hadoop.
+// addJobCounters adds the counters that the master itself keeps, under Hadoop's names. It
+// leaves out counters of 0, as Hadoop does.
 func addJobCounters(sums counter.Values, j *cluster.Job) {
 	add := func(id counter.ID, n int64) {
 		if n != 0 {
@@ -168,8 +168,8 @@ func stages(j *cluster.Job) []*wire.StageStatus {
 	return out
 }
 
-// tasks returns every task with all of its attempts, by stage. A task that was split is
-// listed with the tasks that were made from it.
+// tasks returns every task with all of its attempts, sorted by stage. The list contains a
+// task that was split, and also the tasks that were made from it.
 func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 	var out []*wire.TaskStatus
 	for _, stage := range j.Stages {

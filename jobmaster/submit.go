@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// submitKey identifies a submission: one that is sent twice is one job.
+// submitKey identifies a submission. A submission that is sent twice is one job.
 type submitKey struct {
 	client   string
 	sequence uint64
@@ -25,12 +25,12 @@ type submitRequest struct {
 	answer chan<- submitted
 }
 
-// Submit submits a job whose splits are staged and returns its id once that is in
-// the log. The spec names its client and sequence. An invalid job is refused with
-// all of its problems.
+// Submit submits a job whose splits are staged and returns its id when the job is in the
+// log. spec names the client and the sequence. An invalid job is refused with all of its
+// problems.
 //
-// A submission that is sent again, because its answer was lost, is the same job: the
-// state remembers the key of each job.
+// A client may send a submission again because the answer was lost. It is still one job,
+// because the state remembers the key of each job.
 func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error) {
 	s, err := newSubmission(spec)
 	if err != nil {
@@ -66,8 +66,8 @@ func (r *submitRequest) handle(m *Master) {
 
 // writerOf returns the unfinished job that writes to a directory.
 //
-// Two jobs with one output directory would remove each other's files. The check is here
-// and not in the state, so it is a courtesy: makeOutput decides.
+// Two jobs with one output directory would remove each other's files. This check only
+// reports the error early; makeOutput makes the decision.
 func (m *Master) writerOf(dir string) (cluster.JobID, bool) {
 	if dir == "" {
 		return cluster.JobID{}, false
@@ -106,9 +106,9 @@ func (m *Master) KillAll(cause string) {
 	})
 }
 
-// checkFits refuses a job with a gang that could never start on the present machines. A
-// task that starts alone waits for a suitable machine, and without any machine every job
-// waits.
+// checkFits refuses a job with a gang that can never start on the present machines. It
+// accepts other jobs: a task that starts alone waits for a suitable machine, and if there is
+// no machine, every job waits.
 func (m *Master) checkFits(spec cluster.JobSpec) error {
 	var machines []cluster.Slots
 	for machine := range m.view.Machines() {

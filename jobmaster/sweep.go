@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The leader removes files of old jobs: histories, logs, programs, and splits of
-// submissions that failed. A file is removed when it is older than Config.Retention and no
-// job in the state uses it. The age protects what a client has just staged for a job that
-// the state does not have yet.
+// The leader removes files of old jobs: histories, logs, programs, and splits of failed
+// submissions. It removes a file if the file is older than Config.Retention and no job in
+// the state uses it. The check of the age protects files that a client has just staged for a
+// job that is not in the state yet.
 
 // sweepDirs returns the directories whose entries may be removed.
 func (m *Master) sweepDirs() []string {
@@ -29,7 +29,7 @@ func (m *Master) sweepDirs() []string {
 	return dirs
 }
 
-// sweepEvery sweeps regularly until ctx ends, with the lead.
+// sweepEvery sweeps regularly until ctx ends at the end of the lead.
 func (m *Master) sweepEvery(ctx context.Context) {
 	syncutil.Every(ctx, m.cfg.SweepInterval, func() {
 		if err := m.sweep(ctx); err != nil && ctx.Err() == nil {
@@ -38,8 +38,8 @@ func (m *Master) sweepEvery(ctx context.Context) {
 	})
 }
 
-// sweep looks through each directory once. The names in use are taken from the state
-// first, by a query of the loop; the rest runs in the sweeping goroutine.
+// sweep looks through each directory once. It first takes the names in use from the state,
+// by a query of the loop. Everything else runs in the sweeping goroutine.
 func (m *Master) sweep(ctx context.Context) error {
 	used, err := query(ctx, m, func() (map[string]bool, error) { return m.usedNames(), nil })
 	if err != nil {
@@ -73,13 +73,12 @@ func (m *Master) specOf(j *cluster.Job) *wire.JobSpec {
 		return r.spec
 	}
 	spec := new(wire.JobSpec)
-	_ = proto.Unmarshal(j.Spec.Document, spec) // checked at submission
+	_ = proto.Unmarshal(j.Spec.Document, spec) // cannot fail: checked at submission
 	return spec
 }
 
-// sweepDir removes the expired entries of a directory, with what is below them. A
-// directory that does not exist is empty. After an error it continues with the next
-// entry.
+// sweepDir removes the expired entries of a directory and everything below them. A missing
+// directory counts as empty. After an error it continues with the next entry.
 func (m *Master) sweepDir(ctx context.Context, dir string, used map[string]bool) error {
 	fsys, dir, err := m.cfg.Resolve(ctx, dir)
 	if err != nil {
@@ -98,8 +97,8 @@ func (m *Master) sweepDir(ctx context.Context, dir string, used map[string]bool)
 	return errors.Join(errs...)
 }
 
-// expired reports whether an entry may be removed. Hidden files are not ours, except the
-// partial program of a client that died while it staged it.
+// expired reports whether an entry may be removed. Hidden files belong to other programs,
+// except the partial program of a client that ended while it staged the program.
 func (m *Master) expired(e storage.FileInfo) bool {
 	name := path.Base(e.Path)
 	return (!strings.HasPrefix(name, ".") || partProgram.MatchString(name)) && m.cfg.Now().Sub(e.ModTime) > m.cfg.Retention

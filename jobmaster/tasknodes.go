@@ -23,17 +23,18 @@ import (
 //	                                                        ▼ refers to the machine
 //	                                                    forgotten
 //
-// A new leader starts with every machine silent. For adoptionWindow it probes those that
-// have not attached to it: their silence is due to the old leader.
+// For a new leader every machine is silent at first. For adoptionWindow it probes the
+// machines that have not attached to it, because they may still be attached to the old
+// leader.
 type tasknodeRecord struct {
-	attachment   *Attachment // nil while silent or lost
-	seenThisTerm bool        // it has attached to this leader
-	lastSeen     int64       // last report or answered probe, ms since the epoch
-	lastProbe    int64       // last probe by probeUnseen, ms since the epoch
-	skew         int64       // ms that its clock is ahead of ours
+	attachment   *Attachment // nil if silent or lost
+	seenThisTerm bool        // the tasknode has attached to this leader
+	lastSeen     int64       // time of the last report or answered probe, ms since the epoch
+	lastProbe    int64       // time of the last probe by probeUnseen, ms since the epoch
+	skew         int64       // ms by which its clock is ahead of the master's clock
 	heartbeat    *wire.Report_Heartbeat
-	expiring     bool  // the command that expires it is on its way through the log
-	retainUntil  int64 // while lost: when to try to forget it next, ms since the epoch
+	expiring     bool  // the command that expires the tasknode is on its way through the log
+	retainUntil  int64 // if lost: when to try next to forget it, ms since the epoch
 }
 
 // tasknode returns the record of a tasknode and makes it if needed.
@@ -46,9 +47,9 @@ func (m *Master) tasknode(name string) *tasknodeRecord {
 	return n
 }
 
-// reviewTasknodes expires tasknodes that were silent for TasknodeExpiry, forgets those that
-// were lost long ago, and schedules the next review. Reports only postpone an expiry, so
-// they need no review.
+// reviewTasknodes expires tasknodes that were silent for TasknodeExpiry, forgets tasknodes
+// that were lost long ago, and schedules the next review. A report needs no review, because
+// it only postpones an expiry.
 func (m *Master) reviewTasknodes() {
 	m.reviewAt = 0
 	expiry := m.cfg.TasknodeExpiry.Milliseconds()
@@ -77,21 +78,21 @@ func (m *Master) reviewTasknodes() {
 	}
 }
 
-// scheduleReview has the loop review the tasknodes at a time, in ms since the epoch,
-// unless it does so earlier anyway. One time for all tasknodes is enough: each review
-// schedules the next.
+// scheduleReview makes the loop review the tasknodes at the given time, in ms since the
+// epoch, unless an earlier review is scheduled. One time for all tasknodes is enough,
+// because each review schedules the next.
 func (m *Master) scheduleReview(at int64) {
 	if m.reviewAt == 0 || at < m.reviewAt {
 		m.reviewAt = at
 	}
 }
 
-// reviewLost requests that a tasknode which was lost long ago is forgotten. referred is
-// computed when it is first needed, because that visits every task. For the same reason
-// a machine that is referred to is only tried again after a sixteenth of TasknodeForget.
+// reviewLost requests that a tasknode that was lost long ago is forgotten. referred is
+// computed when it is first needed, because that visits every task. For the same reason, if
+// a job refers to a machine, the next try is a sixteenth of TasknodeForget later.
 //
-// On machines that are rented by the hour every tasknode has a new name, so the state
-// would grow for ever without this.
+// If machines are rented by the hour, every tasknode has a new name. Without this function
+// the state would grow without limit.
 func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord, referred *map[string]bool) {
 	remembered := m.cfg.TasknodeForget.Milliseconds()
 	if remembered == 0 || machine.Excluded {
@@ -124,7 +125,7 @@ func (m *Master) tasknodeLost(name string, n *tasknodeRecord) {
 	}
 }
 
-// addressOf returns the address of a tasknode, "" if it is forgotten.
+// addressOf returns the address of a tasknode, "" if the tasknode is forgotten.
 func (m *Master) addressOf(name string) string {
 	if machine := m.view.Machine(name); machine != nil {
 		return machine.Address
@@ -132,12 +133,12 @@ func (m *Master) addressOf(name string) string {
 	return ""
 }
 
-// probe checks at once whether a tasknode is alive whose connection broke. An answer
-// gives it another TasknodeExpiry to attach. No answer only is logged: the daemon may be
-// restarting with everything on its disks.
+// probe checks at once whether a tasknode is alive, because its connection broke. An answer
+// gives the tasknode another TasknodeExpiry to attach. A missing answer is only logged,
+// because the daemon may be restarting with all its files.
 //
-// The probe runs in a goroutine, at most TasknodeExpiry long, and posts its result to
-// the loop.
+// The probe runs in a goroutine for at most TasknodeExpiry, and posts its result to the
+// loop.
 func (m *Master) probe(name string) {
 	machine := m.view.Machine(name)
 	if m.cfg.Probe == nil || m.cfg.TasknodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {
@@ -152,8 +153,9 @@ func (m *Master) probe(name string) {
 	})
 }
 
-// probed uses the result of a probe, nil if the tasknode is alive, unless the tasknode was
-// lost or has attached meanwhile. epoch is the epoch of its machine when the probe was sent.
+// probed uses the result of a probe; err is nil if the tasknode is alive. It ignores the
+// result if the tasknode was lost or has attached in the meantime. epoch is the epoch of the
+// machine when the probe was sent.
 func (m *Master) probed(name string, epoch int, err error) {
 	machine, n := m.view.Machine(name), m.tasknode(name)
 	switch {
@@ -169,12 +171,13 @@ func (m *Master) probed(name string, epoch int, err error) {
 	}
 }
 
-// adoptionWindow is how long a new leader probes tasknodes that have not attached to it,
-// in ms. A tasknode whose leader is suspended or cut off notices that after seconds.
+// adoptionWindow is how long a new leader probes tasknodes that have not attached to it, in
+// ms. If the old leader is suspended or cut off, its tasknodes notice that only after
+// several seconds.
 const adoptionWindow = 15_000
 
-// probeUnseen probes a tasknode that has not attached to this leader, three times in
-// each TasknodeExpiry.
+// probeUnseen probes a tasknode that has not attached to this leader, three times in each
+// TasknodeExpiry.
 func (m *Master) probeUnseen(machine *cluster.Machine, n *tasknodeRecord) {
 	if n.seenThisTerm || m.cfg.Probe == nil || machine.HTTP == "" || m.now() >= m.lead.since+adoptionWindow {
 		return
@@ -187,9 +190,9 @@ func (m *Master) probeUnseen(machine *cluster.Machine, n *tasknodeRecord) {
 	m.scheduleReview(n.lastProbe + period)
 }
 
-// requestProgress requests the progress of all attempts after a machine was lost. Which
-// attempts are preempted for the lost work depends on it, and the next heartbeat would
-// bring it too late.
+// requestProgress requests the progress of all attempts after a machine was lost. The
+// controller needs it to select the attempts to preempt for the lost work. The next
+// heartbeat would bring it too late.
 func (m *Master) requestProgress() {
 	if !m.progressWanted {
 		return

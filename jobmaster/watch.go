@@ -15,9 +15,9 @@ import (
 // changed.
 const progressInterval = 200 * time.Millisecond
 
-// watchRequest waits for a status of a job newer than a version.
+// watchRequest waits for a status of a job that is newer than a version.
 //
-// A watcher sends the version that it has and waits for a later one:
+// A watcher sends the version that it has and waits for a later version:
 //
 //	watcher  ── after 0 ──► status 1 ── after 1 ──► (waits) ── status 4 ── after 4 ──► …
 //	versions      1              2  3  4
@@ -27,8 +27,8 @@ type watchRequest struct {
 	job    cluster.JobID
 	after  uint64 // the version that the watcher has, 0 for none
 	answer chan<- result[versionedStatus]
-	ctx    context.Context // of the caller
-	asked  time.Time       // when the request arrived; progress alone is answered progressInterval later
+	ctx    context.Context // context of the caller
+	asked  time.Time       // when the request arrived; if only progress changes, the answer waits for progressInterval
 }
 
 // versionedStatus is the status of a job and its version.
@@ -37,9 +37,8 @@ type versionedStatus struct {
 	version uint64
 }
 
-// Watch calls each with the status of a job, now and after changes, until the job is
-// over, and returns the last status. For an unknown job the error wraps
-// cluster.ErrUnknown.
+// Watch calls each with the status of a job, now and after changes, until the job is over.
+// It returns the last status. If the job is unknown, the error wraps cluster.ErrUnknown.
 func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
 	id, err := cluster.ParseJobID(jobID)
 	if err != nil {
@@ -87,8 +86,8 @@ func (q *watchRequest) handle(m *Master) {
 	m.watched[q.job] = r
 }
 
-// answerWatchers sends the new status to the watchers of each job that has changed.
-// Changes of progress alone are held back for progressInterval.
+// answerWatchers sends the new status to the watchers of each job that has changed. If only
+// progress has changed, it waits for progressInterval.
 func (m *Master) answerWatchers() {
 	now := m.clock.now()
 	for id, r := range m.watched {
@@ -102,8 +101,8 @@ func (m *Master) answerWatchers() {
 	}
 }
 
-// answer answers the watchers of a job that have an older version than the present one.
-// They share one status, which is made only if there is such a watcher.
+// answer answers the watchers of a job whose version is older than the present one. They
+// share one status, which is made only if there is such a watcher.
 func (m *Master) answer(id cluster.JobID, r *record) {
 	var status *wire.JobStatus
 	r.watchers = slices.DeleteFunc(r.watchers, func(q *watchRequest) bool {
@@ -120,7 +119,7 @@ func (m *Master) answer(id cluster.JobID, r *record) {
 	})
 }
 
-// shownStatus returns the status for watchers: the last one includes the tasks.
+// shownStatus returns the status for watchers. The final status includes the tasks.
 func (m *Master) shownStatus(j *cluster.Job, r *record) *wire.JobStatus {
 	if j.State.Final() {
 		return m.fullStatus(j, r)

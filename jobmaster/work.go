@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// The life of a job, as this master sees it. The state is in the log; the work between two
-// states runs in a goroutine of the leader, and its result is a command:
+// This is the life of a job. The state of the job is in the log. The work between two states
+// runs in a goroutine of the leader, and its result is a command:
 //
 //	Submit ──► PREP ── WorkSetUp ──► RUNNING ── all tasks finished ──► COMMITTING
 //	            │                      │                                   │ WorkCommit
@@ -21,15 +21,15 @@ import (
 //	                     ABORTING ── attempts ended, WorkCleanUp ──► FAILED or KILLED
 //
 // Then the history is written, and later RetireJob removes the job from the state. A new
-// leader starts the work of the present state again, so each kind of work may run twice,
-// and may have been stopped anywhere before.
+// leader starts the work of the present state again. So each kind of work may run twice, and
+// the first run may have stopped at any step.
 
-// startWork starts a kind of work for a job in a goroutine, unless it was started
-// before. Work of a later kind cancels work of an earlier kind and waits for its end.
+// startWork starts work of a kind for a job in a goroutine, unless it was started before.
+// Work of a later kind cancels work of an earlier kind and waits for its end.
 //
-// A job that is killed while its splits are loaded needs its clean-up at once, but two
-// kinds of work must not write to the output directory at the same time: hence the
-// wait.
+// For example, a job that is killed while its splits are loaded needs its clean-up at once.
+// It must wait, because two kinds of work must not write to the output directory at the same
+// time.
 func (m *Master) startWork(w control.Work) {
 	r := m.record(w.Job)
 	if r.startedWork >= w.Kind {
@@ -61,14 +61,14 @@ func (m *Master) startWork(w control.Work) {
 type workResult struct {
 	job       cluster.JobID
 	kind      control.WorkKind
-	splits    []*taskproc.Split  // of WorkSetUp
-	locations []cluster.Location // of WorkSetUp: those found within headStart
+	splits    []*taskproc.Split  // result of WorkSetUp
+	locations []cluster.Location // result of WorkSetUp: the locations found within headStart
 	err       error
 }
 
-// workEnded continues a job whose work has ended. A failed set-up or commit fails the
-// job. A failed clean-up does not: it leaves files in the output directory, and the
-// warning says so.
+// workEnded continues a job whose work has ended. If set-up or commit failed, the job fails.
+// If clean-up failed, the job does not fail; a warning says that files remain in the output
+// directory.
 func (m *Master) workEnded(r *workResult) {
 	switch {
 	case r.kind == control.WorkCleanUp:
@@ -93,10 +93,10 @@ func lastOrdinal(s *taskproc.Split) (n int) {
 	return n
 }
 
-// loaded records the splits of a job, which may start then.
+// loaded records the splits of a job, so that the job can start.
 //
-// The splits are not replicated: they are in the staging file, and each leader loads
-// them from there. Until then a running job gets no orders that need them.
+// The splits are not replicated. They are in the staging file, and each leader loads them
+// from there. Until they are loaded, a running job gets no orders that need them.
 func (m *Master) loaded(r *workResult) {
 	record := m.record(r.job)
 	splits := make([]cluster.Split, len(r.splits))
@@ -131,14 +131,14 @@ func (m *Master) open(ctx context.Context, name string) (storage.File, error) {
 
 // loadSplits reads the staging file of a job.
 //
-// hash is the hash of the file's content when the client staged it. It detects a file that was
-// damaged or replaced since.
+// hash is the hash of the file's content when the client staged it. It detects a file that
+// was damaged or replaced after that.
 func (m *Master) loadSplits(ctx context.Context, name string, hash uint64) ([]*taskproc.Split, error) {
 	f, err := m.open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // the file was only read
 	splits, err := taskproc.DecodeSplits(f, hash)
 	if err != nil {
 		return nil, fmt.Errorf("staging file %s: %w", name, err)

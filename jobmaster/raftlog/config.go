@@ -13,8 +13,7 @@ import (
 
 // Config configures a Log.
 type Config struct {
-	// ID identifies this server among the masters for its whole life; there is no
-	// default.
+	// ID identifies this server among the masters and never changes; there is no default.
 	ID string
 	// ClusterID is the id of the cluster, as in its state; there is no default.
 	ClusterID string
@@ -22,54 +21,53 @@ type Config struct {
 	// and should lie on a disk that no shuffle writes to. There is no default.
 	Dir string
 
-	// Stream carries connections between masters; there is no default. Close closes it,
-	// and so does Open if it fails.
+	// Stream carries connections between masters; there is no default. Close closes it, and
+	// so does Open if Open fails.
 	Stream Stream
 	// Advertise is the host:port at which other masters reach this one. If it changes,
-	// the others need an AddMaster with the new one. Default is the address of the
-	// stream.
+	// AddMaster must be called with the new address. Default is the address of the stream.
 	Advertise string
 
-	// Bootstrap lists the first masters of a new cluster, this one included; each of
-	// them gets the same list. It is ignored if Dir holds a log. Leave it empty for a
-	// master that will be added to a cluster.
+	// Bootstrap lists the first masters of a new cluster, including this one. Each of them
+	// gets the same list. It is ignored if Dir contains a log. It must be empty for a master
+	// that will be added to a cluster.
 	Bootstrap []Peer
 
-	// Fatal is called at most once, in a goroutine that Close does not wait for, when
-	// this server cannot serve and must be restarted. No event follows. The daemon must
-	// exit. There is no default.
+	// Fatal is called at most once, when this server cannot serve and must be restarted. It
+	// runs in a goroutine for which Close does not wait. No event follows, and the daemon
+	// must exit. There is no default.
 	Fatal func(error)
 
-	// ElectionTimeout is the time without a leader after which a server asks for votes;
-	// Raft draws a value between it and twice it. A shorter time gives a successor
-	// sooner, a longer one spares machines too busy to answer in time. Default 500ms:
-	// one of three servers has a successor within 2s.
+	// ElectionTimeout is the time without a leader after which a server asks for votes. Raft
+	// draws a value between it and twice it. With a shorter time a successor is found
+	// sooner. With a longer time, busy machines that answer late cause fewer elections.
+	// Default 500ms: one of three servers has a successor within 2s.
 	ElectionTimeout time.Duration
-	// VoteTimeout is how long a server waits for votes before it asks again; Raft draws
-	// a value between it and twice it. At least ElectionTimeout, which is the default.
+	// VoteTimeout is how long a server waits for votes before it asks again. Raft draws a
+	// value between it and twice it. It is at least ElectionTimeout, which is the default.
 	VoteTimeout time.Duration
-	// LeaderLease is the time without a majority after which a leader steps down; at
-	// most ElectionTimeout, which is the default. Reads do not rely on it, see
+	// LeaderLease is the time without a majority after which a leader steps down. It is at
+	// most ElectionTimeout, which is the default. Reads do not depend on it, see
 	// ConfirmLead.
 	LeaderLease time.Duration
-	// WatchInterval is how often a leader that commits nothing checks that it could;
-	// default 2s.
+	// WatchInterval is how often a leader that has committed nothing checks that it still
+	// can; default 2s.
 	WatchInterval time.Duration
-	// WatchPatience is how long such a check may take before the leader gives up;
+	// WatchPatience is how long such a check may take before the leader transfers its lead;
 	// default DefaultWatchPatience.
 	WatchPatience time.Duration
 
-	// SnapshotThreshold is the number of entries after a snapshot at which the next is
-	// taken; default DefaultSnapshotThreshold.
+	// SnapshotThreshold is the number of entries after a snapshot at which the next snapshot
+	// is taken; default DefaultSnapshotThreshold.
 	SnapshotThreshold uint64
-	// SnapshotInterval is how often the threshold is checked; Raft draws a value between
-	// it and twice it. Default DefaultSnapshotInterval.
+	// SnapshotInterval is how often the threshold is checked. Raft draws a value between it
+	// and twice it. Default DefaultSnapshotInterval.
 	SnapshotInterval time.Duration
 	// TrailingLogs is how many entries are kept after a snapshot for followers that lag;
 	// default five quarters of SnapshotThreshold.
 	TrailingLogs uint64
 
-	// StoreDelay is added to each write to the log, to try out a slow disk; default 0.
+	// StoreDelay is added to each write to the log, to simulate a slow disk; default 0.
 	StoreDelay time.Duration
 
 	// Logger receives the log lines of this package and of Raft; default none.
@@ -124,8 +122,8 @@ func (c *Config) Validate() error {
 	)...)
 }
 
-// validatePeers returns the problems of Bootstrap. Each master gets the same list, so a
-// mistake in it would make a cluster that never has a majority.
+// validatePeers returns the problems of Bootstrap. Each master gets the same list, so with a
+// mistake in it the cluster would never have a majority.
 func (c *Config) validatePeers() (errs []error) {
 	seen := make(map[string]bool)
 	for _, p := range c.Bootstrap {
@@ -143,7 +141,7 @@ func (c *Config) validatePeers() (errs []error) {
 	return errs
 }
 
-// checkReachable returns why others cannot connect to an address.
+// checkReachable returns why others cannot connect to an address, nil if they can.
 func checkReachable(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	switch ip := net.ParseIP(host); {

@@ -19,26 +19,26 @@ import (
 //	      emitRestored ──► Restored to the jobmaster, then opened is closed
 //	then: Apply, Snapshot, Restore ──► events, one at a time
 //
-// The state itself is the jobmaster's. So a snapshot is a question to it, which is
-// answered between two batches: the answer holds exactly what Raft has passed on
-// before.
+// The state belongs to the jobmaster. So Snapshot requests a copy from the jobmaster, which
+// answers between two batches. The copy contains exactly the batches that Raft has passed
+// to the jobmaster before.
 type fsm struct {
 	log    *Log
-	err    error         // of a bad entry: nothing more is emitted
-	opened chan struct{} // closed when the state restored while opening has been emitted
+	err    error         // error of a bad entry, after which nothing more is emitted
+	opened chan struct{} // closed when the state that was restored while opening has been emitted
 	mu     struct {
 		sync.Mutex
-		opened     bool           // the channel is closed
-		restored   *cluster.State // while opening: to be emitted first
+		opened     bool           // the channel opened is closed
+		restored   *cluster.State // while opening: the state to emit first
 		restoreErr error          // while opening: why a snapshot was not restored
 	}
 }
 
 var errClosed = errors.New("raftlog: the log is closed")
 
-// Apply emits a committed batch. Empty entries are the watchdog's.
+// Apply emits a committed batch. The watchdog writes empty entries, which it ignores.
 //
-// A bad entry is fatal: this server cannot skip what the others apply, or its state
+// A bad entry is fatal. If this server skipped an entry that the others apply, its state
 // would differ from theirs from then on.
 func (f *fsm) Apply(entry *raft.Log) any {
 	if len(entry.Data) == 0 || f.err != nil {
@@ -74,9 +74,9 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	}
 }
 
-// Restore emits the state in a snapshot. If a snapshot is bad while the log opens, Raft tries
-// an older one. Later a snapshot comes from the leader. If that is bad, this server can never
-// catch up, so it ends and keeps its state.
+// Restore emits the state in a snapshot. If a snapshot is bad while the log opens, Raft
+// tries an older one. Later snapshots come from the leader. If such a snapshot is bad, this
+// server can never catch up, so it ends and keeps its state.
 func (f *fsm) Restore(from io.ReadCloser) error {
 	state, err := f.read(from)
 	switch {
@@ -87,7 +87,7 @@ func (f *fsm) Restore(from io.ReadCloser) error {
 		f.log.fatal(f.err)
 		return f.err
 	}
-	f.log.announceFollowing() // Only a follower gets one.
+	f.log.announceFollowing() // Only a follower gets a snapshot.
 	if !f.log.emit(jobmaster.Restored{State: state}) {
 		return errClosed
 	}
@@ -121,7 +121,8 @@ func (f *fsm) decode(from io.Reader) (*cluster.State, error) {
 	return state, nil
 }
 
-// keepWhileOpening keeps a state for emitRestored. It returns false once that has ended.
+// keepWhileOpening keeps a state for emitRestored. It returns false if emitRestored has
+// already taken the state.
 func (f *fsm) keepWhileOpening(s *cluster.State, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -132,8 +133,8 @@ func (f *fsm) keepWhileOpening(s *cluster.State, err error) bool {
 	return true
 }
 
-// emitRestored emits the state that was restored before there was a jobmaster to take
-// it. All other events wait for it.
+// emitRestored emits the state that was restored before a jobmaster was there to receive it.
+// All other events wait for it.
 func (f *fsm) emitRestored() {
 	for {
 		f.mu.Lock()
@@ -150,7 +151,7 @@ func (f *fsm) emitRestored() {
 
 type fsmSnapshot struct{ *cluster.Snapshot }
 
-// Persist encodes the copy while later batches are applied.
+// Persist encodes the copy of the state while later batches are applied.
 func (s fsmSnapshot) Persist(sink raft.SnapshotSink) error { return s.Encode(sink) }
 
 func (fsmSnapshot) Release() {}

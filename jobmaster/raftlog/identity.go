@@ -11,9 +11,9 @@ import (
 
 // identity names the owner of a directory. It is written before anything else.
 //
-// A vote or an entry that a server has written binds it for ever. If another server
-// took over its directory, a majority could elect two leaders in one term. So the owner
-// is written to a file, as
+// A server must never forget a vote or an entry that it has written. If another server used
+// its directory, a majority could elect two leaders in one term. So the owner is written to
+// a file, as
 //
 //	{"cluster":"1731955200000","master":"m1"}
 type identity struct {
@@ -26,7 +26,7 @@ const (
 	storeFile    = "raft.db"
 )
 
-// claimDir makes a directory the master's own, or checks that it is.
+// claimDir makes the master the owner of a directory, or checks that it is the owner.
 func claimDir(dir string, want identity) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("raftlog: directory of the master: %w", err)
@@ -50,8 +50,8 @@ func claimDir(dir string, want identity) error {
 	return nil
 }
 
-// claimNewDir makes a directory without an owner the master's. One that holds a log is
-// refused, since its owner is not known.
+// claimNewDir makes the master the owner of a directory without an owner. It refuses a
+// directory that contains a log, since the owner of the log is not known.
 func claimNewDir(dir string, id identity) error {
 	if _, err := os.Stat(filepath.Join(dir, storeFile)); err == nil {
 		return fmt.Errorf("raftlog: directory %s holds a log but no %s that names its owner: give another directory", dir, identityFile)
@@ -66,7 +66,7 @@ func claimNewDir(dir string, id identity) error {
 	return nil
 }
 
-// writeDurably writes a file atomically: even after a crash it is complete or absent.
+// writeDurably writes a file atomically: even after a crash the file is complete or absent.
 func writeDurably(dir, name string, data []byte) error {
 	f, err := os.CreateTemp(dir, name+".*")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// leadership records the leads of this server: in mu what Raft has reported last, and the lead
-// that was announced to the jobmaster. Leads are numbered from 1.
+// leadership records the leads of this server. mu guards what Raft has reported last.
+// announced is the lead that was announced to the jobmaster. Leads are numbered from 1.
 //
 //	Raft: becomes leader ──► mu.held ──► barrier passes ──► Leading, announced = number
 //	Raft: steps down     ──► !mu.held ────────────────────► Following, announced = 0
@@ -20,30 +20,30 @@ import (
 //
 // Raft reports a change of leader in another goroutine than committed entries, and may
 // report it late or twice in a row without the change between them. The jobmaster must
-// nevertheless see Leading, batches of that lead only, Following. So the number of the
-// lead, not Raft's state of the moment, says whether a batch may enter the log, and
-// announcing orders the events.
+// nevertheless get Leading, then only batches of that lead, then Following. So the number
+// of the lead decides whether a batch may enter the log; Raft's present state does not.
+// The lock announcing orders the events.
 //
 // Order of locks: announcing, then mu. Neither is held during a call of Raft, except
 // that during holds mu for reading.
 type leadership struct {
 	mu struct {
 		sync.RWMutex
-		number uint64 // of the latest lead
-		held   bool   // it lasts
+		number uint64 // number of the latest lead
+		held   bool   // the latest lead is not over
 	}
-	changed    chan struct{} // holds a token when mu changed
-	announced  atomic.Uint64 // lead that the jobmaster knows; 0 while it follows
+	changed    chan struct{} // contains a token after a change in mu
+	announced  atomic.Uint64 // number of the lead that the jobmaster knows; 0 while it follows
 	announcing struct {
 		sync.Mutex        // held while announced changes and the event is emitted
-		term       uint64 // of the announced lead
-		over       uint64 // leads up to this one are not announced again
+		term       uint64 // term of the announced lead
+		over       uint64 // leads up to this number are not announced again
 		seen       uint64 // latest term of an emitted batch
 	}
 }
 
 // set records that Raft has become leader or stepped down, and wakes announceLeads. Two
-// changes in a row leave one token: announce looks at the latest.
+// changes in a row leave one token; announce then reads the latest state.
 func (l *leadership) set(held bool) {
 	l.mu.Lock()
 	l.mu.held = held
@@ -53,26 +53,26 @@ func (l *leadership) set(held bool) {
 	l.mu.Unlock()
 	select {
 	case l.changed <- struct{}{}:
-	default: // the token is there
+	default: // changed already contains a token
 	}
 }
 
-// current returns the latest lead, and whether it lasts as far as Raft has reported.
+// current returns the number of the latest lead, and whether Raft has not reported its end.
 func (l *leadership) current() (number uint64, held bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.mu.number, l.mu.held
 }
 
-// holds reports whether a lead lasts as far as Raft has reported.
+// holds reports whether a lead is the latest one and Raft has not reported its end.
 func (l *leadership) holds(number uint64) bool {
 	current, held := l.current()
 	return held && current == number
 }
 
-// during calls f while the next lead cannot begin. It returns false without calling f if
-// this lead is known to be over. Whatever f puts into the log comes before the barrier
-// of the next lead.
+// during calls f while the next lead cannot begin. If this lead is known to be over, it
+// returns false and does not call f. Everything that f puts into the log comes before the
+// barrier of the next lead.
 func (l *leadership) during(number uint64, f func()) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -83,8 +83,8 @@ func (l *leadership) during(number uint64, f func()) bool {
 	return true
 }
 
-// drainNotify receives Raft's changes of leadership, for which Raft waits, until the
-// channel is closed.
+// drainNotify receives Raft's changes of leadership until the channel is closed. Raft waits
+// for the receiver.
 func (l *Log) drainNotify() {
 	for held := range l.notify {
 		l.lead.set(held)
@@ -103,7 +103,7 @@ func (l *Log) announceLeads() {
 	}
 }
 
-// announce brings the jobmaster up to date with Raft.
+// announce sends the jobmaster the changes of leadership that Raft has reported.
 func (l *Log) announce() {
 	number, held := l.lead.current()
 	if !held || l.lead.announced.Load() != number {
@@ -124,8 +124,8 @@ func (l *leadership) isNew(number uint64) bool {
 	return number > l.announcing.over && l.announced.Load() == 0
 }
 
-// announceLeading emits Leading unless the lead is over meanwhile, or a batch of a
-// later term has been emitted, which means that it is over.
+// announceLeading emits Leading, unless the lead is over in the meantime. It is also over if
+// a batch of a later term has been emitted.
 func (l *Log) announceLeading(number, term uint64) {
 	t := &l.lead.announcing
 	t.Lock()
@@ -146,8 +146,8 @@ func (l *Log) announceFollowing() {
 	l.announceFollowingLocked()
 }
 
-// announceFollowingLocked is announceFollowing for a caller that holds announcing. The
-// lead that ends is never announced again.
+// announceFollowingLocked does the same as announceFollowing. The caller holds announcing.
+// The ended lead is never announced again.
 func (l *Log) announceFollowingLocked() {
 	if lead := l.lead.announced.Load(); lead != 0 {
 		l.lead.announcing.over = lead
@@ -156,9 +156,9 @@ func (l *Log) announceFollowingLocked() {
 	}
 }
 
-// emitCommitted emits what was committed in a term. In a term later than that of the
-// announced lead, another server has led. Then Following comes first, even if Raft has
-// not reported the loss yet.
+// emitCommitted emits an event that was committed in a term. If the term is later than the
+// term of the announced lead, another server has led. Then Following is emitted first, even
+// if Raft has not reported the loss yet.
 func (l *Log) emitCommitted(term uint64, event jobmaster.LogEvent) bool {
 	t := &l.lead.announcing
 	t.Lock()
@@ -170,12 +170,12 @@ func (l *Log) emitCommitted(term uint64, event jobmaster.LogEvent) bool {
 	return l.emit(event)
 }
 
-// catchUp waits until everything committed before a lead has been emitted. It returns
-// the lead's term; ok is false if the lead is over.
+// catchUp waits until all batches that were committed before a lead have been emitted. It
+// returns the lead's term; ok is false if the lead is over.
 //
-// A barrier is an entry without content: when it is applied, everything before it has
-// been. A lead whose term has changed meanwhile is another one, so the barrier is
-// repeated.
+// A barrier is an entry without content. When it is applied, all earlier entries have been
+// applied. If the term changes in the meantime, the lead is a different one, so the barrier
+// is repeated.
 func (l *Log) catchUp(number uint64) (term uint64, ok bool) {
 	for l.lead.holds(number) {
 		term := l.raft.CurrentTerm()
@@ -190,15 +190,15 @@ func (l *Log) catchUp(number uint64) (term uint64, ok bool) {
 	return 0, false
 }
 
-// enqueueTimeout is how long Raft's loop may be busy before we check again whether the
-// lead lasts.
+// enqueueTimeout is how long an entry waits for Raft's busy loop before catchUp or propose
+// checks again whether the lead is over.
 const enqueueTimeout = 500 * time.Millisecond
 
 // retryInterval is the pause before a request that Raft refused is retried.
 const retryInterval = 20 * time.Millisecond
 
-// neverEntered reports whether an entry is certainly not in the log although the lead
-// lasts.
+// neverEntered reports whether err means that an entry is certainly not in the log, although
+// the lead is not over.
 func neverEntered(err error) bool {
 	return errors.Is(err, raft.ErrEnqueueTimeout) || errors.Is(err, raft.ErrLeadershipTransferInProgress)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// newLogger returns a logger for Raft that passes its lines to slog, whose handler decides
-// which are shown. The logger itself writes nothing.
+// newLogger returns a logger for Raft that passes its lines to slog. The handler of slog
+// decides which lines are shown. The logger itself writes nothing.
 func newLogger(to *slog.Logger) hclog.Logger {
 	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Level: hclog.Off, Output: io.Discard})
 	l.RegisterSink(slogSink{to})
 	return l
 }
 
-// levels maps hclog's levels, from Trace on, to slog's.
+// levels maps the levels of hclog, from Trace on, to the levels of slog.
 var levels = [...]slog.Level{
 	hclog.Trace: slog.LevelDebug - 4, hclog.Debug: slog.LevelDebug, hclog.Info: slog.LevelInfo,
 	hclog.Warn: slog.LevelWarn, hclog.Error: slog.LevelError,
@@ -26,8 +26,8 @@ var levels = [...]slog.Level{
 // slogSink receives the lines of a hclog.Logger.
 type slogSink struct{ to *slog.Logger }
 
-// Accept implements hclog.SinkAdapter. args begin with those that the logger implies. A
-// level without counterpart becomes Info.
+// Accept implements hclog.SinkAdapter. args begin with the logger's implied arguments. A
+// level that slog does not have becomes Info.
 func (s slogSink) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	at := slog.LevelInfo
 	if level >= hclog.Trace && int(level) < len(levels) {

@@ -14,23 +14,23 @@ import (
 // ErrNotLeading is wrapped by errors of calls that only the leader can carry out.
 var ErrNotLeading = fmt.Errorf("raftlog: %w", jobmaster.ErrNotLeader)
 
-// Leader returns the leader as far as this server knows; zero if it knows none.
+// Leader returns the leader that this server knows; zero if it knows none.
 func (l *Log) Leader() Peer {
 	address, id := l.raft.LeaderWithID()
 	return Peer{ID: string(id), Address: string(address)}
 }
 
-// Status describes the masters as one of them knows them.
+// Status is the view that one master has of all masters.
 type Status struct {
 	ID      string
-	Leader  Peer // zero when none is known
+	Leader  Peer // zero if this master knows no leader
 	Term    uint64
 	Masters []Master
 
-	LastIndex     uint64 // of the entries that this master has
-	CommitIndex   uint64 // of the committed ones
-	AppliedIndex  uint64 // of those passed to the jobmaster
-	SnapshotIndex uint64 // of those in a snapshot; 0 for none
+	LastIndex     uint64 // index of the last entry that this master has
+	CommitIndex   uint64 // index of the last committed entry
+	AppliedIndex  uint64 // index of the last entry that was passed to the jobmaster
+	SnapshotIndex uint64 // index of the last entry in a snapshot; 0 if there is no snapshot
 
 	Store Latency
 }
@@ -39,13 +39,13 @@ type Status struct {
 type Master struct {
 	Peer
 	Voter bool
-	State string // leader, follower, candidate or, if the leader cannot reach it, unreachable; "" if unknown
+	State string // leader, follower, candidate; unreachable if the leader cannot reach it; "" if unknown
 }
 
 // Status describes the masters.
 //
-// Only the leader knows which masters answer; a follower shows those that do not lead
-// without a state.
+// Only the leader knows which masters answer. So a follower shows no state for other
+// followers.
 func (l *Log) Status() Status {
 	s := Status{
 		ID: l.cfg.ID, Leader: l.Leader(), Term: l.raft.CurrentTerm(),
@@ -64,7 +64,7 @@ func (l *Log) Status() Status {
 	return s
 }
 
-// stateOf returns the state of a master as this one knows it, "" if it does not.
+// stateOf returns the state of a master, "" if this master does not know it.
 func (l *Log) stateOf(id, leader string) string {
 	switch {
 	case id == l.cfg.ID:
@@ -79,8 +79,8 @@ func (l *Log) stateOf(id, leader string) string {
 	return "follower"
 }
 
-// AddMaster adds a master to the cluster, or changes the address of one. The master must
-// be running: otherwise the majority would grow without a further vote.
+// AddMaster adds a master to the cluster, or changes the address of a master. The master
+// must be running: otherwise the majority would grow, but the number of votes would not.
 func (l *Log) AddMaster(ctx context.Context, id, address string) error {
 	what := fmt.Sprintf("adding master %q at %s", id, address)
 	if err := checkReachable(address); err != nil {
@@ -96,8 +96,8 @@ func (l *Log) AddMaster(ctx context.Context, id, address string) error {
 	})
 }
 
-// RemoveMaster removes a master from the cluster. The leader must transfer its lead
-// first.
+// RemoveMaster removes a master from the cluster. The leader cannot be removed before it has
+// transferred its lead.
 func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 	what := fmt.Sprintf("removing master %q", id)
 	if _, err := l.addressOf(id); err != nil {
@@ -111,12 +111,13 @@ func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 	})
 }
 
-// TransferLeadership makes another master lead, any that answers if id is "".
+// TransferLeadership makes the master with this id the leader, or any master that answers if
+// id is "".
 //
-// Raft gives the successor one VoteTimeout to catch up with the log and to win its
-// election. A busy machine needs longer, so the transfer is tried again until ctx ends.
-// That is safe: it changes nothing but the leader. An earlier try may take effect late;
-// this server does not lead then, which is what the caller wants.
+// Raft gives the successor one VoteTimeout to catch up with the log and to win its election.
+// A busy machine needs longer, so the transfer is tried again until ctx ends. Trying again
+// is safe, because it changes only the leader. An earlier try may take effect late. In that
+// case too this server no longer leads, as the caller requests.
 func (l *Log) TransferLeadership(ctx context.Context, id string) error {
 	what := "transferring leadership to another master"
 	if id != "" {
@@ -144,13 +145,13 @@ func (l *Log) TransferLeadership(ctx context.Context, id string) error {
 }
 
 // tookTooLong reports whether a transfer failed only because it did not end in time, or
-// because an earlier one has not ended yet. Raft has no value for its time-out.
+// because an earlier transfer has not ended yet. Raft has no error value for its timeout.
 func tookTooLong(err error) bool {
 	return err != nil && (neverEntered(err) || err.Error() == "leadership transfer timeout")
 }
 
-// successors returns the masters that may lead next: the one with this id or, for "",
-// every other voter that answers.
+// successors returns the masters that may lead next: the master with this id or, if id is
+// "", every other voter that answers.
 func (l *Log) successors(id string) (masters []Master, err error) {
 	if id != "" {
 		address, err := l.addressOf(id)
@@ -167,10 +168,10 @@ func (l *Log) successors(id string) (masters []Master, err error) {
 	return masters, nil
 }
 
-// ConfirmLead asks a majority of masters whether this one still leads. If it does,
-// nothing that it has emitted is stale. Every error wraps ErrNotLeading.
+// ConfirmLead asks a majority of masters whether this one still leads. If it does, no event
+// that it has emitted is stale. Every error wraps ErrNotLeading.
 //
-// Raft sends heartbeats for that, so it takes one round trip.
+// Raft sends heartbeats for this, so it takes one round trip.
 func (l *Log) ConfirmLead(ctx context.Context) error {
 	err := l.asLeader(ctx, "confirming leadership", func() error { return l.raft.VerifyLeader().Error() })
 	if err != nil && !errors.Is(err, ErrNotLeading) {
@@ -179,8 +180,8 @@ func (l *Log) ConfirmLead(ctx context.Context) error {
 	return err
 }
 
-// addressOf returns the address of a master in the latest configuration. The error
-// lists the masters that there are.
+// addressOf returns the address of a master in the latest configuration. If there is no such
+// master, the error lists the existing masters.
 func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 	var known []string
 	for _, server := range l.raft.GetConfiguration().Configuration().Servers {
@@ -192,10 +193,10 @@ func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 	return "", fmt.Errorf("no such master: there are %s", strings.Join(known, ", "))
 }
 
-// asLeader runs f, which only the leader can carry out, in a goroutine and waits for it.
+// asLeader runs f in a goroutine and waits for it. Only the leader can carry out f.
 //
-// Futures of Raft cannot be cancelled. If ctx ends first, f continues in its goroutine
-// and its effect may still come, which the error says.
+// Futures of Raft cannot be cancelled. If ctx ends first, f continues in its goroutine and
+// may still take effect. The error says so.
 func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	if l.raft.State() != raft.Leader {
 		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
@@ -214,8 +215,8 @@ func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	}
 }
 
-// explain adds to an error of Raft what was attempted and, for a master that does not
-// lead, which one does. After ErrLeadershipLost the outcome is unknown.
+// explain adds to an error of Raft what was attempted. If this master does not lead, it adds
+// which master leads. After ErrLeadershipLost the outcome is unknown.
 func (l *Log) explain(what string, err error) error {
 	switch {
 	case err == nil:
@@ -237,7 +238,8 @@ func (l *Log) leaderName() string {
 	return fmt.Sprintf("%q at %s", leader.ID, leader.Address)
 }
 
-// timeLeft returns a timeout for Raft, where 0 is no timeout.
+// timeLeft returns the time until the deadline of ctx as a timeout for Raft; 0 means no
+// timeout.
 func timeLeft(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -33,36 +33,36 @@ type Log struct {
 	cfg       Config
 	raft      *raft.Raft             // nil while open runs
 	fsm       *fsm                   // passes what Raft commits to the jobmaster
-	disk      *raftboltdb.BoltStore  // entries, votes and terms
-	store     *store                 // disk with measured writes, to which drills add delays and errors
-	snapshots raft.SnapshotStore     // the latest keptSnapshots, in files
+	disk      *raftboltdb.BoltStore  // file of entries, votes and terms
+	store     *store                 // wraps disk: measures writes, and adds the delays and errors of drills
+	snapshots raft.SnapshotStore     // the latest keptSnapshots snapshots, in files
 	stream    *streamLayer           // connections to and from other masters
-	transport *raft.NetworkTransport // messages of Raft over stream
+	transport *raft.NetworkTransport // carries messages of Raft over stream
 
 	notify chan bool  // from Raft: true when this server becomes leader, false when it steps down
 	lead   leadership // what Raft has reported, and what the jobmaster knows
 	peers  peerHealth // masters that do not answer this leader
 
-	events   chan jobmaster.LogEvent // unbuffered: an event that is sent has been taken
-	closing  context.Context         // done when the log closes or cannot serve
+	events   chan jobmaster.LogEvent // unbuffered: when a send returns, the jobmaster has received the event
+	closing  context.Context         // ends when the log closes or cannot serve
 	cancel   context.CancelFunc
-	tasks    syncutil.Group // Close waits for them
-	drained  sync.WaitGroup // drainNotify, which outlives tasks: Raft waits for it
-	closeOne sync.Once      // for Close
-	failOnce sync.Once      // for fatal
+	tasks    syncutil.Group // goroutines for which Close waits
+	drained  sync.WaitGroup // goroutine of drainNotify; it ends after tasks, because Raft waits for it
+	closeOne sync.Once      // Close has an effect only once
+	failOnce sync.Once      // fatal has an effect only once
 }
 
 const (
-	keptSnapshots = 2   // one more than needed: the latest may be damaged
-	cachedEntries = 512 // for followers that lag a little
+	keptSnapshots = 2   // one more than needed, because the latest may be damaged
+	cachedEntries = 512 // entries in memory, for followers that lag a little
 
-	pooledConns    = 3                // to each other master
-	networkTimeout = 10 * time.Second // of a message to another master
-	lockTimeout    = 3 * time.Second  // for the file, which another process may have open
+	pooledConns    = 3                // connections to each other master
+	networkTimeout = 10 * time.Second // time limit of a message to another master
+	lockTimeout    = 3 * time.Second  // how long Open waits for the file if another process has it open
 )
 
-// Open starts this server. It takes part in elections at once and emits events as soon
-// as they are taken.
+// Open starts this server. The server takes part in elections at once. It emits events as
+// soon as the caller receives them.
 func Open(cfg Config) (*Log, error) {
 	cfg.EnsureDefaults()
 	l := &Log{
@@ -84,8 +84,8 @@ func Open(cfg Config) (*Log, error) {
 	return l, nil
 }
 
-// open opens what the server consists of, in the order that the diagram of Log shows.
-// After an error the caller releases what is open.
+// open opens the parts of the server in the order that the diagram of Log shows. After an
+// error the caller releases the opened parts.
 func (l *Log) open() error {
 	if err := l.cfg.Validate(); err != nil {
 		return err
@@ -114,9 +114,9 @@ func (l *Log) open() error {
 	return nil
 }
 
-// raftConfig translates the configuration for hashicorp/raft, whose names differ: its
-// HeartbeatTimeout is the silence after which a follower becomes a candidate, and its
-// ElectionTimeout the time that a candidate waits for votes.
+// raftConfig translates the configuration for hashicorp/raft, which uses different names. In
+// Raft, HeartbeatTimeout is the silence after which a follower becomes a candidate, and
+// ElectionTimeout is how long a candidate waits for votes.
 //
 // A removed server does not shut down by itself: the operator stops its process.
 func (l *Log) raftConfig() *raft.Config {
@@ -132,9 +132,9 @@ func (l *Log) raftConfig() *raft.Config {
 	return c
 }
 
-// openStores opens the log's file and the directory of snapshots. The file is locked
-// while it is open. Its list of free pages is not written with each entry but found
-// again when the file is opened, which makes writes cheaper.
+// openStores opens the log's file and the directory of snapshots. The file is locked while
+// it is open. Its list of free pages is not written with each entry, which makes writes
+// cheaper. Instead, the list is computed when the file is opened.
 func (l *Log) openStores() error {
 	path := filepath.Join(l.cfg.Dir, storeFile)
 	disk, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
@@ -155,7 +155,8 @@ func (l *Log) openStores() error {
 	return nil
 }
 
-// cached keeps the newest entries in memory. NewLogCache fails only for a size below 1.
+// cached adds a cache of the newest entries in memory. NewLogCache fails only for a size
+// below 1.
 func (l *Log) cached() raft.LogStore {
 	cache, err := raft.NewLogCache(cachedEntries, l.store)
 	if err != nil {
@@ -164,9 +165,8 @@ func (l *Log) cached() raft.LogStore {
 	return cache
 }
 
-// openTransport prepares the messages to other masters. The advertised address is
-// checked because a master that others cannot reach can vote for itself but never
-// commit.
+// openTransport prepares the messages to other masters. It checks the advertised address: a
+// master that others cannot reach could vote for itself, but could never commit.
 func (l *Log) openTransport() error {
 	l.cfg.Advertise = cmp.Or(l.cfg.Advertise, l.cfg.Stream.Addr().String())
 	if err := checkReachable(l.cfg.Advertise); err != nil {
@@ -175,17 +175,18 @@ func (l *Log) openTransport() error {
 	l.stream = newStreamLayer(l.cfg.Stream, l.cfg.Advertise)
 	l.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: l.stream, MaxPool: pooledConns, Timeout: networkTimeout, Logger: newLogger(l.cfg.Logger),
-		// No pipelining: with one batch under way it gains nothing, and a follower whose
-		// disk stalled may never leave a pipeline.
+		// No pipelining: with one batch at a time it gains nothing, and a follower whose
+		// disk stalled might never leave a pipeline.
 		MaxRPCsInFlight: 1,
 	})
 	return nil
 }
 
-// bootstrap makes a new cluster if Config.Bootstrap asks for one and there is none yet.
+// bootstrap makes a new cluster, if Config.Bootstrap lists masters and there is no cluster
+// yet.
 //
-// Raft refuses to bootstrap a directory that has a log already: then the configuration
-// in the log counts, which may have more or fewer masters by now.
+// Raft refuses to bootstrap a directory that already has a log. Then the configuration in
+// the log counts, which may have more or fewer masters by now.
 func (l *Log) bootstrap() error {
 	if len(l.cfg.Bootstrap) == 0 {
 		return nil
@@ -201,17 +202,17 @@ func (l *Log) bootstrap() error {
 	return nil
 }
 
-// Close stops this server. No event follows. A batch that was proposed and not emitted
-// may be committed or not.
+// Close stops this server. No event follows. A batch that was proposed but not emitted may
+// still be committed.
 func (l *Log) Close() error {
 	var err error
 	l.closeOne.Do(func() { err = l.close() })
 	return err
 }
 
-// close ends the parts in the order of their dependence: tasks wait for answers of
-// Raft, Raft for its transport and for drainNotify, and the stores may close only when
-// Raft writes no more.
+// close ends the parts in the order of their dependence. tasks wait for answers of Raft.
+// Raft waits for its transport and for drainNotify. The stores may close only when Raft no
+// longer writes.
 func (l *Log) close() error {
 	l.cancel()
 	l.tasks.Close() // Raft still answers, so every task ends.
@@ -223,7 +224,7 @@ func (l *Log) close() error {
 	return errors.Join(err, l.release())
 }
 
-// release releases what open has acquired.
+// release closes what open has opened.
 func (l *Log) release() error {
 	var errs []error
 	if l.transport != nil {

@@ -14,8 +14,8 @@ type peerHealth struct {
 	}
 }
 
-// setSilent records whether a master answers heartbeats. A master that never failed to
-// is not in the map.
+// setSilent records whether a master answers heartbeats. The map contains only masters that
+// have failed to answer at least once.
 func (h *peerHealth) setSilent(id raft.ServerID, silent bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -25,7 +25,7 @@ func (h *peerHealth) setSilent(id raft.ServerID, silent bool) {
 	h.mu.silent[string(id)] = silent
 }
 
-// reset forgets everything at the start of a lead.
+// reset removes all records at the start of a lead.
 func (h *peerHealth) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,7 +40,7 @@ func (h *peerHealth) unreachable(id string) bool {
 }
 
 // observe watches for failed heartbeats until the log closes. Raft drops an observation
-// rather than wait; the next heartbeat makes a new one.
+// instead of waiting for the receiver; the next heartbeat makes another one.
 func (l *Log) observe() {
 	observations := make(chan raft.Observation, 64)
 	observer := raft.NewObserver(observations, false, func(o *raft.Observation) bool {

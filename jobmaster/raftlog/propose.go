@@ -12,11 +12,11 @@ var _ jobmaster.Log = (*Log)(nil)
 // Events yields the events of the log. The channel is unbuffered and never closed.
 func (l *Log) Events() <-chan jobmaster.LogEvent { return l.events }
 
-// Propose proposes a batch as one entry of the log. The caller must not change the
-// entries afterwards.
+// Propose proposes a batch as one entry of the log. The caller must not change the entries
+// afterwards.
 //
-// A batch that is proposed while this server does not lead is dropped: the jobmaster is
-// about to learn that, and the next leader makes its own.
+// A batch that is proposed while this server does not lead is dropped. The jobmaster will
+// soon get Following, and the next leader makes its own batches.
 func (l *Log) Propose(batch []cluster.Entry) {
 	lead := l.lead.announced.Load()
 	if lead == 0 {
@@ -25,10 +25,9 @@ func (l *Log) Propose(batch []cluster.Entry) {
 	l.tasks.Go(func() { l.propose(lead, batch) })
 }
 
-// propose retries until the batch has entered the log or the lead is over. It retries
-// only when the batch has certainly not entered the log: a batch that enters twice
-// would be applied twice. If the outcome is unknown, Raft steps down, and Following is
-// on its way.
+// propose retries until the batch has entered the log or the lead is over. It retries only
+// if the batch has certainly not entered the log, because a batch that enters twice would be
+// applied twice. If the outcome is unknown, Raft steps down, and Following is emitted.
 func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 	data, err := cluster.EncodeEntries(batch)
 	if err != nil {
@@ -54,7 +53,7 @@ func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 	}
 }
 
-// emit passes an event to the jobmaster and returns false if the log closes first.
+// emit passes an event to the jobmaster. It returns false if the log closes first.
 func (l *Log) emit(event jobmaster.LogEvent) bool {
 	select {
 	case <-l.fsm.opened: // The state restored while opening comes first.
@@ -64,9 +63,9 @@ func (l *Log) emit(event jobmaster.LogEvent) bool {
 	return l.send(event)
 }
 
-// send passes an event to the jobmaster and waits until it is taken; it returns false
-// if the log closes first. The check before keeps a closed log from sending an event
-// that a receiver happens to wait for.
+// send passes an event to the jobmaster and waits until the jobmaster has received it. It
+// returns false if the log closes first. The first check makes sure that a closed log sends
+// no event, even if a receiver is waiting.
 func (l *Log) send(event jobmaster.LogEvent) bool {
 	if l.closing.Err() != nil {
 		return false

@@ -13,20 +13,20 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// store is the log on disk. It measures its writes, each of which ends with an fsync,
-// and can delay them or let them fail.
+// store is the log on disk. It measures its writes, each of which ends with an fsync. It can
+// delay writes or make them fail.
 type store struct {
 	raft.LogStore
 	delay   time.Duration
-	closing context.Context              // ends the delay
-	before  atomic.Pointer[func() error] // tests delay writes or let them fail here
+	closing context.Context              // ends a delay
+	before  atomic.Pointer[func() error] // tests set it to delay writes or make them fail
 	took    latencies
 }
 
 func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
-// StoreLogs writes entries and waits until they are on the disk. Raft does not count an
-// entry for this server before. Delays and errors of tests and drills come first.
+// StoreLogs writes entries and waits until they are on the disk. Raft counts an entry for
+// this server only after that. Delays and errors of tests and drills come before the write.
 func (s *store) StoreLogs(logs []*raft.Log) error {
 	began := time.Now()
 	if before := s.before.Load(); before != nil {
@@ -65,7 +65,7 @@ const latencyWindow = 512
 
 // latencies collects the durations of the latest writes. Any goroutine may use it.
 //
-// The latest durations are in a ring: entry number n is at n modulo latencyWindow.
+// The durations are in a ring: write number n is at index n modulo latencyWindow.
 type latencies struct {
 	mu struct {
 		sync.Mutex
@@ -83,7 +83,7 @@ func (l *latencies) add(d time.Duration) {
 	l.mu.total += d
 }
 
-// summary returns percentiles over the latest writes and sums over all. It sorts a
+// summary returns percentiles of the latest writes and sums over all writes. It sorts a
 // copy, so that writes do not wait for it.
 func (l *latencies) summary() Latency {
 	l.mu.Lock()

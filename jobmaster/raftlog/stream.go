@@ -18,12 +18,12 @@ type Stream interface {
 	Dial(address string, timeout time.Duration) (net.Conn, error)
 }
 
-// streamLayer adapts a Stream to Raft. It tracks all connections, so that closing it
-// ends every read.
+// streamLayer adapts a Stream to Raft. It records all connections, so that closing it ends
+// every read.
 //
-// Raft keeps connections open and reads from them in goroutines that it does not end
-// itself: a server that closes must end those reads, and a leader with a stalled disk
-// must stop its heartbeats.
+// Raft keeps connections open and reads from them in goroutines that it does not end itself.
+// A server that closes must end those reads. A leader with a stalled disk must stop its
+// heartbeats.
 type streamLayer struct {
 	Stream
 	advertise advertised
@@ -59,7 +59,7 @@ func (l *streamLayer) Dial(address raft.ServerAddress, timeout time.Duration) (n
 	return l.track(conn)
 }
 
-// track records a connection until it is closed. After Close it closes new ones at
+// track records a connection until it is closed. After Close it closes new connections at
 // once.
 func (l *streamLayer) track(conn net.Conn) (net.Conn, error) {
 	l.mu.Lock()
@@ -74,7 +74,7 @@ func (l *streamLayer) track(conn net.Conn) (net.Conn, error) {
 }
 
 // Close closes the listener and every open connection. It calls Close of the inner
-// connections, because that of trackedConn takes the lock.
+// connections, because Close of trackedConn takes the lock.
 func (l *streamLayer) Close() error {
 	err := l.Stream.Close()
 	l.mu.Lock()
@@ -91,7 +91,7 @@ type trackedConn struct {
 	layer *streamLayer
 }
 
-// Read returns io.EOF when this server closes the connection, as if the peer had closed
+// Read returns io.EOF if this server has closed the connection, as if the peer had closed
 // it.
 func (c *trackedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)

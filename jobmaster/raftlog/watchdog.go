@@ -36,8 +36,8 @@ func (l *Log) watch() {
 	}
 }
 
-// checkProgress returns why a leader cannot serve. It writes an empty entry if nothing
-// was committed since index committed, which it updates.
+// checkProgress returns why a leader cannot serve. If nothing was committed since index
+// committed, it writes an empty entry. It updates committed.
 func (l *Log) checkProgress(committed *uint64) error {
 	if _, err := l.snapshots.List(); err != nil {
 		return fmt.Errorf("raftlog: snapshots cannot be read: %w", err)
@@ -51,15 +51,15 @@ func (l *Log) checkProgress(committed *uint64) error {
 		return fmt.Errorf("raftlog: nothing was committed for %v (is the disk of %s stalled?)", l.cfg.WatchPatience, l.cfg.Dir)
 	}
 	*committed = l.raft.CommitIndex()
-	return nil // With any other error Raft has stepped down by itself.
+	return nil // After any other error Raft has stepped down by itself.
 }
 
 // transferPatience is how long a transfer of a lead may take. A leader whose disk stalls
 // never completes one.
 const transferPatience = time.Second
 
-// giveUp transfers a lead that makes no progress to another server. If that fails, it
-// ends this one.
+// giveUp transfers a lead that makes no progress to another server. If the transfer fails,
+// it ends this server.
 func (l *Log) giveUp(lead uint64, cause error) {
 	if l.closing.Err() != nil {
 		return
@@ -89,9 +89,9 @@ func (l *Log) within(limit time.Duration, f func() error) (err error, ok bool) {
 	return nil, false
 }
 
-// fatal ends the daemon, once. It emits nothing more and closes the connections to the
-// other masters first: otherwise a leader with a stalled disk would send heartbeats
-// until its process has exited.
+// fatal ends the daemon once. It first closes the connections to the other masters, and
+// emits no more events. Otherwise a leader with a stalled disk would send heartbeats until
+// its process has exited.
 func (l *Log) fatal(err error) {
 	l.failOnce.Do(func() {
 		l.cfg.Logger.Error("master cannot serve, exiting", "error", err)

@@ -18,9 +18,8 @@ type authHandler struct {
 	refuse *connect.ErrorWriter
 }
 
-// ServeHTTP implements http.Handler. A request of a browser gets a readable text. The
-// header with the version is set on every answer, so that a caller sees the version of
-// the server.
+// ServeHTTP implements http.Handler. A request of a browser gets a readable text. Every
+// answer has the header with the version, so that a caller knows the version of the server.
 func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(rpc.HeaderProtocol, rpc.Version)
 	if !strings.HasPrefix(r.URL.Path, "/hammr.") {
@@ -29,14 +28,14 @@ func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := g.check(r.Header); err != nil {
 		g.cfg.Logger.Warn("caller refused", "caller", r.RemoteAddr, "call", r.URL.Path, "error", err)
-		_ = g.refuse.Write(w, r, err) // the caller may be gone
+		_ = g.refuse.Write(w, r, err) // the caller may have disconnected
 		return
 	}
 	g.next.ServeHTTP(w, r.WithContext(withController(r.Context(), http.NewResponseController(w))))
 }
 
-// check returns why a caller is refused, nil if it is not. The token is checked last,
-// because the token of another cluster is wrong for a reason that the error should name.
+// check returns why a caller is refused, nil if it is accepted. It checks the token last:
+// the token of another cluster is wrong too, but the error should name the other cluster.
 func (g *authHandler) check(h http.Header) error {
 	if v := h.Get(rpc.HeaderProtocol); v != rpc.Version {
 		return rpc.Refuse(wire.Refusal_PROTOCOL, rpc.Version, fmt.Sprintf("protocol version %q, not %s", v, rpc.Version))
@@ -59,7 +58,7 @@ func withController(ctx context.Context, c *http.ResponseController) context.Con
 }
 
 // controllerOf returns the controller that withController has stored. It panics if there is
-// none, which cannot happen: every call passes authHandler.
+// none. That cannot happen, because every call passes through authHandler.
 func controllerOf(ctx context.Context) *http.ResponseController {
 	return ctx.Value(controllerKey{}).(*http.ResponseController)
 }

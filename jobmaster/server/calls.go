@@ -14,17 +14,16 @@ import (
 )
 
 // calls implements wireconnect.JobmasterHandler. Each method passes its request to the
-// master and converts the answer; what a call does is documented at the method of
-// jobmaster.Master with the same name. Calls that only read ask for a confirmed leader
-// first (read); those that change something need not, because a leader that is cut off
-// cannot commit.
+// master and converts the answer. The method of jobmaster.Master with the same name
+// documents what the call does. Calls that only read first check that this master still
+// leads (read). Other calls need no check, because a leader that is cut off cannot commit.
 type calls struct{ cfg Config }
 
 func (c *calls) GetInfo(context.Context, *wire.InfoRequest) (*wire.Info, error) {
 	return c.cfg.Info(), nil
 }
 
-// Submit refuses a job that is too large for an entry of the log before it reaches the
+// Submit refuses a job that is too large for an entry of the log, before the job reaches the
 // master.
 func (c *calls) Submit(ctx context.Context, q *wire.SubmitRequest) (*wire.SubmitResponse, error) {
 	if q.Spec == nil {
@@ -37,8 +36,8 @@ func (c *calls) Submit(ctx context.Context, q *wire.SubmitRequest) (*wire.Submit
 	return &wire.SubmitResponse{JobId: id}, c.cfg.callError(err)
 }
 
-// read asks the master, after it has confirmed that it still leads: a leader that is cut
-// off from the others does not notice that at once.
+// read calls ask after the master has confirmed that it still leads, because a leader that
+// is cut off from the others does not notice that at once.
 func read[T any](ctx context.Context, c *calls, ask func() (T, error)) (T, error) {
 	if err := c.cfg.Confirm(ctx); err != nil {
 		var none T
@@ -154,8 +153,8 @@ func (c *calls) TransferLeadership(_ context.Context, q *wire.MasterRequest) (*w
 	return c.change(func(a Admin) error { return a.TransferLeadership(q.Id) })
 }
 
-// change changes the masters. Its context is not that of the call: a change that has
-// begun is not stopped when the caller is gone, and Admin bounds it.
+// change changes the masters. It does not use the context of the call, because a change that
+// has begun continues when the caller has disconnected. Admin bounds its time.
 func (c *calls) change(f func(Admin) error) (*wire.MasterResponse, error) {
 	err := fmt.Errorf("%w: the masters of this cluster cannot be changed", cluster.ErrRefused)
 	if c.cfg.Admin != nil {

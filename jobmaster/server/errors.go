@@ -12,16 +12,15 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// callError converts an error of the master for callers. Package rpc gives the codes
-// their meaning:
+// callError converts an error of the master for callers. Package rpc uses the codes as
+// follows:
 //
 //	Unavailable          this master cannot answer now: another one is asked, or this one again
 //	NotFound             ErrUnknown: permanent
 //	FailedPrecondition   ErrRefused: permanent in the present state
 //	Unknown              anything else: permanent
 //
-// The redirection to the leader and refusals of the caller have details that programs
-// read.
+// The redirection to the leader, and the refusal of a caller, have details for programs.
 func (cfg *Config) callError(err error) error {
 	code := connect.CodeUnknown
 	var said *connect.Error
@@ -29,7 +28,7 @@ func (cfg *Config) callError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &said):
-		return err // of the connection
+		return err // an error of the connection
 	case errors.Is(err, jobmaster.ErrNotLeader):
 		return rpc.NotLeader(cfg.Leader())
 	case errors.Is(err, jobmaster.ErrNameTaken):
@@ -46,7 +45,8 @@ func (cfg *Config) callError(err error) error {
 	return connect.NewError(code, err)
 }
 
-// plain removes the prefix of an error's class, which the code of the answer says.
+// plain removes the prefix of an error's class, because the code of the answer already gives
+// the class.
 func plain(err, class error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), class.Error()+": "))
 }

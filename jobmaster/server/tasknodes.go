@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	joinTimeout = 10 * time.Second // for the first report
-	sendTimeout = 30 * time.Second // for a tasknode to take orders
+	joinTimeout = 10 * time.Second // how long a tasknode may take to send its first report
+	sendTimeout = 30 * time.Second // how long a tasknode may take to receive orders
 	// maxOrdersBytes bounds a message with several orders.
 	maxOrdersBytes = 4 << 20
 )
@@ -62,12 +62,12 @@ func (t *tasknodes) Attend(ctx context.Context, stream *attendStream) error {
 	return t.cfg.callError(err)
 }
 
-// maxSkew is the difference between clocks above which a warning is logged: reports and
-// logs combine times of several machines.
+// maxSkew is the difference between clocks above which a warning is logged, because reports
+// and logs combine times of several machines.
 const maxSkew = 5 * time.Second
 
-// logAttached logs the tasknode, and whether its clock differs much from ours. The time
-// that its report was under way makes the clock look slow, by less than maxSkew.
+// logAttached logs the tasknode, and whether its clock differs much from the master's clock.
+// The time that its report was on its way makes its clock look slow, by less than maxSkew.
 func (t *tasknodes) logAttached(hello *wire.Report) {
 	t.cfg.Logger.Info("tasknode attached", "tasknode", hello.Machine)
 	clock := hello.GetJoined().GetClock()
@@ -78,11 +78,11 @@ func (t *tasknodes) logAttached(hello *wire.Report) {
 
 // session is the connection of an attached tasknode.
 type session struct {
-	stream    *attendStream                  // read by read, written by write
-	deadlines *http.ResponseController       // of the connection: HTTP itself sets none for a stream
-	orders    *syncutil.Mailbox[*wire.Order] // filled by the master's loop, which never waits
-	ended     chan error                     // the cause, once the master ends the attachment
-	readDone  chan error                     // why reading ended, nil if the tasknode closed the stream
+	stream    *attendStream                  // method read receives from it, method write sends to it
+	deadlines *http.ResponseController       // deadlines of the connection: HTTP itself sets none for a stream
+	orders    *syncutil.Mailbox[*wire.Order] // the master's loop puts orders into it without waiting
+	ended     chan error                     // receives the cause when the master ends the attachment
+	readDone  chan error                     // receives why reading ended, nil if the tasknode closed the stream
 }
 
 // receiveJoin receives the first report.
@@ -100,7 +100,7 @@ func (s *session) receiveJoin() (*wire.Report, error) {
 
 // stopReading makes read return.
 func (s *session) stopReading() {
-	_ = s.deadlines.SetReadDeadline(time.Now()) // fails only for a closed connection, where read has returned
+	_ = s.deadlines.SetReadDeadline(time.Now()) // fails only if the connection is closed, and then read has returned
 }
 
 // read passes reports to the master until the stream ends.
@@ -117,7 +117,7 @@ func (s *session) read(a *jobmaster.Attachment) error {
 	}
 }
 
-// write sends orders until the attachment ends. The first message is empty: it says that
+// write sends orders until the attachment ends. The first message is empty and means that
 // the tasknode is attached.
 func (s *session) write(ctx context.Context) error {
 	if err := s.send(nil); err != nil {
@@ -141,8 +141,8 @@ func (s *session) write(ctx context.Context) error {
 	}
 }
 
-// send sends one message. A tasknode that does not take it within sendTimeout loses the
-// session: its orders would pile up here.
+// send sends one message. If a tasknode does not receive it within sendTimeout, its session
+// ends, because its orders would accumulate here.
 func (s *session) send(orders []*wire.Order) error {
 	if err := s.deadlines.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
 		return err
