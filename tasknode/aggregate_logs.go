@@ -21,12 +21,11 @@ type LogAggregator struct {
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
 }
 
-// Aggregate copies the logs of one attempt to a directory of its own below
-// Start.LogDir. It is no error if the attempt has no logs, or if the job does not
-// aggregate them.
+// Aggregate copies the logs of one attempt to its own directory below Start.LogDir. If the
+// attempt has no logs, or its job does not aggregate them, it returns nil.
 //
-// It copies as many logs as it can and reports all errors together. The local files
-// stay until the job is removed.
+// It copies as many logs as it can and reports all errors together. The local files stay
+// until the job is removed.
 func (k *LogAggregator) Aggregate(ctx context.Context, start *taskproc.Start) error {
 	if start.LogDir == "" {
 		return nil
@@ -46,14 +45,14 @@ func (k *LogAggregator) Aggregate(ctx context.Context, start *taskproc.Start) er
 	return errors.Join(errs...)
 }
 
-// copy copies one log. An empty one is skipped: most tasks print nothing, and each file
+// copy copies one log. It skips an empty log, because most tasks print nothing and each file
 // costs the file system a request.
 func (k *LogAggregator) copy(ctx context.Context, from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close() // it was only read
+	defer in.Close() // the file was only read
 	if info, err := in.Stat(); err != nil || info.Size() == 0 {
 		return err
 	}

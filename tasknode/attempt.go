@@ -27,34 +27,34 @@ import (
 // messages. One goroutine runs the attempt; its connection has two more. The loop of
 // the daemon only puts messages into the inbox and closes killed.
 type attempt struct {
-	cfg         *Config                             // of the daemon
-	daemon      *Daemon                             // reports go to its inbox
-	start       *taskproc.Start                     // what the jobmaster ordered; LocalDir is this machine's choice
-	reads       []int32                             // places in the graph's edges of the files that it reads, ascending
+	cfg         *Config                             // configuration of the daemon
+	daemon      *Daemon                             // its inbox receives the reports
+	start       *taskproc.Start                     // the jobmaster's order; LocalDir is chosen by this machine
+	reads       []int32                             // files that the attempt reads, by their places in the graph's edges, ascending
 	inbox       *syncutil.Mailbox[*taskproc.ToTask] // messages for the task
 	suspension  suspendState
 	killed      chan struct{} // closed when the attempt is ordered to end
-	killOnce    sync.Once     // closes killed
-	finalReport *wire.Report  // valid once run has returned
-	retained    bool          // its segments or its checkpoint are on disk, with a record; valid once run has returned
+	killOnce    sync.Once     // guards closing killed
+	finalReport *wire.Report  // valid after run has returned
+	retained    bool          // its segments or checkpoint are on disk, with a record; valid after run has returned
 }
 
 func newAttempt(d *Daemon, start *taskproc.Start, reads []int32) *attempt {
 	return &attempt{cfg: &d.cfg, daemon: d, start: start, reads: reads, inbox: syncutil.NewMailbox[*taskproc.ToTask](), killed: make(chan struct{})}
 }
 
-// kill orders the attempt to end. The task receives the cause first, and is killed
-// after a grace. It does not wait, and may be called more than once.
+// kill orders the attempt to end. The task gets the cause first, and is killed after a grace
+// period. kill does not wait, and may be called more than once.
 func (a *attempt) kill(cause string) {
 	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: cause}}})
 	a.killOnce.Do(func() { close(a.killed) })
 }
 
-// run runs the attempt to its end. Local files stay only if another task may read them:
-// segments of a map, or a checkpoint. The directory of any other attempt is removed at
+// run runs the attempt to its end. Local files stay only if another task may read them, such
+// as segments of a map, or a checkpoint. Otherwise the attempt's directory is removed at
 // once, to free the disk.
 func (a *attempt) run(ctx context.Context) {
-	// The state knows the attempt already. The report shows the master that the machine
+	// The state already contains the attempt. The report shows the master that the machine
 	// executes orders, before the process has started.
 	a.send(&wire.Report{Report: &wire.Report_Started_{Started: &wire.Report_Started{}}})
 	a.finalReport = a.runTask(ctx)
@@ -68,8 +68,8 @@ func (a *attempt) run(ctx context.Context) {
 	}
 }
 
-// retainFiles writes the record of an attempt whose files are retained. Without the
-// record the files are lost when the daemon restarts.
+// retainFiles writes the record of an attempt whose files are retained. If it has no record,
+// the files are lost when the daemon restarts.
 func (a *attempt) retainFiles() {
 	if err := writeRecord(a.start.LocalDir, a.finalReport); err != nil {
 		a.cfg.Logger.Warn("cannot write the record of an attempt", "attempt", a.start.AttemptId, "error", err)
@@ -81,7 +81,7 @@ func (a *attempt) retainFiles() {
 // logTimeout limits how long the aggregation of an attempt's logs may take.
 const logTimeout = time.Minute
 
-// aggregateLogs copies the logs, even if the daemon is about to end.
+// aggregateLogs aggregates the logs, even if the daemon is about to end.
 func (a *attempt) aggregateLogs(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTimeout)
 	defer cancel()
@@ -90,7 +90,7 @@ func (a *attempt) aggregateLogs(ctx context.Context) {
 	}
 }
 
-// send sends a report to the jobmaster, if there is a session.
+// send sends a report to the jobmaster. Without a session the report is lost.
 func (a *attempt) send(r *wire.Report) {
 	r.Machine, r.AttemptId = a.cfg.Name, a.start.AttemptId
 	a.daemon.inbox.Put(func() { a.daemon.reported(r) })
@@ -98,9 +98,9 @@ func (a *attempt) send(r *wire.Report) {
 
 // runTask launches the task, waits for its end, and returns the final report.
 //
-// A task that neither exits nor obeys a kill is stuck. A process is then killed for its
-// stacks, which show where it hangs; a goroutine cannot be killed, and the report says
-// that it still runs.
+// A task that neither exits nor obeys a kill is stuck. A stuck process is killed for its
+// stacks, which show where it hangs. A goroutine cannot be killed, so the report says that
+// it still runs.
 func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	ctx, force := context.WithCancel(ctx)
 	defer force()
@@ -121,15 +121,15 @@ func (a *attempt) runTask(ctx context.Context) *wire.Report {
 	stuck, stack := a.awaitExit(task), ""
 	if stuck {
 		stack = task.Stack()
-		stuck = !isClosed(task.Exited()) // a process is killed by that
+		stuck = !isClosed(task.Exited()) // taking the stacks kills a process
 		a.cfg.Logger.Warn("task did not obey the order to end", "attempt", a.start.AttemptId, "killed", !stuck, "stack", stack)
 	}
 	conn.close()
 	return a.buildReport(ctx, task, conn.lastMessage, stuck, stack)
 }
 
-// makeDir makes the attempt's directory for local files. The user of the task gets
-// access to it at the launch.
+// makeDir makes the attempt's directory for local files. When the task is launched, its user
+// gets access to the directory.
 func (a *attempt) makeDir(ctx context.Context) error {
 	if err := failpoint.Disk(ctx, "mkdir", a.start.LocalDir); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (a *attempt) makeDir(ctx context.Context) error {
 	return os.MkdirAll(a.start.LocalDir, 0o700)
 }
 
-// launch starts the task. A drill can let that fail.
+// launch starts the task. A drill can make it fail.
 func (a *attempt) launch(ctx context.Context) (Task, error) {
 	if err := failpoint.Hit(failpoint.TasknodeLaunch); err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func (a *attempt) launch(ctx context.Context) (Task, error) {
 	return a.cfg.Launcher.Launch(ctx, a.start)
 }
 
-// awaitEnd returns when the task has exited or sent its last message, or when it is to
-// end.
+// awaitEnd waits until the task has exited or sent its last message, or until the attempt
+// must end.
 func (a *attempt) awaitEnd(ctx context.Context, task Task, conn *taskConn) {
 	select {
 	case <-task.Exited():
@@ -157,8 +157,8 @@ func (a *attempt) awaitEnd(ctx context.Context, task Task, conn *taskConn) {
 	}
 }
 
-// awaitExit waits for the exit of a task that has nothing more to do, and reports
-// whether the task is stuck.
+// awaitExit waits for the exit of a task that has no more work, and reports whether the task
+// is stuck.
 func (a *attempt) awaitExit(task Task) (stuck bool) {
 	timer := time.NewTimer(a.cfg.KillGrace)
 	defer timer.Stop()
@@ -170,8 +170,8 @@ func (a *attempt) awaitExit(task Task) (stuck bool) {
 	}
 }
 
-// buildReport makes the final report from the task's last message, which is nil if it
-// sent none. A kill overrides a failure, since killing a task may make it fail.
+// buildReport makes the final report from the task's last message, nil if the task sent
+// none. A kill overrides a failure, because killing a task may make it fail.
 func (a *attempt) buildReport(ctx context.Context, task Task, last *taskproc.FromTask, stuck bool, stack string) *wire.Report {
 	switch m := last.GetMessage().(type) {
 	case *taskproc.FromTask_Finished:
@@ -199,7 +199,7 @@ func (a *attempt) buildReport(ctx context.Context, task Task, last *taskproc.Fro
 	return r
 }
 
-// endedWithoutResult is the error of a task that sent no last message.
+// endedWithoutResult returns the error of a task that sent no last message.
 func (a *attempt) endedWithoutResult(task Task) error {
 	if err := task.Err(); err != nil {
 		return fmt.Errorf("the task ended without a result: %w", err)
@@ -218,7 +218,7 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// failure reports an error that the task did not report itself.
+// failure returns a report of an error that the task has not reported itself.
 func failure(err error) *wire.Report {
 	f := &taskproc.Failure{Cause: err.Error(), Offset: -1}
 	var crash *Crash

@@ -20,21 +20,20 @@ type Config struct {
 	Name string
 	// Instance identifies this start of the daemon; default a random text.
 	Instance string
-	// Rack is the rack of the machine, as in "/rack1"; default unknown.
+	// Rack is the rack of the machine, for example "/rack1"; default unknown.
 	Rack string
-	// Address is host:port of its shuffle server; default none: all tasks read its
-	// files directly.
+	// Address is host:port of the machine's shuffle server; default none, for tasks that
+	// read each other's files directly.
 	Address string
-	// HTTP is host:port of its page of metrics and logs; default none.
+	// HTTP is host:port of the page of metrics and logs; default none.
 	HTTP string
-	// Hosts are names and addresses by which storage may know the machine; default
-	// none.
+	// Hosts are names and addresses by which storage may know the machine; default none.
 	Hosts []string
 	// MapSlots and ReduceSlots are how many attempts of each kind may run at once;
 	// there is no default.
 	MapSlots, ReduceSlots int
-	// Dirs are the directories for local files of attempts. They belong to the daemon
-	// alone: it removes the files of jobs that it does not know. There is no default.
+	// Dirs are the directories for local files of attempts. Only this daemon may use them,
+	// because it removes the files of jobs that it does not know. There is no default.
 	Dirs []string
 	// DirChooser chooses the directory of an attempt; default always the first.
 	DirChooser DirChooser
@@ -42,18 +41,18 @@ type Config struct {
 	Launcher Launcher
 	// Link finds the jobmaster; there is no default.
 	Link Link
-	// Heartbeat is the interval of heartbeats; default none are sent.
+	// Heartbeat is the interval of heartbeats; default 0, no heartbeats.
 	Heartbeat time.Duration
-	// ProgressDelay is how long a progress report may wait, to be sent together with
-	// others; default 0: it does not wait.
+	// ProgressDelay is how long a progress report may wait, so that it is sent together with
+	// others; default 0, no delay.
 	ProgressDelay time.Duration
 	// MachineStatus returns the content of a heartbeat; default empty.
 	MachineStatus func() *wire.Report_Heartbeat
-	// AggregateLogs copies the logs of an attempt that has ended. Its local files are
-	// removed with the job. The default copies none; *LogAggregator has one.
+	// AggregateLogs copies the logs of an attempt that has ended. The local files are
+	// removed with the job. The default copies none; *LogAggregator has an implementation.
 	AggregateLogs func(context.Context, *taskproc.Start) error
-	// OnRemoveJob is called when a job is over, so that nothing on the machine waits
-	// for more of it. It may be called twice for a job. The default does nothing.
+	// OnRemoveJob is called when a job is over, so that waits for data of the job can end.
+	// It may be called twice for a job. The default does nothing.
 	OnRemoveJob func(jobID string)
 	// KillGrace is how long a task may take to obey an order to end; default 5 s.
 	KillGrace time.Duration
@@ -91,18 +90,18 @@ func (c *Config) Validate() error {
 	)
 }
 
-// DirChooser chooses local directories for attempts; *disks.Set implements it. Its
-// methods do not wait for a disk.
+// DirChooser chooses local directories for attempts; *disks.Set implements it. Its methods
+// do not wait for a disk.
 type DirChooser interface {
-	// Acquire chooses a directory for an attempt. The caller calls release once the
-	// attempt has ended. The error is why no directory takes attempts.
+	// Acquire chooses a directory for an attempt. The caller calls release when the attempt
+	// has ended. The error says why no directory accepts attempts.
 	Acquire() (dir string, release func(), err error)
-	// Check reports why no directory takes attempts, nil if one does. As long as it
+	// Check returns why no directory accepts attempts, nil if one does. As long as it
 	// returns an error, the daemon offers no slots.
 	Check() error
 }
 
-// singleDir is one directory with space for every attempt.
+// singleDir is a DirChooser with one directory that accepts every attempt.
 type singleDir string
 
 func (p singleDir) Acquire() (string, func(), error) { return string(p), func() {}, nil }
@@ -110,8 +109,8 @@ func (p singleDir) Check() error                     { return nil }
 
 // Launcher starts tasks.
 type Launcher interface {
-	// Launch starts the task of one attempt. The end of ctx kills the task, as far as
-	// that is possible.
+	// Launch starts the task of one attempt. When ctx ends, the task is killed, if that is
+	// possible.
 	Launch(ctx context.Context, start *taskproc.Start) (Task, error)
 }
 
@@ -121,18 +120,18 @@ type Task interface {
 	Conn() io.ReadWriteCloser
 	// Exited is closed when the task has exited.
 	Exited() <-chan struct{}
-	// Err is why the task exited: nil if it ended by itself and in order, *Crash if its
-	// code crashed. It is valid once Exited is closed.
+	// Err returns why the task exited: nil if it ended normally, *Crash if its code crashed.
+	// It is valid after Exited is closed.
 	Err() error
-	// Stack returns the stacks of the task, "" if they are not available. Getting them
-	// may end the task; then Exited is closed.
+	// Stack returns the stacks of the task, "" if they are not available. The call may end
+	// the task; then Exited is closed.
 	Stack() string
 }
 
 // Crash is the error of a task whose code crashed.
 type Crash struct {
 	Cause string // one sentence
-	Stack string // of the goroutine that crashed
+	Stack string // stack of the goroutine that crashed
 }
 
 func (c *Crash) Error() string { return c.Cause }

@@ -20,21 +20,21 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// copyRetry is how a tasknode is asked that has a checkpoint and does not answer. The
-// time is short, since the master orders a failed copy again.
+// copyRetry says how to retry requests to a tasknode that has a checkpoint and does not
+// answer. The time is short, since the master orders a failed copy again.
 var copyRetry = checkpoint.RetryPolicy{Timeout: 5 * time.Second, MaxDelay: time.Second}
 
-// isUnusable reports whether a copy failed because of its source, and would fail again.
+// isUnusable reports whether a copy failed because of its source, so that another try would
+// fail too.
 func isUnusable(err error) bool {
 	_, later := transfer.RetryLater(err)
 	return checkpoint.IsUnusable(err) && !later && !errors.Is(err, context.Canceled)
 }
 
-// copyCheckpoint copies the files that a checkpoint names, as far as they are still
-// needed, and writes a checkpoint that names the copies.
+// copyCheckpoint copies the files that a checkpoint names, as far as they are still needed.
+// It writes a checkpoint that names the copies.
 //
-// A checkpoint names files of its attempt, such as the segments that were fetched. They
-// are copied too, and the new checkpoint names the copies.
+// A checkpoint names files of its attempt, such as fetched segments. These are copied too.
 func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*wire.Report, error) {
 	here := proto.CloneOf(t.order.Checkpoint)
 	here.MachineLost, here.Copy = false, nil
@@ -62,7 +62,7 @@ func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*
 	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: here}}}, nil
 }
 
-// createHere makes files on the local disk.
+// createHere returns a function that creates files on the local disk.
 func createHere(ctx context.Context) func(path string) (storage.Writer, error) {
 	disk := local.New(local.Options{})
 	return func(path string) (storage.Writer, error) {

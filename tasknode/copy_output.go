@@ -30,13 +30,13 @@ import (
 // jobmaster then has readers use this copy.
 type outputCopy struct {
 	order    *wire.Order_CopyOutput
-	dir      string                 // for the attempt's files
-	patience checkpoint.RetryPolicy // for requests of a checkpoint
+	dir      string                 // directory for the attempt's files
+	patience checkpoint.RetryPolicy // how to retry requests for a checkpoint
 	create   func(path string) (storage.Writer, error)
 }
 
-// copyOutput starts a copy of what an attempt has left on another tasknode. A copy that
-// exists is reported, not made again.
+// copyOutput starts to copy the files that an attempt has left on another tasknode. If a
+// copy already exists, it reports that copy and makes no other.
 func (d *Daemon) copyOutput(ctx context.Context, o *wire.Order_CopyOutput) {
 	id := o.AttemptId
 	if path, retained := d.retained[id]; retained {
@@ -84,7 +84,7 @@ func (d *Daemon) reportCopy(id string, last *wire.Report, err error) {
 	d.send(&wire.Report{Machine: d.cfg.Name, AttemptId: id, Report: &wire.Report_OutputCopied_{OutputCopied: took}})
 }
 
-// copy copies all files or, after an error, leaves none. It returns the attempt's final
+// copy copies all files. After an error it leaves no files. It returns the attempt's final
 // report, as if the attempt had run here.
 func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
 	defer func() {
@@ -92,7 +92,7 @@ func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
 			err = errors.Join(err, os.RemoveAll(t.dir))
 		}
 	}()
-	if err := errors.Join(os.RemoveAll(t.dir), os.MkdirAll(t.dir, 0o700)); err != nil { // an earlier copy may be in the way
+	if err := errors.Join(os.RemoveAll(t.dir), os.MkdirAll(t.dir, 0o700)); err != nil { // files of an earlier copy may exist
 		return nil, err
 	}
 	fetcher := transfer.NewFetcher(transfer.FetcherConfig{Token: t.order.Token})
@@ -126,8 +126,8 @@ func (t *outputCopy) copyOutputs(ctx context.Context, fetcher *transfer.Fetcher)
 	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Finished{Finished: done}}, nil
 }
 
-// copyOutput copies a data file and its index, and verifies the copy: the original may
-// be damaged, or the network may damage it.
+// copyOutput copies a data file and its index. It verifies the copy, because the original or
+// the transfer may be damaged.
 func (t *outputCopy) copyOutput(ctx context.Context, f *transfer.Fetcher, o *taskproc.MapOutput) error {
 	for _, path := range []string{o.Path, shuffle.IndexPath(o.Path)} {
 		if err := t.copyFile(ctx, f, o.Address, path); err != nil {
@@ -147,7 +147,7 @@ func (t *outputCopy) copyOutput(ctx context.Context, f *transfer.Fetcher, o *tas
 	if err != nil {
 		return err
 	}
-	defer data.Close() // it was only read
+	defer data.Close() // the file was only read
 	for _, runs := range index.Partitions {
 		for _, run := range runs {
 			if err := shuffle.VerifyRun(ctx, io.NewSectionReader(data, run.Offset, run.Length), run); err != nil {
@@ -158,8 +158,8 @@ func (t *outputCopy) copyOutput(ctx context.Context, f *transfer.Fetcher, o *tas
 	return nil
 }
 
-// copyFile copies one file of the other tasknode into the directory of the copy, under
-// the same base name.
+// copyFile copies one file of the other tasknode into the directory of the copy. The base
+// name stays the same.
 func (t *outputCopy) copyFile(ctx context.Context, f *transfer.Fetcher, address, path string) error {
 	file, err := transfer.FileOf(address, t.order.JobId, path)
 	if err != nil {
@@ -169,7 +169,7 @@ func (t *outputCopy) copyFile(ctx context.Context, f *transfer.Fetcher, address,
 	if err != nil {
 		return err
 	}
-	defer from.Close() // it was only read
+	defer from.Close() // the file was only read
 	to, err := os.OpenFile(filepath.Join(t.dir, filepath.Base(path)), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -27,19 +27,19 @@ import (
 //	            known: from the order until the job is removed
 type Daemon struct {
 	cfg     Config
-	inbox   *syncutil.Mailbox[func()] // what the loop is to do next
+	inbox   *syncutil.Mailbox[func()] // functions for the loop to call
 	workers sync.WaitGroup            // attempts, removals, copies and the session; Run waits for them
 
-	// The loop owns the rest.
+	// Only the loop uses the fields below.
 	attempts map[string]*attempt     // that have not ended, by id
 	unacked  map[string]*wire.Report // final reports that no master has acknowledged, by attempt
-	known    map[string]string       // job of every attempt that was ever ordered, so that none is started twice
-	retained map[string]string       // records of attempts with segments or checkpoints, by attempt
+	known    map[string]string       // job of every attempt that was ever ordered, so that no attempt is started twice
+	retained map[string]string       // paths of the records of attempts with segments or checkpoints, by attempt
 	copying  map[string]bool         // attempts whose output is being copied from another tasknode
-	jobs     map[string]*job         // with attempts, files or outputs on this machine, by id
+	jobs     map[string]*job         // jobs with attempts, files or outputs on this machine, by id
 	pending  pendingProgress         // progress reports that wait to be sent together
-	session  Session                 // nil without a session
-	noSlots  bool                    // the last Joined report offered no slots, because no local directory takes attempts
+	session  Session                 // nil if there is no session
+	noSlots  bool                    // the last Joined report offered no slots, because no local directory accepts attempts
 }
 
 // New makes a daemon. Run runs it.
@@ -61,8 +61,8 @@ func New(cfg Config) (*Daemon, error) {
 }
 
 // Run joins the cluster and executes orders until ctx ends or the jobmaster refuses the
-// tasknode. Then it kills the running attempts and waits for them. The end of ctx is no
-// error.
+// tasknode. Then it kills the running attempts and waits for them. If ctx ends, it returns
+// nil.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer d.workers.Wait()
@@ -90,8 +90,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 }
 
-// heartbeats returns the ticks at which heartbeats are due; a nil channel, which never
-// yields, if none are sent.
+// heartbeats returns a channel that yields when a heartbeat is due. If no heartbeats are
+// sent, the channel is nil and never yields.
 func (d *Daemon) heartbeats() (beat <-chan time.Time, stop func()) {
 	if d.cfg.Heartbeat == 0 {
 		return nil, func() {}
@@ -107,15 +107,16 @@ func (d *Daemon) beat() {
 	}
 }
 
-// send sends a report to the master that leads. Without a session it is lost, which is
-// no harm: final reports are repeated at the next session, and progress is soft state.
+// send sends a report to the leading master. Without a session the report is lost. That
+// causes no error, because final reports are repeated in the next session and progress is
+// soft state.
 func (d *Daemon) send(r *wire.Report) {
 	if d.session != nil {
 		d.session.Send(r)
 	}
 }
 
-// connected sends a new master all final reports, since an earlier one may not have
+// connected sends all final reports to a new master, because an earlier master may not have
 // received them.
 func (d *Daemon) connected(session Session) {
 	d.session = session
@@ -124,11 +125,10 @@ func (d *Daemon) connected(session Session) {
 	}
 }
 
-// describeMachine is the report that joins the machine to the cluster.
+// describeMachine returns the report by which the machine joins the cluster.
 //
-// It names the attempts, jobs and retained outputs that are here, so that the master
-// can end what is not needed any more, and count again the outputs that it had given
-// up.
+// It lists the attempts, jobs and retained outputs of this machine. So the master can end
+// what is no longer needed. It can also count outputs again that it has declared lost.
 func (d *Daemon) describeMachine() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: d.cfg.Address, Http: d.cfg.HTTP, Rack: d.cfg.Rack, Hosts: d.cfg.Hosts, Instance: d.cfg.Instance,
@@ -144,11 +144,11 @@ func (d *Daemon) describeMachine() *wire.Report {
 	return &wire.Report{Machine: d.cfg.Name, Report: &wire.Report_Joined_{Joined: joined}}
 }
 
-// reviewSlots reports to the jobmaster when the local directories stop, or start again,
-// to take attempts.
+// reviewSlots sends another Joined report when the local directories stop accepting attempts,
+// or accept them again.
 //
-// A machine whose disks are all full or broken stays in the cluster with no slots: it
-// still serves the outputs that it has.
+// A machine whose disks are all full or broken stays in the cluster without slots, because
+// it still serves its outputs.
 func (d *Daemon) reviewSlots() {
 	err := d.cfg.DirChooser.Check()
 	if d.noSlots == (err != nil) || d.session == nil {
@@ -162,7 +162,7 @@ func (d *Daemon) reviewSlots() {
 	d.cfg.Logger.Info("slots offered again")
 }
 
-// reported sends a report of an attempt that runs, a progress report perhaps later.
+// reported sends a report of a running attempt. A progress report may be sent later.
 func (d *Daemon) reported(r *wire.Report) {
 	if r.GetProgress() == nil || d.cfg.ProgressDelay == 0 || d.pending.isProbed(r.AttemptId) {
 		d.send(r)
@@ -184,9 +184,9 @@ func (d *Daemon) ended(a *attempt) {
 }
 
 // execute executes an order. Orders are derived from the state of the master and arrive
-// again after each change of leader, so each of them does nothing the second time. An
-// order for an attempt that is not here is ignored, except for a kill that comes before
-// the start: that start must not run when it arrives.
+// again after each change of leader, so executing an order twice has no further effect. An
+// order for an attempt that is not here is ignored. The exception is a kill that arrives
+// before its start: the start must then be rejected.
 func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	switch o := o.Order.(type) {
 	case *wire.Order_Start:
@@ -231,8 +231,8 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 	}
 }
 
-// start starts an attempt, unless it was started before. Its goroutine ends with its
-// logs aggregated: the job is busy until then, so that its files are not removed.
+// start starts an attempt, unless it was started before. Its goroutine ends after the logs
+// are aggregated. The job is busy until then, so that its files are not removed.
 func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	if _, twice := d.known[start.AttemptId]; twice {
 		return
@@ -258,8 +258,8 @@ func (d *Daemon) start(ctx context.Context, start *taskproc.Start) {
 	})
 }
 
-// rejectStart ends an attempt before it starts, which costs its task nothing: no
-// directory takes it, or its kill arrived before its start.
+// rejectStart ends an attempt before it starts, because no directory accepts it or its kill
+// has arrived before. This does not count as a try of its task.
 func (d *Daemon) rejectStart(job, attempt, cause string) {
 	d.known[attempt] = job
 	last := &wire.Report{
@@ -278,13 +278,13 @@ func jobOf(attempt string) string {
 	return strings.Join(append([]string{"job"}, words[1:min(3, len(words))]...), "_")
 }
 
-// preemptMessage asks a task to give up its slot and keep its work.
+// preemptMessage returns the message that asks a task to give up its slot and keep its work.
 func preemptMessage(mode taskproc.Preempt_Mode) *taskproc.ToTask {
 	return &taskproc.ToTask{Message: &taskproc.ToTask_Preempt{Preempt: &taskproc.Preempt{Mode: mode}}}
 }
 
-// sendTo sends a message to the task of an attempt, if the attempt runs. It waits in
-// the attempt's inbox until the task is connected.
+// sendTo sends a message to the task of an attempt, if the attempt runs. The message waits
+// in the attempt's inbox until the task is connected.
 func (d *Daemon) sendTo(attempt string, m *taskproc.ToTask) {
 	if a := d.attempts[attempt]; a != nil {
 		a.inbox.Put(m)

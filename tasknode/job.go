@@ -7,23 +7,23 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// job is the daemon's record of a job. It exists from the first order or file of the job until
-// RemoveJob, and then until its last activity has ended.
+// job is the daemon's record of a job. It exists from the first order or file of the job
+// until RemoveJob. If the job has activities then, it exists until the last one has ended.
 type job struct {
-	reads   map[int32][]int32      // by class of NodeGroup: places in the graph's edges of the files that it reads
-	outputs map[int32]*edgeOutputs // by place in the graph's edges
+	reads   map[int32][]int32      // files that a class of NodeGroup reads, by their places in the graph's edges
+	outputs map[int32]*edgeOutputs // outputs of an edge, by its place in the graph's edges
 	removed bool                   // the job is over: its files are removed after its last activity
-	busy    int                    // attempts that run, whose logs are being aggregated, or whose files are being copied or removed
+	busy    int                    // number of attempts that run, aggregate their logs, or have files being copied or removed
 }
 
-// edgeOutputs are the outputs that finished tasks wrote for an edge that is a file.
+// edgeOutputs are the outputs that finished tasks have written for a file edge.
 type edgeOutputs struct {
-	outputs  []*taskproc.MapOutput // readable ones, one for each writing Node
-	revision uint64                // length of the master's log up to which outputs is complete
+	outputs  []*taskproc.MapOutput // readable outputs, one for each writing Node
+	revision uint64                // number of entries of the master's log that outputs includes
 	complete bool
 }
 
-// job returns what is known of a job, and makes it if needed.
+// job returns the record of a job, and makes it if needed.
 func (d *Daemon) job(id string) *job {
 	j := d.jobs[id]
 	if j == nil {
@@ -33,8 +33,8 @@ func (d *Daemon) job(id string) *job {
 	return j
 }
 
-// readsOf returns the edges that the group of a Start reads as files. The layout of a
-// job's graph is derived once for each class of groups, not for each attempt.
+// readsOf returns the edges that the group of a Start reads as files. The layout of a job's
+// graph is computed once for each class of groups, not for each attempt.
 func (j *job) readsOf(start *taskproc.Start) []int32 {
 	if start.Graph == nil {
 		return taskproc.FileInputs(start)
@@ -72,12 +72,12 @@ func (d *Daemon) addOutputs(o *wire.Order_Outputs) {
 	w := d.job(o.JobId).outputsOf(o.Edge)
 	revoked := o.Revoked
 	switch o.Revision {
-	case 0: // the log of a new master starts from the beginning
+	case 0: // a new master sends its log from the beginning
 		revoked = append(revoked, missingAttempts(w.outputs, o.Outputs)...)
 		w.outputs = nil
 	case w.revision:
 	default:
-		return // a part that was added before
+		return // entries that were added before
 	}
 	w.revision = o.Next
 	w.outputs = slices.DeleteFunc(w.outputs, func(m *taskproc.MapOutput) bool { return slices.Contains(o.Revoked, m.Attempt) })
@@ -91,7 +91,7 @@ func (d *Daemon) addOutputs(o *wire.Order_Outputs) {
 	}
 }
 
-// missingAttempts returns the attempts whose outputs are in before and not in now.
+// missingAttempts returns the attempts whose outputs are in before but not in now.
 func missingAttempts(before, now []*taskproc.MapOutput) (attempts []string) {
 	there := make(map[string]bool, len(now))
 	for _, m := range now {
@@ -105,7 +105,7 @@ func missingAttempts(before, now []*taskproc.MapOutput) (attempts []string) {
 	return attempts
 }
 
-// sendKnownOutputs sends an attempt the outputs so far of the edges that it reads.
+// sendKnownOutputs sends an attempt the known outputs of the edges that it reads.
 func (j *job) sendKnownOutputs(a *attempt) {
 	for _, edge := range a.reads {
 		w := j.outputsOf(edge)
@@ -113,7 +113,7 @@ func (j *job) sendKnownOutputs(a *attempt) {
 	}
 }
 
-// outputsMessage wraps outputs for a task.
+// outputsMessage returns a message with outputs for a task.
 func outputsMessage(o *taskproc.Outputs) *taskproc.ToTask {
 	return &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: o}}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// ErrRefused marks a connection that the jobmaster refuses for good: the tasknode
-// belongs to another cluster, or its name is taken.
+// ErrRefused marks a connection that the jobmaster refuses permanently: the tasknode belongs
+// to another cluster, or its name is already used.
 var ErrRefused = errors.New("tasknode: refused by the jobmaster")
 
 // Link finds the master that leads.
 type Link interface {
-	// Connect opens a session with the master that leads. hello is the tasknode's
-	// Joined report. An error that wraps ErrRefused is final; after any other the
-	// tasknode tries again.
+	// Connect opens a session with the leading master. hello is the tasknode's Joined
+	// report. An error that wraps ErrRefused is final. After any other error the tasknode
+	// tries again.
 	Connect(ctx context.Context, hello *wire.Report) (Session, error)
 }
 
@@ -26,8 +26,8 @@ type Session interface {
 	// Send sends a report without waiting for the jobmaster. A report that is sent
 	// after the end of the session is lost.
 	Send(*wire.Report)
-	// Receive waits for orders and returns them in their order. The error is the reason why
-	// the session has ended, or the error of ctx.
+	// Receive waits for orders and returns them in the order in which they were sent. The
+	// error is the reason why the session has ended, or the error of ctx.
 	Receive(ctx context.Context) ([]*wire.Order, error)
 	// Close ends the session.
 	Close()
@@ -89,10 +89,10 @@ func (d *Daemon) serveSession(ctx context.Context, session Session) error {
 	}
 }
 
-// joinReport asks the loop for the report that begins a session.
+// joinReport returns the report that begins a session.
 //
-// The report is made in the loop, because it lists the tables, and again for each try,
-// because they change.
+// The loop makes the report, because the report lists the loop's tables. It is made again
+// for each try, because the tables change.
 func (d *Daemon) joinReport() *wire.Report {
 	answer := make(chan *wire.Report, 1)
 	d.inbox.Put(func() { answer <- d.describeMachine() })

@@ -9,19 +9,19 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// pendingProgress is the latest progress report of each attempt that has not been sent.
-// All are sent together, so that a master of many tasks does not wake up for each of
-// them.
+// pendingProgress has the latest unsent progress report of each attempt. All reports are
+// sent together, so that a master with many tasks does not handle each report separately.
 //
-// Only the loop uses it. A master asks for progress after a machine was lost; the
-// answers to that (probed) are sent at once, because decisions wait for them.
+// Only the loop uses it. A master requests progress after a machine was lost. The reports
+// that answer this request (probed) are sent at once, because decisions wait for them.
 type pendingProgress struct {
-	latest map[string]*wire.Report // by attempt
-	due    <-chan time.Time        // when the reports are to be sent; nil if there are none
+	latest map[string]*wire.Report // reports by attempt
+	due    <-chan time.Time        // when to send the reports; nil if there are none
 	probed map[string]bool         // attempts whose next report is sent at once
 }
 
-// add replaces an earlier report of the attempt, to be sent within that time.
+// add adds a report and replaces an earlier report of the attempt. The reports are sent at
+// the latest when the time within has passed.
 func (p *pendingProgress) add(r *wire.Report, within time.Duration) {
 	if p.latest == nil {
 		p.latest = make(map[string]*wire.Report)
@@ -33,8 +33,8 @@ func (p *pendingProgress) add(r *wire.Report, within time.Duration) {
 	}
 }
 
-// keepFetched copies what an earlier report, which was not sent, says of edges that the
-// later one does not mention.
+// keepFetched copies to the later report what an earlier, unsent report says about edges
+// that the later report does not mention.
 func keepFetched(earlier, later *wire.Report) {
 	p := later.GetProgress()
 	for _, f := range earlier.GetProgress().GetFetched() {
@@ -52,8 +52,8 @@ func (p *pendingProgress) expect(attempt string) {
 	p.probed[attempt] = true
 }
 
-// isProbed reports whether the next report of an attempt is to be sent at once. If so,
-// it drops the one that waits.
+// isProbed reports whether the next report of an attempt must be sent at once. If so, it
+// removes the waiting report of that attempt.
 func (p *pendingProgress) isProbed(attempt string) bool {
 	if !p.probed[attempt] {
 		return false
@@ -62,7 +62,7 @@ func (p *pendingProgress) isProbed(attempt string) bool {
 	return true
 }
 
-// drop removes the report of an attempt that has ended or has been sent.
+// drop removes the report of an attempt that has ended, or whose report was sent.
 func (p *pendingProgress) drop(attempt string) {
 	delete(p.latest, attempt)
 	delete(p.probed, attempt)

@@ -18,8 +18,8 @@ import (
 type Topology struct {
 	// Table is a file with a host and its rack on each line; "" for none.
 	Table string
-	// Script is a program that prints the rack of each host that it gets as
-	// argument, in order; "" for none.
+	// Script is a program that gets hosts as arguments and prints the rack of each of them,
+	// in order; "" for none.
 	Script string
 	// ScriptArgs is how many hosts one run of the script gets; default 100.
 	ScriptArgs int
@@ -31,11 +31,11 @@ const scriptTimeout = time.Minute
 // defaultRack is the rack that Hadoop's scripts print for unknown hosts.
 const defaultRack = "/default-rack"
 
-// Rack returns the rack of the machine that has these names and addresses, as in
-// "/rack1"; "" if it is unknown.
+// Rack returns the rack of the machine with these names and addresses, for example "/rack1";
+// "" if it is unknown.
 //
-// A machine has several names and addresses, and a table or script may know only some
-// of them. The first rack that is not the default one is taken.
+// A machine has several names and addresses, and a table or script may know only some of
+// them. Rack returns the first rack that is not the default rack.
 func (t Topology) Rack(ctx context.Context, hosts []string) (string, error) {
 	if rack, err := t.lookUp(hosts); rack != "" || err != nil {
 		return rack, err
@@ -59,7 +59,7 @@ func (t Topology) Rack(ctx context.Context, hosts []string) (string, error) {
 	return slices.Concat(racks, []string{""})[0], nil
 }
 
-// lookUp reads the table.
+// lookUp searches the table.
 func (t Topology) lookUp(hosts []string) (string, error) {
 	if t.Table == "" {
 		return "", nil

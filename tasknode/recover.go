@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// logsDir is the directory, in that of a job, for the logs of its attempts.
+// logsDir is the directory for the logs of a job's attempts, inside the directory of the
+// job.
 const logsDir = "logs"
 
 // recoverRetained looks through the local directories for files of an earlier start. It
@@ -36,8 +37,8 @@ func (d *Daemon) recoverRetained() {
 	}
 }
 
-// recoverJob looks through the directory of one job. Files without a valid record are removed
-// in the background, because they may be large.
+// recoverJob looks through the directory of one job. Files without a valid record may be
+// large, so they are removed in the background.
 func (d *Daemon) recoverJob(id, dir string) {
 	d.job(id)
 	entries, err := os.ReadDir(dir)
@@ -59,7 +60,7 @@ func (d *Daemon) recoverJob(id, dir string) {
 	d.workers.Go(func() { d.removeFiles(orphans) })
 }
 
-// recoverAttempt retains the files of a finished attempt, and reports whether they are
+// recoverAttempt retains the files of a finished attempt. It returns false if they are not
 // complete.
 func (d *Daemon) recoverAttempt(job, dir string) bool {
 	last, err := readRecord(dir + recordSuffix)
@@ -78,8 +79,8 @@ func (d *Daemon) recoverAttempt(job, dir string) bool {
 
 // resendReport sends the final report of a retained attempt again.
 //
-// The jobmaster asks for it when a machine that was given up has come back: the output
-// counts again if its task has not finished elsewhere.
+// The jobmaster requests it when a lost machine joins again. The output then counts again,
+// if its task has not finished elsewhere.
 func (d *Daemon) resendReport(attempt string) {
 	path, retained := d.retained[attempt]
 	if !retained {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// releaseJob counts one activity of a job less. It removes the files of a job that is
-// over after the last one.
+// releaseJob removes one activity from the count of a job. If the job is over and this was
+// its last activity, it removes the job's files.
 func (d *Daemon) releaseJob(job string) {
 	j := d.job(job)
 	if j.busy--; j.removed {
@@ -19,10 +19,10 @@ func (d *Daemon) releaseJob(job string) {
 	}
 }
 
-// removeJob removes the local files of a job once its last attempt has ended.
+// removeJob removes the local files of a job when its last attempt has ended.
 //
-// It runs in the loop: no order of the job may start an attempt in a directory that is
-// being removed.
+// It runs in the loop, so that no order of the job can start an attempt in a directory that
+// is being removed.
 func (d *Daemon) removeJob(id string) {
 	j := d.job(id)
 	j.removed = true
@@ -43,10 +43,10 @@ func (d *Daemon) removeJob(id string) {
 	}
 }
 
-// dropCopy removes a copy that is not needed any more.
+// dropCopy removes a copy that is no longer needed.
 //
-// The attempt then counts as never ordered here, so that a later copy or start of it is
-// possible.
+// After that the attempt counts as never ordered here, so that it can be copied or started
+// here later.
 func (d *Daemon) dropCopy(job, attempt string) {
 	path, retained := d.retained[attempt]
 	if !retained {
@@ -61,7 +61,7 @@ func (d *Daemon) dropCopy(job, attempt string) {
 	})
 }
 
-// removeFiles removes files that no reader will ask for.
+// removeFiles removes files that no reader will request.
 func (d *Daemon) removeFiles(orphans []string) {
 	for _, path := range orphans {
 		if err := removeTree(path); err != nil {
@@ -70,8 +70,8 @@ func (d *Daemon) removeFiles(orphans []string) {
 	}
 }
 
-// removeTree removes dir with its content, several files at a time: the kernel takes a
-// tenth of a second to free the pages of a gigabyte of segments.
+// removeTree removes dir with its content. It removes several files in parallel, because the
+// kernel takes a tenth of a second to free the pages of a gigabyte of segments.
 func removeTree(dir string) error {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))

@@ -18,31 +18,32 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// A record beside the directory of an attempt holds its final report if its files are
-// retained. A restarted daemon learns from it what it retains. It is 8 bytes of magic, 4 of
-// version, 4 of body length (both little-endian), a Report, and the xxhash64 of all that
-// in 8 bytes. docs/formats/held.md has the details.
+// A record beside the directory of an attempt contains the attempt's final report, if its
+// files are retained. From the records a restarted daemon learns which files it retains. A
+// record has 8 bytes of magic, 4 of version, 4 of body length (both little-endian), a
+// Report, and 8 bytes with the xxhash64 of all the bytes before. docs/formats/held.md has
+// the details.
 const (
 	recordMagic   = "HAMMRHLD"
 	recordVersion = 1
 	recordHead    = len(recordMagic) + 4 + 4
 	recordTail    = 8
 	maxRecord     = 64 << 20 // bytes
-	recordSuffix  = ".held"  // after the attempt's id
+	recordSuffix  = ".held"  // follows the attempt's id
 )
 
-// errBadRecord marks a record, or files that it names, as unusable.
+// errBadRecord marks a record as unusable, or the files that it names.
 var errBadRecord = errors.New("tasknode: unusable record of an attempt")
 
-// hasRetainedFiles reports whether the local files of an attempt are needed after its
-// final report: segments and checkpoints are, the merged files of a reduce are not.
+// hasRetainedFiles reports whether the local files of an attempt are needed after its final
+// report. Segments and checkpoints are needed; the merged files of a reduce are not.
 //
-// A reduce's pieces are on the job's file system, not here.
+// The pieces of a reduce are on the job's file system and not on the local disk.
 func hasRetainedFiles(last *wire.Report) bool {
 	return last.GetCheckpointed() != nil || len(segmentsOf(last)) > 0
 }
 
-// segmentsOf returns the outputs in the attempt's directory.
+// segmentsOf returns the outputs that are in the attempt's directory.
 func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
 	for _, o := range last.GetFinished().GetOutputs() {
 		if !o.Stored {
@@ -52,8 +53,8 @@ func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
 	return here
 }
 
-// writeRecord writes the record of an attempt whose files are in dir. The rename makes
-// it appear completely or not at all.
+// writeRecord writes the record of an attempt whose files are in dir. It renames a temporary
+// file, so that a record is complete or absent.
 func writeRecord(dir string, last *wire.Report) error {
 	encoded, err := encodeRecord(last)
 	if err != nil {
@@ -69,8 +70,8 @@ func writeRecord(dir string, last *wire.Report) error {
 	return os.Rename(path+".tmp", path)
 }
 
-// encodeRecord encodes a report as a record. The encoding is deterministic, so that
-// equal reports are equal bytes.
+// encodeRecord encodes a report as a record. The encoding is deterministic: equal reports
+// give equal bytes.
 func encodeRecord(last *wire.Report) ([]byte, error) {
 	b := append(make([]byte, 0, 1024), recordMagic...)
 	b = binary.LittleEndian.AppendUint32(b, recordVersion)
@@ -86,7 +87,8 @@ func encodeRecord(last *wire.Report) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
 }
 
-// decodeRecord verifies and decodes a record. An invalid record wraps errBadRecord.
+// decodeRecord verifies and decodes a record. If the record is invalid, the error wraps
+// errBadRecord.
 func decodeRecord(b []byte) (*wire.Report, error) {
 	if len(b) < recordHead+recordTail || string(b[:len(recordMagic)]) != recordMagic {
 		return nil, fmt.Errorf("%w: no record", errBadRecord)
@@ -117,20 +119,20 @@ func readRecord(path string) (*wire.Report, error) {
 	return decodeRecord(b)
 }
 
-// readBounded reads a file up to a limit, since a damaged disk may show any size. A
-// longer file is cut; its checksum then fails.
+// readBounded reads a file up to a limit, because a damaged disk may report any size. A
+// longer file is cut, and its checksum is then wrong.
 func readBounded(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // the file was only read
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// checkRecord reports why the files that a record names are not in the attempt's
-// directory as the attempt left them. It does not read the content of segments: readers
-// verify it.
+// checkRecord returns why the files that a record names are not as the attempt left them in
+// its directory. It returns nil if they are. It does not read the content of segments,
+// because readers verify it.
 func checkRecord(dir string, last *wire.Report) error {
 	if last.AttemptId != filepath.Base(dir) || !hasRetainedFiles(last) {
 		return fmt.Errorf("%w: record of %q at %s", errBadRecord, last.AttemptId, dir)
@@ -146,9 +148,9 @@ func checkRecord(dir string, last *wire.Report) error {
 	return nil
 }
 
-// checkSegments reports why the segments of an output are not what the attempt
-// reported: the index must have the reported checksum, and the data file the length
-// that the index says.
+// checkSegments returns why the segments of an output are not as the attempt reported, nil
+// if they are. The index must have the reported checksum, and the data file must have the
+// length that the index says.
 func checkSegments(dir string, o *taskproc.MapOutput) error {
 	b, err := readBounded(shuffle.IndexPath(o.Path), maxIndex)
 	if err != nil {
@@ -164,11 +166,11 @@ func checkSegments(dir string, o *taskproc.MapOutput) error {
 	return checkSize(dir, o.Path, index.DataLength)
 }
 
-// maxIndex limits the size of the index files that are read, in bytes.
+// maxIndex limits the size of index files that are read, in bytes.
 const maxIndex = 1 << 30
 
-// checkSize reports why a file is not a regular file of that many bytes directly in
-// dir. Links are refused: a record must not make the daemon serve or remove files
+// checkSize returns an error if a file is not a regular file of that size directly in dir.
+// It refuses links, because a record must not make the daemon serve or remove files
 // elsewhere.
 func checkSize(dir, path string, size int64) error {
 	if filepath.Dir(path) != dir {

@@ -7,12 +7,12 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// Suspender is a Task whose processes can be suspended. Other tasks write a checkpoint
-// instead.
+// Suspender is a Task whose processes can be suspended. Tasks that are no Suspender write a
+// checkpoint instead.
 type Suspender interface {
-	// Suspend stops all processes of the task. They keep their memory.
+	// Suspend suspends all processes of the task. They keep their memory.
 	Suspend() error
-	// Resume continues them. It has no effect on running processes.
+	// Resume resumes them. It has no effect on running processes.
 	Resume() error
 }
 
@@ -32,20 +32,20 @@ type Suspender interface {
 // suspend the task for a later one.
 type suspendState struct {
 	mu        sync.Mutex // guards the fields below
-	task      Suspender  // nil before the launch, and for a task that cannot be suspended
+	task      Suspender  // nil before the launch, and if the task cannot be suspended
 	orders    int64      // number of the last order
 	ordered   bool
 	suspended bool
 }
 
-// setTask sets the task that is to be suspended.
+// setTask sets the task that orders suspend and resume.
 func (s *suspendState) setTask(task Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.task, _ = task.(Suspender)
 }
 
-// suspend asks the task to get ready for suspension.
+// suspend asks the task to prepare for suspension.
 func (a *attempt) suspend() {
 	s := &a.suspension
 	s.mu.Lock()
@@ -58,7 +58,7 @@ func (a *attempt) suspend() {
 	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: s.orders}}})
 }
 
-// suspendIfOrdered suspends a task that is ready, unless it was resumed in the
+// suspendIfOrdered suspends a task that is ready, unless the task was resumed in the
 // meantime.
 func (a *attempt) suspendIfOrdered(order int64) {
 	s := &a.suspension
@@ -85,8 +85,8 @@ var (
 	resumeMessage = &taskproc.ToTask{Message: &taskproc.ToTask_Resume{Resume: new(taskproc.Resume)}}
 )
 
-// resume resumes the task, and takes back an order to get ready. A kill resumes too: a
-// suspended process could not obey it.
+// resume resumes the task, and cancels an order to suspend it. A kill calls it too, because
+// a suspended process could not obey the kill.
 func (a *attempt) resume() {
 	s := &a.suspension
 	s.mu.Lock()

@@ -9,18 +9,18 @@ import (
 
 // taskConn is the connection to one task.
 //
-// The writer sends Start first and then what the loop and the suspension put into the
-// attempt's inbox. The reader takes everything that the task sends, until the task closes its
-// end. If several messages end the attempt, it keeps the last.
+// The writer sends Start first. Then it sends the messages that the loop and the suspension
+// put into the attempt's inbox. The reader receives everything that the task sends, until
+// the task closes its end. If several messages end the attempt, the reader keeps the last.
 type taskConn struct {
 	conn        taskproc.TasknodeEnd
-	lastMessage *taskproc.FromTask // nil if it sent none; valid once ended is closed
+	lastMessage *taskproc.FromTask // nil if the task sent none; valid after ended is closed
 	ended       chan struct{}      // closed when the task sends no more
-	closing     chan struct{}      // closed when nothing more is to be sent
-	workers     sync.WaitGroup     // reader and writer
+	closing     chan struct{}      // closed when no more messages are to be sent
+	workers     sync.WaitGroup     // goroutines of reader and writer
 }
 
-// connect sends Start and then the messages of the inbox, and forwards progress.
+// connect starts to send Start and the messages of the inbox, and to forward progress.
 func (a *attempt) connect(task Task) *taskConn {
 	t := &taskConn{conn: taskproc.NewTasknodeEnd(task.Conn()), ended: make(chan struct{}), closing: make(chan struct{})}
 	t.workers.Go(func() { t.write(a) })
@@ -35,10 +35,11 @@ func (t *taskConn) close() {
 	t.workers.Wait()
 }
 
-// write sends messages until there are no more to send, or the task does not take them.
+// write sends messages until there are no more to send, or until the task does not receive
+// them.
 func (t *taskConn) write(a *attempt) {
 	if t.conn.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: a.start}}) != nil {
-		return // the reader sees the end of the connection too
+		return // the reader notices the end of the connection too
 	}
 	for {
 		select {
@@ -54,8 +55,7 @@ func (t *taskConn) write(a *attempt) {
 	}
 }
 
-// read reads until the task closes the connection, so that the task never blocks in a
-// send.
+// read reads until the task closes the connection, so that the task never blocks in a send.
 func (t *taskConn) read(a *attempt) {
 	defer close(t.ended)
 	for {

@@ -22,8 +22,8 @@ const DefaultMaxBytes = 4 << 30
 
 // Config is the configuration of a Cache.
 type Config struct {
-	// Dir is the cache's own directory. It is made if it does not exist. There is
-	// no default.
+	// Dir is the cache's own directory. It is made if it does not exist. There is no
+	// default.
 	Dir string
 	// Fetch opens a program in storage by its full name; there is no default.
 	Fetch func(ctx context.Context, name string) (io.ReadCloser, error)
@@ -55,18 +55,18 @@ type Sum [sha256.Size]byte
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
 // Cache is a cache of programs. Any goroutine may call its methods. Files are read and
-// written without the lock: the state of an entry says whether its file is complete, and
-// a file with users is not evicted.
+// written without the lock. This is safe, because the state of an entry says whether its
+// file is complete, and a file with users is not evicted.
 type Cache struct {
 	cfg     Config
-	ctx     context.Context // ends at Close
+	ctx     context.Context // ends when Close is called
 	close   context.CancelFunc
 	fetches sync.WaitGroup
 	mu      struct {
 		sync.Mutex
 		entries map[Sum]*entry
-		bytes   int64  // sum of the sizes of entries that are unchecked or stored
-		uses    uint64 // number of calls of Get, the clock of entry.used
+		bytes   int64  // sum of the sizes of unchecked and stored entries
+		uses    uint64 // number of calls of Get, used as the time in entry.used
 	}
 }
 
@@ -97,9 +97,9 @@ func (c *Cache) Close() {
 	c.fetches.Wait()
 }
 
-// Get returns the path of the program with the SHA-256 sum. If the cache does not have
-// it, Get fetches it from storage, where its full name is name. The file stays until
-// the caller calls release. Get returns early if ctx ends.
+// Get returns the path of the program whose SHA-256 is sum. If the program is not in the
+// cache, Get fetches it from storage by its full name. The file stays until the caller calls
+// release. Get returns early if ctx ends.
 func (c *Cache) Get(ctx context.Context, name string, sum []byte) (path string, release func(), err error) {
 	if len(sum) != sha256.Size {
 		return "", nil, fmt.Errorf("program %s: a checksum of %d bytes, not %d", name, len(sum), sha256.Size)
@@ -118,7 +118,7 @@ func (c *Cache) Get(ctx context.Context, name string, sum []byte) (path string, 
 	return c.path(e.sum), sync.OnceFunc(func() { c.release(e) }), nil
 }
 
-// acquire counts one more user of a program, and starts a check or a fetch if needed.
+// acquire adds a user to a program, and starts a check or a fetch if needed.
 func (c *Cache) acquire(sum Sum, name string) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (c *Cache) acquire(sum Sum, name string) *entry {
 // loadLocked starts the check or the fetch of the entry's file in the background.
 func (c *Cache) loadLocked(e *entry, name string) {
 	if e.state == unchecked {
-		c.mu.bytes -= e.size // finish adds it again
+		c.mu.bytes -= e.size // finish adds the size again
 	}
 	e.state = loading
 	var ctx context.Context
@@ -156,8 +156,8 @@ func (c *Cache) loadLocked(e *entry, name string) {
 	})
 }
 
-// finish stores the result of a check or a fetch, and wakes the callers that wait for
-// it. The entry may have been dropped, or replaced by a newer one, in the meantime.
+// finish stores the result of a check or a fetch, and wakes the callers that wait for it. In
+// the meantime the entry may have been dropped, or replaced by a newer entry.
 func (c *Cache) finish(e *entry, size int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,13 +170,13 @@ func (c *Cache) finish(e *entry, size int64, err error) {
 		c.evictLocked()
 	case current == e:
 		delete(c.mu.entries, e.sum)
-	case current == nil && err == nil: // the last caller gave up before
+	case current == nil && err == nil: // the last caller has given up before
 		_ = os.Remove(c.path(e.sum))
 	}
 	e.err = err
 }
 
-// release counts one user less. It cancels a fetch without users.
+// release removes a user from a program. If a fetch has no users left, it cancels the fetch.
 func (c *Cache) release(e *entry) {
 	now := time.Now()
 	c.mu.Lock()
@@ -190,10 +190,10 @@ func (c *Cache) release(e *entry) {
 		e.cancel()
 		return
 	}
-	// The next start of the daemon restores the order of use from these times.
+	// At its next start the daemon restores the order of use from these times.
 	_ = os.Chtimes(c.path(e.sum), now, now)
 	c.evictLocked()
 }
 
-// path is the file of a program.
+// path returns the path of a program's file.
 func (c *Cache) path(sum Sum) string { return filepath.Join(c.cfg.Dir, sum.String()) }

@@ -19,9 +19,9 @@ import (
 type state int
 
 const (
-	absent    state = iota // made by Get; loading follows at once
-	unchecked              // a file of an earlier start, made by register; loading follows at the first use
-	loading                // being checked or fetched, set by loadLocked; stored follows
+	absent    state = iota // made by Get; becomes loading at once
+	unchecked              // a file from before this start, found by register; becomes loading at the first use
+	loading                // being checked or fetched, set by loadLocked; becomes stored
 	stored                 // ready for use, set by finish
 )
 
@@ -33,12 +33,12 @@ func (s state) String() string {
 type entry struct {
 	sum    Sum
 	state  state
-	size   int64  // bytes; valid if unchecked or stored
-	users  int    // callers that wait for it or have not released it
-	used   uint64 // Cache.uses at the last Get
+	size   int64  // bytes; valid in the states unchecked and stored
+	users  int    // number of callers that wait for the file or have not released it
+	used   uint64 // value of Cache.uses at the last Get
 	ready  chan struct{}
-	err    error              // valid once ready is closed
-	cancel context.CancelFunc // ends its loading
+	err    error              // valid when ready is closed
+	cancel context.CancelFunc // cancels the loading
 }
 
 func newEntry(sum Sum) *entry { return &entry{sum: sum, ready: make(chan struct{})} }
@@ -46,8 +46,8 @@ func newEntry(sum Sum) *entry { return &entry{sum: sum, ready: make(chan struct{
 // temporaryPrefix begins the names of files whose fetch is not complete.
 const temporaryPrefix = ".fetch-"
 
-// loadExisting registers the files of an earlier start in order of their last use, and
-// removes those of fetches that were not completed.
+// loadExisting registers the files of an earlier start, in the order of their last use. It
+// removes the files of incomplete fetches.
 func (c *Cache) loadExisting() error {
 	files, err := os.ReadDir(c.cfg.Dir)
 	if err != nil {
@@ -77,8 +77,8 @@ func (c *Cache) loadExisting() error {
 	return nil
 }
 
-// register makes an entry for a file of an earlier start. It ignores files that are
-// not named by a checksum.
+// register makes an entry for a file of an earlier start. It ignores files whose name is no
+// checksum.
 func (c *Cache) register(info fs.FileInfo) {
 	sum, err := hex.DecodeString(info.Name())
 	if err != nil || len(sum) != len(Sum{}) {
@@ -93,20 +93,20 @@ func (c *Cache) register(info fs.FileInfo) {
 	c.mu.bytes += e.size
 }
 
-// intact reports whether the file of a stored entry exists and has its size.
+// intact reports whether the file of a stored entry exists and has the entry's size.
 func (c *Cache) intact(e *entry) bool {
 	info, err := os.Stat(c.path(e.sum))
 	return err == nil && info.Mode().IsRegular() && info.Size() == e.size
 }
 
-// dropLocked removes a stored entry. Its users keep their file.
+// dropLocked removes a stored entry. It keeps the file, because users may still need it.
 func (c *Cache) dropLocked(e *entry) {
 	delete(c.mu.entries, e.sum)
 	c.mu.bytes -= e.size
 }
 
-// evictLocked removes the programs that were used least recently until the rest fits
-// or is in use.
+// evictLocked removes the least recently used programs, until the remaining programs fit or
+// are in use.
 func (c *Cache) evictLocked() {
 	for c.mu.bytes > c.cfg.MaxBytes {
 		var oldest *entry

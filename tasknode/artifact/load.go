@@ -10,11 +10,11 @@ import (
 	"os"
 )
 
-// checkOrFetch verifies the file of a program, or fetches it if it is missing or
-// damaged, and returns its size in bytes.
+// checkOrFetch verifies the file of a program. If the file is missing or damaged, it fetches
+// the program. It returns the size in bytes.
 //
-// A daemon that was killed may have left a file that is not complete on the disk, so a
-// file of an earlier start is never trusted without its checksum.
+// A daemon that was killed may have left an incomplete file on the disk. So the checksum of
+// a file of an earlier start is always verified.
 func (c *Cache) checkOrFetch(ctx context.Context, sum Sum, name string) (size int64, err error) {
 	size, err = c.check(ctx, sum)
 	switch {
@@ -43,11 +43,11 @@ func (c *Cache) check(ctx context.Context, sum Sum) (size int64, err error) {
 	return size, f.Chmod(programMode)
 }
 
-// programMode lets every user run a program, and none change it.
+// programMode allows every user to run a program, and no user to change it.
 const programMode = 0o555
 
-// fetch copies a program from storage. It renames the file to its final name once the
-// content is verified, so that a crash leaves no partial program.
+// fetch copies a program from storage. It gives the file its final name after the content is
+// verified, so that a crash leaves no partial program.
 func (c *Cache) fetch(ctx context.Context, sum Sum, name string) (size int64, err error) {
 	in, err := c.cfg.Fetch(ctx, name)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Cache) fetch(ctx context.Context, sum Sum, name string) (size int64, er
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(f.Name()) // no effect after the rename
+	defer os.Remove(f.Name()) // has no effect after the rename
 	size, got, err := copySum(ctx, f, in)
 	if err == nil && got != sum {
 		err = fmt.Errorf("the file has been changed since the job was submitted: its SHA-256 is %v, not %v", got, sum)

@@ -14,16 +14,16 @@ import (
 type Config struct {
 	// Dirs are the directories. Missing directories are made. There is no default.
 	Dirs []string
-	// MinFree is how many bytes must be free in a directory that takes another
-	// attempt; default 0.
+	// MinFree is how many bytes must be free in a directory that accepts another attempt;
+	// default 0.
 	MinFree int64
 	// Interval is how often each directory is probed; default 10 s.
 	Interval time.Duration
 	// WriteTimeout is how long a probe may take before the directory counts as
 	// broken; default 30 s.
 	WriteTimeout time.Duration
-	// Probe reports why a directory cannot be written. The default writes a few
-	// bytes and waits until they are on the disk.
+	// Probe returns why a directory cannot be written, nil if it can. The default writes a
+	// few bytes and waits until they are on the disk.
 	Probe func(dir string) error
 	// Space returns the free bytes and the size of a directory's file system. The
 	// default asks the file system.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// disk is one directory. The goroutine of Set.Run probes it; any goroutine reads the
-// result. A probe may hang as long as the disk does, so mu is never held during one.
+// disk is one directory. The goroutine of Set.Run probes it, and any goroutine reads the
+// result. A probe may hang as long as the disk hangs, so mu is never held during a probe.
 type disk struct {
 	cfg *Config
 	dir string
@@ -18,16 +18,16 @@ type disk struct {
 	mu struct {
 		sync.Mutex
 		lock     *os.File  // nil until the directory is locked
-		err      error     // of the last probe
+		err      error     // result of the last probe
 		free     int64     // bytes, at the last probe
 		total    int64     // bytes
-		attempts int       // that run in the directory; at least 0
-		since    time.Time // when the probe in progress began; zero: none is in progress
+		attempts int       // attempts that run in the directory; at least 0
+		since    time.Time // when the present probe began; zero if no probe is running
 	}
 }
 
-// refresh probes the directory. late says that the tasknode runs already: it does not
-// know the jobs in a directory that it locks only now, so they are removed.
+// refresh probes the directory. late says that the tasknode already runs. If a directory is
+// locked only then, the tasknode does not know the jobs in it, so refresh removes them.
 func (d *disk) refresh(late bool) {
 	d.mu.Lock()
 	d.mu.since = time.Now()
@@ -64,8 +64,8 @@ func (d *disk) lockAndEmpty(late bool) (*os.File, error) {
 	return lock, nil
 }
 
-// setErrLocked sets the result of a probe, and logs a change. A broken disk is an error
-// that an operator must act on.
+// setErrLocked sets the result of a probe, and logs a change. A broken disk is logged as an
+// error, because an operator must act on it.
 func (d *disk) setErrLocked(err error) {
 	switch before := d.mu.err; {
 	case before == nil && err != nil:
@@ -76,10 +76,10 @@ func (d *disk) setErrLocked(err error) {
 	d.mu.err = err
 }
 
-// errFull marks a directory that works and has too little free space.
+// errFull marks a directory that works but has too little free space.
 var errFull = errors.New("too full")
 
-// checkLocked reports why the directory takes no attempt, nil if it takes one.
+// checkLocked returns why the directory accepts no attempt, nil if it accepts one.
 func (d *disk) checkLocked() error {
 	switch {
 	case !d.mu.since.IsZero() && time.Since(d.mu.since) > d.cfg.WriteTimeout:
@@ -101,15 +101,15 @@ func withDir(dir string, err error) error {
 	return fmt.Errorf("%s: %w", dir, err)
 }
 
-// freePerAttempt is the free space of one more attempt if all attempts in the directory
-// divided it equally. The error is why the directory takes none.
+// freePerAttempt returns the free space for each attempt if one more attempt ran in the
+// directory and all had equal parts. The error says why the directory accepts no attempt.
 func (d *disk) freePerAttempt() (bytes int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.mu.free / int64(d.mu.attempts+1), d.checkLocked()
 }
 
-// add counts attempts that start in the directory, or end if negative.
+// add adds to the number of attempts in the directory; attempts is negative when they end.
 func (d *disk) add(attempts int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

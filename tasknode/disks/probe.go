@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 )
 
-// Names of this package's own files in a directory. Names of jobs' directories begin with
+// Names of this package's own files in a directory. The names of job directories begin with
 // "job_".
 const (
 	lockName  = ".lock"
@@ -26,14 +26,14 @@ const (
 // ErrInUse marks a directory that another tasknode has locked.
 var ErrInUse = errors.New("another tasknode uses it; give each its own")
 
-// lockDir locks a directory for this process as long as the returned file is open. It
-// makes the directory if it is missing.
+// lockDir locks a directory for this process as long as the returned file is open. It makes
+// the directory if it is missing.
 func lockDir(dir string) (lock *os.File, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	// A file that is open for reading only does not keep an operator from remounting
-	// the disk read-only.
+	// The file is opened only for reading, so that an operator can still remount the disk
+	// read-only.
 	lock, err = os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -47,10 +47,9 @@ func lockDir(dir string) (lock *os.File, err error) {
 // lockTimeout is how long Lock waits for a file that another process has locked.
 const lockTimeout = 3 * time.Second
 
-// Lock locks a file for this process as long as the file is open. The error is
-// ErrInUse. Lock waits for a moment if the file is locked: a process that was killed
-// keeps its locks until the kernel has ended all of its threads, and its successor
-// may be started at once.
+// Lock locks a file for this process as long as the file is open. It waits for up to
+// lockTimeout if the file is locked, and then returns ErrInUse. A killed process keeps its
+// locks until the kernel has ended all of its threads, and its successor may start at once.
 func Lock(f *os.File) error {
 	for end := time.Now().Add(lockTimeout); ; time.Sleep(20 * time.Millisecond) {
 		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
@@ -74,8 +73,8 @@ func removeJobs(dir string) error {
 	return errors.Join(errs...)
 }
 
-// probe overwrites one block of a file and waits until it is on the disk. The file
-// stays, so that a probe changes no metadata and costs no transaction.
+// probe overwrites one block of a file and waits until the block is on the disk. The file
+// stays, so that a probe changes no metadata and needs no transaction of the file system.
 func probe(dir string) error {
 	if err := failpoint.Disk(context.Background(), "write", dir); err != nil {
 		return err
@@ -91,8 +90,8 @@ func probe(dir string) error {
 	return errors.Join(err, f.Close())
 }
 
-// space asks the file system for the bytes that this user may write. Without free
-// inodes there is no space for another file.
+// space returns the free bytes that this user may write, and the size of the file system. If
+// there are no free inodes, no space is free for another file.
 func space(dir string) (free, total int64, err error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {

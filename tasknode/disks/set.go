@@ -14,18 +14,18 @@ type State struct {
 	Dir   string
 	Free  int64 // bytes, at the last probe
 	Total int64 // bytes
-	Err   error // why it takes no attempts; nil if it takes some
-	Full  bool  // Err is that too little space is free
+	Err   error // why it accepts no attempts; nil if it accepts attempts
+	Full  bool  // the reason in Err is too little free space
 }
 
-// Set is the local directories of a tasknode. Any goroutine may call its methods. Only
-// Open and Run wait for a disk.
+// Set is the set of local directories of a tasknode. Any goroutine may call its methods.
+// Only Open and Run wait for a disk.
 type Set struct {
 	cfg   Config
 	disks []*disk
 }
 
-// Open locks the directories. It is an error if all of them are broken, or if another
+// Open locks the directories. It returns an error if all of them are broken, or if another
 // tasknode uses one of them (ErrInUse). Close unlocks them.
 func Open(cfg Config) (*Set, error) {
 	cfg.EnsureDefaults()
@@ -44,8 +44,8 @@ func Open(cfg Config) (*Set, error) {
 	return s, nil
 }
 
-// checkAtStart reports why a tasknode cannot start with these directories. Full
-// directories do not prevent a start, since they may be emptied.
+// checkAtStart returns why a tasknode cannot start with these directories, nil if it can.
+// Full directories do not prevent a start, because their files may be removed later.
 func (s *Set) checkAtStart() error {
 	var errs []error
 	usable := false
@@ -65,7 +65,7 @@ func (s *Set) checkAtStart() error {
 	return errors.Join(errs...)
 }
 
-// Close unlocks the directories. Run has returned before.
+// Close unlocks the directories. Run must have returned before.
 func (s *Set) Close() error {
 	var errs []error
 	for _, d := range s.disks {
@@ -83,9 +83,9 @@ func (s *Set) Run(ctx context.Context) {
 	}
 }
 
-// Acquire chooses the directory with the most free space for each attempt in it, this
-// one included. The caller calls release once after the attempt has ended. It is an
-// error if no directory takes attempts.
+// Acquire chooses a directory. It chooses the directory with the most free space for each
+// attempt, including the new one. The caller calls release once after the attempt has ended.
+// If no directory accepts attempts, Acquire returns an error.
 func (s *Set) Acquire() (dir string, release func(), err error) {
 	var best *disk
 	var most int64
@@ -105,7 +105,7 @@ func (s *Set) Acquire() (dir string, release func(), err error) {
 	return best.dir, func() { best.add(-1) }, nil
 }
 
-// Check reports why no directory takes attempts, nil if one does.
+// Check returns why no directory accepts attempts, nil if one does.
 func (s *Set) Check() error {
 	var errs []error
 	for _, state := range s.States() {

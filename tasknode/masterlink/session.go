@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// sendTimeout is how long a master may block a report.
+// sendTimeout is how long a master may take to receive a report.
 const sendTimeout = 30 * time.Second
 
 // session implements tasknode.Session.
@@ -20,13 +20,13 @@ type session struct {
 	master  *rpc.Master
 	stream  *connect.BidiStreamForClientSimple[wire.Report, wire.Orders]
 	reports *syncutil.Mailbox[*wire.Report]
-	cancel  context.CancelFunc // of the stream's context
-	closed  chan struct{}      // closed when nothing more is to be sent
-	once    sync.Once          // for Close
+	cancel  context.CancelFunc // cancels the stream's context
+	closed  chan struct{}      // closed when no more reports are to be sent
+	once    sync.Once          // Close has an effect only once
 	writers sync.WaitGroup
 }
 
-// begin sends the report that joins, and waits until the master accepts the tasknode.
+// begin sends the Joined report, and waits until the master accepts the tasknode.
 func (s *session) begin(hello *wire.Report) error {
 	limit := time.AfterFunc(helloTimeout, s.cancelStream)
 	defer limit.Stop()
@@ -35,18 +35,18 @@ func (s *session) begin(hello *wire.Report) error {
 	return err
 }
 
-// cancelStream ends the stream, so that Send and Receive return. The end of its context
-// alone is not noticed while HTTP waits for the next report.
+// cancelStream ends the stream, so that Send and Receive return. Cancelling the context is
+// not enough, because HTTP does not notice it while it waits for the next report.
 func (s *session) cancelStream() {
 	s.cancel()
-	_ = s.stream.CloseRequest() // of a stream that has ended
+	_ = s.stream.CloseRequest() // the error of an ended stream
 }
 
 // Send implements tasknode.Session.
 func (s *session) Send(r *wire.Report) { s.reports.Put(r) }
 
-// write sends reports until the session ends. A report that a master does not accept in
-// time ends the session.
+// write sends reports until the session ends. If a master does not receive a report in time,
+// write ends the session.
 func (s *session) write() {
 	for {
 		select {
@@ -91,5 +91,5 @@ func (s *session) Close() {
 // closeStream releases the stream.
 func (s *session) closeStream() {
 	s.cancelStream()
-	_ = s.stream.CloseResponse() // of a stream that has ended
+	_ = s.stream.CloseResponse() // the error of an ended stream
 }

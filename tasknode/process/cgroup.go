@@ -20,11 +20,11 @@ import (
 //	  attempt_…_m_000001_0/
 type cgroup struct {
 	dir     string
-	version int // 1 or 2
+	version int // cgroup version: 1 or 2
 }
 
-// openCgroup opens a control group that the daemon may use, and removes the groups of
-// an earlier daemon below it.
+// openCgroup opens a control group that the daemon may use, and removes the groups that an
+// earlier daemon left below it.
 func openCgroup(dir string) (*cgroup, error) {
 	c := &cgroup{dir: dir}
 	switch {
@@ -67,11 +67,11 @@ func (c *cgroup) write(file, text string) error {
 	return os.WriteFile(filepath.Join(c.dir, file), []byte(text), 0o644)
 }
 
-// taskCgroup is the control group of one process. The nil group stands for none: its
+// taskCgroup is the control group of one process. If it is nil, there is no group, and its
 // methods do nothing.
 type taskCgroup struct{ cgroup }
 
-// newGroup makes the group of a task that has the limits.
+// newGroup makes the group of a task and sets the limits.
 func (c *cgroup) newGroup(name string, l limits) (*taskCgroup, error) {
 	g := &taskCgroup{cgroup{dir: filepath.Join(c.dir, name), version: c.version}}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
@@ -85,7 +85,7 @@ func (c *cgroup) newGroup(name string, l limits) (*taskCgroup, error) {
 	return g, nil
 }
 
-// enterAtStart makes a process start in the group. Only version 2 can do that.
+// enterAtStart makes a process start in the group. Only version 2 supports that.
 func (g *taskCgroup) enterAtStart(attr *syscall.SysProcAttr) (leave func(), err error) {
 	if g == nil || g.version != 2 {
 		return func() {}, nil
@@ -128,13 +128,13 @@ func (g *taskCgroup) ranOutOfMemory() bool {
 	return false
 }
 
-// How often kill looks for processes that were started while others were killed.
+// kill looks this often for processes that were started while it killed others.
 const (
 	killRounds   = 100
 	killInterval = 5 * time.Millisecond
 )
 
-// kill kills all processes of the group, including those that have left the task's
+// kill kills all processes of the group, including processes that have left the task's
 // process group.
 func (g *taskCgroup) kill() {
 	if g == nil {
@@ -152,8 +152,8 @@ func (g *taskCgroup) kill() {
 	}
 }
 
-// processes returns the ids of the processes in the group, none if it cannot be read:
-// then it is gone.
+// processes returns the ids of the processes in the group. It returns none if the group
+// cannot be read, because then the group has been removed.
 func (g *taskCgroup) processes() (pids []int) {
 	data, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 	if err != nil {
@@ -167,7 +167,8 @@ func (g *taskCgroup) processes() (pids []int) {
 	return pids
 }
 
-// remove removes the group. The kernel takes a moment until it counts as empty.
+// remove removes the group. It retries, because the kernel takes some time until the group
+// counts as empty.
 func (g *taskCgroup) remove() (err error) {
 	if g == nil {
 		return nil

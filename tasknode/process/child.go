@@ -13,12 +13,12 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// processClass has the properties that tasks must share if one process is to run them one
-// after another.
+// processClass has the properties that tasks must share if one process runs them one after
+// another.
 type processClass struct {
 	job     string
-	program string // file of the program; its name is the program's hash
-	user    string // whose rights the process has
+	program string // file of the program, named by its hash
+	user    string // user whose rights the process has
 	limits  limits
 }
 
@@ -32,29 +32,29 @@ type child struct {
 	cfg      *Config
 	class    processClass
 	release  func()      // releases the program
-	temp     string      // for temporary files; empty when a task begins, and removed with the process
-	cgroup   *taskCgroup // nil without cgroups
+	temp     string      // directory for temporary files; empty when a task begins, and removed with the process
+	cgroup   *taskCgroup // nil if there are no cgroups
 	process  *os.Process
-	pid      int                // of the process and of its group
-	handover *taskproc.Handover // nil if it runs one task only
+	pid      int                // id of the process and of its group
+	handover *taskproc.Handover // nil if the process runs only one task
 	unwatch  func()             // ends the sampling of its memory
-	exited   chan struct{}      // closed when the process and its group are gone
+	exited   chan struct{}      // closed when the process and its group have ended
 
-	tasksLeft int         // how many tasks it may still begin; negative: any number
+	tasksLeft int         // how many more tasks it may begin; negative means any number
 	tasks     int         // how many tasks it has begun
-	timer     *time.Timer // kills it when it has been idle too long; nil unless it is idle
+	timer     *time.Timer // kills the process when it has been idle too long; nil unless it is idle
 
 	mu struct {
 		sync.Mutex
-		task   *task // that it runs; nil while it is idle
+		task   *task // task that it runs; nil while it is idle
 		ending bool  // it is being killed
-		reaped bool  // its pid is free, so no signal may be sent
+		reaped bool  // its pid may be used again, so no signal may be sent
 	}
 }
 
-// assign gives an idle process another task. It returns false if the process has exited
-// or is about to: the caller then starts a new one. Under the lock no kill can come
-// between the check and the hand-over.
+// assign gives an idle process another task. It returns false if the process has exited or
+// will exit soon; the caller then starts a new process. The lock prevents a kill between the
+// check and the assignment.
 func (c *child) assign(t *task, w *childFiles) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,8 +67,8 @@ func (c *child) assign(t *task, w *childFiles) bool {
 	return true
 }
 
-// detachTask returns the task that the process reports as ended, and makes the process
-// idle. It returns nil if the process is about to be killed.
+// detachTask returns the task whose end the process has reported, and makes the process
+// idle. It returns nil if the process will be killed.
 func (c *child) detachTask() (t *task) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,8 +80,8 @@ func (c *child) detachTask() (t *task) {
 	return t
 }
 
-// isReusable reports whether an idle process may run another task. A process that keeps
-// much memory may not, since it would leave the next task little.
+// isReusable reports whether an idle process may run another task. A process that still uses
+// much memory may not, because it would leave little memory for the next task.
 func (c *child) isReusable() bool {
 	return c.tasksLeft != 0 && residentOf(c.pid) <= c.class.limits.memory/2 && empty(c.temp) == nil
 }
@@ -103,8 +103,8 @@ func (c *child) kill() {
 	})
 }
 
-// force calls f, unless the process has exited or runs another task than t. A nil t stands
-// for any task.
+// force calls f, unless the process has exited or runs another task than t. If t is nil, the
+// task does not matter.
 func (c *child) force(t *task, f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +117,8 @@ func (c *child) force(t *task, f func()) {
 	f()
 }
 
-// killForMemory kills the process because it exceeds its memory limit, and notes that
-// for the error text of its task.
+// killForMemory kills the process because it exceeds its memory limit. It records this cause
+// for the error text of the task.
 func (c *child) killForMemory() {
 	c.mu.Lock()
 	if c.mu.task != nil {
@@ -129,11 +129,11 @@ func (c *child) killForMemory() {
 }
 
 // reap waits for the exit of the process, kills the rest of its group, and determines why
-// the task ended that it ran. It returns that task, or nil if the process was idle.
+// its task ended. It returns that task, or nil if the process was idle.
 //
-// The order matters: the rest of the group is killed before the output is drained,
-// since a grandchild may hold the pipes open; and the cause is determined from the
-// complete log.
+// The order matters. The rest of the group is killed before the output is drained, since a
+// grandchild may hold the pipes open. The cause is determined afterwards, because that needs
+// the complete log.
 func (c *child) reap() (last *task) {
 	awaitExit(c.pid)
 	c.unwatch()
@@ -154,8 +154,8 @@ func (c *child) reap() (last *task) {
 	return last
 }
 
-// awaitExit waits for the exit of a child but does not collect it. So its pid, which is
-// the number of its group, is not used again.
+// awaitExit waits for the exit of a child but does not collect the child. So its pid, which
+// is also the id of its group, is not used again.
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -176,15 +176,15 @@ func (c *child) collect() (last *task, state *os.ProcessState, err error) {
 	return last, state, err
 }
 
-// awaitGroup waits until the processes of a group, which have been killed, are gone: the
-// kernel takes a while to free a large one.
+// awaitGroup waits until the killed processes of a group have ended. The kernel needs some
+// time to free the memory of a large process.
 func awaitGroup(group int, deadline time.Time) {
 	for pause := time.Millisecond; unix.Kill(-group, 0) == nil && time.Now().Before(deadline); pause *= 2 {
 		time.Sleep(pause)
 	}
 }
 
-// cleanUp releases what a process that has exited, or was never started, has acquired.
+// cleanUp releases the resources of a process that has exited or was never started.
 func (c *child) cleanUp() {
 	err := errors.Join(c.cgroup.remove(), os.RemoveAll(c.temp))
 	if c.handover != nil {

@@ -11,19 +11,20 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// Descriptors in the child, the first after the standard ones.
+// Descriptors in the child. They follow the standard descriptors.
 const (
 	controlFD = 3 // control socket of its first task
-	nextFD    = 4 // where it receives its further tasks, if it may run several
+	nextFD    = 4 // descriptor on which it receives further tasks, if it may run several
 )
 
-// childFiles are the child's ends of its connections with the daemon.
+// childFiles are the child's ends of its connections to the daemon.
 type childFiles struct {
 	null, stdout, stderr, control *os.File
-	handover                      *os.File // nil for a child of one task
+	handover                      *os.File // nil if the child runs only one task
 }
 
-// files lists the files by descriptor. The first is nil for a child that runs already.
+// files returns the files in the order of descriptors. The first is nil if the child is
+// already running.
 func (w *childFiles) files() []*os.File {
 	all := []*os.File{w.null, w.stdout, w.stderr, w.control}
 	if w.handover != nil {
@@ -32,20 +33,20 @@ func (w *childFiles) files() []*os.File {
 	return all
 }
 
-// close closes the child's ends, once the child has inherited them or will not. It does
-// nothing if w is nil.
+// close closes the child's ends. It is called after the child has inherited them, or when no
+// child will. It does nothing if w is nil.
 func (w *childFiles) close() {
 	if w == nil {
 		return
 	}
 	for _, f := range w.files() {
-		f.Close() // nil is fine, and the error does not matter
+		f.Close() // f may be nil, and the error does not matter
 	}
 }
 
-// connect makes the connections of the task with a child, and begins to read its output.
+// connect makes the task's connections to a child, and begins to read the task's output.
 //
-// The pipes and the socket belong to the task, not to the process: each further task of a
+// The pipes and the socket belong to the task, not to the process. Each further task of a
 // process gets new ones, so that no data of one attempt reaches another.
 func (t *task) connect() (w *childFiles, err error) {
 	w = new(childFiles)
@@ -77,11 +78,11 @@ func (t *task) connect() (w *childFiles, err error) {
 	return w, nil
 }
 
-// disconnect undoes connect after the child's ends are closed.
+// disconnect undoes connect. The child's ends must already be closed.
 func (t *task) disconnect() {
 	for _, s := range []*stream{&t.stdout, &t.stderr} {
 		if s.pipe != nil {
-			s.pipe.Close() // ends its reader
+			s.pipe.Close() // ends the goroutine that reads it
 			s.pipe = nil
 		}
 	}
@@ -94,14 +95,14 @@ func (t *task) disconnect() {
 // control is the daemon's end of a control socket.
 type control struct {
 	net.Conn
-	received atomic.Bool   // the task has sent something
-	ended    chan struct{} // closed once a Read has failed: nothing more arrives
-	end      sync.Once     // closes ended
+	received atomic.Bool   // the task has sent data
+	ended    chan struct{} // closed after a Read has failed, when no more data arrives
+	end      sync.Once     // guards closing ended
 	closed   func()
 }
 
-// Read implements io.Reader. It notes that something has arrived: a program that sends
-// nothing does not call mr.Main, and the error says so.
+// Read implements io.Reader. It records that data has arrived. If a program sends no data,
+// it has not called mr.Main, and the error says so.
 func (c *control) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
@@ -113,9 +114,9 @@ func (c *control) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hasReceived reports whether the task has sent something. The process has exited, so the
-// reader comes to the end of what it sent; if that takes longer than the deadline, the
-// answer is about what was read until then.
+// hasReceived reports whether the task has sent data. The process has exited, so the reader
+// reaches the end of the data. If that takes longer than the deadline, the result covers
+// only the data that was read by then.
 func (c *control) hasReceived(deadline time.Time) bool {
 	if !c.received.Load() {
 		late := time.NewTimer(time.Until(deadline))
@@ -128,7 +129,7 @@ func (c *control) hasReceived(deadline time.Time) bool {
 	return c.received.Load()
 }
 
-// Close closes the socket, and kills a task that still runs.
+// Close closes the socket. It kills the task if the task still runs.
 func (c *control) Close() error {
 	err := c.Conn.Close()
 	c.closed()
@@ -139,7 +140,7 @@ func (c *control) Close() error {
 type stream struct {
 	pipe     *os.File // the daemon's end; nil before connect
 	log      *logFile
-	complete bool // all that was printed has arrived; valid once copy has returned
+	complete bool // the complete output has arrived; valid after copy has returned
 }
 
 // copyBuffers holds buffers for stream.copy.
@@ -151,7 +152,7 @@ func (s *stream) copy(pipe *os.File) {
 	defer copyBuffers.Put(buf)
 	for {
 		n, err := pipe.Read(buf[:])
-		_, _ = s.log.Write(buf[:n]) // never fails
+		_, _ = s.log.Write(buf[:n]) // Write never fails
 		if err != nil {
 			s.complete = err == io.EOF
 			return
@@ -159,7 +160,7 @@ func (s *stream) copy(pipe *os.File) {
 	}
 }
 
-// close closes what is open and returns the first error of the log.
+// close closes the pipe and the log, and returns the first error of the log.
 func (s *stream) close() error {
 	if s.pipe != nil {
 		s.pipe.Close()

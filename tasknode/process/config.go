@@ -15,8 +15,8 @@ import (
 
 // Programs provides the programs that tasks run; *artifact.Cache implements it.
 type Programs interface {
-	// Get returns the path of a program, given its full name in storage and its
-	// SHA-256. The file stays until the caller calls release.
+	// Get returns the path of a program, given its full name in storage and its SHA-256. The
+	// file stays until the caller calls release.
 	Get(ctx context.Context, name string, sum []byte) (path string, release func(), err error)
 }
 
@@ -24,34 +24,34 @@ type Programs interface {
 type Config struct {
 	// Programs provides the programs that tasks run; there is no default.
 	Programs Programs
-	// LogDir returns the directory for an attempt's files "stdout" and "stderr".
-	// The Launcher makes it. The default is logs/ATTEMPT next to the attempt's
-	// local directory: it outlives a failed attempt and is removed with the job.
+	// LogDir returns the directory for an attempt's files "stdout" and "stderr". The
+	// Launcher makes the directory. The default is logs/ATTEMPT next to the attempt's local
+	// directory. So the logs remain after a failed attempt, and are removed with the job.
 	LogDir func(*taskproc.Start) string
-	// LogBytes is how much of each of them is kept; default DefaultLogBytes,
+	// LogBytes is how many bytes of each of the two files are kept; default DefaultLogBytes,
 	// at least MinLogBytes.
 	LogBytes int64
-	// KillGrace is how long a task may run after its context has ended, before it
-	// is killed; default 10 s.
+	// KillGrace is how long a task may still run after its context has ended. Then it is
+	// killed; default 10 s.
 	KillGrace time.Duration
-	// Cgroup is the directory of a control group (version 1, memory; or version
-	// 2) that the daemon may use and that has no process of its own. Each task
+	// Cgroup is the directory of a control group that the daemon may use and that has no
+	// process of its own (version 1 with the memory controller, or version 2). Each task
 	// gets a group below it. By default there is none, and memory is sampled.
 	Cgroup string
-	// MaxProcesses is how many processes there may be, those included that wait for
-	// another task of their job: usually the number of slots. The default is 0:
-	// each process runs one task.
+	// MaxProcesses is the maximum number of processes, including processes that wait for
+	// another task of their job. It is usually the number of slots. The default is 0: each
+	// process runs one task.
 	MaxProcesses int
 	// IdleTime is how long a process waits for another task; default 3 s.
 	IdleTime time.Duration
-	// RunAsDaemonUser runs tasks as the daemon's user even if that is root. By
-	// default a daemon that is root runs tasks as the submitting user.
+	// RunAsDaemonUser runs tasks as the daemon's user, even if that user is root. By default
+	// a daemon that runs as root runs tasks as the submitting user.
 	RunAsDaemonUser bool
-	// FaultFile is the file of the errs of drills that tasks are to suffer too; default
-	// none.
+	// FaultFile is the file with the faults of drills, which are also injected into tasks;
+	// default none.
 	FaultFile string
-	// Environ is the environment from which that of tasks is made; default the
-	// daemon's own.
+	// Environ is the environment from which the environment of tasks is made; default the
+	// daemon's own environment.
 	Environ []string
 	// Logger logs errors that do not affect tasks; default none.
 	Logger *slog.Logger

@@ -13,7 +13,7 @@ var crashLine = regexp.MustCompile(`(?m)^(?:panic: |fatal error: |SIG[A-Z]+: ).*
 // stackLine matches the first line of a goroutine's stack in a crash or dump.
 var stackLine = regexp.MustCompile(`(?m)^goroutine \d+ .*\[.*\]:$`)
 
-// quitLine begins a dump that SIGQUIT requested.
+// quitLine begins the dump that a program prints after SIGQUIT.
 const quitLine = "SIGQUIT: quit"
 
 // maxDumpBytes limits a dump of goroutines.
@@ -41,7 +41,8 @@ func crashIn(stderr string) *tasknode.Crash {
 	return nil
 }
 
-// causeAt returns the line that begins a crash, with the panics that followed the first.
+// causeAt returns the line that begins a crash, and the lines of panics that followed the
+// first panic.
 func causeAt(text string) string {
 	lines := strings.Split(text, "\n")
 	cause := strings.TrimSpace(lines[0])
@@ -54,8 +55,8 @@ func causeAt(text string) string {
 	return cause
 }
 
-// dumpIn finds the stacks of goroutines that were printed at SIGQUIT; "" for none. The
-// main goroutine comes first, since it runs the task.
+// dumpIn returns the stacks of goroutines that were printed after SIGQUIT, "" if there are
+// none. The main goroutine comes first, since it runs the task.
 func dumpIn(stderr string) string {
 	i := strings.LastIndex(stderr, quitLine)
 	if i < 0 {

@@ -16,13 +16,13 @@ var daemonVariables = []string{
 	"PWD", "TMPDIR", "HADOOP_USER_NAME",
 }
 
-// environ returns the environment of a task: the daemon's without the variables that
-// configure the daemon, which include all of Hammr's settings and secrets. more says that
-// the process may run further tasks.
+// environ returns the environment of a task. It is the daemon's environment without the
+// variables that configure the daemon, which include all of Hammr's settings and secrets.
+// more says that the process may run further tasks.
 //
 // TMPDIR belongs to the process: it is empty when a task begins, and removed with the
-// process. GOMEMLIMIT makes Go's collector keep the heap below the limit that would end
-// the process.
+// process. With GOMEMLIMIT, Go's collector tries to keep the heap below the memory limit,
+// because exceeding that limit ends the process.
 func environ(base []string, start *taskproc.Start, t *task, more bool) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

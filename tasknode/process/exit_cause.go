@@ -12,22 +12,24 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// Why did a process exit? Its status alone does not say: a panic and os.Exit(2) have the
-// same one, and a process that is killed for memory looks like one that a user killed. The
-// causes are tested from the surest to the vaguest: the daemon's own notes, the kernel's
-// counters, the text on stderr, the signal, and last the exit status.
+// The exit status alone does not show why a process exited. A panic and os.Exit(2) have the
+// same status. A process that is killed for its memory has the same status as a process that
+// a user killed. The functions below test the causes from the surest to the least sure: the
+// daemon's own records, the kernel's counters, the text on stderr, the signal, and last the
+// exit status.
 
 // errForced is the error of a task that the daemon has killed.
 var errForced = errors.New("process: the tasknode killed the task")
 
-// logTailBytes is how much of stderr a failure shows.
+// logTailBytes is how many bytes of stderr a failure shows.
 const logTailBytes = 4096
 
-// goExitCode is the status of a Go program that panics, or that prints a dump at SIGQUIT.
+// goExitCode is the exit status of a Go program that panics, or that prints a dump after
+// SIGQUIT.
 const goExitCode = 2
 
-// exitCause returns why the task's process exited, for Err. It reads the logs, and waits
-// until the deadline for the end of what the task sent.
+// exitCause returns why the task's process exited, for Err. It reads the logs. It waits
+// until the deadline for the last data that the task sent.
 func (t *task) exitCause(state *os.ProcessState, deadline time.Time) error {
 	t.logTail = t.stderr.log.tail(logTailBytes)
 	status, _ := state.Sys().(syscall.WaitStatus)
@@ -65,10 +67,10 @@ func (t *task) exitCause(state *os.ProcessState, deadline time.Time) error {
 	return nil
 }
 
-// name is the base name of the program.
+// name returns the base name of the program.
 func (t *task) name() string { return path.Base(t.binary) }
 
-// lastLine is the last line on stderr as the end of a sentence; "" for none.
+// lastLine returns the last line on stderr as the end of a sentence, "" if there is none.
 func (t *task) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(t.logTail), "\n")
 	if last := lines[len(lines)-1]; last != "" {
@@ -77,8 +79,8 @@ func (t *task) lastLine() string {
 	return ""
 }
 
-// signalled is the error text for a process that was ended by a signal from outside the
-// daemon. SIGKILL is what the kernel sends when the machine has no memory left.
+// signalled returns the error text for a process that was ended by a signal from outside the
+// daemon. The kernel sends SIGKILL when the machine has no memory left.
 func signalled(s syscall.Signal) string {
 	cause := fmt.Sprintf("the task was ended by signal %d (%v) from outside", int(s), s)
 	if s == syscall.SIGKILL {

@@ -12,7 +12,8 @@ import (
 	"syscall"
 )
 
-// explain turns the error of starting a program into one that the user can act on.
+// explain converts the error of starting a program into an error that says what the user can
+// do.
 func (t *task) explain(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
@@ -30,7 +31,7 @@ func (t *task) explain(err error) error {
 // platform is the platform of this machine.
 const platform = runtime.GOOS + "/" + runtime.GOARCH
 
-// kindOf says what a file is that the kernel does not accept as a program.
+// kindOf describes a file that the kernel does not accept as a program.
 func kindOf(path string) string {
 	built := platformOf(path)
 	if built == "" {
@@ -45,7 +46,8 @@ var architectures = map[elf.Machine]string{
 	elf.EM_PPC64: "ppc64", elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64", elf.EM_MIPS: "mips",
 }
 
-// platformOf returns the platform that a program is built for; "" if it is no program.
+// platformOf returns the platform for which a program is built, "" if the file is no
+// program.
 func platformOf(path string) string {
 	if f, err := elf.Open(path); err == nil {
 		defer f.Close()
@@ -63,8 +65,8 @@ func platformOf(path string) string {
 	return ""
 }
 
-// firstBytes returns the first four bytes of a file, which identify many formats; fewer
-// for a shorter file, and "" for one that cannot be read.
+// firstBytes returns the first four bytes of a file, which identify many formats. If the
+// file is shorter, it returns fewer bytes; if the file cannot be read, it returns "".
 func firstBytes(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -72,12 +74,12 @@ func firstBytes(path string) string {
 	}
 	defer f.Close()
 	head := make([]byte, 4)
-	n, _ := io.ReadFull(f, head) // a shorter file has fewer
+	n, _ := io.ReadFull(f, head) // fewer bytes if the file is shorter
 	return string(head[:n])
 }
 
-// missingLoader returns the dynamic loader that a program needs and this machine does not
-// have; "" for none.
+// missingLoader returns the dynamic loader that a program needs if this machine does not
+// have it, otherwise "".
 func missingLoader(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// CreateCgroup makes a control group for tasks, below the one of the calling process,
-// and returns its directory. The machine may forbid that: version 1 allows it to root
-// only, and version 2 needs a group that is delegated with its memory controller
-// (Delegate=memory in a unit of systemd). The caller removes the directory.
+// CreateCgroup makes a control group for tasks below the group of the calling process, and
+// returns its directory. The machine may forbid that: version 1 allows it only to root.
+// Version 2 needs a group that is delegated with its memory controller (Delegate=memory in a
+// unit of systemd). The caller removes the directory.
 func CreateCgroup(name string) (dir string, err error) {
 	parent, err := memoryCgroup("/proc/self/cgroup", "/proc/self/mounts")
 	if err != nil {
@@ -29,7 +29,7 @@ func CreateCgroup(name string) (dir string, err error) {
 	return dir, nil
 }
 
-// RemoveCgroup kills what runs in a group of CreateCgroup, and removes the group. A
+// RemoveCgroup kills the processes in a group made by CreateCgroup, and removes the group. A
 // missing group is no error.
 func RemoveCgroup(dir string) error {
 	if !exists(dir) {
@@ -41,12 +41,12 @@ func RemoveCgroup(dir string) error {
 	return os.Remove(dir)
 }
 
-// mountedCgroup is a mounted hierarchy of control groups that accounts for memory. kind
-// is its controller in version 1 and "" in version 2.
+// mountedCgroup is a mounted hierarchy of control groups that accounts for memory. kind is
+// the controller in version 1 and "" in version 2.
 type mountedCgroup struct{ kind, dir string }
 
-// memoryCgroup returns the directory of the control group that accounts for the memory
-// of a process, given the process's membership and mounts files.
+// memoryCgroup returns the directory of the control group that accounts for the memory of a
+// process. membership and mounts are the names of the process's files in /proc.
 func memoryCgroup(membership, mounts string) (string, error) {
 	found, err := memoryMounts(mounts)
 	if err != nil {
@@ -64,16 +64,16 @@ func memoryCgroup(membership, mounts string) (string, error) {
 		if dir := filepath.Join(m.dir, path); exists(dir) {
 			return dir, nil
 		}
-		return m.dir, nil // in a container the path may be the one outside of it
+		return m.dir, nil // in a container the path may be a path outside of the container
 	}
 	return "", errors.New("control group for tasks: none is mounted that accounts for memory")
 }
 
-// memoryMounts lists the mounts of version 1 for memory, then those of version 2.
+// memoryMounts returns the mounts of version 1 for memory, then the mounts of version 2.
 func memoryMounts(file string) (found []mountedCgroup, err error) {
 	text, err := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line) // device, directory, type, options
+		fields := strings.Fields(line) // fields: device, directory, type, options
 		switch {
 		case len(fields) < 4:
 		case fields[2] == "cgroup" && slices.Contains(strings.Split(fields[3], ","), "memory"):
@@ -85,13 +85,13 @@ func memoryMounts(file string) (found []mountedCgroup, err error) {
 	return found, err
 }
 
-// memberships returns the paths of a process's groups by controller; "" is the key of
-// version 2.
+// memberships returns the paths of a process's groups by controller; the key of version 2 is
+// "".
 func memberships(file string) (map[string]string, error) {
 	paths := make(map[string]string)
 	text, err := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3) // number, controllers, path
+		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3) // fields: number, controllers, path
 		if len(parts) < 3 {
 			continue
 		}

@@ -20,14 +20,14 @@ import (
 // so that Close either sees it or prevents it.
 type Launcher struct {
 	cfg     Config
-	starter *procfs.Starter // the thread that is the parent of all processes
-	watcher *memoryWatcher  // enforces limits without cgroups
-	cgroup  *cgroup         // nil without cgroups
+	starter *procfs.Starter // its thread is the parent of all processes
+	watcher *memoryWatcher  // enforces limits if there are no cgroups
+	cgroup  *cgroup         // nil if there are no cgroups
 	workers sync.WaitGroup  // goroutines of the children and their tasks
 	mu      struct {
 		sync.Mutex
-		children map[*child]bool // those that have not exited
-		waiting  []*child        // the idle ones among them, the latest last
+		children map[*child]bool // children that have not exited
+		waiting  []*child        // idle children, the latest last
 		closed   bool
 	}
 }
@@ -52,9 +52,9 @@ func New(cfg Config) (*Launcher, error) {
 	return l, nil
 }
 
-// Close kills the processes and waits for their exit. Launch fails from then on.
+// Close kills the processes and waits for their exit. After that Launch returns an error.
 //
-// It may be called twice.
+// Close may be called twice.
 func (l *Launcher) Close() {
 	l.mu.Lock()
 	closed := l.mu.closed
@@ -94,7 +94,8 @@ func (l *Launcher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.
 	return t, nil
 }
 
-// prepare acquires what a task needs, and makes the child that would run it first.
+// prepare acquires the resources that a task needs. It makes the child that would run the
+// task as its first task.
 func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) (*child, error) {
 	if !filepath.IsAbs(start.LocalDir) {
 		return nil, fmt.Errorf("local directory %s: not an absolute path", start.LocalDir)
@@ -103,7 +104,7 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	if err != nil {
 		return nil, err
 	}
-	t.dir, t.temp = start.LocalDir, start.LocalDir+".tmp" // outlives the attempt: a reused process keeps it
+	t.dir, t.temp = start.LocalDir, start.LocalDir+".tmp" // not removed with the attempt, because a reused process keeps it
 	if err := t.giveDir(); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	return c, nil
 }
 
-// limitsAndOwner determines the limits and the user of a task, and how many tasks its
+// limitsAndOwner sets the limits and the user of a task, and returns how many tasks its
 // process may run.
 func (l *Launcher) limitsAndOwner(t *task, start *taskproc.Start) (tasks int, err error) {
 	if t.limits, tasks, err = limitsOf(start); err != nil {
@@ -135,11 +136,11 @@ func (l *Launcher) limitsAndOwner(t *task, start *taskproc.Start) (tasks int, er
 	return tasks, err
 }
 
-// run runs a task in an idle child, or else in c.
+// run runs a task in an idle child, or in c if there is no idle child.
 //
-// The child c is prepared before it is known whether it is needed, because the class of
-// the process follows from the preparation, and an idle process may exit at the last
-// moment.
+// The child c is prepared before it is known whether c is needed. The reasons are that the
+// class of the process follows from the preparation, and that an idle process may exit at
+// the last moment.
 func (l *Launcher) run(ctx context.Context, t *task, c *child) error {
 	if waiting := l.takeIdle(c.class); waiting != nil {
 		if err := l.assign(t, waiting); err == nil {

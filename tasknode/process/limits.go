@@ -32,8 +32,8 @@ type limits struct {
 	memory int64 // bytes
 }
 
-// limitsOf reads the limits of a task, and how many tasks its process may run; negative
-// is any number.
+// limitsOf reads the limits of a task from start. tasks is how many tasks its process may
+// run; negative means any number.
 func limitsOf(start *taskproc.Start) (l limits, tasks int, err error) {
 	c, err := conf.FromMap(start.Properties)
 	if err != nil {
@@ -42,7 +42,7 @@ func limitsOf(start *taskproc.Start) (l limits, tasks int, err error) {
 	return limits{memory: c.Int64(memoryProperty(start.Kind)) << 20}, c.Int(conf.ProcessTasks), nil
 }
 
-// memoryProperty is the property that sets the memory of tasks of a kind.
+// memoryProperty returns the property that sets the memory of tasks of a kind.
 func memoryProperty(kind taskproc.Kind) string {
 	if kind == taskproc.Kind_REDUCE {
 		return conf.ReduceMemoryMB
@@ -56,11 +56,12 @@ const cgroupControllers = "+memory"
 // cgroupFile is a setting of a cgroup.
 type cgroupFile struct {
 	name, text string
-	optional   bool // some kernels do not have it
+	optional   bool // some kernels do not have this file
 }
 
-// cgroupFiles are the settings that enforce the limits in a cgroup of a version. In
-// version 1 each controller has a directory of its own; a cgroup knows that of memory.
+// cgroupFiles returns the settings that enforce the limits in a cgroup of a version. In
+// version 1 each controller has its own directory; a cgroup uses only the directory of the
+// memory controller.
 func (l limits) cgroupFiles(version int) []cgroupFile {
 	memory := strconv.FormatInt(l.memory, 10)
 	if version == 1 {
@@ -69,15 +70,15 @@ func (l limits) cgroupFiles(version int) []cgroupFile {
 	return []cgroupFile{
 		{name: "memory.max", text: memory},
 		{name: "memory.oom.group", text: "1"},
-		{name: "memory.swap.max", text: "0", optional: true}, // only if the kernel accounts for swap
+		{name: "memory.swap.max", text: "0", optional: true}, // exists only if the kernel accounts for swap
 	}
 }
 
-// gcLimit is the heap size, in bytes, above which Go's collector works harder. It leaves
-// memory for what the collector does not count, such as the program's own pages.
+// gcLimit returns the heap size in bytes above which Go's collector works harder. It leaves
+// memory that the collector does not count, such as the program's own pages.
 func (l limits) gcLimit() int64 { return l.memory / 10 * 9 }
 
-// exceededText is the error text for the user: a task of a kind has exceeded its memory.
+// exceededText returns the error text for users: a task of a kind has exceeded its memory.
 func (l limits) exceededText(kind taskproc.Kind) string {
 	return fmt.Sprintf("the task ran out of its memory of %d MiB (%s): raise it, or let the task hold less at a time", l.memory>>20, memoryProperty(kind))
 }

@@ -24,14 +24,13 @@ type logFile struct {
 	path    string
 	file    *os.File // nil before the first write
 	part    int64    // bytes; a third of the limit
-	size    int64    // of the file, in bytes
+	size    int64    // size of the file in bytes
 	dropped int64    // bytes that were dropped
-	gap     int64    // length of the note about them; 0 if there is none
+	gap     int64    // length of the text about dropped bytes; 0 if there is none
 	err     error    // the first error; nothing is written after it
 }
 
-// newLogFile returns a log of about limit bytes, which is not made before the first
-// write.
+// newLogFile returns a log of about limit bytes. Its file is made at the first write.
 func newLogFile(path string, limit int64) *logFile {
 	return &logFile{path: path, part: limit / 3}
 }
@@ -46,7 +45,7 @@ func (l *logFile) create() error {
 	return err
 }
 
-// Write never fails, so that the task's output is read in any case; Close returns the
+// Write never fails, so that the task's output is always read to its end. Close returns the
 // error.
 func (l *logFile) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0 && l.err == nil; {
@@ -96,8 +95,8 @@ func (l *logFile) Close() error {
 	return errors.Join(l.err, l.file.Close())
 }
 
-// tail returns the last n bytes, or fewer, cut to whole lines if possible. It replaces
-// invalid UTF-8, which messages cannot carry.
+// tail returns the last n bytes, or fewer. It cuts to whole lines if possible. It replaces
+// invalid UTF-8, because messages cannot carry it.
 func (l *logFile) tail(n int64) string {
 	if l.size == 0 {
 		return ""

@@ -9,19 +9,20 @@ import (
 	"time"
 )
 
-// How often memory is sampled. A sample reads one small file for each task's process; a
-// scan also reads one for every process of the machine, to find what tasks have started.
+// Memory is sampled at these intervals. A sample reads one small file for each task's
+// process. A scan also reads one for every process of the machine, to find the processes
+// that tasks have started.
 const (
 	sampleInterval = 100 * time.Millisecond
 	samplesPerScan = 5
 )
 
-// memoryWatcher enforces memory limits without cgroups: it kills processes that exceed
-// theirs. One goroutine samples memory; close ends it.
+// memoryWatcher enforces memory limits without cgroups: it kills processes that exceed their
+// limit. One goroutine samples memory; close ends it.
 //
-// A task can exceed its limit for at most sampleInterval, or sampleInterval times
-// samplesPerScan if processes that it has started use the memory. A cgroup is exact,
-// but the machine may not allow one.
+// A task can exceed its limit for at most sampleInterval. If processes that it has started
+// use the memory, it can do so for sampleInterval times samplesPerScan. A cgroup enforces
+// limits exactly, but some machines allow no cgroup.
 type memoryWatcher struct {
 	stop  chan struct{}
 	ended chan struct{}
@@ -38,7 +39,7 @@ func newWatcher() *memoryWatcher {
 	return w
 }
 
-// close ends the goroutine and waits for it. No child is watched any more.
+// close ends the goroutine and waits for it. No child may be watched any more.
 func (w *memoryWatcher) close() {
 	close(w.stop)
 	<-w.ended
@@ -70,8 +71,8 @@ func (w *memoryWatcher) run() {
 	}
 }
 
-// sample kills the processes that exceed their limit, alone or, if scan is set, with all
-// of their process group.
+// sample kills each process that exceeds its limit. If scan is set, the memory of the whole
+// process group counts.
 func (w *memoryWatcher) sample(scan bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,15 +110,15 @@ func residentOf(pid int) int64 {
 	return pages * pageBytes
 }
 
-// residentByGroup returns the resident bytes of each process group. Pages that processes
-// share count for each of them.
+// residentByGroup returns the resident bytes of each process group. A page that several
+// processes share counts once for each of them.
 func residentByGroup() map[int]int64 {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // as far as it goes
+	names, _ := dir.Readdirnames(-1) // an error leaves the names that were read
 	groups := make(map[int]int64)
 	for _, name := range names {
 		if name[0] < '0' || name[0] > '9' {
@@ -131,9 +132,10 @@ func residentByGroup() map[int]int64 {
 	return groups
 }
 
-// groupAndResident parses a process's stat line in /proc: its pid, its name in brackets,
-// which may hold anything, and then fields of which the third is the group and the 22nd
-// the resident pages. It returns 0, 0 for any other text.
+// groupAndResident parses a process's stat line in /proc. The line has the pid, the name in
+// parentheses, which may contain any character, and then fields. Of the fields after the
+// name, the third is the group and the 22nd is the number of resident pages. It returns the
+// group and the resident bytes, or 0, 0 for any other text.
 func groupAndResident(stat []byte) (group int, bytesResident int64) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 22 {

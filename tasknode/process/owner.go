@@ -10,15 +10,16 @@ import (
 	"syscall"
 )
 
-// owner is the user that a task runs as. A nil owner stands for the daemon's own user.
+// owner is the user as which a task runs. If it is nil, the task runs as the daemon's own
+// user.
 type owner struct {
 	name, home string
 	uid, gid   uint32
 	groups     []uint32
 }
 
-// ownerOf returns the owner of the tasks of a user's jobs. Only a daemon that is root can
-// run them as that user.
+// ownerOf returns the owner of the tasks of a user's jobs. Only a daemon that runs as root
+// can run tasks as another user.
 func ownerOf(name string) (*owner, error) {
 	if os.Geteuid() != 0 || name == "" {
 		return nil, nil
@@ -31,7 +32,7 @@ func ownerOf(name string) (*owner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("groups of user %s: %w", name, err)
 	}
-	var ids []uint32 // of the user, of its group, and of all its groups
+	var ids []uint32 // ids of the user, its group, and all its groups
 	for _, text := range append([]string{u.Uid, u.Gid}, groups...) {
 		n, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
@@ -46,7 +47,7 @@ func ownerOf(name string) (*owner, error) {
 	return o, nil
 }
 
-// credential is nil for the daemon's own user.
+// credential returns the credential of the owner, nil for the daemon's own user.
 func (o *owner) credential() *syscall.Credential {
 	if o == nil {
 		return nil
@@ -54,8 +55,8 @@ func (o *owner) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: o.uid, Gid: o.gid, Groups: o.groups}
 }
 
-// chown gives files and directories to the owner. It does not follow links: a task could
-// place one, and the daemon would give away its target.
+// chown makes the owner the owner of files and directories. It does not follow links: if a
+// task made a link, the daemon would otherwise give away the target of the link.
 func (o *owner) chown(paths ...string) error {
 	if o == nil {
 		return nil
@@ -68,8 +69,9 @@ func (o *owner) chown(paths ...string) error {
 	return nil
 }
 
-// allowTraversal lets all users pass through a directory, but not read or change it. A
-// user who could place a link there might make a daemon that is root write elsewhere.
+// allowTraversal allows all users to pass through a directory, but not to read or change it.
+// If users could make links there, a daemon that runs as root could be made to write
+// elsewhere.
 func (o *owner) allowTraversal(dir string) error {
 	if o == nil {
 		return nil
@@ -77,7 +79,7 @@ func (o *owner) allowTraversal(dir string) error {
 	return os.Chmod(dir, 0o711)
 }
 
-// environ sets the variables that name the user of a process.
+// environ sets the environment variables that name the user of a process.
 func (o *owner) environ(env []string) []string {
 	if o == nil {
 		return env

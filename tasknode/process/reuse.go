@@ -16,8 +16,9 @@ import (
 //
 // Idle processes count against MaxProcesses, so they never take memory beyond the slots.
 
-// takeIdle takes an idle process of a class, nil if there is none. It prefers the one that
-// became idle last, so that the others reach their IdleTime.
+// takeIdle removes an idle process of a class from the list and returns it, nil if there is
+// none. It prefers the process that became idle last, so that the others reach their
+// IdleTime.
 func (l *Launcher) takeIdle(k processClass) *child {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -31,7 +32,8 @@ func (l *Launcher) takeIdle(k processClass) *child {
 	return nil
 }
 
-// keepIdle makes a process wait for another task. It returns false if the process may not.
+// keepIdle makes a process wait for another task. It returns false if the process may run no
+// other task.
 func (l *Launcher) keepIdle(c *child) bool {
 	if !c.isReusable() {
 		return false
@@ -46,7 +48,7 @@ func (l *Launcher) keepIdle(c *child) bool {
 	return true
 }
 
-// dismiss kills a process that has been idle too long, unless it has a task by now.
+// dismiss kills a process that has been idle too long, unless it has a task again.
 func (l *Launcher) dismiss(c *child) {
 	l.mu.Lock()
 	i := slices.Index(l.mu.waiting, c)
@@ -59,7 +61,7 @@ func (l *Launcher) dismiss(c *child) {
 	}
 }
 
-// evictIdleLocked kills the process that has been idle longest if one more process would
+// evictIdleLocked kills the process that has been idle longest, if one more process would
 // exceed MaxProcesses.
 func (l *Launcher) evictIdleLocked() {
 	if len(l.mu.waiting) == 0 || len(l.mu.children) < l.cfg.MaxProcesses {
@@ -71,9 +73,9 @@ func (l *Launcher) evictIdleLocked() {
 	c.kill()
 }
 
-// awaitTaskEnds makes the process idle each time it reports the end of a task, until it
-// exits. A process whose output is not complete may have left a child behind: it is
-// killed.
+// awaitTaskEnds makes the process idle each time it reports the end of a task, until the
+// process exits. A process whose output is incomplete may have left a child process behind,
+// so it is killed.
 func (l *Launcher) awaitTaskEnds(c *child) {
 	for c.handover.AwaitTaskEnd() {
 		t := c.detachTask()

@@ -13,8 +13,8 @@ import (
 )
 
 // start starts the process of a child with its first task. The kernel kills the process when
-// the thread that started it ends, so the starter's thread starts it, which lives as long as
-// the launcher.
+// the thread that started it ends. So the thread of starter starts it, because that thread
+// lives as long as the launcher.
 func (c *child) start(ctx context.Context, starter *procfs.Starter, t *task) error {
 	w, err := t.connect()
 	if err == nil && c.tasksLeft != 1 {
@@ -30,15 +30,15 @@ func (c *child) start(ctx context.Context, starter *procfs.Starter, t *task) err
 	return nil
 }
 
-// busyTimeout is how long a program may be "busy" (ETXTBSY): its file was just written,
-// and a process that forked meanwhile still has it open until it execs.
+// busyTimeout is how long a program may be "busy" (ETXTBSY). Its file was just written, and
+// a process that was forked during the write has the file open until it calls exec.
 const busyTimeout = time.Second
 
-// startProcess starts the process with files as descriptors 0, 1, …. After an error there
-// is no process.
+// startProcess starts the process with files as descriptors 0, 1, and so on. If it returns
+// an error, there is no process.
 //
-// Descriptors are inherited in order: 0 to 2 are the standard ones, then controlFD and
-// nextFD.
+// Descriptors are inherited in order: 0 to 2 are the standard descriptors, then come
+// controlFD and nextFD.
 func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (err error) {
 	attr := &os.ProcAttr{Dir: t.dir, Env: t.environ, Files: files, Sys: &syscall.SysProcAttr{
 		Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: t.owner.credential(),
@@ -60,7 +60,7 @@ func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (er
 	c.pid = c.process.Pid
 	c.preferAsVictim()
 	if err := c.cgroup.add(c.pid); err != nil {
-		_, _, _ = c.collect() // kills it
+		_, _, _ = c.collect() // kills the process
 		return err
 	}
 	c.tasks, c.tasksLeft = 1, c.tasksLeft-1
@@ -68,8 +68,8 @@ func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (er
 	return nil
 }
 
-// preferAsVictim makes the kernel kill a task before a daemon when the machine runs out of
-// memory. The kernel may refuse that.
+// preferAsVictim makes the kernel kill a task rather than a daemon when the machine runs out
+// of memory. The kernel may refuse that.
 func (c *child) preferAsVictim() {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", c.pid), []byte("500"), 0)
 }

@@ -12,8 +12,9 @@ import (
 
 var _ tasknode.Suspender = (*task)(nil)
 
-// Suspend implements tasknode.Suspender. The freezer of cgroup version 2 stops all that
-// the task has started; without it, SIGSTOP stops the process group.
+// Suspend implements tasknode.Suspender. The freezer of cgroup version 2 suspends all
+// processes that the task has started. Without a freezer, SIGSTOP suspends the process
+// group.
 func (t *task) Suspend() error { return t.setSuspended(true) }
 
 // Resume implements tasknode.Suspender.
@@ -26,8 +27,8 @@ func (t *task) setSuspended(suspended bool) error {
 	return t.child.setSuspended(t, suspended)
 }
 
-// setSuspended suspends or resumes the process if it still runs t. A caller that kills the
-// process need not resume it: SIGKILL ends a suspended process.
+// setSuspended suspends or resumes the process if it still runs t. The process need not be
+// resumed before a kill, because SIGKILL ends a suspended process.
 func (c *child) setSuspended(t *task, suspended bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,8 +48,8 @@ func (c *child) setSuspended(t *task, suspended bool) error {
 	return nil
 }
 
-// setFrozen freezes or thaws all processes of the group. done is false if the group has no
-// freezer.
+// setFrozen suspends or resumes all processes of the group by its freezer. done is false if
+// the group has no freezer.
 func (g *taskCgroup) setFrozen(suspended bool) (done bool, err error) {
 	if g == nil || !exists(filepath.Join(g.dir, "cgroup.freeze")) {
 		return false, nil

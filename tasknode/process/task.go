@@ -24,58 +24,58 @@ import (
 // An order to end reaches the task as a message first. Force comes only after the
 // grace.
 type task struct {
-	cfg     *Config // of the launcher
-	attempt string  // id, which names its cgroup
+	cfg     *Config // configuration of the launcher
+	attempt string  // id of the attempt, also the name of its cgroup
 	kind    taskproc.Kind
 	binary  string   // full name of the program in storage
-	path    string   // of the program on this machine
-	dir     string   // of the attempt
-	temp    string   // for temporary files of a process that starts with this task
-	environ []string // of a process that starts with this task
+	path    string   // path of the program on this machine
+	dir     string   // directory of the attempt
+	temp    string   // directory for temporary files, if the process starts with this task
+	environ []string // environment, if the process starts with this task
 	owner   *owner   // nil for the daemon's own user
 	limits  limits
 
-	child          *child   // nil until it has one
+	child          *child   // nil until the task has a process
 	conn           *control // the daemon's end of the control socket; nil before connect
 	stdout, stderr stream
-	readers        sync.WaitGroup // goroutines of stdout and stderr
-	stopKillTimer  func() bool    // detaches the task from its context
+	readers        sync.WaitGroup // goroutines that read stdout and stderr
+	stopKillTimer  func() bool    // stops the kill that follows the end of the context
 
 	exited  chan struct{}
-	err     error  // valid once exited is closed, like the next two
+	err     error  // valid after exited is closed, like the next two fields
 	logTail string // last lines of stderr
-	dump    string // of all goroutines, if Stack requested it
+	dump    string // stacks of all goroutines, if Stack requested them
 
-	// Guarded by the child's lock.
+	// The child's lock guards the fields below.
 	forced      bool // the daemon has killed it
-	outOfMemory bool // because of its memory
+	outOfMemory bool // the daemon has killed it because of its memory
 }
 
 // Conn implements tasknode.Task. Closing it kills the task.
 func (t *task) Conn() io.ReadWriteCloser { return t.conn }
 
-// Exited implements tasknode.Task: nothing that the task has started is left, and its logs
-// are complete. Its process has exited too, or is idle.
+// Exited implements tasknode.Task. When it is closed, all processes that the task started
+// have ended, and its logs are complete. The task's process itself has exited or is idle.
 func (t *task) Exited() <-chan struct{} { return t.exited }
 
 // Err implements tasknode.Task.
 func (t *task) Err() error { return t.err }
 
 // LogTail returns the last lines that the task printed to stderr, "" for none. It is valid
-// once Exited is closed.
+// after Exited is closed.
 func (t *task) LogTail() string { return t.logTail }
 
-// Timeouts for what takes no time normally.
+// Timeouts for steps that normally take no time.
 const (
-	dumpTimeout  = 3 * time.Second // for a dump of goroutines
-	drainTimeout = time.Second     // for the rest of the output, and for the exit of killed processes
+	dumpTimeout  = 3 * time.Second // time limit for a dump of goroutines
+	drainTimeout = time.Second     // time limit for the rest of the output, and for the exit of killed processes
 )
 
 // Stack implements tasknode.Task. The task prints the stacks of its goroutines and ends.
 func (t *task) Stack() string {
 	t.force(func() {
 		_ = unix.Kill(t.child.pid, unix.SIGQUIT)
-		_ = unix.Kill(t.child.pid, unix.SIGCONT) // in case it is suspended
+		_ = unix.Kill(t.child.pid, unix.SIGCONT) // the task may be suspended
 	})
 	timer := time.NewTimer(dumpTimeout)
 	defer timer.Stop()
@@ -88,9 +88,9 @@ func (t *task) Stack() string {
 	return t.dump
 }
 
-// kill kills the process and its group, if it still runs this task.
+// kill kills the process and its group, if the process still runs this task.
 //
-// A process that was given to another task meanwhile is left alone.
+// If the process already runs another task, kill does nothing.
 func (t *task) kill() {
 	t.force(func() { _ = unix.Kill(-t.child.pid, unix.SIGKILL) })
 }
@@ -113,22 +113,23 @@ func (t *task) killAfterGrace() {
 	}
 }
 
-// drain waits until all output is in the logs, and reports whether that is so at the
-// deadline. A process that has left the group may keep the pipes open for ever.
+// drain waits until all output is in the logs, but not longer than the deadline. whole
+// reports whether all output is in the logs. A process that has left the group may keep the
+// pipes open for ever.
 func (t *task) drain(deadline time.Time) (whole bool) {
-	_ = t.stdout.pipe.SetReadDeadline(deadline) // an error: there is no pipe
+	_ = t.stdout.pipe.SetReadDeadline(deadline) // fails only if there is no pipe
 	_ = t.stderr.pipe.SetReadDeadline(deadline)
 	t.readers.Wait()
 	return t.stdout.complete && t.stderr.complete
 }
 
-// abandon releases what a task that was not started has acquired.
+// abandon releases the resources of a task that was not started.
 func (t *task) abandon() {
 	t.disconnect()
 	t.cleanUp()
 }
 
-// cleanUp closes what is not needed after the end of a task.
+// cleanUp closes what a task no longer needs after its end.
 func (t *task) cleanUp() {
 	t.stopKillTimer()
 	if err := errors.Join(t.stdout.close(), t.stderr.close()); err != nil {
@@ -136,7 +137,7 @@ func (t *task) cleanUp() {
 	}
 }
 
-// giveDir gives the attempt's directory to the owner of the task.
+// giveDir makes the owner of the task the owner of the attempt's directory.
 func (t *task) giveDir() error {
 	return errors.Join(t.owner.allowTraversal(filepath.Dir(t.dir)), t.owner.chown(t.dir))
 }
