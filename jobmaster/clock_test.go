@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-// withJumpingClock runs a test whose masters' time of day is ahead by jump.
+// withJumpingClock runs a test in which the time of day of all masters is ahead by jump.
 func withJumpingClock(t *testing.T, jump *atomic.Int64, play func(w *testCluster)) {
 	withCluster(t, 0, func(w *testCluster) {
 		w.configure = func(c *jobmaster.Config) {
@@ -20,8 +20,8 @@ func withJumpingClock(t *testing.T, jump *atomic.Int64, play func(w *testCluster
 	})
 }
 
-// TestClockOfAMasterJumps sets the time of day an hour forward and back during a job: no
-// tasknode expires, nothing runs again and nothing waits for an hour.
+// TestClockOfAMasterJumps sets the time of day an hour forward and back during a job. It
+// checks that no tasknode expires, no task runs again and no task waits for an hour.
 func TestClockOfAMasterJumps(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		var jump atomic.Int64
@@ -44,7 +44,7 @@ func TestClockOfAMasterJumps(t *testing.T) {
 }
 
 // TestLeadersWithDifferentClocks lets two masters whose clocks differ by an hour lead in
-// turn: nothing runs again and nothing waits for an hour.
+// turn. It checks that no task runs again and no task waits for an hour.
 func TestLeadersWithDifferentClocks(t *testing.T) {
 	withCluster(t, 0, func(w *testCluster) {
 		for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {

@@ -35,7 +35,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// testCluster is a cluster of real masters and tasknodes. The test plays its log and its
+// testCluster is a cluster of real masters and tasknodes. The test provides its log and its
 // tasks. It runs in a synctest bubble.
 type testCluster struct {
 	t       *testing.T
@@ -214,12 +214,12 @@ func (w *testCluster) leader() *jobmaster.Master {
 	return w.masters[max(w.mu.leader, 0)]
 }
 
-// addTasknode starts a tasknode. crash ends it without a goodbye.
+// addTasknode starts a tasknode. crash ends it without a last message.
 func (w *testCluster) addTasknode(name string, maps, reduces int) (crash func()) {
 	return w.addTasknodeOf(tasknode.Config{Name: name, MapSlots: maps, ReduceSlots: reduces, Dirs: []string{w.t.TempDir()}})
 }
 
-// addTasknodeOf is addTasknode with a full configuration.
+// addTasknodeOf does the same as addTasknode, with a full configuration.
 func (w *testCluster) addTasknodeOf(cfg tasknode.Config) (crash func()) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	cfg.Launcher, cfg.Link, cfg.Heartbeat = w, w, time.Second
@@ -347,7 +347,7 @@ func listen(end taskproc.TaskEnd, complete chan struct{}) {
 	}
 }
 
-// write writes a piece with the attempt's task in it, or a map's segments.
+// write writes a piece that contains the id of the attempt's task, or the segments of a map.
 func (w *testCluster) write(start *taskproc.Start) (*taskproc.Finished, error) {
 	done := &taskproc.Finished{Range: start.Range}
 	if start.Kind == taskproc.Kind_MAP && start.Reduces > 0 {

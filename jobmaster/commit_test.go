@@ -122,8 +122,8 @@ func TestCommitWithoutSuccessFile(t *testing.T) {
 	}
 }
 
-// TestCommitCompletesAfterACrashAnywhere interrupts each call of a commit in turn and
-// lets another master finish it. The success file never exists too early.
+// TestCommitCompletesAfterACrashAnywhere interrupts each call of a commit in turn and lets
+// another master finish the commit. It checks that the success file never exists too early.
 func TestCommitCompletesAfterACrashAnywhere(t *testing.T) {
 	t.Run("concat", func(t *testing.T) { crashCommitAnywhere(t, mem.Options{}) })
 	t.Run("copy", func(t *testing.T) { crashCommitAnywhere(t, mem.Options{NoConcat: true}) })

@@ -217,9 +217,9 @@ func TestDrainedTasknodeListsNeededData(t *testing.T) {
 	})
 }
 
-// TestOutputStaysIfNoTasknodeCanCopyIt drains the only tasknode with outputs: a minute
-// later they are still there and listed. The tasknode is then admitted again, and the
-// job ends.
+// TestOutputStaysIfNoTasknodeCanCopyIt drains the only tasknode that has outputs. It checks
+// that a minute later the outputs are still there and listed. The tasknode is then admitted
+// again, and the job ends.
 func TestOutputStaysIfNoTasknodeCanCopyIt(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -274,8 +274,8 @@ func TestCheckpointIsNeededUntilItsTaskHasResumed(t *testing.T) {
 	})
 }
 
-// TestCheckpointOfATaskWithoutASlotIsMoved has the checkpoint copied by a tasknode that
-// takes tasks. The task resumes from the copy when it gets a slot.
+// TestCheckpointOfATaskWithoutASlotIsMoved checks that a tasknode that accepts tasks copies
+// the checkpoint, and that the task resumes from the copy when it gets a slot.
 func TestCheckpointOfATaskWithoutASlotIsMoved(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -313,7 +313,7 @@ func TestCheckpointOfATaskWithoutASlotIsMoved(t *testing.T) {
 	})
 }
 
-// TestBadCheckpointIsNotMoved checks that it is copied only once.
+// TestBadCheckpointIsNotMoved checks that a copy of a bad checkpoint is tried only once.
 func TestBadCheckpointIsNotMoved(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -334,9 +334,9 @@ func TestBadCheckpointIsNotMoved(t *testing.T) {
 	})
 }
 
-// TestCheckpointIsMovedWhileItIsFetched moves a checkpoint that a task is fetching. The
-// old copy is needed until the task has it. If the old copy is lost, the task uses the
-// new one.
+// TestCheckpointIsMovedWhileItIsFetched moves a checkpoint while a task fetches it. It
+// checks that the old copy is needed until the task has the checkpoint. If the old copy is
+// lost, the task uses the new copy.
 func TestCheckpointIsMovedWhileItIsFetched(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -359,8 +359,8 @@ func TestCheckpointIsMovedWhileItIsFetched(t *testing.T) {
 	})
 }
 
-// TestDrainingIsRefusedForTheLastTasknode also drains unknown tasknodes, and one that is
-// draining already.
+// TestDrainingIsRefusedForTheLastTasknode also drains unknown tasknodes, and a tasknode that
+// is already draining.
 func TestDrainingIsRefusedForTheLastTasknode(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		id, _ := w.startJob(6, 1)
@@ -384,8 +384,8 @@ func TestDrainingIsRefusedForTheLastTasknode(t *testing.T) {
 	})
 }
 
-// TestDrainingALostTasknodeIsRefused also loses a tasknode that is draining: nothing can
-// be copied from it.
+// TestDrainingALostTasknodeIsRefused also loses a tasknode that is draining, from which
+// nothing can then be copied.
 func TestDrainingALostTasknodeIsRefused(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -404,8 +404,8 @@ func TestDrainingALostTasknodeIsRefused(t *testing.T) {
 	})
 }
 
-// TestDrainingOutlivesItsMaster changes the leader while a tasknode drains. The new
-// leader orders the copies again.
+// TestDrainingOutlivesItsMaster changes the leader while a tasknode drains, and checks that
+// the new leader orders the copies again.
 func TestDrainingOutlivesItsMaster(t *testing.T) {
 	withCluster(t, 2, func(w *testCluster) {
 		w.elect(0)

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// retire runs other jobs until no master has one in its state.
+// retire runs other jobs until no master has the job in its state.
 func (w *testCluster) retire(id string) {
 	w.t.Helper()
 	for n := range 2 {
@@ -103,7 +103,8 @@ func TestExplainTasksThatNeverRan(t *testing.T) {
 	})
 }
 
-// TestExplainByOldHistories reads a history without stages, and then has none.
+// TestExplainByOldHistories explains a job by a history without stages, and then a job
+// without a history.
 func TestExplainByOldHistories(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)

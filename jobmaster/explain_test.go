@@ -29,7 +29,7 @@ func (w *testCluster) wantReasons(what string, got []string, want ...string) {
 	}
 }
 
-// TestExplainWhatTasksWaitFor explains a job that has one slot for three maps, and the
+// TestExplainWhatTasksWaitFor explains a job that has one slot for three maps, and then the
 // next job.
 func TestExplainWhatTasksWaitFor(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
@@ -65,8 +65,8 @@ func TestExplainWhatTasksWaitFor(t *testing.T) {
 	})
 }
 
-// TestExplainWhereATaskCouldRun explains a task that has failed on one of two machines,
-// of which the other is full.
+// TestExplainWhereATaskCouldRun explains a task that has failed on one of two machines; the
+// other machine is full.
 func TestExplainWhereATaskCouldRun(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -102,7 +102,7 @@ func TestExplainUnknownJobsAndTasks(t *testing.T) {
 	})
 }
 
-// TestQueuesCountJobsAndSlots has a job in each of two pools, one of which is removed.
+// TestQueuesCountJobsAndSlots runs a job in each of two pools, and removes one of the pools.
 func TestQueuesCountJobsAndSlots(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.pools = []string{"nightly"}

@@ -30,8 +30,8 @@ func withTasknodeForget(t *testing.T, play func(w *testCluster)) {
 	})
 }
 
-// TestLostTasknodesAreForgotten loses one tasknode for good, one that is excluded, and
-// one that attaches again after it was forgotten.
+// TestLostTasknodesAreForgotten loses three tasknodes. One stays lost, one is excluded, and
+// one attaches again after it was forgotten.
 func TestLostTasknodesAreForgotten(t *testing.T) {
 	withTasknodeForget(t, func(w *testCluster) {
 		w.addTasknode("stays", 1, 1)
@@ -66,7 +66,7 @@ func TestLostTasknodesAreForgotten(t *testing.T) {
 	})
 }
 
-// TestReferredTasknodeIsNotForgotten loses a tasknode with outputs of a job that runs
+// TestReferredTasknodeIsNotForgotten loses a tasknode with outputs of a job. The job runs
 // longer than tasknodes are remembered.
 func TestReferredTasknodeIsNotForgotten(t *testing.T) {
 	withTasknodeForget(t, func(w *testCluster) {

@@ -11,7 +11,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// trio makes one gang of a job with one split: read streams to sift, and sift to write.
+// trio makes one gang of a job with one split, with the stages read, sift and write: read
+// streams to sift, and sift streams to write.
 func trio(spec *wire.JobSpec) *wire.JobSpec {
 	stream := func(from, to string) dag.Edge {
 		return dag.Edge{From: from, To: to, Channel: dag.ChannelTCP, Connection: dag.OneToOne}
@@ -25,8 +26,8 @@ func trio(spec *wire.JobSpec) *wire.JobSpec {
 }
 
 // TestGangMembersGetEachOthersAddresses checks the members and checkpoints in the start
-// messages: first of all tasks, then of those that had not finished when the gang was
-// preempted, and of the same again after one of them failed.
+// messages. At first all tasks start. After a preemption, the tasks that had not finished
+// start. They start again after one of them has failed.
 func TestGangMembersGetEachOthersAddresses(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -77,7 +78,7 @@ func (p *fakeTasknode) wantGang(when string, incarnation int32, address string, 
 	return starts
 }
 
-// fail fails an attempt.
+// fail makes an attempt fail.
 func (p *fakeTasknode) fail(start *taskproc.Start) {
 	p.report(start.AttemptId, &wire.Report{Report: &wire.Report_Failed{Failed: &taskproc.Failure{Cause: "broken"}}})
 }

@@ -176,8 +176,8 @@ func TestSweepRemovesExpiredFiles(t *testing.T) {
 	})
 }
 
-// TestHistoryHasShuffleFinishTime runs a job whose reduce has its input when its only
-// map finishes, a second after the start.
+// TestHistoryHasShuffleFinishTime runs a job whose only map finishes a second after the
+// start. At that time its reduce has all of its input.
 func TestHistoryHasShuffleFinishTime(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)

@@ -75,8 +75,9 @@ func local(s *wire.JobStatus) int64 {
 	return 0
 }
 
-// TestLocationsArriveWhileTheJobRuns needs 4 s to locate the input, 100 ms a file. The
-// job starts after one second, and all its maps run on the machine of their input.
+// TestLocationsArriveWhileTheJobRuns uses an input whose files take 4 s to locate, 100 ms
+// each. It checks that the job starts after one second, and that all its maps run on the
+// machine of their input.
 func TestLocationsArriveWhileTheJobRuns(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		const files = 32 * 40 // locateParallelism, 40 times
@@ -100,8 +101,8 @@ func TestLocationsArriveWhileTheJobRuns(t *testing.T) {
 	})
 }
 
-// TestMissingLocationsFailNoJob locates only half of the input. A new leader locates it
-// again and restarts nothing.
+// TestMissingLocationsFailNoJob locates only half of the input. It checks that a new leader
+// locates the input again and restarts no task.
 func TestMissingLocationsFailNoJob(t *testing.T) {
 	withCluster(t, 2, func(w *testCluster) {
 		const files = 200

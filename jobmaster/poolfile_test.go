@@ -165,8 +165,8 @@ func TestPoolFileIsReadOnceItHasSettled(t *testing.T) {
 	})
 }
 
-// TestPolicySetLaterHasThePools sets the policy by the configuration of a master, which
-// does not know the pools.
+// TestPolicySetLaterHasThePools sets the policy by the configuration of a master. That
+// configuration does not contain the pools.
 func TestPolicySetLaterHasThePools(t *testing.T) {
 	withCluster(t, 0, func(w *testCluster) {
 		f := new(poolFile)

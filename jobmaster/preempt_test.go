@@ -12,7 +12,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// wantErr checks that an error wraps kind and contains text; a nil kind wants no error.
+// wantErr checks that an error wraps kind and contains text; if kind is nil, it checks that
+// there is no error.
 func (w *testCluster) wantErr(what string, err, kind error, says string) {
 	w.t.Helper()
 	if !errors.Is(err, kind) || kind != nil && !strings.Contains(err.Error(), says) {
@@ -32,8 +33,8 @@ func (w *testCluster) startJob(maps, reduces int) (job string, attempt func(name
 	return job, func(name string) string { return "attempt" + strings.TrimPrefix(job, "job") + "_" + name + "_0" }
 }
 
-// TestPreemptingOnDemand preempts attempts by each mode that they can obey, and checks
-// the error for the others.
+// TestPreemptingOnDemand preempts attempts by each mode that they can obey, and checks the
+// error for all other modes.
 func TestPreemptingOnDemand(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		id, attempt := w.startJob(4, 1)
@@ -72,8 +73,8 @@ func TestPreemptingOnDemand(t *testing.T) {
 	})
 }
 
-// TestSuspendedAttemptCannotBePreempted except by kill. Its job is suspended, so that it
-// does not resume meanwhile.
+// TestSuspendedAttemptCannotBePreempted checks that only kill is accepted. The job is
+// suspended too, so that the attempt does not resume during the test.
 func TestSuspendedAttemptCannotBePreempted(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		id, attempt := w.startJob(4, 1)
@@ -114,8 +115,8 @@ func TestSuspendedJobGetsNoSlotsUntilResumed(t *testing.T) {
 	})
 }
 
-// TestLateKillIsRefused preempts an attempt whose end is on its way through the log: no
-// work is lost.
+// TestLateKillIsRefused kills an attempt whose end is on its way through the log, and checks
+// that no work is lost.
 func TestLateKillIsRefused(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)

@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// TestTasknodeExpiresBySilenceNotByBrokenConnection breaks a tasknode's connection. The
-// tasknode is probed at once and expires TasknodeExpiry after its last report or answered
-// probe.
+// TestTasknodeExpiresBySilenceNotByBrokenConnection breaks a tasknode's connection. It
+// checks that the tasknode is probed at once, and that it expires TasknodeExpiry after its
+// last report or answered probe.
 func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers error
@@ -71,14 +71,14 @@ func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 	}
 }
 
-// TestNewLeaderProbesTasknodesNotAttached leaves a tasknode attached to a suspended
-// leader while another master leads. It does not expire while it answers probes, within
-// adoptionWindow.
+// TestNewLeaderProbesTasknodesNotAttached leaves a tasknode attached to a suspended leader
+// while another master leads. It checks that within adoptionWindow the tasknode does not
+// expire while it answers probes.
 func TestNewLeaderProbesTasknodesNotAttached(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers error
-		silent  time.Duration // time after which it has not expired yet
-		lost    time.Duration // time after which it has; 0 for never, as it attaches
+		silent  time.Duration // time after which the tasknode has not expired yet
+		lost    time.Duration // time after which it has expired; 0 if it attaches and never expires
 	}{
 		"answers and comes":       {nil, 14 * time.Second, 0},
 		"answers and never comes": {nil, 22 * time.Second, 26 * time.Second},

@@ -33,8 +33,8 @@ func TestReasonOfWaitingJobs(t *testing.T) {
 	})
 }
 
-// TestReasonOfWaitingGangs has pairs of tasks that must start together, submitted before
-// any tasknode could show that they cannot.
+// TestReasonOfWaitingGangs submits pairs of tasks that must start together, before any
+// tasknode could show that they cannot start.
 func TestReasonOfWaitingGangs(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -73,7 +73,7 @@ func paired(spec *wire.JobSpec) *wire.JobSpec {
 	return spec
 }
 
-// TestReasonNamesTheExhaustedPool has gangs in a pool whose parent allows no reduce
+// TestReasonNamesTheExhaustedPool submits gangs to a pool whose parent allows no reduce
 // slots, and moves them to another pool.
 func TestReasonNamesTheExhaustedPool(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {

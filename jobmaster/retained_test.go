@@ -119,8 +119,7 @@ func TestReadersGetTheNewAddressOfATasknode(t *testing.T) {
 	})
 }
 
-// TestRetainedOutputsOfOthersAreIgnored has a tasknode report outputs that it cannot
-// have.
+// TestRetainedOutputsOfOthersAreIgnored lets a tasknode report outputs that it cannot have.
 func TestRetainedOutputsOfOthersAreIgnored(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)
@@ -161,8 +160,8 @@ func TestRetainedOutputsOfOthersAreIgnored(t *testing.T) {
 	})
 }
 
-// TestTasknodeThatJoinsARunningJobGetsWorkAtOnce has tasks for which the first tasknode
-// has no slots.
+// TestTasknodeThatJoinsARunningJobGetsWorkAtOnce runs a job whose tasks get no slots on the
+// first tasknode.
 func TestTasknodeThatJoinsARunningJobGetsWorkAtOnce(t *testing.T) {
 	withCluster(t, 1, func(w *testCluster) {
 		w.elect(0)

@@ -25,8 +25,8 @@ import (
 
 var disk = local.New(local.Options{})
 
-// checkpointIn is a checkpoint in the directory of an attempt, which names map.out
-// there as what its task has written, and a run in it that is to be merged.
+// checkpointIn makes a checkpoint in the directory of an attempt. The checkpoint names
+// map.out there as the output of its task, and a run in it that is to be merged.
 func checkpointIn(t *testing.T, dir string) *taskproc.Checkpoint {
 	t.Helper()
 	path := filepath.Join(dir, "map.out")
@@ -59,8 +59,9 @@ func checkpointIn(t *testing.T, dir string) *taskproc.Checkpoint {
 	return c
 }
 
-// TestCopyCheckpoint copies a checkpoint with its files, as if its attempt had run
-// here, or nothing. An unusable checkpoint is reported as such.
+// TestCopyCheckpoint checks that either the checkpoint is copied with its files, as if its
+// attempt had run here, or nothing is. It also checks that an unusable checkpoint is
+// reported as unusable.
 func TestCopyCheckpoint(t *testing.T) {
 	const token = "secret"
 	for name, tt := range map[string]struct {
@@ -126,8 +127,8 @@ func TestCopyCheckpoint(t *testing.T) {
 	}
 }
 
-// wantCopied wants a checkpoint to be sound where all else is gone, and to name files of
-// one directory.
+// wantCopied checks that a checkpoint is complete after all other files are gone, and that
+// it names files of one directory.
 func wantCopied(t *testing.T, c *taskproc.Checkpoint, dir string) {
 	t.Helper()
 	from := checkpoint.FSFiles{FS: disk}

@@ -18,16 +18,16 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// outputCopy is the copy of what an attempt has left on a tasknode that is being
-// drained: its segments or its checkpoint.
+// outputCopy is a copy of the segments or the checkpoint of an attempt on a tasknode that is
+// being drained.
 //
 //	tasknode that is drained                 this tasknode
 //	map.out, map.out.index  ── fetched ──►   DIR/JOB/ATTEMPT/map.out, map.out.index, verified
 //	checkpoint and its files ── fetched ──►  DIR/JOB/ATTEMPT/checkpoint, moved/…
 //	                                         DIR/JOB/ATTEMPT.held: the record
 //
-// After the record is written the attempt is retained here like one that ran here. The
-// jobmaster then has readers use this copy.
+// After the record is written, the attempt is retained as if it had run here. The jobmaster
+// then sends readers the address of this copy.
 type outputCopy struct {
 	order    *wire.Order_CopyOutput
 	dir      string                 // directory for the attempt's files

@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
-// TestCopyOutput copies the output of an attempt on another tasknode, as if it had run
-// here, or nothing.
+// TestCopyOutput checks that either the complete output of an attempt is copied from another
+// tasknode, as if it had run here, or nothing is.
 func TestCopyOutput(t *testing.T) {
 	const token = "secret"
 	for name, tt := range map[string]struct {

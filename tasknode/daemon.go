@@ -17,10 +17,10 @@ import (
 
 // Daemon runs the attempts of one machine.
 //
-// One loop, which is Run, owns the tables. Everything else sends it functions through the
-// inbox: the goroutine of the session orders and connections, the goroutines of attempts their
-// reports. After an attempt has ended, its results stay in three tables until no master needs
-// them:
+// Run is a loop, and only the loop uses the tables. Other goroutines put functions into its
+// inbox: the goroutine of the session does so for orders and connections, and the goroutines
+// of attempts do so for reports. After an attempt has ended, its results stay in three tables
+// until no master needs them:
 //
 //	ordered ──► attempts ── ended ──► unacked ── Acknowledge ──► (nothing)
 //	                          └─────► retained, if it left files ── RemoveJob or DropCopy ──► (nothing)

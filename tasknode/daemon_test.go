@@ -90,7 +90,7 @@ func (f *fakeTask) Exited() <-chan struct{}  { return f.gone }
 func (f *fakeTask) Err() error               { return f.err }
 func (f *fakeTask) Stack() string            { return "stack" }
 
-// end makes the task go.
+// end ends the task.
 func (f *fakeTask) end(err error) {
 	f.err = err
 	f.Close()
@@ -114,13 +114,14 @@ func (b *rig) launcher() Launcher {
 	return b
 }
 
-// run runs a node in a bubble of virtual time while play plays the rest.
+// run runs a daemon in a bubble of virtual time while play runs the rest of the test.
 func run(t *testing.T, play func(b *rig)) {
 	t.Helper()
 	runWith(t, nil, play)
 }
 
-// runWith is run with tasks that another launcher starts, unless of is nil.
+// runWith does the same as run; if of is not nil, the launcher that it returns starts the
+// tasks.
 func runWith(t *testing.T, of func(*rig) Launcher, play func(b *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -140,7 +141,7 @@ func runWith(t *testing.T, of func(*rig) Launcher, play func(b *rig)) {
 	})
 }
 
-// run is one life of the node's daemon.
+// run runs the daemon from one start to its end.
 func (b *rig) run(play func(*wire.Report_Joined)) {
 	b.t.Helper()
 	n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b.launcher(), Link: b, AggregateLogs: b.keepLogs, OnRemoveJob: b.jobOver})

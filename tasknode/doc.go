@@ -1,5 +1,5 @@
-// Package tasknode is the daemon of each worker machine: it runs attempts and reports
-// what becomes of them to the jobmaster.
+// Package tasknode is the daemon of each worker machine. It runs attempts and reports their
+// progress and results to the jobmaster.
 //
 // A Daemon receives orders from its Link and sends reports to it. It starts tasks with
 // its Launcher, as child processes or as goroutines, and exchanges messages of package

@@ -60,14 +60,14 @@ func (j *job) outputsOf(edge int32) *edgeOutputs {
 // addOutputs adds a part of the log of an edge, and sends it to the attempts that read
 // the edge.
 //
-// Each part of the log has a revision, the number of entries before it:
+// Each part of the log has a revision, which is the number of entries before the part:
 //
 //	revision 0         replaces what is known: a new master, or a new subscription
 //	revision = known   continues
 //	anything else      was added before, or comes from a master that does not lead
 //
-// What was known and is not in a log from the beginning was lost meanwhile, so readers
-// get it as revoked.
+// If a log is sent from its beginning and lacks an output that was known, the output was
+// lost in the meantime. Readers then get it as revoked.
 func (d *Daemon) addOutputs(o *wire.Order_Outputs) {
 	w := d.job(o.JobId).outputsOf(o.Edge)
 	revoked := o.Revoked

@@ -8,9 +8,10 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// TestKillBeforeStartIsReported answers such a kill like that of a running task;
-// otherwise its slot would stay in use. A new master cannot send the start yet, and by
-// then the attempt may not be needed. It never starts, and is killed once.
+// TestKillBeforeStartIsReported checks that a kill before the start is answered like the
+// kill of a running task. Otherwise its slot would stay in use: a new master cannot send the
+// start yet, and later the attempt may not be needed. The attempt never starts, and is
+// killed once.
 func TestKillBeforeStartIsReported(t *testing.T) {
 	run(t, func(b *rig) {
 		b.kill()

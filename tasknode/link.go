@@ -39,8 +39,8 @@ const (
 	lastRetry  = 2 * time.Second
 )
 
-// stayConnected keeps a session with whichever master leads, until ctx ends or the
-// tasknode is refused.
+// stayConnected keeps a session with the leading master until ctx ends or the tasknode is
+// refused.
 //
 //	             Connect succeeds
 //	seeking ─────────────────────────► in session: final reports are sent again, orders ──► loop

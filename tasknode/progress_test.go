@@ -35,7 +35,8 @@ func TestLatestProgressOfEachAttemptIsBatched(t *testing.T) {
 	})
 }
 
-// TestProbedProgressIsSentAtOnce probes for a report that would be sent much later.
+// TestProbedProgressIsSentAtOnce probes for a report that would otherwise be sent much
+// later.
 func TestProbedProgressIsSentAtOnce(t *testing.T) {
 	var p pendingProgress
 	report := &wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: new(taskproc.Progress)}}
@@ -55,8 +56,8 @@ func TestProbedProgressIsSentAtOnce(t *testing.T) {
 	}
 }
 
-// TestFetchedSurvivesReplacedProgress says of an edge what has changed in one
-// report, and nothing in the next, which comes before the first is sent.
+// TestFetchedSurvivesReplacedProgress sends a report that says what has changed for an edge,
+// and another that says nothing about it. The second arrives before the first is sent.
 func TestFetchedSurvivesReplacedProgress(t *testing.T) {
 	var p pendingProgress
 	for _, fetched := range [][]*taskproc.Fetched{

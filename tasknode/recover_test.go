@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// restarts plays several lives of a node's daemon on one directory.
+// restarts runs the daemon of a machine several times on one directory.
 func restarts(t *testing.T, play ...func(b *rig, joined *wire.Report_Joined)) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &rig{

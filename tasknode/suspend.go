@@ -16,7 +16,7 @@ type Suspender interface {
 	Resume() error
 }
 
-// suspendState is how far an order to suspend an attempt has come.
+// suspendState is the state of an order to suspend an attempt.
 //
 //	RUNNING ── order ──► ORDERED ── SuspendReady ──► SUSPENDED
 //	   ▲                    │                            │
@@ -25,11 +25,11 @@ type Suspender interface {
 // In ORDERED the task closes its remote files, or writes a checkpoint and ends. If its
 // processes cannot be suspended, it is asked for a checkpoint.
 //
-// Orders come from the loop, SuspendReady from the reader of the connection, and the
-// resumption before the end from the attempt's own goroutine: hence the lock. It is
-// held while the processes are stopped or continued, so that these do not overtake each
-// other. Orders have numbers: SuspendReady for an order that was taken back must not
-// suspend the task for a later one.
+// The lock is needed because three goroutines use the state. Orders come from the loop,
+// SuspendReady comes from the reader of the connection, and the attempt's own goroutine
+// resumes the task before its end. The lock is held while processes are suspended or resumed,
+// so that these steps keep their order. Orders have numbers: SuspendReady for a cancelled
+// order must not suspend the task for a later order.
 type suspendState struct {
 	mu        sync.Mutex // guards the fields below
 	task      Suspender  // nil before the launch, and if the task cannot be suspended

@@ -131,7 +131,8 @@ func TestKilledWhileSuspended(t *testing.T) {
 	})
 }
 
-// TestTaskThatCannotSuspendWritesACheckpoint has processes that cannot be suspended.
+// TestTaskThatCannotSuspendWritesACheckpoint uses a task whose processes cannot be
+// suspended.
 func TestTaskThatCannotSuspendWritesACheckpoint(t *testing.T) {
 	pauses := func(b *rig, task *fakeTask) {
 		b.suspend()
@@ -154,7 +155,7 @@ func TestTaskThatCannotSuspendWritesACheckpoint(t *testing.T) {
 	})
 }
 
-// endedByForce is a task that ends when it is asked where it stands.
+// endedByForce is a task that ends when its stacks are requested.
 type endedByForce struct{ *fakeTask }
 
 func (e endedByForce) Stack() string {
@@ -162,7 +163,7 @@ func (e endedByForce) Stack() string {
 	return "here"
 }
 
-// forcingBench launches tasks of that kind.
+// forcingBench launches tasks of type endedByForce.
 type forcingBench struct{ *rig }
 
 func (b forcingBench) Launch(ctx context.Context, start *taskproc.Start) (Task, error) {
@@ -173,8 +174,8 @@ func (b forcingBench) Launch(ctx context.Context, start *taskproc.Start) (Task, 
 	return endedByForce{task.(*fakeTask)}, nil
 }
 
-// TestStuckProcessIsEndedByForce reports a killed process like any task that was
-// ordered to end.
+// TestStuckProcessIsEndedByForce checks that a killed process is reported like any task that
+// was ordered to end.
 func TestStuckProcessIsEndedByForce(t *testing.T) {
 	runWith(t, func(b *rig) Launcher { return forcingBench{b} }, func(b *rig) {
 		b.start(taskproc.Kind_MAP)
@@ -185,7 +186,8 @@ func TestStuckProcessIsEndedByForce(t *testing.T) {
 	})
 }
 
-// TestPreemptKeepsItsMode forwards orders to split and to write a checkpoint.
+// TestPreemptKeepsItsMode checks that orders to split and to write a checkpoint are
+// forwarded.
 func TestPreemptKeepsItsMode(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 )
 
-// TestFullLogFileIsRotated writes six times the size of a file, over two starts of the
-// daemon.
+// TestFullLogFileIsRotated writes six times the maximum size of a log file, over two starts
+// of the daemon.
 func TestFullLogFileIsRotated(t *testing.T) {
 	var cfg daemon.LogConfig
 	file := filepath.Join(t.TempDir(), "m1.log")
@@ -44,8 +44,8 @@ func TestFullLogFileIsRotated(t *testing.T) {
 	}
 }
 
-// eventually waits until a log has the wanted number of files, at most half a minute: the
-// oldest are removed in the background.
+// eventually waits until a log has the wanted number of files, for at most half a minute.
+// The oldest files are removed in the background.
 func eventually(t *testing.T, file string, want int) []string {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

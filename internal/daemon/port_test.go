@@ -98,7 +98,8 @@ func TestPortRefusesMasters(t *testing.T) {
 	}
 }
 
-// TestPortClosesSilentConnections has callers that send nothing.
+// TestPortClosesSilentConnections checks that a connection is closed if its caller sends
+// nothing.
 func TestPortClosesSilentConnections(t *testing.T) {
 	p := port(t, ours)
 	address := p.Clients().Addr().String()

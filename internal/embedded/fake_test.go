@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-// rig is an engine whose tasks the test plays.
+// rig is an engine whose tasks are run by the test.
 type rig struct {
 	t      *testing.T
 	fs     storage.FS
@@ -90,7 +90,7 @@ func (r *rig) run(s *wire.JobSpec, splits []*taskproc.Split) *wire.JobStatus {
 	return status
 }
 
-// serve plays one attempt.
+// serve runs one attempt.
 func (r *rig) serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	end := taskproc.NewTaskEnd(conn)
 	defer end.Close()
@@ -167,7 +167,7 @@ func (f *fakeTask) playMap(ctx context.Context) (*taskproc.FromTask, error) {
 	return message(done), nil
 }
 
-// playReduce waits for all maps and writes the attempts whose output it knows.
+// playReduce waits for all maps. It writes the ids of the attempts whose output it knows.
 func (f *fakeTask) playReduce(ctx context.Context) (*taskproc.FromTask, error) {
 	got := make([]string, f.start.Maps)
 	for complete := f.start.Maps == 0; !complete; {

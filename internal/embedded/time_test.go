@@ -33,7 +33,7 @@ func TestAttemptWithoutProgressTimesOut(t *testing.T) {
 	})
 }
 
-// progressUntil reports every ten seconds until ctx ends, or n times. With advances,
+// progressUntil reports every ten seconds until ctx ends, or n times. If advances is set,
 // each report has one more record.
 func (f *fakeTask) progressUntil(ctx context.Context, n int, advances bool) {
 	p := &taskproc.Progress{Fraction: 0.5}

@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
-// TestRemoveMasterKeepsMajority writes a cluster as the states of its masters:
-// leader, follower, unreachable.
+// TestRemoveMasterKeepsMajority describes a cluster by the states of its masters: leader,
+// follower, unreachable.
 func TestRemoveMasterKeepsMajority(t *testing.T) {
 	words := map[rune]string{'l': "leader", 'f': "follower", 'u': "unreachable"}
 	for _, c := range []struct {

@@ -40,8 +40,8 @@ func TestUnknownPreemptionModesAreRefused(t *testing.T) {
 	}
 }
 
-// TestPoolFileAppliesToPoliciesWithPools has policies without pools, and one that has
-// pools of another file: those are left as they are.
+// TestPoolFileAppliesToPoliciesWithPools checks that a pool file does not change a policy
+// without pools, nor a policy whose pools come from another file.
 func TestPoolFileAppliesToPoliciesWithPools(t *testing.T) {
 	const content = "<allocations/>"
 	if newPoolFile("") != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/internal/netns"
 )
 
-// insideMark is in the environment of the processes that the tests start: what they
-// are to do.
+// insideMark is an environment variable of the processes that the tests start. It says what
+// a process must do.
 const insideMark = "NETNS_TEST_INSIDE"
 
 const linkOf = "7777"
@@ -77,7 +77,7 @@ func inside(t *testing.T, name string) {
 func TestLimitIsOfTheLink(t *testing.T) { inside(t, "limit") }
 func TestCutAndRemove(t *testing.T)     { inside(t, "cut") }
 
-// play has two machines, of which one serves.
+// play runs one test with two machines; one of them serves.
 func play(name string) (err error) {
 	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return err
@@ -118,8 +118,8 @@ func play(name string) (err error) {
 	return playCut(b)
 }
 
-// playLimit fetches over a link of 64 Mbit/s: no sooner than it can carry the bytes,
-// less what passes at once.
+// playLimit fetches over a link of 64 Mbit/s. It checks that the link needs at least the
+// time for the bytes, less the first burst.
 func playLimit(b *netns.Bridge) error {
 	const least = (asked - 512<<10) * 8 * int(time.Second) / 64e6
 	if err := b.LimitRate("a", 64); err != nil {
@@ -141,7 +141,7 @@ func playLimit(b *netns.Bridge) error {
 	return err
 }
 
-// fetch takes from machine a what it serves.
+// fetch fetches the bytes that machine a serves, and returns the time it took.
 func fetch() (took time.Duration, err error) {
 	began := time.Now()
 	c, err := net.DialTimeout("tcp", "10.78.0.11:"+linkOf, time.Minute)
@@ -156,7 +156,8 @@ func fetch() (took time.Duration, err error) {
 	return time.Since(began), err
 }
 
-// playCut reaches a machine only while its link is there, and leaves nothing.
+// playCut checks that a machine can be reached only while its link is connected, and that
+// Remove leaves nothing.
 func playCut(b *netns.Bridge) error {
 	if err := b.Disconnect("a"); err != nil {
 		return err

@@ -72,8 +72,8 @@ func TestDoFollowsTheLeader(t *testing.T) {
 	}
 }
 
-// TestMasterOfABrokenStreamIsAskedLast does not wait for a suspended leader again whose
-// silence has just broken a stream.
+// TestMasterOfABrokenStreamIsAskedLast checks that a search does not wait again for a
+// suspended leader whose silence has just broken a stream.
 func TestMasterOfABrokenStreamIsAskedLast(t *testing.T) {
 	c := newCluster(t, "a:1", "b:1", "c:1")
 	c.setLeader("a:1")
@@ -149,7 +149,7 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestPermanentErrorsAreNotRetried checks that errors which every master would give end
+// TestPermanentErrorsAreNotRetried checks that an error that every master would return ends
 // the search.
 func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	mine := errors.New("mine")
@@ -175,9 +175,9 @@ func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	}
 }
 
-// TestTryFindsTheLeader searches among masters that are down or name each other as
-// leader. Try asks no master twice and finds the leader if its address is known, or if a
-// master names it.
+// TestTryFindsTheLeader searches among masters that are down or name each other as leader.
+// It checks that Try asks no master twice, and that it finds the leader if the leader's
+// address is known or a master names it.
 func TestTryFindsTheLeader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "masters")

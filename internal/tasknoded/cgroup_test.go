@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/tasknode/process"
 )
 
-// createGroup makes the control group of a tasknode of a directory.
+// createGroup makes the control group of the tasknode with the given directory.
 func createGroup(t *testing.T, dir string) string {
 	t.Helper()
 	name, err := cgroupName(dir)
@@ -34,8 +34,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestCgroupsOfKilledTasknodesAreRemoved has a tasknode's group with that of a task
-// below it, in which a process still runs.
+// TestCgroupsOfKilledTasknodesAreRemoved makes the group of a tasknode and, below it, the
+// group of a task in which a process still runs.
 func TestCgroupsOfKilledTasknodesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	group := createGroup(t, dir)
@@ -65,8 +65,8 @@ func TestCgroupsOfKilledTasknodesAreRemoved(t *testing.T) {
 	}
 }
 
-// TestForeignCgroupsAreKept has cgroup files with groups that no tasknode of the
-// directory can have made, and one with the group of its predecessor.
+// TestForeignCgroupsAreKept uses cgroup files that name groups which no tasknode of the
+// directory can have made, and one file that names the group of its predecessor.
 func TestForeignCgroupsAreKept(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	group := createGroup(t, other)

@@ -2,7 +2,8 @@ package tasknoded
 
 import "testing"
 
-// TestParseMeminfo has texts of kernels that lack a value, which is then 0.
+// TestParseMeminfo parses texts of kernels that lack a value, and checks that the value is
+// then 0.
 func TestParseMeminfo(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text            string

@@ -281,7 +281,7 @@ func (m *member) namesLocked() (names []string) {
 	return names
 }
 
-// proposeAll has numbers committed one after the other, under any leader.
+// proposeAll commits the numbers one after the other, under any leader.
 func proposeAll(t testing.TB, members []*member, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {

@@ -32,8 +32,8 @@ func (l *Log) checkEvents(t *testing.T, want ...string) {
 	}
 }
 
-// TestABatchOfAnotherLeaderEndsTheLeadFirst has Raft commit a batch of another leader
-// before it reports the end of the lead.
+// TestABatchOfAnotherLeaderEndsTheLeadFirst lets Raft commit a batch of another leader
+// before Raft reports the end of the lead.
 func TestABatchOfAnotherLeaderEndsTheLeadFirst(t *testing.T) {
 	l := silentLog(t)
 	l.emitCommitted(2, jobmaster.Committed{})

@@ -26,8 +26,9 @@ const (
 	linearPause   = 5 * time.Millisecond
 )
 
-// linearTest has clients submit, kill and list jobs at whichever master answers, and
-// look for their output. Each operation is repeated until its outcome is known.
+// linearTest runs clients that submit, kill and list jobs at any master that answers, and
+// that check the output of their jobs. Each operation is repeated until its outcome is
+// known.
 type linearTest struct {
 	t       testing.TB
 	servers []*server

@@ -141,9 +141,9 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
-// TestSuspendedLeaderIsWaitedForOnce stalls the leader's connections while a client
-// watches a job. The client continues with the next leader and does not try the first
-// one before.
+// TestSuspendedLeaderIsWaitedForOnce stalls the leader's connections while a client watches
+// a job. It checks that the client continues with the next leader and does not ask the
+// stalled leader again first.
 func TestSuspendedLeaderIsWaitedForOnce(t *testing.T) {
 	r := newRig(t, 2)
 	p := newProxy(t, r.masters[0])

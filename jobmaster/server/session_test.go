@@ -68,8 +68,8 @@ func TestSessionNoticesALostMaster(t *testing.T) {
 	}
 }
 
-// TestSlowTasknodeBlocksNoOther has a tasknode that reads no orders, while more are sent
-// than the connection buffers.
+// TestSlowTasknodeBlocksNoOther attaches a tasknode that reads no orders, and sends it more
+// orders than the connection buffers.
 func TestSlowTasknodeBlocksNoOther(t *testing.T) {
 	r := newRig(t, 1)
 	r.attendance("slow")

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// launcher runs tasks that the test plays.
+// launcher runs tasks inside the test.
 type launcher struct {
 	// Maps wait for release unless it is nil. Before that each sends to started.
 	release <-chan struct{}
@@ -38,8 +38,8 @@ func (l *launcher) Launch(ctx context.Context, _ *taskproc.Start) (tasknode.Task
 	return t, nil
 }
 
-// play plays a task: a map finishes at once, a reduce when it knows the output of every
-// map.
+// play runs a task. A map finishes at once; a reduce finishes when it knows the output of
+// every map.
 func (l *launcher) play(ctx context.Context, end taskproc.TaskEnd) {
 	first, err := end.Receive()
 	if err != nil {

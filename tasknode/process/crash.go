@@ -27,8 +27,8 @@ const maxDumpBytes = 64 << 10
 //	goroutine 12 [running]:
 //	main.f(…)
 //
-// It returns nil if there is no crash. A program may print text that looks like a crash,
-// so the last line counts that begins a crash and has a stack below it.
+// It returns nil if there is no crash. A program may print text that looks like a crash. So
+// crashIn uses the last line that begins a crash and has a stack below it.
 func crashIn(stderr string) *tasknode.Crash {
 	found := crashLine.FindAllStringIndex(stderr, -1)
 	for i := len(found) - 1; i >= 0; i-- {

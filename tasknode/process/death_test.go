@@ -15,7 +15,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// daemonEnv makes the test binary a daemon that runs one task, whose Start it holds.
+// daemonEnv makes the test binary a daemon that runs one task. The variable contains the
+// Start of the task.
 const daemonEnv = "PROCESS_TEST_DAEMON"
 
 // daemon launches a task, prints its pid, and waits to be killed.

@@ -15,8 +15,8 @@
 //	         ◄── pipe, to the attempt's file "stderr" ─── fd 2 │
 //	         ◄── task ended ──── files of the next one ─► fd 4 ┘
 //
-// The output of a program is its log and nothing else. It is read as fast as it comes,
-// and the first and the last Config.LogBytes of each stream are kept: a program that
+// The output of a program is only used as its log. It is read without delay, and the first
+// and the last bytes of each stream are kept, as Config.LogBytes says. So a program that
 // prints gigabytes is not delayed and does not fill the disk.
 //
 // A new process costs more than a small task. So a process that has finished its task

@@ -20,7 +20,7 @@ import (
 // program on package mr.
 const roleEnv = "PROCESS_TEST_ROLE"
 
-// bareEnv makes it exit at once.
+// bareEnv makes the test binary exit at once.
 const bareEnv = "PROCESS_TEST_BARE"
 
 func TestMain(m *testing.M) {

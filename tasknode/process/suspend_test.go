@@ -87,7 +87,7 @@ func TestSuspendedTaskCanBeKilled(t *testing.T) {
 	}
 }
 
-// TestFreezer holds a whole control group where the kernel can.
+// TestFreezer suspends a whole control group if the kernel supports that.
 func TestFreezer(t *testing.T) {
 	dir := t.TempDir()
 	for version, want := range map[int]string{1: "", 2: "10"} {

@@ -26,7 +26,7 @@ func content(t *testing.T, fsys storage.FS, name string) string {
 	return string(data)
 }
 
-// only fails the test unless a directory holds just this file.
+// only fails the test unless a directory contains this file and no other.
 func only(t *testing.T, fsys storage.FS, file string) {
 	t.Helper()
 	list, err := fsys.List(t.Context(), path.Dir(file))

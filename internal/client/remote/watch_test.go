@@ -8,8 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWatchShowsNoEarlierState feeds the statuses of several masters: what is shown only
-// advances, differs each time, and ends once, with the final status.
+// TestWatchShowsNoEarlierState passes the statuses of several masters to a watcher. It
+// checks that the shown statuses only advance, that each differs from the one before, and
+// that the final status is shown once, as the last.
 func TestWatchShowsNoEarlierState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var shown []*wire.JobStatus
