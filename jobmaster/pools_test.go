@@ -49,7 +49,7 @@ func TestJobsMoveBetweenPools(t *testing.T) {
 	})
 }
 
-// another returns a job with another output directory than that of spec.
+// another returns a job whose output directory differs from the one in spec.
 func (w *testCluster) another(maps, reduces int) *wire.JobSpec {
 	spec := w.spec(maps, reduces)
 	spec.Sequence, spec.OutputDir = 2, "mem:///another"

@@ -13,11 +13,11 @@ import (
 const logsDir = "logs"
 
 // recoverRetained looks through the local directories for files of an earlier start. It
-// retains those of finished attempts and removes the rest. The jobmaster says later
+// retains the files of finished attempts and removes the rest. The jobmaster says later
 // which jobs have ended in the meantime.
 //
-// So a restart of the daemon costs the attempts that ran, but not the outputs of
-// finished ones: the jobmaster counts those again when the tasknode joins.
+// So a restart of the daemon loses the running attempts, but not the outputs of finished
+// attempts: the jobmaster counts these outputs again when the tasknode joins.
 //
 //	DIR/job_1_0001/attempt_1_0001_m_000000_0/        files
 //	DIR/job_1_0001/attempt_1_0001_m_000000_0.held    record: the files are complete

@@ -17,7 +17,7 @@ type PageConfig struct {
 	Title string
 	// Health returns why the daemon cannot work, nil if it can; default always nil.
 	Health func(r *http.Request) error
-	// Metrics are shown in addition to those of the process; default none.
+	// Metrics are shown in addition to the metrics of the process; default none.
 	Metrics []prometheus.Collector
 	// Handlers serve further paths, by pattern of http.ServeMux; default none.
 	Handlers map[string]http.Handler

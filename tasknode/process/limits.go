@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// limits are what a task's process may use. A limit that cgroup version 2 enforces has
-// all its steps in this file:
+// limits are the limits of a task's process. If cgroup version 2 enforces a limit, all its
+// steps are in this file:
 //
 //	property ── limitsOf ──► limits ─┬─ cgroupFiles ──► the task's cgroup, or the memoryWatcher without one
 //	                                 ├─ gcLimit ──────► GOMEMLIMIT, for the program's own collector
@@ -20,11 +20,13 @@ import (
 // cgroupFiles. Processes with other limits do not share tasks, since limits are part
 // of the processClass. Three kinds of limits need more:
 //
-//   - Version 1 has a directory for each controller. cgroup and CreateCgroup know that of
-//     memory only, and so does the file in which a tasknode records its group.
-//   - A controller that may be missing is enabled by a write of its own, in openCgroup
+//   - Version 1 has a directory for each controller. cgroup and CreateCgroup know only the
+//     directory of the memory controller. The file in which a tasknode records its group
+//     contains only this directory too.
+//   - A controller that may be missing is enabled by a separate write, in openCgroup
 //     (cgroup.go): a machine may delegate memory and not cpu, and one write of both fails
-//     as a whole. Its files are optional then, or newGroup refuses every task.
+//     as a whole. The files of that controller must then be optional; otherwise newGroup
+//     refuses every task.
 //   - An rlimit is no file: startProcess (start_process.go) sets it, and remedy
 //     (internal/task/failure.go) explains the error, since a system call fails instead of
 //     the process.
