@@ -16,8 +16,8 @@ func noOutput(t *testing.T, dir string) {
 	}
 }
 
-// workspace is a directory with two inputs, a file and a directory with a file, and the path
-// of an output that does not exist.
+// workspace is a directory with two inputs, which are a file and a directory with a file,
+// and the path of an output that does not exist.
 type workspace struct{ dir, in, folder, out string }
 
 func newWorkspace(t *testing.T) workspace {
@@ -74,8 +74,8 @@ func wantNames(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// TestInvalidValues passes properties and options that are rejected by name, as usage
-// errors, before any work.
+// TestInvalidValues passes invalid properties and options. hammr rejects them as usage
+// errors, with their names, before any work.
 func TestInvalidValues(t *testing.T) {
 	w := newWorkspace(t)
 	for name, c := range map[string]struct {
@@ -102,8 +102,8 @@ func TestInvalidValues(t *testing.T) {
 	}
 }
 
-// TestNoReduces has no reduces, and therefore no combiner: every word is written as often as
-// it is read.
+// TestNoReduces runs a job without reduces, and therefore without a combiner: it writes
+// every word as often as it reads it.
 func TestNoReduces(t *testing.T) {
 	w := newWorkspace(t)
 	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=0", w.in, w.out)
@@ -125,8 +125,8 @@ func asUnprivilegedUser(t *testing.T, args ...string) *process {
 	return start(t, c)
 }
 
-// TestNoPermission lacks the right to read an input, to list a directory of inputs, and to
-// write next to them.
+// TestNoPermission runs jobs without the right to read an input, to list a directory of
+// inputs, or to write next to them.
 func TestNoPermission(t *testing.T) {
 	w := newWorkspace(t)
 	openWay(t, w.dir)
@@ -152,8 +152,8 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
-// openWay makes dir and its parents, which the testing package creates private, accessible
-// to every user.
+// openWay makes dir and its parents accessible to every user, because the testing package
+// creates them private.
 func openWay(t *testing.T, dir string) {
 	t.Helper()
 	must(t, os.Chmod(dir, 0o777))

@@ -76,8 +76,8 @@ func TestOtherVersions(t *testing.T) {
 	}
 }
 
-// TestClockSkew has a tasknode whose clock is an hour ahead. The skew is shown and logged,
-// and has no other effect.
+// TestClockSkew runs a tasknode whose clock is an hour ahead. Commands show the skew and
+// masters log it; it has no other effect.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -201,7 +201,7 @@ func TestOversizedJobs(t *testing.T) {
 	e.stillWorks()
 }
 
-// TestUnknownPolicy names an unknown policy in each place that takes one.
+// TestUnknownPolicy names an unknown policy wherever a policy can be named.
 func TestUnknownPolicy(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -220,8 +220,8 @@ func TestUnknownPolicy(t *testing.T) {
 	e.stillWorks()
 }
 
-// TestNoLeader takes the majority away from a cluster with a running job. Commands wait
-// for their time-out and report the cause. When the majority is back, the job continues.
+// TestNoLeader stops the majority of the masters while a job runs. Commands wait for their
+// time-out and report the cause. When the majority is back, the job continues.
 func TestNoLeader(t *testing.T) {
 	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))

@@ -17,7 +17,7 @@ import (
 
 const (
 	calm         = time.Minute     // how long a busy machine must keep its leader
-	stoppedLimit = 3 * time.Second // until another master leads
+	stoppedLimit = 3 * time.Second // limit until another master leads
 	killedLimit  = 2 * time.Second
 )
 

@@ -24,7 +24,7 @@ var soakJobs = [][]string{
 	{"wordcount", "-D", "mapreduce.job.reduces=0"},
 	{"sort", "-r", "2"},
 	{"wordcountpipe", "-D", "mapreduce.job.reduces=2", "-D", "hammr.debug.record.sleep=2ms"},
-	{"streamcount", "-D", "mapreduce.job.reduces=2", "-D", "hammr.debug.record.sleep=2ms"}, // of each word
+	{"streamcount", "-D", "mapreduce.job.reduces=2", "-D", "hammr.debug.record.sleep=2ms"}, // delay for each word
 }
 
 // failoverSoak runs jobs while their tasks are preempted and masters fail.
@@ -38,10 +38,10 @@ type failoverSoak struct {
 	disturbs sync.WaitGroup
 }
 
-// TestSoakFailovers runs jobs on three masters and three tasknodes while attempts are
-// preempted, and masters are killed and suspended, as a seed says. It compares their output
-// with that of undisturbed runs. HAMMR_SOAK_DURATION is the duration, a minute by default;
-// HAMMR_SOAK_SEED the first seed, the time by default. Which attempt or master is hit
+// TestSoakFailovers runs jobs on three masters and three tasknodes. A seed decides when it
+// preempts attempts, and kills and suspends masters. It compares the output with that of
+// undisturbed runs. HAMMR_SOAK_DURATION is the duration, a minute by default.
+// HAMMR_SOAK_SEED is the first seed, the time by default. Which attempt or master is hit
 // depends on timing.
 func TestSoakFailovers(t *testing.T) {
 	duration, seed := time.Minute, uint64(time.Now().Unix())

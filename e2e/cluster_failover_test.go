@@ -45,8 +45,8 @@ func TestLeaderLost(t *testing.T) {
 	}
 }
 
-// TestAStoppedLeaderTakesNoTasknodesAlong suspends the leader for longer than tasknodes may
-// be silent. The next leader probes the tasknodes before it declares them lost, and no task
+// TestAStoppedLeaderTakesNoTasknodesAlong suspends the leader for longer than the expiry of
+// tasknodes. The next leader probes the tasknodes before it declares them lost, and no task
 // runs again.
 func TestAStoppedLeaderTakesNoTasknodesAlong(t *testing.T) {
 	t.Parallel()
@@ -62,8 +62,8 @@ func TestAStoppedLeaderTakesNoTasknodesAlong(t *testing.T) {
 	c.follows(leader)
 }
 
-// TestLeaderLostInCommit crashes leaders at each step of a commit, and suspends one until
-// another master has finished the commit. Each output exists once and is complete.
+// TestLeaderLostInCommit crashes leaders at each step of a commit. It also suspends one
+// until another master has finished the commit. Each output exists once and is complete.
 func TestLeaderLostInCommit(t *testing.T) {
 	t.Parallel()
 	c := newRigged(t, 2)
@@ -99,8 +99,8 @@ func TestLeaderLostInCommit(t *testing.T) {
 	wantSameTree(t, out, want)
 }
 
-// TestFollowersWithBadDisks has a follower whose disk is first slow and then, in another
-// job, fails. Jobs continue. The follower can lead when its disk works again.
+// TestFollowersWithBadDisks makes the disk of a follower slow, and in another job makes it
+// fail. Jobs continue. The follower can lead when its disk works again.
 func TestFollowersWithBadDisks(t *testing.T) {
 	t.Parallel()
 	c := newRigged(t, 2)
@@ -109,8 +109,8 @@ func TestFollowersWithBadDisks(t *testing.T) {
 	leader := c.leads()
 	masters, _ := c.rig.Names()
 	follower := slices.DeleteFunc(masters, func(name string) bool { return name == leader })[0]
-	// The leader stops sending to a follower whose log failed for some seconds, so this case
-	// comes last.
+	// This case comes last: for some seconds the leader sends nothing to a follower whose
+	// log has failed.
 	for i, action := range []string{"delay=1s", "error"} {
 		c.set(follower, "jobmaster/log-append", action)
 		w := c.watch(fmt.Sprintf("job_%s_%04d", c.state.ID, i+1), in)
@@ -166,7 +166,7 @@ func TestFollowerWithAFullDisk(t *testing.T) {
 	second.stop(t)
 }
 
-// TestAllMastersLost kills all masters until the maps that run then are done.
+// TestAllMastersLost kills all masters until the running maps have finished.
 func TestAllMastersLost(t *testing.T) {
 	t.Parallel()
 	allMastersLost(t, 0)
@@ -217,7 +217,7 @@ type through struct {
 	want string
 }
 
-// through starts such a job and returns when its map runs.
+// through starts a job with a single map, and returns when the map runs.
 func (c *rigged) through(t *testing.T) *through {
 	t.Helper()
 	in := newFile(t, "lines", []byte("some\nlines\n"))

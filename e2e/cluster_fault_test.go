@@ -62,7 +62,7 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 	}
 }
 
-// TestUnauthorizedClients uses a wrong token, or a wrong address.
+// TestUnauthorizedClients connects with a wrong token, or to a wrong address.
 func TestUnauthorizedClients(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -109,8 +109,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestNoQuorum leaves one of three masters. Clients report that and wait no longer than
-// their time-out. When a master is back, the cluster continues.
+// TestNoQuorum stops two of three masters. Clients report that and wait no longer than their
+// time-out. When a master is back, the cluster continues.
 func TestNoQuorum(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3")

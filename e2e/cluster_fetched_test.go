@@ -12,10 +12,10 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// TestOnlyUnfetchedLostOutputRunsAgain kills the tasknode that has run four of five
-// maps. Two reduces elsewhere have fetched the output of the first two; one of them has that
-// of the third, none that of the fourth. Only the third and the fourth run again, and the
-// output equals that of an undisturbed run.
+// TestOnlyUnfetchedLostOutputRunsAgain kills the tasknode that has run four of five maps.
+// Two reduces on other tasknodes have fetched the output of the first two maps. Only one of
+// them has fetched the third map's output, and none the fourth's. Only the third and the
+// fourth map run again, and the output equals that of an undisturbed run.
 func TestOnlyUnfetchedLostOutputRunsAgain(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
@@ -67,8 +67,8 @@ type fetching struct {
 	id string
 }
 
-// reach waits until the reduces have reported want fetched outputs in total. It fails if they
-// report more.
+// reach waits until the reduces have reported want fetched outputs in total. It fails if
+// they report a larger number.
 func (j *fetching) reach(want int64) {
 	j.t.Helper()
 	var n int64
@@ -81,8 +81,8 @@ func (j *fetching) reach(want int64) {
 	}
 }
 
-// ran returns the tasknode of each map, which must have one attempt. Reduces may have run
-// once.
+// ran returns the tasknode of each map, which must have one attempt. Reduces may have at
+// most one attempt.
 func (j *fetching) ran() map[string]string {
 	j.t.Helper()
 	nodes := make(map[string]string)

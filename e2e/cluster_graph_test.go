@@ -79,8 +79,8 @@ func (j *gangJob) again() (gang, before int) {
 	return gang, before
 }
 
-// TestGangStartsOver kills one member of a gang: the whole gang starts over, but no finished
-// task before it.
+// TestGangStartsOver kills one member of a gang. The whole gang starts over, but finished
+// tasks before it do not.
 func TestGangStartsOver(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
@@ -144,8 +144,9 @@ func TestGangRestartsFromItsCheckpoints(t *testing.T) {
 	}
 }
 
-// TestGangIsSuspended suspends a gang that takes all slots, while another job uses them, and
-// resumes it: once together with its job, once by an order for one of its members.
+// TestGangIsSuspended suspends a gang that occupies all slots, while another job uses them.
+// It resumes the gang once together with its job, and once by an order for one of its
+// members.
 func TestGangIsSuspended(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
@@ -185,7 +186,7 @@ func TestGangThatWritesToHDFSIsSuspended(t *testing.T) {
 	}
 }
 
-// ended waits until none of the attempts runs.
+// ended waits until no attempt runs.
 func (j *gangJob) ended(t *testing.T, attempts []report.Attempt) {
 	t.Helper()
 	waitUntil(t, "all members of the gang have ended", func() bool {

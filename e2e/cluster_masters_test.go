@@ -112,7 +112,7 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 	if list := e.done("job", "list", "--all").stdout; !strings.Contains(list, fmt.Sprintf("Total jobs:%d\n", 1+len(others))) {
 		t.Errorf("jobs %v and %s:\n%s", others, j.id, list)
 	}
-	m5.stop(t) // which leaves a majority
+	m5.stop(t) // the other masters are a majority
 	e.done("node", "list")
 	e.done("master", "transfer", "m3")
 	c := e.cluster.Client()
@@ -129,8 +129,8 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 	e.done("job", "status", j.id)
 }
 
-// TestUnreachableMastersAreNotAdded adds masters that are not reachable. The cluster stays as it
-// is: a member that cannot vote could cost it its majority.
+// TestUnreachableMastersAreNotAdded adds masters that are not reachable. The cluster rejects
+// them, because a member that cannot vote could cost the cluster its majority.
 func TestUnreachableMastersAreNotAdded(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "1")

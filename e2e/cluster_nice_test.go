@@ -17,7 +17,7 @@ import (
 func TestMastersRunAboveTheirNeighbours(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "1", "--tasknodes", "2")
-	m2 := e.join("m2", "--nice", "19") // which needs no privilege
+	m2 := e.join("m2", "--nice", "19") // this value needs no privilege
 	waitUntil(t, "all of the master of --nice 19 is", func() bool {
 		return slices.Equal(niceness(m2.cmd.Process.Pid), []string{"19"})
 	})
@@ -36,7 +36,7 @@ func TestMastersRunAboveTheirNeighbours(t *testing.T) {
 	})
 	e.done("job", "kill", j.id)
 	m2.stop(t)
-	const least = -5 // by default
+	const least = -5 // the default
 	if err := mayHaveNiceness(least); err != nil {
 		wantNice(t, "a master without the right", e.state.Masters[0].PID, own)
 		t.Skipf("masters cannot run above their neighbours here: niceness %d takes CAP_SYS_NICE: %v", least, err)

@@ -192,9 +192,9 @@ func TestLocalDirectories(t *testing.T) {
 	})
 }
 
-// TestTasknodeThatJoinsARunningJob has waiting tasks for which no slot is free. A new
-// tasknode gets one within a second. A busy machine may be slower, so the test tries up to
-// three tasknodes.
+// TestTasknodeThatJoinsARunningJob starts a job whose tasks wait for slots. A new tasknode
+// gets a task within a second. A busy machine may be slower, so the test tries up to three
+// tasknodes.
 func TestTasknodeThatJoinsARunningJob(t *testing.T) {
 	e := newEngine(t, "--tasknodes", "1", "--map-slots", "1", "--reduce-slots", "1")
 	j := startSlowJob(t, e)
@@ -239,8 +239,8 @@ func TestTwoTasknodesOfOneLocalDirectory(t *testing.T) {
 	}}).wait(t).want(t, 1, "--local-dir", "another tasknode uses it")
 }
 
-// TestLogsOfAttemptsThatRun reads the output of a running map, and again when it has ended,
-// from the directory of kept logs.
+// TestLogsOfAttemptsThatRun reads the output of a running map. When the map has ended, it
+// reads the output again, from the directory of kept logs.
 func TestLogsOfAttemptsThatRun(t *testing.T) {
 	t.Parallel()
 	e := newEngineWithout(t)
@@ -253,7 +253,7 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 		_, err := os.Stat(filepath.Join(dir, "tasks", id, attempt))
 		return err == nil
 	})
-	// The program prints nothing itself; this is output of its tasknode.
+	// The program prints nothing; its tasknode prints this text.
 	log := filepath.Join(dir, "tasks", id, "logs", attempt, "stderr")
 	must(t, os.MkdirAll(filepath.Dir(log), 0o700))
 	must(t, os.WriteFile(log, []byte("half way\n"), 0o600))

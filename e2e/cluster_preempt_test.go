@@ -127,8 +127,8 @@ func fewWords(t *testing.T, lines, words int) string {
 	return newFile(t, "words", text.Bytes())
 }
 
-// TestPreemptedSuspendedAndDrained preempts a job in every way. Its output equals that of an
-// undisturbed run, and only killed attempts run again.
+// TestPreemptedSuspendedAndDrained preempts a job by every mode. Its output equals that of
+// an undisturbed run, and only killed attempts run again.
 func TestPreemptedSuspendedAndDrained(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--tasknodes", "2")
@@ -232,8 +232,8 @@ func TestACheckpointOutlivesItsMachine(t *testing.T) {
 	if last.ID == first || last.Node != "spare" {
 		t.Errorf("the reduce was paused as %s and finished as %+v", first, last)
 	}
-	// Groups are counted where they are reduced: an attempt that started over would have
-	// reduced fewer records than both together.
+	// Reduces count a group when they process it. If an attempt had started over, the numbers
+	// of groups and records would differ.
 	if groups, records := counter("Reduce input groups"), counter("Reduce output records"); groups == 0 || groups != records {
 		t.Errorf("%d groups, %d records of output", groups, records)
 	}

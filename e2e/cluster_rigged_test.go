@@ -31,7 +31,7 @@ func newRigged(t *testing.T, tasknodes int, masterFlags ...string) *rigged {
 	return newRiggedWith(t, patient, tasknodes, masterFlags...)
 }
 
-// newRiggedWith is newRigged with another expiry.
+// newRiggedWith starts such a cluster with another expiry.
 func newRiggedWith(t *testing.T, expiry time.Duration, tasknodes int, masterFlags ...string) *rigged {
 	t.Helper()
 	r, err := rig.Start(t.Context(), rig.Config{

@@ -36,9 +36,9 @@ const (
 	masterBound = 2 << 30 // bytes of memory
 )
 
-// TestSoakScale runs jobs of 100,000 tasks on three masters, over few files, over 100,000
-// and over none, with 1,000 jobs waiting behind them. It sends the queries of users, kills
-// the leader and kills all jobs.
+// TestSoakScale runs jobs of 100,000 tasks on three masters, while 1,000 jobs wait. The jobs
+// have few input files, 100,000 files, and none. It sends the queries of users, kills the
+// leader and kills all jobs.
 func TestSoakScale(t *testing.T) {
 	e := newEngine(t, "--masters", "3", "--tasknodes", "1")
 	timed := func(what string, limit time.Duration, f func()) {

@@ -11,8 +11,8 @@ import (
 )
 
 // TestStoredChannelsOutliveTasknodes kills a tasknode whose maps are all finished while
-// reduces run on other machines. No map runs again, because their output is stored in the
-// file system of the job's output. It is removed when the job ends.
+// reduces run on other machines. No map runs again, because the file system of the job's
+// output has a copy of their output. The copy is removed when the job ends.
 func TestStoredChannelsOutliveTasknodes(t *testing.T) {
 	e := newEngine(t, "--tasknodes", "3", "--expiry", "2s", "--heartbeat", "200ms")
 	in, out := proseFile(t, "prose", 200<<10), filepath.Join(t.TempDir(), "out")
@@ -44,8 +44,8 @@ func TestStoredChannelsOutliveTasknodes(t *testing.T) {
 	}
 }
 
-// mapsOnly returns a tasknode that has run maps of a job and runs no reduce while others do;
-// "" if there is none or some maps are not finished.
+// mapsOnly returns a tasknode that has run maps of a job and runs no reduce, while others
+// run reduces. It returns "" if there is none or some maps are not finished.
 func mapsOnly(doc report.Report) string {
 	var maps, reduces []string
 	for _, task := range doc.Tasks {

@@ -16,8 +16,8 @@ import (
 var slowly = []string{"-D", "hammr.debug.record.sleep=1", "-D", "mapreduce.job.reduces=2",
 	"-D", "mapreduce.input.fileinputformat.split.maxsize=40k"}
 
-// onClusters runs a test on the smallest cluster and on one of three masters and four
-// tasknodes, started with args.
+// onClusters runs a test on the smallest cluster, and on a cluster of three masters and four
+// tasknodes. args are additional flags of both.
 func onClusters(t *testing.T, test func(t *testing.T, e *engine), args ...string) {
 	for name, size := range map[string][]string{
 		"one of each":            {"--masters", "1", "--tasknodes", "1"},

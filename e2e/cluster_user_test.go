@@ -95,7 +95,7 @@ func TestJobChangesPoolAndPriority(t *testing.T) {
 	start(t, j.command("job", "move", "job_1_0001", "nightly")).wait(t).want(t, 1, "Could not find job job_1_0001")
 	j.done("job", "move", j.id, "nightly")
 	j.done("job", "priority", j.id, "VERY_HIGH")
-	j.done("master", "transfer") // the next leader has them too
+	j.done("master", "transfer") // the next leader has the changes too
 	if list := j.done("job", "list", "--queue", "nightly").stdout; !strings.Contains(list, j.id) || !strings.Contains(list, "VERY_HIGH") {
 		t.Errorf("jobs:\n%s", list)
 	}

@@ -17,7 +17,7 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
-// TestDiskFull has too little disk space for spills, and for the output.
+// TestDiskFull runs jobs with too little disk space for spills, and for the output.
 func TestDiskFull(t *testing.T) {
 	in := binaryLines(t, "in", 12<<20)
 	for name, c := range map[string]struct {

@@ -58,7 +58,7 @@ func TestDrill(t *testing.T) {
 // TestDrillOnHDFS injects every kind of fault on a real HDFS, and kills a whole machine with
 // its DataNode, which cannot be stopped afterwards.
 func TestDrillOnHDFS(t *testing.T) {
-	cluster(t) // or skips the test if HDFS is not available
+	cluster(t) // skips the test if HDFS is not available
 	t.Parallel()
 	faults := []string{
 		"fault at 100ms do slow-disk tasknode 3 by 5ms for 1s",
@@ -111,7 +111,7 @@ func TestDrillOfCommits(t *testing.T) {
 	}
 }
 
-// TestDrillOfTheDead does not count faults of a daemon that has ended already.
+// TestDrillOfTheDead checks that faults of a daemon that has already ended do not count.
 func TestDrillOfTheDead(t *testing.T) {
 	t.Parallel()
 	rows := drilled(t, "--plan", planned(t,
@@ -176,7 +176,7 @@ func hostfile(t *testing.T, drills string) (args []string) {
 	state, err := localcluster.ReadState(dir)
 	must(t, err)
 	var hosts strings.Builder
-	// An 'up' does not wait for another one.
+	// A second 'hammr up' does not wait for the first.
 	again := fmt.Sprintf("here for i in 1 2 3 4 5 6 7 8 9; do env %s %s up --dir %s --detach && break; sleep 0.5; done", env[0], hammr, dir)
 	for _, m := range state.Masters {
 		fmt.Fprintf(&hosts, "jobmaster %s %s %s\n", m.ID, m.HTTP, again)
@@ -213,7 +213,8 @@ func TestDrillByHostfile(t *testing.T) {
 		"none of these kinds of faults can be injected there")
 }
 
-// TestNoDrillWithoutConsent is rejected by a cluster whose daemons do not allow drills.
+// TestNoDrillWithoutConsent checks that a cluster whose daemons do not allow drills rejects
+// a drill.
 func TestNoDrillWithoutConsent(t *testing.T) {
 	t.Parallel()
 	args := append([]string{"chaos", "run", "--report", t.TempDir(), "--plan", planned(t, "masters 3", "tasknodes 2")}, hostfile(t, "false")...)
@@ -244,7 +245,7 @@ func TestDrillInterrupted(t *testing.T) {
 	}
 }
 
-// TestInvalidPlans are rejected before anything starts.
+// TestInvalidPlans checks that invalid plans are rejected before anything starts.
 func TestInvalidPlans(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -28,7 +28,7 @@ func repaired(t *testing.T, c *minihdfs.Cluster) {
 // faulty is a running job that waits at a gate.
 type faulty struct {
 	*web
-	dir  string // of "in" and "out"
+	dir  string // "in" or "out"
 	in   []byte
 	gate *gate
 	p    *process
@@ -156,7 +156,7 @@ func TestNameNodeLostDuringJob(t *testing.T) {
 	f.nothingWhole(f.dir + "/out")
 }
 
-// TestFileRemovedDuringJob removes a file that the job has not opened yet: the job fails,
+// TestFileRemovedDuringJob removes a file that the job has not opened yet. The job fails,
 // names the file and leaves no output.
 func TestFileRemovedDuringJob(t *testing.T) {
 	w := newWeb(t, cluster(t))
@@ -191,8 +191,9 @@ func TestFileRemovedWhileRead(t *testing.T) {
 	noOutput(t, f.out)
 }
 
-// TestNoNameNodeAtStart has no NameNode, or another server, at the address. The default
-// time-out is 10 s if nothing answers; a single wait for an answer takes 15 s.
+// TestNoNameNodeAtStart runs a job with an address where no NameNode, or another server,
+// listens. The default time-out is 10 s if nothing answers; a single wait for an answer
+// takes 15 s.
 func TestNoNameNodeAtStart(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
@@ -223,7 +224,7 @@ func TestNoNameNodeAtStart(t *testing.T) {
 	}
 }
 
-// TestNameNodeStoppedAtStart has a suspended NameNode that accepts connections.
+// TestNameNodeStoppedAtStart suspends the NameNode, which then still accepts connections.
 func TestNameNodeStoppedAtStart(t *testing.T) {
 	c := cluster(t)
 	repaired(t, c)
@@ -234,7 +235,7 @@ func TestNameNodeStoppedAtStart(t *testing.T) {
 	r.within(t, faultLimit)
 }
 
-// TestSafeMode has a NameNode that rejects every change: a job fails when its time-out ends,
+// TestSafeMode makes the NameNode reject every change. A job fails when its time-out ends,
 // and continues if safe mode ends first.
 func TestSafeMode(t *testing.T) {
 	w := newWeb(t, cluster(t))

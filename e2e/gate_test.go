@@ -22,8 +22,8 @@ const gateEnv = "HAMMR_E2E_GATE"
 
 func gateAddress() string { return os.Getenv(gateEnv) }
 
-// doorway is the program's side of the gate: the first task that reaches it connects, and
-// all that reach it wait.
+// doorway is the program's side of the gate. The first task that reaches the gate connects
+// to the socket; all tasks that reach it wait.
 type doorway struct {
 	phase  string
 	bytes  int

@@ -51,7 +51,7 @@ func TestNamesOfClusters(t *testing.T) {
 	})
 }
 
-// nameServiceConf is a configuration of the cluster as nameservice "ns1", with one NameNode
+// nameServiceConf returns a configuration of the cluster as nameservice "ns1", with one NameNode
 // address on which nothing listens.
 func nameServiceConf(t *testing.T, c *minihdfs.Cluster) string {
 	t.Helper()

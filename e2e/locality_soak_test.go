@@ -46,7 +46,7 @@ func TestSoakLocality(t *testing.T) {
 		best := localOptimum(w.blockHosts(in))
 		methods := []string{"flow", "none", "delay"}
 		for turn := range methods {
-			method := methods[(turn+run)%len(methods)] // each is first in some runs
+			method := methods[(turn+run)%len(methods)] // so that each method is first in some runs
 			doc := filepath.Join(t.TempDir(), "report")
 			e.done("run", "wordcount", "--quiet", "--report", doc, "-D", "hammr.job.placement="+method,
 				"-D", "hammr.debug.record.sleep=100us", "-D", "mapreduce.job.reduces=2", c.URI()+in, fmt.Sprintf("%s%s.%s", c.URI(), in, method))
@@ -61,7 +61,7 @@ func TestSoakLocality(t *testing.T) {
 	}
 }
 
-// localOptimum is the number of maps that can be local if no machine runs more than its
+// localOptimum returns the number of maps that can be local if no machine runs more than its
 // share of waves.
 func localOptimum(blocks [][]string) (n int) {
 	waves := (len(blocks) + localityMachines*localitySlots - 1) / (localityMachines * localitySlots)

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// programEnv names the user's program that the test's binary then is. The program has a bug.
+// programEnv names the user's program that the test's binary runs. The program has a bug.
 const programEnv = "HAMMR_E2E_PROGRAM"
 
 // programs are users' programs with bugs, by name. Each counts lines and fails at the line
@@ -35,7 +35,7 @@ func startProgram(t *testing.T, name string, args ...string) *process {
 	return start(t, command{program: self, args: args, env: []string{programEnv + "=" + name}})
 }
 
-// lineCounter counts equal lines. At the line "bad" its mapper calls fault; if that is nil,
+// lineCounter counts equal lines. At the line "bad" its mapper calls fault; if fault is nil,
 // it waits until the attempt is cancelled. With a codec, the lines are its values.
 func lineCounter(fault func() error, codec mr.Codec[[]byte]) *mr.Program {
 	mapper := mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[string, []byte]) error {

@@ -98,8 +98,8 @@ func (e *engine) killOne(id string, random *rand.Rand) bool {
 		start(e.t, e.command("task", "preempt", running[random.IntN(len(running))], "--how", "kill")).wait(e.t).code == 0
 }
 
-// rests reports whether all attempts of a job are suspended, as those are that cannot be
-// checkpointed.
+// rests reports whether all attempts of a job are suspended. Attempts that cannot be
+// checkpointed are suspended.
 func (e *engine) rests(id string) bool {
 	running := 0
 	for _, task := range e.job(id).Tasks {

@@ -10,10 +10,10 @@ import (
 
 // place is a directory on the disk or on HDFS, with inputs in its subdirectory "in".
 type place interface {
-	// root returns its full name.
+	// root returns the full name of the place.
 	root() string
-	// files returns all files below one of its directories, by relative name. Directories
-	// are included, with a trailing slash.
+	// files returns all files below one of the place's directories, by relative name.
+	// Directories are included, with a trailing slash.
 	files(t *testing.T, dir string) map[string][]byte
 }
 
@@ -53,7 +53,7 @@ type hdfsPlace struct {
 	dir string
 }
 
-// newHDFSPlace has files of several blocks, each of several packets.
+// newHDFSPlace makes a place with files of several blocks, each of several packets.
 func newHDFSPlace(t *testing.T, inputs map[string][]byte) place {
 	t.Helper()
 	w := newWeb(t, cluster(t))

@@ -63,7 +63,7 @@ var bytesCases = []bytesCase{
 		{"teravalidate", "OUT/out", "OUT/report"},
 		{"teravalidate", "OUT/rows", "OUT/faults"},
 	}},
-	// The jobs write how long they took; the files are the same.
+	// The jobs print their duration; their files are the same in each run.
 	{name: "TestDFSIO", only: "io_data", commands: [][]string{
 		{"TestDFSIO", "-Dtest.build.data=OUT", "-write", "-nrFiles", "3", "-size", "100KB"},
 	}},

@@ -138,8 +138,8 @@ func joined(files map[string][]byte) (content []byte) {
 	return content
 }
 
-// TestEveryProgramIsCompared finds each bundled program among the cases, or with
-// the reason why it is not.
+// TestEveryProgramIsCompared checks that each bundled program is either among the cases, or
+// in bytesLeftOut with a reason.
 func TestEveryProgramIsCompared(t *testing.T) {
 	compared := maps.Clone(bytesLeftOut)
 	for _, bc := range bytesCases {

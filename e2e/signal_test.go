@@ -39,8 +39,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSecondInterrupt does not wait for a hanging task: the signal ends the process at once,
-// and it leaves nothing that looks like a complete output.
+// TestSecondInterrupt sends a second signal while a task hangs. The signal ends the process
+// at once, and it leaves nothing that looks like a complete output.
 func TestSecondInterrupt(t *testing.T) {
 	if signal.Ignored(syscall.SIGINT) {
 		t.Skip("whoever started the test has it ignore SIGINT, and its children with it")
@@ -50,8 +50,8 @@ func TestSecondInterrupt(t *testing.T) {
 	g := newGate(t, "reduce", 1<<20)
 	p := g.start(t, in, out)
 	g.wait(t, p)
-	// The signals may come so close together that the first is still being
-	// handled; then the second is as good as the first.
+	// The program may receive the second signal while it handles the first. Then both have
+	// the effect of one.
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	ended := make(chan result, 1)

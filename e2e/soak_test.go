@@ -17,7 +17,7 @@ import (
 // bytes.
 const memoryBound = 1 << 30
 
-// soakSize is a size in MiB from the environment, in bytes.
+// soakSize returns a size in MiB from the environment, in bytes.
 func soakSize(t *testing.T, name string, mib int64) int64 {
 	t.Helper()
 	if text := os.Getenv(name); text != "" {
@@ -47,7 +47,7 @@ func soakInput(t *testing.T, size int64, line func(dst []byte) []byte) string {
 	return name
 }
 
-// skews are lines that sorting may be bad at.
+// skews are lines that are hard to sort.
 func skews() map[string]func(dst []byte) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(random, 1.1, 2, 1<<24)
@@ -77,8 +77,8 @@ func skews() map[string]func(dst []byte) []byte {
 	}
 }
 
-// TestSoakSort sorts SOAK_MIB (default 1024) of lines of each skew at default
-// settings, and wants the memory bound to hold and the order to be right.
+// TestSoakSort sorts SOAK_MIB (default 1024) of lines of each skew at default settings, and
+// checks the memory bound and the order.
 func TestSoakSort(t *testing.T) {
 	size := soakSize(t, "SOAK_MIB", 1024)
 	for name, line := range skews() {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal opens a pseudo terminal of 80 columns: what a program writes to
-// the second file is read from the first.
+// openTerminal opens a pseudo terminal of 80 columns. A program writes to the second file,
+// and the test reads the text from the first.
 func openTerminal(t *testing.T) (screen, tty *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -29,8 +29,8 @@ func openTerminal(t *testing.T) (screen, tty *os.File) {
 	return screen, tty
 }
 
-// TestTerminal runs a job whose errors go to a terminal: it draws a bar there in
-// place of percent lines, always on the same line, and wipes it at the end.
+// TestTerminal runs a job whose errors go to a terminal. The job draws a bar there in place
+// of percent lines, always on the same line, and erases it at the end.
 func TestTerminal(t *testing.T) {
 	screen, tty := openTerminal(t)
 	defer screen.Close()
@@ -63,7 +63,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestPipe prints no control characters if the output is not a terminal.
+// TestPipe checks that hammr prints no control characters if the output is not a terminal.
 func TestPipe(t *testing.T) {
 	in, out := proseFile(t, "in", 100_000), filepath.Join(t.TempDir(), "out")
 	r := done(t, "run", "wordcount", in, out)

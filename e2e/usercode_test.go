@@ -11,22 +11,22 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// badLine is an input of a few lines with "bad" at the offset returned.
+// badLine returns an input of a few lines with "bad" at the offset returned.
 func badLine(t *testing.T) (in string, offset int64) {
 	t.Helper()
 	text := strings.Repeat("good\n", 100)
 	return newFile(t, "in", []byte(text+"bad\n"+text)), int64(len(text))
 }
 
-// TestFaultsOfUserCode runs programs that panic, fail, or have a codec that
-// does. The user sees the cause, the record and where the code was.
+// TestFaultsOfUserCode runs programs that panic or fail, or whose codec does. The user sees
+// the cause, the record and the place in the code.
 func TestFaultsOfUserCode(t *testing.T) {
 	in, offset := badLine(t)
 	for _, c := range []struct {
 		program string
-		texts   []string // on stderr
-		stack   string   // a function on the stack; "" when there was no panic
-		record  bool     // the record of the input is known
+		texts   []string // texts on stderr
+		stack   string   // a function on the stack; "" without a panic
+		record  bool     // whether the input of the record is known
 	}{
 		{"panics", []string{"boom on bad", "programs_test.go"}, "lineCounter", true},
 		{"fails", []string{"bad is not welcome"}, "", true},
@@ -60,7 +60,7 @@ func TestFaultsOfUserCode(t *testing.T) {
 	}
 }
 
-// TestSkippedRecord passes over the record on which the mapper fails.
+// TestSkippedRecord checks that the job skips the record on which the mapper fails.
 func TestSkippedRecord(t *testing.T) {
 	in, _ := badLine(t)
 	for _, program := range []string{"panics", "fails", "encodes"} {
@@ -70,8 +70,8 @@ func TestSkippedRecord(t *testing.T) {
 	}
 }
 
-// TestMapperThatNeverReturns is ended by mapreduce.task.timeout: at once when it
-// obeys its context, and after 5 s with its stack when it does not.
+// TestMapperThatNeverReturns checks mapreduce.task.timeout. It ends a mapper at once if the
+// mapper obeys its context, and otherwise after 5 s, with its stack.
 func TestMapperThatNeverReturns(t *testing.T) {
 	t.Parallel()
 	in, _ := badLine(t)
@@ -90,8 +90,8 @@ func TestMapperThatNeverReturns(t *testing.T) {
 	}
 }
 
-// TestProgramThatExits ends the process under the engine's feet: nothing can be
-// taken for a result.
+// TestProgramThatExits runs a program that ends the process during the job. No file looks
+// like a result.
 func TestProgramThatExits(t *testing.T) {
 	in, _ := badLine(t)
 	out := filepath.Join(t.TempDir(), "out")

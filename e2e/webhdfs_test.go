@@ -24,7 +24,7 @@ type web struct {
 	client http.Client
 }
 
-// entry is a file or directory as WebHDFS shows it.
+// entry is a file or directory as WebHDFS lists it.
 type entry struct {
 	PathSuffix  string `json:"pathSuffix"`
 	Type        string `json:"type"`
@@ -39,9 +39,9 @@ func newWeb(t *testing.T, c *minihdfs.Cluster) *web {
 	}}
 }
 
-// call makes one request; the answer must have the status, or any when it is 0.
-// A DataNode that finds its connection to the NameNode dead, because that one was
-// restarted, says so once and is asked again.
+// call makes one request; the answer must have the status, or any status if it is 0. If the
+// NameNode was restarted, a DataNode reports once that its connection has ended; call then
+// repeats the request.
 func (w *web) call(method, address string, body []byte, status int) (int, []byte) {
 	w.t.Helper()
 	for try := 1; ; try++ {
@@ -104,7 +104,7 @@ func (w *web) replicated(name string, copies int) {
 	}
 }
 
-// blockHosts are the DataNodes that have each block of a file.
+// blockHosts returns the DataNodes that have each block of a file.
 func (w *web) blockHosts(name string) (hosts [][]string) {
 	w.t.Helper()
 	_, answer := w.call(http.MethodGet, w.address(name, "GETFILEBLOCKLOCATIONS"), nil, http.StatusOK)
@@ -139,7 +139,7 @@ func (w *web) written(dir string) (names []string) {
 			LocatedBlocks struct{ IsUnderConstruction bool }
 		}
 		if status == http.StatusNotFound {
-			continue // it has a new name
+			continue // the file has a new name
 		}
 		if err := json.Unmarshal(answer, &file); err != nil {
 			w.t.Fatalf("%s: %v: %s", name, err, answer)
@@ -157,7 +157,7 @@ func (w *web) read(name string) []byte {
 	return content
 }
 
-// list shows a directory; nil when it is not there.
+// list lists a directory; it returns nil if there is none.
 func (w *web) list(dir string) []entry {
 	w.t.Helper()
 	status, answer := w.call(http.MethodGet, w.address(dir, "LISTSTATUS"), nil, 0)
@@ -171,7 +171,7 @@ func (w *web) list(dir string) []entry {
 	return list.FileStatuses.FileStatus
 }
 
-// names are what a directory holds.
+// names returns the names of the entries of a directory.
 func (w *web) names(dir string) []string {
 	w.t.Helper()
 	var names []string
@@ -213,7 +213,7 @@ func (w *web) nothingWhole(dir string) {
 	}
 }
 
-// nothing checks that a directory is not there at all.
+// nothing checks that a directory does not exist.
 func (w *web) nothing(dir string) {
 	w.t.Helper()
 	if names := w.names(path.Dir(dir)); slices.Contains(names, path.Base(dir)) {
@@ -223,7 +223,7 @@ func (w *web) nothing(dir string) {
 
 var directories atomic.Int32
 
-// dir makes a directory of the test's own.
+// dir makes a directory for the test.
 func (w *web) dir() string {
 	w.t.Helper()
 	dir := fmt.Sprintf("/e2e/%d", directories.Add(1))

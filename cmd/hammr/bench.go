@@ -13,11 +13,11 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// newBench has the experiments: those on clusters of this machine, which start `hammr up`
-// processes of this binary and end them, and those in the simulator. They ask no running
-// cluster, except replay --cluster=DIR. Each writes into a directory that must not exist, so
-// that no result replaces another. Exit code 1 means that a run failed; what was measured
-// before is kept.
+// newBench returns the command group of the experiments. Some run on clusters of this
+// machine: they start `hammr up` processes of this binary and end them. The others run in
+// the simulator. No experiment asks a running cluster, except replay --cluster=DIR. Each
+// writes into a directory that must not exist, so that no result replaces another. Exit code
+// 1 means that a run failed; the results of earlier runs are kept.
 func newBench() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "bench",
@@ -29,11 +29,11 @@ func newBench() *cobra.Command {
 		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchSchedulers(), newBenchSuspend())
 }
 
-// experiment is a measurement on clusters of this machine, while it runs.
+// experiment is the state of a running measurement on clusters of this machine.
 type experiment struct {
-	hammr   string    // file of this program, for daemons and commands
+	hammr   string    // path of this program's file, which starts daemons and commands
 	scratch string    // directory that is removed at the end
-	stdout  io.Writer // tables for people
+	stdout  io.Writer // receives the tables
 	logf    func(format string, args ...any)
 }
 
@@ -47,12 +47,12 @@ func runExperiment(name string, stdout, stderr io.Writer, run func(e experiment)
 		return err
 	}
 	// The scratch directory has logs and local files of clusters. The files that a user may
-	// want have already been copied to --out.
+	// want are already in --out.
 	defer func() { err = errors.Join(err, os.RemoveAll(e.scratch)) }()
 	return run(e)
 }
 
-// ownProgram is the file of this program, for daemons to run.
+// ownProgram returns the path of this program's file, which starts the daemons.
 func ownProgram() (string, error) {
 	file, err := os.Executable()
 	if err != nil {
@@ -61,9 +61,9 @@ func ownProgram() (string, error) {
 	return file, nil
 }
 
-// measures makes the function of a command that runs an experiment on clusters of this
-// machine, once check has accepted the command line. name begins the name of the scratch
-// directory.
+// measures returns the function of a command that runs an experiment on clusters of this
+// machine. The function first calls check, which validates the command line. The name of the
+// scratch directory begins with name.
 func measures(name string, check func() error, run func(ctx context.Context, e experiment) error) func(*cobra.Command, []string) error {
 	return checked(check, func(ctx context.Context, stdout, stderr io.Writer) error {
 		return runExperiment(name, stdout, stderr, func(e experiment) error { return run(ctx, e) })
@@ -80,9 +80,9 @@ func (e experiment) writeEnvironment(out string, settings map[string]string) err
 	return live.EnvironmentOf(e.scratch, settings).Write(out)
 }
 
-// checked makes the function of a command that checks its flags itself. check returns what is
-// wrong, before any work is done: a mistake in a flag must not show after an hour. It is not
-// part of cobra's Args, whose errors would get a hint to --help.
+// checked returns the function of a command that validates its own flags. check runs before
+// any work, so that a wrong flag is reported at once and not after an hour. It is not part
+// of cobra's Args, because cobra adds a hint to --help to errors of Args.
 func checked(check func() error, run func(ctx context.Context, stdout, stderr io.Writer) error) func(*cobra.Command, []string) error {
 	return interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 		if err := check(); err != nil {
@@ -92,8 +92,8 @@ func checked(check func() error, run func(ctx context.Context, stdout, stderr io
 	})
 }
 
-// checkNumber refuses numbers below 1, and refuses a directory of results that already exists;
-// "" means no directory. Most experiments call it before they start.
+// checkNumber rejects numbers below 1, and rejects a directory of results that already
+// exists. The directory "" means none. Most experiments call it before they start.
 func checkNumber(flag string, n int, out string) error {
 	if n < 1 {
 		return fmt.Errorf("--%s %d: expected 1 or more", flag, n)

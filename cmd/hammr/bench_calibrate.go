@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchCalibrate has the flags of `hammr bench calibrate`. plan "" is both plans.
+// benchCalibrate has the flags of `hammr bench calibrate`. An empty plan means both plans.
 type benchCalibrate struct {
 	out, plan string
 	policies  []string
@@ -56,7 +56,7 @@ func (b *benchCalibrate) check() error {
 }
 
 // run writes the text of the plan busy, then runs the plans. A plan that fails ends the
-// experiment; the file keeps the lines of those before it.
+// experiment; the file keeps the lines of the plans before it.
 func (b *benchCalibrate) run(ctx context.Context, e experiment) error {
 	text := filepath.Join(e.scratch, "text")
 	if err := os.WriteFile(text, randomWords(b.megabytes<<20), 0o666); err != nil {
@@ -65,7 +65,7 @@ func (b *benchCalibrate) run(ctx context.Context, e experiment) error {
 	if err := e.writeEnvironment(b.out, nil); err != nil {
 		return err
 	}
-	var failed error // the file keeps what was measured before
+	var failed error // the file keeps the lines written before the error
 	err := results.WriteNew(filepath.Join(b.out, "calibration.csv"), func(csv io.Writer) error {
 		for _, plan := range []live.Plan{calibrate.SleepingPlan(), calibrate.ComputePlan(text)} {
 			if failed == nil && (b.plan == "" || b.plan == plan.Name) {
@@ -77,8 +77,9 @@ func (b *benchCalibrate) run(ctx context.Context, e experiment) error {
 	return errors.Join(failed, err)
 }
 
-// runPlan runs one workload under every policy on three tasknodes of two map slots and one
-// reduce slot: small enough for this machine, large enough that jobs compete for slots.
+// runPlan runs one workload under every policy on three tasknodes, each with two map slots
+// and one reduce slot. This is small enough for one machine, and large enough that jobs
+// compete for slots.
 func (b *benchCalibrate) runPlan(ctx context.Context, e experiment, plan live.Plan, csv io.Writer) error {
 	outcomes, err := calibrate.Run(ctx, calibrate.Config{
 		Hammr: e.hammr, Work: filepath.Join(e.scratch, plan.Name), Plan: plan, Policies: b.policies,

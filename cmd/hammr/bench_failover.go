@@ -15,8 +15,8 @@ import (
 	"github.com/hammr/hammr/bench/recovery"
 )
 
-// newBenchFailover starts three masters and asks each until one serves again. A fault kills or
-// stops the leader's process, or stalls writes to its log by a failpoint.
+// newBenchFailover starts three masters and polls each until one serves again. A fault kills
+// or stops the leader's process, or a failpoint stalls writes to its log.
 func newBenchFailover() *cobra.Command {
 	cfg := failover.Config{Faults: failover.Faults()}
 	cmd := &cobra.Command{
@@ -48,8 +48,8 @@ machine, and on --election and --stall.`,
 	return cmd
 }
 
-// newBenchRecovery starts a cluster and an HDFS of this machine, because it measures whether
-// the tasks that a lost tasknode had are local again.
+// newBenchRecovery starts a cluster and an HDFS of this machine. It measures whether the
+// tasks of a lost tasknode are local again after they restart.
 func newBenchRecovery() *cobra.Command {
 	var cfg recovery.Config
 	cmd := &cobra.Command{
@@ -71,8 +71,8 @@ kind of task. It needs Java and takes a quarter of an hour.`,
 	return cmd
 }
 
-// newBenchGrowth only draws: the benchmark itself is a Go benchmark of package sim, whose
-// output it reads.
+// newBenchGrowth only draws a picture. A Go benchmark of package sim makes the measurements,
+// and the command reads its output.
 func newBenchGrowth() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{

@@ -14,7 +14,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchLatency has the flags of `hammr bench latency`. only "" is all kinds of orders.
+// benchLatency has the flags of `hammr bench latency`. An empty only means all kinds of
+// orders.
 type benchLatency struct {
 	out, only string
 	orders    int
@@ -43,8 +44,8 @@ environment.json. Percentiles are printed.`,
 	return cmd
 }
 
-// run measures the disk first: the time of a checkpoint depends on its rate, and the table
-// shows both.
+// run measures the disk's write rate first. The time of a checkpoint depends on this rate,
+// and the table shows both.
 func (b *benchLatency) run(ctx context.Context, e experiment) error {
 	if err := e.writeEnvironment(b.out, map[string]string{"orders": fmt.Sprint(b.orders)}); err != nil {
 		return err
@@ -56,7 +57,7 @@ func (b *benchLatency) run(ctx context.Context, e experiment) error {
 	// A slow disk explains long checkpoints, so the rate is shown before the first order.
 	e.logf("the disk takes %.0f MB/s", rate/1e6)
 	o := live.PreemptionLatency{Hammr: e.hammr, Work: e.scratch, Orders: b.orders, Logf: e.logf}
-	var all []live.Latency // with an error, of the kinds that were measured before it
+	var all []live.Latency // after an error, it has the kinds measured before the error
 	for _, kind := range live.OrderKinds {
 		if err != nil || !strings.Contains(kind.Name, b.only) {
 			continue

@@ -17,18 +17,20 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchPaper has the flags of `hammr bench paper`, and what prepare makes of them.
+// benchPaper has the flags of `hammr bench paper`, and the values that prepare derives from
+// them.
 type benchPaper struct {
 	name, out string
 	only      string // the one experiment to run; "" for all
-	// Exactly one is set, which prepare checks.
+	// Exactly one of the two is set; prepare checks this.
 	sim, cluster bool
-	// Value of --workload-dir. Options.WorkloadDir is the same, or "" for drawn workloads.
+	// Value of --workload-dir. Options.WorkloadDir has the same value, or "" if workloads
+	// are drawn at random.
 	workloadDir    string
 	namesWorkloads bool // the user has named the directory
 	paper.Options
 
-	selection live.Selection // of experiments on real clusters; set by prepare
+	selection live.Selection // experiments on real clusters; set by prepare
 }
 
 // tracesDir is the default directory of the traces: next to the source tree, where the
@@ -36,8 +38,8 @@ type benchPaper struct {
 var tracesDir = filepath.Join("..", "shared", "traces")
 
 // newBenchPaper runs in the simulator with --sim. With --cluster it also starts clusters of
-// this machine, and asks their jobmasters as a client does. It exits with 1 if a trial fails;
-// trials that finished are kept in DIR/trials and not run again.
+// this machine, and asks their jobmasters as a client does. It exits with 1 if a trial
+// fails. Finished trials are kept in DIR/trials and not run again.
 func newBenchPaper() *cobra.Command {
 	var b benchPaper
 	names := strings.Join(paper.Names(), "|")
@@ -85,7 +87,7 @@ the same quotas.`,
 	return cmd
 }
 
-// run runs the experiments in the simulator, and hands those with --cluster to runReal.
+// run runs the experiments in the simulator, or calls runReal if --cluster is given.
 func (b *benchPaper) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := b.prepare(); err != nil {
 		return usageError{err}
@@ -113,14 +115,14 @@ func (b *benchPaper) save(report *paper.Report, stdout io.Writer) error {
 	return report.WriteTable(stdout)
 }
 
-// prepare checks the command line, so that mistakes show before hours of work. All its errors
-// are the user's.
+// prepare checks the command line, so that mistakes show before hours of work. Every error
+// that it returns is a mistake of the user.
 func (b *benchPaper) prepare() error {
 	_, err := paper.Find(b.name)
 	switch {
 	case err != nil:
 		return err
-	// Neither or both.
+	// Neither or both are set.
 	case b.cluster == b.sim:
 		return errors.New("say where: --sim in the simulator, or --cluster on real clusters of this machine")
 	case b.only != "" && !b.cluster:
@@ -146,15 +148,15 @@ func (b *benchPaper) prepare() error {
 }
 
 // resumable reports whether an existing directory has trials of an experiment on a real
-// cluster, which can resume.
+// cluster, so that the experiment can resume there.
 func resumable(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, trialsDir))
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 
 // findWorkloads finds the traces in the directory that the user has named, or in the default
-// one if it exists. A directory that was named must exist: otherwise the experiment would
-// silently run on other workloads.
+// directory if that exists. A directory that the user has named must exist: otherwise the
+// experiment would silently run on other workloads.
 func (b *benchPaper) findWorkloads() error {
 	_, err := os.Stat(b.workloadDir)
 	switch {
@@ -166,8 +168,9 @@ func (b *benchPaper) findWorkloads() error {
 	return nil
 }
 
-// command is the command that makes the same report again. It goes into the report, so it
-// names every flag that changes a figure, and DIR for the directory, which does not.
+// command returns the command line that makes the same report again. The report contains it,
+// so it names every flag that changes a result. DIR stands for the directory, which changes
+// none.
 func (b *benchPaper) command() string {
 	where := "--sim"
 	if b.cluster {

@@ -15,9 +15,9 @@ import (
 // trialsDir has the saved trials of an experiment on a real cluster.
 const trialsDir = "trials"
 
-// runReal runs the experiments on real clusters of this machine, one trial at a
-// time, and the same trials in the simulator. Experiments that give each machine a
-// network run in namespaces of their own; jars of HDFS are fetched before that.
+// runReal runs the experiments on real clusters of this machine, one trial at a time, and
+// the same trials in the simulator. Experiments that give each machine its own network run
+// in their own namespaces; jars of HDFS are downloaded before the namespaces start.
 func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) error {
 	canIsolate := rig.CanIsolate
 	if rig.Isolated() {
@@ -31,7 +31,7 @@ func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) erro
 	})
 }
 
-// compare runs the simulator first: it is fast, and finds mistakes in the plan.
+// compare runs the simulator first, because it is fast and finds mistakes in the plan.
 func (b *benchPaper) compare(ctx context.Context, e experiment) error {
 	if err := os.MkdirAll(filepath.Join(b.out, trialsDir), 0o777); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (b *benchPaper) compare(ctx context.Context, e experiment) error {
 		return err
 	}
 	b.Skip, b.ReadsBlocks, b.Controls = b.selection.WhyNot, b.selection.ReadsBlocks, true
-	b.Short = b.Short || b.name == "hfsp" // 100 machines do not fit on this one
+	b.Short = b.Short || b.name == "hfsp" // this machine cannot run clusters of 100 tasknodes
 	report, err := paper.Run(ctx, b.name, b.Options, live.Simulated{Paper: b.name})
 	if err != nil {
 		return err

@@ -40,7 +40,8 @@ func TestBenchPaper(t *testing.T) {
 	}
 }
 
-// TestBenchPaperWithoutHadoop names what experiments that read lack, and how to get it.
+// TestBenchPaperWithoutHadoop checks that errors name the missing parts, and how to get
+// them.
 func TestBenchPaperWithoutHadoop(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	t.Setenv("HAMMR_HADOOP_JARS", "")

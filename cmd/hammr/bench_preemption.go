@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// newBenchPreemption repeats 27 combinations (3 pairs of jobs, 3 preemption modes, 0 to 2
-// killed tasknodes), on clusters that it starts.
+// newBenchPreemption repeats 27 combinations: 3 pairs of jobs, 3 preemption modes, and 0 to
+// 2 killed tasknodes. It runs them on clusters that it starts.
 func newBenchPreemption() *cobra.Command {
 	var out string
 	runs := 5
@@ -40,8 +40,8 @@ preemption.txt, environment.json, and raw, the histories and logs.`,
 	return cmd
 }
 
-// benchPreemption runs the comparison. With an error it writes the runs before it, since each
-// has taken minutes, and returns the error as well.
+// benchPreemption runs the comparison. If a run fails, it still writes the earlier runs,
+// because each has taken minutes, and returns the error.
 func benchPreemption(ctx context.Context, e experiment, out string, runs int) error {
 	settings := map[string]string{"runs": fmt.Sprint(runs), "cluster": "4 tasknodes of 2 and 2 slots, expiry 1s"}
 	if err := e.writeEnvironment(out, settings); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// newBenchPrograms is the benchmark behind `make bench`. It builds from source, so it needs
-// the Go toolchain and the tree; it starts no cluster.
+// newBenchPrograms returns the command behind `make bench`. It compiles the programs, so it
+// needs the Go toolchain and the source tree; it starts no cluster.
 func newBenchPrograms() *cobra.Command {
 	var list bool
 	var size string
@@ -52,8 +52,9 @@ times --size.`,
 	return cmd
 }
 
-// parseSize parses a number of bytes with an optional unit of 1024. A terabyte and more is
-// refused: the input would take twelve times as much disk space.
+// parseSize parses a number of bytes with an optional unit, a power of 1024. It rejects a
+// terabyte and more, because the benchmark needs twelve times as much disk space as its
+// input.
 func parseSize(text string) (int64, error) {
 	n, err := conf.ParseSize(text)
 	if err != nil || n <= 0 || n >= 1<<40 {

@@ -18,12 +18,13 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// ownCluster stands for a cluster that the command starts for itself. It is the value of
-// --cluster without one, so a directory of that name is given as ./own.
+// ownCluster is the value of --cluster if the flag has none or is absent: the command starts
+// a cluster itself. The user names a directory "own" as ./own.
 const ownCluster = "own"
 
-// benchReplay has the flags of `hammr bench replay`, and what prepare makes of them: the
-// workload in Replay.Load, and policies of which "" is the one that the cluster has.
+// benchReplay has the flags of `hammr bench replay`, and the values that prepare derives
+// from them. Replay.Load is the workload. The policy "" means the current policy of the
+// cluster.
 type benchReplay struct {
 	// The workload to load, as in `sim run`.
 	source   simWorkload
@@ -32,15 +33,16 @@ type benchReplay struct {
 	// Directory of a cluster, or ownCluster.
 	cluster string
 	out     string
-	// Part of the bytes of a SWIM trace; 0 if it follows from the numbers of machines.
+	// Fraction of the bytes of a SWIM trace to use; 0 means the ratio of the numbers of
+	// machines.
 	scale float64
 	jobs  int
 	data  bool
 	live.Replay
 }
 
-// newBenchReplay submits jobs to a cluster of this machine: its own, one for each policy, or
-// the one of --cluster=DIR, which it leaves running.
+// newBenchReplay submits jobs to a cluster of this machine. It starts one cluster for each
+// policy, or uses the cluster of --cluster=DIR and leaves that running.
 func newBenchReplay() *cobra.Command {
 	b := benchReplay{conf: make(settings)}
 	cmd := &cobra.Command{
@@ -88,8 +90,8 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	return cmd
 }
 
-// run stages the directory of results: it gets its name when all is written, so a run that
-// fails leaves none.
+// run writes the results into a directory with a temporary name. It renames the directory at
+// the end, so a run that fails leaves none.
 func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Writer) error {
 	if err := b.prepare(scaled); err != nil {
 		return usageError{err}
@@ -116,9 +118,9 @@ func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Wr
 	return results.WriteSummary(stdout, played)
 }
 
-// prepare checks the command line and loads the workload, so that mistakes in it show before a
-// cluster starts. scaled reports that the user has given --scale; its default follows from the
-// numbers of machines.
+// prepare checks the command line and loads the workload, so that mistakes show before a
+// cluster starts. scaled reports that the user has given --scale; its default follows from
+// the numbers of machines.
 func (b *benchReplay) prepare(scaled bool) (err error) {
 	if err := results.CheckNew(b.out); err != nil {
 		return err
@@ -132,7 +134,7 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 		return fmt.Errorf("--jobs %d: expected 1 or more, or 0 for all", b.jobs)
 	case scaled && !(b.scale > 0 && b.scale <= 1):
 		return fmt.Errorf("--scale %g: expected a number above 0, up to 1", b.scale)
-	// Only SWIM traces are scaled: others have the times of their own cluster.
+	// Only SWIM traces are scaled: other workloads have the times of their own cluster.
 	case scaled && b.source.swim == "":
 		return errors.New("--scale: expected --swim, which names the trace to scale")
 	case scaled:
@@ -148,8 +150,9 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 	return err
 }
 
-// checkPolicies makes each policy once, since an unknown name or setting should show before
-// the first cluster starts. No policy at all means the one that the cluster has.
+// checkPolicies makes each policy once, so that an unknown name or setting is reported
+// before the first cluster starts. If the user names no policy, it selects the cluster's
+// current policy.
 func (b *benchReplay) checkPolicies() error {
 	if len(b.policies) == 0 {
 		b.policies = []string{""}
@@ -191,7 +194,7 @@ func (b *benchReplay) play(ctx context.Context, e experiment, dir string) (playe
 	return played, nil
 }
 
-// configuration is the settings of a run, for environment.json.
+// configuration returns the settings of a run, for environment.json.
 func (b *benchReplay) configuration() map[string]string {
 	maps, reduces := b.Load.Tasks()
 	return map[string]string{
@@ -201,8 +204,8 @@ func (b *benchReplay) configuration() map[string]string {
 	}
 }
 
-// poolsIn are the pools of the jobs of a workload: a cluster that the command starts must
-// accept them. The pool default always exists.
+// poolsIn returns the pools of the jobs of a workload. A cluster that the command starts
+// must accept jobs in them. The pool default always exists.
 func poolsIn(w *workload.Workload) (names []string) {
 	seen := map[string]bool{"": true, "default": true}
 	for i := range w.Jobs {

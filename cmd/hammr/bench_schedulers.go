@@ -15,8 +15,8 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchSchedulers has the flags of `hammr bench schedulers`; those of the comparison itself
-// are in its Options.
+// benchSchedulers has the flags of `hammr bench schedulers`; the flags of the comparison
+// itself set fields of its Options.
 type benchSchedulers struct {
 	out string
 	compare.Options
@@ -48,8 +48,8 @@ DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 	return cmd
 }
 
-// run plays all policies and writes the table in two formats: Markdown for people, which it
-// prints too, and CSV.
+// run plays all policies and writes the table as Markdown and as CSV. It also prints the
+// Markdown.
 func (b *benchSchedulers) run(ctx context.Context, stdout, stderr io.Writer) error {
 	line := newStatusLine(stderr, false)
 	table, err := compare.Run(ctx, b.Options, paper.Simulator{}, line.showRuns)

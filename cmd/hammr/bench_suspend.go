@@ -15,9 +15,9 @@ import (
 	"github.com/hammr/hammr/sim/results"
 )
 
-// benchSuspend has the flags of `hammr bench suspend`. With task the command is one of the
-// processes that the experiment suspends: it takes that much memory and answers on its
-// standard output.
+// benchSuspend has the flags of `hammr bench suspend`. If task is set, this process is one
+// that the experiment suspends: it allocates that much memory and answers on its standard
+// output.
 type benchSuspend struct {
 	out, swapDir string
 	mebibytes    []int
@@ -42,17 +42,17 @@ swap file and the group are removed at the end, also after Ctrl-C.`,
 		RunE:    checked(b.check, b.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist") // check requires it: a task has none
+	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist") // check requires --out, because --task runs without it
 	flags.StringVar(&b.swapDir, "swap-dir", os.TempDir(), "`directory` of the swap file")
 	flags.IntSliceVar(&b.mebibytes, "mib", []int{102, 256, 512, 1024, 2048}, "footprints of the tasks to measure, in `MiB`, joined by commas")
 	flags.IntVar(&b.rounds, "rounds", 5, "`number` of measurements of each footprint, with and without swap")
 	flags.Int64Var(&b.task, "task", 0, "run as a task with a footprint of this many `bytes`")
-	_ = flags.MarkHidden("task") // fails for a flag that does not exist only
+	_ = flags.MarkHidden("task") // fails only for a flag that does not exist
 	return cmd
 }
 
-// check accepts --task without anything else: the experiment starts this command with it, as
-// the process that is suspended.
+// check accepts --task only without other flags: the experiment starts this command with
+// --task as the process to suspend.
 func (b *benchSuspend) check() error {
 	if b.task > 0 {
 		return nil
@@ -94,9 +94,9 @@ func (b *benchSuspend) run(ctx context.Context, stdout, stderr io.Writer) error 
 	})
 }
 
-// measure measures both arms, with pages that must be swapped and with pages that stay, in
-// alternation, so that a slow phase of the machine affects both. The order changes with each
-// round. The cage is a swap file and a control group; Close removes them, also after Ctrl-C.
+// measure measures both arms in alternation: pages that must be swapped, and pages that
+// stay. So a slow phase of the machine affects both. The order changes with each round. The
+// cage is a swap file and a control group; Close removes them, also after Ctrl-C.
 func (b *benchSuspend) measure(ctx context.Context, e experiment) (samples []suspend.Sample, err error) {
 	largest := int64(slices.Max(b.mebibytes)) << 20
 	task := func(bytes int64) []string { return []string{e.hammr, "bench", "suspend", "--task", fmt.Sprint(bytes)} }

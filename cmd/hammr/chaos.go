@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/chaos"
 )
 
-// newChaos breaks clusters on purpose. It asks the masters as a client, tasknodes and masters
-// by their fault-injection calls, and sends signals to processes. No command touches a cluster
-// that was not started for it or with --drills.
+// newChaos returns the commands that break clusters on purpose. They ask masters as a
+// client, call the fault-injection RPCs of tasknodes and masters, and send signals to
+// processes. They break only clusters that they have started, or that run with --drills.
 func newChaos() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "chaos",
@@ -48,13 +48,13 @@ func newChaosPlan() *cobra.Command {
 	return cmd
 }
 
-// kindsFlag adds --kinds, which both verbs have.
+// kindsFlag adds --kinds, which both commands have.
 func kindsFlag(cmd *cobra.Command, kinds *[]string) {
 	cmd.Flags().StringSliceVar(kinds, "kinds", nil, "`kinds` of faults that a seed's plan has, joined by commas: "+
 		words(chaos.Kinds())+", or all (default those that any user may inject: "+words(chaos.UnprivilegedKinds())+")")
 }
 
-// words lists kinds for people.
+// words returns the names of kinds as a list for help texts.
 func words(kinds []chaos.Kind) string {
 	var out []string
 	for _, k := range kinds {
@@ -63,8 +63,8 @@ func words(kinds []chaos.Kind) string {
 	return strings.Join(out, ", ")
 }
 
-// parseKinds returns the kinds by their names; none for no names, which means those that any
-// user may inject.
+// parseKinds returns the kinds with the given names. Without names it returns none, which
+// means all kinds that any user may inject.
 func parseKinds(names []string) (kinds []chaos.Kind, err error) {
 	if len(names) == 1 && names[0] == "all" {
 		return chaos.Kinds(), nil

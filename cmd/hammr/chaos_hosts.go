@@ -14,19 +14,20 @@ import (
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// attached is a running cluster, named by flags. Without --hostfile there is none, and each
-// drill starts its own.
+// attached is a running cluster that flags name. Without --hostfile there is none, and each
+// drill starts its own cluster.
 type attached struct {
-	// File that names the daemons and how to signal and restart them; "" is no cluster. The
-	// other fields count only with it.
+	// File that names the daemons and the commands to signal and restart them; "" means no
+	// cluster, and then the other fields are ignored.
 	hostfile string
-	// Command that runs another one on a machine, with {host} for its name.
+	// Shell command that runs another command on a machine; {host} stands for the machine's
+	// name.
 	shell     string
 	masters   string
 	tokenFile string
-	data      string // full name of a directory
+	data      string // absolute path of a directory
 
-	cluster *testcluster.HostConfig // nil for none
+	cluster *testcluster.HostConfig // nil without a hostfile
 }
 
 // flags adds the flags that name a running cluster. --master and --token-file have the
@@ -39,8 +40,8 @@ func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.data, "data", "", "full name of a `directory` that all machines can read and write, such as hdfs://nn/drills (default one of this machine)")
 }
 
-// prepare reads the hostfile and checks the flags, and reports every mistake at once. Without
-// --hostfile the others are not looked at.
+// prepare reads the hostfile and checks the flags, and reports every mistake at once.
+// Without --hostfile it ignores the other flags.
 func (a *attached) prepare() error {
 	if a.hostfile == "" {
 		return nil
@@ -53,7 +54,7 @@ func (a *attached) prepare() error {
 	hosts, err := testcluster.ParseHosts(a.hostfile, text)
 	errs := []error{err}
 	cluster.Hosts = hosts
-	// No masters at all parses too, and is refused here.
+	// ParseMasters accepts an empty list; prepare does not.
 	if cluster.Masters, err = rpc.ParseMasters(a.masters); err != nil || a.masters == "" {
 		errs = append(errs, errNoCluster)
 	}
@@ -67,9 +68,9 @@ func (a *attached) prepare() error {
 	return errors.Join(errs...)
 }
 
-// clusterForPlans is the cluster for random plans: its size, and the faults that its hostfile
-// has commands for. The zero value is a cluster that the drill starts, which accepts all
-// faults.
+// clusterForPlans returns the cluster for random plans: its size, and the faults for which
+// its hostfile has commands. The zero value is a cluster that the drill starts, which
+// accepts all faults.
 func (a *attached) clusterForPlans() (c chaos.Cluster) {
 	if a.cluster == nil {
 		return c

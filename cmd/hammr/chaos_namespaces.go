@@ -11,10 +11,10 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// inNamespaces runs a function that may need namespaces of its own for networks and mounts.
-// If needed reports that it does, this process starts the same command line again in new
-// namespaces, and ends with its exit code. The second process comes here too; it is in
-// namespaces already and runs the function.
+// inNamespaces runs a function that may need its own namespaces for networks and mounts. If
+// needed returns true, this process starts the same command line again in new namespaces,
+// and ends with its exit code. The second process also calls inNamespaces; because it is in
+// namespaces already, it runs the function.
 func inNamespaces(ctx context.Context, needed func() bool, stdout, stderr io.Writer, run func() error) error {
 	switch {
 	case rig.Isolated():
@@ -27,9 +27,9 @@ func inNamespaces(ctx context.Context, needed func() bool, stdout, stderr io.Wri
 	return run()
 }
 
-// runIsolated runs the same command line in its own network and mount namespaces. It waits for
-// the inner process, which gets Ctrl-C from here, and returns its exit code. All that the
-// inner process makes ends with it, even if it is killed.
+// runIsolated runs the same command line in its own network and mount namespaces. It waits
+// for the inner process, forwards Ctrl-C to it, and returns its exit code. Everything that
+// the inner process creates ends with it, even if it is killed.
 func runIsolated(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := rig.CanIsolate(); err != nil {
 		return err
@@ -42,7 +42,7 @@ func runIsolated(ctx context.Context, stdout, stderr io.Writer) error {
 	inner.Stdout, inner.Stderr = stdout, stderr
 	inner.Cancel = func() error { return inner.Process.Signal(os.Interrupt) }
 	rig.Isolate(inner)
-	runtime.LockOSThread() // the kernel ends a child with the thread that has started it
+	runtime.LockOSThread() // the kernel ends a child when the thread that started it ends
 	defer runtime.UnlockOSThread()
 	err = inner.Run()
 	var ended *exec.ExitError

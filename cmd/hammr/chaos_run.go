@@ -30,13 +30,13 @@ type chaosRun struct {
 	shrink    int
 	attached  attached
 
-	kinds    []chaos.Kind // those of kindNames, after prepare
+	kinds    []chaos.Kind // parsed kindNames, set by prepare
 	seeded   bool         // the user has given --seed
-	fromFile *chaos.Plan  // of --plan, after prepare; nil for plans of seeds
+	fromFile *chaos.Plan  // plan of --plan, set by prepare; nil for plans of seeds
 }
 
-// newChaosRun exits with 1 if a drill was bad or could not be run, and with 2 for a plan that
-// is malformed or does not fit the hostfile.
+// newChaosRun exits with 1 if a drill was bad or could not run. It exits with 2 if a plan is
+// malformed or does not fit the hostfile.
 func newChaosRun() *cobra.Command {
 	cfg := new(chaosRun)
 	cmd := &cobra.Command{
@@ -89,7 +89,7 @@ any user. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
 // cluster starts.
 func (c *chaosRun) prepare() (err error) {
 	switch {
-	// Neither or both.
+	// Neither or both are set.
 	case (c.plan == "") == !c.seeded:
 		return errors.New("expected either --plan or --seed")
 	case c.report == "" && !c.sim:
@@ -111,8 +111,8 @@ func (c *chaosRun) prepare() (err error) {
 	return err
 }
 
-// planOf returns the plan of the i-th drill, counted from 0: the file's plan, or the random
-// plan of the i-th seed. A file's plan is the same each time. On an HDFS there are no
+// planOf returns the plan of the i-th drill, counted from 0. With --plan it is the file's
+// plan each time, else the random plan of the i-th seed. Plans for an HDFS have no
 // partitions, as the help says.
 func (c *chaosRun) planOf(i int) *chaos.Plan {
 	if c.fromFile != nil {
@@ -139,8 +139,8 @@ func (c *chaosRun) hasNext(ctx context.Context, i int, began time.Time) bool {
 	return i < c.runs
 }
 
-// run plays the plans in the simulator, or on clusters. The session that it opens starts one
-// cluster for each drill, or keeps the connection to the one of --hostfile.
+// run plays the plans in the simulator, or on clusters. Its session starts one cluster for
+// each drill, or stays connected to the cluster of --hostfile.
 func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) error {
 	out := cmd.OutOrStdout()
 	if c.sim {
@@ -159,8 +159,9 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 	})
 }
 
-// needsIsolation reports whether plans may need namespaces. A cluster on other machines has
-// networks and disks of its own; there the hostfile says how to break them.
+// needsIsolation reports whether plans may need namespaces. A cluster on other machines
+// needs none: the machines have their own networks and disks, and the hostfile has the
+// commands that break them.
 func (c *chaosRun) needsIsolation() bool {
 	if c.attached.cluster != nil {
 		return false
@@ -175,7 +176,7 @@ func (c *chaosRun) needsIsolation() bool {
 type player func(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verdict, error)
 
 // each plays one plan after the other with play, and prints a row for each verdict. It
-// fails with exit code 1 if any verdict is bad.
+// returns exit code 1 if any verdict is bad.
 func (c *chaosRun) each(ctx context.Context, out io.Writer, play func(i int, plan *chaos.Plan) (*chaos.Verdict, error)) error {
 	fmt.Fprintf(out, drillLine, "seed", "faults", "jobs", "bytes", "lost", "again", "lost ms", "recovery ms", "elapsed ms", "verdict", "kinds")
 	bad, began := 0, time.Now()
@@ -195,9 +196,9 @@ func (c *chaosRun) each(ctx context.Context, out io.Writer, play func(i int, pla
 	return nil
 }
 
-// drills runs the drills, with a report of each. Directories are named after seeds, which are
-// unique; drills of one plan file are numbered. The total comes last, also if a drill was bad;
-// the first error that is no bad verdict ends the loop without it.
+// drills runs the drills, with a report of each. It names directories after seeds, which are
+// unique; it numbers the drills of one plan file. It prints the total at the end, also after
+// a bad drill. Any other error ends the loop without a total.
 func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error {
 	table := filepath.Join(c.report, "drills.csv")
 	err := c.each(ctx, out, func(i int, plan *chaos.Plan) (*chaos.Verdict, error) {
@@ -229,9 +230,9 @@ func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error
 	return cmp.Or(printTotal(out, table), err)
 }
 
-// shrinkPlan looks for a smaller plan that still fails, and saves it. The drill is bad whether
-// or not one is found, so errors of the search are not reported; a drill that cannot be run
-// counts as one that does not fail.
+// shrinkPlan looks for a smaller plan that still fails, and saves it. The drill is bad in
+// any case, so errors of the search are not reported. A drill that cannot run counts as a
+// drill that passes.
 func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan, dir string, out io.Writer) {
 	n := 0
 	small := chaos.Shrink(plan, c.shrink, func(p *chaos.Plan) bool {
@@ -239,8 +240,8 @@ func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan
 		v, err := play(ctx, p, filepath.Join(dir, fmt.Sprintf("shrink-%d", n)))
 		return err == nil && !v.Good
 	})
-	// Next to the drill's own plan. After an interrupt the search is not complete: nothing is
-	// saved.
+	// The smaller plan is next to the drill's own plan. An interrupted search is incomplete,
+	// so nothing is saved.
 	name := filepath.Join(dir, "shrunk")
 	if ctx.Err() == nil && os.WriteFile(name, small.Format(), 0o644) == nil {
 		again := "--report DIR"
@@ -254,8 +255,8 @@ func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan
 // drillLine is the format of the table's rows.
 const drillLine = "%-12v %-7v %-5v %-10v %-5v %-6v %-9v %-12v %-11v %-8v %v\n"
 
-// printRow prints a drill: the faults that were hit of those planned, wrong jobs and bytes,
-// lost and repeated work, times in ms, and the verdict.
+// printRow prints a row for a drill: faults hit and planned, wrong jobs and bytes, lost and
+// repeated work, times in ms, and the verdict.
 func printRow(out io.Writer, r chaos.Row) {
 	fmt.Fprintf(out, drillLine, r.Seed, fmt.Sprintf("%d/%d", r.Faults, r.Planned), r.Jobs, r.Bytes, r.Lost, r.ExtraAttempts,
 		r.WorkLost, r.RecoveryMS, r.ElapsedMS, r.Verdict, r.Kinds)

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/chaos/simulate"
 )
 
-// simulate plays the plans in virtual time. With a report it writes the files of drills;
-// without it prints the verdicts.
+// simulate plays the plans in virtual time. With --report it writes the same files as a
+// drill on a cluster; otherwise it prints the verdicts.
 func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
 	if c.report != "" {
 		return c.drills(ctx, simulated, out)
@@ -29,8 +29,8 @@ func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// simulated plays a plan in virtual time and writes its report. It has the files of a real
-// drill, without logs and histories, so that tools read both.
+// simulated plays a plan in virtual time and writes its report. The report has the files of
+// a real drill, without logs and histories, so that tools read both.
 func simulated(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verdict, error) {
 	r, err := simulate.Run(ctx, plan)
 	if err != nil {

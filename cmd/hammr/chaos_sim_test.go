@@ -39,8 +39,8 @@ func TestSimulatedDrills(t *testing.T) {
 	}
 }
 
-// TestSimulatedDrillsReport wants the same report as from real drills, with a smaller plan
-// that still fails.
+// TestSimulatedDrillsReport checks that the report equals that of real drills, with a
+// smaller plan that still fails.
 func TestSimulatedDrillsReport(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "drills")
 	code, stdout := simulatedDrills(t, "fault at 300ms do kill task map\nfault at 500ms do kill jobmaster all\nfault at 600ms do clock tasknode 1 by 1s", "--report", dir)

@@ -22,66 +22,67 @@ import (
 
 // A verb that asks a cluster, such as `hammr job kill`, is made in these steps:
 //
-//  1. A constructor newJobKill, in job_kill.go or with its kin, passes a
+//  1. A constructor newJobKill, in job_kill.go or with similar verbs, passes a
 //     cobra.Command with its help to one of three functions:
 //     show, for a verb that only reads: it says what to ask and how to print it;
 //     clusterCommands.changeEach, for a verb that changes each object it names;
 //     clusterCommands.command, for all others.
 //     The functions work with a *query, which is the client and the command line.
-//  2. The constructor is listed in that of its noun, here newJob.
-//  3. With --json, show prints a document of internal/apidoc; changes are printed
-//     by query.changed.
+//  2. The constructor of the noun, here newJob, calls it.
+//  3. With --json, show prints a document of internal/apidoc; query.changed
+//     prints changes.
 //  4. A line in cluster_golden_test.go runs it on the fake cluster.
 //
 // A call that the client lacks goes into client.Admin, client/remote,
 // internal/wire/hammr.proto and jobmaster/server.
 //
-// All these commands call the jobmaster that leads; they exit with 0 when it has
-// done what was asked, with 1 when it refuses or does not answer, with 2 for a
-// wrong command line, and with 130 after Ctrl-C. Those that differ say so at their
-// constructor.
+// All these commands call the jobmaster that leads. They exit with 0 when it has done what
+// was asked, with 1 when it refuses or does not answer, with 2 for a wrong command line, and
+// with 130 after Ctrl-C. The constructors of commands with other codes document them.
 
-// clusterFlags say which cluster a command asks, and in which form it answers.
+// clusterFlags are the flags that say which cluster a command asks, and in which format it
+// prints the answer.
 type clusterFlags struct {
-	masters   string        // host:port,...; one that answers is enough
-	tokenFile string        // "" for the user's copy, which `hammr up` makes
-	timeout   time.Duration // of the search for the leader
+	masters   string        // host:port,...; one master that answers is enough
+	tokenFile string        // "" for the user's copy, which `hammr up` writes
+	timeout   time.Duration // limit of the search for the leader
 	json      bool
 }
 
-// clusterClient is a cluster as commands see it: jobs, which programs use too, and its
-// administration. Tests have a fake one.
+// clusterClient is a cluster as commands see it: the calls for jobs, which programs use too,
+// and the calls for its administration. Tests have a fake client.
 type clusterClient interface {
 	client.Client
 	client.Admin
 	Close() error
 }
 
-// clusterCommands makes the commands that ask a cluster. Tests replace its fields.
+// clusterCommands is the constructor of all commands that ask a cluster. Tests replace its
+// fields.
 type clusterCommands struct {
-	// connect opens a client. It calls waiting with the reason while it looks for the
-	// leader.
+	// connect opens a client. While the client looks for the leader, it calls waiting with
+	// the reason.
 	connect func(f clusterFlags, waiting func(error)) (clusterClient, error)
-	// openFiles opens the file systems of logs.
+	// openFiles opens the file systems that have the logs.
 	openFiles func(stderr io.Writer) (*storage.Router, error)
-	// fetchLog reads a log of a running attempt from the page of its tasknode.
+	// fetchLog reads a log of a running attempt from the web page of its tasknode.
 	fetchLog func(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error)
 	// zone is the time zone of printed times.
 	zone *time.Location
 }
 
-// newClusterCommands are the commands as users have them, over the network.
+// newClusterCommands returns the real commands, which use the network.
 func newClusterCommands() clusterCommands {
 	return clusterCommands{connect: connectRemote, openFiles: openFiles, fetchLog: fetchLog, zone: time.Local}
 }
 
-// all are the nouns: commands whose verbs ask a cluster.
+// all returns the groups of commands that ask a cluster.
 func (r clusterCommands) all() []*cobra.Command {
 	return []*cobra.Command{r.newJob(), r.newTask(), r.newNode(), r.newMaster(), r.newScheduler(), r.newQueue()}
 }
 
-// query is a command while it runs: the client, the flags that all of them share, and the
-// arguments. It lives for one call of the function that command was given, on one goroutine.
+// query is the state of a running command: the client, the shared flags, and the arguments.
+// It lives for one call of the function that was passed to command, on one goroutine.
 type query struct {
 	clusterClient
 	clusterCommands
@@ -94,8 +95,8 @@ type query struct {
 // errNoCluster is an error of the command line.
 var errNoCluster = errors.New("no cluster is named; give --master host:port,... or set " + rpc.MasterVariable)
 
-// command makes a command that asks a cluster. It adds the flags that all of them
-// have, opens the client, calls run, and prints the changes that run has reported.
+// command returns a command that asks a cluster. It adds the shared flags, opens the client,
+// calls run, and prints the changes that run has reported.
 func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Context, q *query) error) *cobra.Command {
 	f := new(clusterFlags)
 	cmd.Flags().StringVar(&f.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters, as `host:port,...`; one is enough")
@@ -103,7 +104,7 @@ func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Contex
 	cmd.Flags().DurationVar(&f.timeout, "timeout", rpc.DefaultTimeout, "`time` to look for the leader")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		// An error of the command line, so outside of interruptible.
+		// This is an error of the command line, so the check is outside of interruptible.
 		if f.masters == "" {
 			return errNoCluster
 		}
@@ -120,9 +121,9 @@ func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Contex
 	return cmd
 }
 
-// show makes a command that asks the cluster and prints the answer: as a document with
-// --json, else as text. The document is a type of internal/apidoc, which other programs
-// can import.
+// show returns a command that asks the cluster and prints the answer: as a document with
+// --json, else as text. The document is a type of internal/apidoc, which other programs can
+// import.
 func show[A, D any](
 	r clusterCommands, cmd *cobra.Command, ask func(ctx context.Context, q *query) (A, error), document func(A) D, text func(*query, A),
 ) *cobra.Command {
@@ -139,13 +140,13 @@ func show[A, D any](
 	})
 }
 
-// itself is the document of an answer that is one already.
+// itself returns the answer as its own document.
 func itself[A any](answer A) A { return answer }
 
-// changeEach makes a command that changes each object it names: a job, node and so
-// on, as errors call it. An object that cannot be changed does not keep the others from
-// it; the command then ends with 1. format has the id for people, done is the change in
-// the document.
+// changeEach returns a command that changes each object that its arguments name. what is the
+// kind of object in errors: a job, node and so on. If one object cannot be changed, the
+// command still changes the others and ends with 1. format is the text for an id; done is
+// the change in the document.
 func (r clusterCommands) changeEach(
 	cmd *cobra.Command, what, done, format string, change func(ctx context.Context, q *query, id string) error,
 ) *cobra.Command {
@@ -168,8 +169,8 @@ func connectRemote(f clusterFlags, waiting func(error)) (clusterClient, error) {
 	}})
 }
 
-// cluster is the masters' addresses, the secret, and the id of the cluster, "" if the
-// secret's file does not say it.
+// cluster returns the masters' addresses, the secret, and the id of the cluster. The id is
+// "" if the secret's file does not contain it.
 func (f clusterFlags) cluster() (masters []string, token, id string, err error) {
 	if masters, err = rpc.ParseMasters(f.masters); err != nil {
 		return nil, "", "", err
@@ -178,8 +179,8 @@ func (f clusterFlags) cluster() (masters []string, token, id string, err error) 
 	return masters, token, id, err
 }
 
-// openFiles opens the file systems of this machine's configuration: logs of finished attempts
-// are read from there, not from a daemon.
+// openFiles opens the file systems of this machine's configuration. Commands read logs of
+// finished attempts from there, without a daemon.
 func openFiles(stderr io.Writer) (*storage.Router, error) {
 	c, err := genericOptions{}.load(stderr)
 	if err != nil {
@@ -188,11 +189,11 @@ func openFiles(stderr io.Writer) (*storage.Router, error) {
 	return fsconf.NewRouter(c, warnLogger(stderr))
 }
 
-// printJSON prints a document, indented, for people and programs alike. HTML is not escaped:
-// names of jobs are printed as they are. A report has its own encoder, which adds the version
-// and replaces nulls by empty lists, since `--report` files have the same format.
+// printJSON prints a document with indentation. It does not escape HTML: names of jobs are
+// printed as they are. A report has its own encoder, which adds the version and replaces
+// nulls by empty lists, because `--report` files have the same format.
 func (q *query) printJSON(doc any) error {
-	if r, ok := doc.(report.Report); ok { // it has a version, and no null
+	if r, ok := doc.(report.Report); ok { // its encoder adds the version and writes no null
 		text, err := r.Marshal()
 		if err == nil {
 			_, err = q.stdout.Write(text)
@@ -205,10 +206,10 @@ func (q *query) printJSON(doc any) error {
 	return e.Encode(doc)
 }
 
-// changed reports a change that a call has made, or returns the call's error, with Hadoop's
-// words if there is no such object. It prints text at once, so that a command that is
-// interrupted has shown what it did, and JSON in one list at the end of the command. what and
-// c.ID name the object in an error; format and args are the text.
+// changed reports a change that a call has made, or returns the call's error. If the object
+// does not exist, the error has Hadoop's words. It prints text at once, so that an
+// interrupted command has shown its changes. JSON is one list at the end of the command.
+// what and c.ID name the object in an error; format and args are the text.
 func (q *query) changed(err error, what string, c apidoc.Change, format string, args ...any) error {
 	if err != nil {
 		return knownAs(what, c.ID, err)
@@ -219,8 +220,8 @@ func (q *query) changed(err error, what string, c apidoc.Change, format string, 
 	return nil
 }
 
-// flush prints the changes that changed has kept for JSON. It runs also if the command has
-// failed: some of the objects may have been changed.
+// flush prints the changes that changed has kept for JSON. It also runs after a failure,
+// because some of the objects may have been changed.
 func (q *query) flush() error {
 	if !q.flags.json || len(q.changes) == 0 {
 		return nil
@@ -228,8 +229,8 @@ func (q *query) flush() error {
 	return q.printJSON(q.changes)
 }
 
-// time formats ms since the epoch in the zone of this machine, "-" for 0, which messages have
-// for what has not happened yet.
+// time formats ms since the epoch in the zone of this machine. It returns "-" for 0, the
+// value of times that have not come yet.
 func (q *query) time(millis int64) string {
 	if millis == 0 {
 		return "-"
@@ -237,8 +238,8 @@ func (q *query) time(millis int64) string {
 	return time.UnixMilli(millis).In(q.zone).Format("2006-01-02 15:04:05")
 }
 
-// forEach calls do for every argument, one after the other, and reports all errors. A failure
-// does not keep the command from the arguments after it.
+// forEach calls do for every argument, one after the other, and returns all errors. After a
+// failure it continues with the next argument.
 func (q *query) forEach(do func(arg string) error) error {
 	var errs []error
 	for _, arg := range q.args {
@@ -247,8 +248,9 @@ func (q *query) forEach(do func(arg string) error) error {
 	return errors.Join(errs...)
 }
 
-// notFound is the error for a job, task, node, master or queue that does not exist. Its words
-// are Hadoop's, since scripts search for them; that of a job adds where to look.
+// notFound is the error for a job, task, node, master or queue that does not exist. It has
+// Hadoop's words, because scripts search for them. The error for a job also says where to
+// look.
 type notFound struct{ what, id string }
 
 func (e notFound) Error() string {

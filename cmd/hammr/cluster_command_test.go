@@ -24,9 +24,9 @@ import (
 
 var update = flag.Bool("update", false, "update the golden files")
 
-// fakeCluster has a running job, one that waits and one that has failed.
+// fakeCluster is a cluster with a running job, a waiting job and a failed job.
 type fakeCluster struct {
-	address string // of the master that is asked; "" is any
+	address string // address of the master to ask; "" for any
 	changes *[]string
 	jobs    []*wire.JobStatus
 }

@@ -24,7 +24,7 @@ func TestCommandLines(t *testing.T) {
 	for _, c := range []struct {
 		line   string
 		code   int
-		stdout string // is in it
+		stdout string // text that stdout contains
 		stderr string
 	}{
 		{"", exitDone, "Available Commands:", ""},
@@ -154,7 +154,7 @@ func TestVersionLine(t *testing.T) {
 	}
 }
 
-// TestSettingsAreDocumented looks for each setting of a daemon in docs/cluster.md.
+// TestSettingsAreDocumented checks that docs/cluster.md has each setting of a daemon.
 func TestSettingsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/cluster.md")
 	if err != nil {

@@ -42,8 +42,8 @@ that have it in their name, their description or a deprecated name.`,
 	}
 }
 
-// showProperties shows the property of that name or old name in full, else lists those that
-// have the word.
+// showProperties prints the property with that name or old name in full. If there is none,
+// it lists the properties that contain the word.
 func showProperties(stdout, stderr io.Writer, word string) error {
 	var matching []conf.Key
 	for _, k := range conf.Keys() {
@@ -75,8 +75,8 @@ func listProperties(w io.Writer, keys []conf.Key) {
 	}
 }
 
-// describe prints one property, with its value in the files of HADOOP_CONF_DIR if it is set
-// there. A deprecated name is listed after "once".
+// describe prints one property, and its value in the files of HADOOP_CONF_DIR if it is set
+// there. It lists deprecated names on a line that begins with "once".
 func describe(w, stderr io.Writer, k conf.Key) error {
 	c, err := genericOptions{}.load(stderr)
 	if err != nil {
@@ -94,8 +94,8 @@ func describe(w, stderr io.Writer, k conf.Key) error {
 	return nil
 }
 
-// escaped is a value as a user types it. Control characters, such as a record delimiter of a
-// newline, are escaped and the whole is quoted; other values stay as they are.
+// escaped returns a value as a user types it. If it has control characters, such as a
+// newline as record delimiter, it is escaped and quoted; other values stay as they are.
 func escaped(value string) string {
 	quoted := fmt.Sprintf("%q", value)
 	if quoted[1:len(quoted)-1] == value {

@@ -41,7 +41,7 @@ func (f settingFlag) Set(text string) error {
 // settings are loaded. Loading reports every wrong setting at once, with its source, as errors
 // of the command line.
 func withSettings(cmd *cobra.Command, settings daemon.Settings, run func(ctx context.Context, cmd *cobra.Command) error) *cobra.Command {
-	// Only flags that are given are in it: defaults come from the settings.
+	// values has only the flags that are given: defaults come from the settings.
 	values := make(map[string]string)
 	for _, s := range settings {
 		flag := cmd.Flags().VarPF(settingFlag{s, values}, s.Name, "", s.Usage)
@@ -60,8 +60,8 @@ func withSettings(cmd *cobra.Command, settings daemon.Settings, run func(ctx con
 	return cmd
 }
 
-// untilSignal runs a daemon until SIGTERM or Ctrl-C, which is a success: an operator has
-// stopped it. A second signal ends the process at once.
+// untilSignal runs a daemon until SIGTERM or Ctrl-C. This end is a success, because an
+// operator has stopped the daemon. A second signal ends the process at once.
 func untilSignal(run func(ctx context.Context) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -72,8 +72,9 @@ func untilSignal(run func(ctx context.Context) error) error {
 	return nil
 }
 
-// withLogger runs a daemon with its log. The error goes to stderr, by main, and to the log if
-// that is a file: then nothing else shows why the daemon ended. An end by signal is no error.
+// withLogger runs a daemon with its log. main prints the error on stderr. withLogger also
+// writes it to a log file, which otherwise would not show why the daemon ended. An end by
+// signal is no error.
 func withLogger(cfg daemon.LogConfig, stderr io.Writer, run func(logger *slog.Logger) error) error {
 	logger, err := cfg.Logger(stderr)
 	if err != nil {

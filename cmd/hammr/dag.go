@@ -89,7 +89,7 @@ func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 			return own, append(rest, args[i:]...)
 		case name == "-h":
 			own = append(own, name)
-		// Of the program: its name, an option of its own, or an argument.
+		// The argument belongs to the program: its name, an option, or another argument.
 		case f == nil || !strings.HasPrefix(name, "--"):
 			rest = append(rest, args[i])
 		case hasValue || f.NoOptDefVal != "" || i+1 == len(args):
@@ -102,8 +102,8 @@ func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 	return own, rest
 }
 
-// programArgs are the arguments that make a program print its graph: --dag is an option of
-// package mr, and reduces are a property, as anywhere.
+// programArgs returns the arguments that make a program print its graph: --dag is an option
+// of package mr, and the number of reduces is a property.
 func (s dagShow) programArgs(rest []string) []string {
 	form := "text"
 	if s.dot {
@@ -141,9 +141,9 @@ func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest
 	return endOf(path, "showing a graph", "showed no graph", seen.found, err, stderr)
 }
 
-// graphDetector forwards the output of a program and detects whether it begins with a graph. A
-// program that prints something first has not ended its main with mr.Main, or prints before
-// it.
+// graphDetector forwards the output of a program and detects whether it begins with a graph.
+// If it begins with other text, the program does not end its main with mr.Main, or prints
+// before that call.
 type graphDetector struct {
 	to    io.Writer
 	head  []byte // the first bytes, as many as the detection needs
@@ -152,7 +152,7 @@ type graphDetector struct {
 
 // Write implements io.Writer.
 func (s *graphDetector) Write(p []byte) (int, error) {
-	// Text begins with "Job ", a picture for Graphviz with a comment.
+	// Text output begins with "Job ", Graphviz output with a comment.
 	const most = len("// Job ")
 	if n := min(most-len(s.head), len(p)); n > 0 {
 		s.head = append(s.head, p[:n]...)

@@ -13,7 +13,7 @@ func TestDAGShow(t *testing.T) {
 	for _, c := range []struct {
 		line   string
 		code   int
-		stdout string // is in it
+		stdout string // text that stdout contains
 		stderr string
 	}{
 		{"dag", exitDone, "show", ""},
@@ -51,7 +51,8 @@ func TestDAGShowKnowsEveryBundledProgram(t *testing.T) {
 	}
 }
 
-// TestDAGShowOfArguments shows the first job of programs as it would run.
+// TestDAGShowOfArguments checks that the arguments of a program change the graph of its
+// first job.
 func TestDAGShowOfArguments(t *testing.T) {
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
 	if err := os.WriteFile(in, []byte("a b\na\n"), 0o644); err != nil {
@@ -82,7 +83,7 @@ func TestDAGShowOfArguments(t *testing.T) {
 	}
 }
 
-// TestDAGShowOfFiles uses scripts in place of programs. The e2e tests have real ones.
+// TestDAGShowOfFiles runs scripts in place of programs. The e2e tests run real programs.
 func TestDAGShowOfFiles(t *testing.T) {
 	script := func(text string) string { return writeProgram(t, []byte("#!/bin/sh\n"+text)) }
 	for _, c := range []struct {

@@ -31,9 +31,9 @@ Maven, which fetches Hadoop's jars (65 MB). It is not made for large data.`,
 	}, newHDFSUp(), newHDFSDown(), newHDFSSupervise()))
 }
 
-// newHDFSUp exits when the HDFS runs; it continues in the background, watched by a supervisor.
-// It exits with 1 without Java, jars or ports. Tests of storage/hdfs and e2e use the same
-// package.
+// newHDFSUp exits when the HDFS runs; the HDFS continues in the background, and a supervisor
+// watches it. It exits with 1 without Java, jars or ports. Tests of storage/hdfs and e2e use
+// the same package.
 func newHDFSUp() *cobra.Command {
 	var cfg minihdfs.Config
 	cmd := &cobra.Command{
@@ -96,9 +96,9 @@ func newHDFSDown() *cobra.Command {
 	return cmd
 }
 
-// newHDFSSupervise is the process that `hdfs up` starts in the background: it outlives the
-// command, watches the Java processes, and ends with `hdfs down`. It is hidden: no user starts
-// it.
+// newHDFSSupervise returns the command that `hdfs up` starts in the background. Its process
+// outlives `hdfs up`, watches the Java processes, and ends with `hdfs down`. It is hidden,
+// because users do not start it.
 func newHDFSSupervise() *cobra.Command {
 	return &cobra.Command{
 		Use:    "supervise DIR",

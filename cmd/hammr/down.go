@@ -42,9 +42,9 @@ it again.`,
 	return cmd
 }
 
-// removeCgroups removes the control groups of tasknodes that were killed, once the cluster is
-// down; a tasknode that ends by itself removes its own. A nil state, of a directory that
-// cannot be read, has none.
+// removeCgroups removes the control groups of tasknodes that were killed, once the cluster
+// is down; a tasknode that ends by itself removes its own. The state is nil if the directory
+// cannot be read; then there are none to remove.
 func removeCgroups(s *localcluster.State) error {
 	if s == nil {
 		return nil

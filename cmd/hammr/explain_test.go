@@ -14,7 +14,7 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 		return explainedPastJob(job, task), nil
 	}
 	if job != f.jobs[0].JobId && task != "" {
-		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, job) // as a client takes it whose question was about a task
+		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, job) // the client's error for a question about an unknown task
 	}
 	if job != f.jobs[0].JobId {
 		return nil, fmt.Errorf("%w: %s", client.ErrUnknownJob, job)
@@ -49,7 +49,7 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 	return e, nil
 }
 
-// explainedPastJob is the explanation of a failed job.
+// explainedPastJob returns the explanation of a failed job.
 func explainedPastJob(job, task string) *wire.Explanation {
 	const first = "1763700000000_0003_m_00000"
 	e := &wire.Explanation{

@@ -17,8 +17,8 @@ import (
 )
 
 // newFS asks NameNodes and DataNodes, or reads local files. It has Hadoop's exit codes: 0, 1
-// for a failure, 255 for a wrong command line of the shell, and for -test the answer as 0 or
-// 1. A wrong generic option is 2.
+// for a failure, and 255 for a wrong command line of the shell. -test answers with 0 or 1. A
+// wrong generic option gives 2.
 func newFS() *cobra.Command {
 	return &cobra.Command{
 		Use:   "fs [-D property=value] [-conf FILE] [-fs URI] -COMMAND [ARGS...]",

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// newJob are the verbs of `mapred job`, with their words and layouts where Hadoop has them:
-// scripts read both.
+// newJob returns the verbs of `mapred job`. Words and layouts are Hadoop's where Hadoop has
+// the verb, because scripts read the output of both.
 func (r clusterCommands) newJob() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "job",
@@ -26,8 +26,8 @@ HAMMR_MASTER.`,
 		r.newJobKill(), r.newJobSuspend(), r.newJobResume(), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
 }
 
-// job is the status of a job, with its tasks if asked for: a large job has many, and they make
-// the answer large. The error for an unknown job has Hadoop's words.
+// job returns the status of a job, with its tasks if tasks is set. Tasks can make the answer
+// large. The error for an unknown job has Hadoop's words.
 func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error) {
 	s, err := q.Job(ctx, id, tasks)
 	return s, knownAs("job", id, err)
@@ -42,7 +42,7 @@ func (r clusterCommands) newJobStatus() *cobra.Command {
 		Example: "  hammr job status job_1763700000000_0001",
 		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) (*wire.JobStatus, error) {
-		return q.job(ctx, q.args[0], q.flags.json) // only the document has tasks
+		return q.job(ctx, q.args[0], q.flags.json) // only the JSON document has tasks
 	}, apidoc.Report, (*query).writeStatus)
 }
 
@@ -97,8 +97,8 @@ func (r clusterCommands) newJobCounters() *cobra.Command {
 	}, itself, func(q *query, counters any) { fmt.Fprintln(q.stdout, counters) })
 }
 
-// findCounter finds a counter by its names. It ignores blanks around them: some of Hadoop's
-// names end in one, which few users type.
+// findCounter finds a counter by its group and name. It ignores blanks around both: some of
+// Hadoop's names end with a blank, which few users type.
 func findCounter(counters counter.Values, group, name string) (int64, bool) {
 	for g, names := range counters {
 		if strings.TrimSpace(g) != strings.TrimSpace(group) {

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// newJobKill kills jobs that are not over; for one that is over it ends with 1.
+// newJobKill kills unfinished jobs; for a finished job it ends with 1.
 func (r clusterCommands) newJobKill() *cobra.Command {
 	return r.changeEach(&cobra.Command{
 		Use:     "kill JOB...",
@@ -88,7 +88,7 @@ are those of the jobmasters' --pools and --allocation-file, and default.`,
 // only maps support, is part of auto; kill keeps nothing.
 var suspendModes = []preempt.Mode{preempt.Auto, preempt.Checkpoint, preempt.Suspend}
 
-// checkMode refuses a mode that a command does not have.
+// checkMode rejects a mode that is not among the command's modes.
 func checkMode(mode string, modes []preempt.Mode) error {
 	if !slices.Contains(modes, preempt.Mode(mode)) {
 		return fmt.Errorf("--how %q: expected one of %s", mode, preempt.Names(modes))
@@ -97,7 +97,7 @@ func checkMode(mode string, modes []preempt.Mode) error {
 }
 
 // newJobSuspend exits when the leader has accepted the change; the tasks are preempted after
-// that. `hammr job status` shows when none runs any more.
+// that. `hammr job status` shows when no task runs any more.
 func (r clusterCommands) newJobSuspend() *cobra.Command {
 	var mode string
 	cmd := r.changeEach(&cobra.Command{

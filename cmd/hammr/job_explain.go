@@ -16,8 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// newJobExplain asks the leader. It keeps the reasons of a job that runs in memory, and those
-// of a finished one in the job's history.
+// newJobExplain asks the leader. For a running job the leader has the reasons in memory; for
+// a finished job they are in the job's history.
 func (r clusterCommands) newJobExplain() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:   "explain JOB [TASK]",
@@ -39,7 +39,7 @@ history has these for the masters' --retention.`,
 			task = q.args[1]
 		}
 		e, err := q.Explain(ctx, q.args[0], task)
-		if errors.Is(err, client.ErrUnknown) { // the task, or its job
+		if errors.Is(err, client.ErrUnknown) { // the task or its job is unknown
 			_, jobErr := q.job(ctx, q.args[0], false)
 			return nil, cmp.Or(jobErr, error(notFound{"task", task}))
 		}
@@ -82,7 +82,7 @@ func (q *query) writeExplanation(e *wire.Explanation) {
 	}
 }
 
-// writeStage prints a stage: for an unfinished job its tasks by state, why the waiting ones
+// writeStage prints a stage. For an unfinished job it prints the tasks by state, why tasks
 // wait, and when the policy considers them again.
 func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
 	if s.Usage != nil {
@@ -107,7 +107,8 @@ func writeReasons(w io.Writer, reasons []string) {
 	}
 }
 
-// attemptTable is the attempts of an unfinished job. Since is when the state began.
+// attemptTable returns the attempts of an unfinished job. Column Since has the time at which
+// the state began.
 func (q *query) attemptTable(attempts []*wire.Explanation_Attempt) *table {
 	t := &table{heading: []string{"Attempt", "Node", "State", "Since", "Cause"}}
 	for _, a := range attempts {
@@ -117,7 +118,7 @@ func (q *query) attemptTable(attempts []*wire.Explanation_Attempt) *table {
 }
 
 // writeTask prints one task: why it waits, its attempts, and the cost of each machine with a
-// free slot. Cost is what the placement minimizes: bytes times the distance that they travel.
+// free slot. The placement minimizes this cost: bytes times the distance that they travel.
 func (q *query) writeTask(w io.Writer, t *wire.Explanation_Task, attempts func([]*wire.Explanation_Attempt) *table) {
 	fmt.Fprintf(w, "\n%s, %s: %s\n", t.Id, oneLine(t.Stage), t.State)
 	writeReasons(w, t.Reasons)

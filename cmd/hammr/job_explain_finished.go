@@ -34,8 +34,8 @@ func writeFinishedStage(w io.Writer, s *wire.Explanation_Stage) {
 	}
 }
 
-// slotsEach is the slots of each task, "" if unknown. Tasks of a graph may take slots of both
-// kinds.
+// slotsEach returns the slots of each task, "" if unknown. Tasks of a graph may take slots
+// of both kinds.
 func slotsEach(p *wire.Explanation_Usage) string {
 	var kinds []string
 	if p.MapSlots > 0 {
@@ -50,7 +50,8 @@ func slotsEach(p *wire.Explanation_Usage) string {
 	return " of " + strings.Join(kinds, " and ") + " slots each"
 }
 
-// finishedTable is the attempts of a finished job, with the time each waited for a slot.
+// finishedTable returns the attempts of a finished job, with the time that each waited for a
+// slot.
 func (q *query) finishedTable(attempts []*wire.Explanation_Attempt) *table {
 	t := &table{heading: []string{"Attempt", "Node", "State", "Waited", "From", "Until", "Cause"}}
 	for _, a := range attempts {

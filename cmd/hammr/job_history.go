@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// newJobHistory ends with 1 for a job that is not over.
+// newJobHistory ends with 1 for an unfinished job.
 func (r clusterCommands) newJobHistory() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:   "history JOB",
@@ -58,7 +58,7 @@ func (q *query) writeHistory(s *wire.JobStatus) {
 }
 
 // taskSummary counts tasks by kind and final state. A job without reduces has a row of zeros
-// for them, as Hadoop's.
+// for reduces, as in Hadoop.
 func taskSummary(tasks []report.Task) *table {
 	t := &table{heading: []string{"Kind", "Total", "Successful", "Failed", "Killed", "Attempts"}}
 	for _, kind := range []report.Kind{report.Map, report.Reduce} {

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// newJobList asks for the unfinished jobs, or for all of them if a finished state is wanted,
-// and selects on this side: the call has no filter.
+// newJobList asks for the unfinished jobs, or for all jobs if the user names a finished
+// state. The command itself selects jobs, because the call has no filter.
 func (r clusterCommands) newJobList() *cobra.Command {
 	var f jobFilter
 	cmd := show(r, &cobra.Command{
@@ -41,7 +41,7 @@ func (r clusterCommands) newJobList() *cobra.Command {
 // jobFilter selects jobs to list.
 type jobFilter struct {
 	all         bool
-	states      []string // of apidoc.JobStates or apidoc.Suspended, in any case; none for all
+	states      []string // from apidoc.JobStates or apidoc.Suspended, in any case; none for all
 	user, queue string   // "" for any
 }
 
@@ -57,14 +57,14 @@ func (f *jobFilter) check() error {
 	return nil
 }
 
-// includesFinished reports whether the filter can match a finished job, which takes a longer
-// answer of the master.
+// includesFinished reports whether the filter can match a finished job. Then the master's
+// answer is longer.
 func (f *jobFilter) includesFinished() bool {
 	return f.all || slices.ContainsFunc(f.states, func(s string) bool { return slices.Index(apidoc.JobStates, s) >= apidoc.FirstFinalState })
 }
 
-// matches reports whether a job is to be listed. A suspended job matches its own state and
-// SUSPENDED, which is how it is shown.
+// matches reports whether to list a job. A suspended job matches both its own state and
+// SUSPENDED, the state that commands show for it.
 func (f *jobFilter) matches(j *wire.JobStatus) bool {
 	switch {
 	// A job is RUNNING and shown as SUSPENDED while it is suspended.
@@ -77,7 +77,7 @@ func (f *jobFilter) matches(j *wire.JobStatus) bool {
 	return false
 }
 
-// writeJobs prints the lines of `mapred job -list`, with some columns more.
+// writeJobs prints the lines of `mapred job -list`, with some additional columns.
 func (q *query) writeJobs(jobs []*wire.JobStatus) {
 	fmt.Fprintf(q.stdout, "Total jobs:%d\n", len(jobs))
 	t := table{heading: []string{"JobId", "State", "StartTime", "UserName", "Queue", "Priority", "Maps", "Reduces", "JobName", "Waits for"}}
@@ -88,5 +88,5 @@ func (q *query) writeJobs(jobs []*wire.JobStatus) {
 	t.write(q.stdout)
 }
 
-// ratio is a part of a total, as "3/7".
+// ratio formats a part of a total, as "3/7".
 func ratio(part, total int32) string { return fmt.Sprintf("%d/%d", part, total) }

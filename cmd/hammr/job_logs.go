@@ -37,7 +37,8 @@ that of running attempts is read from their tasknodes.`,
 	})
 }
 
-// newTaskLogs is newJobLogs for one task or attempt. Its id contains the id of the job.
+// newTaskLogs returns the verb that prints logs as newJobLogs does, for one task or attempt.
+// The id of a task or attempt contains the id of the job.
 func (r clusterCommands) newTaskLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:     "logs TASK|ATTEMPT",
@@ -84,14 +85,14 @@ type logReader struct {
 	// File systems of the log directory.
 	router *storage.Router
 	job    *wire.JobStatus
-	pages  map[string]string // host:port of the page of each tasknode, by name; nil until asked for
+	pages  map[string]string // host:port of each tasknode's web page, by tasknode; nil before the first use
 	// Whether an attempt matched, with or without output.
 	found bool
 	logs  []apidoc.AttemptLog
 }
 
-// read reads the logs of one attempt, if it has printed anything, from the first place that
-// has some.
+// read reads the logs of one attempt, if there are any. It takes them from the first source
+// that has some.
 func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error {
 	l.found = true
 	for _, source := range l.sources(a) {
@@ -102,12 +103,12 @@ func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error 
 	return nil
 }
 
-// sources are where the logs of an attempt may be. After its end its tasknode copies them to
-// the log directory, which takes a moment: both places are possible then. Once the job is over
-// only the directory is read.
+// sources returns the places that may have the logs of an attempt. When an attempt ends, its
+// tasknode copies the logs to the log directory. During the copy both places are possible.
+// Once the job is over only the directory is read.
 func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
 	switch {
-	// The tasknode may be gone, or run another job.
+	// The tasknode may have stopped, or may run another job.
 	case l.job.State >= wire.JobState_SUCCEEDED:
 		return []logSource{l.readKept}
 	case a.State == wire.AttemptState_ATTEMPT_RUNNING || l.job.LogDir == "":
@@ -116,11 +117,12 @@ func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
 	return []logSource{l.readKept, l.readFromTasknode}
 }
 
-// logSource reads a stream of an attempt from one place. The error wraps
-// fs.ErrNotExist if it is not there.
+// logSource reads a stream of an attempt from one place. The error wraps fs.ErrNotExist if
+// the place does not have the stream.
 type logSource func(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error)
 
-// readFrom reads all streams of an attempt from one place. found is false if none is there.
+// readFrom reads all streams of an attempt from one place. found is false if the place has
+// none.
 func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, source logSource) (found bool, err error) {
 	for _, stream := range tasknoded.LogStreams {
 		text, err := source(ctx, a, stream)
@@ -137,7 +139,7 @@ func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, so
 	return found, nil
 }
 
-// readKept reads from the job's log directory.
+// readKept reads a stream from the job's log directory.
 func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
 	if l.job.LogDir == "" {
 		return "", fmt.Errorf("job %s has no log directory", l.job.JobId)
@@ -145,8 +147,8 @@ func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, st
 	return l.content(ctx, l.job.LogDir+"/"+a.Id+"/"+stream)
 }
 
-// readFromTasknode reads from the page of the attempt's tasknode. A tasknode that has none, or
-// is forgotten, has no logs either: fs.ErrNotExist.
+// readFromTasknode reads a stream from the web page of the attempt's tasknode. It returns
+// fs.ErrNotExist for a tasknode without a page, or one that the masters have forgotten.
 func (l *logReader) readFromTasknode(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
 	if l.pages == nil {
 		nodes, err := l.Tasknodes(ctx, true)

@@ -52,7 +52,7 @@ func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 	return err
 }
 
-// newConsole is a console on stderr, with a bar if that is a terminal.
+// newConsole returns a console on stderr, with a bar if stderr is a terminal.
 func newConsole(stderr io.Writer, quiet bool) *console.Console {
 	opts := console.Options{Err: stderr, Quiet: quiet}
 	if f, ok := stderr.(*os.File); ok {
@@ -65,12 +65,12 @@ func newConsole(stderr io.Writer, quiet bool) *console.Console {
 type watcher struct {
 	console  *console.Console
 	started  bool
-	failures int    // of the job that are shown
-	reason   string // what the job waits for, as shown last
+	failures int    // number of the job's failures that are shown
+	reason   string // the last reason shown why the job waits
 }
 
-// update shows one status. It is called in order, and from one goroutine at a time; the
-// console redraws from another one.
+// update shows one status. Calls are in order and never concurrent; the console redraws from
+// another goroutine.
 func (w *watcher) update(id string, s *wire.JobStatus) {
 	over := s.State >= wire.JobState_SUCCEEDED
 	if !w.started {
@@ -78,8 +78,8 @@ func (w *watcher) update(id string, s *wire.JobStatus) {
 		w.console.Running(id)
 		w.failures = len(s.Failures) // earlier ones are not shown
 	}
-	// Only failures since the last status. The last one of a job that is over is its cause,
-	// which showResult prints.
+	// The loop covers only failures since the last status. The last failure of a finished
+	// job is its cause, which showResult prints.
 	for ; w.failures < len(s.Failures); w.failures++ {
 		if f := s.Failures[w.failures]; !over {
 			w.console.TaskFailed(f.Attempt, f.Cause)
@@ -95,8 +95,8 @@ func (w *watcher) update(id string, s *wire.JobStatus) {
 	})
 }
 
-// showResult shows the final state of a job: its counters if it has succeeded, else its cause,
-// and the failure that has ended it, with its stack and log.
+// showResult shows the final state of a job: its counters if it has succeeded, else its
+// cause, and the failure that ended the job, with its stack and log.
 func showResult(c *console.Console, s *wire.JobStatus) {
 	if s.State == wire.JobState_SUCCEEDED {
 		c.Completed(s.JobId)

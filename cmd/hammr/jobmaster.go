@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/masterd"
 )
 
-// jobmasterFlags are the settings of `hammr jobmaster`: the daemon's own, and those of its
-// logs, which this package opens.
+// jobmasterFlags are the settings of `hammr jobmaster`: the settings of the daemon, and the
+// settings of its logs, which this package opens.
 type jobmasterFlags struct {
 	masterd.Config
 	decisionsFile string
@@ -58,8 +58,9 @@ func (c *jobmasterFlags) settings() daemon.Settings {
 	}, c.log.Settings()...)
 }
 
-// newJobmaster is a daemon: it runs until SIGTERM, which is exit code 0, and exits with 1 if
-// it cannot start or cannot continue. A wrong setting, from any source, is 2.
+// newJobmaster returns the command of a daemon. It runs until SIGTERM and then exits with 0.
+// It exits with 1 if it cannot start or cannot continue, and with 2 for a wrong setting from
+// any source.
 func newJobmaster() *cobra.Command {
 	var c jobmasterFlags
 	cmd := &cobra.Command{
@@ -93,8 +94,8 @@ func (c *jobmasterFlags) run(ctx context.Context, cmd *cobra.Command) error {
 	})
 }
 
-// buildVersion is the version that clients are given: the release, or what Go records of the
-// main module; "" is unknown.
+// buildVersion returns the version that clients receive: the release, or the version that Go
+// records of the main module; "" means unknown.
 func buildVersion() string {
 	if version != "" {
 		return version

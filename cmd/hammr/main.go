@@ -63,7 +63,7 @@ func main() {
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// runnables are the bundled programs, whose tasks this binary runs.
+// runnables returns the bundled programs, whose tasks this binary runs.
 func runnables() (all []mr.Runnable) {
 	for _, p := range examples.Programs() {
 		all = append(all, p)

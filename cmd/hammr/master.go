@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// newMaster are the verbs for the masters themselves. All but status ask the leader to change
-// the Raft configuration.
+// newMaster returns the verbs for the masters themselves. All but status ask the leader to
+// change the Raft configuration.
 func (r clusterCommands) newMaster() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "master",
@@ -23,8 +23,8 @@ func (r clusterCommands) newMaster() *cobra.Command {
 	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer())
 }
 
-// logWriteColumns are the columns of a table for the median and the 99th percentile of log
-// writes; "-" if the master has not answered or written nothing lately.
+// logWriteColumns returns the table cells for the median and the 99th percentile of log
+// writes. Both are "-" if the master has not answered or has written nothing lately.
 func logWriteColumns(l *apidoc.LogWrites) (median, p99 string) {
 	if l == nil || l.Count == 0 {
 		return "-", "-"
@@ -57,8 +57,8 @@ log, fsync included: the median and the 99th percentile.`,
 // masterTimeout bounds the answer of one master.
 const masterTimeout = 2 * time.Second
 
-// askEach asks every master for its own state, all at once, so that those that hang cost one
-// masterTimeout together.
+// askEach asks all masters at the same time for their own state, so that several masters
+// that hang cost only one masterTimeout.
 func (q *query) askEach(ctx context.Context, info *wire.Info) apidoc.Masters {
 	answers := make([]*wire.Info, len(info.Masters))
 	var all sync.WaitGroup
@@ -69,19 +69,20 @@ func (q *query) askEach(ctx context.Context, info *wire.Info) apidoc.Masters {
 	return apidoc.MastersOf(info, answers)
 }
 
-// askMaster is the answer of one master, nil if it does not answer within masterTimeout. It
-// connects to that address alone: a client of several masters would ask the leader.
+// askMaster returns the answer of one master, nil if it does not answer within
+// masterTimeout. It connects to that address alone: a client of several masters would ask
+// the leader.
 func (q *query) askMaster(ctx context.Context, address string) *wire.Info {
 	ctx, cancel := context.WithTimeout(ctx, masterTimeout)
 	defer cancel()
 	f := q.flags
-	// This master alone, and no search for a leader.
+	// The client asks this master alone, and does not search for a leader.
 	f.masters, f.timeout = address, masterTimeout
 	c, err := q.connect(f, func(error) {})
 	if err != nil {
 		return nil
 	}
-	defer c.Close() // it has answered or not
+	defer c.Close() // an error of Close does not change the answer
 	info, err := c.Info(ctx)
 	if err != nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/scaffold"
 )
 
-// newNew writes files and asks no daemon. If it has to fetch hammr it runs `go mod tidy`;
-// should that fail it exits with 1, and the program is there all the same.
+// newNew writes files and asks no daemon. If it has to download hammr it runs `go mod tidy`.
+// If that fails, it exits with 1, and the files of the program stay.
 func newNew() *cobra.Command {
 	var cfg scaffold.Config
 	cmd := &cobra.Command{

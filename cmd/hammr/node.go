@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// newNode are the verbs of `yarn node`. Tasknodes are not asked themselves: the leader answers
-// with their last heartbeats.
+// newNode returns the verbs of `yarn node`. They do not ask tasknodes: the leader answers
+// with the tasknodes' last heartbeats.
 func (r clusterCommands) newNode() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "node",
@@ -38,7 +38,7 @@ func (r clusterCommands) newNodeList() *cobra.Command {
 	return cmd
 }
 
-// writeTasknodes prints the lines of `yarn node -list`, with some columns more.
+// writeTasknodes prints the lines of `yarn node -list`, with some additional columns.
 func (q *query) writeTasknodes(tasknodes []apidoc.Tasknode) {
 	fmt.Fprintf(q.stdout, "Total Nodes:%d\n", len(tasknodes))
 	t := table{heading: []string{"Node-Id", "Node-State", "Node-Http-Address", "Rack", "Maps", "Reduces", "Free", "Load", "Last-Heartbeat"}}
@@ -49,8 +49,9 @@ func (q *query) writeTasknodes(tasknodes []apidoc.Tasknode) {
 	t.write(q.stdout)
 }
 
-// leastFree is the free space of a tasknode's fullest directory, or "fault" if one cannot be
-// used: either can keep the tasknode from new attempts, so it is what an operator looks for.
+// leastFree returns the free space of a tasknode's fullest directory, or "fault" if a
+// directory is unusable. Both can keep the tasknode from new attempts, so operators look for
+// them.
 func leastFree(n apidoc.Tasknode) string {
 	text, least := "", int64(-1)
 	for _, d := range n.Directories {
@@ -65,8 +66,8 @@ func leastFree(n apidoc.Tasknode) string {
 	return text
 }
 
-// bytesText is a number of bytes with about three digits, without a blank, so that a table has
-// one word for it.
+// bytesText formats a number of bytes with about three digits. It contains no blank, so that
+// a table cell is one word.
 func bytesText(n int64) string {
 	value, unit := float64(n), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
@@ -78,7 +79,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.4g%s", value, unit)
 }
 
-// newNodeStatus shows one tasknode, also a lost one. It exits with 1 if there is none of that
+// newNodeStatus shows one tasknode, also a lost one. It exits with 1 if no tasknode has that
 // name.
 func (r clusterCommands) newNodeStatus() *cobra.Command {
 	return show(r, &cobra.Command{
@@ -126,8 +127,8 @@ func (q *query) writeTasknode(tasknode *wire.Tasknode) {
 	}
 }
 
-// newNodeAdd makes `node remove`, which excludes tasknodes from new tasks, and `node add`,
-// which reverts that. The masters remember it, also while a tasknode does not run.
+// newNodeAdd returns `node remove`, which excludes tasknodes from new tasks, or `node add`,
+// which reverts that. The masters remember the exclusion while a tasknode does not run.
 func (r clusterCommands) newNodeAdd(excluded bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NODE...",

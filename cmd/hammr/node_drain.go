@@ -66,9 +66,9 @@ last tasknode that accepts tasks cannot be drained.`,
 }
 
 // waitDrained returns when nothing is left on a tasknode. Meanwhile it polls the leader and
-// prints how much is left, whenever that changes. It fails at the deadline, when the tasknode
-// is lost, and when another command has reverted the draining. Calls find a new leader by
-// themselves.
+// prints the remaining numbers whenever they change. It fails at the deadline, when the
+// tasknode is lost, and when another command has reverted the draining. Calls find a new
+// leader by themselves.
 func (q *query) waitDrained(ctx context.Context, name string, deadline time.Duration) error {
 	over := time.NewTimer(deadline)
 	defer over.Stop()
@@ -85,7 +85,7 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 		// The master has nothing left to move off it, and no reader needs it.
 		case n.State == "DECOMMISSIONED":
 			return q.changed(nil, "node", apidoc.Change{ID: name, Done: "drained"}, "Drained node %s", name)
-		// Another command has given tasks to it again.
+		// Another command has reverted the draining.
 		case !n.Draining:
 			return fmt.Errorf("node %s is %s and is not drained any more", name, n.State)
 		}

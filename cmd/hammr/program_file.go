@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// modulePath is the module that every Hammr program is built with.
+// modulePath is the module that every Hammr program imports.
 const modulePath = "github.com/hammr/hammr"
 
-// programFile is the path of a user's program, which can be run here. A file in the current
-// directory may be named without "./".
+// programFile returns the path of a user's program, after checkProgram has accepted the
+// file. A file in the current directory may be named without "./".
 func programFile(name string) (string, error) {
 	if _, err := os.Stat(name); err != nil {
 		if strings.Contains(name, "/") {
@@ -47,8 +47,8 @@ func runFile(ctx context.Context, path string, args []string, stdout, stderr io.
 	return program.Run()
 }
 
-// endOf judges the end of a program: done reports whether it did what it was run for, err is
-// that of runFile. The exit code of a program that failed becomes that of hammr.
+// endOf judges the end of a program. done reports whether the program did its work; err is
+// the error of runFile. If the program failed, hammr exits with the program's exit code.
 func endOf(path, doing, notDone string, done bool, err error, stderr io.Writer) error {
 	var ended *exec.ExitError
 	switch {
@@ -67,9 +67,9 @@ func endOf(path, doing, notDone string, done bool, err error, stderr io.Writer) 
 	return runError{err}
 }
 
-// checkProgram refuses a file that cannot be a Hammr program for this machine, before it runs:
-// a job is submitted by running it, and the error of a wrong file would come from the kernel
-// or from another program. A script is accepted: only running it shows what it is.
+// checkProgram rejects a file that cannot be a Hammr program for this machine, before it
+// runs. Without the check, the error of a wrong file would come from the kernel or from
+// another program. checkProgram accepts scripts, because only a run shows what they start.
 func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -104,8 +104,8 @@ func checkProgram(path string) error {
 	return nil
 }
 
-// checkELF refuses a program for another architecture, and one that is not built with Hammr:
-// on a cluster it would start once for each task and never answer.
+// checkELF rejects a program for another architecture, and a program that is not built with
+// Hammr. A cluster would start such a program once for each task, and it would never answer.
 func checkELF(f io.ReaderAt) error {
 	image, err := elf.NewFile(f)
 	if err != nil {
@@ -136,13 +136,13 @@ func withHammr(built *debug.BuildInfo) bool {
 	return slices.ContainsFunc(built.Deps, func(d *debug.Module) bool { return d.Path == modulePath })
 }
 
-// architectures are Go's names of them, without the order of bytes.
+// architectures has Go's name for each architecture, without the order of bytes.
 var architectures = map[elf.Machine]string{
 	elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386", elf.EM_ARM: "arm", elf.EM_RISCV: "riscv64",
 	elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64", elf.EM_PPC64: "ppc64",
 }
 
-// archOf is the architecture of an image, by Go's name if it has one.
+// archOf returns the architecture of an image, by Go's name if it has one.
 func archOf(image *elf.File) string {
 	name, known := architectures[image.Machine]
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// newQueue are the verbs of `mapred queue`. A queue is what schedulers call a pool.
+// newQueue returns the verbs of `mapred queue`. Schedulers call a queue a pool.
 func (r clusterCommands) newQueue() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "queue",
@@ -23,8 +23,7 @@ func (r clusterCommands) newQueue() *cobra.Command {
 	}, r.newQueueList(), r.newQueueInfo())
 }
 
-// newQueueList lists the queues that accept jobs, and those that do not any more but have
-// some.
+// newQueueList lists the queues that accept jobs, and closed queues that still have jobs.
 func (r clusterCommands) newQueueList() *cobra.Command {
 	return show(r, &cobra.Command{
 		Use:     "list",
@@ -41,14 +40,14 @@ func (r clusterCommands) newQueueList() *cobra.Command {
 	})
 }
 
-// queueInfo is what `queue info` prints.
+// queueInfo is the answer that `queue info` prints.
 type queueInfo struct {
 	policy string
 	queue  *wire.Queue
 	jobs   []*wire.JobStatus // unfinished; nil without --show-jobs
 }
 
-// document is the queue for --json, with its jobs in full if they were asked for.
+// document returns the queue for --json, with its jobs in full if they were asked for.
 func (i queueInfo) document() apidoc.Queue {
 	doc := apidoc.QueueOf(i.queue)
 	if i.jobs != nil {
@@ -57,7 +56,7 @@ func (i queueInfo) document() apidoc.Queue {
 	return doc
 }
 
-// newQueueInfo shows one queue. It exits with 1 if there is none of that name.
+// newQueueInfo shows one queue. It exits with 1 if no queue has that name.
 func (r clusterCommands) newQueueInfo() *cobra.Command {
 	var showJobs bool
 	cmd := show(r, &cobra.Command{
@@ -80,7 +79,8 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 			if err != nil {
 				return info, err
 			}
-			// Not nil, even if the queue has none: nil means that they were not asked for.
+			// jobs is not nil even if the queue has none: nil means that the user did not
+			// ask for them.
 			info.jobs = slices.DeleteFunc(append([]*wire.JobStatus{}, all...), func(j *wire.JobStatus) bool { return j.Queue != info.queue.Name })
 		}
 		return info, nil
@@ -108,8 +108,8 @@ func writeQueue(w io.Writer, q *wire.Queue) {
 	fmt.Fprintf(w, "Scheduling Info : %s\n", info)
 }
 
-// writeAllotment prints what a queue is configured to get, if the policy has queues; others
-// treat all jobs as one list.
+// writeAllotment prints the configured shares of a queue, if the policy has queues; other
+// policies treat all jobs as one list.
 func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
 	if !q.HasShares {
 		fmt.Fprintf(w, "Policy %s does not divide the cluster among queues\n", policy)
@@ -122,12 +122,12 @@ func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
 	fmt.Fprintf(w, "Waiting for the maximum : %d jobs\n", q.JobsNotRunnable)
 }
 
-// slotCount is slots of each kind; below 0 is no limit.
+// slotCount formats slots of each kind; a number below 0 means no limit.
 func slotCount(s *wire.Queue_Slots) string {
 	return limitText(s.GetMap()) + " map, " + limitText(s.GetReduce()) + " reduce"
 }
 
-// limitText is a limit; below 0 is none.
+// limitText formats a limit; a number below 0 means no limit.
 func limitText(n int32) string {
 	if n < 0 {
 		return "unlimited"
@@ -135,7 +135,7 @@ func limitText(n int32) string {
 	return strconv.Itoa(int(n))
 }
 
-// decimalText is a number with at most two decimals, without zeros at the end: 1.5, 2.
+// decimalText formats a number with at most two decimals, without zeros at the end: 1.5, 2.
 func decimalText(x float64) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0"), ".")
 }

@@ -15,13 +15,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// exitError ends the program with an exit code. Its cause has been printed already, or the
-// code says it all, as the one of a program that hammr has run.
+// exitError ends the program with an exit code. No message follows: its cause has been
+// printed already, or the code itself is the result, such as the code of a program that
+// hammr has run.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// exitWith is the error for an exit code; nil for success.
+// exitWith returns the error for an exit code, nil for success.
 func exitWith(code int) error {
 	if code == exitDone {
 		return nil
@@ -33,7 +34,7 @@ func exitWith(code int) error {
 // directory that exists or a malformed file: exit code 2, without a hint to --help.
 type usageError struct{ error }
 
-// runError is a failure of a command that runs: exit code 1. All other errors are errors of
+// runError is a failure of a running command: exit code 1. All other errors are errors of
 // the command line, which cobra returns: exit code 2 and a hint to --help.
 type runError struct{ error }
 
@@ -109,7 +110,8 @@ operate a cluster, and a generator for your own programs.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	// In groups: programs and files, experiments, daemons, and commands that ask a cluster.
+	// The commands are in groups: programs and files, experiments, daemons, and commands
+	// that ask a cluster.
 	root.AddCommand(newRun(), newSubmit(), newFS(), newNew(), newConf(), newDev(), newVersion())
 	root.AddCommand(newDAG(), newSim(), newBench(), newChaos())
 	root.AddCommand(newClusterUp(), newClusterDown(), newJobmaster(), newTasknode())
@@ -168,7 +170,7 @@ func (f renamedFlag) Set(text string) error {
 	return f.Value.Set(text)
 }
 
-// oneArg is for commands with one argument, which the error calls what.
+// oneArg accepts one argument; the error calls it what.
 func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -178,7 +180,7 @@ func oneArg(what string) cobra.PositionalArgs {
 	}
 }
 
-// someArgs is for commands with one or more arguments, which the error calls what.
+// someArgs accepts one or more arguments; the error calls them what.
 func someArgs(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -188,8 +190,8 @@ func someArgs(what string) cobra.PositionalArgs {
 	}
 }
 
-// numberOfArgs is for commands whose arguments differ in meaning, so that a plain count would
-// say too little; counts are the numbers that are accepted.
+// numberOfArgs accepts the numbers of arguments in counts. The arguments differ in meaning,
+// so the error says what is expected instead of a number.
 func numberOfArgs(expected string, counts ...int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if !slices.Contains(counts, len(args)) {
@@ -199,16 +201,16 @@ func numberOfArgs(expected string, counts ...int) cobra.PositionalArgs {
 	}
 }
 
-// required marks flags without which a command is refused with exit code 2. An undefined flag
-// is a mistake in the source, which the first run of the command shows.
+// required marks required flags: without them a command ends with exit code 2. An undefined
+// flag is a mistake in the source, which the first run of the command shows.
 func required(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		_ = cmd.MarkFlagRequired(flag) // fails only for an undefined flag
 	}
 }
 
-// completes offers words for the argument of a flag, to shells that have loaded `hammr
-// completion`.
+// completes registers the words that complete a flag's argument, in shells that have loaded
+// `hammr completion`.
 func completes(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

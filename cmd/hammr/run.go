@@ -30,7 +30,7 @@ the programs are listed; "hammr run PROGRAM -h" explains one and the options.`,
 		ValidArgsFunction: completePrograms(cobra.ShellCompDirectiveNoFileComp),
 	}
 	for _, p := range examples.Programs() {
-		cmd.SuggestFor = append(cmd.SuggestFor, p.Name) // hammr wordcount: did you mean run?
+		cmd.SuggestFor = append(cmd.SuggestFor, p.Name) // typing "hammr wordcount" suggests run
 	}
 	return cmd
 }
@@ -49,8 +49,8 @@ func completePrograms(first cobra.ShellCompDirective) cobra.CompletionFunc {
 	}
 }
 
-// run finds the program and hands it the other arguments. An unknown name has Hadoop's words,
-// since scripts search for them.
+// run finds the program and passes it the other arguments. The error for an unknown name has
+// Hadoop's words, because scripts search for them.
 func run(args []string, stdout, stderr io.Writer) int {
 	name, rest := programName(args)
 	if name == "" {
@@ -70,10 +70,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// programName takes the program's name out of args: the first argument that is not an option.
-// Only options of hammr with a value may precede it; they are listed, since their values look
-// like names. A short option before the name is taken for the name, and is then unknown:
-// generic options follow the program, as in Hadoop.
+// programName takes the program's name out of args: the first argument that is not an
+// option. Only options of hammr that have a value may precede the name. They are listed,
+// because their values look like names. A short option before the name counts as the name,
+// and is then an unknown program: generic options follow the program, as in Hadoop.
 func programName(args []string) (name string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch option := args[i]; {

@@ -46,8 +46,8 @@ func (r clusterCommands) newSchedulerShow() *cobra.Command {
 	})
 }
 
-// writeAllocations prints the state of the allocation file of the masters' settings, if they
-// have one: the leader loads it again when it changes, and keeps the last good one.
+// writeAllocations prints the state of the allocation file that the masters' settings name,
+// if any. The leader loads the file again when it changes, and keeps the last good version.
 func (q *query) writeAllocations(w io.Writer, a *wire.AllocationFile) {
 	if a == nil {
 		return
@@ -90,9 +90,9 @@ scheduler is read once, on this machine.`,
 	return cmd
 }
 
-// readAllocations adds the content of the allocation file to the settings that name it:
-// masters do not read files of users. The content is what is replicated, so a later change of
-// the file changes nothing.
+// readAllocations adds the content of the allocation file to the settings that name it,
+// because masters do not read files of users. Masters replicate the content, so a later
+// change of the file changes nothing.
 func readAllocations(conf settings) error {
 	name := conf[registry.AllocationFile]
 	if name == "" {
@@ -109,9 +109,9 @@ func readAllocations(conf settings) error {
 	return nil
 }
 
-// warnClosedPools names pools of the policy's allocation file that accept no jobs. The file
-// says what pools get; the jobmasters' settings say which exist. Such a file is legal, and is
-// most often a mistake.
+// warnClosedPools warns of pools in the policy's allocation file that accept no jobs. The
+// file says what pools get; the jobmasters' settings say which pools exist. Such a file is
+// legal, but most often a mistake.
 func (q *query) warnClosedPools(ctx context.Context, conf settings) error {
 	if conf[registry.Allocations] == "" {
 		return nil
@@ -139,10 +139,11 @@ func (q *query) warnClosedPools(ctx context.Context, conf settings) error {
 	return nil
 }
 
-// settings of a policy: one NAME=VALUE a flag.
+// settings are settings of a policy. Each flag adds one NAME=VALUE.
 type settings map[string]string
 
-// Set adds NAME=VALUE. A name that is given twice is refused: one of its values would be lost.
+// Set adds NAME=VALUE. It rejects a name that is given twice, because one of its values
+// would be lost.
 func (s settings) Set(text string) error {
 	name, value, found := strings.Cut(text, "=")
 	if _, twice := s[name]; !found || name == "" || twice {

@@ -12,8 +12,8 @@ import (
 )
 
 // newSim asks no daemon: the simulator runs in this process. Its commands exit with 2 for
-// wrong flags, settings and input, all reported before the first run, and with 1 if a run
-// fails.
+// wrong flags, settings and input, and report them before the first run. They exit with 1 if
+// a run fails.
 func newSim() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "sim",
@@ -27,8 +27,8 @@ func newSim() *cobra.Command {
 // statusLine is the last line of a terminal, which shows the progress of runs. Without a
 // terminal it shows nothing.
 type statusLine struct {
-	terminal *os.File  // nil for none
-	drawn    time.Time // last, by onProgress
+	terminal *os.File  // nil without a terminal
+	drawn    time.Time // time of onProgress's last line
 }
 
 const (
@@ -55,8 +55,8 @@ func (l *statusLine) clear() { l.show("") }
 // showRuns shows the number of finished runs.
 func (l *statusLine) showRuns(done, all int) { l.show(fmt.Sprintf("%d of %d runs", done, all)) }
 
-// onProgress is Config.OnProgress of a run; nil without a terminal, which saves the
-// simulator the calls.
+// onProgress returns the function for Config.OnProgress of a run. It returns nil without a
+// terminal, which saves the simulator the calls.
 func (l *statusLine) onProgress(run string, jobs int) func(finished int, at int64) {
 	if l.terminal == nil {
 		return nil
@@ -69,7 +69,7 @@ func (l *statusLine) onProgress(run string, jobs int) func(finished int, at int6
 	}
 }
 
-// meterLine is a bar of the finished jobs, and the virtual time.
+// meterLine returns a bar of the finished jobs, and the virtual time.
 func meterLine(run string, finished, jobs int, at int64) string {
 	virtual := (time.Duration(at) * time.Millisecond).Truncate(time.Second)
 	return fmt.Sprintf("%s %s %d of %d jobs  %v", run, console.Bar(float64(finished)/float64(max(jobs, 1)), meterCells), finished, jobs, virtual)

@@ -14,28 +14,28 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simCluster holds the flags of the modelled cluster and of the policies that schedule it, for
-// `sim run` and `sim whatif`. configure turns them into cfg and preemption; before that these
-// have only what flags write to them directly.
+// simCluster holds the flags of the simulated cluster and of its policies, for `sim run` and
+// `sim whatif`. configure computes cfg and preemption from the flags; before that these have
+// only the values that flags write directly.
 type simCluster struct {
 	// Names, in the order of the runs.
 	policies []string
 	// Properties of --conf, by policy.
 	conf policyConf
-	// File of --allocations; "" is none.
+	// File of --allocations; "" for none.
 	allocations string
 	// Names of preemption modes; a property of a policy overrides them.
 	mapMode, reduceMode string
-	// Sigma of the lognormal errors of sizes; 0 is none.
+	// Sigma of the lognormal errors of sizes; 0 for no errors.
 	sizeError float64
-	// Failures of machines as they were typed, for parseFailure.
+	// Failures of machines as the user typed them; parseFailure parses them.
 	fail                    []string
 	reportInterval, latency time.Duration
 	expiry                  time.Duration
 	quiet                   bool
 
-	// Set by configure from the flags above. cfg has the numbers of machines and slots from
-	// the start: their flags write to it directly.
+	// configure sets these from the flags above. cfg has the numbers of machines and slots
+	// from the start, because their flags write to it directly.
 	preemption preempt.Config
 	cfg        sim.Config
 }
@@ -68,9 +68,9 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 	completes(cmd, "reduce-preemption", strings.Split(preempt.Names(preempt.Modes), ", "))
 }
 
-// configure turns the flags into a configuration. It reports every error that does not depend
-// on the workload. Times become ms of virtual time, and the interval of reports is also how
-// long the master takes to learn of a free slot, which the policies count on.
+// configure turns the flags into a configuration. It reports every error that does not
+// depend on the workload. Times become ms of virtual time. The policies expect that the
+// master learns of a free slot after one interval of reports.
 func (c *simCluster) configure() error {
 	errs := []error{c.checkNumbers(), c.checkPolicies()}
 	for _, text := range c.fail {
@@ -97,17 +97,18 @@ func (c *simCluster) configure() error {
 	return c.cfg.Validate()
 }
 
-// noneIfZero turns a 0 of the user into the value that means none: sim takes 0 as its default.
+// noneIfZero replaces a user's 0 by the value that means none, because sim takes 0 as its
+// default.
 func noneIfZero[T int | int64](n *T) {
 	if *n == 0 {
 		*n = -1
 	}
 }
 
-// Limits of a cluster, since each machine and slot takes memory.
+// These limits exist because each machine and slot of a cluster takes memory.
 const (
 	maxMachines = 1_000_000
-	maxSlots    = 10_000 // of each kind, of a machine
+	maxSlots    = 10_000 // slots of each kind on a machine
 )
 
 // checkNumbers reports numbers out of range in terms of the flags.
@@ -141,7 +142,7 @@ func (c *simCluster) checkNumbers() error {
 	return errors.Join(errs...)
 }
 
-// slots is the number of slots of each kind, after configure.
+// slots returns the number of slots of each kind, after configure.
 func (c *simCluster) slots() (maps, reduces int) {
 	return c.cfg.Machines * max(c.cfg.MapSlots, 0), c.cfg.Machines * max(c.cfg.ReduceSlots, 0)
 }

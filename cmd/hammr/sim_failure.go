@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// parseFailure parses NODE@TIME or NODE@JOB:PHASE:PERCENT, with an optional +TIME. It reads
-// from the end, because names of jobs may have colons and signs: the last colon is before
-// PERCENT, and + counts only after it.
+// parseFailure parses NODE@TIME or NODE@JOB:PHASE:PERCENT, with an optional +TIME. It parses
+// from the end, because names of jobs may have colons and plus signs: the last colon
+// precedes PERCENT, and a + has a meaning only after it.
 func parseFailure(text string) (f sim.Failure, err error) {
 	node, when, found := strings.Cut(text, "@")
 	f.Machine, err = parseMachine(node)

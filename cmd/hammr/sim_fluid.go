@@ -21,8 +21,8 @@ type simFluid struct {
 	discipline, jobs, out string
 }
 
-// newSimFluid simulates no cluster but one divisible server: the theory that size-based
-// policies are compared with.
+// newSimFluid simulates one divisible server instead of a cluster. Theory compares
+// size-based policies with this server.
 func newSimFluid() *cobra.Command {
 	var s simFluid
 	names := strings.Join(fluid.Disciplines(), "|")
@@ -80,8 +80,8 @@ func (s simFluid) run(stdout io.Writer) error {
 	return nil
 }
 
-// simulate reads the jobs and computes their sojourn times. It returns errors of the jobs
-// only: the user's mistakes, which are exit code 2.
+// simulate reads the jobs and computes their sojourn times. It returns only errors of the
+// jobs, which are the user's mistakes: exit code 2.
 func (s simFluid) simulate() ([]fluid.Job, []float64, error) {
 	in, err := os.Open(s.jobs)
 	if err != nil {
@@ -96,7 +96,8 @@ func (s simFluid) simulate() ([]fluid.Job, []float64, error) {
 	return jobs, sojourns, err
 }
 
-// summary has percentiles of the sojourn times: the value at that part of the sorted list.
+// summary returns percentiles of the sojourn times: the value at that part of the sorted
+// list.
 func (s simFluid) summary(sojourns []float64) string {
 	if len(sojourns) == 0 {
 		return fmt.Sprintf("%s: no jobs", s.discipline)

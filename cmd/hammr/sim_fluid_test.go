@@ -41,7 +41,7 @@ func TestSimFluidRefuses(t *testing.T) {
 	for _, c := range []struct {
 		line   string
 		code   int
-		stderr string // is in it
+		stderr string // text that stderr contains
 	}{
 		{"sim fluid", exitUsage, `required flag(s) "discipline", "jobs", "out" not set`},
 		{"sim fluids", exitUsage, "Did you mean this?\n\tfluid\n"},

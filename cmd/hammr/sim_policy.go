@@ -46,7 +46,8 @@ func (p policyConf) String() string { return "" }
 // Type implements pflag.Value.
 func (p policyConf) Type() string { return "[POLICY:]NAME=VALUE" }
 
-// of returns the properties of one policy: those of all, and over them its own.
+// of returns the properties of one policy: the properties of all policies, and its own,
+// which override them.
 func (p policyConf) of(policy string) settings {
 	conf := make(settings)
 	maps.Copy(conf, p[""])
@@ -55,7 +56,8 @@ func (p policyConf) of(policy string) settings {
 }
 
 // checkPolicies reports policies that are named twice, properties of policies that are not
-// named, and flags that no named policy uses: a run that ignores a flag would mislead.
+// named, and flags that no named policy uses: results of a run that ignores a flag would
+// mislead.
 func (c *simCluster) checkPolicies() error {
 	var errs []error
 	if len(c.policies) == 0 {
@@ -83,9 +85,9 @@ func (c *simCluster) checkPolicies() error {
 	return errors.Join(errs...)
 }
 
-// makePolicies makes each policy, for one run: policies keep state. It reports every error in
-// their names and properties. If a property of all policies is wrong for one, the error says
-// how to set it for one alone.
+// makePolicies makes each policy, for one run, because policies keep state. It reports every
+// error in their names and properties. If a property of all policies is wrong for one
+// policy, the error says how to set it for a single policy.
 func (c *simCluster) makePolicies(w *workload.Workload, seed uint64) ([]sched.Policy, error) {
 	var made []sched.Policy
 	var errs []error
@@ -102,8 +104,8 @@ func (c *simCluster) makePolicies(w *workload.Workload, seed uint64) ([]sched.Po
 	return made, errors.Join(errs...)
 }
 
-// warn prints what the allocation file contains and no policy uses, once for all policies.
-// makePolicies has read and checked the file before.
+// warn prints a warning for content of the allocation file that no policy uses, once for all
+// policies. makePolicies has read and checked the file before.
 func (c *simCluster) warn(w io.Writer) {
 	if c.allocations == "" {
 		return
@@ -119,9 +121,9 @@ func (c *simCluster) warn(w io.Writer) {
 	}
 }
 
-// makePolicy makes one policy with its own settings, and with those of the flags that it
-// understands. All policies know the true sizes of jobs through the oracle; only an estimator
-// that is set to it asks.
+// makePolicy makes one policy with its own settings, and with the settings of the flags that
+// it accepts. The oracle can give every policy the true sizes of jobs; only an estimator
+// that is set to the oracle asks it.
 func (c *simCluster) makePolicy(name string, w *workload.Workload, seed uint64) (sched.Policy, error) {
 	conf := c.conf.of(name)
 	if c.allocations != "" && registry.HasPools(name, conf) {

@@ -15,8 +15,8 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simRun holds the flags of `hammr sim run`. prepare fills in first and made, since checking
-// the workload and the policies means making them.
+// simRun holds the flags of `hammr sim run`. prepare sets first and made, because it makes
+// the workload and the policies to check them.
 type simRun struct {
 	simCluster
 	// Where the jobs come from.
@@ -97,8 +97,8 @@ func (s *simRun) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return report.WriteSummary(stdout)
 }
 
-// prepare returns errors of the flags and the workload only: the user's mistakes. Its results
-// are used for the first run.
+// prepare returns only errors of the flags and the workload, which are the user's mistakes.
+// Its results are used for the first run.
 func (s *simRun) prepare() (err error) {
 	if err := results.CheckNew(s.out); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (s *simRun) repeat(ctx context.Context, line *statusLine) (repetitions []re
 	w, policies := s.first, s.made
 	for n := range s.runs {
 		seed := s.cfg.Seed + uint64(n)
-		// The first seed's were made by prepare.
+		// prepare has made the workload and policies of the first seed.
 		if n > 0 {
 			if w, err = s.source.load(s.cfg.Machines, seed); err != nil {
 				return nil, err
@@ -163,9 +163,9 @@ func (s *simRun) repeat(ctx context.Context, line *statusLine) (repetitions []re
 	return repetitions, nil
 }
 
-// runSeed runs one seed under every policy. Only the first seed has pictures of slots and
-// recorded decisions, so only it records what they need. Failures are cloned, so that no run
-// sees those of another.
+// runSeed runs one seed under every policy. Only the report of the first seed has pictures
+// of slots and decisions, so only its runs record them. Failures are cloned, so that no run
+// sees changes of another.
 func (s *simRun) runSeed(
 	ctx context.Context, w *workload.Workload, policies []sched.Policy, seed uint64, first bool, line *statusLine,
 ) (runs []results.PolicyRun, err error) {

@@ -20,7 +20,7 @@ class=small,jobs=6,maps=uniform:1:4,map=lognormal:8s:0.5
 class=big,jobs=2,maps=const:12,reduces=const:2,map=lognormal:10s:0.3,reduce=const:15s
 `
 
-// simDir makes a directory with mix.spec the working directory.
+// simDir makes a directory with mix.spec and makes it the working directory.
 func simDir(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -35,7 +35,7 @@ func wantText(t *testing.T, what, got, want string) {
 	}
 }
 
-// names are the files of a directory.
+// names returns the files of a directory.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -193,7 +193,8 @@ func TestParseFailure(t *testing.T) {
 	}
 }
 
-// TestSimRunWarnsOfIgnoredElements has an unknown element in the allocation file.
+// TestSimRunWarnsOfIgnoredElements checks the warning for an unknown element in the
+// allocation file.
 func TestSimRunWarnsOfIgnoredElements(t *testing.T) {
 	simDir(t)
 	writeFile(t, "pools.xml", "<allocations>\n<pool name='a'><wait>3</wait></pool></allocations>")

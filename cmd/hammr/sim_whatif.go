@@ -13,7 +13,7 @@ import (
 )
 
 // simWhatif holds the flags of `hammr sim whatif`. given reports whether the user has set a
-// flag; the values of others come from the histories.
+// flag; the histories give the values of the other flags.
 type simWhatif struct {
 	simCluster
 	history, out string
@@ -56,9 +56,9 @@ histories, the difference is the error of the simulator.`,
 	return cmd
 }
 
-// run simulates the recorded jobs under each policy and prints the comparison: a row for each
-// job, with the time that was recorded and one for each policy. Notes of the workload say what
-// the histories lack.
+// run simulates the recorded jobs under each policy and prints the comparison. A row for
+// each job has the recorded time and one time for each policy. Notes of the workload say
+// what the histories lack.
 func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	w, err := s.prepare()
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return comparison.WriteTable(stdout)
 }
 
-// prepare returns errors of the flags and the histories only: the user's mistakes. Numbers of
-// machines and slots that the user has not given are those that the histories show.
+// prepare returns only errors of the flags and the histories, which are the user's mistakes.
+// The histories give the numbers of machines and slots that the user has not set.
 func (s *simWhatif) prepare() (*workload.Workload, error) {
 	if s.out != "" {
 		if err := results.CheckNew(s.out); err != nil {

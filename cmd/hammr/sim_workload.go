@@ -14,7 +14,7 @@ import (
 // that have only bytes. `sim run` and `bench replay` have them.
 type simWorkload struct {
 	file, format   string
-	swim           string // a trace to be scaled to the machines; "" for none
+	swim           string // SWIM trace, scaled to the number of machines; "" for none
 	tracedMachines int
 	swimPlain      bool
 	model          workload.Model
@@ -49,14 +49,14 @@ func (s *simWorkload) check() error {
 	return errors.Join(errs...)
 }
 
-// load reads or generates the workload for a cluster of the given number of machines. The seed
-// decides task times and the random values of a spec; it has no effect on a file with times. A
-// SWIM trace is scaled by the ratio of machines, as SWIM's own replay does.
+// load reads or generates the workload for a cluster of the given number of machines. The
+// seed decides task times and the random values of a spec; it has no effect on a file with
+// times. A SWIM trace is scaled by the ratio of machines, as SWIM's own replay does.
 func (s *simWorkload) load(nodes int, seed uint64) (*workload.Workload, error) {
 	model := s.model
 	model.Seed = seed
 	if model.Start == 0 {
-		model.Start = -1 // none: 0 would be the default
+		model.Start = -1 // no delay: 0 would mean the default
 	}
 	if s.swim == "" {
 		return workload.ReadFile(s.file, workload.Options{Format: workload.Format(s.format), Model: model})

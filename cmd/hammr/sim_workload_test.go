@@ -8,9 +8,9 @@ import (
 // threeJobs is a SWIM trace of a cluster of 600 machines.
 const threeJobs = "job0\t0\t0\t1200000000\t0\t0\njob1\t10\t10\t600\t60000000000\t1024\njob2\t30\t20\t7200000000\t600\t600\n"
 
-// TestSimRunOfASWIMTrace holds the offered load against one worked out by hand:
-// on 600 machines, say, 127 maps of 3,913 s and 122 reduces of 26,172 s come within
-// ten seconds.
+// TestSimRunOfASWIMTrace compares the offered load with a value calculated by hand. For
+// example, on 600 machines 127 maps of 3,913 s and 122 reduces of 26,172 s arrive within ten
+// seconds.
 func TestSimRunOfASWIMTrace(t *testing.T) {
 	simDir(t)
 	writeFile(t, "day.tsv", threeJobs)

@@ -36,8 +36,8 @@ that of --master or of HAMMR_MASTER.`,
 	}
 }
 
-// submit runs the program with --detach: a bundled one in this process, a file as a process of
-// its own, whose output shows whether it has submitted a job.
+// submit runs the program with --detach. A bundled program runs in this process. A file runs
+// as its own process, and its output shows whether it has submitted a job.
 func submit(cmd *cobra.Command, args []string) error {
 	name, rest := programName(args)
 	help := slices.Contains(args, "-h") || slices.Contains(args, "--help")
@@ -49,7 +49,7 @@ func submit(cmd *cobra.Command, args []string) error {
 	case !help && !namesCluster(rest):
 		return errNoCluster
 	}
-	// First, so that an argument of the program cannot hide it.
+	// --detach comes first, so that an argument of the program cannot hide it.
 	rest = append([]string{"--detach"}, rest...)
 	if p := bundled(name); p != nil {
 		return exitWith(mr.Exec(p, rest))
@@ -66,7 +66,7 @@ func submit(cmd *cobra.Command, args []string) error {
 // --master counts, and "local" is no cluster.
 func namesCluster(args []string) bool {
 	masters := os.Getenv(rpc.MasterVariable)
-	// What follows is for the program's own parser.
+	// The program's own parser reads the arguments after "--".
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
@@ -82,7 +82,7 @@ func namesCluster(args []string) bool {
 	return masters != "" && masters != "local"
 }
 
-// bundled is the bundled program of a name, nil if there is none.
+// bundled returns the bundled program with a name, nil if there is none.
 func bundled(name string) *mr.Program {
 	for _, p := range examples.Programs() {
 		if p.Name == name {
@@ -112,7 +112,7 @@ var isJobID = regexp.MustCompile(`^job_[^_]+_\d{4,}$`).MatchString
 // Other output of the program, before or after it, does not matter.
 type jobIDDetector struct {
 	to    io.Writer
-	line  []byte // so far
+	line  []byte // output since the last line end
 	found bool
 }
 
@@ -123,7 +123,7 @@ func (s *jobIDDetector) Write(p []byte) (int, error) {
 		case b == '\n':
 			s.found = s.found || isJobID(string(s.line))
 			s.line = s.line[:0]
-		case len(s.line) < 100: // an id is shorter
+		case len(s.line) < 100: // a job id is shorter
 			s.line = append(s.line, b)
 		}
 	}

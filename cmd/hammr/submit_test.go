@@ -85,7 +85,7 @@ func TestNonProgramsAreRefused(t *testing.T) {
 	}
 }
 
-// systemProgram is a program that is not written in Go.
+// systemProgram returns a program that is not written in Go.
 func systemProgram(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks("/bin/sh")
@@ -95,7 +95,7 @@ func systemProgram(t *testing.T) string {
 	return path
 }
 
-// goProgram is a Go program without Hammr.
+// goProgram returns a Go program without Hammr.
 func goProgram(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("gofmt")
@@ -105,7 +105,7 @@ func goProgram(t *testing.T) string {
 	return path
 }
 
-// TestSubmitRunsPrograms uses scripts in place of programs, which print their arguments.
+// TestSubmitRunsPrograms runs scripts in place of programs; they print their arguments.
 func TestSubmitRunsPrograms(t *testing.T) {
 	script := func(text string) string { return writeProgram(t, []byte("#!/bin/sh\n"+text)) }
 	t.Setenv("HAMMR_MASTER", "")

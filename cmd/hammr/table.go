@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// table is rows of text below a heading, for people and for scripts such as awk: cells have no
-// line breaks, and none is empty.
+// table has rows of text below a heading, for people and for scripts such as awk: cells have
+// no line breaks, and no cell is empty.
 type table struct {
 	heading []string
 	rows    [][]string

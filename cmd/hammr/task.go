@@ -17,8 +17,8 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// newTask are the verbs for tasks and attempts. They ask the leader, which orders the
-// tasknodes.
+// newTask returns the verbs for tasks and attempts. They ask the leader, which sends orders
+// to the tasknodes.
 func (r clusterCommands) newTask() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "task",
@@ -59,7 +59,7 @@ func (q *query) writeTasks(tasks []report.Task) {
 	t := table{heading: []string{"TaskId", "Type", "State", "Attempts", "Node", "StartTime", "Elapsed"}}
 	for _, task := range tasks {
 		row := []string{task.ID, string(task.Type), string(task.State), strconv.Itoa(len(task.Attempts)), "", "", ""}
-		// A task that has not started has an empty cell for each.
+		// A task that has not started has empty cells for the attempt.
 		if n := len(task.Attempts); n > 0 {
 			last := task.Attempts[n-1]
 			row[4], row[5], row[6] = last.Node, q.time(last.StartTime), elapsed(last)
@@ -69,8 +69,8 @@ func (q *query) writeTasks(tasks []report.Task) {
 	t.write(q.stdout)
 }
 
-// elapsed is how long an attempt ran, "" if it still runs: the clock of this machine may
-// differ from the tasknode's.
+// elapsed returns how long an attempt ran. It returns "" if the attempt still runs, because
+// the clock of this machine may differ from the tasknode's.
 func elapsed(a report.Attempt) string {
 	if a.FinishTime == 0 {
 		return ""
@@ -78,8 +78,8 @@ func elapsed(a report.Attempt) string {
 	return (time.Duration(a.FinishTime-a.StartTime) * time.Millisecond).String()
 }
 
-// newTaskKill makes `task kill`, and `task fail`, which counts as a failure of the task. Both
-// exit when the leader has the change in its log; the process ends a moment later.
+// newTaskKill returns `task kill`, or `task fail`, which counts as a failure of the task.
+// Both exit when the leader has the change in its log; the process ends a moment later.
 func (r clusterCommands) newTaskKill(fail bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill TASK|ATTEMPT...",
@@ -104,8 +104,7 @@ enough fails its job. The id of a task means its running attempts.`
 	})
 }
 
-// forEachAttempt calls do for every attempt that the arguments mean, and reports all
-// errors.
+// forEachAttempt calls do for every attempt that the arguments name, and returns all errors.
 func (q *query) forEachAttempt(ctx context.Context, do func(id string) error) error {
 	return q.forEach(func(id string) error {
 		attempts, err := q.attemptsOf(ctx, id)
@@ -116,9 +115,9 @@ func (q *query) forEachAttempt(ctx context.Context, do func(id string) error) er
 	})
 }
 
-// attemptsOf are the attempts that the id of a task or of an attempt means: that attempt, or
-// those of the task that run. It is an error if a task has none that runs; then nothing is
-// changed.
+// attemptsOf returns the attempts that an id stands for. The id of an attempt stands for
+// that attempt, the id of a task for the task's running attempts. A task without a running
+// attempt is an error; then nothing is changed.
 func (q *query) attemptsOf(ctx context.Context, id string) ([]string, error) {
 	job, err := jobOf(id)
 	switch {
@@ -145,8 +144,8 @@ func (q *query) attemptsOf(ctx context.Context, id string) ([]string, error) {
 	return running, nil
 }
 
-// jobOf is the id of the job that a task or an attempt belongs to. The ids are
-// task_CLUSTER_JOB_m_NUMBER and attempt_CLUSTER_JOB_m_NUMBER_TRY, as Hadoop's.
+// jobOf returns the id of the job that a task or an attempt belongs to. The ids are
+// task_CLUSTER_JOB_m_NUMBER and attempt_CLUSTER_JOB_m_NUMBER_TRY, as in Hadoop.
 func jobOf(id string) (string, error) {
 	parts := strings.Split(id, "_")
 	if len(parts) < 5 || parts[0] != "task" && parts[0] != "attempt" {
@@ -158,8 +157,8 @@ func jobOf(id string) (string, error) {
 // preemptModes are the modes of `task preempt`: all but wait, which takes no slot.
 var preemptModes = slices.DeleteFunc(slices.Clone(preempt.Modes), func(m preempt.Mode) bool { return m == preempt.Wait })
 
-// newTaskPreempt exits with 1 if an attempt cannot be preempted by the mode, which the error
-// says, or if --resume finds no free slot for one.
+// newTaskPreempt exits with 1 if an attempt cannot be preempted by the mode, and its error
+// says why. With --resume it exits with 1 if an attempt finds no free slot.
 func (r clusterCommands) newTaskPreempt() *cobra.Command {
 	var mode string
 	var resume bool

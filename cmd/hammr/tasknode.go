@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/tasknoded"
 )
 
-// tasknodeFlags are the settings of `hammr tasknode`: the daemon's own, and those of its log,
-// which this package opens.
+// tasknodeFlags are the settings of `hammr tasknode`: the settings of the daemon, and the
+// settings of its log, which this package opens.
 type tasknodeFlags struct {
 	tasknoded.Config
 	log daemon.LogConfig
@@ -23,7 +23,7 @@ type tasknodeFlags struct {
 func (c *tasknodeFlags) settings() daemon.Settings {
 	c.EnsureDefaults()
 	name := daemon.String("name", &c.Name, "`name` of this tasknode, unique in the cluster (default the machine's)")
-	if c.Name == "" { // the machine has none
+	if c.Name == "" { // the machine has no host name
 		name = name.Required()
 	}
 	return append(daemon.Settings{
@@ -50,8 +50,8 @@ func (c *tasknodeFlags) settings() daemon.Settings {
 	}, c.log.Settings()...)
 }
 
-// newTasknode is a daemon: it runs until SIGTERM, which is exit code 0, and exits with 1 if it
-// cannot start. A wrong setting, from any source, is 2.
+// newTasknode returns the command of a daemon. It runs until SIGTERM and then exits with 0.
+// It exits with 1 if it cannot start, and with 2 for a wrong setting from any source.
 func newTasknode() *cobra.Command {
 	var c tasknodeFlags
 	cmd := &cobra.Command{

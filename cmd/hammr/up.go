@@ -17,8 +17,8 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// upConfig has the flags of `hammr up`. Flags of daemons are passed on as they are: prepare
-// puts them into MasterFlags and TasknodeFlags.
+// upConfig has the flags of `hammr up`. prepare passes flags of daemons on unchanged, in
+// MasterFlags and TasknodeFlags.
 type upConfig struct {
 	localcluster.Config
 	detach bool
@@ -26,10 +26,10 @@ type upConfig struct {
 	log    daemon.LogConfig
 }
 
-// newClusterUp starts the daemons as processes of this binary, and asks the masters until all
-// tasknodes have joined. With --detach it exits with 0 then. Without, it ends with the
-// cluster: 0 after Ctrl-C, 1 if a daemon ends by itself, 130 if it is interrupted while the
-// cluster starts.
+// newClusterUp starts the daemons as processes of this binary, and asks the masters until
+// all tasknodes have joined. With --detach it then exits with 0. Without --detach it waits
+// until the cluster ends: 0 after Ctrl-C, 1 if a daemon ends by itself, 130 if it is
+// interrupted while the cluster starts.
 func newClusterUp() *cobra.Command {
 	cfg := upConfig{Config: localcluster.Config{MapSlots: 2, ReduceSlots: 1}}
 	cmd := &cobra.Command{
@@ -79,10 +79,10 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 	return cmd
 }
 
-// prepare completes the configuration, passes flags on to the daemons, and checks what can be
-// checked before a process starts. Flags that the user has not set are not passed on, so the
-// daemons' own defaults hold. With --add the cluster exists, so only the number of new
-// tasknodes is given.
+// prepare completes the configuration, passes flags on to the daemons, and checks everything
+// that it can before a process starts. Flags that the user has not set are not passed on, so
+// the daemons' own defaults hold. With --add the cluster exists, so the user gives only the
+// number of new tasknodes.
 func (c *upConfig) prepare(cmd *cobra.Command) error {
 	self, err := ownProgram()
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *upConfig) prepare(cmd *cobra.Command) error {
 	return checked.Validate()
 }
 
-// daemonText is the value of a flag as the daemons' settings parse it, which have no fractions
-// and no units of several letters: 2.5s is 2500ms, and 1m30s is 90000ms.
+// daemonText returns the value of a flag in the syntax of the daemons' settings. The syntax
+// has no fractions and no sums: 2.5s is 2500ms, and 1m30s is 90000ms.
 func daemonText(v pflag.Value) string {
 	if d, err := time.ParseDuration(v.String()); err == nil && v.Type() == "duration" {
 		return fmt.Sprintf("%dms", d.Milliseconds())
@@ -144,13 +144,13 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 		c, err = localcluster.Up(ctx, cfg.Config)
 	}
 	switch {
-	// Ctrl-C while the cluster was starting.
+	// Ctrl-C interrupted the start of the cluster.
 	case err != nil && errors.Is(err, context.Canceled):
 		return exitError(exitInterrupted) // the daemons are stopped
 	case err != nil:
 		return err
 	}
-	// The cluster runs all the same; commands need a flag more.
+	// The cluster runs without the copy; commands then need another flag.
 	if err := keepToken(cfg.Dir, c.State); err != nil {
 		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", filepath.Join(cfg.Dir, localcluster.TokenFile), err)
 	}

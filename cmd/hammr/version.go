@@ -34,10 +34,11 @@ func ownVersion() string {
 	return versionLine(version, built)
 }
 
-// versionLine has the release, else the version that Go records for `go install`, else "dev";
-// then what it was built with, and the commit if it was built in a repository.
+// versionLine returns the release, else the version that Go records for `go install`, else
+// "dev". Then it names the Go version and platform, and the commit if the binary was built
+// in a repository.
 func versionLine(release string, built debug.BuildInfo) string {
-	// (devel) is a build of a work tree.
+	// Go records "(devel)" for a build of a work tree.
 	if v := built.Main.Version; release == "" && v != "(devel)" {
 		release = v
 	}
@@ -46,7 +47,7 @@ func versionLine(release string, built debug.BuildInfo) string {
 	}
 	facts := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	for _, s := range built.Settings {
-		// Recorded by go build in a repository, unless -buildvcs=false.
+		// go build records this in a repository, unless -buildvcs=false.
 		if s.Key == "vcs.revision" {
 			facts = append(facts, "commit "+s.Value[:min(12, len(s.Value))])
 		}

@@ -39,7 +39,7 @@ type Conf struct {
 	values map[string]value // by current name
 }
 
-// value is the text of a property as it was set, with white space, and where.
+// value is the text of a property as it was set, with white space, and its origin.
 type value struct {
 	text   string
 	origin string // "core-site.xml:12", or "" if set by code
@@ -96,7 +96,7 @@ func property(name string, v value, err error) error {
 	return fmt.Errorf("%s=%s: %w", name, v.text, err)
 }
 
-// didYouMean is a suggestion for the end of an error; none for "".
+// didYouMean returns a suggestion for the end of an error, or "" for none.
 func didYouMean(name string) string {
 	if name == "" {
 		return ""
@@ -181,9 +181,9 @@ func (c *Conf) Duration(name string) time.Duration {
 // empty ones.
 func (c *Conf) Strings(name string) []string { return splitList(c.String(name)) }
 
-// Validate reports every value that is out of bounds or asks for what Hammr does not
-// implement, each with where it was set. It is apart from Set, because a later source may
-// replace a wrong value.
+// Validate reports every value that is out of bounds or that Hammr does not implement, each
+// with its origin. Set does not check this, because a later source may replace a wrong
+// value.
 func (c *Conf) Validate() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
@@ -193,7 +193,8 @@ func (c *Conf) Validate() error {
 			}
 		}
 	}
-	// The one rule between two properties: an empty range of sizes would make no split.
+	// This is the only rule about two properties: an empty range of sizes would make no
+	// split.
 	const least, most = "mapreduce.input.fileinputformat.split.minsize", "mapreduce.input.fileinputformat.split.maxsize"
 	if c.IsSet(least) && c.Bytes(least) > c.Bytes(most) {
 		errs = append(errs, fmt.Errorf("%s=%s: expected at most %s, which is %s", least, c.String(least), most, c.String(most)))

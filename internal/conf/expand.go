@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Limits for the expansion of one value: values that contain each other many times would grow
-// without bound, as in the "billion laughs" of XML.
+// Limits for the expansion of one value. Values that contain each other many times would
+// grow without bound, as in XML's "billion laughs" attack.
 const (
 	maxExpanded  = 1 << 20 // bytes
 	maxVariables = 10_000
@@ -21,7 +21,7 @@ type expander struct {
 	// All that were gathered: a value may name a property of a later file.
 	properties map[string]value // by current name
 	env        func(string) string
-	left       int // variables that may still be replaced
+	left       int // variables that may still be replaced in this value
 }
 
 // value returns the text of a property without variables.
@@ -60,8 +60,8 @@ func (e *expander) expand(text string, within ...string) (string, error) {
 	return out.String(), nil
 }
 
-// variable returns the value of ${name}, with the variables in it replaced; an unknown one is
-// returned as it is, as Hadoop does.
+// variable returns the value of ${name}, with the variables in it replaced. It returns an
+// unknown variable unchanged, as Hadoop does.
 func (e *expander) variable(variable string, within []string) (string, error) {
 	name := variable[len("${") : len(variable)-1]
 	if text, ok := strings.CutPrefix(name, "env."); ok {
@@ -93,8 +93,8 @@ func (e *expander) environment(text string) string {
 	return fallback
 }
 
-// lookup finds properties, then what Java and Hadoop define as system properties, then
-// defaults. Site files use the system properties in paths.
+// lookup searches properties, then the system properties of Java and Hadoop, then defaults.
+// Site files use the system properties in paths.
 func (e *expander) lookup(name string) (string, bool) {
 	current, _ := undeprecated(name)
 	if v, ok := e.properties[current]; ok {
@@ -116,7 +116,7 @@ func (e *expander) lookup(name string) (string, bool) {
 	return "", false
 }
 
-// user is the user's name as Hadoop finds it, without asking the system.
+// user returns the user's name as Hadoop finds it, without a system call.
 func user(env func(string) string) string {
 	for _, name := range []string{"HADOOP_USER_NAME", "USER"} {
 		if u := env(name); u != "" {

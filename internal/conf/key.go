@@ -38,27 +38,27 @@ type Key struct {
 	Kind    Kind
 	Default string
 	Doc     string   // one line
-	Aliases []string // older names; a property that is set by one of them is set, with a warning
+	Aliases []string // older names; setting one sets the property, with a warning
 
 	// Unsupported says, for a property of Hadoop that Hammr does not implement,
 	// why it is refused and what to do instead; "" for all others. Only the
 	// default and the values in honoured are accepted.
 	Unsupported string
 
-	// Ignored says, for a property that is accepted and has no effect, why; "" for
-	// all others. A value other than the default gives it as a warning.
+	// Ignored says why an accepted property has no effect; "" for all others. Load warns
+	// with it if the value is not the default.
 	Ignored string
 
 	// Checks of a value, by checkRange.
 	lo, hi    float64  // bounds of a number; infinite for none
-	exclusive bool     // lo itself is out of bounds
+	exclusive bool     // lo itself is not accepted
 	choices   []string // the accepted values; nil for any
 	honoured  []string // values of an unsupported property that ask for what Hammr does anyway
 }
 
 // key declares a property. Sizes and durations may not be negative unless between or atLeast
-// says otherwise; other numbers are not bounded. The methods below add the rest, each
-// returning the changed key, so that a property is one line of the table.
+// says otherwise; other numbers have no bounds. The methods below add the rest. Each returns
+// the changed key, so that a property is one line of the table.
 func key(name string, kind Kind, def, doc string) Key {
 	k := Key{Name: name, Kind: kind, Default: def, Doc: doc, lo: math.Inf(-1), hi: math.Inf(1)}
 	if kind == Size || kind == Duration {
@@ -80,15 +80,15 @@ func (k Key) atLeast(lo float64) Key { return k.between(lo, math.Inf(1)) }
 // moreThan bounds a number, lo excluded and hi included.
 func (k Key) moreThan(lo, hi float64) Key { k.exclusive = true; return k.between(lo, hi) }
 
-// oneOf lists the only values that are accepted, of a List the only elements,
-// in any case of letters.
+// oneOf lists the only accepted values, in any case of letters. For a List it lists the
+// accepted elements.
 func (k Key) oneOf(choices ...string) Key { k.choices = choices; return k }
 
 // ignored marks a property that has no effect. The warning follows name=value.
 func (k Key) ignored(warning string) Key { k.Ignored = warning; return k }
 
-// unsupported marks a property that is refused unless it has its default or
-// one of the values honoured, which mean what Hammr does anyway.
+// unsupported marks a property that is rejected, except with its default or with one of the
+// values honoured, which ask for what Hammr does anyway.
 func (k Key) unsupported(why string, honoured ...string) Key {
 	k.Unsupported, k.honoured = why, honoured
 	return k
@@ -128,8 +128,7 @@ func (k *Key) isHonoured(value string) bool {
 	})
 }
 
-// checkChoice reports a value that is none of the choices, or a list with an element that is
-// none.
+// checkChoice reports a value that is not among the choices, or a list with such an element.
 func (k *Key) checkChoice(value string) error {
 	values, expected := []string{strings.TrimSpace(value)}, "one of"
 	if k.Kind == List {
@@ -158,8 +157,8 @@ func (k *Key) bounds() string {
 // plain writes a bound without an exponent.
 func plain(bound float64) string { return strconv.FormatFloat(bound, 'f', -1, 64) }
 
-// parse reads a value as a number for comparison with bounds: bytes,
-// milliseconds, or 0 for what is no number.
+// parse reads a value as a number for comparison with bounds: bytes, milliseconds, or 0 if
+// the kind is not a number.
 func (k *Key) parse(value string) (float64, error) {
 	value = strings.TrimSpace(value)
 	switch k.Kind {
@@ -181,10 +180,11 @@ func (k *Key) parse(value string) (float64, error) {
 	return 0, nil
 }
 
-// canonical is one spelling for all values that mean the same, as 128m and 134217728. Changed
-// compares by it, so that a site's file that repeats defaults changes nothing.
+// canonical returns one spelling for all values with the same meaning, such as 128m and
+// 134217728. Changed compares this spelling, so that a site's file that repeats defaults
+// changes nothing.
 func (k *Key) canonical(value string) string {
-	// White space may be the value, as of a separator.
+	// White space may be the value, for example of a separator.
 	if k.Kind == String {
 		return value
 	}
@@ -203,8 +203,8 @@ func (k *Key) canonical(value string) string {
 	}
 }
 
-// quote is a value in an error: as it is if that is clear, quoted if it has blanks or control
-// characters, and a word for nothing.
+// quote formats a value for an error. A value with blanks or control characters is quoted,
+// and an empty value becomes a word; others stay as they are.
 func quote(value string) string {
 	if value == "" {
 		return "empty"

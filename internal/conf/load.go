@@ -70,7 +70,7 @@ type gathered struct {
 	typed bool // by the user, not in a site's file
 }
 
-// siteDir is the directory of the site's files, or "".
+// siteDir returns the directory of the site's files, "" if there is none.
 func (s *Sources) siteDir() string {
 	if s.Dir != "" {
 		return s.Dir
@@ -84,8 +84,8 @@ func (s *Sources) siteDir() string {
 	return ""
 }
 
-// readDir reads the site's files. A named directory that does not exist is a warning, because
-// nothing of it applies; a file that is missing in it is normal.
+// readDir reads the site's files. A named directory that does not exist gives a warning,
+// because none of its settings apply. A missing file in the directory is normal.
 func (l *loader) readDir(dir string) {
 	if dir == "" {
 		return
@@ -107,8 +107,8 @@ func (l *loader) readDir(dir string) {
 	}
 }
 
-// add takes the settings of one file. The last setting of a name counts, unless an earlier one
-// is final; then it is ignored with Hadoop's warning.
+// add takes the settings of one file. The last setting of a name counts, unless an earlier
+// one is final. Then the later setting is ignored, with Hadoop's warning.
 func (l *loader) add(settings []setting, typed bool) {
 	for _, s := range settings {
 		name, _ := undeprecated(s.name)
@@ -120,14 +120,15 @@ func (l *loader) add(settings []setting, typed bool) {
 	}
 }
 
-// put records a setting, over an earlier one of the same property by its old or new name.
+// put records a setting. It replaces an earlier setting of the same property, by old or new
+// name.
 func (l *loader) put(s setting, typed bool) {
 	name, _ := undeprecated(strings.TrimSpace(s.name))
 	l.gathered[name] = gathered{setting: s, typed: typed}
 }
 
-// finish replaces variables and checks every value. It goes by name, so that warnings and
-// errors have the same order each time.
+// finish replaces variables and checks every value. It processes properties by name, so that
+// warnings and errors have the same order each time.
 func (l *loader) finish(env func(string) string) (*Conf, []string, error) {
 	// Values may name each other in any order, so all are known before the first is expanded.
 	e := expander{properties: map[string]value{}, env: env}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Ports of a NameNode whose address has none.
+// Ports of a NameNode whose address has no port.
 const (
 	defaultRPCPort  = "8020"
 	defaultHTTPPort = "9870"
@@ -16,14 +16,14 @@ const (
 
 // NameNode holds the addresses of one NameNode of a nameservice.
 type NameNode struct {
-	ID   string // of dfs.ha.namenodes; "" if there is only one
+	ID   string // name in dfs.ha.namenodes; "" for a single NameNode
 	RPC  string // host:port
 	HTTP string // host:port of WebHDFS; "" if it is not configured
 }
 
 // NameNodes resolves the authority of an hdfs:// name. If it is a nameservice, its NameNodes
-// are returned in the order of dfs.ha.namenodes, else the authority is a host:port. Which of
-// several NameNodes is active is for the client to find out: it asks them in this order.
+// are returned in the order of dfs.ha.namenodes, else the authority is a host:port. If there
+// are several, the client asks them in this order until it finds the active one.
 func (c *Conf) NameNodes(authority string) ([]NameNode, error) {
 	if authority == "" {
 		return nil, errors.New("no NameNode is named; write hdfs://host:port/path or set fs.defaultFS")
@@ -34,7 +34,7 @@ func (c *Conf) NameNodes(authority string) ([]NameNode, error) {
 	// High availability: several NameNodes, of which one is active.
 	case len(ids) > 0:
 		return c.namesOf(authority, ids)
-	// A nameservice of one NameNode, named by its service.
+	// A nameservice with one NameNode; the properties have the name of the service.
 	case slices.Contains(c.Strings("dfs.nameservices"), authority):
 		node, err := c.nameNode(authority, "")
 		if err != nil {
@@ -89,8 +89,9 @@ func (c *Conf) nameNode(nameservice, id string) (NameNode, error) {
 	return node, nil
 }
 
-// singleHTTP is dfs.namenode.http-address, which applies only to the NameNode of fs.defaultFS.
-// "" if it is not set or malformed: WebHDFS is optional.
+// singleHTTP returns dfs.namenode.http-address, which applies only to the NameNode of
+// fs.defaultFS. It returns "" if the address is unset or malformed, because WebHDFS is
+// optional.
 func (c *Conf) singleHTTP(authority, rpc string) string {
 	def := strings.TrimSuffix(strings.TrimPrefix(c.String("fs.defaultFS"), "hdfs://"), "/")
 	if def != authority && def != rpc {
@@ -104,7 +105,7 @@ func (c *Conf) singleHTTP(authority, rpc string) string {
 }
 
 // httpAddress completes an HTTP address. Site files often have 0.0.0.0, the address that the
-// NameNode listens on; a client gets the host of the RPC address for it.
+// NameNode listens on. httpAddress replaces it by the host of the RPC address.
 func httpAddress(address, rpc string) (string, error) {
 	address = strings.TrimSpace(address)
 	if address == "" {

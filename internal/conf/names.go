@@ -1,7 +1,7 @@
 package conf
 
-// Names of the properties that more than one package reads; a property that one package reads
-// is named there. TestNamesAreDeclared checks them against keys.go.
+// Names of properties that more than one package reads. A package that alone reads a
+// property declares its name. TestNamesAreDeclared checks these names against keys.go.
 const (
 	// Properties in Hadoop's core-site.xml and hdfs-site.xml that every file system uses.
 	DefaultFS   = "fs.defaultFS"
@@ -54,8 +54,8 @@ const (
 	LineMaxLength     = "mapreduce.input.linerecordreader.line.maxlength"
 	RecordDelimiter   = "textinputformat.record.delimiter"
 
-	// The map side of the shuffle, then the reduce side, then what Hammr adds to a job:
-	// channels, preemption, logs.
+	// The map side of the shuffle, then the reduce side, then properties that Hammr adds to
+	// a job: channels, preemption, logs.
 	SortMB                    = "mapreduce.task.io.sort.mb"
 	SortFactor                = "mapreduce.task.io.sort.factor"
 	SpillPercent              = "mapreduce.map.sort.spill.percent"

@@ -26,9 +26,10 @@ func ParseSize(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// ParseDuration reads a time: digits and optionally us, ms, s, m or h, in either case. Without
-// a unit it is in milliseconds, which Hadoop's properties are in. It may be negative: some
-// properties use that for none. There are no fractions and no sums such as 1m30s.
+// ParseDuration reads a time: digits and optionally us, ms, s, m or h, in either case.
+// Without a unit it is in milliseconds, the unit of Hadoop's properties. It may be negative:
+// some properties have a negative value for none. There are no fractions and no sums such as
+// 1m30s.
 func ParseDuration(s string) (time.Duration, error) {
 	unit, number := time.Millisecond, s
 	for _, u := range []struct {
@@ -48,8 +49,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// ParseBool reads true or false, in any case. Hadoop takes anything else as the default in
-// silence; here it is an error.
+// ParseBool reads true or false, in any case of letters. Hadoop silently takes any other
+// text as the default; here it is an error.
 func ParseBool(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "true":
@@ -60,7 +61,7 @@ func ParseBool(s string) (bool, error) {
 	return false, fmt.Errorf("malformed truth value %q; write true or false", s)
 }
 
-// parseFloat refuses NaN and infinities, which no comparison with bounds would catch.
+// parseFloat rejects NaN and infinities, which pass comparisons with bounds.
 func parseFloat(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {

@@ -27,8 +27,8 @@ func Keys() []Key {
 	return keys
 }
 
-// undeprecated returns the current name of a property. Every entry point resolves names by it,
-// so that the rest of the package knows current names only.
+// undeprecated returns the current name of a property. Every exported function calls it
+// first, so that the rest of the package sees only current names.
 func undeprecated(name string) (current string, deprecated bool) {
 	if current, ok := aliases[name]; ok {
 		return current, true
@@ -37,7 +37,8 @@ func undeprecated(name string) (current string, deprecated bool) {
 }
 
 // nearest returns the declared name with the given prefix that is closest to name in edit
-// distance, if that is at most limit; else "". It finds what a user has misspelt.
+// distance, if the distance is at most limit; else "". It suggests a name for a misspelt
+// one.
 func nearest(name, prefix string, limit int) string {
 	best := ""
 	for i := range declared {
@@ -46,8 +47,8 @@ func nearest(name, prefix string, limit int) string {
 			continue
 		}
 		if d := distance(name, candidate); d <= limit {
-			// Only a nearer one replaces it, so the first of equals wins: the order of the
-			// table.
+			// Only a nearer candidate replaces the best, so the first of equals in the order
+			// of the table wins.
 			best, limit = candidate, d-1
 		}
 	}

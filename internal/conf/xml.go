@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxFileBytes    = 4 << 20 // a longer configuration file is refused
+	maxFileBytes    = 4 << 20 // longer configuration files are rejected
 	maxIncludeDepth = 20      // nested includes
 )
 
@@ -29,7 +29,8 @@ type setting struct {
 // files in place. Errors name file and line.
 func readFile(name string) ([]setting, error) { return readNested(name, 0) }
 
-// readNested reads a file that is included depth times. The bound ends a circle of includes.
+// readNested reads a file; depth is the number of includes around it. The bound ends a
+// circle of includes.
 func readNested(name string, depth int) ([]setting, error) {
 	if depth > maxIncludeDepth {
 		return nil, fmt.Errorf("files that include each other more than %d deep, the last one %s", maxIncludeDepth, name)
@@ -66,8 +67,9 @@ func includePath(name, href string) (string, error) {
 	return filepath.Join(filepath.Dir(name), u.Path), nil
 }
 
-// readXML reads settings from a file's text; include reads those of another file. It reads at
-// most maxFileBytes, so that a wrong file, such as a log, is refused before it fills memory.
+// readXML reads settings from a file's text; include reads the settings of an included file.
+// It reads at most maxFileBytes, so that a wrong file, such as a log, is rejected before it
+// fills memory.
 func readXML(r io.Reader, name string, include func(href string) ([]setting, error)) ([]setting, error) {
 	// One byte more than allowed shows that a file is too long.
 	limited := &io.LimitedReader{R: r, N: maxFileBytes + 1}
@@ -200,9 +202,9 @@ func (x *xmlReader) property(start xml.StartElement) error {
 	return nil
 }
 
-// includeElement reads <xi:include href="…">: the settings of the file take the place of the
-// element. It reads the element's <xi:fallback> if the file does not exist; without one that
-// is an error.
+// includeElement reads <xi:include href="…">: the settings of the file replace the element.
+// If the file does not exist, it reads the element's <xi:fallback>. Without a fallback it
+// returns an error.
 func (x *xmlReader) includeElement(start xml.StartElement, depth int) error {
 	href := ""
 	for _, a := range start.Attr {

@@ -19,23 +19,23 @@ const (
 	maxCells     = 32 // a wider bar shows no more
 )
 
-// eighths are the last cell of a bar, by the eighths that are filled.
+// eighths are the texts of a bar's last cell, by the number of filled eighths.
 var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
 // bar is the last line of a terminal:
 //
 //	map 100% reduce  43% ▕███████▌         ▏ 612 MiB of 1.0 GiB  310 MiB/s  2s left
 type bar struct {
-	startedAt time.Time // of the job
-	drawnAt   time.Time // latest frame
+	startedAt time.Time // start of the job
+	drawnAt   time.Time // time of the latest frame
 	shown     bool      // a frame is on the terminal
 	rate      rate
 }
 
-// reset starts a new job; a frame of the job before it may still be on the terminal.
+// reset starts a new job; a frame of the previous job may still be on the terminal.
 func (b *bar) reset(now time.Time) { *b = bar{startedAt: now, shown: b.shown} }
 
-// erase removes the bar from the terminal; it is "" if there is none.
+// erase returns the text that removes the bar from the terminal, "" if there is no bar.
 func (b *bar) erase() string {
 	if !b.shown {
 		return ""
@@ -44,7 +44,7 @@ func (b *bar) erase() string {
 	return eraseLine
 }
 
-// frame redraws the bar; it is "" if the last frame is too recent.
+// frame returns the text that redraws the bar, "" if the last frame is too recent.
 func (b *bar) frame(now time.Time, p Progress, width int) string {
 	if b.startedAt.IsZero() {
 		b.startedAt = now
@@ -75,7 +75,7 @@ func (b *bar) line(now time.Time, p Progress, width int) string {
 	return left + " " + Bar(p.fraction(), min(cells, maxCells)) + " " + right
 }
 
-// figures are amounts, rate and remaining time, as far as they are known.
+// figures returns amounts, rate and remaining time, as far as they are known.
 func (b *bar) figures(now time.Time, p Progress) string {
 	var parts []string
 	if p.BytesTotal > 0 {
@@ -92,9 +92,9 @@ func (b *bar) figures(now time.Time, p Progress) string {
 	return strings.Join(parts, "  ")
 }
 
-// timeLeft is computed from the rate. If the bytes are unknown it assumes that the rest of the
-// work takes as long for each part as the work so far. ok is false while nothing is known, and
-// for more than a year.
+// timeLeft computes the remaining time from the rate. If the bytes are unknown, it
+// extrapolates from the elapsed time and the finished fraction. ok is false while nothing is
+// known, and for more than a year.
 func (b *bar) timeLeft(now time.Time, p Progress) (time.Duration, bool) {
 	var seconds float64
 	if rate := b.rate.perSecond(); p.BytesTotal > 0 && rate > 0 {
@@ -111,12 +111,12 @@ func (b *bar) timeLeft(now time.Time, p Progress) (time.Duration, bool) {
 	return time.Duration(max(seconds, 0) * float64(time.Second)).Round(time.Second), true
 }
 
-// Bar draws a fraction as a bar of n columns between its ends.
+// Bar returns a fraction as a bar of n columns between its ends.
 func Bar(fraction float64, n int) string {
 	return "▕" + cellsOf(min(max(fraction, 0), 1), n) + "▏"
 }
 
-// cellsOf draws a fraction in n columns.
+// cellsOf returns a fraction as n columns.
 func cellsOf(fraction float64, n int) string {
 	filled := int(fraction*float64(n*len(eighths)) + 0.5)
 	s := strings.Repeat("█", filled/len(eighths)) + eighths[filled%len(eighths)]
@@ -132,7 +132,7 @@ func truncate(s string, columns int) string {
 	return string(r[:max(columns-1, 0)]) + ellipsis
 }
 
-// bytesText is a number of bytes with about three digits.
+// bytesText formats a number of bytes with about three digits.
 func bytesText(n int64) string {
 	value, unit := float64(n), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {

@@ -1,7 +1,7 @@
 // Package console prints the progress and the result of a job for the user. Its lines have
 // the format and the words of Hadoop's client, so that people and scripts that know Hadoop
-// find what they look for. All of them go to one writer, usually stderr; stdout is left to
-// the programs.
+// recognize them. All lines go to one writer, usually stderr; stdout is for the output of
+// programs.
 //
 // The caller reports events, in any order and from any goroutine:
 //
@@ -42,7 +42,7 @@ type Options struct {
 	Width func() int
 }
 
-// ensureDefaults fills in what each field's comment calls its default.
+// ensureDefaults replaces unset fields by the defaults that their comments name.
 func (o *Options) ensureDefaults() {
 	if o.Err == nil {
 		o.Err = io.Discard
@@ -75,7 +75,7 @@ const (
 )
 
 // Console shows one job at a time. Its methods are safe for concurrent use. StartRefresh
-// starts a goroutine, which its caller stops.
+// starts a goroutine; its caller stops the goroutine.
 type Console struct {
 	opts Options
 
@@ -107,7 +107,7 @@ func (c *Console) Log(level Level, class Class, text string) {
 	c.logLocked(level, class, text)
 }
 
-// logLocked prints a line with a stamp of local time, as log4j's default layout.
+// logLocked prints a line with a stamp of local time, in log4j's default layout.
 func (c *Console) logLocked(level Level, class Class, text string) {
 	stamp := c.opts.Now().Format("2006-01-02 15:04:05,000")
 	c.writeLocked(fmt.Sprintf("%s %s %s: %s\n", stamp, level, class, clean(text)))
@@ -119,7 +119,7 @@ func (c *Console) writeLocked(text string) {
 	_, _ = io.WriteString(c.opts.Err, c.mu.bar.erase()+text)
 }
 
-// info prints a formatted line at level INFO, which most lines of Hadoop's have.
+// info prints a formatted line at level INFO, the level of most lines of Hadoop.
 func (c *Console) info(class Class, format string, args ...any) {
 	c.Log(Info, class, fmt.Sprintf(format, args...))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 )
 
-// clock is a time that the test sets.
+// clock is a clock that the test sets.
 type clock struct{ now time.Time }
 
 func newClock() *clock {
@@ -87,8 +87,8 @@ func TestSecondJobBeginsWithItsOwnPercentages(t *testing.T) {
 	}
 }
 
-// TestPartialProgressDoesNotDecrease has progress that decreases only when it is complete
-// again.
+// TestPartialProgressDoesNotDecrease checks that shown progress decreases only when it is
+// complete again.
 func TestPartialProgressDoesNotDecrease(t *testing.T) {
 	c, out, _ := newConsole(Options{})
 	c.Running("job_1_0001")
@@ -158,7 +158,8 @@ func TestZeroOptionsPrintNothing(t *testing.T) {
 	c.Clear()
 }
 
-// TestRefreshDrawsWithoutProgress waits for frames that no Progress causes.
+// TestRefreshDrawsWithoutProgress waits for frames that the refresh draws without a call of
+// Progress.
 func TestRefreshDrawsWithoutProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// Limits of what is printed of a failure; the report has all of it.
+// Limits on the printed details of a failure; the report has all details.
 const (
 	maxStackFrames = 12
 	maxLogLines    = 20
@@ -22,8 +22,8 @@ func (c *Console) Failure(f report.Failure) {
 	c.writeLocked(failureText(f))
 }
 
-// failureText is the text of Failure. It begins with what a user needs first: the cause, then
-// the place, then details.
+// failureText returns the text that Failure prints. It begins with the most useful parts:
+// the cause, then the place, then details.
 func failureText(f report.Failure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Failure of %s\n", orUnknown(f.Task))
@@ -41,7 +41,7 @@ func failureText(f report.Failure) string {
 	return b.String()
 }
 
-// inputText is the input with the offset of the record, if it is known.
+// inputText returns the input with the offset of the record, if it is known.
 func inputText(f report.Failure) string {
 	if f.Input == "" || f.Offset < 0 {
 		return f.Input
@@ -49,7 +49,7 @@ func inputText(f report.Failure) string {
 	return fmt.Sprintf("%s at byte %d", f.Input, f.Offset)
 }
 
-// section writes a titled list of lines; none for no lines.
+// section writes a titled list of lines. It writes nothing without lines.
 func section(b *strings.Builder, title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -72,7 +72,7 @@ func indentRest(s, indent string) string {
 	return strings.ReplaceAll(clean(s), "\n", "\n"+indent)
 }
 
-// lastLines is the last n lines of a text.
+// lastLines returns the last n lines of a text.
 func lastLines(text string, n int) []string {
 	text = strings.TrimRight(text, "\n")
 	if text == "" {

@@ -12,9 +12,8 @@ type Progress struct {
 	Reduce   float64 // 0..1, of all reduce tasks; 0 in a map-only job
 	MapsOnly bool    // the job has no reduces
 
-	// Bytes processed and in total, over the phases, as far as they are known. Rate and
-	// remaining time are computed from these. A BytesTotal of 0 is unknown: then there is no
-	// rate.
+	// Bytes processed and in total, over all phases with known sizes. Rate and remaining
+	// time are computed from these. A BytesTotal of 0 means unknown; then there is no rate.
 	BytesDone  int64
 	BytesTotal int64
 
@@ -45,15 +44,15 @@ func (c *Console) Progress(p Progress) {
 	}
 }
 
-// atLeast is the maximum of p and what was shown.
+// atLeast returns the maximum of p and the progress already shown.
 func (p Progress) atLeast(shown Progress) Progress {
 	p.Map, p.Reduce = max(p.Map, shown.Map), max(p.Reduce, shown.Reduce)
 	p.BytesDone, p.BytesTotal = max(p.BytesDone, shown.BytesDone), max(p.BytesTotal, shown.BytesTotal)
 	return p
 }
 
-// drawLocked draws the bar for the last progress; before the first there is none to draw. It
-// ignores errors, as writeLocked does.
+// drawLocked draws the bar for the latest progress, if there is any. It ignores errors, as
+// writeLocked does.
 func (c *Console) drawLocked() {
 	if c.mu.last != nil {
 		frame := c.mu.bar.frame(c.opts.Now(), *c.mu.last, c.opts.Width())
@@ -98,12 +97,12 @@ func (c *Console) Clear() {
 	c.writeLocked("")
 }
 
-// percentages is Hadoop's progress line.
+// percentages returns Hadoop's progress line.
 func percentages(p Progress) string {
 	return fmt.Sprintf(" map %.0f%% reduce %.0f%%", percent(p.Map), percent(p.Reduce))
 }
 
-// percent clamps a fraction, NaN included, to 0..100.
+// percent converts a fraction to a percentage between 0 and 100, also NaN.
 func percent(fraction float64) float64 {
 	if !(fraction > 0) {
 		return 0
@@ -111,7 +110,7 @@ func percent(fraction float64) float64 {
 	return 100 * min(fraction, 1)
 }
 
-// fraction is the finished part of the work: by bytes if they are known, else by tasks.
+// fraction returns the finished part of the work: by bytes if they are known, else by tasks.
 func (p Progress) fraction() float64 {
 	switch {
 	case p.BytesTotal > 0:

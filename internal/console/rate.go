@@ -11,14 +11,14 @@ type rate struct {
 	samples []sample // ascending in time; the first is the start of the span
 }
 
-// sample is the number of bytes that were processed at a time.
+// sample is the number of bytes processed up to a time.
 type sample struct {
 	at    time.Time
 	bytes int64
 }
 
-// add records the count at a time. A lower count (an attempt failed and its work is lost)
-// starts a new span.
+// add records the count at a time. A lower count means that an attempt has failed and its
+// work is lost; it starts a new span.
 func (r *rate) add(at time.Time, bytes int64) {
 	if n := len(r.samples); n > 0 && bytes < r.samples[n-1].bytes {
 		r.samples = r.samples[:0]
@@ -29,7 +29,7 @@ func (r *rate) add(at time.Time, bytes int64) {
 	r.samples = append(r.samples, sample{at, bytes})
 }
 
-// perSecond is the rate in bytes, 0 if it is unknown.
+// perSecond returns the rate in bytes per second, 0 if it is unknown.
 func (r *rate) perSecond() float64 {
 	if len(r.samples) < 2 {
 		return 0

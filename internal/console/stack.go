@@ -14,9 +14,8 @@ type stackFrame struct {
 	line string
 }
 
-// userStack is the part of a Go stack trace that helps a user: without the frames of the
-// runtime and of the engine, two lines a frame, at most n frames. If nothing remains, all
-// frames are shown.
+// userStack returns the part of a Go stack trace that helps a user: at most n frames, two
+// lines each, without the runtime and the engine. If nothing remains, all frames are shown.
 func userStack(trace string, n int) []string {
 	all := parseStack(trace)
 	var kept []stackFrame
@@ -61,7 +60,7 @@ func parseStack(trace string) []stackFrame {
 	return frames
 }
 
-// isInternal reports whether the frame is of the Go runtime or of the engine. Code in tests
+// isInternal reports whether the frame is in the Go runtime or the engine. Code in tests
 // counts as users' code.
 func (f stackFrame) isInternal() bool {
 	if strings.Contains(f.line, "_test.go:") && !strings.HasPrefix(f.call, "created by ") {

@@ -19,8 +19,8 @@ func mkdir(s *shell, in invocation) error {
 	return nil
 }
 
-// mkdirOne creates one directory. File systems here create parents always, so a missing parent
-// has to be refused first, as Hadoop does without -p.
+// mkdirOne creates one directory. MkdirAll always creates parents, so without -p mkdirOne
+// must first reject a missing parent, as Hadoop does.
 func (s *shell) mkdirOne(it item, parents bool) error {
 	switch {
 	case it.exists() && !it.isDir():
@@ -37,8 +37,8 @@ func (s *shell) mkdirOne(it item, parents bool) error {
 	return toPathError(it, it.fs.MkdirAll(s.ctx, it.path))
 }
 
-// checkParent refuses a directory below a file. Unless parents are created it also refuses one
-// without a parent. It goes up until it finds something that exists, since a file may be
+// checkParent rejects a directory below a file. Unless parents is set it also rejects a
+// directory without a parent. It searches upwards until a path exists, because a file may be
 // anywhere above. Hadoop's message names the parent.
 func (s *shell) checkParent(it item, parents bool) error {
 	for dir := path.Dir(it.path); ; dir = path.Dir(dir) {
@@ -63,9 +63,9 @@ func (s *shell) checkParent(it item, parents bool) error {
 	}
 }
 
-// rm deletes what matches. With -f a name that does not exist, and a pattern that matches
-// nothing, is no failure. -skipTrash and -safely are accepted: there is no trash. Arguments
-// are processed in order, so an earlier one is deleted even if a later one fails.
+// rm deletes everything that matches. With -f, a missing name or a pattern without matches
+// is no failure. -skipTrash and -safely are accepted: there is no trash. Arguments are
+// processed in order, so an earlier one is deleted even if a later one fails.
 func rm(s *shell, in invocation) error {
 	dirs := in.has("r") || in.has("R")
 	for _, arg := range in.args {
@@ -83,12 +83,14 @@ func rm(s *shell, in invocation) error {
 	return nil
 }
 
-// remove deletes one file or, if dirs, one tree. The root is refused whatever the options.
+// remove deletes one file, or one tree if dirs is set. It rejects the root whatever the
+// options.
 func (s *shell) remove(it item, dirs bool) error {
 	switch {
 	case it.isDir() && !dirs:
 		return isDirectory(it.name)
-	// Also with -r -f: a variable that is empty in a script must not delete everything.
+	// The check also applies to -r -f: an empty variable in a script must not delete
+	// everything.
 	case it.path == "/":
 		return &pathError{path: it.name, message: "The root directory cannot be deleted"}
 	}
@@ -120,8 +122,8 @@ func rmdir(s *shell, in invocation, it item) error {
 	return &pathError{path: it.name, message: "Directory is not empty"}
 }
 
-// touchz creates files of zero length. It uses expandAll and no each, since the files need not
-// exist.
+// touchz creates files of zero length. It uses expandAll without each, because the files
+// need not exist.
 func touchz(s *shell, in invocation) error {
 	for _, it := range s.expandAll(in.args) {
 		if err := s.touchOne(it); err != nil {

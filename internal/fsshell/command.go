@@ -10,8 +10,8 @@ import (
 // usagePrefix begins the usage of every command; Hadoop's has its own program's name there.
 const usagePrefix = "Usage: hammr fs [generic options]"
 
-// command is one of the shell's verbs. Options precede arguments, as Hadoop's parser has it:
-// one after the first argument is an argument.
+// command is one of the shell's verbs. Options precede arguments, as in Hadoop's parser: a
+// word after the first argument is an argument.
 type command struct {
 	// Without its dash.
 	name  string
@@ -21,8 +21,8 @@ type command struct {
 	help string
 	// min and max bound the number of arguments; max 0 means no bound.
 	min, max int
-	// Does the work. It reports paths that fail with shell.report, and returns an error only
-	// if it cannot begin, or for a wrong command line.
+	// run does the work. It reports paths that fail with shell.report, and returns an error
+	// only if it cannot begin, or for a wrong command line.
 	run func(*shell, invocation) error
 }
 
@@ -87,7 +87,7 @@ func printUsages(w io.Writer) {
 	}
 }
 
-// line is the synopsis of a command, as "-rmdir [--ignore-fail-on-non-empty] <dir> ...".
+// line returns the synopsis of a command, as "-rmdir [--ignore-fail-on-non-empty] <dir> ...".
 func (c *command) line() string { return strings.TrimSpace("-" + c.name + " " + c.usage) }
 
 // printHelp prints the synopsis and the indented help.

@@ -9,9 +9,9 @@ import (
 // reads it.
 var commands []*command
 
-// The list is in the order of -help. flags are those that parse accepts; those without effect
-// here are listed too, because scripts pass them. The helps are Hadoop's where it has good
-// ones, and say what differs: there is no trash.
+// The list is in the order of -help. flags are the options that parse accepts. Options
+// without effect are listed too, because scripts pass them. Helps are Hadoop's where Hadoop
+// has good texts, and state the differences: there is no trash.
 func init() {
 	commands = []*command{
 		{name: "blocks", usage: "<path> ...", min: 1, run: overPaths(blocks),

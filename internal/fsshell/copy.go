@@ -19,10 +19,10 @@ const (
 )
 
 // transfer is a running -put, -get, -cp or -mv. All have the same rules for the destination,
-// in checkTarget and targetOf, and differ in what they do with one source, which is move.
+// in checkTarget and targetOf. They differ in move, which processes one source.
 type transfer struct {
 	*shell
-	// The destination as it was before the first source: a directory, a file, or free.
+	// The destination before the first source: a directory, a file, or a free name.
 	dst item
 	// Whether a file that exists may be replaced: -f.
 	overwrite bool
@@ -106,8 +106,9 @@ func (s *shell) transferTo(in invocation, dst string) (*transfer, error) {
 	return s.newTransfer(in, found[0]), nil
 }
 
-// transferAll moves the sources. Several sources need a directory as destination; one needs a
-// free name, or a directory. A source that fails is reported, and the next one follows.
+// transferAll moves the sources. Several sources need a directory as destination; one source
+// needs a free name, or a directory. It reports a source that fails and continues with the
+// next.
 func (t *transfer) transferAll(sources []item) error {
 	if err := t.checkTarget(len(sources)); err != nil {
 		return err
@@ -148,7 +149,7 @@ func (t *transfer) checkTarget(sources int) error {
 	return err
 }
 
-// targetOf is the destination of a source: in a directory under the source's own name, else
+// targetOf returns the destination of a source: in a directory under the source's own name, else
 // the name itself.
 func (t *transfer) targetOf(src, dst item) (item, error) {
 	if !dst.isDir() {
@@ -181,15 +182,15 @@ func (t *transfer) copy(src, target item) error {
 	return t.copyFile(src, target)
 }
 
-// copyTree copies the content of a directory, and reports what fails: the rest of the tree is
-// copied all the same, and the exit code is 1. Directories that exist at the destination are
-// filled in; their files need -f.
+// copyTree copies the content of a directory. It reports failures, copies the rest of the
+// tree, and the exit code is 1. It fills in directories that exist at the destination; files
+// that exist need -f.
 func (t *transfer) copyTree(src, target item) error {
 	// A file in place of a directory is never replaced, not even with -f.
 	if target.exists() && !target.isDir() {
 		return isNotDirectory(target.name)
 	}
-	// Before the children, and also for a directory without any.
+	// The directory is created before its children, and also if it has none.
 	if err := target.fs.MkdirAll(t.ctx, target.path); err != nil {
 		return err
 	}
@@ -226,11 +227,12 @@ func (t *transfer) fromStdin() error {
 	return t.write(t.Stdin, t.dst)
 }
 
-// write creates the target from a stream. It has a temporary name until it is complete, so
-// that no reader takes a part for the whole; -d writes it in place. A temporary file of an
-// earlier copy that was interrupted is replaced.
+// write creates the target from a stream. The target has a temporary name until it is
+// complete, so that no reader takes a part for the whole; -d writes it in place. write
+// replaces a temporary file of an earlier copy that was interrupted.
 func (t *transfer) write(from io.Reader, target item) error {
-	// For files within trees: checkTarget has seen only the destination itself.
+	// This check is for files within trees: checkTarget has seen only the destination
+	// itself.
 	if target.isDir() || target.exists() && !t.overwrite {
 		return fileExists(target.name)
 	}
@@ -265,8 +267,8 @@ func (t *transfer) writeFile(from io.Reader, fsys storage.FS, name string) error
 	return err
 }
 
-// rename gives a complete file its name. A target that exists is removed first, as Rename does
-// not replace: for a moment there is neither, as with Hadoop's shell.
+// rename gives a complete file its name. It first removes a target that exists, because
+// Rename does not replace files. For a moment neither file exists, as with Hadoop's shell.
 func (t *transfer) rename(target item, from string) error {
 	var err error
 	if target.exists() {

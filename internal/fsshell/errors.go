@@ -17,7 +17,7 @@ type pathError struct {
 	message string
 }
 
-// Error is one line, which scripts search for: the words are Hadoop's.
+// Error returns one line, which scripts search for: the words are Hadoop's.
 func (e *pathError) Error() string {
 	switch {
 	case e.path == "":
@@ -37,7 +37,7 @@ func isNotDirectory(name string) error {
 }
 func fileExists(name string) error { return &pathError{path: name, message: "File exists"} }
 
-// noParent is the error for a file without a parent directory. Hadoop adds the full name, with
+// noParent returns the error for a file without a parent directory. Hadoop adds the full name, with
 // an empty authority unless the name was relative. Scripts compare the whole line, so it does
 // here too.
 func noParent(it item) error {

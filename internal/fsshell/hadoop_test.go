@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// comparison has commands that both shells run on a tree. Hadoop's recursive listings have
-// local files in the order of the disk and directories with their size there; transcript
+// comparison has commands that both shells run on a tree. Hadoop's recursive listings show
+// local files in the order of the disk, and directories with their size on disk; transcript
 // removes both differences.
 const comparison = `-ls DIR/tree
 -ls -h DIR/tree

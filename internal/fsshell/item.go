@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// item is a path on the command line, or found below one.
+// item is a path from the command line, or a path below one.
 type item struct {
-	name string // as it is printed
+	name string // name as printed
 	fs   storage.FS
 	path string
 	info *storage.FileInfo // nil if it does not exist
@@ -23,8 +23,8 @@ func (it item) exists() bool { return it.info != nil }
 func (it item) isDir() bool  { return it.info != nil && it.info.IsDir }
 func (it item) base() string { return path.Base(it.path) }
 
-// below is an entry of a directory. Its name begins as the directory's was typed, so that
-// listings of relative paths are relative; entries of "." have no prefix.
+// below returns an entry of a directory. Its name begins with the directory as the user
+// typed it, so that listings of relative paths are relative; entries of "." have no prefix.
 func (it item) below(base string) item {
 	name := it.name + "/" + base
 	// Entries of the working directory are printed without "./".
@@ -36,7 +36,7 @@ func (it item) below(base string) item {
 	return item{name: name, fs: it.fs, path: path.Join(it.path, base)}
 }
 
-// children are the entries of a directory with their status, in one call, sorted by name.
+// children returns the entries of a directory with their status, in one call, sorted by name.
 func (s *shell) children(dir item) ([]item, error) {
 	infos, err := dir.fs.List(s.ctx, dir.path)
 	if err != nil {
@@ -114,9 +114,9 @@ func (s *shell) expand(arg string) ([]item, error) {
 	return items, nil
 }
 
-// displayName returns how paths that a pattern matches are printed: with a scheme, absolute or
-// relative, as the pattern. The forms with a scheme are "hdfs://host/a*", whose matches have
-// the host, and "hdfs:///a*", whose matches have none.
+// displayName returns a function that formats a match of the pattern: with a scheme,
+// absolute or relative, as the pattern. Matches of "hdfs://host/a*" have the host; matches
+// of "hdfs:///a*" have none.
 func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) string, error) {
 	scheme, rest, full := strings.Cut(pattern, ":/")
 	switch {
@@ -135,7 +135,8 @@ func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) strin
 	return func(p string) string { return relative(home, p) }, err
 }
 
-// relative is a path seen from the working directory, or the path itself if there is none.
+// relative returns a path relative to the working directory, or the path itself if there is
+// none.
 func relative(home, p string) string {
 	// The match is on the same file system as the working directory: the pattern had no
 	// scheme.
@@ -146,7 +147,7 @@ func relative(home, p string) string {
 	return rel
 }
 
-// localItem is a file of this machine, whatever the default file system: the local side of
+// localItem returns a file of this machine, whatever the default file system: the local side of
 // -put and -get. It is not a glob, since the user's own shell has expanded it. The scheme
 // file: is dropped.
 func (s *shell) localItem(arg string) (item, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// onDisk is a shell over local files in a new working directory.
+// onDisk returns a shell over local files in a new working directory.
 func onDisk(t *testing.T) (w *world, dir string) {
 	t.Helper()
 	w, dir = &world{}, t.TempDir()
@@ -70,7 +70,7 @@ func TestPutAndGet(t *testing.T) {
 	}
 }
 
-// A failed copy leaves no file, under no name.
+// A failed copy leaves no file, whether under the final or a temporary name.
 func TestFailedCopyLeavesNoFile(t *testing.T) {
 	w := newWorld(t)
 	w.env.Stdin = &failing{after: "some bytes"}

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// lister is a running -ls. Its columns get wider from one directory to the next, never
-// narrower, as Hadoop's, so output that is cut by columns is the same.
+// lister is a running -ls. As in Hadoop, its columns get wider from one directory to the
+// next, never narrower. So programs that cut output by columns work with both.
 type lister struct {
 	*shell
 	in invocation
@@ -130,7 +130,7 @@ func (l *lister) line(it item) {
 		it.info.ModTime.In(l.Zone).Format("2006-01-02 15:04"), name)
 }
 
-// column is a text padded to a width, and a space. A column of width 0 is left out: file
+// column returns a text padded to a width, and a space. A column of width 0 is left out: file
 // systems without owners have none.
 func column(text string, width int) string {
 	if width == 0 {
@@ -147,7 +147,7 @@ func printable(r rune) rune {
 	return '?'
 }
 
-// permissions are the nine bits as letters. The sticky bit replaces the last letter: t if
+// permissions returns the nine bits as letters. The sticky bit replaces the last letter: t if
 // others may enter the directory, else T.
 func permissions(mode fs.FileMode) string {
 	letters := mode.Perm().String()[1:]
@@ -161,7 +161,7 @@ func permissions(mode fs.FileMode) string {
 	return letters[:8] + "T"
 }
 
-// copies is the number of replicas of a file's blocks; 0 for directories, and 1 where the file
+// copies returns the number of replicas of a file's blocks; 0 for directories, and 1 where the file
 // system has no replication.
 func copies(it item) int {
 	if it.isDir() {
@@ -170,8 +170,8 @@ func copies(it item) int {
 	return max(it.info.Replication, 1)
 }
 
-// size is a number of bytes; for humans in units of 1024 with at most one decimal, as Hadoop
-// prints it: "1.5 K", and "1 K" for exact multiples.
+// size formats a number of bytes. If human is set, it uses units of 1024 with at most one
+// decimal, as Hadoop does: "1.5 K", and "1 K" for exact multiples.
 func size(n int64, human bool) string {
 	if !human || n < 1024 {
 		return strconv.FormatInt(n, 10)
@@ -195,7 +195,7 @@ func size(n int64, human bool) string {
 	return fmt.Sprintf("%d.%d %c", tenths/10, tenths%10, units[unit])
 }
 
-// roundedTenths is 10n / 2^shift, halves rounded up, in integers, so that large sizes are
+// roundedTenths returns 10n / 2^shift, halves rounded up, in integers, so that large sizes are
 // exact.
 func roundedTenths(n int64, shift int) int64 {
 	whole, rest := n>>shift, n&(1<<shift-1)

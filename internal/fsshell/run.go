@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Exit codes, which are Hadoop's: 1 if any path failed, however many succeeded; 255, its -1,
-// if the command line is wrong and nothing was tried.
+// Exit codes are Hadoop's: 1 if any path failed, even if others succeeded; 255 (its -1) if
+// the command line is wrong and nothing was tried.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -61,7 +61,7 @@ type shell struct {
 	ctx  context.Context
 	out  *bufio.Writer
 	name string // of the command, without its dash
-	// status is the exit code of the command's own result, as -test has one.
+	// status is the exit code of a command with a result, such as -test.
 	status   int
 	reported int // number of failures
 }
@@ -125,9 +125,9 @@ func (s *shell) unknown(name string) {
 	printUsages(s.Stderr)
 }
 
-// report prints the first line of an error and counts it. It flushes the output first, so that
-// both are in order on a terminal. After an interrupt every call fails; those errors say
-// nothing and are left out.
+// report prints the first line of an error and counts it. It flushes the output first, so
+// that both are in order on a terminal. After an interrupt every call fails, so report
+// leaves these errors out.
 func (s *shell) report(err error) {
 	s.reported++
 	if s.ctx.Err() != nil {
@@ -157,8 +157,8 @@ func (s *shell) each(items []item, work func(item) error) {
 	}
 }
 
-// overPaths makes a command from a function of one existing path. Most commands are of that
-// kind: they share expansion, order and reports.
+// overPaths makes a command from a function of one existing path. Most commands are made by
+// it: they share expansion, order and reports.
 func overPaths(work func(s *shell, in invocation, it item) error) func(*shell, invocation) error {
 	return func(s *shell, in invocation) error {
 		s.each(s.expandAll(in.args), func(it item) error { return work(s, in, it) })

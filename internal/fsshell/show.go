@@ -18,14 +18,14 @@ func cat(s *shell, _ invocation, it item) error { return s.printRange(it, 0, mat
 // head prints the first KB of the file.
 func head(s *shell, _ invocation, it item) error { return s.printRange(it, 0, peekBytes) }
 
-// tail prints the end of the file as it was when it was looked at, and what a writer has added
-// since. It begins to read at the last KB.
+// tail prints the end of a file, from its last KB, and bytes that a writer has added since
+// the command looked at the file.
 func tail(s *shell, _ invocation, it item) error {
 	return s.printRange(it, it.info.Size-peekBytes, math.MaxInt64)
 }
 
-// printRange prints the bytes of a file from an offset on, at most as many; an offset below
-// 0 is the beginning.
+// printRange prints at most `most` bytes of a file from an offset; an offset below 0 means
+// the beginning.
 func (s *shell) printRange(it item, offset, most int64) error {
 	file, err := s.open(it)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *shell) printRange(it item, offset, most int64) error {
 	return err
 }
 
-// open opens a file; a directory is refused in Hadoop's words. The caller closes it; errors of
-// closing a file that is only read say nothing.
+// open opens a file; for a directory it returns an error in Hadoop's words. The caller
+// closes the file, and ignores the error of Close because it only reads.
 func (s *shell) open(it item) (storage.File, error) {
 	if it.isDir() {
 		return nil, isDirectory(it.name)

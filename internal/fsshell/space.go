@@ -59,8 +59,8 @@ func (t table) print(s *shell) {
 	}
 }
 
-// du prints for each path the bytes of the files in it, with and without replicas: of each
-// entry of a directory, or with -s of the whole. -x is accepted: there are no snapshots to
+// du prints for each path the bytes of its files, with and without replicas. For a directory
+// it prints each entry, or with -s only the total. -x is accepted: there are no snapshots to
 // leave out.
 func du(s *shell, in invocation) error {
 	if len(in.args) == 0 {

@@ -60,8 +60,7 @@ func statField(letter byte, it item) string {
 		return info.Group
 	case 'n':
 		return it.base()
-	// HDFS has these values, and a local file system makes them up: block size, replication,
-	// owner.
+	// HDFS stores block size, replication and owner; a local file system substitutes values.
 	case 'o':
 		return fmt.Sprint(info.BlockSize)
 	case 'r':
@@ -77,8 +76,8 @@ func statField(letter byte, it item) string {
 	return string(letter)
 }
 
-// test reports its result as the exit code, 0 or 1, and prints nothing but errors. A pattern
-// passes if every match does.
+// test returns its result as the exit code, 0 or 1, and prints only errors. A pattern passes
+// if every match does.
 func test(s *shell, in invocation) error {
 	if len(in.flags) == 0 {
 		return usagef("No test flag given")
@@ -86,7 +85,7 @@ func test(s *shell, in invocation) error {
 	if len(in.flags) > 1 {
 		return usagef("Only one test flag is allowed")
 	}
-	// The error is reported too: a NameNode that does not answer is no answer to the test.
+	// The error is reported too: without an answer of the NameNode the test has no result.
 	items, err := s.expand(in.args[0])
 	if err != nil {
 		s.status = exitFailed
@@ -100,8 +99,8 @@ func test(s *shell, in invocation) error {
 	return nil
 }
 
-// matchesTest reports whether an existing item passes the one test that was named; -e passes
-// always.
+// matchesTest reports whether an existing item passes the test that the option names; -e
+// always passes.
 func matchesTest(it item, in invocation) bool {
 	switch {
 	case in.has("d"):

@@ -35,14 +35,14 @@ func text(s *shell, _ invocation, it item) error {
 	case lead == "Obj":
 		return &pathError{path: it.name, message: "Avro file, which is not decoded here: -cat shows its bytes"}
 	}
-	// By the extension; a file without a known one is read as it is.
+	// The extension decides; a file without a known extension is read as it is.
 	plain := compress.NewReader(it.path, file)
 	defer plain.Close()
 	_, err = io.Copy(s.out, plain)
 	return err
 }
 
-// magicOf is the first three bytes of a file, or fewer. It reads at an offset, so that the
+// magicOf returns the first three bytes of a file, or fewer. It reads at an offset, so that the
 // file can be read from its beginning afterwards.
 func magicOf(file storage.File) (string, error) {
 	var lead [3]byte
@@ -53,7 +53,7 @@ func magicOf(file storage.File) (string, error) {
 	return string(lead[:n]), err
 }
 
-// printDecompressed prints a file of a codec that its first bytes have shown.
+// printDecompressed prints a file with the codec that its first bytes indicate.
 func (s *shell) printDecompressed(it item, file storage.File, codec string) error {
 	c, err := compress.Parse(codec)
 	if err != nil {
@@ -73,7 +73,8 @@ func (s *shell) printSequenceFile(it item) error {
 		return err
 	}
 	defer r.Close()
-	// Both classes before the first record: a file that cannot be shown prints nothing.
+	// Both classes are checked before the first record: a file that cannot be shown prints
+	// nothing.
 	key, err := printerOf(it, r.Header().KeyClass)
 	if err != nil {
 		return err
@@ -94,7 +95,8 @@ func (s *shell) printSequenceFile(it item) error {
 	return r.Err()
 }
 
-// printerOf prints keys or values of a Java class; only Hadoop's own Writables are known.
+// printerOf returns a printer for keys or values of a Java class; only Hadoop's own
+// Writables are known.
 func printerOf(it item, class string) (writable.Printer, error) {
 	p, ok := writable.PrinterOf(class)
 	if !ok {

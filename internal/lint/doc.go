@@ -2,7 +2,7 @@
 // package may import which, that the core is pure, that a jobmaster and the simulator have
 // the same policies, how long files and functions may be, that files with our own build tags
 // compile, and that words follow docs/glossary.md. Its tests check the whole source tree in
-// every `go test ./...`. That every property is read is tested in internal/conf.
+// every `go test ./...`. Tests of internal/conf check that the code reads every property.
 //
 // The rules, by file:
 //

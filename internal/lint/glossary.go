@@ -99,7 +99,7 @@ func (g glossary) add(row string) error {
 	return nil
 }
 
-// listed are the parts of a cell between commas, without quotes as code.
+// listed returns the parts of a cell between commas, without quotes as code.
 func listed(cell string) (parts []string) {
 	for part := range strings.SplitSeq(cell, ",") {
 		if part = strings.Trim(part, " `"); part != "" {

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// pkg is a package in the output of `go list -json`, of which it has the fields that rules
-// need.
+// pkg is a package in the output of `go list -json`. It has only the fields that rules need.
 type pkg struct {
-	// Fields that `go list -json` fills in, by its names.
+	// Fields that `go list -json` sets, with the same names.
 	ImportPath string
 	Dir        string
 	Imports    []string // of the package without its tests
@@ -20,10 +19,10 @@ type pkg struct {
 	Error *struct{ Err string }
 }
 
-// name is the package's path in the module; "." for the module's root.
+// name returns the package's path in the module; "." for the module's root.
 func (p pkg) name() string { return localName(p.ImportPath) }
 
-// localName is an import path without the module; "." for the module's root.
+// localName returns an import path without the module; "." for the module's root.
 func localName(importPath string) string {
 	if importPath == modulePath {
 		return "."
@@ -36,8 +35,8 @@ func inModule(importPath string) bool {
 	return importPath == modulePath || strings.HasPrefix(importPath, modulePath+"/")
 }
 
-// matches reports whether a pattern of the table covers a package: "a/..." covers all below a
-// and not a itself, "..." covers everything.
+// matches reports whether a pattern of the table covers a package. "a/..." covers all
+// packages below a but not a itself; "..." covers everything.
 func matches(pattern, name string) bool {
 	if pattern == "..." {
 		return true
@@ -53,8 +52,8 @@ func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
 }
 
-// rowOf is the most specific row for a package: its own, else that with the longest pattern.
-// So a row for a group of packages can have exceptions.
+// rowOf returns the most specific row for a package: its own row, else the row with the
+// longest pattern. So a row for a group of packages can have exceptions.
 func rowOf(table []row, name string) (best row, ok bool) {
 	for _, r := range table {
 		// A package's own row wins over any pattern.
@@ -103,7 +102,7 @@ func within(importPath, root string) bool {
 	return importPath == root || strings.HasPrefix(importPath, root+"/") || strings.HasPrefix(importPath, root+"-")
 }
 
-// restrictedFindings are about imports that only other packages may have: modules that one
+// restrictedFindings reports imports that only other packages may have: modules that one
 // package wraps, and policies, which are made by name.
 func restrictedFindings(p pkg) []string {
 	var findings []string
@@ -118,9 +117,9 @@ func restrictedFindings(p pkg) []string {
 	return findings
 }
 
-// linkFindings are about packages that a program links and must not. Deps has indirect imports
-// too, so a rule cannot be evaded by a package in between. One rule keeps the size of users'
-// programs, the other keeps the daemons free of the programming interface.
+// linkFindings reports packages that a program must not link. Deps has indirect imports too,
+// so a package in between does not evade a rule. One rule limits the size of users'
+// programs, the other keeps the programming interface out of the daemons.
 func linkFindings(p pkg) []string {
 	var findings []string
 	for _, rule := range unlinked {

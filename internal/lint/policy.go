@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// policyFindings are about policies that programs could use without sched/registry: then the
-// simulator and a jobmaster could have different policies of one name. Each policy is in a
-// package that is restricted to the registry. A policy is a type with a method Decide that
-// returns a Plan. The rule works on one file, without types, so it finds a policy before
-// anything imports it.
+// policyFindings reports policies that programs could use without sched/registry: then the
+// simulator and a jobmaster could have different policies of one name. Each policy must be
+// in a package that is restricted to the registry. A policy is a type with a method Decide
+// that returns a Plan. The rule works on one file, without types, so it finds a policy
+// before any package imports it.
 func policyFindings(s source) []string {
 	guarded := slices.ContainsFunc(restricted, func(r restriction) bool { return r.module == modulePath+"/"+s.packageName() })
 	if guarded {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// impureImports are packages that break purity by being imported, each with those below it:
-// I/O, randomness, locks, and what depends on the machine or the process.
+// impureImports are packages whose import breaks purity, each with the packages below it:
+// I/O, randomness, locks, and packages that depend on the machine or the process.
 var impureImports = []string{
 	"crypto/rand", "hash/maphash", "io/ioutil", "log", "math/rand", "net", "os", "plugin", "runtime", "sync",
 	"syscall", "testing", "unsafe",
@@ -18,8 +18,8 @@ var impureImports = []string{
 // codecs, which are functions of their input.
 var pureModules = []string{"github.com/cespare/xxhash/v2", "github.com/fxamacker/cbor/v2", "google.golang.org/protobuf"}
 
-// impureFunctions are functions of packages that are pure otherwise: those that read a clock,
-// the terminal, the file system, or start a timer.
+// impureFunctions are impure functions of otherwise pure packages: they read a clock, the
+// terminal or the file system, or start a timer.
 var impureFunctions = map[string][]string{
 	"time":          {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
 	"fmt":           {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
@@ -27,10 +27,10 @@ var impureFunctions = map[string][]string{
 	"context":       {"WithTimeout", "WithDeadline", "AfterFunc"},
 }
 
-// purityFindings are about a file of the core: it has no I/O, clock, goroutine, randomness,
-// lock or log. Imports show most of it; calls of packages that are pure otherwise, and
-// channels, are found in the syntax. The same inputs then give the same decisions in a
-// jobmaster, after a failover and in the simulator.
+// purityFindings reports I/O, clocks, goroutines, randomness, locks and logs in a file of
+// the core. It finds most of these by their imports. It finds channels, and impure calls of
+// otherwise pure packages, in the syntax. A pure core makes the same decisions from the same
+// inputs in a jobmaster, after a failover and in the simulator.
 func purityFindings(s source) []string {
 	var findings []string
 	add := func(n ast.Node, format string, args ...any) {
@@ -62,8 +62,8 @@ func purityFindings(s source) []string {
 	return findings
 }
 
-// impureImport reports whether an import breaks purity: one of the standard library that is
-// listed, or any foreign module that is not.
+// impureImport reports whether an import breaks purity: a listed package of the standard
+// library, or a foreign module that is not listed.
 func impureImport(path string) bool {
 	if slices.ContainsFunc(impureImports, func(root string) bool { return matchesAny([]string{root, root + "/..."}, path) }) {
 		return true
@@ -73,7 +73,7 @@ func impureImport(path string) bool {
 	return foreign && !slices.ContainsFunc(pureModules, func(m string) bool { return within(path, m) })
 }
 
-// importName is the name of an import in its file.
+// importName returns the name of an import in its file.
 func importName(spec *ast.ImportSpec, path string) string {
 	if spec.Name != nil {
 		return spec.Name.Name

@@ -172,7 +172,7 @@ func TestOwnTags(t *testing.T) {
 	}
 }
 
-// TestVetFindings has an error in a file with a build tag.
+// TestVetFindings checks the finding for an error in a file with a build tag.
 func TestVetFindings(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

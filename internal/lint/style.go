@@ -7,19 +7,18 @@ import (
 	"slices"
 )
 
-// Bounds; a typical file or function has a third of these. They are there for the few that
-// would grow without one.
+// Limits. A typical file or function has a third of these sizes.
 const (
 	maxFileLines     = 500
 	maxFunctionLines = 80
 )
 
-// unfinished are marks of work that is left to others. The project has none: it does the work
-// or files an issue, which others can find.
+// unfinished matches marks of unfinished work. The project has no such marks: it does the
+// work or files an issue.
 var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
-// styleFindings are about the house style of one file, test or not. Generated files have none:
-// they are not edited.
+// styleFindings reports violations of the house style in one file, test or not. It skips
+// generated files, because they are not edited.
 func styleFindings(s source) []string {
 	if ast.IsGenerated(s.syntax) {
 		return nil
@@ -27,7 +26,7 @@ func styleFindings(s source) []string {
 	return slices.Concat(sizeFindings(s), markFindings(s), sleepFindings(s))
 }
 
-// sizeFindings are about files and functions that are too long to be read at once.
+// sizeFindings reports files and functions that are too long to be read at once.
 func sizeFindings(s source) []string {
 	var findings []string
 	if n := s.line(s.syntax.FileEnd); n > maxFileLines {
@@ -47,7 +46,7 @@ func sizeFindings(s source) []string {
 	return findings
 }
 
-// markFindings are about marks of unfinished work in comments; strings may have them.
+// markFindings reports marks of unfinished work in comments; strings may have them.
 func markFindings(s source) []string {
 	var findings []string
 	for _, group := range s.syntax.Comments {
@@ -61,8 +60,9 @@ func markFindings(s source) []string {
 	return findings
 }
 
-// sleepFindings are about tests that wait for real time: slow if all is well, and wrong on a
-// busy machine. In a synctest bubble time is virtual, so files that import it may sleep.
+// sleepFindings reports tests that sleep. Such tests are slow if all is well, and wrong on a
+// busy machine. In a synctest bubble time is virtual, so files that import synctest may
+// sleep.
 func sleepFindings(s source) []string {
 	if !s.test() || s.imports("testing/synctest") {
 		return nil
@@ -81,8 +81,8 @@ func sleepFindings(s source) []string {
 	return findings
 }
 
-// docFindings are about packages without a doc comment. Directories with tests only have no
-// package that others see.
+// docFindings reports packages without a doc comment. It skips directories that have only
+// tests, because no other package can import them.
 func docFindings(p pkg) []string {
 	if p.Doc != "" || len(p.GoFiles) == 0 {
 		return nil

@@ -11,8 +11,8 @@ type row struct {
 	imports []string // patterns; "..." is everything
 }
 
-// importTable has the architecture's arrows: which package may import which. ARCHITECTURE.md
-// has the picture. A new arrow is a decision, so it is made here and reviewed; an arrow
+// importTable says which package may import which. ARCHITECTURE.md has the picture. A new
+// import between packages is a design decision, so it is made here and reviewed. An import
 // against the order of the groups below is most often a mistake.
 var importTable = []row{
 	// The pure core.

@@ -12,12 +12,12 @@ import (
 // module. Files with only these are compiled by every `go test ./...`.
 var toolchainTags = []string{"amd64", "linux", "race", "unix"}
 
-// ownTags are the build tags of a file that must be set explicitly. Only constraints before
-// the package clause count, as for the compiler.
+// ownTags returns the build tags of a file that must be set explicitly. Only constraints
+// before the package clause count, as for the compiler.
 func ownTags(s source) (tags []string) {
 	for _, group := range s.syntax.Comments {
 		for _, line := range group.List {
-			// After the package clause it is an ordinary comment.
+			// After the package clause, the line is an ordinary comment.
 			if line.Pos() < s.syntax.Package && constraint.IsGoBuild(line.Text) {
 				tags = append(tags, tagsIn(line.Text)...)
 			}
@@ -26,7 +26,7 @@ func ownTags(s source) (tags []string) {
 	return tags
 }
 
-// tagsIn are the tags in a line, without those of the toolchain.
+// tagsIn returns the tags in a line, without those of the toolchain.
 func tagsIn(line string) (tags []string) {
 	expr, err := constraint.Parse(line)
 	if err != nil {
@@ -41,7 +41,7 @@ func tagsIn(line string) (tags []string) {
 	return tags
 }
 
-// tagged are the directories of files with one of our own build tags, by tag. Only those are
+// tagged returns the directories of files with one of our own build tags, by tag. Only those are
 // vetted: go vet of the whole tree would take minutes.
 func tagged(all []source) map[string][]string {
 	dirs := make(map[string][]string)
@@ -56,8 +56,8 @@ func tagged(all []source) map[string][]string {
 	return dirs
 }
 
-// vetFindings are what go vet reports for directories of the module at root with a tag. It
-// compiles tests too, which is where most tagged files are.
+// vetFindings returns the reports of go vet, with a tag, for directories of the module at
+// root. go vet compiles tests too, and most tagged files are tests.
 func vetFindings(root, tag string, dirs []string) []string {
 	cmd := exec.Command("go", append([]string{"vet", "-tags", tag}, dirs...)...)
 	cmd.Dir = root

@@ -27,12 +27,12 @@ type source struct {
 
 func (s source) test() bool { return strings.HasSuffix(s.path, "_test.go") }
 
-// packageName is the directory of the file, as the import table names it.
+// packageName returns the directory of the file, as the import table names it.
 func (s source) packageName() string { return path.Dir(s.path) }
 
 func (s source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 
-// at is "file:line" of a node, as editors understand it.
+// at returns "file:line" of a node, as editors understand it.
 func (s source) at(n ast.Node) string { return fmt.Sprintf("%s:%d", s.path, s.line(n.Pos())) }
 
 // parse parses a file with its comments. Objects are not resolved: no rule needs more than
@@ -43,7 +43,7 @@ func parse(path string, text []byte) (source, error) {
 	return source{path, files, syntax}, err
 }
 
-// unquoted is the text of a string literal; ok is false for any other node. Import paths and
+// unquoted returns the text of a string literal; ok is false for any other node. Import paths and
 // tags of fields are string literals too.
 func unquoted(n ast.Node) (text string, ok bool) {
 	lit, ok := n.(*ast.BasicLit)
@@ -87,7 +87,7 @@ func sources(root string) (all []source, err error) {
 	return all, err
 }
 
-// documents are the pages of documentation below root, by path.
+// documents returns the pages of documentation below root, by path.
 func documents(root string) (map[string]string, error) {
 	pages := make(map[string]string)
 	return pages, walk(root, ".md", func(path string, text []byte) error {

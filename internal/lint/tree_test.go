@@ -82,7 +82,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestGlossary keeps the vocabulary of docs/glossary.md.
+// TestGlossary checks that the tree has no banned words of docs/glossary.md.
 func TestGlossary(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/glossary.md"))
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// nameWords splits an identifier at capitals: "mapsOnHTTPServer" is maps, on, http,
-// server. A run of capitals is one word, except for its last one before a small letter.
-// What is no letter separates words too.
+// nameWords splits an identifier at capitals: "mapsOnHTTPServer" is maps, on, http, server.
+// A run of capitals is one word, except for its last capital before a small letter.
+// Characters that are not letters separate words too.
 func nameWords(name string, line int) (words []word) {
 	runes := []rune(name)
 	begin := 0
@@ -38,7 +38,7 @@ func nameWords(name string, line int) (words []word) {
 }
 
 var (
-	// code matches what is quoted as code in prose, and links.
+	// code matches links, and text that prose quotes as code.
 	code = regexp.MustCompile("`[^`\n]*`|https?://\\S+|\\]\\([^)\n]*\\)")
 	// tokens matches words, ends of lines and stops. Dashes, slashes and the stars of
 	// comments and emphasis join words as blanks do.
@@ -91,7 +91,7 @@ func (g glossary) vocabularyFindings(s source) (findings []string) {
 // isTag reports whether a string is the tag of a struct's field.
 var isTag = regexp.MustCompile(`^\w+:"`).MatchString
 
-// commentWords are the words of a comment. Directives and blocks of code are left out. A
+// commentWords returns the words of a comment. Directives and blocks of code are left out. A
 // phrase may continue on the next line.
 func commentWords(s source, group *ast.CommentGroup) (words []word) {
 	for _, c := range group.List {
@@ -105,9 +105,9 @@ func commentWords(s source, group *ast.CommentGroup) (words []word) {
 	return words
 }
 
-// declaredNames are the identifiers that a node itself declares, not those of its children.
-// Uses are not checked: each would repeat the finding of its declaration, which may be in
-// another module.
+// declaredNames returns the identifiers that a node itself declares, without the
+// declarations of its children. Uses are not checked: each would repeat the finding of its
+// declaration, which may be in another module.
 func declaredNames(n ast.Node) (names []*ast.Ident) {
 	var exprs []ast.Expr
 	switch n := n.(type) {
@@ -144,7 +144,7 @@ func (g glossary) pageFindings(path, text string) []string {
 	var prose strings.Builder
 	fenced, banned := false, false
 	for line := range strings.Lines(text) {
-		// A line with a fence opens or closes a block; it is none of the prose.
+		// A line with a fence opens or closes a block; it is not prose.
 		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
 		fenced = fenced != fence
 		if strings.HasPrefix(line, "## ") {

@@ -10,11 +10,11 @@ import (
 )
 
 // Config describes a cluster. Numbers, slots, addresses and flags apply to a directory
-// without a cluster, and to tasknodes that are added. A cluster that exists is started with
-// its old layout.
+// without a cluster, and to tasknodes that are added. An existing cluster starts with its
+// old layout.
 //
-// A Config is a request; layout.json is what the cluster has. So a later Up with other
-// numbers starts the old cluster, and only Add changes it.
+// A Config is a request; layout.json records the cluster. So a later Up with other numbers
+// starts the old cluster, and only Add changes it.
 type Config struct {
 	// Dir has the cluster. Required.
 	Dir string
@@ -48,7 +48,7 @@ type Config struct {
 	StartTimeout time.Duration
 }
 
-// EnsureDefaults fills in what is zero.
+// EnsureDefaults replaces zero fields by their defaults.
 func (c *Config) EnsureDefaults() {
 	set := func(field *int, value int) {
 		if *field == 0 {

@@ -24,15 +24,15 @@ import (
 type program struct {
 	name string
 	args []string
-	dir  string // its own; it is on its command line
+	dir  string // directory of this daemon; it is on the command line
 	log  string // file
 
 	namespace string // network namespace; "" for this process's
 
-	beforeStart func(name, dir string, cmd *exec.Cmd) error // Config's; nil for nothing
+	beforeStart func(name, dir string, cmd *exec.Cmd) error // Config.BeforeStart; may be nil
 }
 
-// stderrFile is the file with the daemon's output that is not in its log: errors at its
+// stderrFile returns the file with the daemon's output that is not in its log: errors at its
 // start, and crashes.
 func (p program) stderrFile() string { return strings.TrimSuffix(p.log, ".log") + ".err" }
 
@@ -52,8 +52,8 @@ type child struct {
 
 // start starts a daemon. Its log grows; other output is kept only until the next start.
 //
-// A ready file of an earlier process is removed first: otherwise awaitReady would read it as
-// the new process's. start does not wait for the daemon.
+// It first removes the ready file of an earlier process, which awaitReady would take for the
+// file of the new one. start does not wait for the daemon.
 func (p program) start(starter *procfs.Starter, detach bool) (*child, error) {
 	for _, dir := range []string{p.dir, filepath.Dir(p.log)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -140,8 +140,8 @@ const (
 	tailBytes = 16 << 10
 )
 
-// logExcerpt is the end of what the daemon has written since its start. Lines of earlier
-// runs in the same log are left out.
+// logExcerpt returns the end of the daemon's log since its start. It leaves out lines of
+// earlier runs in the same log.
 func (c *child) logExcerpt() string {
 	words := fmt.Sprintf("the end of its log, %s:\n%s", c.log, tail(c.log, c.logOffset))
 	if info, err := os.Stat(c.stderrFile()); err == nil && info.Size() > 0 {
@@ -150,7 +150,7 @@ func (c *child) logExcerpt() string {
 	return words
 }
 
-// tail is the last lines of a file after an offset. A file that is shorter than the offset
+// tail returns the last lines of a file after an offset. A file that is shorter than the offset
 // was truncated, and is read from its start.
 func tail(name string, from int64) string {
 	f, err := os.Open(name)
@@ -172,7 +172,7 @@ func tail(name string, from int64) string {
 	return "  " + strings.Join(lines[max(0, len(lines)-tailLines):], "\n  ")
 }
 
-// master is the program of a jobmaster of the layout. The directory of the daemon is on its
+// master returns the program of a jobmaster of the layout. The directory of the daemon is on its
 // command line, and Process.Alive looks for it there.
 func (l *layout) master(cfg Config, m masterLayout) program {
 	dir := filepath.Join(cfg.Dir, m.ID)
@@ -184,8 +184,8 @@ func (l *layout) master(cfg Config, m masterLayout) program {
 	return newProgram(cfg, m.ID, dir, append(args, l.MasterFlags...))
 }
 
-// tasknode is the program of a tasknode of the layout. Its ports are chosen by the kernel,
-// since masters learn them when it joins. --own-user runs tasks as this user.
+// tasknode returns the program of a tasknode of the layout. The kernel chooses its ports;
+// masters learn them when it joins. --own-user runs tasks as this user.
 func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 	dir := filepath.Join(cfg.Dir, n.Name)
 	args := []string{
@@ -198,8 +198,8 @@ func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 	return p
 }
 
-// newProgram adds what both daemons have. It copies the slices of the configuration, which
-// belong to the caller.
+// newProgram returns a program with the settings that both daemons have. It copies the
+// slices of the configuration, which belong to the caller.
 func newProgram(cfg Config, name, dir string, args []string) program {
 	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"), beforeStart: cfg.BeforeStart}
 	p.args = append(cfg.Program[:len(cfg.Program):len(cfg.Program)], args...)
@@ -207,7 +207,7 @@ func newProgram(cfg Config, name, dir string, args []string) program {
 	return p
 }
 
-// masters is the list of masters for jobmasters.
+// masters returns the list of masters for jobmasters.
 func (l *layout) masters() string {
 	var list []string
 	for _, m := range l.Masters {
@@ -216,7 +216,7 @@ func (l *layout) masters() string {
 	return strings.Join(list, ",")
 }
 
-// addresses is the list of masters for tasknodes.
+// addresses returns the list of masters for tasknodes.
 func (l *layout) addresses() string {
 	var list []string
 	for _, m := range l.Masters {

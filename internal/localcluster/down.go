@@ -14,11 +14,10 @@ import (
 	"github.com/hammr/hammr/internal/procfs"
 )
 
-// Down ends the cluster of a directory: the processes of cluster.json that are still the
-// ones that were started. Tasknodes end first, so that they can end their tasks. The
-// directory stays, and Up starts the cluster again. running reports whether there was one.
-// It works after a crash of the process that called Up too, since the processes are in a
-// file.
+// Down ends the cluster of a directory: the processes of cluster.json whose ids have not
+// been reused. Tasknodes end first, so that they can end their tasks. The directory stays,
+// and Up starts the cluster again. running reports whether a cluster ran. Down also works
+// after a crash of the process that called Up, because it reads the processes from a file.
 func Down(ctx context.Context, dir string) (running bool, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return false, err

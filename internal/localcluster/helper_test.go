@@ -8,8 +8,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// waitUntil waits until something is so, looking fifty times a second, for at
-// most half a minute.
+// waitUntil waits until a condition holds, and checks it fifty times a second, for at most
+// half a minute.
 func waitUntil(t *testing.T, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -128,14 +128,14 @@ func createToken(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Ports are chosen below those of outgoing connections, one of which could otherwise take a
+// Ports are below the range of outgoing connections, which could otherwise take a
 // master's port while the master is down.
 const (
 	firstPort = 17000
 	lastPort  = 31999
 )
 
-// masterPorts are host:port of the calls and of the page of each master. With MasterHosts
+// masterPorts returns host:port of the calls and of the page of each master. With MasterHosts
 // the ports are the defaults of masters, 7070 and 7080.
 func masterPorts(cfg Config) (ports []string, err error) {
 	if len(cfg.MasterHosts) == 0 {
@@ -147,7 +147,7 @@ func masterPorts(cfg Config) (ports []string, err error) {
 	return ports, nil
 }
 
-// FreePorts are n addresses with free ports that no outgoing connection gets. They stay
+// FreePorts returns n addresses with free ports that no outgoing connection gets. They stay
 // open until all are found, so that no two are the same. Another process may take one
 // between the return and its use; random ports make that unlikely.
 func FreePorts(host string, n int) (addresses []string, err error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 )
 
-// config is a detached cluster in a directory of the test's own, which ends with
-// the test.
+// config returns the Config of a detached cluster in a directory of the test. The cluster
+// ends with the test.
 func config(t *testing.T) localcluster.Config {
 	t.Helper()
 	cfg := localcluster.Config{Dir: t.TempDir(), Program: []string{os.Args[0]}, Masters: 1, Tasknodes: 2, Detach: true, StartTimeout: time.Minute}
@@ -62,7 +62,7 @@ func processes(s *localcluster.State) (all []localcluster.Process) {
 	return all
 }
 
-// running is how many of the processes exist, zombies not counted.
+// running returns how many of the processes exist, zombies not counted.
 func running(all []localcluster.Process) (n int) {
 	for _, p := range all {
 		line, err := os.ReadFile("/proc/" + itoa(p.PID) + "/cmdline")
@@ -187,7 +187,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestFailedStart takes everything down and shows why.
+// TestFailedStart checks that a failed start ends all daemons and reports the cause.
 func TestFailedStart(t *testing.T) {
 	t.Parallel()
 	for fault, want := range map[string]string{
@@ -199,7 +199,7 @@ func TestFailedStart(t *testing.T) {
 			cfg := config(t)
 			cfg.TasknodeFlags = []string{"--fault", "n2", fault}
 			if fault == "hangs" {
-				cfg.StartTimeout = 10 * time.Second // in which a busy machine has the other daemons begin
+				cfg.StartTimeout = 10 * time.Second // a busy machine starts the other daemons within this time
 			}
 			_, err := localcluster.Up(t.Context(), cfg)
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "\n  tasknode n2 begins") {
@@ -236,7 +236,7 @@ func TestInterruptedStart(t *testing.T) {
 	}
 }
 
-// TestDaemonThatIgnoresSIGTERM is killed when it does not end.
+// TestDaemonThatIgnoresSIGTERM checks that a daemon that does not end is killed.
 func TestDaemonThatIgnoresSIGTERM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes the time that a daemon is given to end")
@@ -250,7 +250,8 @@ func TestDaemonThatIgnoresSIGTERM(t *testing.T) {
 	}
 }
 
-// TestForeignProcess is not ended though cluster.json names its id.
+// TestForeignProcess checks that Down does not end a foreign process whose id is in
+// cluster.json.
 func TestForeignProcess(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
@@ -276,7 +277,7 @@ func TestForeignProcess(t *testing.T) {
 	if err := foreign.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("the foreign process: %v", err)
 	}
-	if err := syscall.Kill(ours.PID, syscall.SIGTERM); err != nil { // what cluster.json did not name any more
+	if err := syscall.Kill(ours.PID, syscall.SIGTERM); err != nil { // a process that cluster.json no longer names
 		t.Errorf("the tasknode that was not named: %v", err)
 	}
 }
@@ -307,7 +308,7 @@ func TestWaitInForeground(t *testing.T) {
 	}
 }
 
-// TestDownOfForeground lets the process that waits go home.
+// TestDownOfForeground checks that after Down the process that waits returns.
 func TestDownOfForeground(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
@@ -326,7 +327,7 @@ func TestDownOfForeground(t *testing.T) {
 	}
 }
 
-// TestForegroundKilled leaves no daemon behind.
+// TestForegroundKilled checks that no daemon outlives the process that started the cluster.
 func TestForegroundKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -374,7 +375,7 @@ func TestInvalidConfig(t *testing.T) {
 	}
 }
 
-// TestLockHasATimeLimit does not wait for ever for another up.
+// TestLockHasATimeLimit checks that Up waits only for a limited time for another Up.
 func TestLockHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 )
 
-// TestMain makes the test's binary a daemon where Up starts it as one, and a
-// foreground `up` or a holder of a port where a test does.
+// TestMain makes the test's binary a daemon if Up has started it. If a test has started it,
+// it is a foreground `up` or a process that occupies a port.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && (os.Args[1] == "jobmaster" || os.Args[1] == "tasknode"):
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// flagOf is the value of a flag on a command line.
+// flagOf returns the value of a flag on a command line.
 func flagOf(args []string, name string) string {
 	if i := slices.Index(args, name); i >= 0 && i+1 < len(args) {
 		return args[i+1]
@@ -38,8 +38,8 @@ func flagOf(args []string, name string) string {
 	return ""
 }
 
-// fakeDaemon says that it is ready and waits to be ended. With "--fault NAME
-// KIND" the daemon of that name does not do so well.
+// fakeDaemon reports that it is ready and waits until it is ended. With "--fault NAME KIND"
+// the daemon of that name has a fault instead.
 func fakeDaemon(kind string, args []string) int {
 	name := flagOf(args, "--id") + flagOf(args, "--name")
 	log, err := os.OpenFile(flagOf(args, "--log-file"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -78,7 +78,7 @@ func fakeDaemon(kind string, args []string) int {
 	return 0
 }
 
-// foreground is a process that has a cluster and ends with it.
+// foreground returns a process that has a cluster and ends with it.
 func foreground(dir string) int {
 	c, err := localcluster.Up(context.Background(), localcluster.Config{Dir: dir, Program: []string{os.Args[0]}, Tasknodes: 1})
 	if err != nil {

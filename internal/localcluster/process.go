@@ -15,11 +15,11 @@ import (
 // endTimeout is how long a daemon may take to end after SIGTERM.
 const endTimeout = 10 * time.Second
 
-// Alive reports whether the process that was started still runs, stopped or not. A process that is ending,
-// and still has its ports, has an empty command line.
+// Alive reports whether the process that was started still runs, stopped or not. A process
+// that is ending has an empty command line and still has its ports.
 //
 // Three facts identify the process: its id, its start time, and its directory among its
-// arguments. An id alone may be that of a later process.
+// arguments. An id alone may belong to a later process.
 func (p Process) Alive() bool {
 	if p.PID <= 0 || p.Started == "" || procfs.StartTime(p.PID) != p.Started {
 		return false

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Start starts those of the named daemons of this cluster that do not run. It starts all
-// before it waits for any, since masters need each other, and returns when they are ready.
-// It changes State; only one goroutine may call it at a time.
+// Start starts those of the named daemons that do not run. It starts all before it waits for
+// any, because masters need each other, and returns when they are ready. It changes State;
+// only one goroutine may call it at a time.
 //
-// Unlike Up it does not give up when one daemon fails: the others become ready, and the
-// errors of all are joined.
+// Unlike Up it continues when one daemon fails: it waits until the others are ready, and
+// returns the errors of all.
 func (c *Cluster) Start(ctx context.Context, names ...string) error {
 	unlock, err := lock(ctx, c.dir)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Cluster) Start(ctx context.Context, names ...string) error {
 	return errors.Join(append(errs, c.publish())...) // ready or not: Down ends what is written there
 }
 
-// daemon is the program of a daemon, and its process in State; nil for an unknown name. The
-// layout has how it is started, State has where its process is recorded.
+// daemon returns the program of a daemon, and its process in State; nil for an unknown name.
+// The program comes from the layout.
 func (c *Cluster) daemon(name string) (program, *Process) {
 	for _, m := range c.layout.Masters {
 		if i := slices.IndexFunc(c.State.Masters, func(s Master) bool { return s.ID == name }); m.ID == name && i >= 0 {

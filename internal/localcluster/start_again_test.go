@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 )
 
-// TestStartAgain starts a daemon that was killed, and no other; what the
-// configuration wants to see of daemons, it sees.
+// TestStartAgain checks that Start starts a killed daemon and no other, and that BeforeStart
+// is called for it.
 func TestStartAgain(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
@@ -32,7 +32,7 @@ func TestStartAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitUntil(t, func() bool { return !old.Alive() })
-	for range 2 { // the second time it runs already
+	for range 2 { // the second time the daemon runs already
 		if err := c.Start(t.Context(), "n1"); err != nil {
 			t.Fatal(err)
 		}

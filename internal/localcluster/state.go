@@ -62,7 +62,7 @@ func (s *State) Addresses() []string {
 	return out
 }
 
-// processes are all daemons by name.
+// processes returns all daemons by name.
 func (s *State) processes() (tasknodes, masters map[string]Process) {
 	tasknodes, masters = make(map[string]Process), make(map[string]Process)
 	for _, n := range s.Tasknodes {
@@ -81,8 +81,8 @@ func ReadState(dir string) (*State, error) {
 	return s, jsonfile.Read(filepath.Join(dir, StateFile), s)
 }
 
-// readRunning reads what runs, ready or not. It is empty if nothing does. The file of a
-// start in progress is newer than that of the cluster.
+// readRunning reads the state of running daemons, ready or not. The state is empty if none
+// runs. The file of a start in progress is newer than cluster.json.
 func readRunning(dir string) (*State, error) {
 	s := new(State)
 	err := jsonfile.Read(filepath.Join(dir, startingFile), s)

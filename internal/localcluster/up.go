@@ -37,11 +37,11 @@ func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 	return startOrAdd(ctx, cfg, 0)
 }
 
-// Dir is the directory of the cluster.
+// Dir returns the directory of the cluster.
 func (c *Cluster) Dir() string { return c.dir }
 
 // Add starts n more tasknodes of a cluster, and all daemons of the cluster that do not run.
-// The result is used like that of Up.
+// The caller calls Wait or Release, as after Up.
 func Add(ctx context.Context, cfg Config, n int) (*Cluster, error) {
 	cfg.Tasknodes = n
 	if _, err := os.Stat(filepath.Join(cfg.Dir, layoutFile)); err != nil {
@@ -80,8 +80,9 @@ func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 	return start(ctx, cfg, l)
 }
 
-// start starts what does not run. Masters start first: a tasknode that finds no master
-// waits longer before each new attempt. StartTimeout is for all daemons together.
+// start starts the daemons that do not run. Masters start first, because a tasknode that
+// finds no master waits longer before each new attempt. StartTimeout is for all daemons
+// together.
 func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("timed out after %v", cfg.StartTimeout))
 	defer cancel()

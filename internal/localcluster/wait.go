@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Wait returns when ctx has ended, or every daemon that this process has started. It then
-// ends the whole cluster. ended, which may be nil, is called for each daemon that ends
-// before. It is the foreground mode of `hammr up`: ctx ends at Ctrl-C.
+// Wait waits until ctx has ended, or every daemon that this process has started has ended.
+// Then it ends the whole cluster and returns. It calls ended, which may be nil, for each
+// daemon that ends before. `hammr up` calls it in the foreground; ctx ends at Ctrl-C.
 func (c *Cluster) Wait(ctx context.Context, ended func(name, end string)) error {
 	type exit struct{ name, end string }
 	exits := make(chan exit, len(c.children))

@@ -122,7 +122,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.WaitLive(ctx, len(c.data))
 }
 
-// Close ends everything the cluster started, by process id. Its files stay. DataNodes end before the NameNode.
+// Close ends everything that the cluster started, by process id. Its files stay. DataNodes
+// end before the NameNode.
 func (c *Cluster) Close() error {
 	var errs []error
 	c.closing.Do(func() {
@@ -136,27 +137,27 @@ func (c *Cluster) Close() error {
 	return errors.Join(errs...)
 }
 
-// URI is the cluster's name, "hdfs://127.x.y.1:8020".
+// URI returns the cluster's name, "hdfs://127.x.y.1:8020".
 func (c *Cluster) URI() string { return "hdfs://" + c.RPC() }
 
-// RPC is the host:port of the NameNode's protocol.
+// RPC returns the host:port of the NameNode's protocol.
 func (c *Cluster) RPC() string { return net.JoinHostPort(c.network+".1", rpcPort) }
 
-// HTTP is the host:port of WebHDFS and the NameNode's metrics.
+// HTTP returns the host:port of WebHDFS and the NameNode's metrics.
 func (c *Cluster) HTTP() string { return net.JoinHostPort(c.network+".1", httpPort) }
 
-// Host is the address of DataNode i. A client that dials from it is local to
+// Host returns the address of DataNode i. A client that dials from it is local to
 // that DataNode.
 func (c *Cluster) Host(i int) string { return fmt.Sprintf("%s.%d", c.network, 11+i) }
 
-// Conf is the configuration folder, a value for HADOOP_CONF_DIR. Programs of Hadoop and
+// Conf returns the configuration folder, a value for HADOOP_CONF_DIR. Programs of Hadoop and
 // `hammr fs` find the cluster by it.
 func (c *Cluster) Conf() string { return c.conf }
 
-// DataNodes is the number of DataNodes, running or not.
+// DataNodes returns the number of DataNodes, running or not.
 func (c *Cluster) DataNodes() int { return len(c.data) }
 
-// DataDir is the folder in which DataNode i keeps its blocks.
+// DataDir returns the folder in which DataNode i keeps its blocks.
 func (c *Cluster) DataDir(i int) string {
 	return filepath.Join(c.cfg.Dir, fmt.Sprintf("dn%d", i))
 }

@@ -82,7 +82,7 @@ func (c *Cluster) writeConf() error {
 	return nil
 }
 
-// topology is a file for Hadoop's TableMapping: "address rack" a line.
+// topology returns a file for Hadoop's TableMapping: "address rack" a line.
 func (c *Cluster) topology() string {
 	var b strings.Builder
 	for i, rack := range c.cfg.Racks {
@@ -91,7 +91,7 @@ func (c *Cluster) topology() string {
 	return b.String()
 }
 
-// siteXML is a configuration file of Hadoop. Names are sorted, so that equal properties
+// siteXML returns a configuration file of Hadoop. Names are sorted, so that equal properties
 // give equal bytes.
 func siteXML(properties map[string]string) string {
 	var b strings.Builder

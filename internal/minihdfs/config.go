@@ -14,7 +14,7 @@ type Config struct {
 	// Dir holds the configuration, the logs and the data. A cluster started on
 	// the Dir of an earlier one finds its files again. Required.
 	Dir string
-	// DataNodes is their number, at most 200. Default 3.
+	// DataNodes is the number of DataNodes, at most 200. Default 3.
 	DataNodes int
 	// Replication is the default number of copies of a block. Default the
 	// smaller of 3 and DataNodes.
@@ -23,7 +23,7 @@ type Config struct {
 	// Default 128 MiB.
 	BlockSize int64
 	// Network is the first three numbers of the cluster's addresses, such as "127.10.20".
-	// Default one derived from Dir on which nothing listens.
+	// Default a network chosen by Dir on which nothing listens.
 	Network string
 	// Namespaces are network namespaces, one for each DataNode, with the DataNodes'
 	// addresses. The NameNode's address is in this process's namespace, and Network is any

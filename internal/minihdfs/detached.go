@@ -40,7 +40,7 @@ type Process struct {
 // StateFile has the State of a running cluster, in its folder.
 const StateFile = "hdfs.json"
 
-// statePath is the place of a cluster's StateFile.
+// statePath returns the place of a cluster's StateFile.
 func statePath(dir string) string { return filepath.Join(dir, StateFile) }
 
 // Up starts a cluster that outlives this process. Its supervisor is started from

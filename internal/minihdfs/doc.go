@@ -22,7 +22,7 @@
 // Tests call Main in their TestMain and ForTest in each test. All tests of a binary share
 // one cluster: a test that breaks a daemon repairs it and calls WaitLive. Nothing outlives
 // the process that called Start, even if it is killed. Up, Down and Supervise run a cluster
-// that does.
+// that outlives its process.
 //
 // A start takes about 8 s. The intervals of HDFS are shortened (conf.go), so that a dead DataNode is noticed after
 // 12 s instead of ten minutes. Everything that a cluster writes is in Config.Dir:

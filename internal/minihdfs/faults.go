@@ -19,7 +19,7 @@ type Daemon interface {
 	// Stop stops the process: its ports accept connections, but nothing answers. The
 	// NameNode considers a stopped DataNode stale after 3 s and dead after 12 s.
 	Stop() error
-	// Continue ends what Stop began.
+	// Continue lets a stopped process continue.
 	Continue() error
 	// Restart kills the process if it runs, and starts it. The NameNode is ready when its
 	// RPC port is open; the file system may still be in safe mode, see WaitLive. A DataNode
@@ -28,10 +28,10 @@ type Daemon interface {
 	Restart(ctx context.Context) error
 }
 
-// NameNode is the NameNode.
+// NameNode returns the NameNode.
 func (c *Cluster) NameNode() Daemon { return c.nameNode }
 
-// DataNode is DataNode i, from 0.
+// DataNode returns DataNode i, counted from 0.
 func (c *Cluster) DataNode(i int) *DataNode { return c.data[i] }
 
 // Stop implements Daemon. It returns when all threads of the process have stopped: a signal
@@ -108,9 +108,9 @@ func (d *DataNode) launch() error {
 	return d.start()
 }
 
-// Partition cuts the DataNode off from the NameNode. Clients and other DataNodes still
-// reach it. It has no effect on a DataNode with a network of its own, whose link the caller
-// can disconnect.
+// Partition cuts the DataNode off from the NameNode. Clients and other DataNodes still reach
+// it. Partition has no effect on a DataNode with its own network, because the caller can
+// disconnect that link.
 func (d *DataNode) Partition() {
 	if d.forwarder != nil {
 		d.forwarder.close()
@@ -118,7 +118,7 @@ func (d *DataNode) Partition() {
 	}
 }
 
-// Heal ends what Partition began.
+// Heal ends a partition.
 func (d *DataNode) Heal() (err error) {
 	if d.forwarder == nil && d.namespace == "" {
 		d.forwarder, err = forward(d.host, d.cluster.RPC())

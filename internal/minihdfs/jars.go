@@ -63,7 +63,7 @@ func jarSet(ctx context.Context, name string, mvnArgs ...string) (string, error)
 	return dir, fetchJars(ctx, cache, dir, mvnArgs)
 }
 
-// cacheDir is a folder for this version of pom.xml, so a changed one is fetched again.
+// cacheDir returns a folder for this version of pom.xml, so a changed one is fetched again.
 func cacheDir() (string, error) {
 	user, err := os.UserCacheDir()
 	if err != nil {

@@ -28,7 +28,7 @@ func Examples(ctx context.Context, conf string) (*Java, error) {
 	return &Java{Jars: jars, Conf: conf}, nil
 }
 
-// Run runs a class to its end and returns its output. The error quotes the end of it.
+// Run runs a class to its end and returns its output. The error quotes the end of the output.
 func (j *Java) Run(ctx context.Context, class string, args ...string) ([]byte, error) {
 	java, argv, err := j.command(class, args)
 	if err != nil {
@@ -67,7 +67,7 @@ func (j *Java) command(class string, args []string) (java string, argv []string,
 }
 
 // CheckAvailable reports why no cluster can be started here: Java or HDFS's jars are
-// missing. It is nil if one can.
+// missing. It returns nil if a cluster can be started.
 func CheckAvailable(ctx context.Context) error {
 	if _, err := findJava(); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// TestMain is also the supervisor that the test of Up starts.
+// TestMain also makes this binary the supervisor that the test of Up starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "supervise" {
 		if err := minihdfs.Supervise(context.Background(), os.Args[2]); err != nil {
@@ -62,7 +62,7 @@ func TestKillStopPartition(t *testing.T) {
 }
 
 // TestTwoAtOnce starts a second cluster next to the shared one, and starts it again on the
-// same folder. The file that the test has made is still there.
+// same folder. The file that the test has created still exists.
 func TestTwoAtOnce(t *testing.T) {
 	first := minihdfs.ForTest(t)
 	ctx := t.Context()
@@ -107,9 +107,10 @@ func listRoot(t *testing.T, http9870 string) string {
 	return string(body)
 }
 
-// TestUpDown has a cluster outlive Up, be found by a second Up, and end by Down.
+// TestUpDown checks that a cluster outlives Up, that a second Up finds it, and that Down
+// ends it.
 func TestUpDown(t *testing.T) {
-	minihdfs.ForTest(t) // skips where there is no HDFS
+	minihdfs.ForTest(t) // skips the test without HDFS
 	ctx := t.Context()
 	cfg := minihdfs.Config{Dir: t.TempDir(), DataNodes: 1, Supervisor: []string{os.Args[0], "supervise"}}
 	state, err := minihdfs.Up(ctx, cfg)

@@ -32,7 +32,7 @@ type program struct {
 	deathSignal syscall.Signal
 }
 
-// of is the program of a class with properties, NAME=VALUE, on its command line.
+// of returns the program of a class with properties, NAME=VALUE, on its command line.
 func (p program) of(name, class string, properties ...string) program {
 	p.name, p.class, p.args = name, class, nil
 	for _, property := range properties {
@@ -95,7 +95,7 @@ func (d *daemon) start() error {
 	return nil
 }
 
-// logPath is the file with all output of the daemon, of all its starts.
+// logPath returns the file with all output of the daemon, of all its starts.
 func (p *program) logPath() string { return filepath.Join(p.logs, p.name+".log") }
 
 // signal sends a signal to the process, by its id.
@@ -162,7 +162,7 @@ func (d *daemon) Runs() bool {
 	}
 }
 
-// pid is the id of the process, 0 if it was killed or never started.
+// pid returns the id of the process, 0 if it was killed or never started.
 func (d *daemon) pid() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

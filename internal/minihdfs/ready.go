@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// Health is the state of the cluster according to the NameNode. Dead DataNodes are those
-// without a heartbeat for 12 s, stale ones those for 3 s.
+// Health is the state of the cluster according to the NameNode. A DataNode is stale after 3
+// s without a heartbeat, and dead after 12 s.
 type Health struct {
 	State string `json:"FSState"` // "Operational" or "safeMode"
 	Live  int    `json:"NumLiveDataNodes"`

@@ -24,11 +24,11 @@ type YarnConfig struct {
 	Properties map[string]string
 }
 
-// Yarn is a ResourceManager with the FairScheduler and a NodeManager at the address
-// of each DataNode: a map there is local to that DataNode's blocks. MapReduce's
-// masters and its shuffle listen on all addresses of the machine.
+// Yarn is a ResourceManager with the FairScheduler and a NodeManager at the address of each
+// DataNode: a map there is local to that DataNode's blocks. MapReduce's masters and its
+// shuffle listen on all addresses of the machine.
 //
-// It is the rival of measurements against Hadoop: the same blocks, the same machines, and
+// Measurements compare Hammr with it: both have the same blocks and machines, and Yarn has
 // Hadoop's own scheduler and MapReduce.
 type Yarn struct {
 	hdfs            *Cluster
@@ -43,8 +43,8 @@ type Yarn struct {
 }
 
 // StartYarn starts YARN over a running cluster, in a folder "yarn" of its own, and returns
-// when all NodeManagers have registered. The caller closes it before the cluster. If it
-// cannot, daemons get SIGTERM when the caller's process ends.
+// when all NodeManagers have registered. The caller closes YARN before the cluster. If the
+// caller ends without Close, daemons get SIGTERM.
 func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 	jars, err := YarnJars(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (y *Yarn) await(ctx context.Context, check func(context.Context) error) err
 	return nil
 }
 
-// address is the host:port of the ResourceManager at a port: 8031 is for NodeManagers, 8088
+// address returns the host:port of the ResourceManager at a port: 8031 is for NodeManagers, 8088
 // for metrics.
 func (y *Yarn) address(port string) string { return net.JoinHostPort(y.hdfs.network+".1", port) }
 
@@ -159,10 +159,10 @@ func (y *Yarn) Close() error {
 	return errors.Join(errs...)
 }
 
-// Dir is the folder with all that YARN writes on the local disk.
+// Dir returns the folder with all that YARN writes on the local disk.
 func (y *Yarn) Dir() string { return y.dir }
 
-// Logs is the folder of the logs of daemons and tasks.
+// Logs returns the folder of the logs of daemons and tasks.
 func (y *Yarn) Logs() string { return filepath.Join(y.dir, "logs") }
 
 // jobID is how clients call a job when they have submitted it.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// What tasks are accounted with, MiB. Maps and reduces get less of the machine.
+// Memory that YARN counts for tasks, in MiB. Maps and reduces use less of the machine.
 const (
 	mapMemory    = 1024
 	reduceMemory = 256
@@ -79,7 +79,7 @@ func (y *Yarn) writeConf(cfg YarnConfig) error {
 	return nil
 }
 
-// javaHome is the folder of the Java that daemons run on, for that of tasks.
+// javaHome returns the folder of the daemons' Java; tasks use the same Java.
 func javaHome() (string, error) {
 	java, err := findJava()
 	if err == nil {

@@ -32,8 +32,8 @@ func layOut(t *testing.T, cfg YarnConfig) *Yarn {
 	return y
 }
 
-// TestYarnNodesAreAtDataNodes has each NodeManager at the address of a DataNode, and
-// each with folders of its own.
+// TestYarnNodesAreAtDataNodes checks that each NodeManager has the address of a DataNode and
+// its own folders.
 func TestYarnNodesAreAtDataNodes(t *testing.T) {
 	y := layOut(t, YarnConfig{Maps: 2})
 	if len(y.nodeManagers) != 2 {
@@ -52,8 +52,8 @@ func TestYarnNodesAreAtDataNodes(t *testing.T) {
 	}
 }
 
-// TestYarnHasSlotsForMaps gives a NodeManager memory for its maps, as many reduces and
-// a master, and never for another map in place of those.
+// TestYarnHasSlotsForMaps checks that a NodeManager has memory for its maps, as many reduces
+// and a master, but not for an additional map.
 func TestYarnHasSlotsForMaps(t *testing.T) {
 	for maps, want := range map[int]string{1: "1536", 2: "2816", 4: "5376"} {
 		y := layOut(t, YarnConfig{Maps: maps, Properties: map[string]string{"mapreduce.task.io.sort.mb": "9"}})

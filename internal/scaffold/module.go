@@ -11,9 +11,9 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// moduleFiles are go.mod and, for a module that uses a source tree, go.sum: that of the tree,
-// since every module that a program needs is in it. Lines of other modules do no harm, and `go
-// mod tidy` removes them.
+// moduleFiles returns go.mod and, for a module that uses a source tree, go.sum. It copies
+// the tree's go.sum, because that has every module that a program needs. Lines of other
+// modules do no harm, and `go mod tidy` removes them.
 func (p *Project) moduleFiles() (map[string][]byte, error) {
 	if p.Source == "" {
 		data, err := p.goMod(nil, nil)
@@ -74,10 +74,9 @@ var programModules = []string{
 	"google.golang.org/protobuf",
 }
 
-// requiredVersions are the versions of programModules in a source tree: that of its go.mod,
-// else the one whose content its go.sum has. go.sum has two lines for most modules; the one
-// whose version ends in /go.mod says only that the module was considered. A module that has
-// neither is left out.
+// requiredVersions returns the versions of programModules in a source tree: from its go.mod,
+// else from its go.sum. go.sum has two lines for most modules; the line with a version that
+// ends in /go.mod does not select a version. A module in neither file is left out.
 func requiredVersions(tree *modfile.File, sums []byte) (required []module.Version) {
 	versions := make(map[string]string)
 	for line := range strings.Lines(string(sums)) {
@@ -96,7 +95,7 @@ func requiredVersions(tree *modfile.File, sums []byte) (required []module.Versio
 	return required
 }
 
-// goMod is the new module's go.mod. With a source tree it requires what programs need of the
+// goMod returns the new module's go.mod. With a source tree it requires what programs need of the
 // tree's requirements, and repeats the tree's replacements, which count in the main module
 // only. Without one it requires the version of this binary, and `go mod tidy` adds the rest.
 func (p *Project) goMod(tree *modfile.File, sums []byte) ([]byte, error) {
@@ -144,7 +143,7 @@ func (p *Project) addReplaces(f, tree *modfile.File) error {
 	return f.AddReplace(modulePath, "", p.Source, "")
 }
 
-// withinTree is the path of a replacement, seen from outside its tree. A replacement by a
+// withinTree returns the path of a replacement, seen from outside its tree. A replacement by a
 // version of a module has no path in the tree.
 func withinTree(tree string, m module.Version) string {
 	if m.Version != "" || filepath.IsAbs(m.Path) {
@@ -153,7 +152,7 @@ func withinTree(tree string, m module.Version) string {
 	return filepath.Join(tree, m.Path)
 }
 
-// goVersion is the language version of the toolchain that built this binary, which also builds
+// goVersion returns the language version of the toolchain that built this binary, which also builds
 // the new module. A development version of Go has a name that go.mod does not accept; then it
 // is a release that Hammr needs.
 func goVersion() string {

@@ -74,8 +74,8 @@ func New(cfg Config) (*Project, error) {
 	return p, nil
 }
 
-// plan chooses the names and the source of Hammr. A source that the user names must be one;
-// otherwise the first of findSource counts, and without any the version of this binary.
+// plan chooses the names and the source of Hammr. If the user names a source, it must be a
+// source tree. Otherwise plan takes the result of findSource, or the version of this binary.
 func plan(cfg Config) (*Project, error) {
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -102,8 +102,8 @@ func plan(cfg Config) (*Project, error) {
 var notInModule = regexp.MustCompile(`[^a-z0-9._-]+`)
 
 // moduleName turns the name of a directory into a module path of one element: lower case, with
-// a dash for what a path cannot have. "My Words" is my-words; a name of such characters only
-// is program.
+// a dash for characters that a path cannot have. "My Words" becomes my-words; a name with
+// only such characters becomes program.
 func moduleName(base string) string {
 	name := strings.Trim(notInModule.ReplaceAllString(strings.ToLower(base), "-"), ".-_")
 	if name == "" {
@@ -112,7 +112,7 @@ func moduleName(base string) string {
 	return name
 }
 
-// contents are the files to write, by name: the templates filled in with the project, and the
+// contents returns the files to write, by name: the templates filled in with the project, and the
 // module's files. It writes nothing.
 func (p *Project) contents() (map[string][]byte, error) {
 	contents, err := p.moduleFiles()

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// findSource is a source tree of Hammr that a module in dir can use: the one around the
+// findSource returns a source tree of Hammr that a module in dir can use: the one around the
 // current directory, the one around dir, or the one that this binary was built from; "" if
 // there is none. A user who works in a tree wants programs that use it, so that comes first.
 func findSource(dir string) string {
@@ -29,7 +29,7 @@ func findSource(dir string) string {
 	return buildTree()
 }
 
-// treeAround is the nearest directory at or above dir whose go.mod is Hammr's.
+// treeAround returns the nearest directory at or above dir whose go.mod is Hammr's.
 func treeAround(dir string) string {
 	for {
 		if isTree(dir) {
@@ -49,7 +49,7 @@ func isTree(dir string) bool {
 	return err == nil && modfile.ModulePath(data) == modulePath
 }
 
-// checkSource is the absolute path of a source tree that the user has named. The replacement
+// checkSource returns the absolute path of a source tree that the user has named. The replacement
 // in go.mod needs it absolute: the module may be anywhere.
 func checkSource(dir string) (string, error) {
 	tree, err := filepath.Abs(dir)
@@ -62,7 +62,7 @@ func checkSource(dir string) (string, error) {
 	return tree, nil
 }
 
-// buildTree is the tree that this binary was built from, if it still exists: the compiler has
+// buildTree returns the tree that this binary was built from, if it still exists: the compiler has
 // recorded the name of this file. With -trimpath there is no such name. A tree in the module
 // cache is not used: its version can be required.
 func buildTree() string {
@@ -73,8 +73,8 @@ func buildTree() string {
 	return treeAround(filepath.Dir(file))
 }
 
-// ownVersion is the released version of Hammr that this binary is. A binary of a work tree has
-// none, and nothing could be required.
+// ownVersion returns the released version of Hammr in this binary. A binary of a work tree
+// has none, so a module could not require it.
 func ownVersion() (string, error) {
 	info, ok := debug.ReadBuildInfo()
 	if ok {
@@ -86,7 +86,7 @@ func ownVersion() (string, error) {
 		"name one with --source")
 }
 
-// versionOf is the version of Hammr in a binary: of the main module in hammr itself, of a
+// versionOf returns the version of Hammr in a binary: of the main module in hammr itself, of a
 // dependency in any other program. ok is false for a version that no proxy serves: a build of
 // a work tree has (devel) or a suffix with a plus sign.
 func versionOf(info *debug.BuildInfo) (string, bool) {

@@ -18,8 +18,8 @@ const (
 )
 
 // Poll calls check until it reports true or fails, or ctx ends. The context of each call
-// ends after a second, so that a stopped daemon does not stall the caller. It is the one
-// loop of all tests that wait for something.
+// ends after a second, so that a stopped daemon does not stall the caller. All tests that
+// wait use this loop.
 func Poll(ctx context.Context, check func(ctx context.Context) (bool, error)) error {
 	return syncutil.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
 		call, cancel := context.WithTimeout(ctx, callTimeout)
@@ -43,7 +43,7 @@ func (c *Cluster) AwaitJob(ctx context.Context, id string, wanted func(*wire.Job
 	return status, nil
 }
 
-// AwaitLeader waits until a master leads that is none of except, and returns its name.
+// AwaitLeader waits until a master leads that is not in except, and returns its name.
 func (c *Cluster) AwaitLeader(ctx context.Context, except ...string) (leader string, err error) {
 	err = Poll(ctx, func(ctx context.Context) (bool, error) {
 		info, err := c.client.Info(ctx)

@@ -22,12 +22,12 @@ type Config struct {
 	localcluster.Config
 	// Hammr is the file of the daemons' program. Required.
 	Hammr string
-	// Expiry is the silence after which a tasknode is lost. Default that of masters.
+	// Expiry is the silence after which a tasknode is lost. Default the masters' default.
 	Expiry time.Duration
 	// Heartbeat is the time between two heartbeats of a tasknode. Default a fifth of
 	// Expiry, at least 100 ms and at most 1 s.
 	Heartbeat time.Duration
-	// Pools are what jobs may be submitted to in addition to the pool default.
+	// Pools are the pools that accept jobs, in addition to the pool default.
 	Pools []string
 	// Environ is added to the environment of the daemons.
 	Environ []string
@@ -51,7 +51,7 @@ func (c *Config) place() {
 	}
 }
 
-// Millis is a duration as the flags of daemons have it, which accept no fractions.
+// Millis returns a duration as the flags of daemons have it, which accept no fractions.
 func Millis(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 
 // Cluster is a running cluster, as far as its daemons are not broken.
@@ -128,14 +128,14 @@ func (c *Cluster) dial(addresses []string) (*remote.Client, error) {
 	return remote.New(remote.Config{Config: rpc.Config{Masters: addresses, Token: token, ClusterID: c.id}})
 }
 
-// Token is the cluster's secret.
+// Token returns the cluster's secret.
 func (c *Cluster) Token() (string, error) { return rpc.ReadToken(c.tokenFile) }
 
-// Client calls the cluster.
+// Client returns the client that calls the cluster.
 func (c *Cluster) Client() *remote.Client { return c.client }
 
-// ClientOf calls only these masters of a cluster of this machine. The caller closes it.
-// With it a test observes what one master knows, or a minority.
+// ClientOf returns a client that calls only these masters of a cluster of this machine. The
+// caller closes it. With it a test observes the state of one master, or of a minority.
 func (c *Cluster) ClientOf(masters ...string) (*remote.Client, error) {
 	var addresses []string
 	for _, name := range masters {
@@ -151,18 +151,18 @@ func (c *Cluster) ClientOf(masters ...string) (*remote.Client, error) {
 // Dir has everything that the cluster writes; "" if its daemons run on other machines.
 func (c *Cluster) Dir() string { return c.dir }
 
-// TokenFile is the file with the cluster's secret.
+// TokenFile returns the file with the cluster's secret.
 func (c *Cluster) TokenFile() string { return c.tokenFile }
 
-// Addresses are those at which the masters answer calls, in order of their names.
+// Addresses returns the addresses at which masters answer calls, in order of the masters' names.
 func (c *Cluster) Addresses() []string { return c.addresses }
 
-// Environ is added to the environment of a program that uses the cluster.
+// Environ returns variables for the environment of a program that uses the cluster.
 func (c *Cluster) Environ() []string {
 	return []string{rpc.MasterVariable + "=" + strings.Join(c.addresses, ","), rpc.TokenFileVariable + "=" + c.tokenFile}
 }
 
-// Program runs commands of hammr on this cluster.
+// Program returns the program that runs commands of hammr on this cluster.
 func (c *Cluster) Program() Program { return Program{File: c.hammr, Environ: c.Environ()} }
 
 // Names returns the names of all masters and tasknodes.
@@ -175,7 +175,7 @@ func (c *Cluster) Stop(ctx context.Context, name string) error {
 	return c.Signal(ctx, name, syscall.SIGSTOP)
 }
 
-// Continue ends what Stop began.
+// Continue lets a stopped daemon continue.
 func (c *Cluster) Continue(ctx context.Context, name string) error {
 	return c.Signal(ctx, name, syscall.SIGCONT)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestFlagsHaveWholeTimes wants no fractions in the flags of daemons.
+// TestFlagsHaveWholeTimes checks that the flags of daemons have no fractions.
 func TestFlagsHaveWholeTimes(t *testing.T) {
 	cfg := Config{Expiry: 2500 * time.Millisecond, Pools: []string{"a", "b"}}
 	cfg.place()

@@ -8,8 +8,8 @@
 //	err = c.Start(ctx, "n2")
 //	s, err := c.AwaitJob(ctx, id, func(s *wire.JobStatus) bool { return s.MapsDone > 3 })
 //
-// m1, m2, … are the names of masters, n1, n2, … those of tasknodes. Where the daemons
-// run makes no difference to the caller:
+// Masters are named m1, m2, …, tasknodes n1, n2, …. The caller does not depend on where the
+// daemons run:
 //
 //	        Cluster      client, commands, waiting
 //	           │ Daemons
@@ -17,8 +17,8 @@
 //	local    opened    hosts
 //
 // The daemons of local are children of this process and end with it, even if it is killed.
-// Those of opened belong to a `hammr up` of this machine. Those of hosts run on the machines
-// of a hostfile, which a shell such as ssh reaches; Close repairs what was broken there.
+// The daemons of opened belong to a `hammr up` of this machine. The daemons of hosts run on
+// the machines of a hostfile, which a shell such as ssh reaches; Close repairs faults there.
 //
 // Methods may be called by several goroutines at once; those that change one daemon
 // take turns. A Cluster signals no process but its own daemons and their tasks. The

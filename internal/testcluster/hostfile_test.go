@@ -23,7 +23,7 @@ func TestParseHosts(t *testing.T) {
 	}
 }
 
-// TestBadHosts wants an error for each bad line, all at once.
+// TestBadHosts checks that the error names each bad line.
 func TestBadHosts(t *testing.T) {
 	_, err := ParseHosts("hosts", []byte("tasknode n1\nking k1 a:1\ntasknode n2 a\ntasknode n3 a:1\ntasknode n3 a:2\n"))
 	for _, want := range []string{

@@ -36,7 +36,7 @@ type HostConfig struct {
 	Shell []string
 }
 
-// How long things on other machines may take.
+// Time limits on other machines.
 const (
 	firstAnswerTimeout = 5 * time.Second        // of a daemon that has to run
 	pidTimeout         = 700 * time.Millisecond // of a daemon that may be stopped, which answers nothing
@@ -62,11 +62,12 @@ type hosts struct {
 	}
 }
 
-// Attach finds a running cluster, each daemon of which has to answer. Close repairs it:
-// it resumes stopped daemons, starts those that are gone and ends all faults inside.
+// Attach finds a running cluster; each of its daemons must answer. Close repairs the
+// cluster: it resumes stopped daemons, starts those that are gone and ends all faults
+// inside.
 //
 // A daemon that does not answer is an error, since the cause may be a wrong line of the
-// hostfile. The error names all of them.
+// hostfile. The error names all such daemons.
 func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 	if len(cfg.Shell) == 0 {
 		cfg.Shell = strings.Fields(DefaultShell)
@@ -113,7 +114,7 @@ func (s *hosts) refreshPID(ctx context.Context, h Host) error {
 	return nil
 }
 
-// host is a daemon with its latest known process.
+// host returns a daemon with its latest known process.
 func (s *hosts) host(name string) (h Host, pid int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +126,7 @@ func (s *hosts) host(name string) (h Host, pid int, err error) {
 	return h, 0, fmt.Errorf("no daemon %q in the hostfile", name)
 }
 
-// current is a daemon with its present process, which others may have restarted. pid is 0
+// current returns a daemon with its present process, which others may have restarted. pid is 0
 // if nothing listens at its page. A daemon that is suspended does not answer; its latest
 // known pid is returned then.
 func (s *hosts) current(ctx context.Context, name string) (h Host, pid int, err error) {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Logs is the directory of the daemons' logs.
+// Logs returns the directory of the daemons' logs.
 func (c *Cluster) Logs() string { return filepath.Join(c.dir, "logs") }
 
-// Histories is the directory in which masters keep the histories of jobs.
+// Histories returns the directory in which masters keep the histories of jobs.
 func (c *Cluster) Histories() string { return filepath.Join(c.dir, "history") }
 
-// LogEnds are the last bytes of each daemon's log, size of each, for people. Tests print it
+// LogEnds returns the last bytes of each daemon's log, size of each, for people. Tests print it
 // when they fail, since the directory is removed afterwards.
 func (c *Cluster) LogEnds(size int) string {
 	var b strings.Builder
@@ -28,7 +28,7 @@ func (c *Cluster) LogEnds(size int) string {
 	return b.String()
 }
 
-// Processes are the processes, with their command lines, that have the cluster's
+// Processes returns the processes, with their command lines, that have the cluster's
 // directory on their command lines: its daemons and tasks. After Close of a cluster
 // that was started here, there is none.
 func (c *Cluster) Processes() (lines []string) {

@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// processes are daemons of this machine, by what finds their processes. It has no lock:
-// find returns a copy of what is known at that moment.
+// processes are daemons of this machine. find returns the process of a daemon. It has no
+// lock: find returns a copy of the state at that moment.
 type processes struct {
 	find func(name string) (localcluster.Process, error)
 }
@@ -127,7 +127,7 @@ func startLocal(ctx context.Context, cfg Config) (*local, error) {
 	return l, nil
 }
 
-// lockedProcesses are the daemons for a caller that holds the lock.
+// lockedProcesses returns the daemons for a caller that has the lock.
 func (l *local) lockedProcesses() processes {
 	return processes{func(name string) (localcluster.Process, error) { return processOf(&l.mu.cluster.State, name) }}
 }

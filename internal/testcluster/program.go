@@ -45,7 +45,7 @@ func (p Program) Feed(ctx context.Context, stdin io.Reader, args ...string) (std
 	return strings.TrimSpace(string(out)), nil
 }
 
-// withoutCluster is an environment that names no cluster. Otherwise a test that runs in a
+// withoutCluster returns an environment that names no cluster. Otherwise a test that runs in a
 // shell with HAMMR_MASTER set would use that cluster.
 func withoutCluster(environ []string) (out []string) {
 	for _, e := range environ {

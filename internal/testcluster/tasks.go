@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/procfs"
 )
 
-// Tasks are the process groups of a tasknode's tasks, by the ids of their leaders. A
+// Tasks returns the process groups of a tasknode's tasks, by the ids of their leaders. A
 // tasknode of another machine has none.
 func (c *Cluster) Tasks(name string) []int {
 	p, err := c.Process(name)
@@ -39,7 +39,7 @@ func (c *Cluster) SignalTask(name string, pid int, sig syscall.Signal) error {
 	return signal(-pid, sig)
 }
 
-// children are the running processes that a process has started. Each task is the leader of
+// children returns the running processes that a process has started. Each task is the leader of
 // a process group, so a signal to the group reaches what the task itself has started.
 func children(parent int) (pids []int) {
 	entries, err := os.ReadDir("/proc")
@@ -55,7 +55,7 @@ func children(parent int) (pids []int) {
 	return pids
 }
 
-// parentOf is the process that has started another, 0 for none.
+// parentOf returns the process that has started another, 0 for none.
 func parentOf(pid int) int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestChildren wants the children of this process only.
+// TestChildren checks that children returns the children of this process only.
 func TestChildren(t *testing.T) {
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()
