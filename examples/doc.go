@@ -30,15 +30,16 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Programs are the bundled programs, in order of name, small letters or not. hammr run finds a
-// program here by its name:
+// Programs returns the bundled programs, in order of name, small letters or not. hammr run
+// finds a program here by its name:
 //
 //	hammr run wordcount in out
 //	hammr run                       # lists them
 //
-// To write a program of your own, copy the one that is nearest to it: wordcount for counting,
-// join for two inputs, grep for a chain of jobs, streamcount for a graph, and secondarysort for
-// the order of values. Each has a main below cmd, which is all that a command of its own needs:
+// To write a program of your own, copy the program that is most similar: wordcount for
+// counting, join for two inputs, grep for a chain of jobs, streamcount for a graph, and
+// secondarysort for the order of values. Each program has a main package below cmd, which
+// builds a command of its own:
 //
 //	go build ./examples/cmd/wordcount
 //	./wordcount in out

@@ -22,8 +22,8 @@ func TestProgramsAreListedInOrder(t *testing.T) {
 	}
 }
 
-// TestEveryProgramIsACommand expects a package and a main for each program, in
-// small letters, and a program for each of those.
+// TestEveryProgramIsACommand checks that each program has a package and a main, named in
+// small letters. It also checks that each such package belongs to a program.
 func TestEveryProgramIsACommand(t *testing.T) {
 	var names []string
 	for _, p := range Programs() {
@@ -44,7 +44,7 @@ func TestEveryProgramIsACommand(t *testing.T) {
 	}
 }
 
-// TestHelp expects every program to explain itself without doing anything.
+// TestHelp checks that every program prints its help without running a job.
 func TestHelp(t *testing.T) {
 	for _, p := range Programs() {
 		got := mrtest.Exec(t, p, "--help")

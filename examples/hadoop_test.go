@@ -21,15 +21,14 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// hadoop runs Hadoop's own programs, one after the other, in one process each.
+// hadoop runs Hadoop's own programs one after another, each in its own process.
 type hadoop struct {
 	t    *testing.T
 	java *minihdfs.Java
 	temp string
 }
 
-// newHadoop skips the test where Java or the jars cannot be had, unless they
-// are required.
+// newHadoop skips the test if Java or the jars are missing, unless they are required.
 func newHadoop(t *testing.T) *hadoop {
 	t.Helper()
 	if testing.Short() {
@@ -48,8 +47,7 @@ func newHadoop(t *testing.T) *hadoop {
 	return &hadoop{t: t, java: java, temp: t.TempDir()}
 }
 
-// run runs a program whose args name out as the output, and returns what it
-// wrote there.
+// run runs a program of Hadoop, whose args name out as the output, and returns the output.
 func (h *hadoop) run(out, name string, args ...string) string {
 	h.t.Helper()
 	line := append([]string{name, "-D", "hadoop.tmp.dir=" + h.temp}, args...)
@@ -59,7 +57,7 @@ func (h *hadoop) run(out, name string, args ...string) string {
 	return strings.Join(mrtest.Parts(h.t, out), "")
 }
 
-// ours does the same with a program of our own.
+// ours runs one of the bundled programs and returns its output.
 func ours(t *testing.T, p *mr.Program, out string, args ...string) string {
 	t.Helper()
 	if got := mrtest.Exec(t, p, args...); got.Code != mr.ExitDone {
@@ -80,7 +78,7 @@ func TestTerasortLikeHadoop(t *testing.T) {
 	if ours(t, terasort.Program(), path("our-sorted"), "-D", "mapreduce.job.reduces=3", path("rows"), path("our-sorted")) != sorted {
 		t.Error("terasort: not the rows that Hadoop sorts")
 	}
-	for _, in := range []string{"sorted", "rows"} { // the second is not sorted
+	for _, in := range []string{"sorted", "rows"} { // the input "rows" is not sorted
 		out, ourOut := path(in+"-report"), path(in+"-our-report")
 		want := h.run(out, "teravalidate", path(in), out)
 		got := ours(t, teravalidate.Program(), ourOut, path(in), ourOut)
@@ -101,15 +99,15 @@ func TestTextProgramsLikeHadoop(t *testing.T) {
 
 	want = h.run(path("grep"), "grep", text, path("grep"), `w(\d)\d*`, "1")
 	got := ours(t, grep.Program(), path("our-grep"), text, path("our-grep"), `w(\d)\d*`, "1")
-	extest.Equal(t, sortLines(got), sortLines(want)) // Hadoop leaves the order of equal counts open
+	extest.Equal(t, sortLines(got), sortLines(want)) // Hadoop does not define the order of equal counts
 
 	numbers := mrtest.File(t, "numbers", "7 1\n-7 2\n7 -1\n0\n\n3\t2 x\n-2147483648 2147483647\n")
 	want = h.run(path("ss"), "secondarysort", numbers, path("ss"))
 	extest.Equal(t, ours(t, secondarysort.Program(), path("our-ss"), numbers, path("our-ss")), want)
 }
 
-// TestHadoopReadsRandomwriter lets Hadoop sort what randomwriter has written,
-// and reads that again.
+// TestHadoopReadsRandomwriter lets Hadoop sort the output of randomwriter, and reads
+// Hadoop's output.
 func TestHadoopReadsRandomwriter(t *testing.T) {
 	h, dir := newHadoop(t), t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// endless is a job that cancels the context of its own run and then waits until its context
-// ends. where selects the place: "map", "reduce" or "values".
+// endless returns a job that cancels the context of its own run and then waits until its
+// context ends. where selects the place: "map", "reduce" or "values".
 func endless(cancel func(), where string) *mr.Job[string, int64, string, int64] {
 	return mr.New("endless", mr.TextLines(), mr.MapFunc(func(t *mr.Task, offset int64, line []byte, out countEmitter) error {
 		if where == "map" && offset > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// chain is a program that counts words and then sorts them by count, with a temporary
+// chain returns a program that counts words and then sorts them by count, with a temporary
 // directory between its jobs. An error of first fails the first job.
 func chain(t *testing.T, first func(line string) error) *mr.Program {
 	type rank = mr.Pair[mr.Desc[int64], string]

@@ -18,8 +18,8 @@ import (
 // not fit. If Append panics, the record fails.
 type Codec[T any] = keys.Codec[T]
 
-// Ordered is a Codec whose encodings sort as the values do, as keys need it. The part forms
-// stand inside tuples and must be self-delimiting.
+// Ordered is a Codec whose encodings sort as the values do. Keys need such a codec. The
+// encodings of parts of a tuple must be self-delimiting.
 type Ordered[T any] = keys.Ordered[T]
 
 // Pair is a key of two components, ordered by First, then Second.
@@ -31,16 +31,16 @@ type Triple[A, B, C any] = keys.Triple[A, B, C]
 // Desc is a key that sorts in descending order.
 type Desc[T any] = keys.Desc[T]
 
-// JSON is a codec for values that encoding/json can encode.
+// JSON returns a codec for values that encoding/json can encode.
 func JSON[T any]() Codec[T] { return keys.JSON[T]{} }
 
-// Gob is a codec for values that encoding/gob can encode.
+// Gob returns a codec for values that encoding/gob can encode.
 func Gob[T any]() Codec[T] { return keys.Gob[T]{} }
 
-// Proto is a codec for protobuf messages.
+// Proto returns a codec for protobuf messages.
 func Proto[T proto.Message]() Codec[T] { return keys.Proto[T]() }
 
-// keyCodec is the default codec of a key type.
+// keyCodec returns the default codec of a key type.
 func keyCodec[K any]() (keys.Codec[K], error) {
 	if c, ok := keys.OrderedFor[K](); ok {
 		return c, nil
@@ -64,8 +64,8 @@ func isBytes[T any]() bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// bytesOf converts v, of a type for which isBytes holds, to a []byte. The conversion by unsafe
-// holds for named types too, and allocates nothing.
+// bytesOf returns v as a []byte. isBytes must report true for T. The conversion by unsafe
+// also works for named types, and allocates nothing.
 func bytesOf[T any](v *T) *[]byte { return (*[]byte)(unsafe.Pointer(v)) }
 
 // Writable is one of Hadoop's Writable classes, for SequenceFile and
@@ -89,10 +89,11 @@ var (
 // appender appends the text form of a value.
 type appender[T any] func(dst []byte, v T) []byte
 
-// textOf returns how values of T are written as text: strings and bytes as they are, numbers in
-// decimal, floats with the fewest digits that read back the same, times as RFC 3339, a struct{}
-// as nothing, and anything else in its MarshalText, String or fmt form. It is chosen once per
-// file. A value whose AppendText fails panics with an error that ends the attempt.
+// textOf returns how values of T are written as text: strings and bytes unchanged, numbers
+// in decimal, floats with the fewest digits that give the same value, times as RFC 3339, a
+// struct{} as no bytes, and anything else in its MarshalText, String or fmt form. The form
+// is chosen once per file. A value whose AppendText fails panics with an error that ends the
+// attempt.
 func textOf[T any]() appender[T] {
 	if f, ok := simpleText[T](); ok {
 		return f
@@ -112,7 +113,8 @@ func textOf[T any]() appender[T] {
 	return func(dst []byte, v T) []byte { return fmt.Append(dst, v) }
 }
 
-// simpleText is textOf for the predeclared types. It does not allocate.
+// simpleText returns the appender of a predeclared type, which does not allocate. It returns
+// false for any other type.
 func simpleText[T any]() (appender[T], bool) {
 	var f any
 	switch any(*new(T)).(type) {
@@ -139,7 +141,7 @@ func simpleText[T any]() (appender[T], bool) {
 	return a, ok
 }
 
-// decimal is the text of a whole number.
+// decimal returns the appender of a whole number.
 func decimal[T int | int32 | int64]() appender[T] {
 	return func(dst []byte, v T) []byte { return strconv.AppendInt(dst, int64(v), 10) }
 }

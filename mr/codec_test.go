@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// backwards is a user's codec that sorts strings by their last letter first. It can be set
-// to refuse "bad".
+// backwards is a user's codec that sorts strings by their letters in reverse order, the last
+// letter first. It can be set to refuse "bad".
 type backwards struct{ fault string }
 
 func (c backwards) Append(dst []byte, v string) []byte {
@@ -97,7 +97,8 @@ type visit struct {
 	At    map[string]float64 `json:",omitempty"`
 }
 
-// carried is a job that sends a value of each word through a shuffle and writes its text.
+// carried returns a job that sends a value of each word through a shuffle and writes its
+// text.
 func carried[V any](codec mr.Codec[V], value func(word string) V, text func(V) string) *mr.Job[string, V, string, string] {
 	job := mr.New("carried", mr.TextStrings(), mr.MapFunc(func(_ *mr.Task, _ int64, line string, out mr.Emitter[string, V]) error {
 		for _, w := range strings.Fields(line) {

@@ -10,14 +10,14 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// route is the way of records from the code that emits them to the code that reads them: how
-// they are encoded, combined and partitioned.
+// route describes how records get from the code that emits them to the code that reads them:
+// how they are encoded, combined and partitioned.
 type route[K, V any] struct {
 	keys       keys.Codec[K]
-	keyErr     error // why there is no codec for K; nil if there is one
+	keyErr     error // why K has no codec; nil if it has one
 	values     keys.Codec[V]
-	combiner   Reducer[K, V, K, V]             // nil: none
-	partition  func(key K, partitions int) int // nil: by hash
+	combiner   Reducer[K, V, K, V]             // nil for no combiner
+	partition  func(key K, partitions int) int // nil to partition by hash
 	groupFirst bool
 	totalOrder bool // partitions are ranges of keys, found by sampling
 }
@@ -29,8 +29,8 @@ func newRoute[K, V any]() route[K, V] {
 	return r
 }
 
-// collect makes the collector of an attempt and the emitter that feeds it. opts describes the
-// collector, except for what the route knows.
+// collect makes the collector of an attempt and the emitter that feeds it. opts and the
+// route together describe the collector.
 //
 //	no combiner   Emit ──> encode ──> sort buffer ──> runs
 //	a reducer     Emit ──> encode ──> sort buffer ──> groups, combined ──> runs
@@ -76,8 +76,8 @@ func (e *encoder[K, V]) Emit(k K, v V) {
 	e.add(e.key, e.value)
 }
 
-// foldEmitter feeds a fold table. Keys that are bytes or strings go in directly; others are
-// encoded first.
+// foldEmitter returns an emitter that feeds a fold table. Keys that are bytes or strings go
+// in directly; others are encoded first.
 func foldEmitter[K, V any](codec keys.Codec[K], table *shuffle.FoldTable[V]) Emitter[K, V] {
 	var direct any
 	switch any(codec).(type) {
@@ -110,8 +110,8 @@ func (e *codedFold[K, V]) Emit(k K, v V) {
 	e.table.Emit(e.key, v)
 }
 
-// sortEmitter feeds a sort buffer. It saves the encoding of keys and values that are bytes or
-// strings, whose encodings are their bytes. The types are compared once, so that Emit itself
+// sortEmitter returns an emitter that feeds a sort buffer. It adds bytes and strings as they
+// are, because their encodings are their bytes. It compares the types once, so that Emit
 // makes no choice for each record.
 func sortEmitter[K, V any](k keys.Codec[K], v keys.Codec[V], buffer *shuffle.SortBuffer) Emitter[K, V] {
 	var direct any
@@ -130,7 +130,7 @@ func sortEmitter[K, V any](k keys.Codec[K], v keys.Codec[V], buffer *shuffle.Sor
 	return &encoder[K, V]{keys: k, values: v, add: buffer.Emit}
 }
 
-// bytesSort encodes only the value.
+// bytesSort is an Emitter for keys that are bytes. It encodes only the value.
 type bytesSort[V any] struct {
 	buffer *shuffle.SortBuffer
 	values keys.Codec[V]
@@ -142,7 +142,7 @@ func (e *bytesSort[V]) Emit(k []byte, v V) {
 	e.buffer.Emit(k, e.value)
 }
 
-// stringSort is bytesSort for strings.
+// stringSort is an Emitter for keys that are strings. It encodes only the value.
 type stringSort[V any] struct {
 	buffer *shuffle.SortBuffer
 	values keys.Codec[V]
@@ -158,8 +158,8 @@ func (e *stringSort[V]) Emit(k string, v V) {
 // returns.
 func viewBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// ownedDecode decodes values that remain valid when the encoded bytes change. A fold keeps its
-// values from one record to the next, so views of a buffer would not do.
+// ownedDecode returns a decoder whose values remain valid when the encoded bytes change. A
+// fold keeps its values from one record to the next, so they must not be views of a buffer.
 func ownedDecode[V any](c keys.Codec[V]) func([]byte) (V, error) {
 	if !isBytes[V]() {
 		return c.Decode
@@ -167,9 +167,9 @@ func ownedDecode[V any](c keys.Codec[V]) func([]byte) (V, error) {
 	return func(src []byte) (V, error) { return c.Decode(append([]byte(nil), src...)) }
 }
 
-// combinerTask is the Task that a combiner sees. A combiner may run in a goroutine of its
-// own, for records that were mapped long ago. So it has no current input, and writes to no
-// named output.
+// combinerTask returns the Task that a combiner gets. A combiner may run in a goroutine of
+// its own, for records that were mapped long ago. So its Task has no current input and
+// writes to no named output.
 func combinerTask(t *Task) *Task {
 	c := *t
 	c.location, c.named = nil, nil
@@ -177,7 +177,8 @@ func combinerTask(t *Task) *Task {
 }
 
 // groupCombiner makes a Combiner that runs the user's combiner over groups of encoded
-// records. It calls Setup, but not Close: what a combiner emits belongs to one group.
+// records. It calls Setup, but not Close: the records that a combiner emits belong to one
+// group.
 func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
 	t := combinerTask(emitting)
 	combiner := instance(r.combiner)
@@ -190,16 +191,16 @@ func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
 }
 
 // groupCombine runs a combiner on one group at a time. It reuses its buffers for all groups.
-// The collector calls it from one goroutine at a time, which may be another than the mapper's.
+// The collector calls it from one goroutine at a time, which may differ from the mapper's.
 type groupCombine[K, V any] struct {
 	task     *Task
 	keys     keys.Codec[K]
 	codec    keys.Codec[V]
 	combiner Reducer[K, V, K, V]
-	values   iter.Seq[V] // the method each, bound once
+	values   iter.Seq[V] // method value of each, made once
 	group    *shuffle.Values
 	out      encoder[K, V]
-	err      error // of decoding a value
+	err      error // error of decoding a value
 }
 
 // combine implements shuffle.Combiner. emit takes the encoded records that replace the group.

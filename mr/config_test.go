@@ -54,7 +54,7 @@ func TestTypedConfiguration(t *testing.T) {
 	}
 }
 
-// configured is a program that runs job with a configuration.
+// configured returns a program that runs job with a configuration.
 func configured(job mr.Runnable, config any) *mr.Program {
 	return &mr.Program{Name: "configured", Jobs: []mr.Runnable{job}, Run: func(ctx context.Context, d *mr.Driver) error {
 		return d.Run(ctx, job, mr.JobRun{In: d.Args[:1], Out: d.Args[1], Config: config})
@@ -81,7 +81,7 @@ func TestConfigurationIsValidatedBeforeTheJob(t *testing.T) {
 	}
 }
 
-// unconfigured is a job that reads a configuration type that it does not declare.
+// unconfigured returns a job that reads a configuration type that it does not declare.
 func unconfigured() mr.Runnable {
 	return mr.MapOnly("none", mr.TextStrings(), mr.MapFunc(func(t *mr.Task, _ int64, line string, out textEmitter) error {
 		out.Emit(line, mr.ConfigOf[limits](t).Tag)

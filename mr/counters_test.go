@@ -63,7 +63,7 @@ func (c *counting) Close(t *mr.Task, _ countEmitter) error {
 
 func TestCounters(t *testing.T) {
 	reducer := mr.ReduceFunc(func(t *mr.Task, key string, values iter.Seq[int64], out countEmitter) error {
-		if key == "bbb" { // its values are not read
+		if key == "bbb" { // the values of this key are not read
 			return nil
 		}
 		t.Counter("Words", "groups").Add(1)

@@ -1,4 +1,4 @@
-// Package mr is how MapReduce programs are written for Hammr.
+// Package mr is the interface for MapReduce programs that run on Hammr.
 //
 // A program is a Job made of an input, a mapper, a reducer and an output, typed
 // from end to end; Main turns it into a whole command:
@@ -17,7 +17,7 @@
 //
 //	func main() { mr.Main(wordcount) }
 //
-// A job of another shape is a Graph of stages, made by Define: docs/dag.md.
+// A job of another shape is a Graph of stages, made by Define. See docs/dag.md.
 //
 // # Order
 //
@@ -32,10 +32,10 @@
 //
 // # Who owns a byte slice
 //
-// A []byte that a mapper or reducer is given holds until the call returns; a
-// value of a group, until the next value is taken. Copy what is to be kept.
-// Emit copies what it is given before it returns. A string that is given is
-// the callee's to keep.
+// A []byte that a mapper or reducer gets is valid until the call returns. A
+// value of a group is valid until the next value is taken. Code that keeps
+// bytes for longer copies them. Emit copies its arguments before it returns.
+// Strings stay valid, so code may keep them without a copy.
 //
 // # Instances
 //

@@ -30,27 +30,27 @@ type Driver struct {
 	Stderr io.Writer
 
 	program  *Program          // the program that runs
-	jobs     map[string]anyJob // of the program, by name
-	conf     *conf.Conf        // what the user has set, without the defaults of a job
+	jobs     map[string]anyJob // the program's jobs by name
+	conf     *conf.Conf        // properties that the user has set, without the defaults of a job
 	files    *storage.Router
 	console  *console.Console
 	engine   engine
-	report   reporter // of the last job, for --report
-	tempDirs []string // that TempDir has returned
-	show     *show    // nil: jobs run; else their graphs are shown
+	report   reporter // keeps the report of the last job for --report
+	tempDirs []string // directories that TempDir has returned
+	show     *show    // if not nil, graphs are shown and no job runs
 
 	interrupt <-chan struct{} // closed by Ctrl-C
-	detached  bool            // a job continues without this program
+	detached  bool            // jobs continue when this program ends
 }
 
-// JobRun says what a run of a job reads, writes and is configured with.
+// JobRun describes one run of a job: its inputs, its output and its configuration.
 type JobRun struct {
-	// In are the inputs: files, directories or globs. Source i of the job gets In[i]; its
-	// last source gets all that remain.
+	// In are the inputs: files, directories or globs. Source i of the job gets In[i]; the
+	// last source gets all remaining inputs.
 	In []string
 
-	// Out is the directory to be created for the output. It is empty for a job whose output
-	// is NullOutput and that has no other outputs.
+	// Out is the directory to be created for the output. Out is empty if the job's output is
+	// NullOutput and the job has no other outputs.
 	Out string
 
 	// Config replaces the defaults of the job's configuration. It is a value of the type
@@ -61,7 +61,8 @@ type JobRun struct {
 	Set map[string]string
 }
 
-// JobError says that a job failed or was killed. The console has already shown why.
+// JobError is the error of a job that failed or was killed. The console has already shown
+// the cause.
 type JobError struct {
 	JobID string
 	State string // FAILED or KILLED
@@ -96,8 +97,8 @@ func (d *Driver) RunCounted(ctx context.Context, job Runnable, run JobRun) (Coun
 // Counters are the counters of a job that has ended: group, then name.
 type Counters = counter.Values
 
-// Property returns a property as the user set it, or its default. Defaults that jobs have set
-// with Set do not show.
+// Property returns a property as the user set it, or its default. It ignores the defaults
+// that jobs set with Set.
 func (d *Driver) Property(name string) string { return d.conf.String(name) }
 
 // IsSet reports whether the user or a configuration file set the property.
@@ -106,8 +107,8 @@ func (d *Driver) IsSet(name string) bool {
 	return ok
 }
 
-// TempDir returns the name of a directory next to near that does not exist yet, for what one
-// job of a chain leaves to the next. It is removed when the program ends.
+// TempDir returns the name of a new directory next to near, in which one job of a chain
+// leaves its output for the next job. The directory is removed when the program ends.
 func (d *Driver) TempDir(near string) string {
 	dir := fmt.Sprintf("%s-%s-%d-tmp", strings.TrimRight(near, "/"), d.program.Name, len(d.tempDirs)+1)
 	if parent, base := path.Split(dir); base != "" {
@@ -181,7 +182,7 @@ func (d *Driver) close(ctx context.Context) error {
 	return errors.Join(append(errs, d.engine.close())...)
 }
 
-// Create creates a file by name; it refuses one that exists.
+// Create creates a file by name. It fails if the file exists.
 func (d *Driver) Create(ctx context.Context, name string) (storage.Writer, error) {
 	fsys, path, err := d.files.Resolve(ctx, name)
 	if err != nil {
@@ -190,8 +191,8 @@ func (d *Driver) Create(ctx context.Context, name string) (storage.Writer, error
 	return fsys.Create(ctx, path, storage.CreateOptions{})
 }
 
-// Resolve finds the file system and the path that a name stands for. The file system's URI
-// followed by the path is the full name, which means the same file in every task.
+// Resolve returns the file system and the path of a name. The file system's URI followed by
+// the path is the full name, which means the same file in every task.
 func (d *Driver) Resolve(ctx context.Context, name string) (storage.FS, string, error) {
 	return d.files.Resolve(ctx, name)
 }

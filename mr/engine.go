@@ -28,8 +28,9 @@ type engine struct {
 	remote   *remote.Client // nil until the first job on a cluster
 }
 
-// client returns the client of the cluster or of the embedded engine, and starts the latter at
-// the first job. The engine outlives ctx: it must clean up a job that ctx has killed.
+// client returns the client of the cluster or of the embedded engine. It starts the embedded
+// engine at the first job. The engine outlives ctx: it must clean up a job that ctx has
+// killed.
 func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	if e.cluster.remote() {
 		return e.remoteClient(d)
@@ -53,7 +54,8 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	return running.Client(), nil
 }
 
-// slots is the number of map slots, and of reduce slots, of the embedded engine.
+// slots returns the number of map slots of the embedded engine, which has as many reduce
+// slots.
 func (e *engine) slots() int {
 	if e.workers == 0 {
 		return runtime.GOMAXPROCS(0)
@@ -86,8 +88,8 @@ func (e *engine) close() error {
 	return errors.Join(errs...)
 }
 
-// localDir is the directory for spills: the first one that is set, else the system's
-// directory for temporary files.
+// localDir returns the directory for spills: the first directory that is set, else the
+// system's directory for temporary files.
 func localDir(c *conf.Conf) string {
 	if dirs := c.Strings(conf.LocalDir); len(dirs) > 0 {
 		return dirs[0]
@@ -95,7 +97,7 @@ func localDir(c *conf.Conf) string {
 	return ""
 }
 
-// remoteClient returns the client of the cluster, made at the first call.
+// remoteClient returns the client of the cluster. The first call makes it.
 func (e *engine) remoteClient(d *Driver) (client.Client, error) {
 	if e.remote != nil {
 		return e.remote, nil

@@ -33,7 +33,7 @@ func panicAtBad(word string) error {
 	return nil
 }
 
-// fragile is a word count that fails at the word "bad". where selects the failing part:
+// fragile returns a word count that fails at the word "bad". where selects the failing part:
 // "map", "combine", "reduce" or "partition".
 func fragile(where string, atBad func(string) error) *mr.Job[string, int64, string, int64] {
 	in := func(place, word string) error {

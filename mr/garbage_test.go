@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// numbered is a job over the numbers below test.n. It emits one record for each number, with
-// the key that key returns, and writes no output.
+// numbered returns a job over the numbers below test.n. It emits one record for each number,
+// with the key that key returns, and writes no output.
 func numbered[K any](key func(n int64) K, reducer mr.Reducer[K, int64, K, int64]) *mr.Job[K, int64, K, int64] {
 	return mr.New("numbered", mr.Numbers("test.n"), mr.MapFunc(func(_ *mr.Task, n int64, _ struct{}, out mr.Emitter[K, int64]) error {
 		out.Emit(key(n), n)

@@ -12,14 +12,14 @@ import (
 
 // Definition is a job in the shape of a graph of stages. It runs as a Job does.
 //
-// The graph is built wherever it is needed: on the client to check and submit it, and in each
-// process that runs a Node, to find the functions. Only its shape and the configuration travel.
+// The client builds the graph to check and submit it. Each process that runs a Node builds
+// it again, to find the functions. Only the graph's shape and the configuration are sent.
 type Definition struct {
 	name       string
 	declaredAt string // file:line
 	config     *configType
 	build      func(g *Graph, config any)
-	err        error // in Define itself
+	err        error // error of Define itself
 }
 
 // Define makes a job of a function that builds its graph. The function runs on the client,
@@ -37,15 +37,16 @@ func Define[C any](name string, defaults C, build func(g *Graph, config C)) *Def
 	return d
 }
 
-// Name is the job's name.
+// Name returns the job's name.
 func (d *Definition) Name() string { return d.name }
 
-// program implements Runnable: a program that has only this job.
+// program implements Runnable. It returns a program that has only this job.
 func (d *Definition) program() *Program {
 	return &Program{Name: d.name, Jobs: []Runnable{d}}
 }
 
-// graph builds the graph for a configuration in JSON; an empty one means the defaults.
+// graph builds the graph for a configuration in JSON; an empty configuration means the
+// defaults.
 func (d *Definition) graph(config []byte) (*Graph, any, error) {
 	decoded, err := d.config.decode(config)
 	if err != nil {
@@ -108,8 +109,9 @@ func (d *Definition) RunNode(n *task.NodeRun) error {
 	return g.runNode(n, config)
 }
 
-// shape is the graph for these numbers of Nodes of the sources, by name, and this number of
-// reduces. It is what is submitted, compared by its fingerprint, and shown by --dag.
+// shape returns the graph for these numbers of Nodes of the sources, by name, and this
+// number of reduces. This graph is submitted, compared by its fingerprint, and shown by
+// --dag.
 func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
 	var out dag.Graph
 	for _, s := range g.stages {
@@ -121,13 +123,13 @@ func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
 	return out
 }
 
-// Graph is what the function given to Define builds: stages made by Read, Group and Each,
+// Graph is the result of the function given to Define: stages made by Read, Group and Each,
 // and the channels by which each stage reads earlier ones. There are no cycles, because a
 // stage exists before any stage that reads it. Errors are collected and reported together,
 // each with the position of the call that caused it.
 type Graph struct {
 	name       string
-	declaredAt string   // of Define
+	declaredAt string   // file:line of the call of Define
 	stages     []*stage // in the order of their calls
 	links      []*link  // in the order of their calls
 	sides      []anySide
@@ -147,8 +149,8 @@ func (g *Graph) addOutput(name string, open func(*Task) error) {
 	}
 }
 
-// errorf adds an error at a position in the user's code. The builders return no errors, so that
-// a graph reads as a list of stages.
+// errorf adds an error at a position in the user's code. Since the builders return no
+// errors, the code that builds a graph reads as a list of stages.
 func (g *Graph) errorf(place, format string, args ...any) {
 	g.errs = append(g.errs, fmt.Errorf("%s: job %s: %w", place, g.name, fmt.Errorf(format, args...)))
 }

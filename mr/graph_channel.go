@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// Connection says which Nodes of two stages a channel joins. See package dag.
+// Connection determines which Nodes of two stages a channel joins. See package dag.
 type Connection = dag.Connection
 
 // The connections for Stream and Via.
@@ -18,15 +18,14 @@ const (
 	Gather    = dag.Gather
 )
 
-// Channel carries the records of a stage to another stage. It is a value: Combine and the
-// like return a changed copy.
-// Its zero value is a channel that no stage has made; connect refuses it.
+// Channel carries the records of a stage to another stage. It is a value: its methods return
+// a changed copy. The zero value is a channel that no stage has made; connect refuses it.
 type Channel[K, V any] struct {
 	from       *Stage[K, V]
 	kind       dag.Channel // file, TCP or memory
 	connection dag.Connection
-	machines   int  // of a per-machine channel: Nodes of its reader
-	stored     bool // its files survive the machine of their writer
+	machines   int  // number of Nodes that read a per-machine channel
+	stored     bool // the files survive the loss of the machine that wrote them
 	route      route[K, V]
 	declaredAt string // file:line
 }
@@ -44,9 +43,9 @@ func (s *Stage[K, V]) Pipe() Channel[K, V] { return s.Via(dag.ChannelSHM, dag.On
 func (s *Stage[K, V]) Stream(c Connection) Channel[K, V] { return s.Via(dag.ChannelTCP, c) }
 
 // PerMachine carries records in files to the given number of Nodes, one for each expected
-// machine. Each Node gets what the Nodes of one machine have emitted, so that it can combine
-// records before they leave the machine. If there are more machines, a Node gets those of
-// several.
+// machine. Each Node gets the records that the Nodes of one machine have emitted. So it can
+// combine records before they leave the machine. If there are more machines, a Node gets the
+// records of several.
 func (s *Stage[K, V]) PerMachine(machines int) Channel[K, V] {
 	c := s.Via(dag.ChannelFile, dag.PerMachine)
 	if c.machines = machines; machines < 1 {
@@ -98,12 +97,12 @@ func (c Channel[K, V]) ValueCodec(codec Codec[V]) Channel[K, V] {
 	return c
 }
 
-// HashPartition is the default partition of an encoded key. A []byte or string is encoded as
-// its bytes.
+// HashPartition returns the default partition of an encoded key. A []byte or string is
+// encoded as its bytes.
 func HashPartition(key []byte, partitions int) int { return shuffle.HashPartition(key, partitions) }
 
-// connect makes a stage read channels. sorted says that it reads them in order of key.
-// It also adds the channel to the targets of the stage that writes it.
+// connect makes a stage read channels. sorted means that the stage reads them in order of
+// key. connect also adds the channel to the targets of the stage that writes it.
 func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 	if len(in) == 0 {
 		to.errorf("no input: give it channels of stages that it is to read")
@@ -123,7 +122,7 @@ func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 	to.checkLive()
 }
 
-// link is the edge that the channel becomes; its from is nil for a zero Channel.
+// link returns the edge for the channel. The edge's from is nil for a zero Channel.
 func (c Channel[K, V]) link(to *stage) *link {
 	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, stored: c.stored, declaredAt: c.declaredAt}
 	if c.from != nil {
@@ -137,16 +136,17 @@ type link struct {
 	from, to   *stage
 	channel    dag.Channel
 	connection dag.Connection
-	stored     bool   // the files survive the machine of their writer
-	machines   int    // Nodes of the reader of a per-machine edge, unless it sets its own number
+	stored     bool   // the files survive the loss of the machine that wrote them
+	machines   int    // number of Nodes that read a per-machine edge, unless the reader sets its own number
 	declaredAt string // file:line
 }
 
 // isLive reports whether both ends run at the same time.
 func (l *link) isLive() bool { return l.channel != dag.ChannelFile }
 
-// link joins a stage to one that it reads, and reports whether it could. It refuses a second
-// edge between the same stages, because a Node knows its channels by the stages at their ends.
+// link adds an edge to the graph and reports whether the edge is allowed. It refuses a
+// second edge between the same stages, because a Node knows its channels by the stages at
+// their ends.
 func (g *Graph) link(l *link) bool {
 	switch {
 	case l.from == nil:

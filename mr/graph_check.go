@@ -9,8 +9,9 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// check returns every error in how the graph was built. Package dag validates the shape only if
-// this package found no error, since its messages do not name positions in the user's code.
+// check returns all errors that were made in building the graph. Package dag validates the
+// shape only if this package found no error, because the messages of package dag do not name
+// positions in the user's code.
 func (g *Graph) check() error {
 	if len(g.stages) == 0 {
 		g.errorf(g.declaredAt, "a graph without stages")
@@ -32,7 +33,7 @@ func (g *Graph) check() error {
 	return errors.Join(g.errs...)
 }
 
-// someNodes stands for the numbers of Nodes that only a run knows.
+// someNodes replaces a number of Nodes that is known only in a run.
 const someNodes = 2
 
 // checkShape asks package dag to validate the graph, once the checks of this package have
@@ -47,15 +48,15 @@ func (g *Graph) checkShape() {
 	}
 }
 
-// nodeCount is the number of Nodes of a stage, as far as the graph determines it. Two counts
-// that are equal are equal in every run.
+// nodeCount is the number of Nodes of a stage, as far as the graph determines it. Equal
+// nodeCounts mean the same number in every run.
 type nodeCount struct {
 	kind   countKind
 	fixed  int
 	source *stage
 }
 
-// countKind says what determines a count.
+// countKind identifies the source of a count.
 type countKind int
 
 const (
@@ -64,7 +65,7 @@ const (
 	asSplits                   // the number of splits of nodeCount.source
 )
 
-// number is the count in a run.
+// number returns the count in a run.
 func (c nodeCount) number(sources map[string]int, reduces int) int {
 	switch c.kind {
 	case isFixed:
@@ -75,7 +76,7 @@ func (c nodeCount) number(sources map[string]int, reduces int) int {
 	return reduces
 }
 
-// String is the count for error messages.
+// String returns the count as text for error messages.
 func (c nodeCount) String() string {
 	switch {
 	case c.kind == asSplits:
@@ -88,10 +89,10 @@ func (c nodeCount) String() string {
 	return fmt.Sprintf("%d nodes", c.fixed)
 }
 
-// nodesOf is how many Nodes a stage has: as set by Nodes, one per split of an input, what a
-// channel implies, or mapreduce.job.reduces. The first channel that implies a number decides;
-// checkCounts refuses one that disagrees. The recursion ends because a stage reads only earlier
-// ones.
+// nodesOf returns the number of Nodes of a stage: as set by Nodes, one per split of an
+// input, the number that a channel implies, or mapreduce.job.reduces. The first channel that
+// implies a number decides; checkCounts refuses a channel that implies another number. The
+// recursion ends because a stage reads only earlier stages.
 func (g *Graph) nodesOf(s *stage) nodeCount {
 	if s.nodes > 0 {
 		return nodeCount{kind: isFixed, fixed: s.nodes}
@@ -112,7 +113,7 @@ func (g *Graph) nodesOf(s *stage) nodeCount {
 	return nodeCount{}
 }
 
-// checkCounts refuses connections that do not join the Nodes of their ends.
+// checkCounts refuses a connection that does not fit the numbers of Nodes of its two stages.
 func (g *Graph) checkCounts(l *link) {
 	from, to := g.nodesOf(l.from), g.nodesOf(l.to)
 	switch {
@@ -126,8 +127,8 @@ func (g *Graph) checkCounts(l *link) {
 	}
 }
 
-// checkLike refuses a channel whose codecs differ from those of the channel it is merged
-// with.
+// checkLike refuses a channel whose codecs differ from the codecs of first, with which it is
+// merged.
 func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
 	if reflect.TypeOf(c.route.keys) != reflect.TypeOf(first.route.keys) || reflect.TypeOf(c.route.values) != reflect.TypeOf(first.route.values) {
 		to.errorfAt(c.declaredAt, "channels with different codecs: %s and %s", c.codecs(), first.codecs())
@@ -137,8 +138,8 @@ func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
 // codecs describes the codecs of a channel for an error.
 func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.keys, c.route.values) }
 
-// checkLive refuses streams and pipes in addition to other channels. A stage that reads one
-// of them to its end, while another fills up, would deadlock.
+// checkLive refuses streams and pipes in addition to other channels. If a stage read one
+// channel to its end while another channel fills up, the job would deadlock.
 func (s *stage) checkLive() {
 	for _, l := range s.reads {
 		if l.isLive() && len(s.reads) > 1 {
@@ -148,8 +149,8 @@ func (s *stage) checkLive() {
 	}
 }
 
-// checkKeys refuses a channel whose keys must be encoded and cannot be. Only a pipe within one
-// process passes keys as they are; sorting and partitioning need their bytes.
+// checkKeys refuses a channel whose keys must be encoded and have no codec. Only a pipe
+// within one process passes keys as they are; sorting and partitioning need encoded keys.
 func (c Channel[K, V]) checkKeys(to *stage, sorted bool) {
 	encoded := sorted || c.kind != dag.ChannelSHM || c.connection == dag.AllToAll
 	if encoded && c.route.keyErr != nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// target is where records that a stage emits go: a channel or an output.
+// target is a channel or an output to which a stage emits records.
 type target[K, V any] interface {
-	// open opens the target for one Node. If the Node fails, it also releases what is open.
+	// open opens the target for one Node. If the Node fails, it also releases the opened
+	// resources.
 	open(t *Task, n *task.NodeRun) (targetWriter[K, V], error)
 }
 
@@ -18,7 +19,7 @@ type target[K, V any] interface {
 type targetWriter[K, V any] interface {
 	Emitter[K, V]
 	error() error          // the first error; records emitted after it are lost
-	end(paused bool) error // ends it once all is emitted; checkpointed: another attempt continues it
+	end(paused bool) error // ends the target after the last record; if paused, another attempt continues it
 }
 
 // multiEmitter emits to all targets of a Node, and counts the records.
@@ -124,8 +125,8 @@ func edgeFrom(n *task.NodeRun, from string) (task.Channel, error) {
 	return findEdge(n.Inputs(), from, n.Stage())
 }
 
-// findEdge is fatal if the edge is missing: this binary then builds another graph than the
-// one that was submitted, and no other attempt would do better.
+// findEdge returns the edge between two stages. A missing edge is a fatal error: this binary
+// builds another graph than the submitted one, so every other attempt would fail too.
 func findEdge(edges []task.Channel, from, to string) (task.Channel, error) {
 	for _, c := range edges {
 		if c.From == from && c.To == to {

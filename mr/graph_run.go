@@ -46,9 +46,8 @@ func runSource[KI, VI, K, V any](t *Task, n *task.NodeRun, in Input[KI, VI], map
 	return out.end(n.Checkpointed())
 }
 
-// runGroup runs a Node of a stage made by Group. user is the value whose Setup and Close are
-// called.
-// It differs from the reducer itself in a stage made by Each.
+// runGroup runs a Node of a stage made by Group. It calls Setup and Close of user, which
+// differs from reducer in a stage made by Each.
 func runGroup[K, V, KO, VO any](t *Task, n *task.NodeRun, in []Channel[K, V], reducer Reducer[K, V, KO, VO], user any, s *Stage[KO, VO]) error {
 	out, err := s.open(t, n)
 	if err != nil {
@@ -93,9 +92,9 @@ func runEach[K, V, KO, VO any](t *Task, n *task.NodeRun, in Channel[K, V], mappe
 	return finishStage(t, err, mapper, out)
 }
 
-// finishStage ends the output of a stage after its loop, whose error is err. If the attempt is
-// checkpointed, another attempt continues the output, so Close of the user's code is left to
-// that one.
+// finishStage ends the output of a stage after its loop. err is the error of the loop. If
+// the attempt is checkpointed, finishStage does not call Close of the user's code: another
+// attempt continues the output and calls Close.
 func finishStage[KO, VO any](t *Task, err error, user any, out *multiEmitter[KO, VO]) error {
 	paused := t.node.Checkpointed()
 	if err == nil && !paused {
@@ -118,8 +117,9 @@ type eachLoop[K, V, KO, VO any] struct {
 	records  int64
 }
 
-// record maps one record, after signals and the delay of hammr.debug.record.sleep. A checkpoint
-// drains the stream from its writers, so the action of a signal does not matter here.
+// record maps one record. Before that, it handles signals and waits for the delay of
+// hammr.debug.record.sleep. A checkpoint drains the stream from its writers, so the action
+// of a signal does not matter here.
 func (l *eachLoop[K, V, KO, VO]) record(key K, value V) error {
 	if l.node.Signalled() {
 		if _, err := l.node.PollSignals(); err != nil {
@@ -142,15 +142,16 @@ type groupSource[K any] interface {
 	// Open waits for all records and returns them by groups. It returns nil, without an
 	// error, if the attempt is checkpointed meanwhile.
 	Open() (*shuffle.Groups, error)
-	// SaveState saves what the Node resumes from if the loop over groups was stopped for a
-	// checkpoint.
+	// SaveState saves the state from which the Node resumes, if a checkpoint stopped the
+	// loop over groups.
 	SaveState() error
 	// Key decodes the key of a group.
 	Key(encoded []byte) (K, error)
 	Close()
 }
 
-// openGroups chooses the source of a Group: files come sorted, a stream or pipe is sorted here.
+// openGroups returns the source of a Group. Files come sorted; the source sorts the records
+// of a stream or pipe itself.
 func openGroups[K, V any](t *Task, n *task.NodeRun, in []Channel[K, V]) groupSource[K] {
 	if in[0].isLive() {
 		return &liveGroups[K, V]{NodeRun: n, task: t, in: in[0]}
@@ -190,7 +191,7 @@ type eachValue[K, V, KO, VO any] struct {
 	key    K
 	out    Emitter[KO, VO]
 	err    error
-	step   func(V) bool // the method add, bound once
+	step   func(V) bool // method value of add, made once
 }
 
 // newEachValue returns a reducer that one attempt uses.

@@ -10,8 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// A batch is sent through memory when it has this many records, or this many bytes that had
-// to be copied.
+// A batch is sent through memory when it has this many records, or this many copied bytes.
 const (
 	batchRecords = 256
 	batchBytes   = 64 << 10
@@ -40,8 +39,8 @@ func (b *batch[K, V]) each(record func(K, V) error) error {
 	return nil
 }
 
-// sharedWriters is the writing end of a channel in memory. It collects a batch for each peer,
-// so that the two goroutines meet once for many records.
+// sharedWriters is the writing end of a channel in memory. It collects a batch for each
+// peer, so that the two goroutines synchronize once for many records.
 type sharedWriters[K, V any] struct {
 	ctx     context.Context
 	route   *route[K, V]
@@ -49,9 +48,9 @@ type sharedWriters[K, V any] struct {
 	key     copyFunc[K]
 	value   copyFunc[V]
 	writers []*task.SharedWriter // by peer
-	open    []*batch[K, V]       // by peer
+	open    []*batch[K, V]       // the batch being filled, by peer
 	encoded []byte               // scratch
-	err     error                // the first one; it remains
+	err     error                // the first error; it remains
 }
 
 // openShared opens the writing ends of a channel in memory, one for each peer.
@@ -108,8 +107,8 @@ func (s *sharedWriters[K, V]) send(peer int) {
 
 func (s *sharedWriters[K, V]) error() error { return s.err }
 
-// end sends what is left and marks the ends. After an error the peers fail with the attempt, so
-// no end is marked.
+// end sends the remaining records and marks the ends. After an error the peers fail with the
+// attempt, so no end is marked.
 func (s *sharedWriters[K, V]) end(paused bool) error {
 	for peer := range s.open {
 		s.send(peer)
@@ -152,9 +151,9 @@ func (a *arena) copy(b []byte) []byte {
 type copyFunc[T any] func(a *arena, v T) T
 
 // copyFuncOf chooses a copyFunc, once for each channel. Numbers, strings and structs of them
-// need no copy. A []byte at a fixed offset in the value is copied. What pointers, other
-// slices and maps refer to may be reused by the emitter, so such values are encoded and
-// decoded, as on the way through a file.
+// need no copy. A []byte at a fixed offset in the value is copied. The emitter may reuse the
+// memory that pointers, other slices and maps refer to. Values with such references are
+// therefore encoded and decoded, as if they passed through a file.
 func copyFuncOf[T any](codec keys.Codec[T]) copyFunc[T] {
 	places, fixed := byteSliceOffsets(reflect.TypeFor[T](), 0)
 	switch {
@@ -203,8 +202,8 @@ func hasNoPointers(t reflect.Type) bool {
 	return fixed && len(places) == 0
 }
 
-// recode copies a value by encoding and decoding it. The encoded bytes stay in the arena,
-// because a decoded value may refer to them.
+// recode returns a copyFunc that encodes and decodes a value. The encoded bytes stay in the
+// arena, because a decoded value may refer to them.
 func recode[T any](codec keys.Codec[T]) copyFunc[T] {
 	var scratch []byte
 	return func(a *arena, v T) T {

@@ -10,18 +10,18 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// Side is all that a stage has emitted, for the functions of other stages to read: the small
-// half of a join, or the centres of the last round. With gives it to a stage. It travels in
-// files, and each Node that reads it gets all of it.
+// Side is all output of a stage, for the functions of other stages to read: the small half
+// of a join, or the centres of the last round. With gives a side to a stage. The records of
+// a side are kept in files, and each Node that reads the side gets all of them.
 type Side[K, V any] struct {
 	from       *Stage[K, V]
 	route      *route[K, V]
 	declaredAt string
-	stored     bool // its files survive the machine of their writer
+	stored     bool // the files survive the loss of the machine that wrote them
 	given      bool // With has given it to a stage
 }
 
-// Broadcast makes what the stage emits a side for other stages.
+// Broadcast makes the records that the stage emits a side for other stages.
 func (s *Stage[K, V]) Broadcast() *Side[K, V] {
 	r := newRoute[K, V]()
 	side := &Side[K, V]{from: s, route: &r, declaredAt: callerPosition()}

@@ -11,7 +11,7 @@ import (
 )
 
 // liveGroups sorts the records that arrive by a stream or pipe. Records of one writer arrive
-// in the order of Emit, but those of several writers interleave arbitrarily. Records are
+// in the order of Emit, but records of several writers interleave arbitrarily. Records are
 // therefore sorted by key and then by writer, so that the order of values is the same each
 // time.
 //
@@ -54,8 +54,8 @@ func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
 	return g.merge(index)
 }
 
-// round counts the checkpoints before this attempt. Records of one key and writer are
-// ordered by the round in which they arrived.
+// round returns the number of checkpoints before this attempt. Records of one key and writer
+// are ordered by the round in which they arrived.
 func (g *liveGroups[K, V]) round() (n int32) {
 	for _, run := range g.Runs() {
 		n = max(n, run.Ordinal.Input+1)
@@ -63,24 +63,25 @@ func (g *liveGroups[K, V]) round() (n int32) {
 	return n
 }
 
-// file names a local file of the Node. A process may run several Nodes of a stage.
+// file returns the name of a local file of the Node. A process may run several Nodes of a
+// stage.
 func (g *liveGroups[K, V]) file(what string) string {
 	return g.Attempt.LocalFile(fmt.Sprintf("%s-%s-%d", what, g.Stage(), g.Number()))
 }
 
-// memory is mapreduce.task.io.sort.mb in bytes.
+// memory returns mapreduce.task.io.sort.mb in bytes.
 func (g *liveGroups[K, V]) memory() int64 { return int64(g.Attempt.Conf.Int(conf.SortMB)) << 20 }
 
-// add sorts in one record of a writer.
+// add adds one record of a writer to the sort buffer.
 func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
 	g.key = writerKeys.Append(g.key[:0], Pair[[]byte, uint32]{First: key, Second: uint32(writer)})
 	g.buffer.Emit(g.key, value)
 	return g.buffer.Err()
 }
 
-// merge reads what was sorted, by this attempt and by those before a checkpoint. It returns nil
-// if the attempt is being checkpointed: then the runs are saved, and the next attempt continues
-// to receive.
+// merge returns the groups of all sorted records, of this attempt and of attempts before a
+// checkpoint. It returns nil if the attempt is being checkpointed: then the runs are saved,
+// and the next attempt continues to receive.
 func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) {
 	var err error
 	g.intake, err = shuffle.NewIntakeFromState(shuffle.IntakeOptions{
@@ -119,8 +120,8 @@ func (g *liveGroups[K, V]) SaveState() error {
 	return g.saveRuns()
 }
 
-// saveRuns puts the runs into the checkpoint and gives up the local files, which now belong to
-// it.
+// saveRuns puts the runs into the checkpoint and gives up the local files, which now belong
+// to the checkpoint.
 func (g *liveGroups[K, V]) saveRuns() error {
 	runs, err := g.intake.State(g.Attempt.Context())
 	if err != nil {
@@ -130,7 +131,7 @@ func (g *liveGroups[K, V]) saveRuns() error {
 	return g.intake.Detach()
 }
 
-// keyOfWriter is the length of the part of an encoded key that precedes the writer.
+// keyOfWriter returns the length of the part of an encoded key that precedes the writer.
 func keyOfWriter(key []byte) int {
 	n, err := writerKeys.(keys.Grouper).GroupLen(key)
 	if err != nil {
@@ -152,12 +153,12 @@ func (g *liveGroups[K, V]) Key(encoded []byte) (K, error) {
 // CountGroup adds one finished group.
 func (g *liveGroups[K, V]) CountGroup() { g.done++ }
 
-// Close counts what was read and removes the files.
+// Close counts the records that were read and removes the files.
 func (g *liveGroups[K, V]) Close() {
 	g.Attempt.Counters.Add(counter.ReduceInputGroups, g.done)
 	if g.buffer != nil {
 		g.Attempt.Counters.Add(counter.ReduceInputRecords, g.buffer.Stats().Records)
-		_ = g.buffer.Abort() // has no effect once it is finished
+		_ = g.buffer.Abort() // has no effect on a finished buffer
 	}
 	if g.intake != nil {
 		_ = g.intake.Close() // remaining files are removed with the attempt's directory

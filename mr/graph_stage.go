@@ -33,12 +33,12 @@ func Read[KI, VI, K, V any](g *Graph, name string, in Input[KI, VI], m Mapper[KI
 
 // Group makes a stage that gets the records of other stages sorted by key, each key once
 // with all its values: a reduce. The values of a key are ordered by the position of their
-// stage in the graph. Those of one stage are ordered by their position in its input, or by
-// the number of the Node that emitted them, and those of one Node by the order of Emit.
+// stage in the graph. Values of one stage are ordered by their position in its input, or by
+// the number of the Node that emitted them. Values of one Node are in the order of Emit.
 //
-// It reads files, or one stream or pipe, which it sorts itself. It has as many Nodes as the
-// stage that is piped into it, one after Gather, and otherwise mapreduce.job.reduces, unless
-// Nodes sets the number.
+// A Group reads files, or one stream or pipe, which it sorts itself. By default it has as
+// many Nodes as the stage that is piped into it, one Node after Gather, and
+// mapreduce.job.reduces Nodes otherwise. The method Nodes sets another number.
 func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in ...Channel[K, V]) *Stage[KO, VO] {
 	s := &Stage[KO, VO]{stage: g.addStage(name)}
 	if r == nil {
@@ -54,8 +54,8 @@ func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in 
 }
 
 // Each makes a stage that gets the records of another stage one at a time. Records of a file
-// arrive in order of key. Records of a stream or pipe arrive as they are emitted, those of
-// several Nodes interleaved. It has as many Nodes as a Group would have.
+// arrive in order of key. Records of a stream or pipe arrive as they are emitted, and
+// records of several Nodes interleave. The stage has as many Nodes as a Group would have.
 func Each[K, V, KO, VO any](g *Graph, name string, m Mapper[K, V, KO, VO], in Channel[K, V]) *Stage[KO, VO] {
 	s := &Stage[KO, VO]{stage: g.addStage(name)}
 	if m == nil {
@@ -123,8 +123,8 @@ func (s *Stage[K, V]) Nodes(n int) *Stage[K, V] {
 	return s
 }
 
-// Slots sets the kind of slots that its Nodes take. By default a Read takes map slots, and
-// other stages take reduce slots.
+// Slots sets the kind of slots that the Nodes of the stage take. By default a Read takes map
+// slots, and other stages take reduce slots.
 func (s *Stage[K, V]) Slots(kind dag.SlotKind) *Stage[K, V] {
 	s.slots = kind
 	return s
@@ -136,15 +136,15 @@ type stage struct {
 	graph      *Graph
 	name       string
 	declaredAt string       // file:line
-	source     bool         // it was made by Read
-	input      splitter     // of a source
-	nodes      int          // as set; 0: as its input requires
-	slots      dag.SlotKind // as set
-	reads      []*link      // without sides
+	source     bool         // Read made the stage
+	input      splitter     // the input of a source
+	nodes      int          // number set by Nodes; 0 if the input decides
+	slots      dag.SlotKind // kind set by Slots
+	reads      []*link      // edges that it reads, without sides
 	sides      []*link
-	read       bool            // some stage reads it
-	writes     bool            // it writes some output
-	disallowed preempt.ModeSet // modes that its functions do not support
+	read       bool            // another stage reads it
+	writes     bool            // the stage writes an output
+	disallowed preempt.ModeSet // modes that the stage's functions do not support
 	run        func(t *Task, n *task.NodeRun) error
 }
 
@@ -172,13 +172,14 @@ func (g *Graph) stageNamed(name string) *stage {
 // errorf adds an error at the position of the stage.
 func (s *stage) errorf(format string, args ...any) { s.errorfAt(s.declaredAt, format, args...) }
 
-// errorfAt adds an error of the stage at another position, such as that of a channel.
+// errorfAt adds an error of the stage at another position, such as the position of a
+// channel.
 func (s *stage) errorfAt(place, format string, args ...any) {
 	s.graph.errorf(place, "stage %q: %w", s.name, fmt.Errorf(format, args...))
 }
 
-// slotKind is the kind of slots that the stage's Nodes take: as set, else a map slot if it
-// reads the job's input and a reduce slot otherwise.
+// slotKind returns the kind of slots that the stage's Nodes take: the kind set by Slots,
+// else a map slot if the stage reads the job's input and a reduce slot otherwise.
 func (s *stage) slotKind() dag.SlotKind {
 	switch {
 	case s.slots != dag.SlotDefault:
@@ -189,9 +190,9 @@ func (s *stage) slotKind() dag.SlotKind {
 	return dag.SlotReduce
 }
 
-// disallowedModes are the preemption modes that Nodes of a stage do not support. Nodes that
-// read files and sides cannot stop between two groups, because they may have read the sides
-// by then.
+// disallowedModes returns the preemption modes that Nodes of a stage do not support. Nodes
+// that read files and sides cannot stop between two groups, because they may have read the
+// sides already.
 func (s *stage) disallowedModes() preempt.ModeSet {
 	if len(s.sides) > 0 && !s.reads[0].isLive() {
 		return preempt.SetOf(preempt.Split, preempt.Checkpoint) | s.disallowed

@@ -8,14 +8,14 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// peerChoice says which peers at the other end of a live channel get a record.
+// peerChoice determines which peers at the other end of a live channel get a record.
 type peerChoice struct {
-	all  bool                 // all of them
-	pick func(key []byte) int // one of them; nil: the first
+	all  bool                 // all peers get each record
+	pick func(key []byte) int // chooses the peer by the key; nil for the first peer
 }
 
-// choosePeers chooses by the connection: all peers for a broadcast, by key for all-to-all, and
-// the only one otherwise.
+// choosePeers chooses by the connection: all peers for a broadcast, by key for all-to-all,
+// and the only peer otherwise.
 func choosePeers[K, V any](t *Task, edge task.Channel, r *route[K, V]) (d peerChoice, err error) {
 	switch edge.Connection {
 	case dag.Broadcast:
@@ -34,7 +34,7 @@ type streamWriters[K, V any] struct {
 	encoder[K, V]
 	choice  peerChoice
 	writers []*task.StreamWriter // by peer
-	err     error                // the first one; it remains
+	err     error                // the first error; it remains
 }
 
 // openStreams waits until each peer is connected.
@@ -72,7 +72,8 @@ func (s *streamWriters[K, V]) write(key, value []byte) {
 
 func (s *streamWriters[K, V]) error() error { return s.err }
 
-// end flushes the streams and marks their ends: final, or continued by another attempt.
+// end flushes the streams and marks their ends. The mark shows whether another attempt
+// continues the stream.
 func (s *streamWriters[K, V]) end(paused bool) error {
 	errs := []error{s.err}
 	for _, w := range s.writers {
@@ -103,7 +104,7 @@ func receive[K, V any](t *Task, n *task.NodeRun, c Channel[K, V], record func(K,
 	})
 }
 
-// receiveEncoded passes each record of a live channel to record as it is encoded, with the
+// receiveEncoded passes each record of a live channel to record in encoded form, with the
 // number of the Node that wrote it.
 func receiveEncoded[K, V any](t *Task, n *task.NodeRun, c Channel[K, V], record func(writer int, key, value []byte) error) error {
 	edge, err := edgeFrom(n, c.from.name)

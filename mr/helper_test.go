@@ -132,7 +132,7 @@ func joined[V any](values iter.Seq[V]) string {
 	return b.String()
 }
 
-// wordCount is the job that most tests run.
+// wordCount returns the job that most tests run.
 func wordCount() *mr.Job[string, int64, string, int64] {
 	return mr.New("wordcount", mr.TextLines(), words, mr.Sum[string, int64](), mr.TextOutput[string, int64]())
 }

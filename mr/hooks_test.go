@@ -151,7 +151,7 @@ func (n *nowhere) Emit([]byte, int64) { n.records++ }
 // and cleanup of a run are not timed.
 func (h *hooks) compare(name string, set func(bare bool) (run, end func() error, err error)) error {
 	var wall, cpu []armPair
-	for i := range h.pairs + 2 { // the first two warm up
+	for i := range h.pairs + 2 { // the first two pairs warm up
 		var w, c armPair
 		for turn := range 2 {
 			bare := (turn+i)%2 == 0
@@ -197,8 +197,8 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// report prints one line of the table. It covers these pairs and those of earlier builds,
-// and writes all of them to the file.
+// report prints one line of the table. It covers these pairs and the pairs of earlier
+// builds, and writes all of them to the file.
 func (h *hooks) report(name, kind string, pairs []armPair) {
 	out := os.Getenv("HAMMR_HOOKS_OUT")
 	file := filepath.Join(out, "hooks-"+fileOf(name)+"-"+kind+".csv")

@@ -33,7 +33,7 @@ type splitter interface {
 	Splits(ctx context.Context, env *InputEnv) ([]Split, error)
 }
 
-// InputEnv gives an Input what it needs to compute its splits.
+// InputEnv provides the data from which an Input computes its splits.
 type InputEnv struct {
 	Files *storage.Router
 	Paths []string // as the user typed them; none for an input without files
@@ -53,8 +53,8 @@ func (env *InputEnv) Property(name string) string { return env.conf.String(name)
 type Reader[K, V any] interface {
 	Next() bool
 	Record() (K, V)
-	// Position is where the current record begins. Before the first Next it is the start of
-	// the range.
+	// Position returns where the current record begins. Before the first Next it is the
+	// start of the range.
 	Position() Position
 	Err() error
 	Close() error
@@ -63,11 +63,11 @@ type Reader[K, V any] interface {
 // fileInput is an Input over files. The formats differ in these functions; dividing files into
 // splits and reading parts one after another is the same for all.
 type fileInput[K, V any] struct {
-	open       func(*conf.Conf) format.Opener       // how a range of a file is read
-	splittable func(c *conf.Conf, path string) bool // whether a file can be read from an offset within it
-	record     func(format.Reader) (K, V)           // the current record, typed
+	open       func(*conf.Conf) format.Opener       // returns the opener of ranges of files
+	splittable func(c *conf.Conf, path string) bool // reports whether a file can be read from an offset within it
+	record     func(format.Reader) (K, V)           // returns the current record, typed
 
-	emptyRecords bool // an empty file holds a record
+	emptyRecords bool // an empty file is a record
 }
 
 // find lists the files that the paths match.
@@ -83,8 +83,8 @@ func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
 	return all, nil
 }
 
-// maxLocated bounds the files whose blocks a client locates itself. The engine locates those
-// of larger inputs, while the job runs.
+// maxLocated bounds the number of files whose blocks a client locates itself. For larger
+// inputs the engine locates the blocks while the job runs.
 const maxLocated = 256
 
 // Splits implements Input. It divides the files that the paths match as Hadoop's
@@ -130,7 +130,7 @@ type fileReader[K, V any] struct {
 
 func (r *fileReader[K, V]) Record() (K, V) { return r.record(r.Parts) }
 
-// Location is the file and offset of the current record.
+// Location returns the file and offset of the current record.
 func (r *fileReader[K, V]) Location() (file string, offset int64) { return r.Path(), r.Offset() }
 
 // located is a reader that knows the file it reads. Task.Input reports it.
@@ -146,8 +146,8 @@ func locationOf(reader any) func() (string, int64) {
 	return func() (string, int64) { return "", -1 }
 }
 
-// consumedOf returns the function that says how many bytes a reader has read, for progress and
-// counters; 0 for a custom reader that does not know.
+// consumedOf returns a function that returns how many bytes a reader has read, for progress
+// and counters. It returns 0 for a custom reader that does not count bytes.
 func consumedOf(reader any) func() int64 {
 	if c, ok := reader.(interface{ Consumed() int64 }); ok {
 		return c.Consumed
@@ -163,11 +163,11 @@ func consumedOf(reader any) func() int64 {
 // offset to its last.
 type Split struct {
 	Parts  []Part   // at least one
-	Hosts  []string // machines that hold most of it, best first; may be empty
-	Custom []byte   // what else Open needs; may be nil
+	Hosts  []string // machines with most of the split's bytes, best first; may be empty
+	Custom []byte   // further data for Open; may be nil
 
-	unlocated bool // its hosts are unknown; the engine looks them up once the job is accepted
-	whole     bool // no part can be read without all that precedes it
+	unlocated bool // the hosts are unknown; the engine looks them up after it has accepted the job
+	whole     bool // the split can only be read from its start
 
 	// Range is the part that an attempt reads. Splits leaves it empty. The engine sets it
 	// before Open, to the whole split or to the rest of it.
@@ -182,15 +182,15 @@ type Part struct {
 	FileSize int64  // bytes
 }
 
-// Whole is the range of all records of the split.
+// Whole returns the range of all records of the split.
 func (s Split) Whole() Range { return splits.Range(s.message()) }
 
-// follows reports whether p continues the file of before, directly where before ends.
+// follows reports whether p begins where before ends, in the same file.
 func (p Part) follows(before Part) bool {
 	return p.Path == before.Path && p.Start > before.Start && p.Start == before.Start+before.Length
 }
 
-// message is the split as the engine transports it; its files have no numbers yet.
+// message returns the split as the engine transports it; its files have no numbers yet.
 func (s Split) message() *taskproc.Split {
 	m := &taskproc.Split{Hosts: s.Hosts, Custom: s.Custom, Unlocated: s.unlocated, Unsplittable: s.whole}
 	for _, p := range s.Parts {
@@ -210,7 +210,7 @@ func splitOf(m *taskproc.Split, work Range) Split {
 	return s
 }
 
-// splitsOf converts splits whose ranges are not known yet.
+// splitsOf converts messages to splits whose ranges are not known yet.
 func splitsOf(messages []*taskproc.Split) []Split {
 	all := make([]Split, len(messages))
 	for i, m := range messages {
@@ -220,9 +220,8 @@ func splitsOf(messages []*taskproc.Split) []Split {
 }
 
 // numberer numbers the files of a job's input. Values of equal keys are ordered by these
-// numbers. A part that does not follow the part before it begins a new file.
-// So two paths that name the same file give it two numbers, and a file that several splits
-// share has one.
+// numbers. A part that does not follow the part before it begins a new file. So a file that
+// two paths name has two numbers, and a file that several splits share has one number.
 type numberer struct {
 	files int32
 	last  Part

@@ -30,7 +30,7 @@ func TextStrings() Input[int64, string] {
 	}}
 }
 
-// offsetAndValue is the record of formats without keys.
+// offsetAndValue returns the record of formats without keys.
 func offsetAndValue(r format.Reader) (int64, []byte) { return r.Offset(), r.Value() }
 
 func lineOpener(c *conf.Conf) format.Opener { return text.Lines(lineOptions(c)) }
@@ -39,16 +39,16 @@ func lineOptions(c *conf.Conf) text.Options {
 	return text.Options{Delimiter: []byte(c.String(conf.RecordDelimiter))}
 }
 
-// splittableText reports whether a file of lines can be read from an offset within it: not if
-// it is compressed, except by bzip2.
+// splittableText reports whether a file of lines can be read from an offset within it. A
+// compressed file cannot, unless its codec is bzip2.
 func splittableText(c *conf.Conf, path string) bool {
 	return text.Splittable(path, lineOptions(c).Delimiter)
 }
 
 // KeyValueText reads lines and divides each at the first separator into key and value, as
 // KeyValueTextInputFormat does. The separator is a tab, or
-// mapreduce.input.keyvaluelinerecordreader.key.value.separator. A line without one is a key
-// with an empty value.
+// mapreduce.input.keyvaluelinerecordreader.key.value.separator. A line without a separator
+// is a key with an empty value.
 func KeyValueText() Input[[]byte, []byte] {
 	return &fileInput[[]byte, []byte]{
 		open: func(c *conf.Conf) format.Opener {
@@ -59,7 +59,7 @@ func KeyValueText() Input[[]byte, []byte] {
 	}
 }
 
-// separator is the first byte of the property, or a tab if it is empty.
+// separator returns the first byte of the property, or a tab if it is empty.
 func separator(c *conf.Conf) byte {
 	if s := c.String(conf.KeyValueSeparator); s != "" {
 		return s[0]
@@ -131,8 +131,8 @@ func FixedLength(length int) Input[int64, []byte] {
 	}
 }
 
-// JSONLines reads each line as the JSON document of a T. A line that is not fails the task
-// with an error that names it.
+// JSONLines reads each line as the JSON document of a T. If a line is not such a document,
+// the task fails with an error that names the line.
 func JSONLines[T any]() Input[int64, T] { return jsonLines[T]{TextLines()} }
 
 // jsonLines divides its input as TextLines does.
@@ -147,8 +147,8 @@ func (in jsonLines[T]) Open(t *Task, s Split) (Reader[int64, T], error) {
 	return &jsonReader[T]{Reader: lines, located: lines.(located)}, nil
 }
 
-// jsonReader decodes each line when it is asked for, so that a line that is skipped is not
-// decoded. located is the same reader as Reader, for the offset of the record.
+// jsonReader decodes a line when its record is requested, so that a skipped line is not
+// decoded. Reader and located are the same reader; located returns the offset of the record.
 type jsonReader[T any] struct {
 	Reader[int64, []byte]
 	located
@@ -177,14 +177,14 @@ func SequenceFile[K, V any](key Writable[K], value Writable[V]) Input[K, V] {
 	}
 }
 
-// sequenceInput has the functions of a fileInput for two classes.
+// sequenceInput provides the functions of a fileInput for two classes.
 type sequenceInput[K, V any] struct {
 	key   Writable[K]
 	value Writable[V]
 }
 
-// open is a format.Opener that also compares the classes in the file's header with those of the
-// job.
+// open returns a format.Opener that also compares the classes in the file's header with the
+// classes of the job.
 func (in sequenceInput[K, V]) open(ctx context.Context, o format.Open) (format.Reader, error) {
 	r, err := seqfile.Open(ctx, o)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-// Numbers is an input without files, for programs that generate data: the numbers from 0 up
-// to, but excluding, the value of a property. They are divided into mapreduce.job.maps
+// Numbers returns an input without files, for programs that generate data: the numbers from
+// 0 up to, but excluding, the value of a property. They are divided into mapreduce.job.maps
 // ranges of equal length.
 //
 // A split of numbers uses the fields of a file without a name:
@@ -22,7 +22,7 @@ import (
 // So progress, preemption by split and the order of records work as for files.
 func Numbers(property string) Input[int64, struct{}] { return numbers{property} }
 
-// numbers has the name of the property with the count.
+// numbers holds the name of the property with the count.
 type numbers struct{ property string }
 
 // Splits implements Input.
@@ -71,7 +71,7 @@ func (numbers) Open(_ *Task, s Split) (Reader[int64, struct{}], error) {
 	return &numberReader{first: first, next: first, end: end}, nil
 }
 
-// numberAt is the number at a position.
+// numberAt returns the number at a position.
 func numberAt(p Position) (int64, error) {
 	if p.Offset > math.MaxInt64-p.Skip {
 		return 0, fmt.Errorf("position %v: beyond the last number", p)
@@ -79,8 +79,8 @@ func numberAt(p Position) (int64, error) {
 	return p.Offset + p.Skip, nil
 }
 
-// numberReader is at the number before next. The Position of a number is an offset, the number
-// itself.
+// numberReader reads the numbers from first to end-1; the current number is next-1. The
+// Position of a number has the number itself as offset.
 type numberReader struct{ first, next, end int64 }
 
 func (r *numberReader) Next() bool {

@@ -51,15 +51,16 @@ func New[KI, VI, K, V, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, V
 	return AddInput(j, in, m)
 }
 
-// MapOnly makes a job without a reduce phase: what the mapper emits is written at once.
+// MapOnly makes a job without a reduce phase: the records that the mapper emits are the
+// output.
 func MapOnly[KI, VI, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI, KO, VO], out Output[KO, VO]) *Job[KO, VO, KO, VO] {
 	j := &Job[KO, VO, KO, VO]{name: name, output: out}
 	j.init(false)
 	return AddInput(j, in, m)
 }
 
-// init sets what New and MapOnly have in common. Its depth in the stack does not matter:
-// callerPosition looks for the first caller outside this package.
+// init sets the fields that New and MapOnly have in common. callerPosition looks for the
+// first caller outside this package, so the depth of init in the stack does not matter.
 func (j *Job[K, V, KO, VO]) init(noReducer bool) {
 	j.declaredAt = callerPosition()
 	j.properties = make(map[string]string)
@@ -142,8 +143,9 @@ func (j *Job[K, V, KO, VO]) Set(property, value string) *Job[K, V, KO, VO] {
 	return j
 }
 
-// Reduces sets the number of reduce tasks, unless the command line does. 0 leaves the
-// reducer out: what the mappers emit is written at once, so the output must accept it.
+// Reduces sets the number of reduce tasks, unless the command line sets it. With 0 there is
+// no reducer: the records that the mappers emit are the output, so the output must accept
+// them.
 func (j *Job[K, V, KO, VO]) Reduces(n int) *Job[K, V, KO, VO] {
 	return j.Set(conf.JobReduces, fmt.Sprint(n))
 }
@@ -157,14 +159,14 @@ func (j *Job[K, V, KO, VO]) WithOutput(out Output[KO, VO]) *Job[K, V, KO, VO] {
 	return &c
 }
 
-// Name is the job's name.
+// Name returns the job's name.
 func (j *Job[K, V, KO, VO]) Name() string { return j.name }
 
 // addErr adds an error that check reports.
 func (j *Job[K, V, KO, VO]) addErr(err error) { j.errs = append(j.errs, err) }
 
-// check reports every error in how the job was built, with the position of the call that
-// built it.
+// check returns all errors that were made in building the job, with the position of the call
+// that built it.
 func (j *Job[K, V, KO, VO]) check() error {
 	errs := j.errs
 	if j.reducer != nil && j.route.keyErr != nil {
@@ -188,7 +190,7 @@ var packagePrefix = reflect.TypeFor[Task]().PkgPath() + "."
 const maxDepth = 8
 
 // callerPosition returns the file:line at which code outside this package called into it.
-// Errors in the building of a job name that place, which the user's compiler cannot check.
+// Errors in building a job name this place, because the compiler cannot find such errors.
 func callerPosition() string {
 	var callers [maxDepth]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])

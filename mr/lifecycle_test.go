@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// stepper is a mapper and a reducer that emits what was called on it. It fails at the step
-// that fault names.
+// stepper is a mapper and a reducer that emits the names of its methods as they are called.
+// It fails at the step that fault names.
 type stepper struct {
 	name  string
 	fault string // "setup", "panic in setup", "call", "close" or "panic in close"

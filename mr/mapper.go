@@ -23,41 +23,42 @@ type Mapper[KI, VI, KO, VO any] interface {
 	Map(t *Task, key KI, value VI, out Emitter[KO, VO]) error
 }
 
-// Reducer gets each key once with all its values, in order, and produces any number of records.
-// values may be ranged over once; values that are left are skipped. It may also implement
-// Setup, Closer, and either Stateful or NotResumable.
+// Reducer gets each key once with all its values, in order, and produces any number of
+// records. values may be ranged over once; values that are left are skipped. It may also
+// implement Setup, Closer, and either Stateful or NotResumable.
 //
-// The bytes of the key are valid until Reduce returns, those of a value until the next value.
-// Hadoop reuses its objects in the same way.
+// The bytes of the key are valid until Reduce returns. The bytes of a value are valid until
+// the next value. Hadoop reuses its objects in the same way.
 type Reducer[KI, VI, KO, VO any] interface {
 	Reduce(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error
 }
 
-// Setup is called once before the first record of an attempt, as setup of Hadoop's Mapper is.
-// An attempt that resumes from a checkpoint calls it too, before Load.
+// Setup is called once before the first record of an attempt, as setup of Hadoop's Mapper
+// is. An attempt that resumes from a checkpoint also calls Setup, before Load.
 type Setup interface {
 	Setup(t *Task) error
 }
 
 // Closer is called once after the last record of an attempt, and may still emit. A type that
-// implements it and not Stateful is never checkpointed, because what Close emits would be
-// lost. A mapper of that kind is split instead, and a reducer is suspended.
+// is a Closer and not Stateful is never checkpointed, because the records that Close emits
+// would be lost. Such a mapper is split instead, and such a reducer is suspended.
 type Closer[KO, VO any] interface {
 	Close(t *Task, out Emitter[KO, VO]) error
 }
 
 // Stateful is for mappers and reducers that carry state from one record or key to the next.
-// Save is called when an attempt is checkpointed, and Load, after Setup, in the attempt that
-// resumes. Without it, code with state gives other results after a checkpoint, unless it is
-// a Closer. The input of a Stateful mapper is never split while it runs.
+// Save is called when an attempt is checkpointed. Load is called, after Setup, in the
+// attempt that resumes. Code that has state must be Stateful or a Closer, or its results
+// change after a checkpoint. The input of a Stateful mapper is never split while it runs.
 type Stateful interface {
 	Save() ([]byte, error)
 	Load(state []byte) error
 }
 
 // NotResumable is for mappers and reducers whose state cannot be saved, such as a connection
-// or the process of another program. A task of that kind is never checkpointed or split. If
-// its slot is needed, it is suspended, or killed and started over, or keeps its slot.
+// or the process of another program. Their tasks are never checkpointed or split. If the
+// slot of such a task is needed, the task is suspended, or killed and started over, or keeps
+// its slot.
 type NotResumable interface {
 	// NotResumable is never called. Its presence is the declaration.
 	NotResumable()

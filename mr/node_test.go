@@ -35,7 +35,7 @@ type node struct {
 	files   *storage.Router
 	server  *task.Server
 	start   *taskproc.Start // fields that all attempts share
-	address string          // of the shuffle server for the attempts' files
+	address string          // address of the shuffle server for the attempts' files
 	serial  int
 	trigger atomic.Pointer[trigger]
 
@@ -211,7 +211,7 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 			done := last.GetFinished()
 			if done == nil {
 				s.kills++
-				continue // killed: the same task starts over
+				continue // the attempt was killed: the same task starts over
 			}
 			ofSplit = append(ofSplit, done.Pieces...)
 			outputs = append(outputs, done.Outputs...)
@@ -345,7 +345,7 @@ func (n *node) textOf(pieces []*taskproc.Piece) string {
 
 // inputFile is one input file of a job.
 type inputFile struct {
-	suffix  string // of the file name
+	suffix  string // suffix of the file name
 	content []byte
 }
 

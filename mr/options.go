@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// options are what a command line says, apart from the program's own arguments.
+// options are the parsed options and arguments of a command line.
 //
 //	wordcount -D a=b -files f  --quiet   in  out   --  --odd-name
 //	          generic options  anywhere  arguments     arguments, too
@@ -31,11 +31,11 @@ type options struct {
 	args    []string // the program's own arguments
 }
 
-// parseArgs reads a command line as Hadoop does: generic options come first and
-// end at the first argument that is not one. The rest are the program's arguments.
-// Options that begin with "--" may stand anywhere before an argument "--". One that
-// is neither known here nor in own, the program's options, is refused: read as a
-// path it would fail later, or create a file of that name.
+// parseArgs reads a command line as Hadoop does: generic options come first and end at the
+// first argument that is not a generic option. The rest are the program's arguments. Options
+// that begin with "--" may stand anywhere before an argument "--". own are the program's own
+// options. Any other option with "--" is refused: read as a path, it would fail later, or
+// create a file of that name.
 func parseArgs(args, own []string) (*options, error) {
 	o := new(options)
 	args, behind, err := o.takeLong(args, own)
@@ -56,8 +56,8 @@ func parseArgs(args, own []string) (*options, error) {
 	return o, nil
 }
 
-// takeLong takes the long options out of args. It returns the other arguments, and those behind
-// an argument "--". Options of the program itself stay among the arguments.
+// takeLong takes the long options out of args. It returns the arguments before "--" and the
+// arguments behind it. Options of the program itself stay among the arguments.
 func (o *options) takeLong(args, own []string) (rest, behind []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, hasValue := strings.Cut(args[i], "=")
@@ -119,8 +119,9 @@ func (o *options) setLong(name, value string) error {
 	return nil
 }
 
-// takeGeneric takes one generic option off the front of args. It returns args unchanged if they
-// do not begin with one. Options of Hadoop that concern JARs are refused with the reason.
+// takeGeneric takes one generic option off the front of args. It returns args unchanged if
+// they do not begin with a generic option. Options of Hadoop that concern JARs are refused
+// with the reason.
 func (o *options) takeGeneric(args []string) (rest []string, err error) {
 	name := args[0]
 	if strings.HasPrefix(name, "-D") && len(name) > 2 {
@@ -184,12 +185,12 @@ func (o *options) configuration(show *console.Console) (*conf.Conf, error) {
 	return c, nil
 }
 
-// printUsage prints the line that a wrong call ends with.
+// printUsage prints the usage line, with which the output of a wrong call ends.
 func printUsage(w io.Writer, p *Program) {
 	fmt.Fprintf(w, "Usage: %s %s\n", p.Name, p.usage())
 }
 
-// printHelp prints what -h shows.
+// printHelp prints the help text of -h.
 func printHelp(w io.Writer, p *Program) {
 	printUsage(w, p)
 	if p.Summary != "" {
@@ -224,7 +225,8 @@ type clusterOptions struct {
 	detach    bool
 }
 
-// list is the masters as the user gave them: the option, else the environment; "" for none.
+// list returns the masters as the user gave them: by the option, else by the environment; ""
+// for none.
 func (o *clusterOptions) list() string {
 	if o.masters != "" {
 		return o.masters

@@ -9,8 +9,8 @@ import (
 )
 
 // TestOrdersAtTheEdges orders a map to split or to checkpoint before its first record, at
-// its last record, or twice. Later attempts complete the work. The output equals that of an
-// undisturbed run.
+// its last record, or twice. Later attempts complete the work. The output equals the output
+// of an undisturbed run.
 func TestOrdersAtTheEdges(t *testing.T) {
 	orders := map[string]*taskproc.ToTask{"split": stopOrder, "pause": pauseOrder}
 	for what, order := range orders {
@@ -34,7 +34,8 @@ func TestOrdersAtTheEdges(t *testing.T) {
 	}
 }
 
-// endedEarly runs a map whose first attempt gets an order, and then the rest of its work.
+// endedEarly runs a map whose first attempt gets an order, and then runs the rest of the
+// map's work.
 func (n *node) endedEarly(split *taskproc.Split, order *taskproc.ToTask, at int, first []*taskproc.ToTask) string {
 	n.t.Helper()
 	start := n.cloneStart(taskproc.Kind_MAP, 0)

@@ -150,7 +150,7 @@ func TestPartitionOutOfRange(t *testing.T) {
 	}
 }
 
-// keysOf is a job that outputs the keys in the order of the reduce.
+// keysOf returns a job that outputs the keys in the order of the reduce.
 func keysOf[K any](parse func(word string) K) *mr.Job[K, struct{}, K, struct{}] {
 	return mr.New("keys", mr.TextStrings(),
 		mr.MapFunc(func(_ *mr.Task, _ int64, line string, out mr.Emitter[K, struct{}]) error {

@@ -13,15 +13,15 @@ import (
 // directory when the job succeeds, by the protocol of Hadoop's FileOutputCommitter: no reader
 // sees the file of an attempt that failed, or of the second of two attempts.
 type Output[K, V any] interface {
-	// Suffix is the end of the files' names, with its dot (".gz"), or "".
+	// Suffix returns the end of the files' names, with its dot (".gz"), or "".
 	Suffix(t *Task) (string, error)
 
 	// Create starts a file whose bytes go to w.
 	Create(t *Task, w io.Writer) (RecordWriter[K, V], error)
 }
 
-// RecordWriter writes the records of one file. Write copies what it keeps of its arguments.
-// Close flushes; it does not close the file.
+// RecordWriter writes the records of one file. Write copies the parts of its arguments that
+// it keeps. Close flushes; it does not close the file.
 type RecordWriter[K, V any] interface {
 	Write(key K, value V) error
 	Close() error
@@ -35,7 +35,7 @@ type closer interface{ error() error }
 type writer[K, V any] struct {
 	format RecordWriter[K, V]
 	count  int64
-	err    error // the first one; it remains
+	err    error // the first error; it remains
 }
 
 // Emit implements Emitter. It counts the records for the counters of the task.
@@ -51,9 +51,10 @@ func (w *writer[K, V]) error() error { return w.err }
 // end implements targetWriter. The attempt closes the file.
 func (w *writer[K, V]) end(bool) error { return w.err }
 
-// openOutput opens the file of the output named name. The order at the end of an attempt is:
-// the format writes what it has buffered, then the attempt closes the file. A framed file of an
-// attempt that resumes begins with the bytes that the attempt before has handed over.
+// openOutput opens the file of the output named name. At the end of an attempt the format
+// first writes its buffered records, and then the attempt closes the file. If the attempt
+// resumes from a checkpoint, its framed file begins with the bytes that the previous attempt
+// has handed over.
 func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K, V], error) {
 	if f, ok := format.(funcOutput[K, V]); ok {
 		records, err := f.Create(t, nil)
@@ -131,8 +132,9 @@ func (n outputNames) add(name string, open func(*Task) error) error {
 	return nil
 }
 
-// openPending opens the outputs of which the attempt before a checkpoint has handed over
-// bytes that are in no piece yet. They must be written even if no further record is.
+// openPending opens the outputs that have pending bytes: the attempt before a checkpoint has
+// handed them over, and no piece contains them yet. They must be written even if no record
+// follows.
 func (n outputNames) openPending(t *Task) error {
 	for _, name := range t.node.PendingOutputs() {
 		if open := n[name]; open != nil {
@@ -152,7 +154,8 @@ func plainName(name string) bool {
 	}) < 0
 }
 
-// Emit writes one record, and creates the file at the first. A combiner cannot write to it.
+// Emit writes one record, and creates the file at the first record. A combiner cannot call
+// it.
 func (o *NamedOutput[K, V]) Emit(t *Task, key K, value V) error {
 	if t.named == nil {
 		return fmt.Errorf("output %q: not to be written by a combiner", o.name)
@@ -178,19 +181,19 @@ func (o *NamedOutput[K, V]) writer(t *Task) (*writer[K, V], error) {
 	return w, err
 }
 
-// FuncOutput is an output without files: it calls write for each record, in the order of the
-// task's output. Tasks run concurrently, so write must be safe for that. Attempts that fail
-// later call it too.
+// FuncOutput returns an output without files: it calls write for each record, in the order
+// of the task's output. Tasks run concurrently, so write must be safe for that. Attempts
+// that fail later call it too.
 func FuncOutput[K, V any](write func(t *Task, key K, value V) error) Output[K, V] {
 	return funcOutput[K, V](write)
 }
 
-// NullOutput is the output of a job that writes no files.
+// NullOutput returns the output of a job that writes no files.
 func NullOutput[K, V any]() Output[K, V] {
 	return FuncOutput(func(*Task, K, V) error { return nil })
 }
 
-// funcOutput has no files. openOutput knows it and asks the attempt for none.
+// funcOutput is an output without files. openOutput recognizes it and opens no file.
 type funcOutput[K, V any] func(t *Task, key K, value V) error
 
 func (funcOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }

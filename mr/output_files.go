@@ -32,7 +32,7 @@ func (textOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error)
 	return l, nil
 }
 
-// suffix is the suffix of the files that newSink writes.
+// suffix returns the suffix of the files that newSink writes.
 func suffix(t *Task) (string, error) {
 	codec, err := outputCodec(t.node.Attempt.Conf)
 	if err != nil || codec == nil {
@@ -91,8 +91,7 @@ type sequenceOutput[K, V any] struct {
 
 func (sequenceOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }
 
-// Create implements Output. The codec is a matter of the header, so the file's name has no
-// suffix.
+// Create implements Output. The header names the codec, so the file's name has no suffix.
 func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error) {
 	header := seqfile.Header{KeyClass: o.key.Class, ValueClass: o.value.Class}
 	header.Sync = syncMark(t)
@@ -110,14 +109,14 @@ func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], 
 	return &sequenceWriter[K, V]{o: o, out: out}, nil
 }
 
-// syncMark is the sync mark of a task's file. It is the same in each run of a job, and
-// differs between jobs of different names or configurations.
+// syncMark returns the sync mark of a task's file. The mark is the same in each run of a
+// job, and differs between jobs of different names or configurations.
 func syncMark(t *Task) [16]byte {
 	start := t.node.Attempt.Start
 	return seqfile.SyncMark(start.Program, t.Property(conf.JobName), string(start.Config), fmt.Sprint(start.Kind), fmt.Sprint(t.Part()))
 }
 
-// sequenceWriter is resumable, because the position of the next mark depends on what was
+// sequenceWriter is resumable, because the position of the next mark depends on the bytes
 // written before.
 type sequenceWriter[K, V any] struct {
 	o          sequenceOutput[K, V]
@@ -137,7 +136,7 @@ func (w *sequenceWriter[K, V]) Framed() bool                { return true }
 func (w *sequenceWriter[K, V]) Checkpoint() ([]byte, error) { return w.out.Checkpoint() }
 func (w *sequenceWriter[K, V]) Resume(pending []byte) error { return w.out.Resume(pending) }
 
-// sinkBuffer is how many bytes are collected before they are written to a plain file.
+// sinkBuffer is the number of bytes that are collected before a write to a plain file.
 const sinkBuffer = 128 << 10
 
 // sink takes encoded records and writes them to a file, plain or compressed:
@@ -150,7 +149,7 @@ const sinkBuffer = 128 << 10
 type sink struct {
 	w   io.Writer
 	z   *compress.Writer // nil for a plain file
-	buf []byte           // records not written yet; of a compressed file only the current one
+	buf []byte           // records that are not written yet; for a compressed file only the current record
 }
 
 // newSink writes to w as mapreduce.output.fileoutputformat.compress and .compress.codec say.
@@ -188,7 +187,7 @@ func (s *sink) flush() error {
 	return err
 }
 
-// Close writes what is buffered.
+// Close writes the buffered bytes.
 func (s *sink) Close() error {
 	if s.z != nil {
 		return s.z.Close()
@@ -199,7 +198,8 @@ func (s *sink) Close() error {
 // Checkpoint returns the bytes that are in no frame yet.
 func (s *sink) Checkpoint() ([]byte, error) { return s.z.Pending(), nil }
 
-// Resume takes, in another attempt, what Checkpoint returned.
+// Resume continues the file of another attempt with the bytes that Checkpoint returned
+// there.
 func (s *sink) Resume(pending []byte) error {
 	_, err := s.z.Write(pending)
 	return err
@@ -216,7 +216,7 @@ type resumable interface {
 	Resume(pending []byte) error
 }
 
-// outputCodec is the codec of output files according to the properties; nil for none.
+// outputCodec returns the codec of output files according to the properties; nil for none.
 func outputCodec(c *conf.Conf) (*compress.Codec, error) {
 	if !c.Bool(conf.OutputCompress) {
 		return nil, nil

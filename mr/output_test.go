@@ -59,7 +59,7 @@ func TestNamedOutputIsCompressedAsTheMainOne(t *testing.T) {
 	}
 }
 
-// identityLines is a job that writes the lines that it reads.
+// identityLines returns a job that writes the lines that it reads.
 func identityLines() *mr.Job[string, struct{}, string, struct{}] {
 	return mr.MapOnly("lines", mr.TextStrings(), mr.MapFunc(func(_ *mr.Task, _ int64, line string, out mr.Emitter[string, struct{}]) error {
 		out.Emit(line, struct{}{})

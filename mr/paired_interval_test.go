@@ -13,10 +13,11 @@ import (
 	"testing"
 )
 
-// armPair is the measurements of two arms right after one another, in the same unit.
+// armPair has one measurement of each of two arms, taken one right after the other, in the
+// same unit.
 type armPair struct{ With, Without float64 }
 
-// difference is the extra of With, as a part of Without.
+// difference returns how much With exceeds Without, as a fraction of Without.
 func (p armPair) difference() float64 { return (p.With - p.Without) / p.Without }
 
 // interval is the median of differences, and the 95 % confidence interval of the true
@@ -26,8 +27,8 @@ type interval struct{ Median, Low, High float64 }
 // resamples is the number of bootstrap samples of an interval.
 const resamples = 10_000
 
-// intervalOf is the bootstrap interval of pairs. It is the same for the same pairs, and zero
-// for none.
+// intervalOf returns the bootstrap interval of pairs. Equal pairs give equal intervals.
+// Without pairs the interval is zero.
 func intervalOf(pairs []armPair) interval {
 	if len(pairs) == 0 {
 		return interval{}
@@ -48,7 +49,7 @@ func intervalOf(pairs []armPair) interval {
 	return interval{Median: medianOf(differences), Low: medians[resamples/40], High: medians[resamples-1-resamples/40]}
 }
 
-// medianOf is the median of at least one number.
+// medianOf returns the median of at least one number.
 func medianOf(numbers []float64) float64 {
 	sorted := slices.Sorted(slices.Values(numbers))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
@@ -84,7 +85,7 @@ func decodePairs(r io.Reader) ([]armPair, error) {
 	return pairs, nil
 }
 
-// TestIntervalOf looks at pairs of which the true difference is known.
+// TestIntervalOf computes intervals of pairs whose true difference is known.
 func TestIntervalOf(t *testing.T) {
 	if got := intervalOf(nil); got != (interval{}) {
 		t.Errorf("of none: %+v", got)

@@ -32,9 +32,9 @@ func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) 
 	return nil, nil
 }
 
-// userPartition decodes each key for the user's function. It panics with an error that ends the
-// attempt, since partition functions return none. Hadoop refuses a partition out of range in
-// the same way.
+// userPartition returns a function that decodes each key and calls the user's function. An
+// invalid key or partition is a panic that ends the attempt, since partition functions
+// return no error. Hadoop refuses a partition out of range in the same way.
 func (r *route[K, V]) userPartition(n int) func(key []byte) int {
 	return func(key []byte) int {
 		k, err := r.keys.Decode(key)
@@ -68,19 +68,19 @@ func (r *route[K, V]) groupPrefix() func(key []byte) int {
 // The size of the sample. A partition with n sampled keys deviates from an equal share by
 // one part in √n.
 const (
-	minSampleKeys = 10_000 // of the whole input, as in Hadoop's RandomSampler
+	minSampleKeys = 10_000 // number of keys for the whole input, as in Hadoop's RandomSampler
 	maxSampleKeys = 100_000
 	keysPerReduce = 1_000
 	sampleBytes   = 32 << 20 // bytes of keys; a few keys of 1 MB must not fill the memory
-	sampleSplits  = 10       // at most, spread over the input
+	sampleSplits  = 10       // number of splits, spread over the input
 )
 
 // sampler collects the keys that a job's mappers emit for part of its input.
 // It runs in the client, before the job is submitted: the number of maps is known by then, and
 // the ranges must be the same in all of them.
 type sampler struct {
-	node   func(split *taskproc.Split) *task.NodeRun // what the mapper believes it runs in
-	splits []*taskproc.Split                         // to sample; at most sampleSplits
+	node   func(split *taskproc.Split) *task.NodeRun // returns the Node in which the mapper runs
+	splits []*taskproc.Split                         // splits to sample; at most sampleSplits
 	quota  int                                       // keys per split
 	bytes  int                                       // bytes of keys per split
 	keys   [][]byte
@@ -168,8 +168,8 @@ func sampleSource[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO
 	return nil
 }
 
-// sampleSplit runs the mapper over a split until there are enough keys, which it reports as
-// errEnough. The mapper is a new instance, and its Close is not called. A panic in it is an
+// sampleSplit runs the mapper over a split. It returns errEnough once there are enough keys.
+// The mapper is a new instance, and its Close is not called. A panic in the mapper is an
 // error, as in a task.
 func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO, VO], t *Task, split *taskproc.Split, in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *sampler) (err error) {
 	reader, err := in.Open(t, splitOf(split, splits.Range(split)))
@@ -201,13 +201,13 @@ func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO,
 	return reader.Err()
 }
 
-// keySink keeps the encoded keys of the records that are emitted. It ignores what a mapper
-// emits for the same record once it is full.
+// keySink keeps the encoded keys of the records that are emitted. Once it is full, it
+// ignores further keys of the same record.
 type keySink[K, V any] struct {
 	job     interface{ encodeKey(K) []byte }
 	sampler *sampler
 	left    int // keys that are still wanted
-	bytes   int // that these may have; the last key may exceed it
+	bytes   int // bytes that these keys may have; the last key may exceed the limit
 }
 
 // Emit implements Emitter.

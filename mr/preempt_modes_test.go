@@ -27,13 +27,13 @@ func (sticky) Reduce(_ *Task, key string, values iter.Seq[int64], out Emitter[st
 
 func (sticky) NotResumable() {}
 
-// countingOn is a sticky that also has Save and Load.
+// countingOn is a sticky with the methods Save and Load.
 type countingOn struct{ sticky }
 
 func (countingOn) Save() ([]byte, error) { return nil, nil }
 func (countingOn) Load([]byte) error     { return nil }
 
-// numbered is a mapper that has only Save and Load.
+// numbered is a mapper with the methods Save and Load only.
 type numbered struct{ *counted }
 
 type counted struct{}
@@ -79,7 +79,8 @@ func TestModesDisallowedByTypes(t *testing.T) {
 }
 
 // TestStatefulMappersCheckpointOnASplit orders mappers with state to split. A resumable
-// mapper writes a checkpoint instead. One that is not resumable keeps running to its end.
+// mapper writes a checkpoint instead. A mapper that is not resumable keeps running to its
+// end.
 func TestStatefulMappersCheckpointOnASplit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mapper func(touch func(*Task)) Mapper[int64, []byte, string, int64]
@@ -120,7 +121,7 @@ type untouched struct{ touching }
 
 func (untouched) NotResumable() {}
 
-// unsaved counts bytes and emits the count in Close. It cannot be saved.
+// unsaved counts bytes and emits the count in Close. Its state cannot be saved.
 type unsaved struct {
 	touch func(*Task)
 	n     int64
@@ -145,7 +146,7 @@ func TestLastProgressReportIsNotLost(t *testing.T) {
 	for name, tt := range map[string]struct {
 		output   Output[string, int64]
 		order    *taskproc.ToTask
-		end      int64 // of the completed range
+		end      int64 // end of the completed range
 		declined bool
 	}{
 		"cut":                     {text, stopOrder, 2, false},

@@ -61,7 +61,7 @@ func disturbedJobs(touch func(*Task)) map[string]anyJob {
 		out.Emit(struct{}{}, bytes.ToUpper(line))
 		return nil
 	})
-	var extra *NamedOutput[string, int64] // gets only the first keys
+	var extra *NamedOutput[string, int64] // an output that gets only the first keys
 	some := ReduceFunc(func(t *Task, key string, values iter.Seq[int64], out Emitter[string, string]) error {
 		if key < "w2" {
 			if err := extra.Emit(t, key, int64(len(key))); err != nil {
@@ -154,7 +154,7 @@ func (r *running) Load(state []byte) error {
 type variant struct {
 	properties map[string]string
 	encode     func(text string) []byte // encodes input files; nil for plain text
-	suffix     string                   // of the file names
+	suffix     string                   // suffix of the file names
 	small      bool                     // use many small files, several to a split
 }
 
@@ -206,7 +206,7 @@ func (v variant) inputs(rng *rand.Rand) []string {
 }
 
 // TestSameBytesWhateverHappens splits, checkpoints and kills attempts at random points, any
-// number of times. The output equals that of an undisturbed run.
+// number of times. The output equals the output of an undisturbed run.
 func TestSameBytesWhateverHappens(t *testing.T) {
 	var all tally
 	for name := range disturbedJobs(nil) {

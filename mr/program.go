@@ -16,10 +16,12 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// Program is a command that runs one or more jobs. A single job needs none: Main takes it as it
-// is. A Program gives it arguments of its own, or makes a chain of several jobs.
+// Program is a command that runs one or more jobs. A single job needs no Program: Main
+// accepts the job itself. A Program adds arguments of its own, or makes a chain of several
+// jobs.
 type Program struct {
-	// Name is the command's name in help and messages; by convention that of its main job.
+	// Name is the command's name in help and messages; by convention the name of its main
+	// job.
 	Name string
 
 	// Summary describes the program in one line.
@@ -48,7 +50,7 @@ const defaultUsage = "<in> [<in>...] <out>"
 // program implements Runnable.
 func (p *Program) program() *Program { return p }
 
-// usage describes the arguments in one line.
+// usage returns the description of the arguments in one line.
 func (p *Program) usage() string {
 	if p.Usage != "" {
 		return p.Usage
@@ -56,7 +58,7 @@ func (p *Program) usage() string {
 	return defaultUsage
 }
 
-// jobs are the jobs of the program, by name.
+// jobs returns the jobs of the program by name.
 func (p *Program) jobs() (map[string]anyJob, error) {
 	jobs := make(map[string]anyJob)
 	for _, r := range p.Jobs {
@@ -75,8 +77,8 @@ func (p *Program) jobs() (map[string]anyJob, error) {
 	return jobs, nil
 }
 
-// taskName is the name of a job for tasks. It is qualified by the program's, since programs
-// of one binary may have different jobs of one name.
+// taskName returns the name by which a task finds a job. It contains the program's name,
+// since programs of one binary may have different jobs of one name.
 func (p *Program) taskName(job string) string {
 	if job == p.Name {
 		return job
@@ -84,7 +86,7 @@ func (p *Program) taskName(job string) string {
 	return p.Name + "/" + job
 }
 
-// tasks returns the program's jobs as attempts find them.
+// tasks returns the program's jobs by the names by which attempts find them.
 func (p *Program) tasks(jobs map[string]anyJob) task.Programs {
 	programs := make(task.Programs)
 	for name, j := range jobs {
@@ -93,7 +95,7 @@ func (p *Program) tasks(jobs map[string]anyJob) task.Programs {
 	return programs
 }
 
-// runSingleJob is the default Run.
+// runSingleJob runs the only job of a Program; it is the default of Program.Run.
 func runSingleJob(ctx context.Context, d *Driver) error {
 	if len(d.Args) < 2 {
 		return ErrUsage
@@ -102,7 +104,7 @@ func runSingleJob(ctx context.Context, d *Driver) error {
 	return d.Run(ctx, d.program.Jobs[0], JobRun{In: slices.Clone(d.Args[:last]), Out: d.Args[last]})
 }
 
-// Exit codes: those of Hadoop's client, and 130 for Ctrl-C as in a shell.
+// Exit codes. They equal the codes of Hadoop's client, and 130 for Ctrl-C as in a shell.
 const (
 	ExitDone        = 0
 	ExitFailed      = 1
@@ -151,8 +153,8 @@ func Run(ctx context.Context, r Runnable, args []string, stdout, stderr io.Write
 	return exitCode(ctx, p, err, stderr)
 }
 
-// exitCode shows an error, unless it was shown before, and returns the exit code for it. Ctrl-C
-// wins: an error that follows from it is of no interest.
+// exitCode shows an error, unless it was shown before, and returns the exit code for it. After
+// Ctrl-C it shows nothing, because the error follows from the interrupt.
 func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int {
 	var job *JobError
 	switch {
@@ -174,7 +176,7 @@ func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int 
 }
 
 // runProgram runs the part of a program that runs on the client. It writes the report and
-// closes the driver also after an error, and returns their errors with that of the program.
+// closes the driver even after an error, and returns all errors joined.
 func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (err error) {
 	d, err := newDriver(ctx, p, o, stdout, stderr)
 	if err != nil {

@@ -23,7 +23,7 @@ type progressReporter struct {
 	console  *console.Console
 	interval time.Duration // 0: each status is shown
 	quiet    bool          // failed attempts are not shown
-	failures int           // that have been seen
+	failures int           // number of failed attempts seen so far
 
 	mu struct {
 		sync.Mutex
@@ -35,8 +35,8 @@ type progressReporter struct {
 }
 
 // newProgressReporter follows the properties of the client:
-// mapreduce.client.progressmonitor.pollinterval, and mapreduce.client.output.filter, of which
-// only NONE makes a difference.
+// mapreduce.client.progressmonitor.pollinterval, and mapreduce.client.output.filter, whose
+// only effective value is NONE.
 func (d *Driver) newProgressReporter() *progressReporter {
 	return &progressReporter{
 		console: d.console, interval: d.conf.Duration(conf.PollInterval),
@@ -44,7 +44,7 @@ func (d *Driver) newProgressReporter() *progressReporter {
 	}
 }
 
-// report takes one status. The last one of a job is always shown.
+// report takes one status. The last status of a job is always shown.
 func (r *progressReporter) report(s *wire.JobStatus) {
 	over := s.State >= wire.JobState_SUCCEEDED
 	for ; r.failures < len(s.Failures); r.failures++ {
@@ -135,8 +135,8 @@ type reporter struct {
 	last *report.Report
 }
 
-// write writes the report of the last job that ended, or was left; it has no effect if none
-// was.
+// write writes the report of the last job that ended or from which the program detached. It
+// has no effect if there is no such job.
 func (r *reporter) write() error {
 	if r.path == "" || r.last == nil {
 		return nil

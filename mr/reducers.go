@@ -16,7 +16,7 @@ func IdentityMapper[K, V any]() Mapper[K, V, K, V] {
 // IdentityReducer emits each value with its key.
 func IdentityReducer[K, V any]() Reducer[K, V, K, V] { return identity[K, V]{} }
 
-// identity is the value that programs share. Each attempt uses an identityLoop.
+// identity is the reducer that attempts share. Each attempt uses its own identityLoop.
 type identity[K, V any] struct{}
 
 // Reduce implements Reducer.
@@ -24,7 +24,7 @@ func (r identity[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitter[K
 	return r.forAttempt().Reduce(t, key, values, out)
 }
 
-// forAttempt is called by instance.
+// forAttempt returns the reducer of one attempt. instance calls it.
 func (identity[K, V]) forAttempt() Reducer[K, V, K, V] {
 	l := &identityLoop[K, V]{}
 	l.step = l.emit
@@ -36,7 +36,7 @@ func (identity[K, V]) forAttempt() Reducer[K, V, K, V] {
 type identityLoop[K, V any] struct {
 	key  K
 	out  Emitter[K, V]
-	step func(V) bool // the method emit, bound once
+	step func(V) bool // method value of emit, made once
 }
 
 // Reduce implements Reducer.
@@ -100,8 +100,8 @@ func (r FoldReducer[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitte
 
 func (r FoldReducer[K, V]) folder() func(acc, v V) V { return r.fold }
 
-// forAttempt is called by instance. It binds the method add once, so that a group allocates
-// nothing.
+// forAttempt returns the reducer of one attempt. instance calls it. It binds the method add
+// once, so that a group allocates nothing.
 func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] {
 	l := &foldLoop[K, V]{fold: r.fold, bytes: isBytes[V]()}
 	l.step = l.add
@@ -109,9 +109,9 @@ func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] {
 }
 
 // foldLoop runs a FoldReducer in one attempt. It passes the same function to each group's
-// iterator and keeps byte values in one buffer, so that a group costs no allocation.
-// Its result may be kept from one group to the next only as memory: Reduce starts with no
-// value.
+// iterator and keeps byte values in one buffer, so that a group costs no allocation. The
+// memory of acc is reused for the next group, but not its value: Reduce starts each group
+// without a value.
 type foldLoop[K, V any] struct {
 	fold  func(acc, v V) V
 	bytes bool // V is []byte, which is valid only until the next value

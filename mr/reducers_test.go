@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// caught is an Emitter that keeps what is emitted.
+// caught is an Emitter that keeps the emitted records.
 type caught[K, V any] struct {
 	keys   []K
 	values []V

@@ -90,12 +90,12 @@ func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobS
 	return d.watchRemote(ctx, c, spec, id)
 }
 
-// submitGrace is how long an active submission may still take after Ctrl-C.
+// submitGrace is the time that an active submission may still take after Ctrl-C.
 const submitGrace = 10 * time.Second
 
-// submitWhole submits a job. A submission that has begun outlives ctx by submitGrace, so that
-// the user learns whether there is a job. Without that, Ctrl-C at the wrong moment would leave
-// a job that nothing on the terminal mentions.
+// submitWhole submits a job. A submission that has begun outlives ctx by submitGrace, so
+// that the user learns whether there is a job. Otherwise Ctrl-C during the submission could
+// leave a job that the terminal does not mention.
 func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -154,8 +154,8 @@ func (d *Driver) interrupted() bool {
 	}
 }
 
-// leave detaches from a job, which continues. last is its last known status, nil for none. The
-// report has that status.
+// leave detaches from a job, which continues. last is the last known status of the job, or
+// nil. The report contains this status.
 func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) error {
 	d.detached = true
 	if last == nil {
@@ -168,7 +168,7 @@ func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) erro
 	return errDetached
 }
 
-// waitCommand is the command that watches a job.
+// waitCommand returns the command that watches a job.
 func (d *Driver) waitCommand(id string) string {
 	command := "hammr job wait " + id
 	if d.engine.cluster.masters != "" {
@@ -177,8 +177,8 @@ func (d *Driver) waitCommand(id string) string {
 	return command
 }
 
-// confirmKill asks a user at a terminal whether to kill a job. A second Ctrl-C means no, and
-// so does the lack of a terminal.
+// confirmKill asks a user at a terminal whether to kill a job. A second Ctrl-C means no.
+// Without a terminal the answer is no.
 func (d *Driver) confirmKill(id string) bool {
 	out, ok := d.Stderr.(*os.File)
 	if !ok || !console.IsTerminal(out) || !console.IsTerminal(os.Stdin) {

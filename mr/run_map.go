@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// sourceOf is an input with its mapper. The mapper feeds the reducer, or the output if the
-// job has no reducer or a property leaves it out.
+// sourceOf returns the source for an input and its mapper. The mapper feeds the reducer, or
+// the output if the job has no reducer or a property leaves it out.
 func sourceOf[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K, V]) source[K, V, KO, VO] {
 	return source[K, V, KO, VO]{
 		input:      in,
@@ -66,13 +66,14 @@ func (j *Job[K, V, KO, VO]) RunNode(n *task.NodeRun) error {
 	return j.reduceAll(n.Reduce())
 }
 
-// runMap calls the mapper for each record of the attempt's range. sunk returns the first error
-// of writing what out emits.
+// runMap calls the mapper for each record of the attempt's range. sunk returns the first
+// error of writing the records that out has received.
 //
 //	open the reader ──> setUp ──> mapRecords ──> Close of the mapper
 //
-// An attempt that is checkpointed does not call Close; the attempt that resumes will. One that
-// is split or truncated does, because it publishes what it has emitted.
+// An attempt that is checkpointed does not call Close; the attempt that resumes calls it. An
+// attempt that is split or truncated calls Close, because it publishes the records that it
+// has emitted.
 func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) error {
 	reader, err := in.Open(t, splitOf(m.Split(), m.Work()))
 	if err != nil {
@@ -94,13 +95,14 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 	return sunk()
 }
 
-// mapRecords is the record loop. It reports whether it was stopped before the end of the range.
+// mapRecords is the record loop. It reports whether it was stopped before the end of the
+// range.
 //
-// Between two records it looks at one flag. The flag is set if a signal waits (an order to
-// preempt, a request for progress), and always if records are skipped or delayed, so that the
-// usual record costs one comparison. A panic while the user's code maps is blamed on the
-// record, and so is an error of it; later attempts may skip that record. An error in sunk, of
-// the output, is not blamed on the record.
+// Between two records it checks one flag. The flag is set if a signal waits (an order to
+// preempt, a request for progress), and always if records are skipped or delayed. So the
+// usual record costs one comparison. If the user's code fails by an error or a panic while
+// it maps, mapRecords blames the record, and later attempts may skip it. An error of the
+// output, which sunk returns, is not blamed on the record.
 func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) (stopped bool, err error) {
 	records := int64(0)
 	mapping := false // the current record is to blame for a panic
@@ -114,7 +116,7 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 		}
 	}()
 	skipping, brake := m.Skipping(), newThrottle(t)
-	each := skipping || brake != nil // each record needs more than mapping
+	each := skipping || brake != nil // the flag is checked at each record
 	watch := m.Node.SignalFlag().OrAlways(each)
 	for reader.Next() {
 		if watch.Signalled() {

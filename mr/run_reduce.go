@@ -43,9 +43,9 @@ func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
 	return out.error()
 }
 
-// groupAttempt is the attempt as the group loop uses it. The loop polls for signals through
-// the Node itself, because that call is inlined, and calls these methods only if there is
-// one.
+// groupAttempt has the methods of an attempt that the group loop calls. The loop looks for
+// signals through the Node itself, because that call is inlined, and calls PollSignals and
+// PollProgress only if there is a signal.
 type groupAttempt interface {
 	PollSignals() (task.Action, error)
 	PollProgress()
@@ -66,10 +66,10 @@ type groupLoop[K, V, KO, VO any] struct {
 	outErr  func() error // returns the first error of writing what out emits
 
 	watch     task.SignalFlag
-	decodeErr error // of a value; ends the attempt
+	decodeErr error // error of decoding a value; ends the attempt
 }
 
-// run reduces all groups. It reports whether it was stopped before the last.
+// run reduces all groups. It reports whether it was stopped before the last group.
 func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 	values, brake := g.values, newThrottle(g.task)
 	g.watch = g.task.node.SignalFlag()
@@ -116,7 +116,7 @@ func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 	}
 }
 
-// err returns an error that the reducer cannot see: of decoding, of reading or of writing.
+// err returns an error of decoding, reading or writing, which the reducer cannot see.
 func (g *groupLoop[K, V, KO, VO]) err() error {
 	if g.decodeErr != nil {
 		return g.decodeErr

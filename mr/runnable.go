@@ -36,24 +36,25 @@ type anyJob interface {
 // details is the part of a job that does not depend on its types, under one configuration.
 type details struct {
 	inputs     []splitter
-	readers    []string // by input: the stage that reads it
+	readers    []string // the stage that reads each input
 	hasReduce  bool
-	needReduce error // why it cannot run without reduces; nil if it can
+	needReduce error // why the job cannot run without reduces; nil if it can
 	totalOrder bool  // partitions are ranges of keys, found by sampling
 	properties map[string]string
-	disallowed map[string]preempt.ModeSet // by stage: modes that its functions do not support
+	disallowed map[string]preempt.ModeSet // modes that the functions of each stage do not support
 
-	// graph is the job's graph for these numbers of Nodes of the stages that read inputs.
+	// graph returns the job's graph for these numbers of Nodes of the stages that read
+	// inputs.
 	graph func(nodes map[string]int, reduces int) dag.Graph
 }
 
 // configType implements anyJob.
 func (j *Job[K, V, KO, VO]) configType() *configType { return j.config }
 
-// details implements anyJob. They do not depend on the configuration: a Job has always the
-// graph map → reduce, or map alone.
+// details implements anyJob. The details do not depend on the configuration: the graph of a
+// Job is always map → reduce, or map alone.
 func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
-	const reader = "map" // as dag.MapReduce calls it
+	const reader = "map" // the name that dag.MapReduce gives the stage
 	d := details{
 		hasReduce:  j.reducer != nil,
 		needReduce: j.needReduce(),
@@ -72,7 +73,8 @@ func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
 	return d, nil
 }
 
-// needReduce says why the mappers' output cannot be written directly; nil if it can.
+// needReduce returns the reason why the mappers' output cannot be written directly; nil if
+// it can.
 func (j *Job[K, V, KO, VO]) needReduce() error {
 	if _, ok := any(j.output).(Output[K, V]); ok {
 		return nil
@@ -81,13 +83,14 @@ func (j *Job[K, V, KO, VO]) needReduce() error {
 		conf.JobReduces, j.name, reflect.TypeFor[K](), reflect.TypeFor[V](), reflect.TypeFor[KO](), reflect.TypeFor[VO]())
 }
 
-// program implements Runnable: a program that has only this job, with the job's name.
+// program implements Runnable. It returns a program that has only this job, with the job's
+// name.
 func (j *Job[K, V, KO, VO]) program() *Program {
 	return &Program{Name: j.name, Jobs: []Runnable{j}}
 }
 
-// reduces is the number of reduce tasks under a configuration; 0 for a job without reduce
-// phase, whatever the property says.
+// reduces returns the number of reduce tasks under a configuration; 0 for a job without
+// reduce phase, whatever the property says.
 func reduces(det details, c *conf.Conf) int {
 	if !det.hasReduce {
 		return 0
@@ -95,7 +98,7 @@ func reduces(det details, c *conf.Conf) int {
 	return c.Int(conf.JobReduces)
 }
 
-// nodes is the number of Nodes of each stage that reads inputs: one per split.
+// nodes returns the number of Nodes of each stage that reads inputs: one per split.
 func (det details) nodes(splits []*taskproc.Split) map[string]int {
 	nodes := make(map[string]int)
 	for _, s := range splits {
@@ -115,20 +118,20 @@ func (det *details) disallow(stage string, modes preempt.ModeSet) {
 	det.disallowed[stage] |= modes
 }
 
-// disallowedIn is the modes that the tasks of a graph do not support, by stage, in the
+// disallowedIn returns the modes that the tasks of a graph do not support, by stage, in the
 // form that a submission has.
 func (det details) disallowedIn(g dag.Graph) map[string]string {
 	all := make(map[string]string)
 	for stage, modes := range det.disallowed {
-		if g.StageIndex(stage) >= 0 { // else a reducer that is left out
+		if g.StageIndex(stage) >= 0 { // the graph of a job with 0 reduces has no reduce stage
 			all[stage] = strings.ReplaceAll(modes.String(), " ", "")
 		}
 	}
 	return all
 }
 
-// defaults is the configuration of a job with this number of reduces; less than 0 leaves it
-// as the job says.
+// defaults returns the configuration of a job with this number of reduces. A number below 0
+// leaves the number that the job sets.
 func (det details) defaults(reduces int) (*conf.Conf, error) {
 	c, err := conf.FromMap(det.properties)
 	if err == nil && reduces >= 0 {
@@ -137,7 +140,7 @@ func (det details) defaults(reduces int) (*conf.Conf, error) {
 	return c, err
 }
 
-// shape is the graph of the job under a configuration.
+// shape returns the graph of the job under a configuration.
 func (det details) shape(c *conf.Conf, nodes map[string]int, reduces int) dag.Graph {
 	g := det.graph(nodes, reduces)
 	if c.Bool(conf.ChannelsStored) {

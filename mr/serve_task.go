@@ -22,9 +22,9 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// ServeTask makes the process a task if a tasknode has started it as one. It runs that task,
-// and possibly further tasks of the same job, with the job that it finds in programs, and
-// exits. In any other process it returns at once.
+// ServeTask runs a task if a tasknode has started this process for a task. It finds the job
+// of the task in programs, and may run further tasks of the same job. Then it exits. In any
+// other process it returns at once.
 //
 // Main and Exec call it. A program that does anything before them, such as reading its
 // arguments, calls it first in its main: a tasknode starts the program without arguments.
@@ -101,8 +101,8 @@ func refuse(messages taskproc.TaskEnd, why *taskproc.Failure) error {
 	return messages.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: why}})
 }
 
-// taskServer makes the server that runs the attempt of start. It is made again for each task of
-// a process, so that no file system or connection outlives a task.
+// taskServer returns the server that runs the attempt of start. Each task of a process gets
+// a new server, so that no file system or connection outlives a task.
 func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (*task.Server, error) {
 	c, err := conf.FromMap(start.Properties)
 	if err != nil {
@@ -148,10 +148,10 @@ func jobsOf(programs []Runnable) (map[string]anyJob, error) {
 	return all, nil
 }
 
-// checkGraph compares a job of this binary with the one that was submitted. A job's graph may
-// depend on its configuration and on code, and a tasknode may have a binary of the same name
-// that was built later. The numbers of Nodes that read inputs are not compared: they grow when
-// a map is split.
+// checkGraph compares a job of this binary with the submitted job. A job's graph may depend
+// on its configuration and on code, and a tasknode may have a binary of the same name that
+// was built later. The numbers of Nodes that read inputs are not compared: they grow when a
+// map is split.
 func checkGraph(j anyJob, c *conf.Conf, start *taskproc.Start) error {
 	det, err := j.details(start.Config)
 	if err != nil {
@@ -191,9 +191,9 @@ func difference(submitted, here dag.Graph) string {
 	return strings.Join(parts, ", ")
 }
 
-// enterAttempt prepares a process for a further task, as the tasknode prepares a new process:
-// it changes to the attempt's directory and resets the peak of memory. PWD follows, since
-// programs that the task starts may read it.
+// enterAttempt prepares a process for a further task, as the tasknode prepares a new
+// process: it changes to the attempt's directory and resets the peak of memory. It also sets
+// PWD, since programs that the task starts may read it.
 func enterAttempt(start *taskproc.Start) error {
 	if err := os.Chdir(start.LocalDir); err != nil {
 		return err
@@ -208,14 +208,14 @@ const (
 	settlePause  = time.Millisecond
 )
 
-// largeHeapBytes is the garbage of one task that is returned to the system before the next
-// task. The collector would otherwise let the heap grow to several times as much.
+// largeHeapBytes is the size above which the heap of one task is returned to the system before
+// the next task. The collector would otherwise let the heap grow to several times that size.
 const largeHeapBytes = 64 << 20
 
 // resetProcess returns the memory of a finished task to the system. It reports whether the
-// process can run another task: the finished task has left no goroutine and no child process.
-// Otherwise the process ends, and the next task gets a new one. goroutines is their number
-// before the task.
+// process can run another task: the finished task has left no goroutine and no child
+// process. Otherwise the process ends, and the next task gets a new one. goroutines is the
+// number of goroutines before the task.
 func resetProcess(goroutines int) bool {
 	for round := 0; runtime.NumGoroutine() > goroutines; round++ {
 		if round == settleRounds {

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// counting is a job with a reduce phase.
+// counting returns a job with a reduce phase.
 func counting() *Job[string, int64, string, int64] {
 	mapper := MapFunc(func(_ *Task, _ int64, line []byte, out Emitter[string, int64]) error {
 		out.Emit(string(line), 1)
@@ -22,7 +22,7 @@ func counting() *Job[string, int64, string, int64] {
 
 func TestGraphOfThisBinaryIsComparedWithTheOneSubmitted(t *testing.T) {
 	for name, c := range map[string]struct {
-		maps, reduces  int // as submitted
+		maps, reduces  int // numbers of tasks as submitted
 		mapsNow, input int32
 		set            string // mapreduce.job.reduces
 		want           string

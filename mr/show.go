@@ -15,8 +15,8 @@ import (
 // errShown ends a program with --dag when it would run its first job.
 var errShown = errors.New("the job is shown and not run")
 
-// shownMaps is the number of Nodes of each stage that reads input, if there is no input to
-// count.
+// shownMaps is the number of Nodes of each stage that reads input, if there is no input that
+// determines it.
 const shownMaps = 4
 
 // show holds the value of --dag.
@@ -47,8 +47,8 @@ func parseShow(value string) (*show, error) {
 	return s, nil
 }
 
-// showAll shows every job of a program without arguments, with the defaults of its properties
-// and what the user has set.
+// showAll shows every job of a program without arguments, with default properties and the
+// properties that the user has set.
 func (d *Driver) showAll() error {
 	maps := d.show.maps
 	if maps == 0 {
@@ -115,8 +115,8 @@ func (d *Driver) showOrRun(ctx context.Context, run func(context.Context, *Drive
 	return err
 }
 
-// jobGraph is the graph of a job with this number of Nodes in each stage that reads input. It
-// refuses a graph that could not run.
+// jobGraph returns the graph of a job with this number of Nodes in each stage that reads
+// input. It refuses a graph that could not run.
 func jobGraph(det details, c *conf.Conf, maps int) (dag.Graph, error) {
 	n := reduces(det, c)
 	if n == 0 && det.hasReduce && det.needReduce != nil {

@@ -10,10 +10,9 @@ import (
 // aliveStep bounds how long a sleep lasts without a sign of life.
 const aliveStep = 100 * time.Millisecond
 
-// Sleep waits for d, or until the attempt is to end: then it returns the cause. The task
-// counts as alive while it sleeps. It does not wait if d is 0 or less.
-// It wakes up every 100 ms to report progress, so mapreduce.task.timeout does not end a long
-// sleep.
+// Sleep waits for d, or until the attempt must end: then it returns the cause. The task
+// counts as alive while it sleeps. Sleep does not wait if d is 0 or less. It wakes up every
+// 100 ms to report progress, so mapreduce.task.timeout does not end a long sleep.
 func (t *Task) Sleep(d time.Duration) error {
 	ctx := t.Context()
 	if d <= 0 || ctx.Err() != nil {
@@ -46,7 +45,7 @@ const minSleep = time.Millisecond
 type throttle struct {
 	task *Task
 	each time.Duration
-	owed time.Duration // to be slept; negative after a sleep that was too long
+	owed time.Duration // delay that is left to sleep; negative after a sleep that was too long
 }
 
 // newThrottle returns nil for an attempt without delay.

@@ -22,9 +22,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// prepare turns a job and a JobRun into a submission. The cheapest checks are first: the
-// configuration and the names first, then the output directory, then the splits, for which the
-// input is listed, and last the sample of a total order, for which it is read.
+// prepare turns a job and a JobRun into a submission. The cheapest checks come first: the
+// configuration and the names, then the output directory. Then it lists the input for the
+// splits. Last, it reads input for the sample of a total order.
 func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
 	config, err := configJSON(j.configType(), run)
 	if err != nil {
@@ -80,8 +80,8 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	return spec, splits, nil
 }
 
-// userName is the user for whom the job runs, by Hadoop's rule for clusters without Kerberos:
-// HADOOP_USER_NAME, else the user of the process.
+// userName returns the user for whom the job runs, by Hadoop's rule for clusters without
+// Kerberos: HADOOP_USER_NAME, else the user of the process.
 func userName() string {
 	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
 		return name
@@ -92,8 +92,8 @@ func userName() string {
 	return "unknown"
 }
 
-// groupName is the primary Unix group of the user, "" if it is unknown. Pools may be chosen by
-// it.
+// groupName returns the primary Unix group of the user, "" if it is unknown. Pools may be
+// chosen by group.
 func groupName() string {
 	u, err := user.Lookup(userName())
 	if err != nil {
@@ -144,9 +144,8 @@ func assignPaths(paths []string, n int) [][]string {
 	return out
 }
 
-// sampleRanges divides the key space by a sample of the input and sets the ranges as a
-// property, by which they reach the tasks. The mappers run in this process, in attempts that
-// report to nothing.
+// sampleRanges divides the key space by a sample of the input. It passes the ranges to the
+// tasks as a property. The mappers run in this process, in attempts that send no reports.
 func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
 	ranges, err := cutPoints(ctx, j, &sampler{
 		splits: splits,
@@ -164,7 +163,8 @@ func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec 
 	return err
 }
 
-// runConf is the configuration of one run of a job. Each layer overrides the one above it:
+// runConf returns the configuration of one run of a job. Each layer overrides the layer
+// above it:
 //
 //	defaults of the properties
 //	Job.Set
@@ -185,8 +185,8 @@ func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
 	return c, c.Validate()
 }
 
-// configJSON encodes the run's typed configuration and checks it, as a task will. Without one
-// the defaults of the job apply, which may still be invalid.
+// configJSON encodes the run's typed configuration and checks it, as a task will. Without a
+// typed configuration the defaults of the job apply, which may still be invalid.
 func configJSON(config *configType, run JobRun) ([]byte, error) {
 	if run.Config == nil {
 		if config != nil {
@@ -220,9 +220,9 @@ func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err 
 	return full, storage.CheckOutput(ctx, fsys, p, full)
 }
 
-// checkApart refuses an output directory that lies inside an input: the job would read its own
-// output when it runs again. Names that custom formats understand and no file system has are
-// ignored.
+// checkApart refuses an output directory that lies inside an input: the job would read its
+// own output when it runs again. It ignores names that no file system has, because custom
+// formats may understand them.
 func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) error {
 	if out == "" {
 		return nil
@@ -241,7 +241,7 @@ func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) er
 	return nil
 }
 
-// within reports whether a clean path is another one or lies below it.
+// within reports whether inner equals outer or lies below it. Both paths are clean.
 func within(inner, outer string) bool {
 	return inner == outer || strings.HasPrefix(inner, strings.TrimRight(outer, "/")+"/")
 }

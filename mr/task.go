@@ -22,34 +22,36 @@ type Task struct {
 	node     *task.NodeRun                      // the Node that the attempt runs
 	stage    *stage                             // nil in a Job
 	config   any                                // the decoded configuration; nil if the job has none
-	location func() (file string, offset int64) // of the current record; nil if there is none
+	location func() (file string, offset int64) // locates the current record; nil if there is none
 	named    map[string]closer                  // open outputs by name; nil in a combiner
 }
 
 // Counter is a number that is summed over all tasks of the job.
 type Counter = counter.Counter
 
-// Context ends when the attempt is to end. Long work in one call should watch it.
+// Context returns a context that ends when the attempt must end. Long work in one call
+// should watch it.
 func (t *Task) Context() context.Context { return t.node.Attempt.Context() }
 
-// ID is the attempt's id, as in attempt_1700000000000_0001_m_000000_0.
+// ID returns the attempt's id, as in attempt_1700000000000_0001_m_000000_0.
 func (t *Task) ID() string { return t.node.Attempt.Start.AttemptId }
 
-// Part is the number in the names of the task's output files. In a graph it is the number of
-// the Node in its stage.
+// Part returns the number in the names of the task's output files. In a graph it is the
+// number of the Node in its stage.
 func (t *Task) Part() int { return t.node.Number() }
 
-// Reduces is the number of reduce tasks of the job, mapreduce.job.reduces.
+// Reduces returns the number of reduce tasks of the job, mapreduce.job.reduces.
 func (t *Task) Reduces() int { return int(t.node.Attempt.Start.Reduces) }
 
-// Stage is the name of the stage that the task runs a Node of. In a Job it is "map" or
+// Stage returns the name of the stage whose Node the task runs. In a Job it is "map" or
 // "reduce".
 func (t *Task) Stage() string { return t.node.Stage() }
 
-// Nodes is the number of Nodes of the stage.
+// Nodes returns the number of Nodes of the stage.
 func (t *Task) Nodes() int { return t.node.Nodes() }
 
-// Counter returns the counter of that group and name. Keep it: a call per record is slow.
+// Counter returns the counter of that group and name. Keep the result: a call per record is
+// slow.
 func (t *Task) Counter(group, name string) *Counter {
 	return t.node.Attempt.Counters.Counter(counter.ID{Group: group, Name: name})
 }
@@ -59,7 +61,7 @@ func (t *Task) SetStatus(format string, args ...any) {
 	t.node.Attempt.SetStatus(fmt.Sprintf(format, args...))
 }
 
-// Alive says that the task makes progress although the current record takes long. It
+// Alive reports that the task makes progress although the current record takes long. It
 // restarts the time of mapreduce.task.timeout.
 func (t *Task) Alive() { t.node.Attempt.KeepAlive() }
 
@@ -100,7 +102,7 @@ func (t *Task) OpenSide(name string) (io.ReadCloser, error) {
 // Open opens a file by name. The bytes that it reads count as the task's.
 func (t *Task) Open(name string) (storage.File, error) { return t.node.Attempt.Open(name) }
 
-// Create creates a file by name; it refuses one that exists. The file is not part of the
+// Create creates a file by name. It fails if the file exists. The file is not part of the
 // job's output: it is not removed when the task runs again, and several attempts of a task
 // may create it at the same time. Where that matters, write to the job's outputs.
 func (t *Task) Create(name string) (storage.Writer, error) {
@@ -152,8 +154,8 @@ type configType struct {
 	decode func(data []byte) (any, error)
 }
 
-// newConfigType encodes the defaults once. Each decode starts from them in a new value, so that
-// tasks do not share what one of them changes.
+// newConfigType encodes the defaults once. Each decode starts from a new copy of them, so
+// that a change by one task does not affect other tasks.
 func newConfigType[T any](defaults T) (*configType, error) {
 	base, err := json.Marshal(defaults)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// stuck is a job whose map or reduce waits at the word "stuck".
+// stuck returns a job whose map or reduce waits at the word "stuck".
 func stuck(where string, wait func(t *mr.Task) error) *mr.Job[string, int64, string, int64] {
 	return mr.New("stuck", mr.TextLines(), mr.MapFunc(func(t *mr.Task, offset int64, line []byte, out countEmitter) error {
 		if where == "map" && string(line) == "stuck" {

@@ -14,7 +14,7 @@ import (
 const module = ".."
 
 // build compiles programs and returns the compiler's errors, or "" if there are none. An
-// overlay makes each program a package inside this directory.
+// overlay places each program in a package inside this directory.
 func build(t *testing.T, sources ...string) string {
 	t.Helper()
 	dir := t.TempDir()

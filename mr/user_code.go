@@ -83,9 +83,9 @@ func (t *Task) blame(err error, at Position) error {
 	return record
 }
 
-// instance returns the copy of v that one attempt uses: what v itself makes for an attempt, a
-// copy of the struct that v points to, or v. The attempts of one process run at the same time,
-// and must not share the fields of a mapper.
+// instance returns the copy of v that one attempt uses: the result of forAttempt if v has
+// that method, else a copy of the struct that v points to, else v itself. The attempts of
+// one process run at the same time, and must not share the fields of a mapper.
 func instance[T any](v T) T {
 	if m, ok := any(v).(interface{ forAttempt() T }); ok {
 		return m.forAttempt()
@@ -99,7 +99,7 @@ func instance[T any](v T) T {
 	return c.Interface().(T)
 }
 
-// disallowedModes are the preemption modes that a mapper or reducer does not support:
+// disallowedModes returns the preemption modes that a mapper or reducer does not support:
 //
 //	NotResumable              split, checkpoint
 //	Stateful                  split

@@ -56,9 +56,9 @@ func controlMask(x uint64) uint64 {
 	return ^(((x &^ highBits) + (0x80-0x21)*lowBits) | x) & highBits
 }
 
-// wordEnd is the index of the first space at or after i, or len(line). For each eight bytes the
-// mask marks the control characters, which are rare, and only those are compared with the
-// spaces.
+// wordEnd returns the index of the first space at or after i, or len(line). For each eight
+// bytes the mask marks the control characters, which are rare, and only those are compared
+// with the spaces.
 func wordEnd(line []byte, i int) int {
 	for ; i+8 <= len(line); i += 8 {
 		mask := controlMask(binary.LittleEndian.Uint64(line[i:]))
@@ -71,7 +71,7 @@ func wordEnd(line []byte, i int) int {
 	return tailEnd(line, i)
 }
 
-// tailEnd is wordEnd for the last seven bytes at most.
+// tailEnd does what wordEnd does, for the last seven bytes at most.
 func tailEnd(line []byte, i int) int {
 	rest := len(line) - i
 	if len(line) < 8 || rest == 0 {

@@ -8,9 +8,8 @@ import (
 
 // expandBraces expands the {a,b} groups of a pattern into patterns without braces, one for
 // each combination, in the order written. A brace inside a [set] is a member of the set.
-// Escaped braces stay escaped.
-// Hadoop's GlobExpander expands only braces that contain a slash; here all are expanded, with
-// the same matches.
+// Escaped braces stay escaped. Hadoop's GlobExpander expands only braces that contain a
+// slash. This function expands all braces, with the same matches.
 //
 //	/{a,b{1,2}}/c  ──>  /a/c  /b1/c  /b2/c
 func expandBraces(pattern string) ([]string, error) {
@@ -69,7 +68,7 @@ func readBraces(s string) (choices []string, end int, err error) {
 	}
 }
 
-// indexOutside is strings.IndexAny, but skips escaped characters and sets.
+// indexOutside does what strings.IndexAny does, but skips escaped characters and sets.
 func indexOutside(s, chars string) int {
 	for i := 0; i < len(s); i++ {
 		switch {

@@ -32,9 +32,9 @@ func Glob(ctx context.Context, fsys FS, pattern string) ([]FileInfo, error) {
 	return slices.CompactFunc(found, func(a, b FileInfo) bool { return a.Path == b.Path }), nil
 }
 
-// globFrom matches components below dir. It does not know yet whether dir exists.
-// It first walks down components without wildcards, without listing their parents, which may be
-// large or unreadable.
+// globFrom matches components below dir, which may not exist. First it descends through
+// components without wildcards. It does not list their parents, which may be large or
+// unreadable.
 func globFrom(ctx context.Context, fsys FS, dir string, components []component) ([]FileInfo, error) {
 	for len(components) > 0 && components[0].tokens == nil {
 		dir = path.Join(dir, components[0].literal)
@@ -56,8 +56,8 @@ func globFrom(ctx context.Context, fsys FS, dir string, components []component) 
 	return globIn(ctx, fsys, dir, components)
 }
 
-// globIn matches the first component, a wildcard, against the entries of dir, and the other
-// components below each match.
+// globIn matches the first component, which has a wildcard, against the entries of dir. It
+// matches the other components below each match.
 func globIn(ctx context.Context, fsys FS, dir string, components []component) ([]FileInfo, error) {
 	children, err := fsys.List(ctx, dir)
 	if err != nil && !missing(err) {
@@ -84,8 +84,8 @@ func globIn(ctx context.Context, fsys FS, dir string, components []component) ([
 	return found, nil
 }
 
-// missing reports whether an error means that the path does not exist, also because one of
-// its parents is a file.
+// missing reports whether an error means that the path does not exist. This includes a path
+// with a file as one of its parents.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -132,8 +132,8 @@ func CheckOutput(ctx context.Context, fsys FS, dir, name string) error {
 	return fmt.Errorf("output directory %s: %w", name, err)
 }
 
-// silent wraps an error without adding its text to a message that is already complete: Hadoop's
-// text says the same in its own words.
+// silent wraps an error without adding its text to a message that is already complete:
+// Hadoop's text says the same in its own words.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }

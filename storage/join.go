@@ -33,8 +33,8 @@ const joinTries = 5
 //	copy           into a temporary file in the directory of target, check its length, rename
 //
 // The name of the temporary file contains unique, so no other process may use the same
-// value. If a piece is missing or its length differs from the recorded one, the error names
-// it and Join removes nothing.
+// value. If a piece is missing or its length differs from the recorded length, the error
+// names the piece and Join removes nothing.
 func Join(ctx context.Context, fsys FS, target string, pieces []Piece, unique string) error {
 	if len(pieces) == 0 {
 		return fmt.Errorf("join into %s: no pieces", target)
@@ -62,18 +62,18 @@ func Join(ctx context.Context, fsys FS, target string, pieces []Piece, unique st
 	return nil
 }
 
-// errOtherLength marks a file whose length differs from the expected one.
+// errOtherLength marks a file whose length differs from the expected length.
 var errOtherLength = errors.New("other length")
 
 // mayBeProgress reports whether an error may be caused by another process that joins the
 // same pieces and creates, removes or extends files concurrently. Another try shows whether
-// it was.
+// this is the cause.
 func mayBeProgress(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, errOtherLength)
 }
 
-// lengthError says that a file is missing, or longer or shorter than expected. It marks the
-// error for mayBeProgress.
+// lengthError returns the error for a file that is missing, or longer or shorter than
+// expected. It marks the error for mayBeProgress.
 func lengthError(what, name string, have, want int64) error {
 	if have < 0 {
 		return fmt.Errorf("%s %s is gone%w", what, name, silent{fs.ErrNotExist})
@@ -93,8 +93,8 @@ type joining struct {
 	target string
 	temp   string
 	pieces []Piece
-	filled []Piece // the pieces that are not empty; the first piece if all are
-	total  int64   // bytes of all pieces
+	filled []Piece // pieces that are not empty; only the first piece if all are empty
+	total  int64   // number of bytes of all pieces
 }
 
 // length returns the size of a file, or -1 if it does not exist.
@@ -164,7 +164,7 @@ func (j *joining) gather(ctx context.Context) error {
 	return j.rename(ctx, first.Path)
 }
 
-// check compares the lengths of the pieces with the recorded ones.
+// check compares the lengths of the pieces with the recorded lengths.
 func (j *joining) check(ctx context.Context) error {
 	for _, p := range j.filled {
 		have, err := j.length(ctx, p.Path)
@@ -255,8 +255,8 @@ func WriteFile(ctx context.Context, fsys FS, name string, write func(io.Writer) 
 	return Finish(w, write(w))
 }
 
-// Finish ends a file that was written with the result err: it closes w, or aborts it if err
-// is not nil or w cannot be closed. It returns that error.
+// Finish ends a file. err is the result of writing it. If err is nil, Finish closes w. If
+// err is not nil or w cannot be closed, Finish aborts w. It returns all errors.
 func Finish(w Writer, err error) error {
 	if err == nil {
 		err = w.Close()

@@ -29,8 +29,8 @@ type Pattern struct {
 	alternatives [][]component
 }
 
-// component matches one component of a path.
-// A component without wildcards is looked up by its name, so no directory is listed for it.
+// component matches one component of a path. If it has no wildcards, it is looked up by its
+// name, so no directory is listed.
 type component struct {
 	literal string // the component itself, if tokens is nil
 	tokens  []token
@@ -188,8 +188,8 @@ func readRune(s string) (r rune, n int, err error) {
 	return r, n + 1, nil
 }
 
-// firstRune is utf8.DecodeRuneInString, but maps a byte that is not valid UTF-8 to a
-// character above the range of Unicode.
+// firstRune does what utf8.DecodeRuneInString does, but maps a byte that is not valid UTF-8
+// to a character above the range of Unicode.
 func firstRune(s string) (r rune, n int) {
 	r, n = utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError && n == 1 {
@@ -229,7 +229,7 @@ func readSet(s string) (t token, n int, err error) {
 	return t, n, fmt.Errorf("no ] ends the set %s", s)
 }
 
-// matches reports whether the token matches one character. A star matches none here;
+// matches reports whether the token matches one character. A star matches no character here;
 // component.match handles it.
 func (t *token) matches(r rune) bool {
 	if t.any {

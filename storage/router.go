@@ -49,7 +49,7 @@ type Router struct {
 	scheme, authority string
 	mu                struct {
 		sync.Mutex
-		open map[string]*opened // by scheme://authority
+		open map[string]*opened // file systems by scheme://authority
 	}
 }
 
@@ -96,8 +96,8 @@ func (r *Router) parseDefault(name string) (scheme, authority string, err error)
 	return u.scheme, u.authority, r.checkScheme(u)
 }
 
-// checkScheme refuses a scheme without an Opener, and a host in a file name, which comes from
-// one slash too few.
+// checkScheme refuses a scheme without an Opener. It also refuses a file name with a host,
+// which results from a missing slash.
 func (r *Router) checkScheme(u location) error {
 	if r.conf.Open[u.scheme] == nil {
 		known := slices.Sorted(maps.Keys(r.conf.Open))

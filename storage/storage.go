@@ -3,8 +3,8 @@
 // packages below storage; storage/fault wraps any of them and injects faults.
 //
 // A path that is passed to an FS is absolute and slash-separated, without scheme and
-// authority ("/user/a/in"). A Router resolves what a user types ("in", "file:///tmp/in",
-// "hdfs://nn:8020/in") to an FS and such a path.
+// authority ("/user/a/in"). A Router resolves the names that a user types ("in",
+// "file:///tmp/in", "hdfs://nn:8020/in") to an FS and such a path.
 package storage
 
 import (
@@ -19,13 +19,13 @@ import (
 )
 
 // FS is a file system. It is safe for concurrent use. Errors name the path and wrap
-// fs.ErrNotExist, fs.ErrExist and fs.ErrPermission if they apply. The end of a context ends a
-// call with the context's error. Package storagetest checks an implementation against these
-// rules.
+// fs.ErrNotExist, fs.ErrExist and fs.ErrPermission if they apply. The end of a context ends
+// a call with the context's error. Package storagetest checks an implementation against
+// these rules.
 //
-// The contract is what HDFS can give, so that a job behaves the same on every file system:
-// files are written once from start to end, directories have no size, and no call replaces an
-// existing file.
+// The contract demands no more than HDFS provides, so that a job behaves the same on every
+// file system. Files are written once from start to end, directories have no size, and no
+// call replaces an existing file.
 type FS interface {
 	// URI returns the prefix of full names: "file://", "hdfs://nn:8020", "mem://".
 	URI() string
@@ -168,7 +168,7 @@ func Walk(ctx context.Context, fsys FS, root string) iter.Seq2[FileInfo, error] 
 	}
 }
 
-// walk yields one entry and what is below it. It reports whether to continue.
+// walk yields one entry and everything below it. It reports whether to continue.
 func walk(ctx context.Context, fsys FS, info FileInfo, yield func(FileInfo, error) bool) bool {
 	if !yield(info, nil) {
 		return false

@@ -1,6 +1,6 @@
 // Package broadcastjoin joins two inputs by their keys as join does, but sends only the
-// smaller one: each Node that reads rows of the larger one has all of the smaller one in
-// memory. Hadoop's word for it is a map-side join. The result is sorted by key at the end.
+// smaller input. Each Node that reads rows of the larger input has the whole smaller input
+// in memory. Hadoop calls this a map-side join. The result is sorted by key at the end.
 //
 //	small ──broadcast──┐
 //	big ═════shm══════> join ──file──> sort
@@ -14,8 +14,9 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Job reads lines of key, tab and value, and writes key, small value and big
-// value for each pair of lines that have the same key: the same bytes as join.
+// Job reads lines of key, tab and value. For each pair of lines that have the same key it
+// writes the key, the small value and the big value. The output has the same bytes as the
+// output of join.
 var Job = mr.Define("broadcastjoin", struct{}{}, func(g *mr.Graph, _ struct{}) {
 	small := mr.Read(g, "small", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]()).Broadcast()
 	big := mr.Read(g, "big", mr.KeyValueText(), mr.IdentityMapper[[]byte, []byte]())
@@ -24,7 +25,7 @@ var Job = mr.Define("broadcastjoin", struct{}{}, func(g *mr.Graph, _ struct{}) {
 	mr.Write(sorted, mr.TextOutput[[]byte, string]())
 })
 
-// joiner looks each big row up among the small ones.
+// joiner looks up the key of each big row among the small rows.
 type joiner struct {
 	small *mr.Side[[]byte, []byte]
 	rows  map[string][]string // values of the small side by key, in order
@@ -47,7 +48,7 @@ func (j *joiner) Map(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, strin
 	return nil
 }
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "broadcastjoin",

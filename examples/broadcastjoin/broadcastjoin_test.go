@@ -18,7 +18,8 @@ func TestBroadcastJoin(t *testing.T) {
 	extest.Equal(t, got, "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\nb\t2\tx\n")
 }
 
-// TestSameBytesAsJoin compares with the join that sorts both inputs.
+// TestSameBytesAsJoin compares the output with the output of the program join, which sorts
+// both inputs.
 func TestSameBytesAsJoin(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 22))
 	table := func(rows int) string {

@@ -23,7 +23,7 @@ var Job = mr.New("distinct",
 	mr.TextOutput[[]byte, nothing](),
 ).Combine(mr.First[[]byte, nothing]())
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "distinct",

@@ -17,14 +17,14 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Search says what to look for. It is the configuration of the first job: the driver sets it,
-// and each task decodes it.
+// Search is the configuration of the first job: what to search for. The driver sets it, and
+// each task decodes it.
 type Search struct {
 	Regex string // in RE2's syntax
-	Group int    // what of a match counts: 0 is all of it, n its nth group
+	Group int    // group whose text is counted; 0 is the whole match
 }
 
-// Validate reports whether there is such a group in the expression.
+// Validate reports whether the expression has this group.
 func (s *Search) Validate() error {
 	re, err := regexp.Compile(s.Regex)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s *Search) Validate() error {
 	return nil
 }
 
-// matcher emits each match of a line.
-// Its fields are set in Setup, so each attempt has its own.
+// matcher emits each match of a line. Setup sets its fields, so each attempt has fields of
+// its own.
 type matcher struct {
 	re    *regexp.Regexp
 	group int
@@ -91,7 +91,7 @@ var Sort = mr.New("grep-sort",
 	mr.TextOutput[int64, []byte](),
 ).TotalOrder()
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "grep",

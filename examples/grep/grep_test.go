@@ -76,8 +76,7 @@ func TestGrepRefuses(t *testing.T) {
 	extest.Refused(t, Program(), `group "one" is not a number`, "in", "out", "(x)", "one")
 }
 
-// TestGrepRefusesOutputFirst expects that nothing is searched for an output
-// that cannot be.
+// TestGrepRefusesOutputFirst checks that grep refuses an invalid output before it searches.
 func TestGrepRefusesOutputFirst(t *testing.T) {
 	in, out := mrtest.File(t, "text", "x"), t.TempDir()
 	got := mrtest.Exec(t, Program(), in, out, "x")

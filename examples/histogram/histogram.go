@@ -14,8 +14,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Config sets the width of a bucket. It is encoded as JSON, so Width is a number of millionths
-// there.
+// Config sets the width of a bucket. In JSON the Width is a whole number of millionths.
 type Config struct{ Width decimal.Number }
 
 // Validate returns an error for a width that is not positive. The driver calls it before the
@@ -27,10 +26,10 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// Job reads numbers, any number of them in a line, and writes for each bucket
-// that is not empty its lower bound, a multiple of the width, and the count of
-// numbers from there up to, but not including, the next bound.
-// TotalOrder puts the buckets in order over all output files.
+// Job reads numbers, any number of them in a line, and counts them by bucket. For each
+// bucket that is not empty it writes the lower bound and the count. The lower bound is a
+// multiple of the width and belongs to the bucket; the next bound does not. TotalOrder puts
+// the buckets in order over all output files.
 var Job = mr.WithConfig(mr.New("histogram",
 	mr.TextLines(),
 	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[decimal.Number, int64]) error {
@@ -52,7 +51,7 @@ var Job = mr.WithConfig(mr.New("histogram",
 	mr.TextOutput[decimal.Number, int64](),
 ).Combine(mr.Sum[decimal.Number, int64]()).TotalOrder(), Config{Width: decimal.One})
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "histogram",

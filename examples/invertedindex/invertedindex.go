@@ -19,7 +19,7 @@ import (
 // its second puts the files of a word in order.
 type posting = mr.Pair[[]byte, string]
 
-// count is how often a posting was seen.
+// count is a file and the number of times that a word occurs in it.
 type count = mr.Pair[string, int64]
 
 // Job writes a line for each word: the word, then file:count for each file, in
@@ -55,8 +55,7 @@ func list(_ *mr.Task, p posting, counts iter.Seq[count], out mr.Emitter[[]byte, 
 	return nil
 }
 
-// appendCount appends a file whose count is complete; a count of 0 stands for
-// none.
+// appendCount appends a file with its complete count. It appends nothing for a count of 0.
 func appendCount(line []byte, c count) []byte {
 	if c.Second == 0 {
 		return line
@@ -67,7 +66,7 @@ func appendCount(line []byte, c count) []byte {
 	return fmt.Appendf(line, "%s:%d", c.First, c.Second)
 }
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "invertedindex",

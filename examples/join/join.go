@@ -7,7 +7,7 @@
 //	hammr run join left right out
 //
 // Each input has a mapper of its own. The reducer relies on the order in which the values of
-// a key arrive: those of the first input come before those of the second. So only the rows
+// a key arrive: values of the first input come before values of the second. So only the rows
 // of one key of the first input must fit in memory; put the smaller input first.
 package join
 
@@ -18,7 +18,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// row is the value of a line and which input it is from.
+// row is the value of a line, with the input that the line is from.
 type row = mr.Pair[side, string]
 
 type side uint8
@@ -28,7 +28,7 @@ const (
 	right
 )
 
-// mark is the mapper of one side's lines.
+// mark returns the mapper for the lines of one side.
 func mark(from side) mr.Mapper[[]byte, []byte, []byte, row] {
 	return mr.MapFunc(func(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, row]) error {
 		out.Emit(key, row{First: from, Second: string(value)})
@@ -57,7 +57,7 @@ var Job = mr.AddInput(mr.New("join",
 	mr.TextOutput[[]byte, string](),
 ), mr.KeyValueText(), mark(right))
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "join",

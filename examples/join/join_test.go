@@ -16,7 +16,7 @@ func TestJoin(t *testing.T) {
 	extest.Equal(t, got, "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\nb\t2\tx\n")
 }
 
-// TestJoinUnderAllVariants compares with a join by a map.
+// TestJoinUnderAllVariants compares the output with a join by a Go map.
 func TestJoinUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	table := func(rows int) (keys, values []string, text string) {

@@ -11,10 +11,10 @@
 //
 //	hammr run kmeans 2 5 points centres
 //
-// Each round reads the points again where they are stored, and has the centres of the round
-// before in memory. Coordinates are whole numbers of millionths, their sums are exact, and
-// distances are compared exactly. So nothing depends on the order of the points, and the
-// output is the same bytes in each run.
+// Each round reads the points again where they are stored, and has the centres of the
+// previous round in memory. Coordinates are whole numbers of millionths, their sums are
+// exact, and distances are compared exactly. So nothing depends on the order of the points,
+// and the output is the same bytes in each run.
 package kmeans
 
 import (
@@ -29,12 +29,12 @@ import (
 
 // Config sets the number of centres and of rounds.
 type Config struct {
-	Centres int // how many; fewer are found where fewer points differ
+	Centres int // number of centres; fewer are found if fewer points differ
 	Rounds  int
 }
 
-// Validate reports values out of range. A program can run the job with a configuration of its
-// own, so the check is here and not only in run.
+// Validate reports values out of range. The check is here and not only in run, because
+// another program can run the job with its own configuration.
 func (c *Config) Validate() error {
 	if c.Centres < 1 || c.Rounds < 1 {
 		return fmt.Errorf("%d centres in %d rounds; expected at least 1 of each", c.Centres, c.Rounds)
@@ -42,9 +42,8 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// Job reads lines of coordinates with spaces, tabs or commas between, and writes
-// for each centre its number, its coordinates and how many points are nearest to
-// it.
+// Job reads lines of coordinates, separated by spaces, tabs or commas. For each centre it
+// writes its number, its coordinates and the number of points that are nearest to it.
 var Job = mr.Define("kmeans", Config{Centres: 3, Rounds: 3}, func(g *mr.Graph, c Config) {
 	seeds := mr.Read(g, "seed", mr.TextLines(), mr.Mapper[int64, []byte, seed, struct{}](&sample{most: c.Centres}))
 	centres := mr.Group(g, "centres-0", mr.Reducer[seed, struct{}, int64, centre](&choose{most: c.Centres}),
@@ -59,7 +58,7 @@ var Job = mr.Define("kmeans", Config{Centres: 3, Rounds: 3}, func(g *mr.Graph, c
 	mr.Write(centres, mr.TextOutput[int64, centre]())
 })
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "kmeans",
@@ -83,7 +82,7 @@ func run(ctx context.Context, d *mr.Driver) error {
 		return err
 	}
 	return d.Run(ctx, Job, mr.JobRun{
-		In:  slices.Repeat(d.Args[2:3], 1+rounds), // for the seed and for each round
+		In:  slices.Repeat(d.Args[2:3], 1+rounds), // one input for the seed and one for each round
 		Out: d.Args[3], Config: Config{Centres: centres, Rounds: rounds},
 	})
 }

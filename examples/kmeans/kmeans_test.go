@@ -13,19 +13,20 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestTwoCrowds finds the middles of two crowds far from each other.
+// TestTwoCrowds finds the centres of two groups of points that are far from each other.
 func TestTwoCrowds(t *testing.T) {
 	in := mrtest.File(t, "points", "0 0\n0 2\n2,0\n2\t2\n100 100\n100 102\n\n102 100\n102 102\n")
 	got := strings.Split(strings.TrimSpace(mrtest.Command(t, Program(), "2", "5", in, t.TempDir()+"/out")), "\n")
 	for i, line := range got {
-		_, got[i], _ = strings.Cut(line, "\t") // which is first depends on the seeds
+		_, got[i], _ = strings.Cut(line, "\t") // the order of the centres depends on the seeds
 	}
 	if slices.Sort(got); !slices.Equal(got, []string{"1 1\t4", "101 101\t4"}) {
 		t.Errorf("centres %q", got)
 	}
 }
 
-// TestSameBytesUnderAllVariants compares with a twin that holds all points in memory.
+// TestSameBytesUnderAllVariants compares the output with the result of twin, which holds all
+// points in memory.
 func TestSameBytesUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	var text strings.Builder
@@ -95,7 +96,7 @@ func floorDiv(a, b int64) int64 {
 	return a / b
 }
 
-// TestFewerPointsThanCentres has as many centres as points that differ.
+// TestFewerPointsThanCentres requests more centres than there are different points.
 func TestFewerPointsThanCentres(t *testing.T) {
 	in := mrtest.File(t, "points", "1.5\n1.5\n-2\n")
 	got := mrtest.Command(t, Program(), "9", "2", in, t.TempDir()+"/out")

@@ -14,8 +14,8 @@ import (
 // point is the coordinates of a point.
 type point []decimal.Number
 
-// farthest is how far from 0 a coordinate may be, so that the square of the
-// distance of any two points fits in 128 bits.
+// farthest is the greatest distance of a coordinate from 0. It ensures that the square of
+// the distance of any two points fits in 128 bits.
 const farthest = 1_000_000_000 * decimal.One
 
 // parse parses a line. It returns nil for an empty one.
@@ -44,8 +44,9 @@ func (s square) less(other square) bool {
 	return s.high < other.high || s.high == other.high && s.low < other.low
 }
 
-// squareTo is the exact square of the distance. The points have as many coordinates. The square
-// of one difference is below 2^102, so the sum over millions of coordinates fits.
+// squareTo returns the exact square of the distance. Both points have the same number of
+// coordinates. The square of one difference is below 2^102, so the sum over millions of
+// coordinates fits.
 func (p point) squareTo(q point) (sum square) {
 	for i := range p {
 		d := uint64(p[i] - q[i])
@@ -60,7 +61,8 @@ func (p point) squareTo(q point) (sum square) {
 	return sum
 }
 
-// nearest is the number of the centre nearest to p; of several, the first.
+// nearest returns the number of the centre nearest to p. If several are equally near, it
+// returns the first.
 func (p point) nearest(centres []centre) (int, error) {
 	best, at := square{}, -1
 	for i, c := range centres {
@@ -74,8 +76,7 @@ func (p point) nearest(centres []centre) (int, error) {
 	return at, nil
 }
 
-// centre is where a centre is, and how many points were nearest to the one that
-// it was made of.
+// centre is the place of a centre, and the number of points from which it was computed.
 type centre struct {
 	At     point
 	Points int64
@@ -96,11 +97,11 @@ func (c centre) AppendText(dst []byte) ([]byte, error) {
 	return big.NewInt(c.Points).Append(append(dst, '\t'), 10), nil
 }
 
-// cloud is the points that are nearest to a centre: their sum, exact however many
-// there are.
+// cloud is the set of points that are nearest to a centre. It keeps only their exact sum and
+// their number.
 type cloud struct {
 	Around centre
-	Sums   []*big.Int // by coordinate, in millionths
+	Sums   []*big.Int // sum of each coordinate, in millionths
 	Points int64
 }
 
@@ -131,8 +132,8 @@ func (c cloud) join(other cloud) cloud {
 	return c
 }
 
-// middle is the centre of a cloud, rounded down; one without points stays where it
-// was.
+// middle emits the centre of a cloud, rounded down. The centre of a cloud without points
+// stays in its place.
 func middle(_ *mr.Task, number int64, clouds iter.Seq[cloud], out mr.Emitter[int64, centre]) error {
 	var all cloud
 	for c := range clouds {

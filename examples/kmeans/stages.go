@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// seed is a point that may be a centre of the first round: a hash of its line, then the line.
-// The points with the least hashes are taken, so they are spread over the input whatever its
-// order.
+// seed is a point that may be a centre of the first round: a hash of its line, then the
+// line. The seeds with the least hashes are chosen, so they are spread over the input
+// whatever its order.
 type seed = mr.Pair[uint64, string]
 
 // seedOf hashes the text of the coordinates, so equal points have equal seeds and count once.
@@ -29,9 +29,9 @@ func compareSeeds(a, b seed) int {
 	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second))
 }
 
-// sample keeps the least seeds of what one Node reads. It is not mr.Stateful, which
-// would keep it from being split: parts of what it reads have least seeds, too.
-// Its memory is bounded by most seeds, however long the input is.
+// sample keeps the least seeds among the points that one Node reads. It is not mr.Stateful,
+// because a Stateful mapper cannot be split. A split is safe: each part of the input has
+// least seeds, too. The memory is bounded by most seeds, however long the input is.
 type sample struct {
 	most  int
 	seeds []seed // in order
@@ -61,8 +61,8 @@ func (s *sample) Close(_ *mr.Task, out mr.Emitter[seed, struct{}]) error {
 	return nil
 }
 
-// choose makes the least seeds of all centres.
-// It has one Node, which sees all seeds in order.
+// choose makes centres of the least seeds. The stage has one Node, which sees all seeds in
+// order.
 type choose struct {
 	most   int
 	chosen int64
@@ -97,7 +97,7 @@ type assign struct {
 	clouds  []cloud
 }
 
-// Setup implements mr.Setup. It reads the centres of the round before.
+// Setup implements mr.Setup. It reads the centres of the previous round.
 func (a *assign) Setup(t *mr.Task) error {
 	for _, c := range a.before.All(t) {
 		a.centres = append(a.centres, c)

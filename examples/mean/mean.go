@@ -18,8 +18,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Job reads lines of key, tab and number, and writes key and mean, rounded to
-// six digits. A combiner cannot take means of means; it adds up tallies.
+// Job reads lines of key, tab and number, and writes key and mean, rounded to six digits.
+// The combiner adds up tallies, because a mean of means would be wrong.
 var Job = mr.New("mean",
 	mr.KeyValueText(),
 	mr.MapFunc(func(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, tally]) error {
@@ -41,9 +41,8 @@ var Job = mr.New("mean",
 	mr.TextOutput[[]byte, decimal.Number](),
 ).Combine(mr.Fold[[]byte](add))
 
-// tally is a sum and how many numbers it is of. The sum has 128 bits, the high
-// ones in First and the low ones in Second: no input is long enough to overflow
-// it.
+// tally is a sum and the number of its summands. The sum has 128 bits, the high bits in
+// First and the low bits in Second. No input is long enough to overflow it.
 type tally = mr.Triple[int64, uint64, int64]
 
 func tallyOf(n decimal.Number) tally {
@@ -55,7 +54,7 @@ func add(a, b tally) tally {
 	return tally{First: a.First + b.First + int64(carry), Second: lo, Third: a.Third + b.Third}
 }
 
-// meanOf is the sum over the count, halves rounded away from 0.
+// meanOf returns the sum divided by the count, halves rounded away from 0.
 func meanOf(t tally) decimal.Number {
 	hi, lo, count := uint64(t.First), t.Second, uint64(t.Third)
 	negative := t.First < 0
@@ -75,7 +74,7 @@ func meanOf(t tally) decimal.Number {
 	return decimal.Number(quotient)
 }
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "mean",

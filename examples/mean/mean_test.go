@@ -26,7 +26,7 @@ func TestMeanFailsOnANonNumber(t *testing.T) {
 	mrtest.RunCase(t, Job, mrtest.Case{Inputs: []string{"a\tone\n"}, Fails: true})
 }
 
-// TestMeanUnderAllVariants compares with the exact means of the same numbers.
+// TestMeanUnderAllVariants compares the output with the exact means of the same numbers.
 func TestMeanUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	sums, counts := make(map[string]*big.Rat), make(map[string]int64)
@@ -57,7 +57,7 @@ func TestMeanUnderAllVariants(t *testing.T) {
 	}
 }
 
-// TestTallyIsExact adds numbers near the bounds, in any grouping.
+// TestTallyIsExact adds numbers near the bounds, grouped in random ways.
 func TestTallyIsExact(t *testing.T) {
 	extreme := rapid.OneOf(rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, -1, 0}))
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,9 +14,10 @@ import (
 // mapsProperty is the number of maps. They share the input evenly.
 const mapsProperty = "mrbench.maps"
 
-// pieces is a text file with one split for each map. A split may begin in the middle of a
-// line: a line belongs to the map in whose split it begins. It shows how to write an Input: it
-// implements only Splits, and takes the other methods from mr.TextLines.
+// pieces is an Input that cuts a text file into one split for each map. A split may begin in
+// the middle of a line: a line belongs to the map in whose split it begins. pieces also
+// shows how to write an Input: it implements only Splits, and takes the other methods from
+// mr.TextLines.
 type pieces struct{ mr.Input[int64, []byte] }
 
 // Splits implements mr.Input.
@@ -54,8 +55,7 @@ func cut(name string, size, n int64) []mr.Split {
 	return splits
 }
 
-// writeLines writes the input: numbers of the same width, with zeros before
-// them, one a line.
+// writeLines writes the input: one number in each line, padded with zeros to the same width.
 // All lines have the same length, so the splits have nearly the same number of lines.
 func (o *options) writeLines(w io.Writer) error {
 	b := bufio.NewWriter(w)
@@ -66,14 +66,15 @@ func (o *options) writeLines(w io.Writer) error {
 	return b.Flush()
 }
 
-// width is the number of digits in each line: those of the greatest number, or as many as give
-// each map at least one byte.
+// width returns the number of digits in each line. The greatest number must fit, and each
+// map must get at least one byte.
 func (o *options) width() int64 {
 	perLine := (o.maps + max(o.lines, 1) - 1) / max(o.lines, 1)
 	return max(int64(len(fmt.Sprint(o.lines))), perLine)
 }
 
-// number is the number in a line; lines count from 0. The random order may repeat numbers.
+// number returns the number in a line; lines count from 0. The random order may repeat
+// numbers.
 func (o *options) number(line int64) int64 {
 	switch o.order {
 	case descending:

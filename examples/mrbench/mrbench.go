@@ -1,12 +1,12 @@
-// Package mrbench measures what a small job costs from submission to end: it runs a job on a
-// few lines of text, time after time, as Hadoop's MRBench does.
+// Package mrbench measures the time of a small job from submission to end. It runs a job on
+// a few lines of text several times, as Hadoop's MRBench does.
 //
 //	DataLines	Maps	Reduces	AvgTime (milliseconds)
 //	1		2	1	12
 //
 //	hammr run mrbench -baseDir /tmp/mrbench -numRuns 10
 //
-// The number of maps is exact, however few the lines are.
+// The number of maps is exact, however few lines there are.
 package mrbench
 
 import (
@@ -31,7 +31,7 @@ var Job = mr.New("mrbench",
 	mr.TextOutput[[]byte, []byte](),
 )
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "mrbench",

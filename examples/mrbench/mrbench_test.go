@@ -17,8 +17,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestMrbench expects as many runs as were asked for, each with its maps,
-// reduces and lines, the table, and nothing left behind.
+// TestMrbench checks the number of runs, the maps, reduces and lines of each run, and the
+// table. It also checks that no files remain.
 func TestMrbench(t *testing.T) {
 	for _, c := range []struct {
 		args                       string
@@ -98,8 +98,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestCut expects the bytes of the file once each, in order, in pieces of the
-// same size, give or take one; of the lines as they are written, none is empty.
+// TestCut checks that the pieces contain each byte of the file once, in order. Their sizes
+// differ by one at most. No piece of the lines that writeLines writes is empty.
 func TestCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := options{maps: rapid.Int64Range(1, 60).Draw(t, "maps"), lines: rapid.Int64Range(0, 30).Draw(t, "lines")}

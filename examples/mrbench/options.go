@@ -10,11 +10,11 @@ import (
 	"github.com/hammr/hammr/examples/internal/arguments"
 )
 
-// defaultDir is where Hadoop's mrbench keeps its files.
+// defaultDir is the directory in which Hadoop's mrbench keeps its files.
 const defaultDir = "/benchmarks/MRBench"
 
-// The orders of the lines of the input: those of Hadoop's mrbench. The order makes no
-// difference to the cost of a small job; it is there to be compatible.
+// The orders of the lines of the input, as in Hadoop's mrbench. The order does not change
+// the cost of a small job; it exists for compatibility.
 const (
 	ascending  = "ascending"
 	descending = "descending"
@@ -24,17 +24,17 @@ const (
 // options are the arguments of Hadoop's mrbench. The arguments for its JAR file have no
 // meaning here and are unknown.
 type options struct {
-	dir     string // for input and output, without a slash at its end
+	dir     string // directory for input and output, without a slash at its end
 	runs    int64  // how many times the job runs
-	maps    int64  // of each run, and so on
+	maps    int64  // number of maps of each run
 	reduces int64
-	lines   int64  // of the input
-	order   string // of the lines: ascending, descending or random
+	lines   int64  // number of lines of the input
+	order   string // order of the lines: ascending, descending or random
 	verbose bool   // print the time of each run, too
 }
 
-// parseOptions returns the options of the command line, with Hadoop's defaults for those that
-// are not given.
+// parseOptions returns the options of the command line. Options that are not given have
+// Hadoop's defaults.
 func parseOptions(args []string) (options, error) {
 	o := options{dir: defaultDir, runs: 1, maps: 2, reduces: 1, lines: 1, order: ascending}
 	err := arguments.Options{
@@ -49,7 +49,8 @@ func parseOptions(args []string) (options, error) {
 	return o, err
 }
 
-// setDir takes -baseDir. Names are joined to it with a slash, so it loses its own.
+// setDir sets the directory from -baseDir, without a slash at its end: names are joined to
+// it with a slash.
 func (o *options) setDir(value string) error {
 	if o.dir = strings.TrimRight(value, "/"); value == "" {
 		return errors.New("a directory is missing")
@@ -57,7 +58,8 @@ func (o *options) setDir(value string) error {
 	return nil
 }
 
-// setOrder takes -inputType, in any case, as Hadoop does.
+// setOrder sets the order from -inputType, whose letter case does not matter in Hadoop
+// either.
 func (o *options) setOrder(value string) error {
 	switch o.order = strings.ToLower(value); o.order {
 	case ascending, descending, random:

@@ -9,13 +9,13 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// state is a round's record of a node: its rank, and the nodes that it links to, separated by
-// tabs. A share of rank that a node sends over a link is a state without links.
+// state is a round's record of a node: its rank, and the nodes that it links to, separated
+// by tabs. A state without links is a share of rank that a node sends over a link.
 type state = mr.Pair[int64, string]
 
-// Graph reads lines of a node and those that it links to, with tabs between, and writes the
-// state of each node at rank 1. A node may have any number of lines; if it links twice to
-// another, it has two links.
+// Graph reads lines of a node and the nodes that it links to, separated by tabs. It writes
+// the state of each node with rank 1. A node may have any number of lines. If it links twice
+// to another node, it has two links.
 var Graph = mr.New("pagerank-graph",
 	mr.KeyValueText(),
 	mr.MapFunc(Nodes),
@@ -27,7 +27,7 @@ var Graph = mr.New("pagerank-graph",
 	mr.SequenceOutput(mr.Text, mr.Text),
 )
 
-// Config is the information on all nodes that a round needs. The driver fills it from the
+// Config has the totals over all nodes that a round needs. The driver sets it from the
 // counters of the previous job.
 type Config struct {
 	Nodes    int64
@@ -76,7 +76,7 @@ func spread(_ *mr.Task, node, value []byte, out mr.Emitter[[]byte, state]) error
 	return nil
 }
 
-// merge adds ranks and keeps the links, which one of a node's states has.
+// merge adds ranks and keeps the links, which only one of a node's states has.
 func merge(a, b state) state {
 	a.First += b.First
 	if a.Second == "" {
@@ -85,8 +85,8 @@ func merge(a, b state) state {
 	return a
 }
 
-// finish returns the state in the form that the next round reads. It counts the rank of nodes
-// without links, which that round needs.
+// finish returns the state in the form that the next round reads. It counts the rank of
+// nodes without links, which the next round needs.
 func finish(t *mr.Task, s state) []byte {
 	if s.Second == "" {
 		t.Counter(counters, stranded).Add(s.First)
@@ -94,7 +94,7 @@ func finish(t *mr.Task, s state) []byte {
 	return fmt.Appendf(nil, "%d\t%s", s.First, s.Second)
 }
 
-// parse reads what finish wrote.
+// parse reads the state that finish wrote.
 func parse(value []byte) (s state, err error) {
 	rank, links, _ := strings.Cut(string(value), "\t")
 	s.Second = links
@@ -104,7 +104,7 @@ func parse(value []byte) (s state, err error) {
 	return s, nil
 }
 
-// show is the rank as people read it.
+// show returns the rank as a decimal number.
 func show(_ *mr.Task, s state) []byte {
 	return AppendRank(nil, s.First)
 }

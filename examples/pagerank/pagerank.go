@@ -1,5 +1,5 @@
-// Package pagerank ranks the nodes of a graph by the links between them. It runs one job a
-// round; each job reads what the job before has written.
+// Package pagerank ranks the nodes of a graph by the links between them. It runs one job for
+// each round; each job reads the output of the previous job.
 //
 //	a	b	c            a	1.369003649
 //	b	a      ──>     b	0.815498172
@@ -8,7 +8,7 @@
 //	hammr run pagerank 10 links ranks
 //
 // The input has a line for each node, with the nodes that it links to. Ranks are whole
-// numbers of billionths, whose sums do not depend on the order, so the output is the same
+// numbers of billionths. Their sums do not depend on the order, so the output is the same
 // bytes in each run. The mean of all ranks is 1.
 package pagerank
 
@@ -19,14 +19,14 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// The counters that one round leaves to the next.
+// The counters that one round passes to the next.
 const (
 	counters = "PageRank"
-	nodes    = "Nodes"               // of the graph
-	stranded = "Stranded rank (e-9)" // of nodes without links; it goes to all nodes
+	nodes    = "Nodes"               // number of nodes of the graph
+	stranded = "Stranded rank (e-9)" // rank of nodes without links; all nodes share it
 )
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "pagerank",
@@ -52,8 +52,8 @@ func run(ctx context.Context, d *mr.Driver) error {
 	return iterate(ctx, d, rounds, edges, out)
 }
 
-// iterate runs the rounds; each reads what the one before has written, which is then removed.
-// The counters of a job give the totals that the next round needs.
+// iterate runs the rounds. Each round reads the output of the previous round, which is then
+// removed. The counters of a job give the totals that the next round needs.
 func iterate(ctx context.Context, d *mr.Driver, rounds int, edges []string, out string) error {
 	ranks := d.TempDir(out)
 	found, err := d.RunCounted(ctx, Graph, mr.JobRun{In: edges, Out: ranks})

@@ -13,27 +13,27 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestPageRankOfARing: all nodes have the same rank.
+// TestPageRankOfARing checks that all nodes of a ring have the same rank.
 func TestPageRankOfARing(t *testing.T) {
 	in := mrtest.File(t, "ring", "a\tb\nb\tc\nc\ta\n")
 	got := mrtest.Command(t, Program(), "7", in, t.TempDir()+"/out")
 	extest.Equal(t, got, "a\t1.000000000\nb\t1.000000000\nc\t1.000000000\n")
 }
 
-// TestPageRankByHand has two rounds over a star with an idle node, worked out on
-// paper: a and b link to c, c and d to nothing.
+// TestPageRankByHand runs two rounds over a star with an idle node and compares the ranks
+// with a calculation by hand. The nodes a and b link to c; c and d have no links.
 func TestPageRankByHand(t *testing.T) {
 	in := mrtest.File(t, "star", "a\tc\nb\tc\nd\n")
 	one := mrtest.Command(t, Program(), "1", in, t.TempDir()+"/out")
-	// Stranded are c and d: each node gets 0.15 + 0.85*2/4, c 0.85*2 more.
+	// c and d have no links, so each node gets 0.15 + 0.85*2/4. c gets 0.85*2 in addition.
 	extest.Equal(t, one, "a\t0.575000000\nb\t0.575000000\nc\t2.275000000\nd\t0.575000000\n")
 	two := mrtest.Command(t, Program(), "2", in, t.TempDir()+"/out")
-	// 0.15 + 0.85*2.85/4 = 0.755625; c gets 0.85*1.15 more.
+	// Each node gets 0.15 + 0.85*2.85/4 = 0.755625. c gets 0.85*1.15 in addition.
 	extest.Equal(t, two, "a\t0.755625000\nb\t0.755625000\nc\t1.733125000\nd\t0.755625000\n")
 }
 
-// TestPageRankUnderAllVariants compares with ranks worked out in floating point, which
-// come close, and expects the same bytes each time.
+// TestPageRankUnderAllVariants checks that the ranks are close to ranks in floating point,
+// and that the output has the same bytes each time.
 func TestPageRankUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	links := make(map[string][]string)
@@ -43,7 +43,7 @@ func TestPageRankUnderAllVariants(t *testing.T) {
 		fmt.Fprintf(&input, "%s\t%s\n", from, to)
 		links[from] = append(links[from], to)
 		if links[to] == nil {
-			links[to] = []string{} // a node, be it without links
+			links[to] = []string{} // a node may have no links
 		}
 	}
 	want := floatRanks(links, 8)
@@ -86,8 +86,8 @@ func floatRanks(links map[string][]string, rounds int) map[string]float64 {
 	return ranks
 }
 
-// TestPageRankCleansUp expects the output and nothing else, from lists of links
-// as well as from single ones.
+// TestPageRankCleansUp checks that only the output remains, for lines with several links and
+// for lines with one link.
 func TestPageRankCleansUp(t *testing.T) {
 	lists := mrtest.File(t, "lists", "a\tb\tc\nb\tc\n")
 	edges := mrtest.File(t, "edges", "a\tb\nb\tc\na\tc\n")

@@ -12,21 +12,21 @@ import (
 // One is the rank 1, the mean of all ranks. Shares of a rank below a billionth are lost.
 const One = 1_000_000_000
 
-// A surfer follows a link 17 times out of 20, the usual damping factor 0.85. Otherwise it
-// continues at any node.
+// A random surfer follows a link with probability 17/20, the usual damping factor 0.85.
+// Otherwise the surfer continues at any node.
 const (
 	follow = 17
 	outOf  = 20
 )
 
-// NewRank returns the rank of a node after a round: received is what it got over its links,
-// stranded the rank of all nodes without links, which goes to all nodes in equal parts.
+// NewRank returns the rank of a node after a round. received is the rank that came over its
+// links. stranded is the rank of all nodes without links, which all nodes share equally.
 func NewRank(received, stranded, nodes int64) int64 {
 	return One*(outOf-follow)/outOf + (received+stranded/nodes)*follow/outOf
 }
 
-// Nodes is a mapper for lines of a node and those that it links to. It emits each link, and
-// each node with an empty value, so that nodes without links have a group too.
+// Nodes is a mapper for lines of a node and the nodes that it links to. It emits each link,
+// and each node with an empty value, so that nodes without links have a group too.
 func Nodes(_ *mr.Task, from, to []byte, out mr.Emitter[[]byte, []byte]) error {
 	out.Emit(from, nil)
 	for target := range bytes.SplitSeq(to, []byte{'\t'}) {
@@ -49,8 +49,8 @@ func Links(targets iter.Seq[[]byte]) string {
 	return strings.Join(links, "\t")
 }
 
-// Shares yields each target of links with its equal share of a rank; nothing for a node
-// without links.
+// Shares yields each target of links with its equal share of a rank. It yields nothing for a
+// node without links.
 func Shares(rank int64, links string) iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		if links == "" {

@@ -1,12 +1,12 @@
 // Package pagerankdag ranks the nodes of a graph as pagerank does, with all rounds in one
-// job: each round is a stage that reads the one before it.
+// job: each round is a stage that reads the previous one.
 //
 //	edges ──> graph ──> round-1 ──> … ──> round-n
 //
 //	hammr run pagerankdag 10 links ranks
 //
-// A round must know two totals of the round before: the number of nodes, and the rank of
-// those without links. Each Node of a stage sends its part of the totals to each Node of the
+// A round needs two totals of the previous round: the number of nodes, and the rank of the
+// nodes without links. Each Node of a stage sends its part of the totals to each Node of the
 // next round, under keys that sort before all nodes.
 package pagerankdag
 
@@ -26,7 +26,7 @@ type Config struct {
 	Rounds int
 }
 
-// Validate implements what a configuration may have.
+// Validate reports a number of rounds that is out of range.
 func (c *Config) Validate() error {
 	if c.Rounds < 1 {
 		return fmt.Errorf("%d rounds; expected at least 1", c.Rounds)
@@ -34,8 +34,8 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// Job reads lines of a node and those that it links to, with tabs between, and
-// writes node, tab and rank: the same bytes as pagerank.
+// Job reads lines of a node and the nodes that it links to, separated by tabs. It writes
+// node, tab and rank: the same bytes as pagerank.
 var Job = mr.Define("pagerankdag", Config{Rounds: 3}, func(g *mr.Graph, c Config) {
 	edges := mr.Read(g, "edges", mr.KeyValueText(), mr.MapFunc(pagerank.Nodes))
 	last := mr.Group(g, "graph", mr.Reducer[[]byte, []byte, address, state](new(start)), edges.Shuffle())
@@ -46,7 +46,7 @@ var Job = mr.Define("pagerankdag", Config{Rounds: 3}, func(g *mr.Graph, c Config
 	mr.Write(ranks, mr.TextOutput[[]byte, []byte]())
 })
 
-// flow is how the ranks of a round get to the next.
+// flow returns the channel over which the ranks of a round get to the next round.
 func flow(from *mr.Stage[address, state]) mr.Channel[address, state] {
 	return from.Shuffle().Combine(mr.Fold[address](merge)).Partition(partition)
 }
@@ -74,7 +74,7 @@ func (r *round) Reduce(_ *mr.Task, to address, states iter.Seq[state], out mr.Em
 	return nil
 }
 
-// roundState is a round as it is saved.
+// roundState is the saved form of a round.
 type roundState struct {
 	Ranking *ranking
 	Spread  *spread
@@ -88,7 +88,7 @@ func (r *round) Load(saved []byte) error {
 	return json.Unmarshal(saved, &roundState{&r.ranking, &r.spread})
 }
 
-// lastRound writes ranks as people read them.
+// lastRound writes ranks as decimal numbers.
 type lastRound struct{ ranking }
 
 // Reduce implements mr.Reducer.
@@ -99,7 +99,7 @@ func (r *lastRound) Reduce(_ *mr.Task, to address, states iter.Seq[state], out m
 	return nil
 }
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "pagerankdag",

@@ -11,14 +11,15 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestRankOfARing: all nodes have the same rank.
+// TestRankOfARing checks that all nodes of a ring have the same rank.
 func TestRankOfARing(t *testing.T) {
 	in := mrtest.File(t, "ring", "a\tb\nb\tc\nc\ta\n")
 	got := mrtest.Command(t, Program(), "7", in, t.TempDir()+"/out")
 	extest.Equal(t, got, "a\t1.000000000\nb\t1.000000000\nc\t1.000000000\n")
 }
 
-// TestSameBytesAsPagerank compares with the program of a job a round.
+// TestSameBytesAsPagerank compares the output with the output of pagerank, which runs one
+// job for each round.
 func TestSameBytesAsPagerank(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	var input strings.Builder

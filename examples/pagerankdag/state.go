@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// address is to whom a state goes: the totals of all nodes to a Node of the next
-// round, by its number; anything else to a node of the graph, by its name.
+// address is the receiver of a state. Totals go to a Node of the next round, addressed by
+// its number. Other states go to a node of the graph, addressed by its name.
 type address = mr.Pair[byte, []byte]
 
 // The kinds of addresses, in the order in which a round reads them.
@@ -19,16 +19,15 @@ const (
 	toNode
 )
 
-// state is what goes to an address: to a node, its links with tabs between, or a
-// share of the rank of one that links to it; to a round, totals.
+// state is what is sent to an address. A node gets its own links, separated by tabs, and a
+// share of rank over each link to it. A round gets totals.
 type state = mr.Triple[int64, int64, string]
 
 func linksOf(links string) state       { return state{Third: links} }
 func shareOf(rank int64) state         { return state{First: rank} }
 func totalsOf(stranded, n int64) state { return state{First: stranded, Second: n} }
 
-// merge adds ranks and totals and keeps the links, which one of a node's states
-// has.
+// merge adds ranks and totals and keeps the links, which only one of a node's states has.
 func merge(a, b state) state {
 	a.First += b.First
 	a.Second += b.Second
@@ -45,8 +44,8 @@ func mergeAll(states iter.Seq[state]) (all state) {
 	return all
 }
 
-// partition sends totals to the round that they are addressed to, and nodes where
-// pagerank does, so that its output files are the same.
+// partition sends totals to the Node that they are addressed to. It sends nodes to the same
+// partitions as pagerank does, so that the output files are the same.
 func partition(to address, partitions int) int {
 	if to.First == toRound {
 		return int(binary.BigEndian.Uint32(to.Second))
@@ -54,14 +53,14 @@ func partition(to address, partitions int) int {
 	return mr.HashPartition(to.Second, partitions)
 }
 
-// spread is a round as it sends ranks on.
+// spread is the half of a round that sends ranks over the links.
 type spread struct {
-	Stranded int64 // rank of nodes without links; it goes to all nodes
+	Stranded int64 // rank of nodes without links; all nodes share it
 	Nodes    int64
 }
 
-// emit sends a node's links to the node itself, and an equal share of its rank
-// over each of them.
+// emit sends a node's links to the node itself, and an equal share of its rank over each
+// link.
 func (s *spread) emit(node []byte, rank int64, links string, out mr.Emitter[address, state]) {
 	s.Nodes++
 	out.Emit(address{First: toNode, Second: node}, linksOf(links))
@@ -88,11 +87,11 @@ func (s *spread) Save() ([]byte, error) { return json.Marshal(s) }
 // Load implements mr.Stateful.
 func (s *spread) Load(saved []byte) error { return json.Unmarshal(saved, s) }
 
-// ranking is a round as it reads what the one before has sent. Totals are the
-// first that it is given.
+// ranking is the half of a round that reads the states of the previous round. The totals
+// arrive first.
 type ranking struct{ Stranded, Nodes int64 }
 
-// rank works out the new rank of a node; node is nil for totals.
+// rank computes the new rank of a node. node is nil for totals.
 func (r *ranking) rank(to address, states iter.Seq[state]) (node []byte, rank int64, links string) {
 	all := mergeAll(states)
 	if to.First == toRound {
@@ -102,7 +101,7 @@ func (r *ranking) rank(to address, states iter.Seq[state]) (node []byte, rank in
 	return to.Second, pagerank.NewRank(all.First, r.Stranded, r.Nodes), all.Third
 }
 
-// Save implements mr.Stateful: totals outlive a pause.
+// Save implements mr.Stateful: totals survive a checkpoint.
 func (r *ranking) Save() ([]byte, error) { return json.Marshal(r) }
 
 // Load implements mr.Stateful.

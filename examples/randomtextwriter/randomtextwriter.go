@@ -43,7 +43,7 @@ var vocabulary = func() (words [1000]string) {
 	return words
 }()
 
-// syllable returns one of a hundred: a consonant and a vowel.
+// syllable returns one of a hundred syllables: a consonant and a vowel.
 func syllable(n int) string {
 	const consonants, vowels = "bcdfghjklmnprstvwxyz", "aeiou"
 	return consonants[n/5:n/5+1] + vowels[n%5:n%5+1]
@@ -71,7 +71,7 @@ var (
 	Lines     = newJob(name+"-lines", mr.TextOutput[[]byte, []byte]())
 )
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    name,

@@ -29,8 +29,8 @@ var size = []string{
 	"-D", "mapreduce.randomtextwriter.bytespermap=10000",
 }
 
-// TestLines expects sentences of 5 to 9 words and of 10 to 99, and the same
-// from one map as from three.
+// TestLines checks that sentences have 5 to 9 words as keys and 10 to 99 words as values.
+// One map and three maps must write the same sentences.
 func TestLines(t *testing.T) {
 	dir := t.TempDir()
 	lines := mrtest.Command(t, Program(), append(size, "-outFormat", "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat", dir+"/lines")...)
@@ -50,7 +50,7 @@ func TestLines(t *testing.T) {
 	extest.Equal(t, mrtest.Command(t, Program(), args...), lines)
 }
 
-// TestSequences reads the SequenceFiles and expects the lines.
+// TestSequences checks that the SequenceFiles contain the same records as the lines.
 func TestSequences(t *testing.T) {
 	dir := t.TempDir()
 	read := mr.MapOnly("read", mr.SequenceFile(mr.Text, mr.Text), mr.IdentityMapper[[]byte, []byte](), mr.TextOutput[[]byte, []byte]())

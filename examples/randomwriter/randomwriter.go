@@ -39,7 +39,7 @@ var Job = mr.WithConfig(mr.MapOnly(name,
 	mr.SequenceOutput(mr.BytesWritable, mr.BytesWritable),
 ), defaults)
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    name,

@@ -10,13 +10,13 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// read is a job that reads what randomwriter has written.
+// read is a job that reads the output of randomwriter.
 var read = mr.MapOnly("read",
 	mr.SequenceFile(mr.BytesWritable, mr.BytesWritable),
 	mr.IdentityMapper[[]byte, []byte](),
 	mr.TextOutput[[]byte, []byte]())
 
-// records runs randomwriter and reads its records again.
+// records runs randomwriter and returns the records of its output.
 func records(t *testing.T, properties ...string) (lines string, files int) {
 	t.Helper()
 	var args []string
@@ -52,7 +52,8 @@ func TestRandomwriter(t *testing.T) {
 	}
 }
 
-// TestSizes draws the sizes of records within their bounds, and all of them.
+// TestSizes checks that the sizes of records lie within their bounds, and that each size
+// occurs.
 func TestSizes(t *testing.T) {
 	a := randomdata.Amount{TotalBytes: 100_000, BlockBytes: 100_000, MinKey: 2, MaxKey: 5, MinValue: 7, MaxValue: 7}
 	got := mrtest.RunCase(t, Job, mrtest.Case{Config: a, Set: map[string]string{randomdata.Blocks(name): "1"}})

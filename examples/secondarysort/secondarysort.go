@@ -23,9 +23,9 @@ type nothing = struct{}
 
 const separator = "------------------------------------------------"
 
-// Job reads lines of two whole numbers and writes them grouped by the first and
-// sorted by the second, a separator before each group. A number that is missing
-// is 0, lines without any are passed by, and so is what follows the second.
+// Job reads lines of two whole numbers and writes them grouped by the first number and
+// sorted by the second, with a separator before each group. A missing second number is 0.
+// Lines without numbers and everything after the second number are ignored.
 var Job = mr.New("secondarysort",
 	mr.TextLines(),
 	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[mr.Pair[int32, int32], int32]) error {
@@ -56,7 +56,7 @@ var Job = mr.New("secondarysort",
 	mr.TextOutput[string, nothing](),
 ).GroupFirst()
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "secondarysort",

@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestSecondarySort has the output of Hadoop 3.4 on the same input.
+// TestSecondarySort compares the output with the output of Hadoop 3.4 for the same input.
 func TestSecondarySort(t *testing.T) {
 	in := mrtest.File(t, "numbers", "1 5\n1 3\n-2 7\n9\n\n1 -4\n-2 -7\n  9   8 x\n")
 	got := mrtest.Command(t, Program(), in, t.TempDir()+"/out")

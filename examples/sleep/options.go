@@ -11,10 +11,10 @@ import (
 // options are the arguments of Hadoop's SleepJob. Times are in milliseconds.
 type options struct {
 	maps       int64
-	reduces    int64 // -1: the default of the property
-	mapTime    int64 // of a whole task
+	reduces    int64 // number of reduces; -1 for the default of the property
+	mapTime    int64 // duration of a whole map
 	reduceTime int64
-	recordTime int64 // of one record or group
+	recordTime int64 // duration of one record or group
 }
 
 func parseOptions(args []string) (options, error) {
@@ -32,7 +32,7 @@ func parseOptions(args []string) (options, error) {
 	return o, err
 }
 
-// run returns the run that the options describe.
+// run returns the JobRun for the options.
 func (o *options) run() mr.JobRun {
 	c := Config{
 		MapTime:    time.Duration(o.mapTime) * time.Millisecond,
@@ -47,6 +47,6 @@ func (o *options) run() mr.JobRun {
 	return mr.JobRun{Config: c, Set: set}
 }
 
-// parts returns how many records or groups a time is divided into, the last one possibly
-// shorter.
+// parts returns the number of records or groups into which a time is divided. The last one
+// may be shorter.
 func (o *options) parts(ms int64) int64 { return (ms + o.recordTime - 1) / o.recordTime }

@@ -5,8 +5,7 @@
 //
 // It counts as Hadoop's SleepJob does: a map sleeps in records of -recordt, a reduce in key
 // groups of the same length, and every map emits one record for each group of every reduce.
-// A map without time (-mt 0) has one record all the same, so that the reduces get their
-// groups.
+// A map without time (-mt 0) still has one record, so that the reduces get their groups.
 package sleep
 
 import (
@@ -19,19 +18,19 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Config is how long to sleep, and in how many parts. It is encoded as JSON, with times in
-// nanoseconds.
+// Config sets the durations of the sleeps and the number of their parts. It is encoded as
+// JSON, with times in nanoseconds.
 type Config struct {
-	MapTime    time.Duration // of each map
-	ReduceTime time.Duration // of each reduce
-	Records    int64         // of each map, at least 1
-	Groups     int64         // of each reduce; 0 when it does not sleep
+	MapTime    time.Duration // sleep of each map
+	ReduceTime time.Duration // sleep of each reduce
+	Records    int64         // records of each map, at least 1
+	Groups     int64         // groups of each reduce; 0 if it does not sleep
 }
 
 type nothing = struct{}
 
-// work is the mapper. The records of all maps are numbered in one row, so a number determines
-// the record of its map.
+// work is the mapper. The records of all maps are numbered consecutively, so a number
+// determines the place of the record in its map.
 func work(t *mr.Task, number int64, _ nothing, out mr.Emitter[int64, nothing]) error {
 	c := mr.ConfigOf[Config](t)
 	record := number % c.Records
@@ -45,8 +44,9 @@ func work(t *mr.Task, number int64, _ nothing, out mr.Emitter[int64, nothing]) e
 	return nil
 }
 
-// keys are those that the record of a map emits: its share of a key for each group of each
-// reduce. If the keys do not divide evenly, the first records have one more.
+// keys returns the range of keys that the record of a map emits. A map emits a key for each
+// group of each reduce, divided evenly over its records. The first records get the
+// remainder, one key each.
 func (c *Config) keys(record, reduces int64) (first, end int64) {
 	share, more := c.Groups*reduces/c.Records, c.Groups*reduces%c.Records
 	first = share*record + min(record, more)
@@ -63,12 +63,11 @@ func rest(t *mr.Task, key int64, _ iter.Seq[nothing], _ mr.Emitter[int64, nothin
 	return sleep(t, c.ReduceTime, key/int64(t.Reduces()), c.Groups)
 }
 
-// statusStep is how often a sleep shows how long it is going to take.
+// statusStep is the interval at which a sleep shows how much time is left.
 const statusStep = 250 * time.Millisecond
 
-// sleep sleeps one of the parts that all is cut into. The last one has what does
-// not come out even.
-// Task.Sleep reports progress, so a long sleep does not time out.
+// sleep sleeps for one of the equal parts into which all is divided. The last part includes
+// the remainder. Task.Sleep reports progress, so a long sleep does not time out.
 func sleep(t *mr.Task, all time.Duration, part, parts int64) error {
 	one := all / time.Duration(parts)
 	left := all - time.Duration(part)*one
@@ -87,7 +86,7 @@ func sleep(t *mr.Task, all time.Duration, part, parts int64) error {
 	return nil
 }
 
-// Job sleeps.
+// Job is the job whose tasks sleep.
 var Job = mr.WithConfig(mr.New("sleep",
 	newInput(),
 	mr.MapFunc(work),
@@ -97,15 +96,15 @@ var Job = mr.WithConfig(mr.New("sleep",
 	return int(key % int64(reduces))
 }), Config{Records: 1})
 
-// The properties that pass the number of maps, which is exact here, and the
-// number of records of each map to the input.
+// The properties that pass two numbers to the input: the number of maps, which is exact here,
+// and the number of records of each map.
 const (
 	mapsProperty    = "mapreduce.sleepjob.maps"
 	recordsProperty = "mapreduce.sleepjob.map.sleep.count"
 )
 
-// input is an input without files: a run of numbers for each map. It implements only Splits,
-// and takes the other methods from mr.Numbers.
+// input is an input without files: each map gets a range of numbers. It implements only
+// Splits, and takes the other methods from mr.Numbers.
 type input struct{ mr.Input[int64, nothing] }
 
 func newInput() mr.Input[int64, nothing] { return input{mr.Numbers(recordsProperty)} }
@@ -137,7 +136,7 @@ func count(env *mr.InputEnv, property string) (int64, error) {
 	return n, nil
 }
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "sleep",

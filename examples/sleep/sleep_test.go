@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// counted is the job with options, run in virtual time by the driver.
+// counted runs the job with options, in virtual time.
 func counted(t *testing.T, ctx context.Context, workers int, args ...string) (code int, took time.Duration, counters map[string]int64, log string) {
 	t.Helper()
 	program := Program()
@@ -75,7 +75,7 @@ func fields(line string) (args []string) {
 	return args
 }
 
-// TestSleepWakesUp ends a job in its first record and in its first group.
+// TestSleepWakesUp cancels a job in its first record and in its first group.
 func TestSleepWakesUp(t *testing.T) {
 	for _, after := range []time.Duration{time.Minute, 90 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestSleepWakesUp(t *testing.T) {
 	}
 }
 
-// TestKeys walks the records of a map one by one, as Hadoop does: together they
-// emit each key once, and as evenly as it comes out.
+// TestKeys visits the records of a map one by one, as Hadoop does. Together they must emit
+// each key once, and their numbers of keys must differ by one at most.
 func TestKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Config{Records: rapid.Int64Range(1, 50).Draw(t, "records"), Groups: rapid.Int64Range(0, 50).Draw(t, "groups")}

@@ -17,8 +17,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// nothing is the value of a record that is all key. It takes no bytes in the shuffle, and
-// TextOutput leaves it out.
+// nothing is the value of a record that has only a key. It takes no bytes in the shuffle,
+// and TextOutput leaves it out.
 type nothing = struct{}
 
 // Job sorts lines. Only LF ends a line: a CR before it is part of the line.
@@ -32,7 +32,7 @@ var Job = mr.New("sort",
 	mr.TextOutput[[]byte, nothing](),
 ).TotalOrder().Set("textinputformat.record.delimiter", "\n")
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "sort",
@@ -47,7 +47,7 @@ func Program() *mr.Program {
 // accepted for compatibility: the order is always total, and the engine chooses its samples.
 func run(ctx context.Context, d *mr.Driver) error {
 	const onlyText = "only lines of text are sorted here"
-	var reduces int64 // 0: the default of the property
+	var reduces int64 // 0 for the default of the property
 	args, err := arguments.Options{
 		"-r":          arguments.Number(&reduces, 1),
 		"-totalOrder": arguments.Values(3, "three numbers are expected", checkSampler),

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// binaryLines are lines of any bytes but LF, with many that are equal.
+// binaryLines returns lines of any bytes but LF. Many of the lines are equal.
 func binaryLines(n int) []string {
 	random := rand.New(rand.NewPCG(5, 6))
 	lines := make([]string, n)
@@ -36,8 +36,8 @@ func TestSortUnderAllVariants(t *testing.T) {
 	extest.Equal(t, got, extest.Text(lines))
 }
 
-// TestSortLikeSort compares with LC_ALL=C sort, of two files the last of which
-// does not end in LF.
+// TestSortLikeSort compares the output with the output of LC_ALL=C sort. There are two input
+// files, and the last one does not end with an LF.
 func TestSortLikeSort(t *testing.T) {
 	sort, err := exec.LookPath("sort")
 	if err != nil {

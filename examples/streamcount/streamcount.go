@@ -1,11 +1,12 @@
-// Package streamcount counts words as wordcount does, but streams them from the stage that
-// finds them to the stage that counts them. The Nodes of both stages are a gang that runs at
-// the same time, so a word is sent as soon as it is found.
+// Package streamcount counts words as wordcount does, but streams the words from the stage
+// that finds them to the stage that counts them. The Nodes of both stages are a gang that
+// runs at the same time, so a word is sent as soon as it is found.
 //
 //	lines ──file──> tokenise ~~tcp~~> count
 //
 // A gang needs slots for all of its Nodes at once. The input may have any number of splits,
-// so the stage that reads them is not in the gang: it distributes the lines over a few Nodes.
+// so the stage that reads them is not in the gang: it distributes the lines over a few
+// Nodes.
 //
 //	hammr run streamcount -D streamcount.tokenisers=4 in out
 package streamcount
@@ -45,7 +46,7 @@ var Job = mr.Define("streamcount", Config{Tokenisers: 2}, func(g *mr.Graph, c Co
 	mr.Write(count, mr.TextOutput[[]byte, int64]())
 })
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "streamcount",

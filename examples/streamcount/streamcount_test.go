@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestSameBytesAsWordcount compares with the job of map and reduce, on machines
-// with slots for 3 tokenisers and 3 counters at once.
+// TestSameBytesAsWordcount compares the output with the output of wordcount. The machines
+// have slots for 3 tokenisers and 3 counters at once.
 func TestSameBytesAsWordcount(t *testing.T) {
 	in := mrtest.File(t, "text", extest.Text(extest.Lines(2, 20_000)))
 	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
@@ -21,7 +21,8 @@ func TestSameBytesAsWordcount(t *testing.T) {
 	extest.Equal(t, got, want)
 }
 
-// TestGangLargerThanTheMachine is refused with what it needs.
+// TestGangLargerThanTheMachine checks that a gang without enough slots is refused, with the
+// number of slots that it needs.
 func TestGangLargerThanTheMachine(t *testing.T) {
 	in := mrtest.File(t, "text", "a b\n")
 	got := mrtest.Exec(t, Program(), "-D", Tokenisers+"=3", "--workers=1", in, t.TempDir()+"/out")

@@ -19,10 +19,10 @@ const (
 	KeySize = 10
 )
 
-// rows makes rows. Its zero value stands before row 0.
+// rows generates rows. The zero value is positioned before row 0.
 type rows struct {
-	next   int64   // number of the row that random leads to
-	random uint128 // of the row before next
+	next   int64   // number of the row after the last one made
+	random uint128 // random number of the row before next
 	row    [RowSize]byte
 }
 
@@ -59,7 +59,7 @@ func putHex(dst []byte, n uint64) {
 	}
 }
 
-// uint128 is a number below 2^128; sums and products are taken modulo that.
+// uint128 is a number below 2^128. Sums and products are taken modulo 2^128.
 type uint128 struct{ hi, lo uint64 }
 
 func (x uint128) plus(y uint128) uint128 {
@@ -73,12 +73,12 @@ func (x uint128) times(y uint128) uint128 {
 	return uint128{hi + x.hi*y.lo + x.lo*y.hi, lo}
 }
 
-// step maps x to a*x + c. Steps one after the other make a step again.
+// step maps x to a*x + c. The composition of two steps is a step.
 type step struct{ a, c uint128 }
 
 func (s step) of(x uint128) uint128 { return s.a.times(x).plus(s.c) }
 
-// after is the step that does first and then s.
+// after returns the step that does first and then s.
 func (s step) after(first step) step { return step{s.a.times(first.a), s.of(first.c)} }
 
 // generator is the linear congruential generator of the sort benchmark, which
@@ -88,8 +88,8 @@ var generator = step{
 	c: uint128{0x4A696D4772617952, 0x4950202020202001},
 }
 
-// randomAt is the generator's number after n steps. It takes 2 log n steps, by
-// squaring.
+// randomAt returns the generator's number after n steps. By squaring, it needs only 2 log n
+// compositions.
 func randomAt(n uint64) uint128 {
 	var x uint128
 	for power := generator; n > 0; n >>= 1 {

@@ -1,10 +1,10 @@
-// Package teragen writes the rows that the sort benchmark sorts: 100 bytes each, the same as
-// those of Hadoop's TeraGen and of gensort.
+// Package teragen writes the rows that the sort benchmark sorts: 100 bytes each, identical
+// to the rows of Hadoop's TeraGen and of gensort.
 //
 //	hammr run teragen 1m rows       # a million rows, 100 MB
 //
-// The generator can start at any row, so the maps share the rows without a pass over those
-// before. See rows for the bytes of a row.
+// The generator can start at any row, so each map makes its rows without a pass over earlier
+// rows. See rows for the bytes of a row.
 package teragen
 
 import (
@@ -19,7 +19,7 @@ import (
 // rowsProperty is the number of rows to make.
 const rowsProperty = "mapreduce.terasort.num-rows"
 
-// generate makes the row of each number it is given.
+// generate makes the row for each number that it gets.
 type generate struct {
 	rows     rows
 	checksum *mr.Counter
@@ -42,7 +42,7 @@ func (g *generate) Map(_ *mr.Task, n int64, _ struct{}, out mr.Emitter[[]byte, [
 // Job writes rows in order of their numbers.
 var Job = mr.MapOnly("teragen", mr.Numbers(rowsProperty), &generate{}, mr.BytesOutput())
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "teragen",
@@ -64,7 +64,7 @@ func run(ctx context.Context, d *mr.Driver) error {
 	return d.Run(ctx, Job, mr.JobRun{Out: d.Args[1], Set: map[string]string{rowsProperty: fmt.Sprint(n)}})
 }
 
-// suffixes are what a number of rows may end in.
+// suffixes are the letters that may end a number of rows, with their factors.
 var suffixes = map[byte]int64{'k': 1e3, 'm': 1e6, 'b': 1e9, 't': 1e12}
 
 // parseRows reads a number of rows as Hadoop's teragen does: 10k, 1m, 1b, 1t.

@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestRows has rows as Hadoop 3.4 writes them.
+// TestRows compares rows with the rows that Hadoop 3.4 writes.
 func TestRows(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "4a696d4772617952495000113030303030303030303030303030303030303030303030303030303030303030" +
@@ -27,7 +27,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRandomAt compares with the formula in numbers of any size.
+// TestRandomAt compares the generator with its formula in arbitrary precision.
 func TestRandomAt(t *testing.T) {
 	modulus := new(big.Int).Lsh(big.NewInt(1), 128)
 	x := new(big.Int)
@@ -44,8 +44,8 @@ func bigOf(x uint128) *big.Int {
 	return n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(x.lo))
 }
 
-// TestRowsFromAnywhere: a row is the same whether it is reached step by step
-// or at once.
+// TestRowsFromAnywhere checks that a row is the same whether rows makes the rows before it
+// or jumps to it.
 func TestRowsFromAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := rapid.Int64Range(0, maxRows-10).Draw(t, "start")
@@ -69,7 +69,8 @@ func TestRowsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestTeragenOnAnyNumberOfMaps expects the same rows, dealt evenly.
+// TestTeragenOnAnyNumberOfMaps checks that any number of maps writes the same rows, evenly
+// divided.
 func TestTeragenOnAnyNumberOfMaps(t *testing.T) {
 	var r rows
 	var want strings.Builder
@@ -89,7 +90,8 @@ func TestTeragenOnAnyNumberOfMaps(t *testing.T) {
 	}
 }
 
-// TestTeragenCountsChecksum has the sum that Hadoop's teravalidate prints.
+// TestTeragenCountsChecksum compares the checksum with the checksum that Hadoop's
+// teravalidate prints.
 func TestTeragenCountsChecksum(t *testing.T) {
 	got := mrtest.RunCase(t, Job, mrtest.Case{Set: map[string]string{rowsProperty: "1000"}})
 	if sum := got.Counters["org.apache.hadoop.examples.terasort.TeraGen$Counters"]["CHECKSUM"]; sum != 0x1f9ffe645ec {

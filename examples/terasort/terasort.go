@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Job sorts rows of 100 bytes by their first 10. The output's files, concatenated, are sorted,
-// whatever their number; rows with equal keys keep the order of the input.
+// Job sorts rows of 100 bytes by their first 10 bytes. The output's files, concatenated, are
+// sorted, whatever their number. Rows with equal keys keep the order of the input.
 var Job = mr.New("terasort",
 	mr.FixedLength(teragen.RowSize),
 	mr.MapFunc(func(_ *mr.Task, _ int64, row []byte, out mr.Emitter[[]byte, []byte]) error {
@@ -22,7 +22,7 @@ var Job = mr.New("terasort",
 	mr.BytesOutput(),
 ).TotalOrder()
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "terasort",

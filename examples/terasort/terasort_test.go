@@ -22,7 +22,7 @@ func generate(t testing.TB, rows int) (dir, content string) {
 	return dir, mrtest.Command(t, teragen.Program(), fmt.Sprint(rows), dir)
 }
 
-// sorted is rows in order of their keys, equal keys as they come.
+// sorted returns rows in order of their keys. Rows with equal keys keep their order.
 func sorted(content string) string {
 	rows := slices.Collect(slices.Chunk([]byte(content), teragen.RowSize))
 	slices.SortStableFunc(rows, func(a, b []byte) int {
@@ -39,8 +39,9 @@ func TestTerasortUnderAllVariants(t *testing.T) {
 	}
 }
 
-// TestTerasortOfFewKeys has rows of which many share a key, the most frequent of
-// which makes half of them: they keep their order, and every reduce gets some.
+// TestTerasortOfFewKeys sorts rows of which many share a key; half of them have the most
+// frequent key. Rows with equal keys must keep their order, and every reduce must get some
+// rows.
 func TestTerasortOfFewKeys(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	var content strings.Builder
@@ -65,7 +66,7 @@ func TestTerasortSpreadsRows(t *testing.T) {
 	}
 }
 
-// TestTerasortFailsOnHalfARow names the file that is cut short.
+// TestTerasortFailsOnHalfARow checks that the error names the truncated file.
 func TestTerasortFailsOnHalfARow(t *testing.T) {
 	in := mrtest.File(t, "cut", strings.Repeat("x", 250))
 	got := mrtest.Exec(t, Program(), in, filepath.Join(t.TempDir(), "out"))

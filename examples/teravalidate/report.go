@@ -20,7 +20,7 @@ func (c *checksum) addAll(d checksum) {
 	c.Hi, _ = bits.Add64(c.Hi, d.Hi, carry)
 }
 
-// String is the sum in hexadecimal, as Hadoop writes it.
+// String returns the sum in hexadecimal, as Hadoop writes it.
 func (c checksum) String() string {
 	if c.Hi == 0 {
 		return strconv.FormatUint(c.Lo, 16)
@@ -28,7 +28,7 @@ func (c checksum) String() string {
 	return fmt.Sprintf("%x%016x", c.Hi, c.Lo)
 }
 
-// parseChecksum reads what String wrote.
+// parseChecksum reads the text that String returns.
 func parseChecksum(text string) (c checksum) {
 	cut := max(len(text)-16, 0)
 	c.Hi, _ = strconv.ParseUint(text[:cut], 16, 64)
@@ -36,7 +36,7 @@ func parseChecksum(text string) (c checksum) {
 	return c
 }
 
-// total is the sum of all sums.
+// total returns the sum of all checksums.
 func total(found iter.Seq[finding]) string {
 	var all checksum
 	for f := range found {
@@ -49,7 +49,7 @@ func total(found iter.Seq[finding]) string {
 // sort after the stretch before it: first within a file, then between files.
 func disorders(found iter.Seq[finding]) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		var file finding // all of the present file
+		var file finding // the current file: its first and its last key so far
 		var between []string
 		for next := range found {
 			if next.First != file.First {
@@ -74,8 +74,9 @@ func withinFile(file, next finding) string {
 	return fmt.Sprintf("misorder in %s between % x and % x", path.Base(file.First), file.Third, next.Second)
 }
 
-// betweenFiles compares the ends of a file with each other and with the
-// beginning of the next, as Hadoop does. A file without a name is none.
+// betweenFiles compares the first and the last key of a file, and its last key with the
+// first key of the next file, as Hadoop does. A finding without a file name stands for no
+// file.
 func betweenFiles(file, next finding) (lines []string) {
 	const format = "bad key partitioning:\n  file %s key % x\n  file %s key % x"
 	name, nextName := path.Base(file.First), path.Base(next.First)

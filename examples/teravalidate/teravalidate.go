@@ -22,8 +22,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// place is where a finding belongs: sums before stretches, and stretches by
-// file and offset.
+// place is the key of a finding: checksums come before stretches, and stretches are ordered
+// by file and offset.
 type place = mr.Triple[kind, string, int64]
 
 type kind uint8
@@ -33,15 +33,15 @@ const (
 	stretches
 )
 
-// finding is a checksum, in Second alone, or a stretch: its file, its first key
-// and its last.
+// finding is a checksum, which is in Second, or a stretch. A stretch has its file, its first
+// key and its last key.
 type finding = mr.Triple[string, string, string]
 
-// scan is the mapper: it finds the stretches of rows that are sorted, and adds up what it
-// reads. A file in order is one stretch, or one for each split. It is mr.Stateful, because
-// Close emits the last stretch and the sum.
+// scan is the mapper. It finds the stretches of rows that are sorted, and adds up the
+// checksums of the rows. A file in order is one stretch, or one for each split. scan is
+// mr.Stateful, because Close emits the last stretch and the sum.
 type scan struct {
-	now struct { // what a pause has to keep
+	now struct { // state that a checkpoint saves
 		Sum   checksum
 		File  string
 		Start int64  // offset of the stretch's first row
@@ -85,8 +85,8 @@ func (s *scan) Save() ([]byte, error) { return json.Marshal(s.now) }
 // Load implements mr.Stateful.
 func (s *scan) Load(state []byte) error { return json.Unmarshal(state, &s.now) }
 
-// Job checks rows of 100 bytes whose keys are their first 10. How its input is
-// split makes no difference to the report.
+// Job checks rows of 100 bytes whose keys are their first 10 bytes. The division of its
+// input into splits makes no difference to the report.
 var Job = mr.New("teravalidate",
 	mr.FixedLength(teragen.RowSize),
 	&scan{},
@@ -103,7 +103,7 @@ var Job = mr.New("teravalidate",
 	mr.TextOutput[string, string](),
 ).GroupFirst().Reduces(1)
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "teravalidate",

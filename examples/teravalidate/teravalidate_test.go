@@ -23,7 +23,7 @@ func generate(t testing.TB, rows int) (dir, content string) {
 	return dir, mrtest.Command(t, teragen.Program(), fmt.Sprint(rows), dir)
 }
 
-// directory writes contents as parts of an output.
+// directory writes each of contents to a part file of an output directory.
 func directory(t testing.TB, contents ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func validate(t *testing.T, dir string) string {
 	})
 }
 
-// TestSorted has the checksum that Hadoop 3.4 prints for the same rows.
+// TestSorted compares the checksum with the checksum of Hadoop 3.4 for the same rows.
 func TestSorted(t *testing.T) {
 	in, _ := generate(t, 1000)
 	out := filepath.Join(t.TempDir(), "out")
@@ -50,7 +50,7 @@ func TestSorted(t *testing.T) {
 	extest.Equal(t, validate(t, out), "checksum\t1f9ffe645ec\n")
 }
 
-// TestDisorders has the report of Hadoop 3.4 for the same files.
+// TestDisorders compares the report with the report of Hadoop 3.4 for the same files.
 func TestDisorders(t *testing.T) {
 	_, content := generate(t, 1000)
 	dir := directory(t, content[:400], content[len(content)-300:])
@@ -62,7 +62,7 @@ error	bad key partitioning:
 `)
 }
 
-// row makes a row from the first byte of its key.
+// row returns a row whose key begins with this byte.
 func row(key byte) string { return string(rune(key)) + strings.Repeat("0", teragen.RowSize-1) }
 
 func rowsOf(keys string) (content string) {
@@ -72,7 +72,8 @@ func rowsOf(keys string) (content string) {
 	return content
 }
 
-// TestFileThatEndsBelowItsBegin: Hadoop reports the file's ends, too.
+// TestFileThatEndsBelowItsBegin checks that a file whose last key is below its first is also
+// reported by its ends, as in Hadoop.
 func TestFileThatEndsBelowItsBegin(t *testing.T) {
 	const rest = " 30 30 30 30 30 30 30 30 30\n"
 	got := validate(t, directory(t, rowsOf("ab"), "", rowsOf("dc"), rowsOf("cc")))
@@ -81,7 +82,8 @@ func TestFileThatEndsBelowItsBegin(t *testing.T) {
 		"error\tbad key partitioning:\n  file part-r-00002:begin key 64"+rest+"  file part-r-00002:end key 63"+rest)
 }
 
-// TestDisordersUnderAllVariants counts the places where the order of random files is broken.
+// TestDisordersUnderAllVariants counts the places at which the order of random files is
+// broken.
 func TestDisordersUnderAllVariants(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
 	contents, misorders, partitionings := make([]string, 5), 0, 0
@@ -112,7 +114,7 @@ func TestDisordersUnderAllVariants(t *testing.T) {
 	}
 }
 
-// TestPause hands what a mapper knows to another.
+// TestPause saves the state of a mapper and loads it into another mapper.
 func TestPause(t *testing.T) {
 	var s scan
 	s.now.Sum, s.now.File, s.now.Start = checksum{1, 2}, "f", 3
@@ -134,7 +136,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestChecksum compares with numbers of any size.
+// TestChecksum compares sums with sums in arbitrary precision.
 func TestChecksum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var sum checksum

@@ -10,14 +10,13 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// baseProperty is where the files are, as with Hadoop.
+// baseProperty is the property for the base directory, as in Hadoop.
 const (
 	baseProperty = "test.build.data"
 	defaultBase  = "/benchmarks/TestDFSIO"
 )
 
-// bench is one run of the program. It works on the client; the maps get what they need as
-// Config.
+// bench is one run of the program on the client. The maps get their parameters from Config.
 type bench struct {
 	*mr.Driver
 	options
@@ -37,17 +36,17 @@ func newBench(ctx context.Context, d *mr.Driver, o options) (*bench, error) {
 	return &bench{Driver: d, options: o, base: fsys.URI() + path}, nil
 }
 
-// The directories of the package comment.
+// The directories that the package comment describes.
 func (b *bench) control() string           { return b.base + "/io_control" }
 func (b *bench) data() string              { return b.base + "/io_data" }
 func (b *bench) output(test string) string { return b.base + "/io_" + test }
 
-// fileName is the name of a file in the data directory, as Hadoop names it.
+// fileName returns the name of a file in the data directory, as Hadoop names it.
 func fileName(i int) string { return fmt.Sprintf("test_io_%d", i) }
 
-// prepare makes a control file for each map, after it has removed what the same test left
-// before. A read keeps the data files and checks that there are enough. The jobs' outputs are
-// removed as well, since a job refuses an output directory that exists.
+// prepare makes a control file for each map, after it has removed the files of an earlier
+// run of the same test. A read keeps the data files and checks that there are enough. The
+// jobs' outputs are removed as well, since a job refuses an output directory that exists.
 func (b *bench) prepare(ctx context.Context) error {
 	old := []string{b.control(), b.output(b.test)}
 	if b.test == testWrite {
@@ -68,8 +67,8 @@ func (b *bench) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkData returns an error if there are fewer files than the test is to read. Without it each
-// map would fail, with several tries each, and the user would have to guess why.
+// checkData returns an error if there are fewer files than the test is to read. Otherwise
+// each map would fail several times, and the error would not show the cause.
 func (b *bench) checkData(ctx context.Context) error {
 	found, err := b.Outputs(ctx, b.data())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -96,9 +95,9 @@ func (b *bench) writeControl(ctx context.Context, name string) error {
 	return w.Close()
 }
 
-// measure runs the job, a map for each control file, and returns what its reduces have written.
-// A sum may lie in any part, so all parts are read. hammr.input.combine is off: the control
-// files are small, and would otherwise be one split with one map.
+// measure runs the job, one map for each control file, and returns the sums that its reduces
+// have written. A sum may lie in any part, so it reads all parts. hammr.input.combine is
+// off: otherwise the small control files would be one split with one map.
 func (b *bench) measure(ctx context.Context) (sums, error) {
 	job, out := Write, b.output(b.test)
 	if b.test == testRead {
@@ -142,7 +141,7 @@ func (b *bench) addFile(ctx context.Context, to sums, name string) error {
 	return nil
 }
 
-// clean removes what the program has made, and the base directory if nothing else is in it. A
+// clean removes the files of the program, and the base directory if nothing else is in it. A
 // directory that does not exist is no error, so clean may run twice.
 func (b *bench) clean(ctx context.Context) error {
 	for _, dir := range []string{b.control(), b.data(), b.output(testWrite), b.output(testRead)} {

@@ -14,8 +14,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(minihdfs.Main(m, minihdfs.Config{})) }
 
-// TestOnHDFS writes, reads and cleans up on a real HDFS, in the directory that
-// it is by default, and looks at what the file system has counted.
+// TestOnHDFS writes, reads and cleans up on a real HDFS, in the default directory, and
+// checks the counters of the file system.
 func TestOnHDFS(t *testing.T) {
 	c := minihdfs.ForTest(t)
 	s := newStage(t)
@@ -28,7 +28,7 @@ func TestOnHDFS(t *testing.T) {
 		if counted == nil {
 			t.Fatalf("%s: no counter of bytes %s in\n%s", test.name, test.counter, got.Stderr)
 		}
-		const files, small = 2 * 3 * megabyte, 500 // control files that are read, and sums that are written
+		const files, small = 2 * 3 * megabyte, 500 // small bounds the control files that are read and the sums that are written
 		if n, err := strconv.Atoi(counted[1]); err != nil || n < files || n > files+small {
 			t.Errorf("%s: %s bytes %s, want %d and a few", test.name, counted[1], test.counter, files)
 		}

@@ -13,13 +13,13 @@ import (
 )
 
 // transfer writes or reads size bytes of a file through a buffer and returns the number of
-// bytes transferred. It calls seen with the progress, in bytes, after each buffer; an error of
-// seen ends the transfer.
+// bytes transferred. After each buffer it calls seen with the number of bytes done; an error
+// of seen ends the transfer.
 type transfer func(t *mr.Task, file string, size int64, buffer []byte, seen func(done int64) error) (int64, error)
 
-// measured is the mapper that moves the file of each record, and emits what is to be added up
-// over all files. Only the transfer itself is timed, not the start of the task. The mapper
-// emits under five keys, so the sums of all files meet in one group each.
+// measured returns the mapper that moves the file of each record, and emits the numbers that
+// are added up over all files. It times only the transfer itself, not the start of the task.
+// It emits under five keys, so each of the five sums has one group.
 func measured(move transfer) mr.Mapper[[]byte, []byte, string, float64] {
 	return mr.MapFunc(func(t *mr.Task, name, bytes []byte, out mr.Emitter[string, float64]) error {
 		c := mr.ConfigOf[Config](t)
@@ -43,8 +43,8 @@ func measured(move transfer) mr.Mapper[[]byte, []byte, string, float64] {
 	})
 }
 
-// watch returns a function that shows how far a file is, in the words of Hadoop, and that ends
-// the transfer with the attempt. Without it a map that is killed would first move its whole
+// watch returns a function that shows the progress of a file in Hadoop's words, and ends the
+// transfer with the attempt. Without it, a map that is killed would first move its whole
 // file.
 func watch(t *mr.Task, name string, size int64) func(done int64) error {
 	host, err := os.Hostname()
@@ -57,8 +57,8 @@ func watch(t *mr.Task, name string, size int64) func(done int64) error {
 	}
 }
 
-// newBuffer is filled with what Hadoop writes: the digits and letters from '0' on, fifty of
-// them, again and again.
+// newBuffer returns a buffer with the bytes that Hadoop writes: the fifty characters from
+// '0' on, repeated.
 func newBuffer(size int) []byte {
 	buffer := make([]byte, size)
 	for i := range buffer {
@@ -69,7 +69,7 @@ func newBuffer(size int) []byte {
 
 // write makes a file. It first removes a file of that name, which a failed attempt may have
 // left. Two attempts of one task at the same time would disturb each other, as with Hadoop.
-// Abort removes what was written before an error.
+// After an error, Abort removes the file.
 func write(t *mr.Task, file string, size int64, buffer []byte, seen func(int64) error) (int64, error) {
 	if err := t.Remove(file); err != nil {
 		return 0, err

@@ -10,13 +10,13 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// The tests, as the options name them.
+// The options that choose a test.
 const (
 	defaultLog    = "TestDFSIO_results.log"
 	defaultBuffer = 1_000_000
 )
 
-// The tests.
+// The names of the tests.
 const (
 	testWrite = "write"
 	testRead  = "read"
@@ -28,9 +28,9 @@ const (
 //	-write -nrFiles 4 -size 100MB -resFile results.log -bufferSize 65536
 type options struct {
 	test   string // one of the tests; "" until one is given
-	files  int    // how many files, and so how many maps
+	files  int    // number of files, and of maps
 	size   int64  // bytes of each file
-	log    string // local file that results are appended to
+	log    string // local file to which results are appended
 	buffer int    // bytes
 }
 
@@ -66,8 +66,8 @@ func parseOptions(args []string) (options, error) {
 	return o, nil
 }
 
-// testOption is the option that chooses a test. There can be only one: to write and then read,
-// run the program twice, so that each result has its line in the log.
+// testOption returns the option that chooses a test. There can be only one: to write and
+// then read, run the program twice, so that each result has its line in the log.
 func (o *options) testOption(test string) arguments.Option {
 	return arguments.Do(func() error {
 		if o.test != "" {
@@ -78,15 +78,15 @@ func (o *options) testOption(test string) arguments.Option {
 	})
 }
 
-// units are what a size may end in, as powers of 2. Megabytes are meant where there is none, as
-// in Hadoop's -fileSize.
+// units are the suffixes of a size, as powers of 2. A size without a suffix is in megabytes,
+// as in Hadoop's -fileSize.
 var units = map[string]int{
 	"B": 0, "K": 10, "KB": 10, "": 20, "M": 20, "MB": 20, "G": 30, "GB": 30, "T": 40, "TB": 40,
 }
 
 // parseSize reads a size as Hadoop's TestDFSIO does: 10MB, 128kb, 1GB, 7 for 7MB. It refuses
-// one whose bytes do not fit into 63 bits. Letters that only look like those of a unit are
-// refused, too.
+// a size whose bytes do not fit into 63 bits. It also refuses letters that only resemble the
+// letters of a unit.
 func parseSize(text string) (int64, error) {
 	upper := strings.ToUpper(text)
 	digits := strings.TrimRight(upper, "BKMGT")

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// sums are what is added up over the files, by name. The names and units are Hadoop's, so its
-// tools can read the output of the jobs.
+// sums has the sums over all files, by name. The names and units are Hadoop's, so its tools
+// can read the output of the jobs.
 type sums map[string]float64
 
 const (
-	sumTasks  = "l:tasks"  // files
+	sumTasks  = "l:tasks"  // number of files
 	sumSize   = "l:size"   // bytes
 	sumTime   = "l:time"   // milliseconds
 	sumRate   = "f:rate"   // thousandths of a MB/s
 	sumSquare = "f:sqrate" // thousandths of the square of a rate in MB/s
 )
 
-// megabyte is Hadoop's, 2^20 bytes.
+// megabyte is Hadoop's megabyte, 2^20 bytes.
 const megabyte = 1 << 20
 
 // sumsOf yields what one file adds, in order of name:
@@ -43,8 +43,8 @@ func sumsOf(bytes int64, took time.Duration) iter.Seq2[string, float64] {
 	}
 }
 
-// parse adds the lines of an output file: name, tab, value. A line that is none of these is an
-// error, since the rates would be wrong without it.
+// parse adds the lines of an output file: name, tab, value. Any other line is an error,
+// since the rates would be wrong without it.
 func (s sums) parse(content string) error {
 	for line := range strings.Lines(content) {
 		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -57,7 +57,7 @@ func (s sums) parse(content string) error {
 	return nil
 }
 
-// lines are the results as Hadoop prints them:
+// lines returns the results as Hadoop prints them:
 //
 //	throughput      all bytes over the sum of all times
 //	average rate    the mean of the files' rates
@@ -82,7 +82,7 @@ func (s sums) lines(test string, now time.Time, took time.Duration) string {
 	return b.String() + "\n"
 }
 
-// decimal has at most two places, as Java's format #.## has.
+// decimal formats x with at most two places, as Java's format #.## does.
 func decimal(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0"), ".")
 }

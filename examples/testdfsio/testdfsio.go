@@ -50,7 +50,7 @@ func newJob(name string, move transfer) *mr.Job[string, float64, string, float64
 	return mr.WithConfig(job, Config{BufferSize: defaultBuffer})
 }
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "TestDFSIO",
@@ -87,8 +87,8 @@ func run(ctx context.Context, d *mr.Driver) error {
 	return report(d.Stdout, o.log, sums.lines(o.test, time.Now(), time.Since(began)))
 }
 
-// report prints the lines and appends them to the log, a local file. Results of several runs
-// can so be compared later.
+// report prints the lines and appends them to the log, a local file, so that results of
+// several runs can be compared later.
 func report(stdout io.Writer, log, lines string) error {
 	if _, err := io.WriteString(stdout, lines); err != nil {
 		return err

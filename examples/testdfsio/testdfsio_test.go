@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// stage is a base directory and a log of a test.
+// stage has the base directory and the log of a test.
 type stage struct {
 	*testing.T
 	base, log string
@@ -26,8 +26,8 @@ func newStage(t *testing.T) *stage {
 	return &stage{T: t, base: t.TempDir() + "/base", log: filepath.Join(t.TempDir(), "results.log")}
 }
 
-// run runs the program with options and returns what it printed, by the words
-// before the colons.
+// run runs the program with options. It returns the printed values by the text before each
+// colon.
 func (s *stage) run(args ...string) map[string]string {
 	s.Helper()
 	got := s.exec(args...)
@@ -47,7 +47,7 @@ func (s *stage) exec(args ...string) mrtest.Result {
 	return mrtest.Exec(s, Program(), append([]string{"-D", baseProperty + "=file://" + s.base, "-resFile", s.log}, args...)...)
 }
 
-// want checks what a test printed. Rates depend on the machine and are not checked.
+// want checks the output of a test. Rates depend on the machine and are not checked.
 func (s *stage) want(printed map[string]string, test, files, megabytes string) {
 	s.Helper()
 	if printed["----- TestDFSIO -----"] != test || printed["Number of files"] != files || printed["Total MBytes processed"] != megabytes {
@@ -75,7 +75,7 @@ func TestWriteReadClean(t *testing.T) {
 	}
 	s.want(s.run("-read", "-nrFiles", "3", "-size", "1500KB"), "read", "3", "4.39")
 	s.want(s.run("-read", "-nrFiles", "2", "-size", "512kb"), "read", "2", "1")
-	s.want(s.run("-READ", "-nrfiles", "1", "-filesize", "7"), "read", "1", "1.46") // no more than there is
+	s.want(s.run("-READ", "-nrfiles", "1", "-filesize", "7"), "read", "1", "1.46") // the file is shorter than the requested size
 	s.want(s.run("-write", "-size", "0"), "write", "1", "0")
 	if left := s.left("/io_data/*"); len(left) != 1 {
 		t.Errorf("what an earlier test wrote is left: %q", left)
@@ -88,7 +88,7 @@ func TestWriteReadClean(t *testing.T) {
 	if left := s.left(""); len(left) != 0 {
 		t.Errorf("left behind: %q", left)
 	}
-	s.run("-clean") // nothing
+	s.run("-clean") // a second clean has nothing to remove
 }
 
 func (s *stage) left(pattern string) []string {
@@ -99,7 +99,7 @@ func (s *stage) left(pattern string) []string {
 	return found
 }
 
-// checkLog expects the blocks of the tests, one behind the other.
+// checkLog checks that the log has the results of these tests, one after another.
 func (s *stage) checkLog(tests ...string) {
 	s.Helper()
 	content, err := os.ReadFile(s.log)
@@ -123,7 +123,7 @@ func (s *stage) checkLog(tests ...string) {
 	}
 }
 
-// TestOneMapAFile looks at the counters of the jobs.
+// TestOneMapAFile checks by the counters that each file has one map.
 func TestOneMapAFile(t *testing.T) {
 	s := newStage(t)
 	for _, test := range []string{"-write", "-read"} {
@@ -136,7 +136,8 @@ func TestOneMapAFile(t *testing.T) {
 	}
 }
 
-// TestCleanLeavesOthersAlone keeps a file of another program in the base directory.
+// TestCleanLeavesOthersAlone checks that clean keeps a file of another program in the base
+// directory.
 func TestCleanLeavesOthersAlone(t *testing.T) {
 	s := newStage(t)
 	s.run("-write", "-size", "1B")
@@ -170,8 +171,8 @@ func TestInvalidLog(t *testing.T) {
 	}
 }
 
-// TestLines has the figures of two files, worked out on paper: 20 MB in 3 s, at
-// 5 and at 10 MB/s.
+// TestLines compares the figures of two files with a calculation by hand: 20 MB in 3 s, at 5
+// and at 10 MB/s.
 func TestLines(t *testing.T) {
 	all := make(sums)
 	for _, took := range []time.Duration{2 * time.Second, time.Second} {

@@ -1,5 +1,5 @@
-// Package topn lists the most frequent words. Its first job counts the words, its second
-// ranks what the first has counted.
+// Package topn lists the most frequent words. Its first job counts the words, and its second
+// job ranks them by these counts.
 //
 //	the cat the dog   ──>   the	2
 //	                        cat	1
@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Count is wordcount, written as a SequenceFile for the next job to read.
+// Count is the job of wordcount with a SequenceFile as output, which the next job reads.
 var Count = wordcount.Job.WithOutput(mr.SequenceOutput(mr.Text, mr.LongWritable))
 
 // Config sets the number of words to list.
@@ -24,12 +24,12 @@ type Config struct{ N int }
 
 type nothing = struct{}
 
-// rank orders words by count, the greatest first, then by their bytes. All
-// ranks are one group, whose first component is nothing.
+// rank orders words by count, the greatest first, then by their bytes. The first component
+// is empty, so all ranks are one group.
 type rank = mr.Triple[nothing, mr.Desc[int64], string]
 
-// entry is a line of the list.
-// It repeats what the key has, because the reducer gets only the first key of a group.
+// entry is a line of the list. It repeats the content of the key, because the reducer gets
+// only the first key of a group.
 type entry = mr.Pair[string, int64]
 
 // List writes the first N words in order of rank.
@@ -52,7 +52,7 @@ var List = mr.WithConfig(mr.New("topn",
 	mr.TextOutput[string, int64](),
 ), Config{N: 10}).GroupFirst().Reduces(1)
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "topn",

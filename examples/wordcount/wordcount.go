@@ -27,7 +27,7 @@ func Tokenise(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, int64]) e
 	return nil
 }
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "wordcount",

@@ -20,7 +20,7 @@ var Job = mr.Define("wordcountpipe", struct{}{}, func(g *mr.Graph, _ struct{}) {
 	mr.Write(sum, mr.TextOutput[[]byte, int64]())
 })
 
-// Program is the command.
+// Program returns the command.
 func Program() *mr.Program {
 	return &mr.Program{
 		Name:    "wordcountpipe",

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestSameBytesAsWordcount compares with the job of map and reduce.
+// TestSameBytesAsWordcount compares the output with the output of wordcount.
 func TestSameBytesAsWordcount(t *testing.T) {
 	in := mrtest.File(t, "text", extest.Text(extest.Lines(1, 20_000)))
 	args := func(out string) []string { return []string{in, out} }

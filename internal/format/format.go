@@ -1,10 +1,10 @@
-// Package format is the interface between the engine and the formats of files: bytes in,
-// records of byte slices out, and back. The typed formats of package mr use these. Each format
-// is a package below this one.
+// Package format is the interface between the engine and the file formats, which convert
+// bytes to records of byte slices and back. The typed formats of package mr use these
+// formats. Each format is a package below this one.
 //
-// To add a format, write an Opener whose Readers own the records of a Range: every record of a
-// file must belong to exactly one of the ranges that divide it. Package fixed is the smallest
-// example.
+// To add a format, write an Opener whose Readers own the records of a Range: every record of
+// a file must belong to exactly one of the ranges that divide it. Package fixed is the
+// smallest example.
 package format
 
 import (
@@ -28,47 +28,47 @@ type Reader interface {
 	// error.
 	Next() bool
 
-	// Offset is where the record begins, in bytes of the file, or of the decompressed stream if
-	// the file is compressed. In a compressed file that is split, it counts from the block. It
-	// does not depend on where the range begins.
+	// Offset returns where the record begins, in bytes of the file, or of the decompressed
+	// stream if the file is compressed. In a compressed file that is split, it counts from
+	// the block. It does not depend on where the range begins.
 	Offset() int64
 
-	// Key is the key's bytes; nil in formats whose only key is the offset.
+	// Key returns the key's bytes; nil in formats whose only key is the offset.
 	Key() []byte
 
-	// Value is the value's bytes.
+	// Value returns the value's bytes.
 	Value() []byte
 
-	// Position is where the current record starts; before the first Next it is the start of
-	// the range. Reading [start, Position) and [Position, end) of the same file returns each
-	// record of [start, end) once.
+	// Position returns where the current record starts. Before the first Next it returns the
+	// start of the range. Reading [start, Position) and [Position, end) of the same file
+	// returns each record of [start, end) once.
 	Position() dag.Position
 
-	// Consumed is how many bytes of the file have been used so far; compressed bytes of a
-	// compressed file. Progress and the counter Bytes Read show it.
+	// Consumed returns how many bytes of the file have been used so far. For a compressed
+	// file these are compressed bytes. Progress and the counter Bytes Read show this number.
 	Consumed() int64
 
-	// Err is the first error. Corrupt data wraps storage.ErrCorrupt and names
-	// the file and the offset.
+	// Err returns the first error. For corrupt data the error wraps storage.ErrCorrupt and
+	// names the file and the offset.
 	Err() error
 
 	Close() error
 }
 
-// Open is what a format needs to read a range of a file.
+// Open has the parameters for reading a range of a file.
 type Open struct {
 	FS    storage.FS
 	Path  string    // absolute, without scheme
-	Size  int64     // bytes in the file
+	Size  int64     // size of the file in bytes
 	Range dag.Range // the part to read; End.Offset may be Size or more for "to the end"
-	// MaxRecord is the length of the longest record that is accepted, in bytes; 0 means 2 GiB -
-	// 1. A longer one is an error that names its offset.
+	// MaxRecord is the length of the longest record that is accepted, in bytes; 0 means 2
+	// GiB - 1. A longer record is an error that names its offset.
 	MaxRecord int64
 	// Buffer is the least number of bytes that are read from an uncompressed file at once.
 	// Values below the format's own buffer have no effect.
 	Buffer int
-	// ReadAhead is how many bytes are read in the background, before they are needed; 0 means
-	// the default of the format.
+	// ReadAhead is the number of bytes that are read in the background, before they are
+	// needed; 0 means the default of the format.
 	ReadAhead int
 }
 

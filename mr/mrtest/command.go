@@ -35,8 +35,8 @@ func Command(t testing.TB, r mr.Runnable, args ...string) string {
 	return strings.Join(Parts(t, args[len(args)-1]), "")
 }
 
-// Parts is the content of each file of a job's main output, in order of name, which is the
-// order of the partitions.
+// Parts returns the content of each file of a job's main output, in order of name, which is
+// the order of the partitions.
 func Parts(t testing.TB, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "part-*")) // sorted

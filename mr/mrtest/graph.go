@@ -11,14 +11,14 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Written is the output of the stages of a graph: possibly several outputs of different types,
-// so it has files and not records.
+// Written is the output of the stages of a graph. It has files and not records, because the
+// outputs may have different types.
 type Written struct {
 	Files    map[string]string // content by name, such as part-r-00000
-	Counters mr.Counters       // of the graph, after its end
+	Counters mr.Counters       // counters of the finished graph
 }
 
-// Text is the concatenated content of the main output's files.
+// Text returns the concatenated content of the main output's files.
 func (w *Written) Text() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(w.Files)) {

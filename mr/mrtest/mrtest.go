@@ -33,11 +33,11 @@ type Record[K, V any] struct {
 
 // Output is the output of a job, as values instead of files.
 type Output[K, V any] struct {
-	Parts    [][]Record[K, V] // by the number of the part; nil for one without records
-	Counters mr.Counters      // of the job, after its end
+	Parts    [][]Record[K, V] // by the number of the part; nil for a part without records
+	Counters mr.Counters      // counters of the finished job
 }
 
-// Records is the records of all parts, concatenated.
+// Records returns the records of all parts, concatenated.
 func (o *Output[K, V]) Records() []Record[K, V] {
 	var all []Record[K, V]
 	for _, part := range o.Parts {
@@ -46,8 +46,8 @@ func (o *Output[K, V]) Records() []Record[K, V] {
 	return all
 }
 
-// Map is the output by the text form of its keys. If a key was written more than once, it
-// has the last value.
+// Map returns the values by the text form of their keys. If a key was written more than
+// once, Map returns its last value.
 func (o *Output[K, V]) Map() map[string]V {
 	m := make(map[string]V)
 	for _, r := range o.Records() {
@@ -56,7 +56,7 @@ func (o *Output[K, V]) Map() map[string]V {
 	return m
 }
 
-// Text is the output as lines of key, tab and value.
+// Text returns the output as lines of key, tab and value.
 func (o *Output[K, V]) Text() string {
 	var b strings.Builder
 	for _, r := range o.Records() {
@@ -65,7 +65,7 @@ func (o *Output[K, V]) Text() string {
 	return b.String()
 }
 
-// textOf is the text form of a key or value, as TextOutput would write it.
+// textOf returns the text form of a key or value, as TextOutput would write it.
 func textOf(v any) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)
@@ -86,10 +86,10 @@ type Case struct {
 	Config any               // the job's configuration; nil for its defaults
 	Set    map[string]string // properties
 	Side   map[string]string // side files: name and content
-	Fails  bool              // the job is expected to fail; RunCase returns what it wrote before
+	Fails  bool              // the job is expected to fail; RunCase returns its output up to then
 }
 
-// RunCase runs job on c. The job's own output is replaced by one that collects records, so
+// RunCase runs job on c. An output that collects records replaces the job's own output, so
 // no format is involved.
 func RunCase[K, V, KO, VO any](t testing.TB, job *mr.Job[K, V, KO, VO], c Case) *Output[KO, VO] {
 	t.Helper()
@@ -155,9 +155,9 @@ func sideOptions(t testing.TB, dir string, side map[string]string) []string {
 	return []string{"-files", strings.Join(names, ",")}
 }
 
-// catcher collects what the tasks of a job write, by part and attempt. Tasks run
-// concurrently. mu guards caught. A part that is written by a second attempt starts over:
-// the first one has failed or was preempted.
+// catcher collects the records that the tasks of a job write, by part and attempt. Tasks run
+// concurrently. mu guards caught. If a second attempt writes a part, the part starts over:
+// the first attempt has failed or was preempted.
 type catcher[K, V any] struct {
 	mu     sync.Mutex
 	caught map[int]*caught[K, V]
@@ -199,7 +199,7 @@ func (c *catcher[K, V]) parts() [][]Record[K, V] {
 	return parts
 }
 
-// own is v, copied if it is a []byte that belongs to the engine.
+// own returns v, or a copy of it if it is a []byte that belongs to the engine.
 func own[T any](v T) T {
 	if b, ok := any(v).([]byte); ok {
 		return any(bytes.Clone(b)).(T)

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// run executes a call that transfers no data and applies the rules to it.
+// run executes a call that transfers no data, and applies the rules to the call.
 func run[T any](ctx context.Context, f *FS, op Op, name string, do func() (T, error)) (T, error) {
 	var none T
 	v, err := f.judge(ctx, call{op: op, path: name})
@@ -24,8 +24,7 @@ func run[T any](ctx context.Context, f *FS, op Op, name string, do func() (T, er
 	return none, v.err
 }
 
-// act is run for a call that returns only an error.
-// It serves the calls that return no value.
+// act does what run does, for a call that returns only an error.
 func act(ctx context.Context, f *FS, op Op, name string, do func() error) error {
 	_, err := run(ctx, f, op, name, func() (struct{}, error) { return struct{}{}, do() })
 	return err
@@ -97,11 +96,11 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 type file struct {
 	storage.File
 	fs   *FS
-	ctx  context.Context // the context of Open; ends a latency
+	ctx  context.Context // the context of Open; its end ends a delay
 	name string
 }
 
-// Read asks for the offset first, because rules select bytes by it.
+// Read first asks the file for its offset, because rules select bytes by offset.
 func (f *file) Read(p []byte) (int, error) {
 	at, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -114,8 +113,8 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return f.applyFault(p, offset, func(p []byte) (int, error) { return f.File.ReadAt(p, offset) })
 }
 
-// applyFault reads through the verdict of the rules: all bytes, those before the fault and then
-// its error, or bytes of which some are inverted.
+// applyFault reads as the rules decide: all bytes, or the bytes before the fault and then
+// its error, or all bytes with some of them inverted.
 func (f *file) applyFault(p []byte, at int64, read func([]byte) (int, error)) (int, error) {
 	v, err := f.fs.judge(f.ctx, call{op: Read, path: f.name, at: at, size: len(p)})
 	if err != nil {
@@ -138,8 +137,8 @@ func (f *file) applyFault(p []byte, at int64, read func([]byte) (int, error)) (i
 	return n, v.err
 }
 
-// invert inverts the bits of the bytes at these indexes, as a disk or a network that corrupts
-// data.
+// invert inverts the bits of the bytes at these indexes, like a disk or a network that
+// corrupts data.
 func invert(p []byte, indexes []int) {
 	for _, i := range indexes {
 		if i < len(p) {
@@ -152,13 +151,13 @@ func invert(p []byte, indexes []int) {
 type writer struct {
 	inner storage.Writer
 	fs    *FS
-	ctx   context.Context // the context of Create; ends a latency
+	ctx   context.Context // the context of Create; its end ends a delay
 	name  string
-	at    int64 // bytes written so far
+	at    int64 // number of bytes written so far
 }
 
-// Write writes through the verdict of the rules, as applyFault reads. A fault may cut the write
-// short, which leaves a longer file behind, as a full disk does.
+// Write writes as the rules decide, in the same way as applyFault reads. A fault may cut the
+// write short and leave a part of the data in the file, as a full disk does.
 func (w *writer) Write(p []byte) (int, error) {
 	v, err := w.fs.judge(w.ctx, call{op: Write, path: w.name, at: w.at, size: len(p)})
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 // Op is a kind of call.
 type Op string
 
-// The kinds of calls that rules select. Read means Read and ReadAt; Close and Abort are
-// those of a Writer. Seek and File.Close never fail.
+// The kinds of calls that rules select. Read includes ReadAt. Close and Abort are calls of a
+// Writer. Seek and File.Close never fail.
 const (
 	Any    Op = ""
 	Open   Op = "open"
@@ -35,17 +35,17 @@ const (
 	Stat   Op = "stat"
 	List   Op = "list"
 	Mkdir  Op = "mkdir"
-	Rename Op = "rename" // the path is the source
+	Rename Op = "rename" // a rule's path is compared with the source
 	Remove Op = "remove"
 	Blocks Op = "blocks"
-	Concat Op = "concat" // the path is the target
+	Concat Op = "concat" // a rule's path is compared with the target
 	Read   Op = "read"
 	Write  Op = "write"
 	Close  Op = "close"
 	Abort  Op = "abort"
 )
 
-// ErrInjected is the error for rules that need no particular one.
+// ErrInjected is an error for rules in tests that need no particular error.
 var ErrInjected = errors.New("fault: injected error")
 
 // ErrCrashed is returned by every call after a crash.
@@ -77,7 +77,7 @@ type Options struct {
 	// Sleep waits for the Latency of a rule. Its error ends the call. Default: no wait.
 	Sleep func(ctx context.Context, d time.Duration) error
 
-	// Ask is called for each call and returns a fault in addition to those of the rules: a
+	// Ask is called for each call and returns a fault in addition to the rules' faults: a
 	// delay, and an error that is returned instead of executing the call, or nil. It must be
 	// safe for concurrent use. Default: no fault.
 	Ask func(op Op, path string) (late time.Duration, fault error)
@@ -140,7 +140,7 @@ func (f *FS) Crashed() bool {
 	return f.mu.crashed
 }
 
-// Unwrap returns the wrapped file system, in the state in which a crash left it.
+// Unwrap returns the wrapped file system. After a crash it shows the state at the crash.
 func (f *FS) Unwrap() storage.FS { return f.inner }
 
 // Close closes the wrapped file system if it has a Close method.
@@ -163,7 +163,7 @@ type call struct {
 type verdict struct {
 	err     error // nil: the call succeeds
 	after   bool  // execute the call although it fails
-	passes  int   // bytes of a read or write that are transferred before err
+	passes  int   // number of bytes of a read or write that are transferred before err
 	corrupt []int // indexes of the bytes to invert
 	latency time.Duration
 }
@@ -215,7 +215,7 @@ func (f *FS) decide(c call) verdict {
 	return v
 }
 
-// ask adds the fault of Options.Ask, unless a rule already decided.
+// ask adds the fault of Options.Ask, unless a rule has already decided the call's end.
 func (f *FS) ask(c call, v *verdict) {
 	if f.opts.Ask == nil {
 		return
@@ -227,7 +227,8 @@ func (f *FS) ask(c call, v *verdict) {
 	}
 }
 
-// matches counts the call if the rule selects it.
+// matches reports whether the rule applies to the call. It counts the call if the rule
+// selects it.
 func (r *rule) matches(c call) bool {
 	if r.Op != Any && r.Op != c.op {
 		return false

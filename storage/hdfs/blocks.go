@@ -73,9 +73,9 @@ func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]s
 	return even, nil
 }
 
-// blocks requests the blocks that overlap [offset, offset+length). An exception means that the
-// NameNode does not know the operation, or the file; the older operation then distinguishes the
-// two.
+// blocks requests the blocks that overlap [offset, offset+length). An exception means that
+// the NameNode does not know the operation, or the file. In that case blocks tries the older
+// operation, which distinguishes the two.
 func (w *webHDFS) blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	query := url.Values{
 		"op":     {"GETFILEBLOCKLOCATIONS"},
@@ -103,7 +103,7 @@ func (w *webHDFS) blocks(ctx context.Context, name string, offset, length int64)
 	return blocks, nil
 }
 
-// blocksOfOld requests the blocks of a NameNode before Hadoop 3.2.
+// blocksOfOld requests the blocks from a NameNode before Hadoop 3.2.
 func (w *webHDFS) blocksOfOld(ctx context.Context, name string, query url.Values) ([]storage.Block, error) {
 	query.Set("op", "GET_BLOCK_LOCATIONS")
 	var answer locatedBlocks

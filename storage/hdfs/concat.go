@@ -58,7 +58,7 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 	return f.append(ctx, target, head, full, empty)
 }
 
-// part asks the NameNode for the size of a file. A directory is an error.
+// part requests the size of a file from the NameNode. A directory is an error.
 func (f *FS) part(ctx context.Context, name string) (part, error) {
 	status, err := f.status(ctx, "concat", name)
 	if err != nil {
@@ -82,8 +82,9 @@ func split(parts []part) (full, empty []part) {
 	return full, empty
 }
 
-// concatNew concatenates sources to a target that does not exist: it appends all to the first
-// source and renames that. If all are empty, the first one becomes the target.
+// concatNew concatenates sources to a target that does not exist: it appends all to the
+// first source and renames the first source. If all are empty, the first source becomes the
+// target.
 func (f *FS) concatNew(ctx context.Context, target string, full, empty []part) error {
 	if len(full) == 0 && len(empty) > 0 {
 		full, empty = empty[:1], empty[1:]
@@ -118,8 +119,8 @@ func (f *FS) append(ctx context.Context, target string, head part, full, empty [
 	return nil
 }
 
-// checkConcat rejects what the NameNode would reject, before anything changes. The caller of
-// Join then copies instead.
+// checkConcat refuses parts that the NameNode would refuse, before anything changes.
+// storage.Join then copies instead.
 func (f *FS) checkConcat(target string, head part, full []part) error {
 	for _, p := range full {
 		var why string
@@ -186,7 +187,8 @@ func (f *FS) concatBatch(ctx context.Context, head *part, parts []part) error {
 	}
 }
 
-// exists reports whether a file may exist: an error other than its absence counts as yes.
+// exists reports whether a file may exist. It returns false only if the error says that the
+// file is missing.
 func (f *FS) exists(ctx context.Context, name string) bool {
 	_, err := f.status(ctx, "stat", name)
 	return !errors.Is(err, fs.ErrNotExist)

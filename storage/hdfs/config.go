@@ -15,7 +15,7 @@ import (
 // Config configures the connection to a cluster. Zero times and sizes mean their defaults.
 type Config struct {
 	// Addresses are the host:port of the NameNodes' RPC endpoints; the default port is 8020.
-	// Several are the members of one HA pair. Required.
+	// Several addresses are the members of one HA pair. Required.
 	Addresses []string
 	// HTTPAddresses are the host:port of the NameNodes' WebHDFS endpoints, prefixed by
 	// "https://" for TLS. Default port 9870 of the hosts in Addresses.
@@ -27,21 +27,21 @@ type Config struct {
 	User string
 	// Kerberos is nil if the cluster does not use it.
 	Kerberos *Kerberos
-	// DataTransferProtection is "", "authentication", "integrity" or "privacy",
-	// as dfs.data.transfer.protection.
+	// DataTransferProtection is "", "authentication", "integrity" or "privacy", with the
+	// meaning of dfs.data.transfer.protection.
 	DataTransferProtection string
-	// UseDatanodeHostname is dfs.client.use.datanode.hostname.
+	// UseDatanodeHostname has the meaning of dfs.client.use.datanode.hostname.
 	UseDatanodeHostname bool
 	// LocalAddress is the source address of connections; HDFS uses it to determine which
 	// replicas are local. Default: chosen by the system.
 	LocalAddress string
-	// Replication and BlockSize (bytes) apply to files created without them. Default: those
-	// of the NameNode.
+	// Replication and BlockSize (bytes) apply to files created without them. Default: the
+	// NameNode's values.
 	Replication int
 	BlockSize   int64
 
-	// Connections is the number of clients for reading, and again for writing. Each renews
-	// its leases every second. Default 2.
+	// Connections is the number of clients for reading. There are as many for writing. Each
+	// renews its leases every second. Default 2.
 	Connections int
 	// ConnectTimeout bounds the retries until the cluster has answered for the first time.
 	// Default 10 s.
@@ -57,7 +57,8 @@ type Config struct {
 	// WriteTimeout bounds a single wait for the DataNodes of a pipeline; then the writer
 	// rewrites the file. Default 20 s.
 	WriteTimeout time.Duration
-	// PenaltyTimeout is how long a DataNode that failed is tried last. Default 60 s.
+	// PenaltyTimeout is the time during which a DataNode that failed is tried last. Default
+	// 60 s.
 	PenaltyTimeout time.Duration
 	// CloseTimeout bounds the wait until the NameNode knows the first copy of the last
 	// block. Default 30 s.
@@ -65,11 +66,11 @@ type Config struct {
 
 	// ReadAhead is the number of bytes to prefetch for a sequential reader. Default 4 MiB.
 	ReadAhead int
-	// SpoolMemory is how many bytes of its current block a writer keeps in
-	// memory; the rest of the block is kept in a file. Default 8 MiB.
+	// SpoolMemory is the number of bytes of its current block that a writer keeps in memory;
+	// the rest of the block is kept in a file. Default 8 MiB.
 	SpoolMemory int
-	// SpoolDir is the directory of such files. Default: the system's directory for temporary
-	// files.
+	// SpoolDir is the directory of the files for blocks. Default: the system's directory for
+	// temporary files.
 	SpoolDir string
 	// Logger logs errors that are retried. Default: none.
 	Logger *slog.Logger
@@ -81,8 +82,9 @@ const (
 	defaultHTTPPort = "9870"
 )
 
-// EnsureDefaults sets zero fields to their defaults. It also adds the default port to addresses
-// without one, and derives the WebHDFS addresses from those of the NameNodes.
+// EnsureDefaults sets zero fields to their defaults. It also adds the default port to
+// addresses without a port, and derives the WebHDFS addresses from the addresses of the
+// NameNodes.
 func (c *Config) EnsureDefaults() {
 	addresses := make([]string, len(c.Addresses))
 	for i, a := range c.Addresses {
@@ -159,8 +161,8 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// withPort adds the port to an address that has none. An IPv6 address may have its brackets:
-// "[::1]" becomes "[::1]:8020".
+// withPort returns the address, with the port added if it has none. An IPv6 address may have
+// its brackets: "[::1]" becomes "[::1]:8020".
 func withPort(address, port string) string {
 	if _, _, err := net.SplitHostPort(address); err == nil {
 		return address
@@ -168,8 +170,8 @@ func withPort(address, port string) string {
 	return net.JoinHostPort(strings.Trim(address, "[]"), port)
 }
 
-// defaultUser is the user by Hadoop's rule without Kerberos: HADOOP_USER_NAME, else the user of
-// the process.
+// defaultUser returns the user by Hadoop's rule without Kerberos: HADOOP_USER_NAME, else the
+// user of the process.
 func defaultUser() string {
 	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
 		return name

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// errNotRPC means that a port answers with another protocol than the NameNode's.
+// errNotRPC means that the server at a port uses another protocol than the NameNode's.
 var errNotRPC = errors.New("the port does not speak the NameNode's protocol; the RPC port is often 8020 or 9000, not that of its web page")
 
 // guardedConn sets a deadline for each operation and fails permanently after the first
@@ -20,9 +20,9 @@ var errNotRPC = errors.New("the port does not speak the NameNode's protocol; the
 type guardedConn struct {
 	net.Conn
 	timeout time.Duration
-	// swallow makes Write succeed after an error. The module's block writer ends its
-	// goroutine that reads acknowledgements only if it can write the block to its end. The
-	// missing acknowledgement then reveals the error.
+	// swallow makes Write report success after an error. The module's block writer has a
+	// goroutine that reads acknowledgements. It ends this goroutine only if it can write the
+	// block to its end. The missing acknowledgement then reveals the error.
 	swallow bool
 	// handshake validates the first answer, a length. It is nil afterwards.
 	handshake func([]byte) error
@@ -40,7 +40,7 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 	}
 	if c.handshake != nil {
 		if err := c.handshake(p[:n]); err != nil {
-			return 0, c.fail(err) // with bytes, the module would report the error in the next call
+			return 0, c.fail(err) // if bytes were returned too, the module would report the error only in its next call
 		}
 		c.handshake = nil
 	}
@@ -79,9 +79,9 @@ func (c *guardedConn) SetDeadline(time.Time) error      { return nil }
 func (c *guardedConn) SetReadDeadline(time.Time) error  { return nil }
 func (c *guardedConn) SetWriteDeadline(time.Time) error { return nil }
 
-// checkLength rejects a first answer that is not a plausible length of an RPC packet. The
-// module would allocate up to 4 GiB for it. The four bytes are shown in the error: "HTTP" says
-// what the port is.
+// checkLength refuses a first answer that is not a plausible length of an RPC packet. The
+// module would allocate up to 4 GiB for it. The error shows the four bytes: "HTTP", for
+// example, identifies the protocol.
 func checkLength(p []byte) error {
 	const limit = 128 << 20 // ipc.maximum.response.length
 	if len(p) >= 4 && binary.BigEndian.Uint32(p) > limit {
@@ -93,8 +93,8 @@ func checkLength(p []byte) error {
 // dialFunc is the function that the HDFS module calls to connect.
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialer returns a dialer that uses LocalAddress. The timeout bounds the connection itself;
-// guardedConn bounds what follows.
+// dialer returns a dialer that uses LocalAddress. The timeout bounds only the connecting;
+// guardedConn bounds later operations.
 func (c *Config) dialer(timeout time.Duration) *net.Dialer {
 	d := &net.Dialer{Timeout: timeout}
 	if c.LocalAddress != "" {

@@ -1,5 +1,6 @@
 // Package hdfs implements storage.FS for Hadoop's distributed file system. It uses
-// colinmarc/hdfs for the NameNode's protocol and adds what a long-lived process needs:
+// colinmarc/hdfs for the NameNode's protocol and adds the features that a long-lived process
+// needs:
 //
 //		             retry.go: one loop for every call
 //		                  │

@@ -18,7 +18,7 @@ func (f *FS) ReadsFrom(host string) *atomic.Int64 {
 		}
 		return conn, err
 	}
-	for i := range f.reads.slots { // existing clients have the other function
+	for i := range f.reads.slots { // existing clients have the previous function
 		if s := f.reads.slots[i].current; s != nil {
 			s.retire()
 		}

@@ -132,8 +132,8 @@ func TestNameNodeRestartedWhileWriting(t *testing.T) {
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
-// TestWriteGivesUp has no DataNode. The writer reports that in time, and Abort leaves no
-// file.
+// TestWriteGivesUp writes without a DataNode. The writer returns an error in time, and Abort
+// leaves no file.
 func TestWriteGivesUp(t *testing.T) {
 	c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) { cfg.RetryTimeout = 2 * time.Second })
 	name := newDir(t, fsys) + "/f"

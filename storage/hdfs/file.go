@@ -21,7 +21,7 @@ type file struct {
 	id     fileID
 	ctx    context.Context
 	cancel context.CancelFunc
-	offset int64 // of the next sequential byte
+	offset int64 // offset of the next sequential byte
 	ahead  *readAhead
 
 	mu struct {
@@ -31,9 +31,9 @@ type file struct {
 	}
 }
 
-// Open implements storage.FS. It connects at once, so a missing file or one that cannot be read
-// is an error of Open. The size is fixed here: bytes that another client appends later are not
-// read.
+// Open implements storage.FS. It connects at once, so a file that is missing or cannot be
+// read is an error of Open. The size is fixed here: the file does not include bytes that
+// another client appends later.
 func (f *FS) Open(ctx context.Context, path string) (storage.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, f.explain("open", path, err)
@@ -113,9 +113,9 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// take returns an idle stream, preferably the one at offset, which then continues without a new
-// connection to a DataNode. Without an idle one it makes a stream that connects at its first
-// read.
+// take returns an idle stream, preferably the stream at offset, which continues without a
+// new connection to a DataNode. If no stream is idle, take makes a stream that connects at
+// its first read.
 func (f *file) take(offset int64) *stream {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,10 +174,10 @@ func (f *file) isClosed() bool {
 	return f.mu.closed
 }
 
-// name is the full name of the file, for errors.
+// name returns the full name of the file, for errors.
 func (f *file) name() string { return f.fs.URI() + f.id.path }
 
-// errClosed is the error of a call after Close.
+// errClosed returns the error of a call after Close.
 func (f *file) errClosed() error {
 	return fmt.Errorf("hdfs: read of %s: %w", f.name(), fs.ErrClosed)
 }

@@ -30,11 +30,11 @@ type FS struct {
 	log      *slog.Logger
 	user     string
 	reads    *pool // metadata and reading
-	writes   *pool // for writers, whose connections have the longer deadline
+	writes   *pool // pool for writers, whose connections have the longer deadline
 	web      *webHDFS
 	kerberos *krb.Client // nil if Kerberos is off
 	defaults hdfs.ServerDefaults
-	quit     chan struct{}  // closed by Close
+	quit     chan struct{}  // Close closes it
 	reached  atomic.Bool    // the cluster has answered once
 	noHosts  sync.Once      // the warning that blocks have no hosts
 	ahead    syncutil.Group // the read-ahead goroutines
@@ -42,9 +42,9 @@ type FS struct {
 
 var _ storage.FS = (*FS)(nil)
 
-// New connects to a cluster. It fails if no NameNode answers within ConnectTimeout, or if the
-// configuration is invalid. It asks for the server's defaults, which files without their own
-// block size or replication get.
+// New connects to a cluster. It fails if no NameNode answers within ConnectTimeout, or if
+// the configuration is invalid. It requests the server's defaults, which apply to files
+// without their own block size or replication.
 func New(ctx context.Context, cfg Config) (*FS, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -96,7 +96,7 @@ func (f *FS) Close() error {
 	return nil
 }
 
-// URI implements storage.FS. It is that of Config.URI, so a nameservice keeps its name in paths
+// URI implements storage.FS. It returns Config.URI, so a nameservice keeps its name in paths
 // and errors.
 func (f *FS) URI() string { return f.cfg.URI }
 
@@ -109,7 +109,7 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	return describe(clean(name), status), nil
 }
 
-// status asks the NameNode for a file's status. op is for errors.
+// status requests a file's status from the NameNode. op is for errors.
 func (f *FS) status(ctx context.Context, op, name string) (*hdfs.FileStatus, error) {
 	var status *hdfs.FileStatus
 	err := f.do(ctx, f.reads, op, name, func(c *session, _ int) error {
@@ -122,8 +122,8 @@ func (f *FS) status(ctx context.Context, op, name string) (*hdfs.FileStatus, err
 	return status, err
 }
 
-// List implements storage.FS. The module has no error of its own for a file in place of a
-// directory, so its text is compared.
+// List implements storage.FS. If the path is a file, the module returns an error without a
+// type, so List compares the text of the error.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	var infos []fs.FileInfo
 	err := f.do(ctx, f.reads, "list", dir, func(c *session, _ int) (err error) {
@@ -144,14 +144,15 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	return list, nil
 }
 
-// MkdirAll implements storage.FS. It is idempotent, so a retry needs no care.
+// MkdirAll implements storage.FS. It is idempotent, so it can be retried safely.
 func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	return f.do(ctx, f.reads, "make directory", dir, func(c *session, _ int) error {
 		return c.MkdirAll(clean(dir), 0o755)
 	})
 }
 
-// Remove implements storage.FS. A missing file counts as removed, so a retry needs no care.
+// Remove implements storage.FS. A missing file counts as removed, so Remove can be retried
+// safely.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	return f.do(ctx, f.reads, "remove", name, func(c *session, _ int) error {
 		remove := c.Remove
@@ -165,16 +166,16 @@ func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	})
 }
 
-// Rename implements storage.FS. The NameNode's rename, as the module calls it, overwrites the
-// target, so Rename checks for the target first. Another client may create the target between
-// the two calls. Callers therefore use names that no other client uses.
+// Rename implements storage.FS. The NameNode's rename, as the module calls it, overwrites
+// the target, so Rename checks for the target first. Another client may create the target
+// between the two calls. Callers therefore use names that no other client uses.
 //
-// A retry after a lost answer finds that the source is missing. Then it compares the number of
-// the target with that of the source, which the first try has seen: a file keeps its number
-// when it is renamed.
+// After a lost answer, a retry finds that the source is missing. Then it compares the number
+// of the target with the number of the source that the first try saw: a file keeps its
+// number when it is renamed.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, to = clean(from), clean(to)
-	var id uint64 // of the moved file, known from the first try that reached it
+	var id uint64 // number of the moved file, from the first try that reached it
 	return f.do(ctx, f.reads, "rename", from, func(c *session, try int) error {
 		source, err := c.Stat(from)
 		if errors.Is(err, fs.ErrNotExist) && try > 0 && id != 0 && hasID(c, to, id) {
@@ -229,7 +230,7 @@ func describe(name string, s *hdfs.FileStatus) storage.FileInfo {
 	}
 }
 
-// isDir reports whether a status is that of a directory.
+// isDir reports whether a status describes a directory.
 func isDir(s *hdfs.FileStatus) bool { return int32(s.GetFileType()) == typeDirectory }
 
 // refuse returns an error if the module cannot handle the bytes of a file: it would return

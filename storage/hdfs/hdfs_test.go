@@ -69,7 +69,7 @@ func connect(t testing.TB, change func(*minihdfs.Cluster, *hdfs.Config)) (*minih
 	return c, fsys
 }
 
-// localTo sets the source address of connections to that of DataNode i.
+// localTo sets the source address of connections to the address of DataNode i.
 func localTo(i int) func(*minihdfs.Cluster, *hdfs.Config) {
 	return func(c *minihdfs.Cluster, cfg *hdfs.Config) { cfg.LocalAddress = c.Host(i) }
 }

@@ -29,8 +29,8 @@ type Kerberos struct {
 	CCache string
 }
 
-// validate reports what is missing, before the first connection would fail with a less clear
-// error. Files are not opened here; login does that.
+// validate reports missing fields. Otherwise the first connection would fail with a less
+// clear error. Files are not opened here; login does that.
 func (k *Kerberos) validate() error {
 	var errs []error
 	if k.ServicePrincipal == "" {
@@ -49,8 +49,8 @@ func (k *Kerberos) service() string {
 	return name
 }
 
-// login returns a client with credentials. Its Destroy stops their renewal.
-// A ticket cache is read once: tickets that kinit renews later are not seen.
+// login returns a client with credentials, which it renews until Destroy is called. A ticket
+// cache is read once: tickets that kinit renews later have no effect.
 func (k *Kerberos) login() (*client.Client, error) {
 	file := cmp.Or(k.ConfigFile, os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf")
 	conf, err := config.Load(file)

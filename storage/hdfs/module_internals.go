@@ -10,7 +10,7 @@ import (
 )
 
 // The module remembers in a process-wide variable which DataNodes have failed, without ever
-// forgetting, and prefers other ones: after one failure it would never read the local
+// forgetting, and prefers the others: after one failure it would never read the local
 // replica again. The module exports no access to that variable, so the linker binds these
 // two names to it. TestPenaltyIsBound fails if the binding breaks.
 //
@@ -40,8 +40,8 @@ func unchecked(r *hdfs.FileReader) bool {
 	return !block.IsNil() && block.Elem().FieldByIndex(streamField).IsNil()
 }
 
-// blockReaderField and streamField locate the block reader within FileReader, and the stream
-// within the block reader, which is nil after an error.
+// blockReaderField is the path of the block reader within FileReader. streamField is the
+// path of the stream within the block reader; the stream is nil after an error.
 var blockReaderField, streamField = fieldsOfModule()
 
 // fieldsOfModule returns the paths of the two fields for reflect. The module does not export

@@ -45,8 +45,8 @@ func TestBlocksHaveHosts(t *testing.T) {
 	}
 }
 
-// TestLocalCopyIsRead has a replica on every DataNode. The reader uses the DataNode with its
-// own address.
+// TestLocalCopyIsRead stores a replica on every DataNode. The reader must use the DataNode
+// with its own address.
 func TestLocalCopyIsRead(t *testing.T) {
 	for i := range 3 {
 		c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {

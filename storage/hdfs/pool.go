@@ -12,14 +12,16 @@ import (
 )
 
 // pool provides a small number of clients in turn. A client executes one call at a time, so
-// several share the load; each renews its leases every second, so there are few. A client that
-// failed is retired: it gets no new user, and closes when its last user releases it.
+// several clients share the load. Each client renews its leases every second, so there are
+// few. A client that failed is retired: it gets no new user, and closes when its last user
+// releases it.
 //
 //	slot 0 ── session ── users: calls, open files        acquire takes the slots in turn
 //	slot 1 ── session ── …
 //	          session ── users      retired: in no slot, closed by its last user
 //
-// Locks: slot, then session.mu. No lock is held during a call, only while a client connects.
+// Locks are taken in the order slot, session.mu. No lock is held during a call, only while a
+// client connects.
 type pool struct {
 	options   hdfs.ClientOptions
 	slots     []slot
@@ -45,7 +47,7 @@ type session struct {
 	mu struct {
 		sync.Mutex
 		users   int  // calls and open files that use the client
-		retired bool // it has failed, or the pool is closed
+		retired bool // the client has failed, or the pool is closed
 	}
 }
 
@@ -75,9 +77,9 @@ func (p *pool) acquire() (*session, error) {
 	return slot.current.addUser(), nil
 }
 
-// connect creates a client for a slot. It requests the server's defaults at once, because the
-// module would do so lazily and without a lock. If it fails, the next client starts with the
-// other NameNode.
+// connect creates a client for a slot. It requests the server's defaults at once, because
+// the module would do this lazily and without a lock. If it fails, the next client starts
+// with the other NameNode.
 func (p *pool) connect(slot *slot) (*session, error) {
 	options := p.options
 	options.Addresses = rotate(options.Addresses, int(p.preferred.Load()))
@@ -94,14 +96,14 @@ func (p *pool) connect(slot *slot) (*session, error) {
 	return &session{Client: c, pool: p, slot: slot}, nil
 }
 
-// rotate returns the addresses in another order, beginning with the one at by. The module tries
-// them in order.
+// rotate returns the addresses in rotated order, beginning with the address at index by. The
+// module tries them in order.
 func rotate(addresses []string, by int) []string {
 	by %= len(addresses)
 	return slices.Concat(addresses[by:], addresses[:by])
 }
 
-// addUser counts a user, which calls release.
+// addUser counts a user, who must call release.
 func (s *session) addUser() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +111,7 @@ func (s *session) addUser() *session {
 	return s
 }
 
-// release ends what addUser began. The last user of a retired client closes it.
+// release undoes addUser. The last user of a retired client closes it.
 func (s *session) release() {
 	s.mu.Lock()
 	s.mu.users--
@@ -138,9 +140,9 @@ func (s *session) retire() {
 	}
 }
 
-// close closes the client in a goroutine while the pool is open. Closing waits for a lease
-// renewal in progress, which lasts until the deadline if the NameNode is suspended. When the
-// pool is closed it waits, so that no goroutine is left.
+// close closes the client. It waits for a lease renewal in progress, which lasts until the
+// deadline if the NameNode is suspended. While the pool is open, a goroutine closes the
+// client. After the pool is closed, close waits itself, so that no goroutine is left.
 func (s *session) close() {
 	if !s.pool.closing.Go(func() { s.Client.Close() }) {
 		s.Client.Close()

@@ -100,6 +100,6 @@ func (r *readAhead) recycle() {
 	}
 }
 
-// stop ends the goroutine after its current read. It does not wait, because that read may be
-// waiting for a DataNode. FS.Close waits. The chunks that are left are garbage.
+// stop ends the goroutine after its current read. It does not wait, because this read may be
+// waiting for a DataNode; FS.Close waits. Remaining chunks are dropped.
 func (r *readAhead) stop() { close(r.quit) }

@@ -62,8 +62,9 @@ func (f *FS) tryOnce(ctx context.Context, p *pool, try int, run call) error {
 	return err
 }
 
-// patience returns how long a call is retried. It is shorter until the cluster has answered
-// once, because the address is probably wrong then, and a user waits at a terminal.
+// patience returns the duration for which a call is retried. The duration is shorter until
+// the cluster has answered once: the address is probably wrong then, and a user waits at a
+// terminal.
 func (f *FS) patience() time.Duration {
 	if f.reached.Load() {
 		return f.cfg.RetryTimeout
@@ -91,7 +92,7 @@ func pauseFrom(ctx context.Context, shortest time.Duration, try int) error {
 	}
 }
 
-// verdict says how to handle an error. See judge for the rules.
+// verdict determines how to handle an error. See judge for the rules.
 type verdict int
 
 const (
@@ -108,7 +109,7 @@ const (
 	notYetReplicated   = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException"
 )
 
-// judge says how to handle an error:
+// judge returns how to handle an error:
 //
 //	the NameNode starts up, is in safe mode, or lacks a replica    again
 //	the NameNode is standby                                        reconnect, to the other one
@@ -117,8 +118,8 @@ const (
 //	a wrong port, or credentials that are refused                  final
 //	anything else: a broken or silent connection                   reconnect
 //
-// A timeout of a connection wraps os.ErrDeadlineExceeded, and must not be taken for the end of
-// the caller's context.
+// A timeout of a connection wraps os.ErrDeadlineExceeded. judge must not mistake it for the
+// end of the caller's context.
 func judge(err error) verdict {
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
@@ -143,15 +144,15 @@ func judge(err error) verdict {
 	return reconnect
 }
 
-// isTimeout reports whether err is a missed deadline of a connection: net.OpError wraps it, but
-// not the error of a context.
+// isTimeout reports whether err is a missed deadline of a connection. net.OpError wraps such
+// an error, but not the error of a context.
 func isTimeout(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op)
 }
 
-// explain returns the error that the user sees: the operation, the path, why it failed, and
-// what to do. It wraps err, so callers can still test for fs.ErrNotExist and the like.
+// explain returns the error that the user sees: the operation, the path, the cause, and a
+// remedy. It wraps err, so callers can still test for fs.ErrNotExist and the like.
 func (f *FS) explain(op, path string, err error) error {
 	if err == nil {
 		return nil
@@ -175,8 +176,8 @@ func (f *FS) explain(op, path string, err error) error {
 	return fmt.Errorf("hdfs: %s %s: %w", op, name, err)
 }
 
-// remedy describes an exception of the NameNode and its remedy, or returns the first line of
-// the exception's message; the lines after it are a stack trace.
+// remedy describes an exception of the NameNode and its remedy. For other exceptions it
+// returns the first line of the message; the later lines are a stack trace.
 func (f *FS) remedy(remote hdfs.Error) string {
 	message, _, _ := strings.Cut(remote.Message(), "\n")
 	exception := remote.Exception()[strings.LastIndexByte(remote.Exception(), '.')+1:]

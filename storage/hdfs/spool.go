@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// spool keeps the bytes of a writer's current block, in case they must be written again: the
-// first ones in memory, the rest in an unlinked file.
+// spool keeps the bytes of a writer's current block, in case they must be written again. The
+// first bytes are in memory, the rest in an unlinked file.
 //
 //	│ memory, up to limit │ file │
 //	0                            size()
@@ -21,7 +21,7 @@ type spool struct {
 	onDisk int64
 }
 
-// size is the number of bytes since the last reset.
+// size returns the number of bytes since the last reset.
 func (s *spool) size() int64 { return int64(len(s.memory)) + s.onDisk }
 
 // add appends bytes.
@@ -65,8 +65,8 @@ func (s *spool) reset() {
 	s.onDisk = 0
 }
 
-// copyTo writes the content, in the order in which it was added. The spool keeps it, for the
-// next try.
+// copyTo writes the content, in the order in which it was added. The spool keeps the content
+// for the next try.
 func (s *spool) copyTo(w io.Writer) error {
 	if _, err := w.Write(s.memory); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// carefulBytes is how much is read in small steps after an error: the packet of 64 KiB that
-// may contain the error, and the rest of the packet before it.
+// carefulBytes is the number of bytes that are read in small steps after an error: the
+// packet of 64 KiB that may contain the error, and the rest of the previous packet.
 const carefulBytes = 128 << 10
 
 // carefulStep is less than the 512 bytes that a checksum covers. For such a read the module
@@ -39,8 +39,8 @@ type fileID struct {
 //	   │          └── RetryTimeout over: error
 //	readOnce with another DataNode, at the same offset
 //
-// The module remembers which DataNodes have failed and prefers others, so the next reader gets
-// another replica.
+// The module remembers which DataNodes have failed and prefers other DataNodes, so the next
+// reader gets another replica.
 type stream struct {
 	fs  *FS
 	ctx context.Context
@@ -51,8 +51,8 @@ type stream struct {
 	session *session
 	reader  *hdfs.FileReader // nil until opened, and after an error
 
-	tries        int       // errors since the last byte
-	firstFailure time.Time // time of the first of them
+	tries        int       // number of errors since the last byte
+	firstFailure time.Time // time of the first of these errors
 }
 
 // openStream opens a file for the first time and records its identity.
@@ -84,8 +84,8 @@ func (st *stream) connect() error {
 	})
 }
 
-// identify records the number and size of the file at the first time. Later it refuses another
-// file of the same name: the bytes read so far would not fit.
+// identify records the number and size of the file at the first call. Later it refuses
+// another file of the same name, because its bytes would not fit the bytes read so far.
 func (st *stream) identify(status *hdfs.FileStatus) error {
 	if isDir(status) {
 		return fmt.Errorf("%w: it is a directory", errRefused)
@@ -176,13 +176,13 @@ func (st *stream) recover(err error) error {
 	return pause(st.ctx, st.tries)
 }
 
-// isFinalRead distinguishes an error of connect, which has retried already, from an error of a
-// DataNode. The former is explained, so it begins with the name of this package.
+// isFinalRead distinguishes an error of connect, which has already retried, from an error of
+// a DataNode. An error of connect is explained, so it begins with the name of this package.
 func isFinalRead(err error) bool {
 	return strings.HasPrefix(err.Error(), "hdfs: ")
 }
 
-// name is the full name of the file, for errors.
+// name returns the full name of the file, for errors.
 func (st *stream) name() string { return st.fs.URI() + st.path }
 
 // seek moves to an offset within the file. It skips a short distance by reading, as the module

@@ -12,10 +12,10 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 )
 
-// upload writes one file. Without errors it writes directly to the file's path. The module's
-// writer cannot continue after an error, and HDFS does not allow appending to the file that it
-// left open before its lease expires. So if a DataNode or the NameNode fails, upload rewrites
-// the file under another name in the same directory: it copies the complete blocks from the
+// upload writes one file. Without errors it writes directly to the file's path. After an
+// error the module's writer cannot continue, and HDFS does not allow appending to the open
+// file before its lease expires. So if a DataNode or the NameNode fails, upload rewrites the
+// file under another name in the same directory. It copies the complete blocks from the
 // broken file, and the current block from the spool.
 //
 //	 committed blocks   current block
@@ -31,7 +31,7 @@ type upload struct {
 	fs          *FS
 	ctx         context.Context
 	target      string // final path
-	path        string // path that is being written; target until the first error
+	path        string // path being written; equal to target until the first error
 	replication int
 	blockSize   int64
 
@@ -40,9 +40,9 @@ type upload struct {
 	committed int64 // bytes in blocks that are complete according to the NameNode
 	spool     spool
 
-	tries        int       // errors since the last complete block
-	firstFailure time.Time // time of the first of them
-	attempts     int       // files created beside the target
+	tries        int       // number of errors since the last complete block
+	firstFailure time.Time // time of the first of these errors
+	attempts     int       // number of files created beside the target
 }
 
 // create creates the file at path, and keeps the client for the writer. If a later try finds an
@@ -64,16 +64,15 @@ func (u *upload) create() error {
 	})
 }
 
-// isEmptyFile reports whether a path is a file without bytes: one that was created, and no
-// more.
+// isEmptyFile reports whether a path is a file without bytes, which was created and not
+// written.
 func isEmptyFile(c *session, name string) bool {
 	info, err := c.Stat(name)
 	return err == nil && !info.IsDir() && info.Size() == 0
 }
 
-// write writes all of p, if necessary to another file.
-// A call of the module's writer never spans two blocks, so that a block boundary is a known
-// place to start again.
+// write writes all of p, if necessary to another file. A call of the module's writer never
+// spans two blocks, so a rewrite can start at a block boundary.
 func (u *upload) write(p []byte) error {
 	for len(p) > 0 {
 		full := u.spool.size() == u.blockSize
@@ -129,9 +128,9 @@ func (u *upload) recover(cause error) error {
 	}
 }
 
-// again writes the file once under another name. The broken file is removed when the new one is
-// complete; the target stays until finish, to reserve the name. If it fails, path is the broken
-// file again, from which the next try copies.
+// again writes the file once under another name. The broken file is removed when the new
+// file is complete. The target stays until finish, to reserve the name. If again fails, path
+// is the broken file again, from which the next try copies.
 func (u *upload) again() error {
 	u.closeSession()
 	broken := u.path
@@ -175,12 +174,12 @@ func (u *upload) copyCommitted(broken string) error {
 	return err
 }
 
-// onlyWriter hides ReadFrom, whose reads are too small.
+// onlyWriter hides the method ReadFrom, which reads in pieces that are too small.
 type onlyWriter struct{ io.Writer }
 
-// closeSession closes the module's writer, which stops its goroutines, and retires the client,
-// so that its leases expire: a client renews the leases of all its files together. The error of
-// the writer does not matter.
+// closeSession closes the module's writer, which stops its goroutines. It also retires the
+// client, so that the leases expire: a client renews the leases of all its files together.
+// The error of the writer does not matter.
 func (u *upload) closeSession() {
 	if u.writer == nil {
 		return
@@ -191,16 +190,16 @@ func (u *upload) closeSession() {
 	u.writer, u.session = nil, nil
 }
 
-// remove removes a file of this upload, also if its context has ended. A file that cannot be
-// removed stays: it is hidden, and no other process uses its name.
+// remove removes a file of this upload, even if the upload's context has ended. A file that
+// cannot be removed stays: it is hidden, and no other process uses its name.
 func (u *upload) remove(name string) {
 	if err := u.fs.Remove(context.WithoutCancel(u.ctx), name, false); err != nil {
 		u.fs.log.Warn("cannot remove an incomplete file from HDFS", "path", u.fs.URI()+name, "cause", err)
 	}
 }
 
-// explainWrite is explain for errors of a pipeline. They do not concern the NameNode, so the
-// remedy is another one.
+// explainWrite does what explain does, for errors of a pipeline. Such errors do not concern
+// the NameNode, so the remedy differs.
 func (f *FS) explainWrite(name string, err error) error {
 	if judge(err) == reconnect {
 		return fmt.Errorf("hdfs: write %s: every pipeline of DataNodes failed (are enough of them running, and do they have free disk space?): %w",
@@ -209,10 +208,9 @@ func (f *FS) explainWrite(name string, err error) error {
 	return f.explain("write", name, err)
 }
 
-// finish completes the file and moves it to its final name. Errors until then are handled as
-// those of write: the file is written again.
-// The rename is the last step, so no reader sees a file of the second writing under the
-// target's name before it is complete.
+// finish completes the file and moves it to its final name. Errors before the rename are
+// handled as in write: the file is written again. The rename is the last step, so a
+// rewritten file appears under the target's name only when it is complete.
 func (u *upload) finish() error {
 	for {
 		err := u.complete()
@@ -261,8 +259,8 @@ func (u *upload) complete() error {
 	return nil
 }
 
-// abandon removes the file, even if its context is done: the file that reserves the target's
-// name, and the one that is being written, if it is another.
+// abandon removes the file being written, and the file that reserves the target's name. It
+// does so even if the context is done.
 func (u *upload) abandon() error {
 	u.ctx = context.WithoutCancel(u.ctx)
 	u.closeSession()

@@ -23,14 +23,15 @@ type webHDFS struct {
 	do        func(*http.Request) (*http.Response, error)
 }
 
-// webError is an exception of the NameNode over HTTP, as {"RemoteException": {"javaClassName":
-// …, "message": …}}. Its class decides whether another NameNode is asked.
+// webError is an exception of the NameNode over HTTP, as {"RemoteException":
+// {"javaClassName": …, "message": …}}. Its class decides whether to try another NameNode.
 type webError struct {
 	Class   string `json:"javaClassName"`
 	Message string `json:"message"`
 }
 
-// Error is the class and the first line; the other lines are the stack in Java.
+// Error returns the class and the first line of the message. The other lines are a Java
+// stack trace.
 func (e *webError) Error() string {
 	message, _, _ := strings.Cut(e.Message, "\n")
 	return e.Class + ": " + message
@@ -39,8 +40,8 @@ func (e *webError) Error() string {
 // errUnreachable means that no NameNode answers over HTTP.
 var errUnreachable = errors.New("WebHDFS cannot be reached; set dfs.namenode.http-address, or dfs.webhdfs.enabled on the cluster")
 
-// newWebHDFS makes no connection. With Kerberos it authenticates by SPNEGO, and otherwise by
-// the name of the user in the query.
+// newWebHDFS returns a webHDFS and makes no connection. With Kerberos it authenticates by
+// SPNEGO, and otherwise by the name of the user in the query.
 func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 	w := &webHDFS{user: cfg.User}
 	for _, address := range cfg.HTTPAddresses {
@@ -51,7 +52,7 @@ func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 	}
 	w.transport = &http.Transport{
 		DialContext:         cfg.dialer(cfg.NameNodeTimeout).DialContext,
-		MaxIdleConnsPerHost: 32, // as many requests as are made concurrently to locate the files of a large job
+		MaxIdleConnsPerHost: 32, // one connection for each concurrent request that locates the files of a large job
 		IdleConnTimeout:     cfg.RetryTimeout,
 	}
 	client := &http.Client{Transport: w.transport, Timeout: cfg.NameNodeTimeout}
@@ -66,8 +67,8 @@ func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 // close ends idle connections. Calls in progress end by their own timeout.
 func (w *webHDFS) close() { w.transport.CloseIdleConnections() }
 
-// call executes an operation on a path with the first active NameNode and decodes the answer
-// into result, unless that is nil.
+// call executes an operation on a path with the first active NameNode. It decodes the answer
+// into result, unless result is nil.
 func (w *webHDFS) call(ctx context.Context, method, path string, query url.Values, result any) error {
 	if w.user != "" {
 		query.Set("user.name", w.user)

@@ -11,12 +11,12 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// The goroutine gets chunks of behindChunk bytes, which many small writes of the caller fill;
-// behindDepth of them may wait. So a writer has at most (behindDepth+2) chunks in memory, in
-// addition to its spool.
+// The goroutine gets chunks of behindChunk bytes, each filled by many small writes of the
+// caller. behindDepth chunks may wait. So a writer has at most (behindDepth+2) chunks in
+// memory, in addition to its spool.
 const (
 	behindChunk = 512 << 10 // bytes passed to the upload goroutine at a time
-	behindDepth = 3         // chunks that may wait for it
+	behindDepth = 3         // number of chunks that may wait for it
 )
 
 // writer collects bytes into chunks that a goroutine uploads, so that the caller's work
@@ -29,11 +29,11 @@ const (
 type writer struct {
 	upload upload
 	cancel context.CancelFunc
-	chunk  []byte      // being filled
-	chunks chan []byte // to the goroutine; nil until it runs
-	free   chan []byte // back from it
+	chunk  []byte      // chunk being filled
+	chunks chan []byte // full chunks for the goroutine; nil until it runs
+	free   chan []byte // empty chunks from the goroutine
 	done   chan struct{}
-	err    error // of the goroutine, valid after done
+	err    error // error of the goroutine, valid after done
 	state  writerState
 }
 
@@ -43,13 +43,13 @@ type writerState int
 
 const (
 	open    writerState = iota
-	failed              // by an error of Write or Close
-	closed              // complete, by Close
-	aborted             // removed, by Abort
+	failed              // after an error of Write or Close
+	closed              // complete, after Close
+	aborted             // removed, after Abort
 )
 
-// Create implements storage.FS. The parents are created as well. If the NameNode is not
-// available, Create waits for it as any call does.
+// Create implements storage.FS. It also creates the parents. If the NameNode is not
+// available, Create retries as every call does.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name = clean(name)
 	if err := ctx.Err(); err != nil {
@@ -92,8 +92,8 @@ func (f *FS) begin(u *upload) error {
 	return nil
 }
 
-// makeParent creates the directory of a file. If a file is in its place, the error names the
-// file to be created, as the contract asks.
+// makeParent creates the directory of a file. If the directory's name belongs to a file, the
+// error names the file to be created, as the contract requires.
 func (f *FS) makeParent(ctx context.Context, name string) error {
 	dir := path.Dir(name)
 	if err := f.MkdirAll(ctx, dir); err != nil {
@@ -102,7 +102,7 @@ func (f *FS) makeParent(ctx context.Context, name string) error {
 	return nil
 }
 
-// Write implements io.Writer. An error of the upload may show at a later call, or at Close.
+// Write implements io.Writer. A later call, or Close, may return an error of the upload.
 func (w *writer) Write(p []byte) (int, error) {
 	if w.state != open {
 		return 0, w.errNotOpen("write")
@@ -127,8 +127,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// emptyChunk returns an empty chunk: one that the goroutine has returned, or a new one. The
-// first one grows on demand, for small files.
+// emptyChunk returns an empty chunk: a chunk that the goroutine has returned, or a new one.
+// The first chunk grows on demand, for small files.
 func (w *writer) emptyChunk() []byte {
 	if w.chunks == nil {
 		return []byte{}
@@ -141,8 +141,8 @@ func (w *writer) emptyChunk() []byte {
 	}
 }
 
-// send passes the chunk to the goroutine and starts it if necessary. It blocks while enough
-// chunks wait, which is how a slow pipeline slows the task.
+// send passes the chunk to the goroutine, which it starts if necessary. It blocks while
+// behindDepth chunks wait. So a slow pipeline slows the task.
 func (w *writer) send() error {
 	if w.chunks == nil {
 		w.chunks = make(chan []byte, behindDepth)
@@ -159,8 +159,8 @@ func (w *writer) send() error {
 	}
 }
 
-// run uploads chunks until the channel is closed or an error occurs. After an error the sender
-// sees done.
+// run uploads chunks until the channel is closed or an error occurs. After an error the
+// sender notices that done is closed.
 func (w *writer) run() {
 	defer close(w.done)
 	for c := range w.chunks {
@@ -169,7 +169,7 @@ func (w *writer) run() {
 		}
 		select {
 		case w.free <- c:
-		default: // the caller fills no more
+		default: // the caller needs no more empty chunks
 		}
 	}
 }
@@ -221,14 +221,14 @@ func (w *writer) Abort() error {
 	return w.upload.abandon()
 }
 
-// end releases what the writer has kept.
+// end releases the resources of the writer.
 func (w *writer) end() {
 	w.cancel()
 	w.chunk = nil
 	w.upload.spool.close()
 }
 
-// errNotOpen is the error of a call after Close, Abort or an error.
+// errNotOpen returns the error of a call after Close, Abort or an error.
 func (w *writer) errNotOpen(op string) error {
 	return fmt.Errorf("hdfs: %s %s: %w", op, w.upload.fs.URI()+w.upload.target, fs.ErrClosed)
 }

@@ -24,7 +24,7 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	return f.describe(name, info), nil
 }
 
-// List returns the entries of a directory, sorted by path, as os.ReadDir has sorted them. It
+// List returns the entries of a directory, sorted by path; os.ReadDir sorts them. It
 // describes a dangling symbolic link as the link itself, and omits an entry that is removed
 // while List runs.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
@@ -50,8 +50,8 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	return infos, nil
 }
 
-// readDir is os.ReadDir, but its error names the directory even if it is a file. The contract
-// asks for the path in each error.
+// readDir does what os.ReadDir does, but its error names the directory even if the name
+// belongs to a file. The contract requires the path in each error.
 func readDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -60,8 +60,8 @@ func readDir(dir string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// follow describes the target of a symbolic link, or the link itself if its target is missing.
-// An entry that is no link is described as it is.
+// follow describes the target of a symbolic link, or the link itself if its target is
+// missing. It describes an entry that is not a link as it is.
 func follow(name string, entry fs.DirEntry) (fs.FileInfo, error) {
 	if entry.Type()&fs.ModeSymlink != 0 {
 		if info, err := os.Stat(name); err == nil {
@@ -71,8 +71,8 @@ func follow(name string, entry fs.DirEntry) (fs.FileInfo, error) {
 	return entry.Info()
 }
 
-// describe converts what the operating system says of a file. The block size is that of the
-// options, because local files have no blocks in HDFS's sense.
+// describe converts the operating system's description of a file. The block size comes from
+// the options, because local files have no blocks in HDFS's sense.
 func (f *FS) describe(name string, info fs.FileInfo) storage.FileInfo {
 	d := storage.FileInfo{
 		Path:      name,
@@ -89,8 +89,8 @@ func (f *FS) describe(name string, info fs.FileInfo) storage.FileInfo {
 	return d
 }
 
-// Blocks divides the file into blocks of Options.BlockSize without hosts. The blocks exist only
-// for the division into splits, as those of Hadoop's LocalFileSystem.
+// Blocks divides the file into blocks of Options.BlockSize without hosts. The blocks exist
+// only for the division into splits, as in Hadoop's LocalFileSystem.
 func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	info, err := f.Stat(ctx, name)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 // DefaultBlockSize is the default of Options.BlockSize: 128 MiB, as on HDFS.
 const DefaultBlockSize = 128 << 20
 
-// The permissions of what an FS creates, before the umask: those of Hadoop's defaults.
+// The permissions of the files and directories that an FS creates, before the umask. They
+// are Hadoop's defaults.
 const (
 	fileMode = 0o644
 	dirMode  = 0o755
@@ -38,8 +39,8 @@ type Options struct {
 
 // FS is the file system of the local machine.
 //
-// The methods are thin: they check the path, call package os, and translate the cases in which
-// it differs from the contract of storage.FS.
+// The methods do little: they check the path, call package os, and translate the cases in
+// which package os differs from the contract of storage.FS.
 type FS struct{ opts Options }
 
 var _ storage.FS = (*FS)(nil)
@@ -94,7 +95,8 @@ func (f *FS) Create(ctx context.Context, name string, _ storage.CreateOptions) (
 	return newWriter(file, f.opts.Durable), nil
 }
 
-// createExclusive creates a file that does not exist. The kernel decides between two callers.
+// createExclusive creates a file that does not exist. If two callers create the same file,
+// the kernel decides which of them succeeds.
 func createExclusive(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 }
@@ -166,7 +168,7 @@ type writer struct {
 	file    *os.File
 	buf     *bufio.Writer
 	durable bool
-	closed  bool // the descriptor is gone
+	closed  bool // the descriptor is closed
 	whole   bool // Close has returned nil
 }
 

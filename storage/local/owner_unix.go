@@ -14,8 +14,8 @@ import (
 // a file.
 var userNames, groupNames sync.Map // uint32 → string
 
-// owners returns the names of the user and the group that own a file, or their numbers if they
-// have no names. Names are what HDFS shows and what users compare, although the kernel knows
+// owners returns the names of the user and the group that own a file, or their numbers if
+// they have no names. HDFS shows names and users compare them, although the kernel knows
 // only numbers.
 func owners(info fs.FileInfo) (owner, group string) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
@@ -25,8 +25,8 @@ func owners(info fs.FileInfo) (owner, group string) {
 	return nameOf(&userNames, stat.Uid, userName), nameOf(&groupNames, stat.Gid, groupName)
 }
 
-// nameOf returns the name for a number, looked up once in the life of the process. A name that
-// changes later is not noticed.
+// nameOf returns the name for a number, looked up once in the life of the process. Later
+// changes of the name have no effect.
 func nameOf(known *sync.Map, number uint32, lookup func(string) string) string {
 	if name, ok := known.Load(number); ok {
 		return name.(string)
@@ -36,7 +36,7 @@ func nameOf(known *sync.Map, number uint32, lookup func(string) string) string {
 	return name
 }
 
-// userName is the name of a user, or the number if it has none, as ls shows it.
+// userName returns the name of a user, or the number if it has none, as ls shows it.
 func userName(id string) string {
 	if u, err := user.LookupId(id); err == nil {
 		return u.Username
@@ -44,7 +44,7 @@ func userName(id string) string {
 	return id
 }
 
-// groupName is the name of a group, or the number if it has none.
+// groupName returns the name of a group, or the number if it has none.
 func groupName(id string) string {
 	if g, err := user.LookupGroupId(id); err == nil {
 		return g.Name

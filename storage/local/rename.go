@@ -26,7 +26,7 @@ func renameInSteps(from, to string) error {
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 			return cause(err)
 		}
-		// The file system has no links: check first, as for directories.
+		// The file system has no links. Check for the target first, as for directories.
 	}
 	if _, err := os.Lstat(to); err == nil {
 		return fs.ErrExist
@@ -36,8 +36,8 @@ func renameInSteps(from, to string) error {
 	return cause(os.Rename(from, to))
 }
 
-// cause removes the paths from an error of package os, because the caller adds both paths
-// itself.
+// cause returns the error of package os without its paths, because the caller adds both
+// paths itself.
 func cause(err error) error {
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError

@@ -2,5 +2,5 @@
 
 package local
 
-// renameNoReplace has no atomic operation to use on this system.
+// renameNoReplace calls renameInSteps, because this system has no atomic operation.
 func renameNoReplace(from, to string) error { return renameInSteps(from, to) }

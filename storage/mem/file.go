@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// file reads the content that a file had when it was opened. It keeps that content alive, even
+// file reads the content that a file had when it was opened. The content stays readable even
 // if the file is removed. ReadAt may be called concurrently, so closed is atomic.
 type file struct {
 	*bytes.Reader
@@ -35,8 +35,8 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return f.Reader.ReadAt(p, offset)
 }
 
-// Close implements storage.File. A second Close is an error, as for os.File, so that tests find
-// it.
+// Close implements storage.File. A second Close is an error, as for os.File, so that tests
+// detect it.
 func (f *file) Close() error {
 	if f.closed.Swap(true) {
 		return pathError("close", f.name, fs.ErrClosed)
@@ -50,13 +50,13 @@ func (f *file) Close() error {
 type writer struct {
 	fs     *FS
 	name   string
-	node   *node // the file that Create has made; identity shows whether the name still means it
+	node   *node // the file that Create has made; shows whether the name still belongs to this file
 	data   []byte
 	closed bool
 	whole  bool // Close has published the content
 }
 
-// Write implements io.Writer. The bytes are the writer's own until Close, so no reader sees a
+// Write implements io.Writer. Only the writer has the bytes until Close, so no reader sees a
 // part of them.
 func (w *writer) Write(p []byte) (int, error) {
 	if w.closed {
@@ -83,8 +83,8 @@ func (w *writer) Close() error {
 	return nil
 }
 
-// Abort implements storage.Writer. It removes the name only if it still means this file:
-// another writer may have created the name after a Remove.
+// Abort implements storage.Writer. It removes the name only if the name still belongs to
+// this file: another writer may have created a file of this name after a Remove.
 func (w *writer) Abort() error {
 	if w.whole {
 		return nil

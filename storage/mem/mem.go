@@ -1,5 +1,5 @@
-// Package mem implements storage.FS in memory, with configurable block sizes and hosts. It
-// stands in for HDFS in tests that need its behaviour but not its daemons.
+// Package mem implements storage.FS in memory, with configurable block sizes and hosts.
+// Tests use it in place of HDFS if they need HDFS's behaviour but not its daemons.
 //
 // The content of a file appears when its Writer is closed; until then the file exists with
 // size 0, as on HDFS. A file that is open for reading stays readable after it is removed or
@@ -21,8 +21,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Options configure an FS. The zero value is valid. Each field stands for something that a test
-// of splits, placement or commit must control:
+// Options configure an FS. The zero value is valid. Tests of splits, placement or commit
+// control the FS by these fields:
 //
 //	mem.New(mem.Options{BlockSize: 1000, Replication: 3, Place: mem.RoundRobin("a", "b", "c", "d")})
 type Options struct {
@@ -80,8 +80,7 @@ type FS struct {
 
 var _ storage.FS = (*FS)(nil)
 
-// New returns an empty file system. Nothing of it outlives the last reference to it, so it has
-// no Close.
+// New returns an empty file system. It has no Close, because it needs only memory.
 func New(opts Options) *FS {
 	if opts.BlockSize <= 0 {
 		opts.BlockSize = 128 << 20
@@ -101,17 +100,17 @@ func New(opts Options) *FS {
 }
 
 // URI returns "mem://" followed by Options.Name. Two file systems of one test need different
-// names, or the full names of their files are the same.
+// names. Otherwise the full names of their files are the same.
 func (f *FS) URI() string { return "mem://" + f.opts.Name }
 
-// pathError is an error that names the call and the path, as those of package os do. The
-// contract of storage.FS asks for the path in each error.
+// pathError returns an error that names the call and the path, as errors of package os do.
+// The contract of storage.FS requires the path in each error.
 func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// Open opens a snapshot of the file. Later changes do not show in it: they replace the slice of
-// bytes and leave the old one as it is.
+// Open opens a snapshot of the file. Later changes do not affect it: they replace the slice
+// of bytes and leave the old slice unchanged.
 func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	name, err := storage.CleanPath(ctx, "open", name)
 	if err != nil {
@@ -203,9 +202,10 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 	return nil
 }
 
-// partsLocked looks up the sources of a Concat. They must be distinct files; the target, if it
-// exists, must be a file and none of them. HDFS has the same conditions, and checks them before
-// it moves the first block. It changes nothing, so an error leaves the tree as it was.
+// partsLocked looks up the sources of a Concat. They must be distinct files. The target, if
+// it exists, must be a file and none of the sources. HDFS has the same conditions, and
+// checks them before it moves the first block. partsLocked changes nothing, so an error
+// leaves the tree unchanged.
 func (f *FS) partsLocked(target string, sources []string) ([]*node, error) {
 	seen := map[*node]bool{}
 	if to := f.findLocked(target); to != nil {

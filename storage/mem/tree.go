@@ -21,9 +21,9 @@ import (
 //	 │    └── in          data: a file
 //	 └── tmp
 type node struct {
-	children    map[string]*node // by name; nil for a file
-	data        []byte           // nil until the file is closed
-	modTime     time.Time        // of Close for a file
+	children    map[string]*node // entries by name; nil for a file
+	data        []byte           // content; nil until the file is closed
+	modTime     time.Time        // time of Close for a file
 	replication int              // recorded, and passed to Placement
 	blockSize   int64
 	createdAs   string // the path that is passed to Placement
@@ -34,8 +34,8 @@ func (f *FS) newDir() *node {
 	return &node{children: map[string]*node{}, modTime: f.opts.Now()}
 }
 
-// newFile returns an empty file with the options of Create, or the defaults of the FS for those
-// that are zero. It is not in the tree yet: the caller adds it under its name.
+// newFile returns an empty file with the options of Create. Options that are zero get the
+// defaults of the FS. The file is not in the tree yet: the caller adds it under its name.
 func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
 	return &node{
 		modTime:     f.opts.Now(),
@@ -45,7 +45,7 @@ func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
 	}
 }
 
-// split returns the components of a clean path; none for the root.
+// split returns the components of a clean path; it returns none for the root.
 func split(name string) []string {
 	if name == "/" {
 		return nil
@@ -65,7 +65,8 @@ func (f *FS) findLocked(name string) *node {
 	return n
 }
 
-// lookLocked is findLocked with an error for a missing path. op is the call for the error.
+// lookLocked does what findLocked does, but returns an error for a missing path. op is the
+// call for the error.
 func (f *FS) lookLocked(op, name string) (*node, error) {
 	if n := f.findLocked(name); n != nil {
 		return n, nil
@@ -84,9 +85,9 @@ func (f *FS) fileLocked(op, name string) (*node, error) {
 	return n, err
 }
 
-// mkdirLocked returns the directory at a path, and creates it and its parents if necessary. A
-// file on the way is an error, but the directories created before it remain. op is the call for
-// the error.
+// mkdirLocked returns the directory at a path, and creates it and its parents if necessary.
+// A file in the place of a parent is an error, but the directories created before it remain.
+// op is the call for the error.
 func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 	n := f.mu.root
 	for _, part := range split(dir) {
@@ -103,8 +104,8 @@ func (f *FS) mkdirLocked(op, dir string) (*node, error) {
 	return n, nil
 }
 
-// unlinkLocked removes the name of a node; a missing one is no error. The content of a
-// directory is removed too, and a file's memory is freed when its last reader ends.
+// unlinkLocked removes the name of a node; a missing name is not an error. The content of a
+// directory is removed too. A file's memory is freed when its last reader ends.
 func (f *FS) unlinkLocked(name string) {
 	if parent := f.findLocked(path.Dir(name)); parent != nil {
 		delete(parent.children, path.Base(name))
@@ -151,8 +152,8 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	return infos, nil
 }
 
-// describe is the FileInfo of a node. Permissions and owners are constants, since no test needs
-// others. A directory has the block size of the FS, which only shows in listings.
+// describe returns the FileInfo of a node. Permissions and owners are constants, since no
+// test needs others. A directory has the block size of the FS, which only shows in listings.
 func (f *FS) describe(name string, n *node) storage.FileInfo {
 	info := storage.FileInfo{
 		Path: name, ModTime: n.modTime, IsDir: n.children != nil,
@@ -165,9 +166,9 @@ func (f *FS) describe(name string, n *node) storage.FileInfo {
 	return info
 }
 
-// Rename moves a file or a directory. The parent of the target must exist. It checks all
-// conditions under the lock before it changes anything, as a NameNode does. A directory cannot
-// move into itself: it would no longer be reachable from the root.
+// Rename moves a file or a directory. The parent of the target must exist. Rename checks all
+// conditions under the lock before it changes anything, as a NameNode does. A directory
+// cannot move into itself: it would no longer be reachable from the root.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, err := storage.CleanPath(ctx, "rename", from)
 	if err != nil {

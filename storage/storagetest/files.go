@@ -12,15 +12,15 @@ import (
 )
 
 // writeAndRead writes files in pieces of growing length and reads them whole. The sizes lie
-// around those at which file systems change what they do:
+// around the thresholds at which file systems change their behaviour:
 //
 //	0              a file without blocks
 //	1, 4096        less than a buffer; a page
 //	64 KiB + 3     a packet of HDFS, and a little more
 //	3 MiB + 17     many packets, more than one chunk of read-ahead
 //
-// Create makes the missing parents. After Close, Stat must show the full length at once, since
-// the commit compares it with what the task has counted.
+// Create makes the missing parents. After Close, Stat must return the full length at once,
+// since the commit compares it with the length that the task has counted.
 func (s suite) writeAndRead() {
 	for _, size := range []int{0, 1, 4096, 64<<10 + 3, 3<<20 + 17} {
 		name := fmt.Sprintf("missing/parents/%d", size)
@@ -44,9 +44,9 @@ func (s suite) writeAndRead() {
 	}
 }
 
-// readAt reads at many offsets at the same time, as several readers of one file of map output
-// do. ReadAt over the end returns the bytes there are and io.EOF, as io.ReaderAt demands. A
-// negative offset is an error; one behind the end reads nothing.
+// readAt reads at many offsets at the same time, as several readers of one file of map
+// output do. A ReadAt beyond the end returns the available bytes and io.EOF, as io.ReaderAt
+// requires. A negative offset is an error; an offset behind the end reads nothing.
 func (s suite) readAt() {
 	data := Pattern(200_000)
 	s.write("f", data)
@@ -79,9 +79,9 @@ func (s suite) readAt() {
 	}
 }
 
-// seek moves forward, back, and relative to each whence, and reads there. A split begins with a
-// seek to its start. At the end of the file nothing is left to read.
-// A negative offset is an error.
+// seek moves forward, back, and relative to each whence, and reads there. A split begins
+// with a seek to its start. At the end of the file a read returns nothing. A negative offset
+// is an error.
 func (s suite) seek() {
 	data := Pattern(10_000)
 	s.write("f", data)
@@ -111,9 +111,9 @@ func (s suite) seek() {
 	}
 }
 
-// openRefuses opens a missing file and a directory. The first must be fs.ErrNotExist, which
-// callers treat as an answer; the second is an error of any kind, which some operating systems
-// report only when the directory is read.
+// openRefuses opens a missing file and a directory. The first error must be fs.ErrNotExist,
+// which callers treat as an answer. The second may be any error; some operating systems
+// report it only when the directory is read.
 func (s suite) openRefuses() {
 	_, err := s.fs.Open(s.ctx(), s.path("none"))
 	s.wantErr(err, fs.ErrNotExist, "none")
@@ -141,8 +141,8 @@ func (s suite) createRefuses() {
 	s.wantErr(err, nil, "f")
 }
 
-// createAtOnce lets several writers create the same name at the same time, in a directory that
-// none of them has made. Exactly one succeeds, and the others get fs.ErrExist.
+// createAtOnce lets several writers create the same name at the same time, in a directory
+// that does not exist yet. Exactly one succeeds, and the others get fs.ErrExist.
 func (s suite) createAtOnce() {
 	const writers = 6
 	var wg sync.WaitGroup

@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// stat describes a file and a directory. Splits need the size and the block size of a file, so
-// both must be set; the size of a directory is 0 everywhere, although local file systems have
-// one.
+// stat describes a file and a directory. Splits need the size and the block size of a file,
+// so both must be set. The size of a directory must be 0, although local file systems report
+// another size.
 func (s suite) stat() {
 	_, err := s.fs.Stat(s.ctx(), s.path("none"))
 	s.wantErr(err, fs.ErrNotExist, "none")
@@ -28,13 +28,13 @@ func (s suite) stat() {
 	}
 }
 
-// list lists names whose order differs between alphabets, directories and files mixed. The
-// order must be that of the bytes of the paths: it decides the order of a job's input files,
-// and so of equal keys. Each entry must be what Stat says.
+// list lists names whose order differs between alphabets, with directories and files mixed.
+// They must be in the order of the bytes of the paths: it decides the order of a job's input
+// files, and so of equal keys. Each entry must equal the result of Stat.
 //
-// The names are created in the opposite order, so that an implementation which returns them as
-// they were created fails. An empty directory has no entries, and a file or a missing path is
-// an error.
+// The names are created in the opposite order, so that an implementation which returns them
+// in the order of creation fails. An empty directory has no entries, and a file or a missing
+// path is an error.
 func (s suite) list() {
 	names := []string{"B", "a", "a-b", "a.b", "b", "é"}
 	for i := len(names) - 1; i >= 0; i-- {
@@ -69,8 +69,9 @@ func (s suite) list() {
 	s.wantErr(err, nil, "d/a")
 }
 
-// mkdir makes a directory twice, which is no error, since several tasks may make the directory
-// of their outputs. In the place of a file and below one it must fail.
+// mkdir makes a directory twice, which is not an error, since several tasks may make the
+// directory of their outputs. It must fail if a file has the directory's name, or the name
+// of a parent.
 func (s suite) mkdir() {
 	for range 2 {
 		s.must(s.fs.MkdirAll(s.ctx(), s.path("a/b/c")))
@@ -121,11 +122,11 @@ func (s suite) renameRefuses() {
 	s.wantData("f", []byte("f"))
 }
 
-// remove removes in each way that must succeed, and in the one that must fail:
+// remove calls Remove in each way that must succeed, and in the way that must fail:
 //
 //	a missing path                    no error, so that cleaning up may run twice
-//	a file, an empty directory        gone
-//	a tree, with recursive            gone
+//	a file, an empty directory        removed
+//	a tree, with recursive            removed
 //	a tree, without recursive         any error, and nothing is removed
 func (s suite) remove() {
 	s.write("d/e/f", []byte("f"))
@@ -143,10 +144,10 @@ func (s suite) remove() {
 	s.wantMissing("d")
 }
 
-// blocks asks for ranges at the start, at the end, across blocks and beyond the file. The
-// blocks of any range must cover it, because splits add up what each host has of it. A range
-// without bytes, or behind the end of the file, has no blocks. A file that does not exist is an
-// error.
+// blocks requests ranges at the start, at the end, across blocks and beyond the file. The
+// blocks of any range must cover it, because splits add up the bytes that each host has. A
+// range without bytes, or behind the end of the file, has no blocks. A file that does not
+// exist is an error.
 func (s suite) blocks() {
 	const size = 5000
 	s.write("f", Pattern(size))
@@ -166,8 +167,9 @@ func (s suite) blocks() {
 	s.wantErr(err, fs.ErrNotExist, "none")
 }
 
-// wantCover checks that the blocks are contiguous, lie within the file, cover [start, end), and
-// that each overlaps it. Racks are optional, but if a block has them, it has one for each host.
+// wantCover checks that the blocks are contiguous, lie within the file, and cover [start,
+// end), and that each block overlaps this range. Racks are optional, but a block with racks
+// must have one for each host.
 func (s suite) wantCover(blocks []storage.Block, start, end, size int64) {
 	s.t.Helper()
 	if len(blocks) == 0 {
@@ -189,9 +191,9 @@ func (s suite) wantCover(blocks []storage.Block, start, end, size int64) {
 }
 
 // concat joins files to an existing and to a new target. The sources vanish, the target has
-// their bytes in order, and a source that does not exist changes nothing. If the file system
-// cannot join without copying, it must say so by errors.ErrUnsupported and change nothing;
-// storage.Join then copies.
+// their bytes in order, and a missing source changes nothing. If the file system cannot join
+// without copying, it must return errors.ErrUnsupported and change nothing; storage.Join
+// then copies.
 func (s suite) concat() {
 	s.write("a", []byte("aa"))
 	s.write("b", []byte("b"))
@@ -213,8 +215,8 @@ func (s suite) concat() {
 	s.wantData("new", []byte("caab"))
 }
 
-// cancelled calls everything with a context that has ended. No call may have an effect, and
-// each error must wrap context.Canceled, by which callers distinguish it from a failure. A job
+// cancelled calls everything with a context that has ended. No call may have an effect. Each
+// error must wrap context.Canceled, so that callers can distinguish it from a failure. A job
 // that is killed ends quickly only if its calls do.
 func (s suite) cancelled() {
 	s.write("f", []byte("f"))

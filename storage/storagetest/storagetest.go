@@ -26,15 +26,15 @@ import (
 // each other's files, even if they share one file system.
 type Setup func(t testing.TB) (fsys storage.FS, dir string)
 
-// Run checks each rule of the contract of storage.FS in a subtest with a directory of its own.
-// A rule that a file system may leave out, such as Concat, is checked only if it is
+// Run checks each rule of the contract of storage.FS in a subtest with a directory of its
+// own. A rule that a file system may leave out, such as Concat, is checked only if it is
 // implemented.
 //
 //	TestConformance/write_and_read
 //	TestConformance/rename_refuses
 //	…
 //
-// The methods of suite are the rules. Each comment says what a job relies on.
+// Each method of suite checks one rule. Its comment explains why a job relies on the rule.
 func Run(t *testing.T, setup Setup) {
 	for _, c := range []struct {
 		name string
@@ -71,7 +71,7 @@ type suite struct {
 	dir string
 }
 
-// path is the full path of a name in the directory of the test. Names may have several
+// path returns the full path of a name in the directory of the test. Names may have several
 // components.
 func (s suite) path(name string) string { return path.Join(s.dir, name) }
 
@@ -106,8 +106,8 @@ func Read(t testing.TB, fsys storage.FS, name string) []byte {
 	return data
 }
 
-// Exists reports whether a file or a directory of that name exists. Any error but its absence
-// fails the test.
+// Exists reports whether a file or a directory of that name exists. Any error except a
+// missing file fails the test.
 func Exists(t testing.TB, fsys storage.FS, name string) bool {
 	t.Helper()
 	_, err := fsys.Stat(t.Context(), name)
@@ -117,8 +117,8 @@ func Exists(t testing.TB, fsys storage.FS, name string) bool {
 	return err == nil
 }
 
-// Pattern returns n bytes whose values depend on their positions, so that a byte in the wrong
-// place shows. The pattern repeats only after 16 MiB.
+// Pattern returns n bytes whose values depend on their positions, so that a test detects a
+// byte in the wrong place. The pattern repeats only after 16 MiB.
 func Pattern(n int) []byte {
 	data := make([]byte, n)
 	for i := range data {
@@ -169,5 +169,6 @@ func (s suite) must(err error) {
 	}
 }
 
-// ctx is cancelled when the subtest ends, so a call that hangs on it ends too.
+// ctx returns a context that is cancelled when the subtest ends, so a call that waits for it
+// ends too.
 func (s suite) ctx() context.Context { return s.t.Context() }

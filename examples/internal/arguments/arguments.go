@@ -1,4 +1,4 @@
-// Package arguments parses what the bundled programs find in mr.Driver.Args.
+// Package arguments parses the arguments that mr.Driver.Args has for the bundled programs.
 //
 // The options of Hadoop's programs begin with one hyphen and precede the other arguments:
 //
@@ -24,36 +24,37 @@ type Options map[string]Option
 // Option takes the arguments that follow its name.
 type Option struct {
 	values  int    // how many arguments it takes
-	missing string // what the error says if there are fewer
+	missing string // text of the error if there are fewer values
 	set     func(values []string) error
 }
 
-// Flag is an option without a value. It sets *to.
+// Flag returns an option without a value. It sets *to.
 func Flag(to *bool) Option {
 	return Option{set: func([]string) error { *to = true; return nil }}
 }
 
-// Do is an option without a value that calls set.
+// Do returns an option without a value that calls set.
 func Do(set func() error) Option {
 	return Option{set: func([]string) error { return set() }}
 }
 
-// Refused is an option of Hadoop's program that has no meaning here.
+// Refused returns an option of Hadoop's program that has no meaning here.
 func Refused(reason string) Option {
 	return Do(func() error { return errors.New(reason) })
 }
 
-// Value is an option with one value, which set checks and stores.
+// Value returns an option with one value, which set checks and stores.
 func Value(set func(value string) error) Option {
 	return Values(1, "a value is missing", func(values []string) error { return set(values[0]) })
 }
 
-// Values is an option with n values. missing is the error for fewer.
+// Values returns an option with n values. missing is the error for fewer values.
 func Values(n int, missing string, set func(values []string) error) Option {
 	return Option{n, missing, set}
 }
 
-// Number is an option whose value is a whole number from least to the greatest int of Java.
+// Number returns an option whose value is a whole number from least to the greatest int of
+// Java.
 func Number[N int | int64](to *N, least int64) Option {
 	return Value(func(value string) error {
 		n, err := WholeNumber(value, least)
@@ -103,8 +104,8 @@ func WholeNumber(text string, least int64) (int64, error) {
 	return n, nil
 }
 
-// Count parses an argument that says how many there are of something, at least one. what
-// names the argument in the error.
+// Count parses an argument that is a number of things, at least one. what names the argument
+// in the error.
 func Count(what, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -1,6 +1,5 @@
-// Package decimal is numbers with six digits after the point. Sums of them are
-// exact, and so do not depend on the order in which they are added, as sums of
-// floats do.
+// Package decimal provides numbers with six digits after the point. Sums of such numbers are
+// exact, so they do not depend on the order of addition, as sums of floats do.
 package decimal
 
 import (
@@ -23,14 +22,14 @@ const digits = 6
 
 var errSyntax = errors.New("expected a decimal number with at most six digits after the point")
 
-// Parse reads a number like -12.5. It refuses what it cannot represent exactly.
+// Parse reads a number like -12.5. It refuses a number that it cannot represent exactly.
 func Parse(text []byte) (Number, error) {
 	whole, fraction, _ := bytes.Cut(text, []byte("."))
 	unsigned := bytes.TrimLeft(whole, "+-")
 	if len(fraction) > digits || len(unsigned)+len(fraction) == 0 || bytes.ContainsAny(fraction, "+-") {
 		return 0, fmt.Errorf("%q: %w", text, errSyntax)
 	}
-	// The number in millionths is all digits, with zeros for those that are missing.
+	// The text has the digits of the number in millionths. Missing digits are zeros.
 	var buffer [32]byte
 	all := append(append(buffer[:0], whole...), fraction...)
 	all = append(all, "000000"[len(fraction):]...)
@@ -44,7 +43,7 @@ func Parse(text []byte) (Number, error) {
 	return Number(n), nil
 }
 
-// outOfRange is the error for a number that does not fit into 64 bits.
+// outOfRange returns the error for a number that does not fit into 64 bits.
 func outOfRange(text []byte) error {
 	return fmt.Errorf("%q: beyond %v", text, Number(math.MaxInt64))
 }
@@ -66,15 +65,15 @@ func (n Number) AppendText(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// String is the text that AppendText appends.
+// String returns the text that AppendText appends.
 func (n Number) String() string {
 	text, _ := n.AppendText(nil) // never fails
 	return string(text)
 }
 
-// Floor is the greatest multiple of step, which is above 0, that is at most n,
-// and false where there is none that can be held.
-// For negative numbers it is the multiple below: -0.5 with the step 1 gives -1.
+// Floor returns the greatest multiple of step that is at most n. step must be above 0. Floor
+// returns false if that multiple does not fit into a Number. For a negative n it returns the
+// multiple below: -0.5 with the step 1 gives -1.
 func (n Number) Floor(step Number) (Number, bool) {
 	over := n % step
 	if over < 0 {

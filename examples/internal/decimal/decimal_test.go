@@ -56,7 +56,7 @@ func TestFloor(t *testing.T) {
 		n := Number(rapid.Int64().Draw(t, "n"))
 		step := Number(rapid.Int64Range(1, math.MaxInt64).Draw(t, "step"))
 		got, ok := n.Floor(step)
-		quotient := new(big.Int).Div(big.NewInt(int64(n)), big.NewInt(int64(step))) // Euclidean: floors
+		quotient := new(big.Int).Div(big.NewInt(int64(n)), big.NewInt(int64(step))) // Div is Euclidean: it rounds down
 		want := quotient.Mul(quotient, big.NewInt(int64(step)))
 		if ok != want.IsInt64() || ok && int64(got) != want.Int64() {
 			t.Fatalf("%d.Floor(%d) = %d, %v, want %v", n, step, got, ok, want)

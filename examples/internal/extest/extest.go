@@ -1,5 +1,5 @@
-// Package extest has what the tests of the programs share: input to work on, and the check
-// that a program writes the same bytes however its work is divided.
+// Package extest provides what the tests of the programs share: input, and the check that a
+// program writes the same bytes however its work is divided.
 package extest
 
 import (
@@ -27,10 +27,10 @@ var variants = []struct {
 	{"in many spills", []string{"mapreduce.task.io.sort.mb=1", "mapreduce.map.sort.spill.percent=0.5", "mapreduce.task.io.sort.factor=2"}},
 }
 
-// UnderAllVariants runs a program in all ways, with 3 reduces unless it sets another number,
-// and returns its output, which must be the same each time. args are its arguments after the
-// generic options, given the output directory. A program that is deterministic but depends on
-// the division of its work, such as one that sums floats, fails here.
+// UnderAllVariants runs a program once for each variant and returns its output, which must
+// be the same each time. It uses 3 reduces unless the program sets another number. args
+// returns the arguments after the generic options for an output directory. A program whose
+// output depends on the division of its work, such as a sum of floats, fails here.
 func UnderAllVariants(t *testing.T, p *mr.Program, args func(out string) []string) string {
 	t.Helper()
 	var first string
@@ -53,8 +53,8 @@ func UnderAllVariants(t *testing.T, p *mr.Program, args func(out string) []strin
 	return first
 }
 
-// difference shows the first line that differs, or else the numbers of lines. Long lines are
-// cut, so that a failure can be read.
+// difference shows the first line that differs. If no line differs, it shows the numbers of
+// lines. Long lines are cut, so that a failure can be read.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {
@@ -65,8 +65,8 @@ func difference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
 }
 
-// Equal fails the test, showing the first line that differs, unless got is want. Whole outputs
-// would be too long to show.
+// Equal fails the test unless got is want, and shows the first line that differs. Whole
+// outputs would be too long to show.
 func Equal(t *testing.T, got, want string) {
 	t.Helper()
 	if got != want {
@@ -74,8 +74,8 @@ func Equal(t *testing.T, got, want string) {
 	}
 }
 
-// Refused expects a usage error: exit code 2, the usage line, and the reason in what is shown.
-// An empty reason means that the usage says enough.
+// Refused expects a usage error: exit code 2, the usage line, and the reason in the printed
+// text. An empty reason means that the usage line suffices.
 func Refused(t *testing.T, p *mr.Program, reason string, args ...string) {
 	t.Helper()
 	got := mrtest.Exec(t, p, args...)
@@ -84,9 +84,8 @@ func Refused(t *testing.T, p *mr.Program, reason string, args ...string) {
 	}
 }
 
-// Lines makes n lines of random words, some more frequent than others, with an
-// empty line here and there.
-// The same seed gives the same lines.
+// Lines returns n lines of random words. Some words are more frequent than others, and some
+// lines are empty. The same seed gives the same lines.
 func Lines(seed uint64, n int) []string {
 	random := rand.New(rand.NewPCG(seed, 0))
 	zipf := rand.NewZipf(random, 1.2, 4, 500)
@@ -101,7 +100,7 @@ func Lines(seed uint64, n int) []string {
 	return lines
 }
 
-// Text is lines as the content of a file, each with an LF.
+// Text returns the content of a file with these lines. Each line ends with an LF.
 func Text(lines []string) string {
 	if len(lines) == 0 {
 		return ""

@@ -33,12 +33,12 @@ type Amount struct {
 	TotalBytes int64
 	BlockBytes int64 // the last block may be shorter
 	MinKey     int   // least size of a key, in the program's units
-	MaxKey     int   // the size is below it, unless it equals MinKey
+	MaxKey     int   // sizes are below it, unless it equals MinKey
 	MinValue   int
 	MaxValue   int
 }
 
-// Blocks is the property with the number of blocks, for mr.Numbers.
+// Blocks returns the name of the property with the number of blocks, for mr.Numbers.
 func Blocks(program string) string { return "mapreduce." + program + ".blocks" }
 
 // Run runs a job that writes the blocks of an Amount. It starts from defaults and replaces
@@ -71,7 +71,7 @@ func (a *Amount) plan(p *properties) (maps int64) {
 
 // Records is the mapper. It writes the records of each block whose number it gets.
 type Records struct {
-	Counters string // group of the counters: an enum of Hadoop's program
+	Counters string // group of the counters, named after an enum of Hadoop's program
 
 	// Append appends n units of random data to dst, which is empty: bytes or words.
 	Append func(dst []byte, random *rand.Rand, n int) []byte
@@ -118,10 +118,10 @@ func between(r *rand.Rand, least, most int) int {
 type properties struct {
 	driver *mr.Driver
 	prefix string
-	err    error // the first
+	err    error // the first error
 }
 
-// number returns a property, or otherwise if it is not set.
+// number returns a property, or the value otherwise if the property is not set.
 func (p *properties) number(name string, otherwise int64) int64 {
 	text := p.driver.Property(p.prefix + name)
 	if text == "" {

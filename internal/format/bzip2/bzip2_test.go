@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// pack is data as one stream of blocks of level times 100,000 bytes.
+// pack returns data as one stream, with blocks of level times 100,000 bytes.
 func pack(t testing.TB, data []byte, level int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -40,7 +40,7 @@ func words(n int) []byte {
 	return b.Bytes()[:n]
 }
 
-// findSlowly is the dumb twin of findMagic: a bit at a time.
+// findSlowly is the dumb twin of findMagic: it looks at one bit at a time.
 func findSlowly(buf []byte, from int) (int, uint64) {
 	for bit := from; bit+magicBits <= 8*len(buf); bit++ {
 		v := uint64(bits(buf, bit, 24))<<24 | uint64(bits(buf, bit+24, 24))
@@ -51,7 +51,7 @@ func findSlowly(buf []byte, from int) (int, uint64) {
 	return -1, 0
 }
 
-// withMagic is noise of n bytes with a mark at a bit.
+// withMagic returns n random bytes with a mark at a bit.
 func withMagic(r *rand.Rand, n, bit int, magic uint64) []byte {
 	buf := make([]byte, n)
 	for i := range buf {
@@ -95,15 +95,15 @@ func FuzzFindMagic(f *testing.F) {
 	})
 }
 
-// From any offset a reader returns the plain bytes from the start of a block to the end, and
-// reports where each block is.
+// TestReadingFromAnyOffset checks that a reader returns the plain bytes from the start of a
+// block to the end, from any offset, and reports where each block is.
 func TestReadingFromAnyOffset(t *testing.T) {
 	data := words(420_000)
 	one := pack(t, data[:300_000], 1)
 	file := append(bytes.Clone(one), pack(t, nil, 9)...)
 	file = append(file, pack(t, data[300_000:], 2)...)
 
-	starts := map[int64]int64{} // of blocks: offset in the file, in the plain bytes
+	starts := map[int64]int64{} // offset of each block in the file, by its offset in the plain bytes
 	var last int64
 	r := NewReader("f", iotest.HalfReader(bytes.NewReader(file)), 0)
 	for at, buf := int64(0), make([]byte, 1000); ; {
@@ -153,8 +153,9 @@ func TestFilesOfEveryLevel(t *testing.T) {
 	}
 }
 
-// A block lists the byte values that it uses as bits, in rows of 16. Bytes can
-// be chosen so that three rows are a mark, which must not end the block.
+// TestMarkWithinABlock reads a block that contains the bits of a mark, which must not end
+// the block. A block lists the byte values that it uses as bits, in rows of 16. The test
+// chooses bytes such that three rows equal a mark.
 func TestMarkWithinABlock(t *testing.T) {
 	for _, magic := range []uint64{blockMagic, endMagic} {
 		var data []byte
@@ -206,7 +207,8 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
-// FuzzReader asks that what the standard library reads is read here alike.
+// FuzzReader checks that the reader returns the same bytes as the standard library, for any
+// file that the standard library can read.
 func FuzzReader(f *testing.F) {
 	f.Add(pack(f, []byte("some text"), 1))
 	f.Add([]byte("BZh91AY&SY"))

@@ -1,14 +1,14 @@
-// Package bzip2 reads a bzip2 file from any offset: from the first block that begins there or
-// later, as Hadoop's BZip2Codec does for splits.
+// Package bzip2 reads a bzip2 file from any offset. It starts with the first block that
+// begins at the offset or later, as Hadoop's BZip2Codec does for splits.
 //
 //	"BZh9" │ mark checksum data │ mark checksum data │ end mark │ "BZh9" │ …
 //	        block, at any bit of a byte              end of a stream
 //
-// A block begins with a mark of 48 known bits at any bit of a byte, and carries a checksum. A
-// Reader looks for two marks and passes the bits between them to the decoder of the standard
-// library, as a stream of one block. It continues to the end of the file, over the ends of
-// streams in files that were joined.
+// A block begins with a mark of 48 known bits at any bit of a byte, and carries a checksum.
+// A Reader looks for two marks and passes the bits between them to the decoder of the
+// standard library, as a stream of one block. It continues to the end of the file, across
+// the ends of concatenated streams.
 //
-// The 48 bits may also occur within a block by chance, about once in 35 TB. A block that does
-// not decode is tried again with the mark after that as its end.
+// The 48 bits may also occur within a block by chance, about once in 35 TB. If a block does
+// not decode, the Reader tries again with the next mark as the end of the block.
 package bzip2

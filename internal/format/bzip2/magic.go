@@ -18,8 +18,8 @@ var hints = func() (h [256]bool) {
 	return h
 }()
 
-// findMagic is the first mark that begins at or after the bit from of buf:
-// where it begins and which it is. The bit is -1 when there is none.
+// findMagic returns the bit at which the first mark at or after bit from of buf begins, and
+// the mark itself. The bit is -1 if there is no mark.
 func findMagic(buf []byte, from int) (bit int, magic uint64) {
 	var window uint64 // the last eight bytes
 	for i := from / 8; i < len(buf); i++ {
@@ -38,7 +38,7 @@ func findMagic(buf []byte, from int) (bit int, magic uint64) {
 	return -1, 0
 }
 
-// bits is the n bits of buf, at most 32, that begin at the bit at.
+// bits returns the n bits of buf that begin at bit at. n is at most 32.
 func bits(buf []byte, at, n int) uint32 {
 	var v uint64
 	for i := at / 8; i <= (at+n-1)/8; i++ {
@@ -51,12 +51,12 @@ func bits(buf []byte, at, n int) uint32 {
 // appendStream appends a stream that holds the one block whose bits are
 // [from, to) of buf.
 func appendStream(dst, buf []byte, from, to int) []byte {
-	dst = append(dst, "BZh9"...) // 9 takes blocks of any level
+	dst = append(dst, "BZh9"...) // level 9 accepts blocks of any level
 	at := from
 	for ; at+8 <= to; at += 8 {
 		dst = append(dst, byteAt(buf, at))
 	}
-	spare := to - at // bits, fewer than 8
+	spare := to - at // number of remaining bits, fewer than 8
 	var tail uint64
 	if spare > 0 {
 		tail = uint64(byteAt(buf, at) >> (8 - spare))
@@ -68,14 +68,14 @@ func appendStream(dst, buf []byte, from, to int) []byte {
 		}
 	}
 	put(endMagic, magicBits/8)
-	put(uint64(bits(buf, from+magicBits, 32)), 4) // of one block: its own checksum
+	put(uint64(bits(buf, from+magicBits, 32)), 4) // checksum of the stream, which equals the checksum of its only block
 	if spare > 0 {
 		put(0, 1)
 	}
 	return dst
 }
 
-// byteAt is the eight bits of buf that begin at a bit, with zeros behind buf.
+// byteAt returns the eight bits of buf that begin at a bit, with zeros behind buf.
 func byteAt(buf []byte, bit int) byte {
 	i, shift := bit/8, bit%8
 	b := buf[i] << shift

@@ -19,30 +19,30 @@ const (
 	minBlockBits  = magicBits + 32
 )
 
-// Reader is the plain bytes of a file from a block on.
+// Reader reads the plain bytes of a file, starting with a block.
 type Reader struct {
 	name string
 	src  io.Reader // the file, from base + len(buf)
-	end  error     // error or io.EOF of src; nil until then
+	end  error     // error or io.EOF of src; nil until it occurs
 
 	base int64  // offset of buf[0] in the file
 	buf  []byte // bytes of the file that are still needed
-	next int    // bit of buf from which to look for the next block
+	next int    // bit of buf at which the search for the next block begins
 
-	stream []byte // buffer: a block as a stream of its own
+	stream []byte // buffer for one block in the form of a stream
 	plain  bytes.Buffer
-	unread []byte // of plain
+	unread []byte // unread part of plain
 	total  int64  // plain bytes of all blocks so far
 	blocks []block
 	err    error
 }
 
-// block is where a block begins in the file and in the plain bytes.
+// block is the offset of a block in the file and in the plain bytes.
 type block struct{ file, plain int64 }
 
 // NewReader reads the file named name; src has its bytes from the offset from on. It starts
-// with the first block whose first bit is at or after that offset. First reports whether
-// that is the first block of the file.
+// with the first block whose first bit is at or after that offset. The function First
+// reports whether this is the first block of the file.
 func NewReader(name string, src io.Reader, from int64) *Reader {
 	return &Reader{name: name, src: src, base: from}
 }
@@ -65,9 +65,10 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Block is the offset in the file of the block that contains the byte at offset of the plain
-// bytes that were read. Bytes before the first one count to a block directly behind the file's
-// header, wherever the first block is. Offsets do not decrease from call to call.
+// Block returns the offset in the file of the block that contains the plain byte at offset.
+// Plain offsets count from the first byte that was read. Bytes before it count to a block
+// directly behind the file's header, wherever the first block is. Offsets must not decrease
+// from call to call.
 func (r *Reader) Block(offset int64) int64 {
 	if offset < 0 || len(r.blocks) == 0 {
 		return headerSize
@@ -77,7 +78,7 @@ func (r *Reader) Block(offset int64) int64 {
 	return r.blocks[0].file
 }
 
-// Offset is the offset in the file up to which it was used.
+// Offset returns the offset up to which the file has been decoded.
 func (r *Reader) Offset() int64 { return r.base + int64(r.next/8) }
 
 // decodeNext decodes the next block into unread; io.EOF is the end of the
@@ -91,7 +92,7 @@ func (r *Reader) decodeNext() error {
 		return err
 	}
 	offset := r.base + int64(start/8)
-	var first error // why the block did not decode, with its nearest end
+	var first error // error of decoding the block up to the nearest mark
 	for from := start + minBlockBits; ; {
 		end, err := r.find(from, start)
 		if err != nil {
@@ -124,7 +125,7 @@ func (r *Reader) checkHeader() error {
 	return nil
 }
 
-// findBlock is the bit of buf at which the next block begins.
+// findBlock returns the bit of buf at which the next block begins.
 func (r *Reader) findBlock() (int, error) {
 	for {
 		r.drop()
@@ -143,8 +144,8 @@ func (r *Reader) findBlock() (int, error) {
 	}
 }
 
-// find is the first mark from the bit from on, reading as much as is needed;
-// start is where the block begins.
+// find returns the bit of the first mark at or after bit from, and reads as much as it
+// needs. start is the bit at which the block begins.
 func (r *Reader) find(from, start int) (int, error) {
 	for {
 		if bit, _ := findMagic(r.buf, from); bit >= 0 {
@@ -194,7 +195,8 @@ func (r *Reader) more() {
 	r.end = err
 }
 
-// corrupt is the error for damaged data, or the error of the file if that is why the data ends.
+// corrupt returns an error for damaged data. If the data ends because of an error of the
+// file, it returns the error of the file.
 func (r *Reader) corrupt(offset int64, err error) error {
 	if r.end != nil && r.end != io.EOF {
 		return r.end

@@ -19,7 +19,7 @@ func eachCodec(t *testing.T, f func(*testing.T, *Codec)) {
 	}
 }
 
-// words is n bytes of text that compresses, different for each seed.
+// words returns n bytes of compressible text, which differs for each seed.
 func words(n int, seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b bytes.Buffer
@@ -103,8 +103,8 @@ func TestJoinedFilesAreOneFile(t *testing.T) {
 	})
 }
 
-// A writer that stops and passes its Pending bytes to another produces, in two files, the
-// same bytes as one writer that does not stop.
+// TestHandOverGivesTheSameBytes checks that a writer that stops and passes its Pending bytes
+// to another produces, in two files, the same bytes as a single writer.
 func TestHandOverGivesTheSameBytes(t *testing.T) {
 	plain := words(2_200_000, 3)
 	records := bytes.SplitAfter(plain, []byte("\n"))
@@ -134,7 +134,7 @@ func TestHandOverGivesTheSameBytes(t *testing.T) {
 	})
 }
 
-// writeRecords writes each record in two calls, which must make no difference.
+// writeRecords writes each record in two calls, which must not change the output.
 func writeRecords(t *testing.T, w *Writer, records [][]byte) {
 	t.Helper()
 	for _, r := range records {
@@ -175,7 +175,7 @@ func TestTruncatedFilesAreCorrupt(t *testing.T) {
 		for cut := 1; cut < len(packed); cut += 1 + cut/50 {
 			got, err := unpack(c, packed[:cut])
 			if err == nil && (len(got) == len(plain) || cut == len(s2Magic)) {
-				continue // cut between two chunks of a format that has no end mark
+				continue // the cut is between two chunks of a format that has no end mark
 			}
 			if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), "f"+c.extension) {
 				t.Fatalf("cut to %d of %d bytes: %d bytes, error %v", cut, len(packed), len(got), err)

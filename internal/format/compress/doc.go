@@ -1,6 +1,6 @@
 // Package compress reads and writes compressed files: gzip, zstd, s2, snappy, lz4, deflate
-// and bzip2. The codec is chosen by the file's extension when reading, and by name or Hadoop
-// class when writing.
+// and bzip2. A reader chooses the codec by the file's extension, a writer by name or Hadoop
+// class.
 //
 // A Writer divides its output into frames (gzip members, zstd frames, bzip2 streams, …) at
 // boundaries that depend on the content alone. Each frame can be decoded alone, so

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzReaders feeds arbitrary bytes to every decoder. Each must end, and may
-// not make more of a short input than its format can hold.
+// FuzzReaders feeds arbitrary bytes to every decoder. Each must terminate, and may not
+// return more plain bytes than its format can hold in a short input.
 func FuzzReaders(f *testing.F) {
 	for i, c := range codecs {
 		f.Add(uint8(i), pack(f, c, 0, words(2000, 1)))
@@ -21,8 +21,8 @@ func FuzzReaders(f *testing.F) {
 	})
 }
 
-// FuzzHadoopBlocks compares the output of the two decoders of Hadoop's blocks with the
-// original, in chunks of any size.
+// FuzzHadoopBlocks writes Hadoop's blocks, in chunks of any size, and compares the output of
+// both decoders with the original.
 func FuzzHadoopBlocks(f *testing.F) {
 	f.Add([]byte("some text, some text, some text"), uint16(7))
 	f.Fuzz(func(t *testing.T, plain []byte, size uint16) {

@@ -13,7 +13,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Magic bytes of the formats that share an extension with a Hadoop one.
+// Magic bytes of the formats that share an extension with a Hadoop format.
 var (
 	lz4Magic    = []byte{0x04, 0x22, 0x4D, 0x18}
 	snappyMagic = []byte("\xff\x06\x00\x00sNaPpY")
@@ -57,7 +57,8 @@ func hasMagic(r *bufio.Reader, magic []byte) bool {
 	return bytes.Equal(head, magic)
 }
 
-// openLZ4 reads lz4 frames or Hadoop's blocks, whichever the file begins with.
+// openLZ4 reads lz4 frames or Hadoop's blocks. The first bytes of the file show which format
+// it has.
 func openLZ4(r *bufio.Reader) (io.ReadCloser, error) {
 	if hasMagic(r, lz4Magic) {
 		return io.NopCloser(&lz4Frames{r, lz4.NewReader(r)}), nil
@@ -65,7 +66,7 @@ func openLZ4(r *bufio.Reader) (io.ReadCloser, error) {
 	return io.NopCloser(&hadoopReader{r: r, decode: decodeLZ4}), nil
 }
 
-// lz4Level converts levels 1 to 9 to those of the lz4 package; 0 is its fast mode.
+// lz4Level converts levels 1 to 9 to the levels of the lz4 package; 0 is its fast mode.
 func lz4Level(level int) lz4.CompressionLevel {
 	if level == 0 {
 		return lz4.Fast
@@ -93,20 +94,20 @@ func (f *lz4Frames) Read(p []byte) (int, error) {
 	}
 }
 
-// Hadoop's block format, of BlockCompressorStream: a block is the length of its plain bytes,
-// then chunks until that many bytes are decoded; a chunk is the length of its compressed bytes
-// and those bytes. Lengths are 4 bytes, big-endian.
+// Hadoop's block format, as BlockCompressorStream writes it. A block is the length of its
+// plain bytes, then chunks until that many bytes are decoded. A chunk is the length of its
+// compressed bytes, and these bytes. Lengths are 4 bytes, big-endian.
 //
 //	00 00 00 0b  00 00 00 0d  0b 28 "hello world"     snappy, one block of one chunk
 //
 // Hadoop's decoders hold a chunk in 256 KiB, compressed and plain.
 const (
-	hadoopChunk    = 128 << 10 // plain bytes of a block written here, one chunk each
+	hadoopChunk    = 128 << 10 // plain bytes of a block that is written, with one chunk each
 	maxHadoopBlock = 1 << 30   // plain bytes of a block that is read
 )
 
-// hadoopEncoder makes a frame of blocks of one chunk; pack appends the
-// compressed form of src to dst.
+// hadoopEncoder returns an encoder that makes a frame of blocks of one chunk. pack appends
+// the compressed form of src to dst.
 func hadoopEncoder(pack func(dst, src []byte) ([]byte, error)) encoder {
 	return func(dst, src []byte) ([]byte, error) {
 		if len(src) == 0 {
@@ -165,8 +166,8 @@ type hadoopReader struct {
 	decode func(dst, packed []byte, limit int) ([]byte, error)
 	left   int // plain bytes of the block that are not decoded yet
 	packed bytes.Buffer
-	plain  []byte // of the chunk, buffer
-	unread []byte // of plain
+	plain  []byte // buffer: plain bytes of the chunk
+	unread []byte // unread part of plain
 }
 
 // Read implements io.Reader over the chunks.
@@ -208,8 +209,8 @@ func (h *hadoopReader) next() error {
 	return nil
 }
 
-// length reads a length. One above the largest that any writer makes means damaged data, and is
-// refused before memory is allocated for it.
+// length reads a length. A length above the largest that any writer makes means damaged
+// data. It is refused before memory is allocated for it.
 func (h *hadoopReader) length(what string) (int, error) {
 	var b [4]byte
 	if _, err := io.ReadFull(h.r, b[:]); err != nil {
@@ -223,7 +224,7 @@ func (h *hadoopReader) length(what string) (int, error) {
 }
 
 // decodeSnappy decodes a raw snappy block of at most limit plain bytes. Three compressed
-// bytes expand to at most 64, so a block that claims more is rejected before memory is
+// bytes expand to at most 64, so a block that claims more is refused before memory is
 // allocated for it.
 func decodeSnappy(dst, packed []byte, limit int) ([]byte, error) {
 	n, err := snappy.DecodedLen(packed)
@@ -237,8 +238,8 @@ func decodeSnappy(dst, packed []byte, limit int) ([]byte, error) {
 	return snappy.Decode(dst[:n], packed)
 }
 
-// decodeLZ4 decodes a raw lz4 block of at most limit plain bytes. One compressed byte expands
-// to at most 255, so a length in the file cannot make it allocate more than that.
+// decodeLZ4 decodes a raw lz4 block of at most limit plain bytes. One compressed byte
+// expands to at most 255, so a length in the file cannot cause a larger allocation.
 func decodeLZ4(dst, packed []byte, limit int) ([]byte, error) {
 	most := min(limit, 255*len(packed)+64)
 	dst = growBy(dst, most)[:most]

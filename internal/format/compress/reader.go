@@ -11,11 +11,11 @@ import (
 
 const readBuffer = 128 << 10
 
-// Reader reads the plain bytes of a compressed stream.
-// It is used by one goroutine. A stream without bytes has no plain bytes, whatever its codec.
+// Reader reads the plain bytes of a compressed stream. It is used by one goroutine. An empty
+// stream has no plain bytes, whatever its codec.
 type Reader struct {
 	name   string
-	codec  *Codec // nil when the stream is not compressed
+	codec  *Codec // nil if the stream is not compressed
 	source source
 	buffer *bufio.Reader
 	plain  io.ReadCloser // nil before the first Read
@@ -72,7 +72,7 @@ func (z *Reader) Read(p []byte) (int, error) {
 	return n, z.err
 }
 
-// open begins the first frame. A file of no bytes holds no bytes, in every codec.
+// open begins the first frame. An empty file has no plain bytes, in every codec.
 func (z *Reader) open() error {
 	if _, err := z.buffer.Peek(1); err != nil {
 		return err
@@ -89,8 +89,8 @@ func (z *Reader) open() error {
 	return nil
 }
 
-// explain returns the error of the file if it has one. Otherwise the format complains, so the
-// data is damaged.
+// explain returns the error of the file if it has one. Otherwise the error comes from the
+// format, so the data is damaged.
 func (z *Reader) explain(err error) error {
 	switch {
 	case z.source.err != nil:
@@ -103,11 +103,12 @@ func (z *Reader) explain(err error) error {
 	return fmt.Errorf("%s: %w: %s data near byte %d: %w", z.name, storage.ErrCorrupt, z.codec.name, z.Consumed(), err)
 }
 
-// Consumed is how many compressed bytes have been used so far: those read from the file,
+// Consumed returns the number of compressed bytes used so far: those read from the file,
 // without those that wait in the buffer.
 func (z *Reader) Consumed() int64 { return z.source.n - int64(z.buffer.Buffered()) }
 
-// Close frees what the codec holds; it does not close the file. A Read after it is an error.
+// Close releases the memory of the codec; it does not close the file. A Read after Close is
+// an error.
 func (z *Reader) Close() error {
 	z.err = errors.Join(z.err, errClosed)
 	if z.plain == nil {

@@ -38,7 +38,7 @@ var deflateCodec = &Codec{
 	},
 }
 
-// bzip2Codec is the only one whose files can be split: package bzip2 finds its blocks.
+// bzip2Codec is the only codec whose files can be split: package bzip2 finds its blocks.
 var bzip2Codec = &Codec{
 	name: "bzip2", extension: ".bz2", classes: []string{"BZip2Codec"}, aliases: []string{"bz2"},
 	frameBytes: bzip2FrameBytes, levels: [2]int{1, 9},
@@ -85,12 +85,12 @@ var zstdCodec = &Codec{
 	},
 }
 
-// zstdWindow is the largest window that is read, as in the zstd program without --long: what a
-// frame may make a reader allocate. A frame that needs more is an error, not a reason to run
-// out of memory.
+// zstdWindow is the largest window that a reader accepts, as in the zstd program without
+// --long. It bounds the memory that a frame can make a reader allocate. A frame with a
+// larger window is an error.
 const zstdWindow = 128 << 20
 
-// orDefault replaces level 0, which in some packages means no compression.
+// orDefault replaces level 0, which in some packages means no compression, by other.
 func orDefault(level, other int) int {
 	if level == 0 {
 		return other
@@ -119,8 +119,8 @@ type resetter interface {
 	Reset(io.Writer)
 }
 
-// streamEncoder makes each frame a whole stream of w.
-// The compressor is reset for each frame, which keeps its tables.
+// streamEncoder returns an encoder that makes each frame a whole stream of w. The compressor
+// is reset for each frame and keeps its tables.
 func streamEncoder(w resetter) encoder {
 	return func(dst, src []byte) ([]byte, error) {
 		out := bytes.NewBuffer(dst)
@@ -170,7 +170,8 @@ func unlessEOF(err error) error {
 	return err
 }
 
-// unexpected is err, with io.EOF as what it means within a frame.
+// unexpected returns err, but io.ErrUnexpectedEOF for io.EOF: the stream has ended within a
+// frame.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

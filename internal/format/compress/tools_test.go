@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The common tools read what is written here, and their files are read here.
+// TestToolsAgree checks that the common tools can read the files of this package, and the
+// package their files.
 func TestToolsAgree(t *testing.T) {
 	want := words(1_500_000, 8)
 	for _, c := range []*Codec{gzipCodec, zstdCodec, lz4Codec, bzip2Codec} {

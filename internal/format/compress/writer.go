@@ -25,14 +25,13 @@ type Writer struct {
 	w      io.Writer
 	codec  *Codec
 	encode encoder
-	plain  []byte // of the frame that is being filled, shorter than maxFrameBytes
+	plain  []byte // plain bytes of the current frame, fewer than maxFrameBytes
 	packed []byte
 	cut    bool // a frame has been written
 	err    error
 }
 
-// NewWriter compresses with c at a level of the codec's own scale; 0 is the
-// codec's default.
+// NewWriter compresses with c. level is in the codec's own scale; 0 is the codec's default.
 func (c *Codec) NewWriter(w io.Writer, level int) (*Writer, error) {
 	if level != 0 && (level < c.levels[0] || level > c.levels[1]) {
 		return nil, fmt.Errorf("%s compression level %d: must be 0 (default) or %d to %d", c.name, level, c.levels[0], c.levels[1])
@@ -71,13 +70,13 @@ func (z *Writer) EndRecord() error {
 	return z.err
 }
 
-// Pending is the plain bytes that are in no frame yet; they are valid until the next call. A
-// writer that continues the file writes them first, to a file of its own. The two files joined
-// are what one writer would have written.
+// Pending returns the plain bytes that are in no frame yet. They are valid until the next
+// call. A writer that continues the file in a file of its own writes them first. The two
+// files joined have the bytes that one writer would have written.
 func (z *Writer) Pending() []byte { return z.plain }
 
-// Close ends the last frame. A file to which nothing was written holds one
-// empty frame, because not every tool takes a file of no bytes.
+// Close ends the last frame. If nothing was written, the file gets one empty frame, because
+// some tools do not accept an empty file.
 func (z *Writer) Close() error {
 	if len(z.plain) > 0 || !z.cut {
 		z.endFrame()

@@ -1,7 +1,7 @@
-// Package fixed reads files of records that all have one length. Values are
-// the records; there are no keys. A record belongs to the range in which its
-// first byte lies. In a plain file a Position is the record's offset, in a
-// compressed one the number of records before it.
+// Package fixed reads files whose records all have the same length. Values are the records;
+// there are no keys. A record belongs to the range that contains its first byte. In a plain
+// file a Position is the record's offset. In a compressed file it is the number of records
+// before the record.
 package fixed
 
 import (
@@ -17,9 +17,8 @@ import (
 // bufferSize is about how many bytes are read at once.
 const bufferSize = 256 << 10
 
-// Records opens readers of records of length bytes, at least 1. A file that
-// does not end with a whole record is an error.
-// Hadoop's FixedLengthRecordReader has the same rule.
+// Records opens readers of records of length bytes, at least 1. A file that does not end
+// with a whole record is an error, as in Hadoop's FixedLengthRecordReader.
 func Records(length int) format.Opener {
 	return func(ctx context.Context, o format.Open) (format.Reader, error) {
 		if length < 1 {
@@ -37,21 +36,22 @@ func Records(length int) format.Opener {
 	}
 }
 
-// reader returns one record at a time from buf, which contains complete records.
-// Both kinds of files count records by index; only a plain file can begin at any of them.
+// reader returns one record at a time from buf, which contains complete records. It counts
+// records by index in plain and in compressed files. Only in a plain file can it begin at
+// any record.
 type reader struct {
 	open   format.Open
 	source *input.Source
-	length int   // bytes of a record
+	length int   // length of a record in bytes
 	plain  bool  // the file is not compressed
-	index  int64 // of the next record in the file
+	index  int64 // index of the next record in the file
 	end    int64 // index of the first record behind the range
 	begin  int64 // index of the range's first record
 
 	buf    []byte // bytes of whole records
 	record []byte
-	offset int64  // of record, in bytes
-	unread []byte // of buf
+	offset int64  // offset of record, in bytes
+	unread []byte // unread part of buf
 	err    error
 }
 
@@ -73,7 +73,7 @@ func (r *reader) openPlain(ctx context.Context) (err error) {
 	return err
 }
 
-// ceil is n/size rounded up, for any n that is not negative.
+// ceil returns n/size rounded up. n must not be negative.
 func ceil(n, size int64) int64 {
 	if n%size != 0 {
 		return n/size + 1
@@ -81,8 +81,7 @@ func ceil(n, size int64) int64 {
 	return n / size
 }
 
-// openStream begins a compressed file; all its records have the offset 0 in
-// their Positions.
+// openStream opens a compressed file. The Positions of its records all have the offset 0.
 func (r *reader) openStream(ctx context.Context) (err error) {
 	r.begin, r.end = r.open.Range.Start.Skip, r.open.Range.End.Skip
 	if r.open.Range.Start.Offset > 0 {
@@ -100,8 +99,8 @@ func (r *reader) openStream(ctx context.Context) (err error) {
 	return nil
 }
 
-// allocate makes a buffer of whole records, of no more than are wanted.
-// A range of few records needs no large buffer.
+// allocate makes a buffer for at most the given number of whole records. A range of few
+// records needs no large buffer.
 func (r *reader) allocate(records int64) {
 	n := min(records, int64(max(1, max(bufferSize, r.open.Buffer)/r.length)))
 	r.buf = make([]byte, max(1, n)*int64(r.length))
@@ -166,8 +165,8 @@ func (r *reader) Position() dag.Position {
 	return dag.Position{Skip: r.offset / int64(r.length)}
 }
 
-// Consumed counts records of a plain file, bytes of the file of a compressed
-// one.
+// Consumed returns the bytes of the records of a plain file, or the compressed bytes used of
+// a compressed file.
 func (r *reader) Consumed() int64 {
 	if r.plain {
 		return (r.index - r.begin) * int64(r.length)

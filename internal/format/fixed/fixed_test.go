@@ -43,7 +43,7 @@ func put(t testing.TB, path string, data []byte) format.Open {
 	return format.Open{FS: fs, Path: path, Size: size, Range: dag.Range{End: dag.Position{Offset: size}}}
 }
 
-// numbered is n records of length bytes that begin with their index.
+// numbered returns n records of length bytes that begin with their index.
 func numbered(n, length int) []byte {
 	var data []byte
 	for i := range n {

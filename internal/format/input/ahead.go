@@ -5,26 +5,25 @@ import (
 	"sync"
 )
 
-// aheadBuffers is how many reads may wait to be taken.
+// aheadBuffers is the number of finished reads that may wait.
 const aheadBuffers = 4
 
-// aheadReader reads r in a goroutine, which owns r and the buffers in free;
-// it ends at the first error of r or when stop is closed, and Close waits for
-// it.
+// aheadReader reads r in a goroutine. The goroutine owns r and the buffers in free. It ends
+// at the first error of r or when stop is closed. Close waits for it.
 type aheadReader struct {
 	free chan []byte
 	full chan chunk
 	stop chan struct{}
 	done sync.WaitGroup
 
-	current chunk  // being read
-	unread  []byte // of current
+	current chunk  // chunk being read
+	unread  []byte // unread part of current
 }
 
 // chunk is the result of one read.
 type chunk struct {
 	data []byte
-	err  error // after data
+	err  error // error that follows data
 }
 
 // readAhead returns a reader of r that reads up to size bytes in advance, in a goroutine.
@@ -41,7 +40,7 @@ func readAhead(r io.Reader, size int) *aheadReader {
 	return a
 }
 
-// fill is the goroutine.
+// fill is the body of the goroutine.
 //
 //	free ──empty buffers──> fill ──full──> Read ──> free
 func (a *aheadReader) fill(r io.Reader) {
@@ -59,8 +58,8 @@ func (a *aheadReader) fill(r io.Reader) {
 	}
 }
 
-// Read implements io.Reader. An error is returned after the bytes that precede it, and then
-// again.
+// Read implements io.Reader. It returns an error after the bytes that precede the error, and
+// again at each later call.
 func (a *aheadReader) Read(p []byte) (int, error) {
 	for len(a.unread) == 0 {
 		if a.current.err != nil {
@@ -77,7 +76,7 @@ func (a *aheadReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close stops reading ahead. It waits for a read that is under way.
+// Close stops reading ahead. It waits for a read in progress.
 func (a *aheadReader) Close() error {
 	close(a.stop)
 	a.done.Wait()

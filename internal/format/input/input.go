@@ -12,19 +12,18 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// defaultReadAhead is how much is read ahead over a network, in bytes.
+// defaultReadAhead is the number of bytes that are read ahead over a network.
 const defaultReadAhead = 4 << 20
 
-// Source is the plain bytes of a file. It is used by one goroutine and must be
-// closed.
+// Source reads the plain bytes of a file. It is used by one goroutine and must be closed.
 type Source struct {
 	io.Reader
 	consumed func() int64
 	closers  []io.Closer // in the order in which to close
 }
 
-// Consumed is how many bytes of the file have been read from the Source. For a compressed file
-// these are compressed bytes.
+// Consumed returns how many bytes of the file have been read from the Source. For a
+// compressed file these are compressed bytes.
 func (s *Source) Consumed() int64 { return s.consumed() }
 
 // Close stops reading ahead and closes the file.
@@ -85,10 +84,10 @@ func OpenRaw(ctx context.Context, o format.Open, from int64) (*Source, error) {
 	return s, nil
 }
 
-// Name is the full name of the file, for messages.
+// Name returns the full name of the file, for messages.
 func Name(o format.Open) string { return o.FS.URI() + o.Path }
 
-// ahead is how many bytes to read ahead.
+// ahead returns the number of bytes to read ahead.
 func ahead(o format.Open) int {
 	if o.ReadAhead > 0 {
 		return o.ReadAhead
@@ -96,7 +95,7 @@ func ahead(o format.Open) int {
 	return defaultReadAhead
 }
 
-// network reports whether reading may have to wait for another machine.
+// network reports whether a read may wait for another machine.
 func network(fs storage.FS) bool {
 	uri := fs.URI()
 	return !strings.HasPrefix(uri, "file:") && !strings.HasPrefix(uri, "mem:")
@@ -111,12 +110,12 @@ type reader struct {
 	name string
 	left int64 // bytes of the file
 	size int64 // bytes of the file
-	// wanted is how many bytes are left of the range; behind it, where one
-	// record ends, reads are short.
+	// wanted is the number of bytes that are left of the range. Behind the range, where its
+	// last record ends, reads are short.
 	wanted int64
 }
 
-// overrun is how much is read at once behind the range, in bytes.
+// overrun is the number of bytes that are read at once behind the range.
 const overrun = 64 << 10
 
 // Read implements io.Reader. It ends when the context does, since a file system may not notice
@@ -140,8 +139,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counter counts the bytes that are taken. It stands behind the read-ahead, so bytes that were
-// only read ahead do not count.
+// counter counts the bytes that its reader takes. It comes after the read-ahead, so bytes
+// that were only read ahead do not count.
 type counter struct {
 	r io.Reader
 	n int64

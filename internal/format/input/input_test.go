@@ -90,7 +90,8 @@ func TestReadAheadPassesTheErrorOn(t *testing.T) {
 	}
 }
 
-// Behind the range a reader needs the rest of one record, so reads are short.
+// TestReadsBehindTheRangeAreShort checks that reads behind the range are short: only the
+// rest of one record is needed there.
 func TestReadsBehindTheRangeAreShort(t *testing.T) {
 	o := put(t, make([]byte, 1<<20))
 	o.Range.End.Offset = 100

@@ -8,10 +8,10 @@ import (
 	"github.com/hammr/hammr/internal/format/writable"
 )
 
-// body is the part of a file behind the header. For each record the Reader calls boundary and
-// then, if the record is its own, read. The two calls are apart because a Reader must see the
-// mark of a record to know whether it owns the record, and must not read one that it does not
-// own.
+// body is the part of a file behind the header. For each record the Reader calls boundary
+// and then, if its range owns the record, read. The Reader must see the mark of a record to
+// know whether it owns the record, and must not read a record that it does not own.
+// Therefore there are two calls.
 type body interface {
 	// boundary moves to the next record. If a mark precedes it, fresh is set, and mark is
 	// the offset of the last such mark. ok is false at the end of the file.
@@ -40,8 +40,8 @@ type records struct {
 	codec *decoder // nil for None
 	limit int      // bytes in a record
 
-	length   uint32 // of the record behind the boundary
-	at       int64  // offset of its length
+	length   uint32 // length of the record behind the boundary
+	at       int64  // offset of this length
 	k, v     []byte
 	unpacked []byte
 }
@@ -117,8 +117,8 @@ func (r *records) offset() int64 { return r.at }
 func (r *records) key() []byte   { return r.k }
 func (r *records) value() []byte { return r.v }
 
-// tooLong is the error for a record above the limit that the user has set. It is not marked as
-// corrupt data.
+// tooLong returns the error for a record above the limit that the user has set. This error
+// is not marked as corrupt data.
 func tooLong(src *source, offset, length int64, limit int) error {
 	return fmt.Errorf("%s: record of %d bytes or more at offset %d, longer than the limit of %d", src.path, length, offset, limit)
 }
@@ -128,31 +128,32 @@ func tooLong(src *source, offset, length int64, limit int) error {
 //	ffffffff sync[16] count
 //	size keyLengths  size keys  size valueLengths  size values
 //
-// count, the sizes (of the compressed parts) and the lengths are vints. Each part is compressed
-// alone. A record has no place of its own in the file, so its Offset is that of its block.
+// count, the sizes of the compressed parts, and the lengths are vints. Each part is
+// compressed alone. A record has no offset of its own in the file, so its Offset is the
+// offset of its block.
 type blocks struct {
 	src   *source
 	sync  [syncSize]byte
 	codec *decoder
 	limit int // bytes in a record
 
-	at    int64 // where the block's mark begins
-	left  int   // records of the block behind the current one
+	at    int64 // offset of the block's mark
+	left  int   // number of records of the block behind the current record
 	fresh bool  // the block's parts are still to be read
 
 	keyLengths, keys, valueLengths, values part
 	k, v                                   []byte
 }
 
-// part is one decompressed part of a block and how much of it is used. Its buffer serves the
-// same part of the next block.
+// part is one decompressed part of a block, with the number of bytes that are used. Its
+// buffer serves the same part of the next block.
 type part struct {
 	data []byte
 	used int
 }
 
-// boundary implements body. All records of a block have the block's mark as their Position. It
-// passes over empty blocks.
+// boundary implements body. All records of a block have the block's mark as their Position.
+// boundary skips empty blocks.
 func (b *blocks) boundary() (mark int64, fresh, ok bool, err error) {
 	if b.left > 0 {
 		return 0, false, true, nil
@@ -191,7 +192,8 @@ func (b *blocks) readCount() error {
 	return err
 }
 
-// read implements body. The first record of a block reads and decompresses all of it.
+// read implements body. For the first record of a block it reads and decompresses the whole
+// block.
 func (b *blocks) read() error {
 	if b.fresh {
 		if err := b.readParts(b.left); err != nil {
@@ -200,7 +202,7 @@ func (b *blocks) read() error {
 		b.fresh = false
 	}
 	b.left--
-	// readParts has checked that the lengths add up.
+	// The lengths add up: readParts has checked them.
 	b.k = b.keys.next(b.keyLengths.length())
 	b.v = b.values.next(b.valueLengths.length())
 	if size := len(b.k) + len(b.v); size > b.limit {
@@ -210,7 +212,7 @@ func (b *blocks) read() error {
 }
 
 // readParts reads the four parts of a block of count records: the lengths of the keys, the
-// keys, and the same of the values.
+// keys, the lengths of the values, and the values.
 func (b *blocks) readParts(count int) error {
 	if err := b.readPair(&b.keyLengths, &b.keys, count); err != nil {
 		return err
@@ -218,8 +220,8 @@ func (b *blocks) readParts(count int) error {
 	return b.readPair(&b.valueLengths, &b.values, count)
 }
 
-// readPair reads the lengths and the data they describe. Afterwards the
-// lengths are whole and add up to the data.
+// readPair reads the lengths and the data that they describe. It checks that the lengths are
+// complete and add up to the data.
 func (b *blocks) readPair(lengths, data *part, count int) error {
 	const maxVInt = 5
 	if err := b.readPart(lengths, int64(count)*maxVInt); err != nil {
@@ -242,7 +244,7 @@ func (b *blocks) readPair(lengths, data *part, count int) error {
 }
 
 // readPart reads and decompresses a part of at most limit bytes. A part that decompresses to
-// more is damaged, or made to exhaust the memory.
+// more is damaged or malicious.
 func (b *blocks) readPart(p *part, limit int64) error {
 	size, err := b.src.vint()
 	if err != nil {
@@ -264,8 +266,8 @@ func (b *blocks) offset() int64 { return b.at }
 func (b *blocks) key() []byte   { return b.k }
 func (b *blocks) value() []byte { return b.v }
 
-// sum checks that data is count lengths and adds them up. It refuses a negative length, too few
-// and too many.
+// sum checks that data contains exactly count lengths, none of them negative, and returns
+// their sum.
 func sum(data []byte, count int) (total int64, err error) {
 	for range count {
 		v, n, err := writable.VInt(data)
@@ -284,7 +286,7 @@ func sum(data []byte, count int) (total int64, err error) {
 	return total, nil
 }
 
-// length is the next vint of a part that sum has checked, so it cannot fail.
+// length returns the next vint of a part. It cannot fail, because sum has checked the part.
 func (p *part) length() int {
 	v, n, _ := writable.VInt(p.data[p.used:])
 	p.used += n

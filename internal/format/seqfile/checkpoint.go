@@ -7,10 +7,9 @@ import (
 	"github.com/hammr/hammr/internal/format/writable"
 )
 
-// Checkpoint writes out what can be written and returns what the Writer of the
-// next piece has to know: how far the last mark is away, and the records of the
-// block that is not full yet. The Writer is not used after it. The result is
-// never empty.
+// Checkpoint writes out all complete data. It returns what the Writer of the next piece must
+// know: the distance from the last mark, and the records of the incomplete block. The Writer
+// must not be used afterwards. The result is never empty.
 //
 //	vlong   bytes since the last mark, -1 if a mark must come first
 //	vlong   records of the block
@@ -32,9 +31,9 @@ func (w *Writer) Checkpoint() (pending []byte, err error) {
 	return pending, w.out.Flush()
 }
 
-// Resume continues a file that another Writer with the same Options has checkpointed. Call it
-// before the first Write. No bytes mean a new file. The next bytes are written as if this
-// Writer had written all before them, so the joined pieces are one valid file.
+// Resume continues a file that another Writer with the same Options has checkpointed. Call
+// it before the first Write. Empty pending bytes mean a new file. The next bytes are written
+// as if this Writer had written the whole file, so the joined pieces are one valid file.
 func (w *Writer) Resume(pending []byte) error {
 	if len(pending) == 0 {
 		return nil
@@ -46,7 +45,8 @@ func (w *Writer) Resume(pending []byte) error {
 	return nil
 }
 
-// restore reads what Checkpoint wrote. It trusts nothing: the lengths of the block must add up.
+// restore reads the result of Checkpoint. It validates everything, including the lengths of
+// the block.
 func (w *Writer) restore(pending []byte) error {
 	sinceMark, n, err := writable.VLong(pending)
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *Writer) restore(pending []byte) error {
 	return b.check()
 }
 
-// cutText takes a copy of the text at the start of b.
+// cutText returns a copy of the text at the start of b, and the rest of b.
 func cutText(b []byte) (text, rest []byte, err error) {
 	length, n, err := writable.VInt(b)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However often a writer is suspended, the joined pieces are the file of one
-// writer.
+// TestSuspendedPiecesAreTheSameBytes checks that the joined pieces equal the file of one
+// writer, however often the writer is checkpointed.
 func TestSuspendedPiecesAreTheSameBytes(t *testing.T) {
 	everyCompression(t, func(t *testing.T, o Options) {
 		records := someRecords(50, 20)

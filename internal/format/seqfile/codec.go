@@ -14,8 +14,9 @@ import (
 // errLong means that the decompressed data is longer than allowed.
 var errLong = errors.New("more data than announced")
 
-// codecOf is the codec of a header: a Java class, or a short name in the options of a Writer. A
-// codec without a class of Hadoop is refused, because no Hadoop reader could open the file.
+// codecOf returns the codec of a header, which names it by a Java class, or by a short name
+// in the options of a Writer. It refuses a codec for which Hadoop has no class, because no
+// Hadoop reader could open the file.
 func codecOf(class string) (*compress.Codec, error) {
 	c, err := compress.Parse(class)
 	if err != nil {
@@ -27,17 +28,16 @@ func codecOf(class string) (*compress.Codec, error) {
 	return c, nil
 }
 
-// decoder decompresses the values or parts of one file.
-// It keeps its buffers from one piece of data to the next, since a file may have a compressed
-// value in each record.
+// decoder decompresses the values or parts of one file. It keeps its buffers from one piece
+// of data to the next, since a file may have a compressed value in each record.
 type decoder struct {
 	codec *compress.Codec
 	src   bytes.Reader
 	in    *bufio.Reader
-	plain io.ReadCloser // nil, or of the data before
+	plain io.ReadCloser // decompressor of the previous data, or nil
 }
 
-// newDecoder is nil for None.
+// newDecoder returns a decoder for a header, nil for None.
 func newDecoder(h *Header) (*decoder, error) {
 	if h.Compression == None {
 		return nil, nil
@@ -46,7 +46,7 @@ func newDecoder(h *Header) (*decoder, error) {
 	return &decoder{codec: codec, in: bufio.NewReader(nil)}, err
 }
 
-// decode appends what packed holds to dst. Beyond limit bytes it stops with
+// decode appends the decompressed form of packed to dst. Beyond limit bytes it stops with
 // errLong.
 func (d *decoder) decode(dst, packed []byte, limit int) ([]byte, error) {
 	d.src.Reset(packed)
@@ -58,7 +58,7 @@ func (d *decoder) decode(dst, packed []byte, limit int) ([]byte, error) {
 	return dst, midway(err)
 }
 
-// open begins to decompress, with the reader of the data before if it can.
+// open begins to decompress. If possible, it reuses the decompressor of the previous data.
 func (d *decoder) open() error {
 	if ok, err := compress.ReuseFrames(d.plain, d.in); ok {
 		return err
@@ -79,7 +79,7 @@ func (d *decoder) close() {
 	}
 }
 
-// midway turns an end of the data within a frame into an unexpected end. A clean io.EOF would
+// midway turns io.EOF within a frame into io.ErrUnexpectedEOF. A plain io.EOF would
 // otherwise look like the end of the file.
 func midway(err error) error {
 	if errors.Is(err, io.EOF) {
@@ -88,9 +88,8 @@ func midway(err error) error {
 	return err
 }
 
-// appendAll appends r to dst, growing as data comes.
-// It reads at most one buffer beyond the limit, so data that decompresses to very much takes
-// little memory.
+// appendAll appends the content of r to dst, which grows as data arrives. It reads at most
+// one buffer beyond the limit, so data that expands to very much takes little memory.
 func appendAll(dst []byte, r io.Reader, limit int) ([]byte, error) {
 	const growth = 512
 	end := len(dst) + limit
@@ -114,8 +113,8 @@ func appendAll(dst []byte, r io.Reader, limit int) ([]byte, error) {
 // encoder appends the compressed form of src to dst.
 type encoder func(dst, src []byte) ([]byte, error)
 
-// newEncoder is nil for None. A codec in h that is a short name becomes a class, which is what
-// the header stores; one that is a class stays as it is.
+// newEncoder returns an encoder for a header, nil for None. It replaces a short name of a
+// codec in h by the class, since the header stores classes.
 func newEncoder(h *Header, level int) (encoder, error) {
 	if h.Compression == None {
 		h.Codec = ""

@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// For any bytes, the reader terminates, an error reports corrupt data or names a limit, and
-// a split of the file returns the same records as the whole, unless a mark is in a place
-// where none is allowed.
+// FuzzReader checks three properties for any bytes. The reader terminates. An error reports
+// corrupt data or names a limit. A split of the file returns the same records as the whole,
+// unless a mark is in a place where none is allowed.
 func FuzzReader(f *testing.F) {
 	files, _ := filepath.Glob("testdata/hadoop/*.seq")
 	for _, name := range files {

@@ -55,14 +55,15 @@ func readFile(t *testing.T, name string) []byte {
 	return data
 }
 
-// pairOf is the last part of a name like BLOCK-GzipCodec-bytes.seq.
+// pairOf returns the last part of a name like BLOCK-GzipCodec-bytes.seq.
 func pairOf(name string) string {
 	base := strings.TrimSuffix(filepath.Base(name), ".seq")
 	return base[strings.LastIndexByte(base, '-')+1:]
 }
 
-// The files were written by Hadoop 3.4.3 with testdata/java/SeqFiles.java; a
-// .txt is what Hadoop reads in all files of a pair of classes.
+// TestFilesOfHadoop reads files that Hadoop 3.4.3 has written with
+// testdata/java/SeqFiles.java. Each .txt file has the records that Hadoop reads from all
+// files of a pair of classes.
 func TestFilesOfHadoop(t *testing.T) {
 	files, err := filepath.Glob("testdata/hadoop/*.seq")
 	if err != nil || len(files) < 20 {
@@ -80,7 +81,7 @@ func TestFilesOfHadoop(t *testing.T) {
 	}
 }
 
-// checkCutsOfHadoop cuts a file in many places.
+// checkCutsOfHadoop splits a file at many places and reads both parts.
 func checkCutsOfHadoop(t *testing.T, in format.Open) {
 	t.Helper()
 	records, positions, err := readRange(in, whole())
@@ -94,8 +95,8 @@ func checkCutsOfHadoop(t *testing.T, in format.Open) {
 	}
 }
 
-// A file that is written with the header and records of Hadoop's file has the same bytes, if
-// it is not compressed.
+// TestPlainFilesEqualHadoops writes files with the header and records of Hadoop's
+// uncompressed files. They must have the same bytes as Hadoop's.
 func TestPlainFilesEqualHadoops(t *testing.T) {
 	for _, pair := range []string{"text", "bytes", "ints", "vints", "floats", "nulls"} {
 		want := readFile(t, "testdata/hadoop/NONE-"+pair+".seq")
@@ -219,8 +220,8 @@ func TestWeWriteHadoopReads(t *testing.T) {
 	}
 }
 
-// rewrite writes the records of a pair with a codec ("" for none), in two
-// pieces, and returns the files.
+// rewrite writes the records of a pair with a codec ("" for none), in two pieces, and
+// returns the files.
 func rewrite(t *testing.T, dir, pair, codec string) (files []string) {
 	t.Helper()
 	in := store(t, readFile(t, "testdata/hadoop/NONE-"+pair+".seq"))
@@ -258,7 +259,7 @@ func writePieces(t *testing.T, dir, pair string, o Options, records []record) []
 	return []string{name}
 }
 
-// longRecords do not fit the buffers of Hadoop's codecs.
+// longRecords returns records that are larger than the buffers of Hadoop's codecs.
 func longRecords() []record {
 	var records []record
 	for i, word := range []string{"x", "some more words "} {

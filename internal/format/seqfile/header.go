@@ -13,12 +13,12 @@ const (
 	magic   = "SEQ"
 	version = 6
 
-	// syncEscape is a mark's value in place of a record's length.
+	// syncEscape is the number that marks have in place of a record's length.
 	syncEscape = 0xFFFFFFFF
 	syncSize   = 16
-	// markSize is an escape and the sync mark.
+	// markSize is the size of an escape and the sync mark.
 	markSize = 4 + syncSize
-	// maxName is the longest class name or metadata text that is believed.
+	// maxName is the length above which a class name or metadata text counts as damage.
 	maxName = 1 << 20
 )
 
@@ -27,12 +27,12 @@ type Compression int
 
 // The kinds of compression.
 const (
-	None   Compression = iota // nothing
-	Record                    // each value
-	Block                     // keys and values of many records
+	None   Compression = iota // nothing is compressed
+	Record                    // each value is compressed
+	Block                     // keys and values of many records are compressed together
 )
 
-// String is the name in the property.
+// String returns the name that the property uses.
 func (c Compression) String() string {
 	return [...]string{"NONE", "RECORD", "BLOCK"}[c]
 }
@@ -57,14 +57,14 @@ func ParseCompression(name string) (Compression, error) {
 //	int32 n  ( Text key  Text value ) × n   metadata
 //	sync[16]
 //
-// The sync mark is what a reader searches for. It is chosen so that it hardly occurs in data.
+// A reader searches for the sync mark. It is chosen so that it hardly occurs in data.
 type Header struct {
 	KeyClass    string
 	ValueClass  string
 	Compression Compression
 	Codec       string            // Java class name; "" for None
-	Metadata    map[string]string // of the user; nil for none
-	Sync        [syncSize]byte    // the mark
+	Metadata    map[string]string // metadata of the user; nil for none
+	Sync        [syncSize]byte    // the sync mark
 }
 
 // append writes the header as Hadoop does; metadata goes in order of its keys.

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Sizes of the read buffer, in bytes. Files are read through one buffer, since a network file
-// system reads ahead itself.
+// Sizes of the read buffer, in bytes. Files are read through one buffer, since the client of
+// a network file system reads ahead itself.
 const (
 	defaultBuffer    = 1 << 20
 	minBuffer        = 4 << 10
@@ -33,25 +33,25 @@ type Reader struct {
 
 	// mark is the Offset of the current record's Position, index its Skip.
 	mark, index int64
-	// owed is how many records of the mark at the range's end belong to the
-	// range; -1 until that mark is reached.
+	// owed is the number of records that the range still owns of the mark at its end; -1
+	// until that mark is reached.
 	owed  int64
-	start int64 // where reading began
+	start int64 // offset at which reading began
 	state state
 	err   error
 }
 
-// state is where a Reader stands in its range.
+// state is the state of a Reader within its range.
 type state int
 
 const (
-	before state = iota // no Next yet
+	before state = iota // before the first Next
 	within              // at a record
 	after               // behind the last record, or failed
 )
 
-// Open opens a Reader and reads the header. A file that is no SequenceFile, an
-// empty one too, is an error that wraps storage.ErrCorrupt.
+// Open opens a Reader and reads the header. If the file is empty or no SequenceFile, the
+// error wraps storage.ErrCorrupt.
 func Open(ctx context.Context, o format.Open) (*Reader, error) {
 	file, err := o.FS.Open(ctx, o.Path)
 	if err != nil {
@@ -107,8 +107,8 @@ func (r *Reader) newBody(limit int) body {
 	return &records{src: r.src, sync: r.header.Sync, codec: r.codec, limit: limit}
 }
 
-// findMark goes to the first mark at or after the range's start, or behind the
-// last byte that could begin one of the range's own.
+// findMark moves to the first mark at or after the range's start. It stops if no mark begins
+// before the end of the range.
 func (r *Reader) findMark() error {
 	if err := r.src.seek(min(r.rng.Start.Offset, r.src.size)); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (r *Reader) findMark() error {
 // Header returns the header of the file.
 func (r *Reader) Header() Header { return r.header }
 
-// Next goes to the next record of the range. The first call passes over the records that the
-// range's start skips.
+// Next moves to the next record of the range. The first call skips the number of records
+// that the range's start sets.
 func (r *Reader) Next() bool {
 	if r.state == before {
 		for range r.rng.Start.Skip {
@@ -159,9 +159,9 @@ func (r *Reader) advance() bool {
 	return r.state == within
 }
 
-// step reads the next record if it belongs to the range.
-// A record belongs to the range if its mark does; the Skip of the range's end adds records of
-// the mark at the end.
+// step reads the next record if it belongs to the range. A record belongs to the range if
+// its mark does. If the range's end has a Skip, the first records of the mark at the end
+// belong to the range, too.
 func (r *Reader) step() (more bool, err error) {
 	mark, fresh, ok, err := r.body.boundary()
 	if err != nil || !ok {
@@ -183,18 +183,18 @@ func (r *Reader) step() (more bool, err error) {
 	return true, r.body.read()
 }
 
-// Offset is where the record begins; in a compressed block, where the block
-// does.
+// Offset returns where the record begins. In a compressed block it returns where the block
+// begins.
 func (r *Reader) Offset() int64 { return r.body.offset() }
 
-// Key is the key's Writable bytes.
+// Key returns the key's Writable bytes.
 func (r *Reader) Key() []byte { return r.body.key() }
 
-// Value is the value's Writable bytes.
+// Value returns the value's Writable bytes.
 func (r *Reader) Value() []byte { return r.body.value() }
 
-// Position is the mark before the record and the records between the two.
-// Behind the last record it is the range's end.
+// Position returns the mark before the record, and the number of records between the two.
+// Behind the last record it returns the range's end.
 func (r *Reader) Position() dag.Position {
 	if r.state == before {
 		return r.rng.Start
@@ -202,10 +202,10 @@ func (r *Reader) Position() dag.Position {
 	return dag.Position{Offset: r.mark, Skip: r.index}
 }
 
-// Consumed is how many bytes of the file were read, from the place where reading began.
+// Consumed returns the number of bytes read since the start of reading.
 func (r *Reader) Consumed() int64 { return r.src.pos - r.start }
 
-// Err is the first error.
+// Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
 // Close closes the file.

@@ -54,7 +54,7 @@ func write(t testing.TB, o Options, records []record) []byte {
 	return out.Bytes()
 }
 
-// store puts data into a file of a file system in memory.
+// store writes data to a file in memory.
 func store(t testing.TB, data []byte) format.Open {
 	t.Helper()
 	fs := mem.New(mem.Options{})
@@ -73,7 +73,7 @@ func store(t testing.TB, data []byte) format.Open {
 
 func whole() dag.Range { return dag.Range{End: dag.Position{Offset: math.MaxInt64}} }
 
-// readRange reads a range and the positions of its records.
+// readRange returns the records of a range and their positions.
 func readRange(o format.Open, rng dag.Range) (records []record, positions []dag.Position, err error) {
 	o.Range = rng
 	r, err := Open(context.Background(), o)
@@ -141,7 +141,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// A record longer than the reader's buffer takes another way.
+// TestLongRecords reads records that are longer than the reader's buffer, which takeLong
+// reads.
 func TestLongRecords(t *testing.T) {
 	everyCompression(t, func(t *testing.T, o Options) {
 		records := someRecords(20, 5*minBuffer)
@@ -174,7 +175,7 @@ func TestCutsAtPositions(t *testing.T) {
 			if head := checkCut(t, in, p, records); head != i {
 				t.Errorf("%d records before the position %v of record %d", head, p, i)
 			}
-			p.Skip += 3 // beyond the records of the mark
+			p.Skip += 3 // more records than follow the mark
 			if head := checkCut(t, in, p, records); head != min(i+3, len(records)) {
 				t.Errorf("%d records before %v", head, p)
 			}
@@ -264,8 +265,8 @@ func TestSyncMarksAreAtTheInterval(t *testing.T) {
 	}
 }
 
-// Every truncation either ends between records (the part that is left is
-// itself a file) or is reported.
+// TestTruncation checks each truncation. Either it ends between two records, so that the
+// rest is a valid file, or the reader reports it.
 func TestTruncation(t *testing.T) {
 	everyCompression(t, func(t *testing.T, o Options) {
 		records := someRecords(12, 20)

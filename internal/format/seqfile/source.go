@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// source is a file read forward with a known position. Slices it returns hold
+// source reads a file forward and knows its position. The slices that it returns are valid
 // until the following call.
 //
 // Invariant: pos <= size; no call allocates more than size - pos bytes.
@@ -20,35 +20,36 @@ type source struct {
 	path string
 	file storage.File
 	in   *bufio.Reader
-	pos  int64 // offset of the byte that comes next
+	pos  int64 // offset of the next byte
 	size int64 // bytes in the file
 	long []byte
 }
 
-// newSource reads a file of size bytes from its start, through a buffer of buffer bytes. The
-// caller closes the file.
+// newSource returns a source for a file of size bytes, from its start, with a buffer of
+// buffer bytes. The caller closes the file.
 func newSource(path string, file storage.File, size int64, buffer int) *source {
 	return &source{path: path, file: file, size: size, in: bufio.NewReaderSize(file, buffer)}
 }
 
-// corrupt is an error about the bytes before the position, which were read last.
+// corrupt returns an error about the bytes just before the position.
 func (s *source) corrupt(what string, args ...any) error {
 	return s.corruptAt(s.pos, what, args...)
 }
 
-// corruptAt is an error that names the file and the place, and wraps storage.ErrCorrupt.
+// corruptAt returns an error that names the file and the place, and wraps
+// storage.ErrCorrupt.
 func (s *source) corruptAt(offset int64, what string, args ...any) error {
 	return fmt.Errorf("%s: offset %d: %s: %w", s.path, offset, fmt.Sprintf(what, args...), storage.ErrCorrupt)
 }
 
-// truncated is the error for a file that ends within a value of need bytes, as after a writer
-// that was killed.
+// truncated returns the error for a file that ends within a value of need bytes, for example
+// because its writer was killed.
 func (s *source) truncated(need int64) error {
 	return s.corrupt("%d bytes needed, the file ends after %d", need, s.size-s.pos)
 }
 
-// failed turns an error of the file into one that names the place. An end before the stated
-// size means that the file was truncated after the job listed it.
+// failed adds the place to an error of the file. An end before the stated size means that
+// the file was truncated after the job listed it.
 func (s *source) failed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return s.corrupt("file shorter than its stated %d bytes", s.size)
@@ -71,7 +72,8 @@ func (s *source) seek(offset int64) error {
 	return nil
 }
 
-// take is the next n bytes, at least 0. It returns a view of the buffer if they fit into it.
+// take returns the next n bytes, at least 0. They are a view of the buffer if they fit into
+// it.
 func (s *source) take(n int) ([]byte, error) {
 	if int64(n) > s.size-s.pos {
 		return nil, s.truncated(int64(n))
@@ -88,8 +90,8 @@ func (s *source) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// takeLong is take for more bytes than the buffer has. It reuses one slice, which has the size
-// of the longest record.
+// takeLong does what take does, for more bytes than the buffer has. It reuses one slice,
+// which has the size of the longest record.
 func (s *source) takeLong(n int) ([]byte, error) {
 	if cap(s.long) < n {
 		s.long = make([]byte, n)
@@ -102,7 +104,7 @@ func (s *source) takeLong(n int) ([]byte, error) {
 	return s.long, nil
 }
 
-// word is the next four bytes as a number, big-endian as all numbers of the format.
+// word returns the next four bytes as a number. All numbers of the format are big-endian.
 func (s *source) word() (uint32, error) {
 	b, err := s.take(4)
 	if err != nil {
@@ -111,8 +113,8 @@ func (s *source) word() (uint32, error) {
 	return binary.BigEndian.Uint32(b), nil
 }
 
-// vint is the next vint, which must not be negative: all vints of the format are counts or
-// lengths.
+// vint returns the next vint, which must not be negative: all vints of the format are counts
+// or lengths.
 func (s *source) vint() (int, error) {
 	most := min(writable.MaxVLongSize, s.size-s.pos)
 	b, err := s.in.Peek(int(most))
@@ -134,8 +136,8 @@ func (s *source) vint() (int, error) {
 	return int(v), nil
 }
 
-// text is the next string of the header: a vint length and UTF-8. It refuses a length that no
-// class name has, because damage may look like one.
+// text returns the next string of the header: a vint length and UTF-8. It refuses a length
+// that no class name has, because such a length is probably damage.
 func (s *source) text() (string, error) {
 	n, err := s.vint()
 	if err != nil {

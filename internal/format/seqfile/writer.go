@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/internal/format/writable"
 )
 
-// Hadoop's SequenceFile.SYNC_INTERVAL and io.seqfile.compress.blocksize, and the buffer before
-// the file.
+// Hadoop's SequenceFile.SYNC_INTERVAL and io.seqfile.compress.blocksize, and the size of the
+// buffer for the file.
 const (
 	defaultSyncInterval = 5 * 1024 * markSize
 	defaultBlockSize    = 1_000_000
@@ -28,21 +28,20 @@ type Options struct {
 	Header Header
 	// Level is the codec's level of compression; 0 is its default.
 	Level int
-	// SyncInterval is how many bytes lie between two marks, at least; 0 is
-	// Hadoop's 102,400. Blocks have a mark each.
+	// SyncInterval is the least number of bytes between two marks; 0 is Hadoop's 102,400.
+	// Each compressed block has a mark.
 	SyncInterval int64
-	// BlockSize is how many bytes of keys and values a block has before it is
-	// written; 0 is Hadoop's 1,000,000 (io.seqfile.compress.blocksize).
+	// BlockSize is the number of bytes of keys and values after which a block is written; 0
+	// is Hadoop's 1,000,000 (io.seqfile.compress.blocksize).
 	BlockSize int
-	// Continue writes a piece to be appended to one with the same Header: no
-	// header, and a mark before the first record. A piece without records is
-	// empty.
+	// Continue means that the file will be appended to a file with the same Header. It then
+	// has no header, but a mark before the first record. Without records it is empty.
 	Continue bool
 }
 
-// SyncMark is a mark for a file: it depends on the parts, which name the file among all others
-// (its job and its partition), and on nothing else. Hadoop's marks are random. This one makes
-// the bytes of an output the same in each run, whichever attempt writes it.
+// SyncMark returns a mark for a file. It depends only on the parts, which distinguish the
+// file from all others (its job and its partition). Hadoop's marks are random. This mark
+// makes the bytes of an output the same in each run, whichever attempt writes it.
 func SyncMark(parts ...string) [16]byte {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return [syncSize]byte(sum[:syncSize])
@@ -51,24 +50,24 @@ func SyncMark(parts ...string) [16]byte {
 // Writer writes a SequenceFile. Close finishes the format and leaves the file open. After an
 // error the file is incomplete, and the Writer must not be used.
 //
-// A file can be written in pieces, by one Writer each, in two ways. Checkpoint ends a piece so
-// that the joined pieces are byte for byte the file that one Writer would have written; the
-// Writer of the next piece begins with Resume. Options.Continue needs no knowledge of the piece
-// before, and puts a mark between the two.
+// A file can be written in pieces, by one Writer each, in two ways. Checkpoint ends a piece
+// so that the joined pieces are byte for byte the file of a single Writer; the Writer of the
+// next piece begins with Resume. With Options.Continue, a Writer needs no knowledge of the
+// previous piece, and puts a mark between the two.
 type Writer struct {
 	out      *bufio.Writer
 	o        Options
 	codec    encoder // nil for None
-	started  bool    // the header is written, or belongs to a piece before
+	started  bool    // the header is written, or belongs to an earlier piece
 	pos      int64   // bytes so far
-	lastMark int64   // pos behind the last mark; -1 when one must come first
-	packed   []byte  // buffer of the codec
+	lastMark int64   // position behind the last mark; -1 if a mark must come first
+	packed   []byte  // buffer for compressed data
 	block    block
-	lengths  [8]byte // of a record
+	lengths  [8]byte // buffer for the lengths of a record
 }
 
-// NewWriter makes a Writer to w. It writes nothing yet: the header goes out with the first
-// record, or with Close, so that a piece that is resumed has none.
+// NewWriter returns a Writer to w. It writes nothing yet: the first record or Close writes
+// the header, so that a resumed piece has no header.
 func NewWriter(w io.Writer, o Options) (*Writer, error) {
 	if o.Header.Sync == ([syncSize]byte{}) {
 		return nil, errors.New("SequenceFile writer without a sync mark: derive one by SyncMark")
@@ -90,7 +89,7 @@ func NewWriter(w io.Writer, o Options) (*Writer, error) {
 	return s, nil
 }
 
-// start writes the header, unless it is written or belongs to a piece before.
+// start writes the header, unless it is written or belongs to an earlier piece.
 func (w *Writer) start() error {
 	if w.started {
 		return nil
@@ -165,15 +164,15 @@ func (w *Writer) Close() error {
 	return w.out.Flush()
 }
 
-// block is the records that wait to be compressed together. Keys, values and their lengths are
-// kept apart, as they are written, since similar bytes next to each other compress better.
+// block has the records that will be compressed together. Keys, values and their lengths are
+// kept apart, as in the file, because similar bytes next to each other compress better.
 type block struct {
 	count                                  int
 	keyLengths, keys, valueLengths, values []byte
 }
 
-// writeToBlock adds a record to the block, and writes the block when it is full. It writes a
-// block early that would exceed the 2 GiB of Java's arrays.
+// writeToBlock adds a record to the block, and writes the block when it is full. If the
+// record would make the block exceed the 2 GiB of Java's arrays, it writes the block first.
 func (w *Writer) writeToBlock(key, value []byte) error {
 	b := &w.block
 	if int64(len(b.keys)+len(b.values)+len(key)+len(value)) > math.MaxInt32 {
@@ -192,8 +191,8 @@ func (w *Writer) writeToBlock(key, value []byte) error {
 	return w.writeBlock()
 }
 
-// writeBlock writes the block, with a mark before it; nothing if it is empty. The lengths
-// precede the data so that a reader can skip keys without reading values.
+// writeBlock writes the block, with a mark before it. An empty block is not written. The
+// lengths precede the data so that a reader can skip keys without reading values.
 func (w *Writer) writeBlock() error {
 	b := &w.block
 	if b.count == 0 {

@@ -15,14 +15,14 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// slop is how many times as long as the others the last piece of a file may be:
+// slop is the factor by which the last piece of a file may be longer than the others:
 // FileInputFormat's SPLIT_SLOP. It avoids a tiny last split.
 const slop = 1.1
 
-// lookups is how many files' blocks Cut asks for at once.
+// lookups is the number of files whose blocks Cut requests at once.
 const lookups = 16
 
-// Options are how files are cut.
+// Options determine how files are cut.
 type Options struct {
 	// MinSize is the least size of a split in bytes, if the file is that long; default 1.
 	// mapreduce.input.fileinputformat.split.minsize.
@@ -44,7 +44,7 @@ type Options struct {
 	MaxLocated int
 }
 
-// EnsureDefaults replaces what is 0 by its default.
+// EnsureDefaults replaces zero values by their defaults.
 func (o *Options) EnsureDefaults() {
 	if o.MinSize <= 0 {
 		o.MinSize = 1
@@ -60,7 +60,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// size is how long the splits of a file are, in bytes.
+// size returns the length of the splits of a file, in bytes.
 func (o *Options) size(f File) int64 {
 	block := f.Info.BlockSize
 	if block <= 0 {
@@ -75,7 +75,7 @@ type File struct {
 	Info storage.FileInfo
 }
 
-// name is the full name, which tasks resolve.
+// name returns the full name, which tasks resolve.
 func (f File) name() string { return f.FS.URI() + f.Info.Path }
 
 // Cut divides files into splits, in the order of the files and of their bytes. An empty file is
@@ -123,7 +123,7 @@ type cutter struct {
 	unlocated bool // the blocks of the file are unknown
 	splits    []*taskproc.Split
 
-	pending      *taskproc.Split // of small files, nil when there is none
+	pending      *taskproc.Split // split of small files; nil if there is none
 	pendingBytes int64
 	pendingLoad  load
 }
@@ -153,8 +153,8 @@ func (c *cutter) add(f File, blocks []storage.Block) {
 	c.splits[len(c.splits)-1].Unsplittable = !splittable
 }
 
-// length is how long all parts of f are together, in bytes. An empty file that is a record gets
-// one byte that does not exist, since a split without bytes would not be read.
+// length returns the total length of the parts of f, in bytes. An empty file that is a
+// record gets one byte that does not exist, since a split without bytes would not be read.
 func (c *cutter) length(f File) int64 {
 	if f.Info.Size == 0 && c.opts.EmptyRecords {
 		return 1
@@ -172,8 +172,8 @@ func (c *cutter) emit(f File, start, length int64, blocks []storage.Block) {
 	})
 }
 
-// combine adds a whole file to the pending split, or to a new one when it
-// would become longer than size.
+// combine adds a whole file to the pending split. If that split would become longer than
+// size, combine starts a new one.
 func (c *cutter) combine(f File, blocks []storage.Block, size int64) {
 	if c.pending != nil && c.pendingBytes+f.Info.Size > size {
 		c.flush()
@@ -198,7 +198,7 @@ func (c *cutter) flush() {
 	c.pending = nil
 }
 
-// part is the message for a part of a file.
+// part returns the message for a part of a file.
 func part(f File, start, length int64) *taskproc.Split_Part {
 	return &taskproc.Split_Part{
 		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size,
@@ -220,10 +220,10 @@ func CutAt(ctx context.Context, f File, ranges []dag.Range) ([]*taskproc.Split, 
 	return c.splits, nil
 }
 
-// maxHosts is how many hosts a split names. A scheduler uses no more.
+// maxHosts is the number of hosts that a split names. A scheduler needs no more.
 const maxHosts = 3
 
-// load is how many bytes of a split each host has.
+// load is the number of bytes of a split that each host has.
 type load map[string]int64
 
 // add counts the bytes of blocks that lie in [start, start+length).
@@ -239,7 +239,8 @@ func (l load) add(blocks []storage.Block, start, length int64) {
 	}
 }
 
-// best is the hosts with the most bytes, best first, equal ones by name.
+// best returns the hosts with the most bytes, best first. Hosts with equal numbers are
+// sorted by name.
 func (l load) best() []string {
 	hosts := slices.SortedFunc(maps.Keys(l), func(a, b string) int {
 		return cmp.Or(cmp.Compare(l[b], l[a]), cmp.Compare(a, b))

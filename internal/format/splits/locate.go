@@ -11,17 +11,17 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// maxSampled is the number of parts of a split whose blocks are looked up. For a split of
-// more parts a sample suffices to find the hosts that have most of it.
+// maxSampled is the number of parts of a split whose blocks are looked up. If a split has
+// more parts, a sample suffices to find the hosts that have most of it.
 const maxSampled = 100
 
-// Locate looks up the hosts of splits that are Unlocated: at most limit files at a time,
-// each file once, in the order of the splits. For each split with hosts it calls found with
-// the number of the split and the hosts that have most of it, best first. It calls found
-// from one goroutine at a time.
+// Locate looks up the hosts of splits that are Unlocated, in the order of the splits. It
+// looks up at most limit files at a time, and each file once. For each split with hosts it
+// calls found with the number of the split and the hosts that have most of it, best first.
+// It calls found from one goroutine at a time.
 //
-// If the blocks of some files cannot be determined, the error has their number and the cause
-// for one of them. All other splits are still located.
+// If the blocks of some files cannot be determined, the error has the number of such files
+// and the cause for one of them. All other splits are still located.
 func Locate(ctx context.Context, resolve Resolve, limit int, all []*taskproc.Split, found func(split int, hosts []string)) error {
 	l := locating{found: found, names: make(map[string]string)}
 	group := new(errgroup.Group)
@@ -45,21 +45,21 @@ func Locate(ctx context.Context, resolve Resolve, limit int, all []*taskproc.Spl
 	return nil
 }
 
-// unplaced is a split of which some files have not been looked up.
+// unplaced is a split with files that have not been looked up yet.
 type unplaced struct {
 	number int
 	left   int // parts to be added to load
 	load   load
 }
 
-// needed is a part of a split, in the file that has it. A large file may have parts of many
-// splits; its blocks are looked up once.
+// needed is a part of a split. Parts are grouped by file: a large file may have parts of
+// many splits, but its blocks are looked up once.
 type needed struct {
 	of            *unplaced
 	start, length int64
 }
 
-// file is a file whose blocks are wanted, and what for.
+// file is a file whose blocks are wanted, with the parts that need them.
 type file struct {
 	name  string
 	parts []needed
@@ -94,7 +94,7 @@ func wanted(all []*taskproc.Split) []*file {
 	return files
 }
 
-// extent is the range of the file's bytes that is needed.
+// extent returns the range of the file's bytes that is needed.
 func (f *file) extent() (offset, length int64) {
 	offset, end := f.parts[0].start, int64(0)
 	for _, p := range f.parts {
@@ -103,19 +103,19 @@ func (f *file) extent() (offset, length int64) {
 	return offset, end - offset
 }
 
-// locating has the results so far of a Locate. Lookups run concurrently. A split is complete
+// locating has the results of a Locate so far. Lookups run concurrently. A split is complete
 // when all its files have been looked up.
 type locating struct {
 	found func(split int, hosts []string) // called with mu held
-	names map[string]string               // of hosts, each once; used with mu held
+	names map[string]string               // names of hosts, each once; used with mu held
 	mu    struct {
 		sync.Mutex
-		missing int   // files
-		fault   error // of the first of them
+		missing int   // number of files without known blocks
+		fault   error // error of the first such file
 	}
 }
 
-// lookUp asks for the blocks of a file.
+// lookUp requests the blocks of a file.
 func (l *locating) lookUp(ctx context.Context, resolve Resolve, f *file) {
 	fsys, path, err := resolve(f.name)
 	var blocks []storage.Block
@@ -138,7 +138,7 @@ func (l *locating) lookUp(ctx context.Context, resolve Resolve, f *file) {
 	}
 }
 
-// place determines the hosts of a split. It uses one string for each name of a host, because an
+// place determines the hosts of a split. It shares one string for each host name, because an
 // input of a million splits would otherwise have a million copies.
 func (l *locating) place(u *unplaced) {
 	hosts := u.load.best()

@@ -43,7 +43,8 @@ func (c *counting) Blocks(ctx context.Context, path string, offset, length int64
 	return c.FS.Blocks(ctx, path, offset, length)
 }
 
-// manyFiles is a world of small and large files, whose blocks are counted.
+// manyFiles returns a world of small and large files, and a file system that counts the
+// requests for their blocks.
 func manyFiles(t *testing.T, names ...string) (*world, *counting) {
 	t.Helper()
 	w, random := newWorld(), rand.New(rand.NewPCG(1, 2))
@@ -67,7 +68,7 @@ func (c *counting) resolve(w *world) Resolve {
 	}
 }
 
-// TestLocateFindsWhatCutFinds compares both ways to the hosts of splits.
+// TestLocateFindsWhatCutFinds checks that Locate and Cut find the same hosts for splits.
 func TestLocateFindsWhatCutFinds(t *testing.T) {
 	for _, combine := range []bool{false, true} {
 		w, c := manyFiles(t, fileNames(60)...)
@@ -130,7 +131,8 @@ func TestUnlocatableFilesDoNotAffectOthers(t *testing.T) {
 	}
 }
 
-// TestASplitOfVeryManyFilesIsSampled requests only as many blocks as determine the hosts.
+// TestASplitOfVeryManyFilesIsSampled checks that Locate requests only as many blocks as it
+// needs to determine the hosts.
 func TestASplitOfVeryManyFilesIsSampled(t *testing.T) {
 	w, c := manyFiles(t, "/in/1")
 	s := &taskproc.Split{Unlocated: true}

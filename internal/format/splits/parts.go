@@ -10,12 +10,11 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Resolve turns a full name into the file system that holds it and the path
-// there.
+// Resolve returns the file system and the path of a full name.
 type Resolve func(name string) (storage.FS, string, error)
 
-// Range is the whole of a split in Positions of the split: the offsets of its first part,
-// continued over the other parts as if they followed it.
+// Range returns the whole split in Positions of the split: the offsets of its first part,
+// continued over the other parts as if they followed it in one file.
 func Range(s *taskproc.Split) dag.Range {
 	r := dag.Range{Start: dag.Position{Offset: s.Parts[0].Start}}
 	r.End = r.Start
@@ -25,8 +24,8 @@ func Range(s *taskproc.Split) dag.Range {
 	return r
 }
 
-// Parts reads a range of a split, part after part. It is a format.Reader whose Offset is that
-// in the current file and whose Position is that in the split.
+// Parts reads a range of a split, part after part. It is a format.Reader whose Offset is an
+// offset in the current file and whose Position is a Position in the split.
 type Parts struct {
 	ctx     context.Context
 	resolve Resolve
@@ -35,17 +34,17 @@ type Parts struct {
 	left    []placed // parts that are not open yet
 
 	current  placed
-	reader   format.Reader // of current; nil before the first and after Close
+	reader   format.Reader // reader of current; nil before the first part and after Close
 	consumed int64         // bytes of the parts before current
-	start    dag.Position  // of the range
+	start    dag.Position  // start of the range
 	err      error
 }
 
 // placed is a part and its position in the split.
 type placed struct {
 	*taskproc.Split_Part
-	shift int64     // position in the split less position in the file, bytes
-	own   dag.Range // what is to be read, in positions of the file
+	shift int64     // position in the split minus position in the file, in bytes
+	own   dag.Range // range to be read, in positions of the file
 }
 
 // OpenParts reads the records of a range r of a split with readers that open opens. It uses
@@ -67,8 +66,8 @@ func OpenParts(ctx context.Context, resolve Resolve, open format.Opener, split *
 	return p
 }
 
-// within sets own to the share of r that lies in the part and reports whether
-// there is any.
+// within sets own to the share of r that lies in the part, and reports whether the share is
+// not empty.
 func (q *placed) within(r dag.Range) bool {
 	start := dag.Position{Offset: q.Start}
 	end := dag.Position{Offset: q.Start + q.Length}
@@ -82,7 +81,8 @@ func (q *placed) within(r dag.Range) bool {
 	return !q.own.Empty()
 }
 
-// shifted moves a Position by bytes. Skip counts records and stays.
+// shifted returns a Position moved by a number of bytes. Skip counts records and does not
+// change.
 func shifted(p dag.Position, by int64) dag.Position {
 	return dag.Position{Offset: p.Offset + by, Skip: p.Skip}
 }
@@ -132,8 +132,8 @@ func (p *Parts) openPart(q placed) (format.Reader, error) {
 	return r, nil
 }
 
-// closeReader closes the current reader and adds up what it has consumed. It has no effect if
-// no reader is open.
+// closeReader closes the current reader and adds up the bytes that it has consumed. It has
+// no effect if no reader is open.
 func (p *Parts) closeReader() error {
 	if p.reader == nil {
 		return nil
@@ -148,7 +148,7 @@ func (p *Parts) Offset() int64 { return p.reader.Offset() }
 func (p *Parts) Key() []byte   { return p.reader.Key() }
 func (p *Parts) Value() []byte { return p.reader.Value() }
 
-// Position is where the current record begins, in the Positions of the split.
+// Position returns where the current record begins, in Positions of the split.
 func (p *Parts) Position() dag.Position {
 	if p.reader == nil {
 		return p.start
@@ -156,7 +156,7 @@ func (p *Parts) Position() dag.Position {
 	return shifted(p.reader.Position(), p.current.shift)
 }
 
-// Consumed is how many bytes of all parts so far have been used.
+// Consumed returns the number of bytes used so far, of all parts.
 func (p *Parts) Consumed() int64 {
 	if p.reader == nil {
 		return p.consumed
@@ -167,9 +167,9 @@ func (p *Parts) Consumed() int64 {
 func (p *Parts) Err() error   { return p.err }
 func (p *Parts) Close() error { return p.closeReader() }
 
-// Path is the full name of the file of the current record, or of the one that could not be
-// read; before the first Next it is the file of the first part; for a range without parts it
-// is "".
+// Path returns the full name of the file of the current record, or of the file that could
+// not be read. Before the first Next it returns the file of the first part. For a range
+// without parts it returns "".
 func (p *Parts) Path() string {
 	if p.current.Split_Part == nil {
 		return ""

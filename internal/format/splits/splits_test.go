@@ -35,7 +35,7 @@ func newWorld() *world {
 	return &world{fs: mem.New(mem.Options{Name: "test", BlockSize: 1000, Place: mem.RoundRobin("a", "b", "c")})}
 }
 
-// put adds a file of data, stored with the codec of its name.
+// put adds a file with this content, compressed with the codec that its name implies.
 func (w *world) put(t *testing.T, path string, data []byte, blockSize int64) {
 	t.Helper()
 	if c := compress.ByExtension(path); c != nil {
@@ -78,7 +78,7 @@ func (w *world) resolve(name string) (storage.FS, string, error) {
 	return w.fs, strings.TrimPrefix(name, w.fs.URI()), nil
 }
 
-// picture is a line a split: "file[start+length) …".
+// picture returns one line for each split: "file[start+length) …".
 func picture(splits []*taskproc.Split) string {
 	var b strings.Builder
 	for _, s := range splits {
@@ -99,7 +99,7 @@ func TestFilesAreCutAsHadoopCutsThem(t *testing.T) {
 		{0, Options{}, "f[0+0)\n"},
 		{1, Options{}, "f[0+1)\n"},
 		{1000, Options{}, "f[0+1000)\n"},
-		{1100, Options{}, "f[0+1100)\n"}, // within the slop
+		{1100, Options{}, "f[0+1100)\n"}, // the split is longer than the block, but within the slop
 		{1101, Options{}, "f[0+1000)\nf[1000+101)\n"},
 		{3050, Options{}, "f[0+1000)\nf[1000+1000)\nf[2000+1050)\n"},
 		{2000, Options{MaxSize: 700}, "f[0+700)\nf[700+700)\nf[1400+600)\n"},
@@ -202,8 +202,9 @@ func (w *world) read(t *testing.T, open format.Opener, s *taskproc.Split, r dag.
 	return lines
 }
 
-// For any sizes of splits, the splits together return each line of each file once, in order,
-// and the two parts of a split return the same lines as the whole.
+// TestSplitsGiveEachLineOnce checks, for any sizes of splits, that the splits return each
+// line of each file once, in order. The two parts of a split must return the same lines as
+// the whole.
 func TestSplitsGiveEachLineOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	w := newWorld()
@@ -239,7 +240,7 @@ func TestSplitsGiveEachLineOnce(t *testing.T) {
 	}
 }
 
-// TestSplitsOfUnsplittableFilesAreMarked, combined ones too.
+// TestSplitsOfUnsplittableFilesAreMarked checks single and combined splits.
 func TestSplitsOfUnsplittableFilesAreMarked(t *testing.T) {
 	w := newWorld()
 	for i, name := range []string{"/0", "/1.gz", "/2", "/3", "/4.gz"} {

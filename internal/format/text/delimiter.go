@@ -12,13 +12,16 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// lookBehind is where to begin reading, so that dividing the bytes from there into records
-// gives the same records, at and after the range's start, as dividing the whole file.
+// lookBehind returns the offset at which to begin reading. Dividing the bytes from there
+// into records must give the same records, at and after the range's start, as dividing the
+// whole file.
 //
-// For line ends that is one byte before the start. For a delimiter it is its length before,
-// unless the delimiter can overlap itself: in "a\n\n\nb" with the delimiter "\n\n" only the
-// first two LFs end a record, which the last two do not show. Then it is the start of the chain
-// of overlapping delimiters that reaches the start; the first of a chain always counts.
+// For line ends the offset is one byte before the start. For a delimiter it is the
+// delimiter's length before the start, unless the delimiter can overlap itself. In
+// "a\n\n\nb" with the delimiter "\n\n" only the first two LFs end a record, but the last two
+// alone look like a delimiter. In that case the offset is the start of the chain of
+// overlapping delimiters that reaches the start; the first delimiter of a chain always
+// counts.
 func lookBehind(ctx context.Context, o format.Open, delim []byte) (int64, error) {
 	start := o.Range.Start.Offset
 	if start <= 0 {
@@ -40,12 +43,12 @@ func lookBehind(ctx context.Context, o format.Open, delim []byte) (int64, error)
 	return from, errors.Join(err, f.Close())
 }
 
-// chainWindow is how many bytes are looked at in one read. A chain longer than that takes
-// several reads, which is rare.
+// chainWindow is the number of bytes in one read. A longer chain takes several reads, which
+// is rare.
 const chainWindow = 64 << 10
 
-// chainStart is the start of the chain of overlapping delimiters that covers the offset at, or
-// at if there is none.
+// chainStart returns the start of the chain of overlapping delimiters that covers the offset
+// at. If there is none, it returns at.
 func chainStart(f storage.File, delim []byte, at int64) (int64, error) {
 	width := int64(len(delim))
 	for at > 0 {
@@ -58,14 +61,14 @@ func chainStart(f storage.File, delim []byte, at int64) (int64, error) {
 		start := chainStartIn(window[:n], delim, int(at-low))
 		at = low + int64(start)
 		if start >= len(delim) || low == 0 {
-			break // nothing that begins before the window reaches start
+			break // no delimiter that begins before the window reaches start
 		}
 	}
 	return at, nil
 }
 
-// chainStartIn is chainStart within a window of the file. It does not see a delimiter that
-// begins before the window; the caller then looks at the window before.
+// chainStartIn does what chainStart does, within a window of the file. It does not see a
+// delimiter that begins before the window; the caller then looks at the previous window.
 func chainStartIn(window, delim []byte, at int) int {
 	for {
 		low := max(0, at-len(delim)+1)

@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// FuzzLines compares the reader with its dumb twin, for a file split in two.
+// FuzzLines compares the reader with its dumb twin, for a file in two splits.
 func FuzzLines(f *testing.F) {
 	for _, s := range texts {
 		f.Add([]byte(s), "", uint16(1))

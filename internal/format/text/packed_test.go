@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/format/compress"
 )
 
-// packed is data as it would be stored under a name.
+// packed returns data in the form in which a file of this name stores it.
 func packed(t testing.TB, name string, data []byte) []byte {
 	t.Helper()
 	if path.Ext(name) == "" {

@@ -19,16 +19,17 @@ type plainReader struct {
 	scan   scanner
 	open   format.Open
 	source *input.Source
-	end    int64 // records begin before it, in bytes
-	extra  int64 // records at or after end that belong to the range all the same
-	begin  int64 // where the first record begins, in bytes
+	end    int64 // offset before which records of the range begin
+	extra  int64 // number of records at or after end that also belong to the range
+	begin  int64 // offset of the first record
 	line   []byte
-	offset int64 // of line
+	offset int64 // offset of line
 	at     dag.Position
 	err    error
 }
 
-// openPlain opens the file where lookBehind says and skips to the first record of the range.
+// openPlain opens the file at the offset that lookBehind returns and skips to the first
+// record of the range.
 func openPlain(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
 	from, err := lookBehind(ctx, o, delim)
 	if err != nil {
@@ -46,8 +47,8 @@ func openPlain(ctx context.Context, o format.Open, delim []byte) (format.Reader,
 	return r, nil
 }
 
-// findStart moves to the first record at or after the start of the range, and then past the
-// records that the start skips.
+// findStart moves to the first record at or after the start of the range, and then skips the
+// number of records that the start sets.
 func (r *plainReader) findStart() {
 	start := r.open.Range.Start
 	for r.scan.offset() < start.Offset && !r.scan.ended() {
@@ -59,8 +60,8 @@ func (r *plainReader) findStart() {
 	r.begin = r.scan.offset()
 }
 
-// Next implements format.Reader. The record that begins at the end of the range belongs to the
-// next reader, unless the Skip of the range's end says otherwise.
+// Next implements format.Reader. A record that begins at the end of the range belongs to the
+// next range, unless the Skip of the range's end includes it.
 func (r *plainReader) Next() bool {
 	offset := r.scan.offset()
 	if offset >= r.end {
@@ -88,8 +89,8 @@ func (r *plainReader) Value() []byte { return r.line }
 func (r *plainReader) Err() error    { return r.err }
 func (r *plainReader) Close() error  { return r.source.Close() }
 
-// Position implements format.Reader. It is the offset, with Skip 0, so a range can be divided
-// at any record.
+// Position implements format.Reader. It returns the offset with Skip 0, so a range can be
+// divided at any record.
 func (r *plainReader) Position() dag.Position {
 	if r.offset < 0 {
 		return r.at
@@ -97,6 +98,6 @@ func (r *plainReader) Position() dag.Position {
 	return dag.Position{Offset: r.offset}
 }
 
-// Consumed counts from the range's first record, so that the ranges of a file
+// Consumed counts from the range's first record, so that the values for all ranges of a file
 // sum up to its size.
 func (r *plainReader) Consumed() int64 { return r.scan.offset() - r.begin }

@@ -26,7 +26,7 @@ type record struct {
 	position   dag.Position
 }
 
-// put makes a file in a file system of its own and opens its whole.
+// put writes a file to a new file system and returns the parameters to read all of it.
 func put(t testing.TB, path string, data []byte) format.Open {
 	t.Helper()
 	fs := mem.New(mem.Options{Name: "test"})
@@ -66,7 +66,8 @@ func tryAll(open format.Opener, o format.Open) ([]record, error) {
 	return records, r.Err()
 }
 
-// plainLines is the dumb twin: lines of data and where they begin.
+// plainLines is the dumb twin of the reader: it returns the lines of data and where they
+// begin.
 func plainLines(data []byte) []record {
 	var records []record
 	for at := 0; at < len(data); {
@@ -84,7 +85,7 @@ func plainLines(data []byte) []record {
 	return records
 }
 
-// plainDelimited is the dumb twin for a delimiter.
+// plainDelimited is the dumb twin of the reader with a delimiter.
 func plainDelimited(data, delim []byte) []record {
 	var records []record
 	for at := 0; at < len(data); {
@@ -106,7 +107,8 @@ func plainRecord(data []byte, at, stop int) record {
 	return record{offset: int64(at), value: string(value), position: dag.Position{Offset: int64(at)}}
 }
 
-// randomText is n bytes of few letters, among them line ends of each kind.
+// randomText returns n bytes of few different letters, with line ends of each kind among
+// them.
 func randomText(r *rand.Rand, n int, alphabet string) []byte {
 	data := make([]byte, n)
 	for i := range data {
@@ -129,8 +131,8 @@ func TestLinesOfAWholeFile(t *testing.T) {
 	}
 }
 
-// checkCuts splits the file at any two bytes. Each record is returned once, in the range
-// that contains its first byte.
+// checkCuts splits the file at any two bytes. It checks that each record is returned once,
+// in the range that contains its first byte.
 func checkCuts(t *testing.T, data, delim []byte, want []record) {
 	t.Helper()
 	o := put(t, "/f", data)
@@ -192,7 +194,8 @@ func TestLongChainOfOverlappingDelimiters(t *testing.T) {
 	}
 }
 
-// Lines around the size of the buffer, so that ends fall on its border.
+// TestLinesAcrossBuffers reads lines of about the size of the buffer, so that line ends lie
+// at its border.
 func TestLinesAcrossBuffers(t *testing.T) {
 	for _, end := range []string{"\n", "\r", "\r\n"} {
 		for d := -3; d <= 3; d++ {
@@ -275,7 +278,7 @@ func TestRecordLongerThanTheLimit(t *testing.T) {
 	if len(got) != 1 || err == nil || err.Error() != want {
 		t.Errorf("%v, error %v, want %s", got, err, want)
 	}
-	o.Range.Start.Offset = 4 // the long line belongs to the range before
+	o.Range.Start.Offset = 4 // the long line belongs to the previous range
 	if got, err := tryAll(Lines(Options{}), o); len(got) != 1 || err != nil {
 		t.Errorf("%v, error %v", got, err)
 	}

@@ -31,14 +31,14 @@ type scanner struct {
 	end  int
 	base int64 // offset of buf[0] in the stream
 
-	lf       int // first LF at or after next, end when there is none; stale when before next
-	cr       int // first CR at or after next, end when there is none
+	lf       int // first LF at or after next, end if there is none; stale if before next
+	cr       int // first CR at or after next, end if there is none
 	searched int // no delimiter begins before it
 	srcErr   error
 }
 
-// newScanner reads a stream whose first byte has the offset base. The buffer must have at least
-// two delimiters, so that a search can always make progress.
+// newScanner returns a scanner for a stream whose first byte has the offset base. The buffer
+// must have at least the size of two delimiters, so that a search can always make progress.
 func newScanner(src io.Reader, base int64, delim []byte, o format.Open) scanner {
 	maxRecord := o.MaxRecord
 	if maxRecord <= 0 {
@@ -50,7 +50,7 @@ func newScanner(src io.Reader, base int64, delim []byte, o format.Open) scanner 
 	}
 }
 
-// offset is where the next record begins in the stream.
+// offset returns where the next record begins in the stream.
 func (s *scanner) offset() int64 { return s.base + int64(s.next) }
 
 // ended reports whether nothing is left, at the end of the stream or after an
@@ -70,8 +70,8 @@ func (s *scanner) scan() ([]byte, bool) {
 	return s.scanSlow()
 }
 
-// scanSlow is scan for any record: with CRs about, with a delimiter, or at the
-// end of the buffer.
+// scanSlow cuts off a record that scan cannot: near a CR, with a delimiter, or at the end of
+// the buffer.
 func (s *scanner) scanSlow() ([]byte, bool) {
 	for {
 		stop, next, ok := s.recordEnd()
@@ -91,7 +91,7 @@ func (s *scanner) scanSlow() ([]byte, bool) {
 	}
 }
 
-// skip passes over the next record, however long it is.
+// skip skips the next record, however long it is.
 func (s *scanner) skip() {
 	for {
 		stop, next, ok := s.recordEnd()
@@ -108,7 +108,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// failure is why scan returned false, nil at the end of the stream.
+// failure returns the reason why scan returned false; nil at the end of the stream.
 func (s *scanner) failure() error {
 	if s.srcErr == io.EOF {
 		return nil
@@ -116,9 +116,9 @@ func (s *scanner) failure() error {
 	return s.srcErr
 }
 
-// recordEnd finds where the next record stops and where the one after it
-// begins. It returns false when that is not in the buffer; stop is then the
-// end of what surely belongs to the record.
+// recordEnd finds where the next record stops and where the record after it begins. It
+// returns false if the end is not in the buffer. In this case the bytes before stop surely
+// belong to the record.
 func (s *scanner) recordEnd() (stop, next int, ok bool) {
 	if s.delim == nil {
 		stop, next, ok = s.lineEnd()
@@ -134,8 +134,8 @@ func (s *scanner) recordEnd() (stop, next int, ok bool) {
 	return stop, next, ok
 }
 
-// lineEnd finds the end of a line: LF, CR LF or CR. The next LF and CR are remembered, so each
-// byte is searched once. A CR at the end of the buffer is not decided yet: an LF may follow.
+// lineEnd finds the end of a line: LF, CR LF or CR. It remembers the next LF and CR, so that
+// each byte is searched once. A CR at the end of the buffer is undecided: an LF may follow.
 func (s *scanner) lineEnd() (stop, next int, ok bool) {
 	if s.lf < s.next {
 		s.lf = s.find('\n', s.next)
@@ -151,7 +151,7 @@ func (s *scanner) lineEnd() (stop, next int, ok bool) {
 	return s.cr, 0, false
 }
 
-// delimiter looks for the user's delimiter, from where it has not looked yet.
+// delimiter looks for the user's delimiter in the bytes that have not been searched yet.
 func (s *scanner) delimiter() (stop, next int, ok bool) {
 	from := max(s.next, s.searched)
 	if i := bytes.Index(s.buf[from:s.end], s.delim); i >= 0 {
@@ -161,7 +161,7 @@ func (s *scanner) delimiter() (stop, next int, ok bool) {
 	return s.end, 0, false
 }
 
-// find is the index of the first b at or after from, end when there is none.
+// find returns the index of the first b at or after from; end if there is none.
 func (s *scanner) find(b byte, from int) int {
 	if i := bytes.IndexByte(s.buf[from:s.end], b); i >= 0 {
 		return from + i
@@ -169,7 +169,7 @@ func (s *scanner) find(b byte, from int) int {
 	return s.end
 }
 
-// advance makes the next record begin at next.
+// advance sets the start of the next record.
 func (s *scanner) advance(next int) {
 	s.next = next
 	if s.cr < next {
@@ -177,8 +177,9 @@ func (s *scanner) advance(next int) {
 	}
 }
 
-// fill reads more of the stream behind what is not cut yet, moving that to the
-// front and enlarging the buffer when it is full. It sets srcErr at the end.
+// fill reads more of the stream behind the bytes that are not cut yet. It moves these bytes
+// to the front, and enlarges the buffer if it is full. At the end of the stream it sets
+// srcErr.
 func (s *scanner) fill() {
 	s.compact()
 	old := s.end

@@ -11,30 +11,30 @@ import (
 	"github.com/hammr/hammr/internal/format/input"
 )
 
-// streamReader reads a range of a compressed file, where a Position is a block and a number of
-// records in it. With all codecs but bzip2 the whole file is one block.
+// streamReader reads a range of a compressed file. A Position is a block and the number of a
+// record in the block. With all codecs but bzip2 the whole file is one block.
 type streamReader struct {
 	scan   scanner
 	open   format.Open
 	source blockSource
-	width  int64        // of a delimiter in bytes; 1 for line ends
-	next   dag.Position // of the record that comes next
-	at     dag.Position // of the record at hand
-	shift  int64        // Offset of a record of this block less its place in the stream
+	width  int64        // length of a delimiter in bytes; 1 for line ends
+	next   dag.Position // Position of the next record
+	at     dag.Position // Position of the current record
+	shift  int64        // Offset of a record of this block minus its offset in the stream
 	line   []byte
-	offset int64 // see Offset
+	offset int64 // see method Offset
 	err    error
 }
 
-// blockSource is the plain bytes of a file that is compressed in blocks. The Positions of
-// records follow from its blocks.
+// blockSource reads the plain bytes of a file that is compressed in blocks. Its blocks
+// determine the Positions of records.
 type blockSource interface {
 	io.ReadCloser
-	// Block is the offset in the file of the block that holds the byte at
-	// offset in the stream. Offsets do not go back from call to call; the
-	// byte before the first one is of the first block.
+	// Block returns the offset in the file of the block that holds the byte at offset in the
+	// stream. Offsets do not decrease from call to call. The byte before the first one
+	// belongs to the first block.
 	Block(offset int64) int64
-	// Consumed is how many bytes of the file have been used.
+	// Consumed returns how many bytes of the file have been used.
 	Consumed() int64
 }
 
@@ -62,8 +62,8 @@ func newStreamReader(o format.Open, delim []byte, source blockSource) *streamRea
 	}
 }
 
-// Next implements format.Reader. It passes over the records before the range's start, which
-// cannot be found otherwise.
+// Next implements format.Reader. To find the range's start, it reads and drops the records
+// before it.
 func (r *streamReader) Next() bool {
 	for r.err == nil {
 		offset := r.scan.offset()
@@ -89,8 +89,8 @@ func (r *streamReader) Next() bool {
 	return false
 }
 
-// place finds the Position of the record at offset: it belongs to the block
-// that holds the last byte of the delimiter before it.
+// place computes the Position of the record at offset. The record belongs to the block that
+// holds the last byte of the delimiter before the record.
 func (r *streamReader) place(offset int64) {
 	block := r.source.Block(offset - r.width)
 	if block == r.next.Offset {
@@ -103,9 +103,9 @@ func (r *streamReader) place(offset int64) {
 	}
 }
 
-// Offset counts the plain bytes from the file's start in its first block, and in another block
-// from the block's offset in the file, as Hadoop does. A reader that starts at a block cannot
-// know how many plain bytes precede it.
+// In the first block Offset counts the plain bytes from the file's start. In any other block
+// it counts from the block's offset in the file, as Hadoop does. A reader that starts at a
+// block cannot know how many plain bytes precede it.
 func (r *streamReader) Offset() int64          { return r.offset }
 func (r *streamReader) Key() []byte            { return nil }
 func (r *streamReader) Value() []byte          { return r.line }
@@ -114,8 +114,8 @@ func (r *streamReader) Consumed() int64        { return r.source.Consumed() }
 func (r *streamReader) Err() error             { return r.err }
 func (r *streamReader) Close() error           { return r.source.Close() }
 
-// openBlocks opens a bzip2 file at the first block of the range. The bytes before the first
-// delimiter there belong to the block before, and the record that they end to the range before.
+// openBlocks opens a bzip2 file at the first block of the range. It skips the bytes before
+// the first delimiter: they end a record of the previous range.
 func openBlocks(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
 	from := o.Range.Start.Offset
 	if bzip2.First(from) {
@@ -133,11 +133,11 @@ func openBlocks(ctx context.Context, o format.Open, delim []byte) (format.Reader
 	return r, nil
 }
 
-// bzip2Source is the blocks of a bzip2 file and the file.
+// bzip2Source reads the blocks of a bzip2 file and closes the file.
 type bzip2Source struct {
 	*bzip2.Reader
 	file *input.Source
-	from int64 // bytes
+	from int64 // offset at which reading began
 }
 
 func (s *bzip2Source) Consumed() int64 { return s.Offset() - s.from }

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// bzip2File is two streams of blocks of 100,000 bytes, with an empty stream
-// before and between them.
+// bzip2File returns data as two streams of blocks of 100,000 bytes. An empty stream is
+// before them and another between them.
 func bzip2File(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -39,8 +39,9 @@ func values(records []record) []string {
 	return v
 }
 
-// Files whose lines are short, of CRs and LFs, and longer than blocks, cut at
-// the borders of blocks and elsewhere, by bytes and by positions.
+// TestBzip2FilesAreCutAtBlocks splits files at the borders of blocks and elsewhere, by bytes
+// and by positions. Some files have short lines, lines of CRs and LFs, or lines longer than
+// blocks.
 func TestBzip2FilesAreCutAtBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	long := randomText(random, 320_000, "abcdefgh")
@@ -78,8 +79,7 @@ func TestBzip2FilesAreCutAtBlocks(t *testing.T) {
 	}
 }
 
-// cutsOf draws from places around the blocks of a file and at some of its
-// records.
+// cutsOf returns random positions near the blocks of a file, and of some of its records.
 func cutsOf(random *rand.Rand, whole []record, size int64) []dag.Position {
 	cuts := []dag.Position{{Offset: 1}, {Offset: 4}, {Offset: 5}, {Offset: size}}
 	for i, r := range whole {
@@ -92,5 +92,5 @@ func cutsOf(random *rand.Rand, whole []record, size int64) []dag.Position {
 		}
 	}
 	random.Shuffle(len(cuts), func(i, j int) { cuts[i], cuts[j] = cuts[j], cuts[i] })
-	return cuts[:min(len(cuts), 9)] // each costs the decoding of the file
+	return cuts[:min(len(cuts), 9)] // each cut costs one decoding of the file
 }

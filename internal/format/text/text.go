@@ -12,10 +12,10 @@ import (
 	"github.com/hammr/hammr/internal/format/input"
 )
 
-// Options are how lines are cut.
+// Options determine how lines are cut.
 type Options struct {
-	// Delimiter ends a record instead of LF, CR LF and CR; empty for those.
-	// Hadoop's textinputformat.record.delimiter.
+	// Delimiter ends a record instead of LF, CR LF and CR. If it is empty, these line ends
+	// apply. Hadoop's textinputformat.record.delimiter.
 	Delimiter []byte
 }
 
@@ -50,16 +50,17 @@ func KeyValues(separator byte, opts Options) format.Opener {
 	}
 }
 
-// Splittable reports whether a file can be read from an offset within it. This holds for a
-// plain file, and for a bzip2 file whose delimiter cannot overlap itself; otherwise the end
-// of a record depends on everything before it.
+// Splittable reports whether a file can be read from an offset within it. A plain file can.
+// A bzip2 file can if the delimiter cannot overlap itself; otherwise the end of a record
+// depends on everything before it.
 func Splittable(path string, delimiter []byte) bool {
 	codec := compress.ByExtension(path)
 	return codec == nil || codec.Splittable() && !overlapsItself(delimiter)
 }
 
-// overlapsItself reports whether delim begins as it ends, as "\n\n" and "aba" do. Such
-// delimiters can share bytes, so where one counts depends on those before it.
+// overlapsItself reports whether delim ends with its own beginning, as "\n\n" and "aba" do.
+// Two such delimiters can share bytes, so earlier delimiters decide whether a delimiter
+// counts.
 func overlapsItself(delim []byte) bool {
 	for n := 1; n < len(delim); n++ {
 		if bytes.HasPrefix(delim, delim[n:]) {
@@ -69,9 +70,9 @@ func overlapsItself(delim []byte) bool {
 	return false
 }
 
-// CutEvery reads o's range once and divides it into ranges of n records each; the last one has
-// the remainder. It is Hadoop's NLineInputFormat. The ranges are contiguous from the start to
-// the end of o's range.
+// CutEvery reads o's range once and divides it into ranges of n records each; the last range
+// has the remainder. It divides as Hadoop's NLineInputFormat does. The ranges are contiguous
+// from the start to the end of o's range.
 func CutEvery(ctx context.Context, n int, o format.Open, lines format.Opener) ([]dag.Range, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d lines a split: must be at least 1", n)
@@ -120,8 +121,8 @@ func (r *keyValueReader) Next() bool {
 func (r *keyValueReader) Key() []byte   { return r.key }
 func (r *keyValueReader) Value() []byte { return r.value }
 
-// explain names the file and the offset of an error of the scanner. A record above the limit
-// often means a wrong delimiter, which the error suggests.
+// explain adds the file and the offset to an error of the scanner. A record above the limit
+// often means a wrong delimiter, and the error suggests this.
 func explain(o format.Open, s *scanner) error {
 	switch err := s.failure(); err {
 	case nil:

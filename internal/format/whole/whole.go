@@ -1,6 +1,6 @@
-// Package whole reads a file as one record: the key is the file's full name, the value its
-// content, decompressed if the extension names a codec. The record is at Position 0; a range
-// that does not start there is empty.
+// Package whole reads a file as one record. The key is the file's full name. The value is
+// the content, decompressed if the extension names a codec. The record is at Position 0; a
+// range that does not start there is empty.
 package whole
 
 import (
@@ -15,10 +15,9 @@ import (
 	"github.com/hammr/hammr/internal/format/input"
 )
 
-// Open opens a reader of the whole file; it is a format.Opener. A content
-// longer than o.MaxRecord, 2 GiB - 1 by default, is an error.
-// The content of a compressed file may be longer than the file, so the limit counts plain
-// bytes.
+// Open opens a reader of the whole file; it is a format.Opener. A content longer than
+// o.MaxRecord, 2 GiB - 1 by default, is an error. The limit counts plain bytes, because the
+// content of a compressed file may be longer than the file.
 func Open(ctx context.Context, o format.Open) (format.Reader, error) {
 	if o.MaxRecord <= 0 {
 		o.MaxRecord = math.MaxInt32
@@ -39,8 +38,8 @@ type reader struct {
 	source  *input.Source
 	content bytes.Buffer
 	key     []byte // the full name of the file
-	offset  int64  // 0 once the record was read
-	done    bool   // the record was read, or the range has none
+	offset  int64  // 0 after the record was read
+	done    bool   // the record was read, or the range has no record
 	err     error
 }
 
@@ -66,8 +65,8 @@ func (r *reader) Next() bool {
 	return true
 }
 
-// read reads the content. It asks for one byte more than the limit, to see whether there is
-// more. The size of a plain file is known, so its buffer is allocated once.
+// read reads the content. It requests one byte more than the limit, to detect a longer
+// content. The size of a plain file is known, so its buffer is allocated once.
 func (r *reader) read() error {
 	limit := r.open.MaxRecord
 	if !input.Compressed(r.open.Path) && r.open.Size <= limit {

@@ -28,11 +28,11 @@ type Codec[T any] struct {
 // pkg is the Java package of all classes here.
 const pkg = "org.apache.hadoop.io."
 
-// The classes that programs keep in SequenceFiles.
+// The Writable classes that are usual in SequenceFiles.
 var (
-	// Text is UTF-8 text as its bytes; they are not checked to be UTF-8.
+	// Text is UTF-8 text as a []byte, which is not checked to be UTF-8.
 	Text = Codec[[]byte]{pkg + "Text", appendText[[]byte], decodeText}
-	// String is Text as a Go string.
+	// String is the class Text as a Go string.
 	String = Codec[string]{pkg + "Text", appendText[string], decodeString}
 	// Bytes is any bytes.
 	Bytes   = Codec[[]byte]{pkg + "BytesWritable", appendBytes, decodeBytes}
@@ -54,8 +54,8 @@ func appendText[T string | []byte](dst []byte, v T) []byte {
 	return append(AppendVLong(dst, int64(len(v))), v...)
 }
 
-// decodeText returns a view of b. Trailing bytes are an error: the record would hold more than
-// its class says.
+// decodeText returns a view of b. Trailing bytes are an error: the record would have more
+// bytes than its class allows.
 func decodeText(b []byte) ([]byte, error) {
 	length, n, err := VInt(b)
 	if err != nil {
@@ -194,7 +194,7 @@ func decodeNull(b []byte) (struct{}, error) {
 	return struct{}{}, nil
 }
 
-// wrongSize is the error for an encoding that is too short or too long.
+// wrongSize returns the error for an encoding that is too short or too long.
 func wrongSize(class string, got, want int) error {
 	return fmt.Errorf("%s of %d bytes, %d expected", class, got, want)
 }

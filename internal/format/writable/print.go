@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Printer appends the toString of one encoded value, in UTF-8.
+// Printer appends the text that Java's toString returns for one encoded value, in UTF-8.
 type Printer func(dst, value []byte) ([]byte, error)
 
-// PrinterOf is the Printer of a class; ok is false for a class that is not known here, of which
-// the caller can only show the name.
+// PrinterOf returns the Printer of a class. ok is false for a class that this package does
+// not know; the caller can then show only the name of the class.
 func PrinterOf(class string) (p Printer, ok bool) {
 	p, ok = printers[class]
 	return p, ok
 }
 
-// printers has each class that this package knows. VIntWritable and its like are rare in files,
-// but Hadoop's shell shows them.
+// printers has each class that this package knows. VIntWritable and similar classes are rare
+// in files, but Hadoop's shell shows them.
 var printers = map[string]Printer{
 	Text.Class:    printer(Text, appendUTF8),
 	Bytes.Class:   printer(Bytes, appendHexPairs),
@@ -40,7 +40,7 @@ var printers = map[string]Printer{
 	}),
 }
 
-// printer makes a Printer of a Codec and a function that shows its values.
+// printer returns a Printer for a Codec and a function that shows its values.
 func printer[T any](c Codec[T], show func(dst []byte, v T) []byte) Printer {
 	return func(dst, value []byte) ([]byte, error) {
 		v, err := c.Decode(value)

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// MaxVLongSize is the longest encoding of AppendVLong, in bytes.
+// MaxVLongSize is the length of the longest encoding by AppendVLong, in bytes.
 const MaxVLongSize = 9
 
 // AppendVLong appends v in the encoding of Hadoop's WritableUtils: one byte for -112 to 127,
@@ -33,7 +33,7 @@ func AppendVLong(dst []byte, v int64) []byte {
 	return dst
 }
 
-// VLong decodes the vlong at the start of b and returns the number of bytes that it takes.
+// VLong decodes the vlong at the start of b and returns its value and its number of bytes.
 func VLong(b []byte) (v int64, n int, err error) {
 	if len(b) == 0 {
 		return 0, 0, io.ErrUnexpectedEOF
@@ -68,8 +68,8 @@ func VInt(b []byte) (v int32, n int, err error) {
 	return int32(long), n, nil
 }
 
-// vlongSize returns the length of an encoding from its first byte, which
-// WritableUtils.decodeVIntSize computes in the same way.
+// vlongSize returns the length of an encoding, given its first byte.
+// WritableUtils.decodeVIntSize computes it in the same way.
 func vlongSize(lead byte) int {
 	switch c := int8(lead); {
 	case c >= -112:

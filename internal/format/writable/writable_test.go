@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The pairs are what Hadoop's WritableUtils.writeVLong writes.
+// TestVLongIsHadoops compares encodings with the output of Hadoop's
+// WritableUtils.writeVLong.
 func TestVLongIsHadoops(t *testing.T) {
 	for _, c := range []struct {
 		value int64
@@ -58,8 +59,8 @@ func TestRoundTrips(t *testing.T) {
 
 func same[T comparable](a, b T) bool { return a == b }
 
-// roundTrip checks that Decode undoes Append, and that it refuses a value with
-// a byte too many or too few.
+// roundTrip checks that Decode undoes Append, and that Decode refuses a value with an extra
+// or a missing byte.
 func roundTrip[T any](c Codec[T], values *rapid.Generator[T], equal func(a, b T) bool) func(*testing.T) {
 	return func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
